@@ -1,0 +1,25 @@
+/** Bundles the command line into `dist/`; each lazily imported command becomes a file of its own, so that it is read only when used. */
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { root } from './generated.mjs';
+
+const entry = join(root, 'cli/main.ts');
+
+if (existsSync(entry)) {
+  await rm(join(root, 'dist'), { recursive: true, force: true });
+  await build({
+    absWorkingDir: root,
+    entryPoints: [entry],
+    outdir: 'dist',
+    bundle: true,
+    splitting: true,
+    packages: 'external',
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    sourcemap: true,
+    logLevel: 'warning',
+  });
+}
