@@ -1,0 +1,46 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { CepError } from '../errors/error.ts';
+
+/**
+ * The text of a UTF-8 file; a byte order mark is left out.
+ * Fails with `file_not_found` or `io_error`; the message begins with `what`, a noun for the file, such as "program file".
+ */
+export async function readTextFile(path: string, what: string): Promise<string> {
+  const bytes = await readFile(path).catch((cause: unknown) => {
+    throw fileError({ path, what, action: 'read', cause });
+  });
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new CepError('io_error', `${what} '${path}' is not UTF-8 text`, { cause });
+  }
+}
+
+/** Writes a UTF-8 file, replacing what is there. Fails like `readTextFile`. */
+export async function writeTextFile(path: string, text: string, what: string): Promise<void> {
+  await writeFile(path, text).catch((cause: unknown) => {
+    throw fileError({ path, what, action: 'written', cause });
+  });
+}
+
+interface FileFailure {
+  readonly path: string;
+  readonly what: string;
+  readonly action: 'read' | 'written';
+  readonly cause: unknown;
+}
+
+function fileError({ path, what, action, cause }: FileFailure): CepError {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason';
+  if (code === 'ENOENT' && action === 'read') return new CepError('file_not_found', `${what} '${path}' not found`, { cause });
+  return new CepError('io_error', `${what} '${path}' cannot be ${action}: ${reasons[code] ?? code}`, { cause });
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EISDIR: 'it is a directory',
+  ENOENT: 'its directory does not exist',
+  ENOSPC: 'no space is left on the device',
+  ENOTDIR: 'a part of its path is no directory',
+  EROFS: 'the file system is read-only',
+};

@@ -1,0 +1,39 @@
+/**
+ * Every limit, by name. Names end in a unit and then `Max` (the largest allowed value) or `Default` (can be changed where
+ * it applies). What goes over one is refused or counted with a reason; nothing is cut off silently.
+ */
+export const limits = {
+  /** One event as it arrives, in UTF-8. Above it the event is invalid. */
+  eventBytesMax: 1_048_576,
+  /** Fields of one event, without those of nested maps. */
+  eventFieldsMax: 1_024,
+  /** Nesting of arrays and maps in one event; a field that holds a number has depth 1. */
+  eventDepthMax: 32,
+  /** One string value of an event, in UTF-8. */
+  eventStringBytesMax: 262_144,
+
+  /** Text of one program file. */
+  programBytesMax: 1_048_576,
+  /** Nesting of brackets, blocks and operators in a program; keeps every recursive pass far from the end of the stack. */
+  programNestingDepthMax: 128,
+  /** Statements of a program after its imports are read and its compile-time loops are repeated. */
+  programStatementsMax: 100_000,
+  /** Imports of imports. */
+  importDepthMax: 32,
+  /** Distance between the bounds of one compile-time `for`. */
+  compileTimeForStepsMax: 10_000,
+
+  /** Calls of functions within calls, while one event is evaluated. */
+  functionRecursionDepthMax: 256,
+  /** Steps of all loops within one activation of a function. */
+  functionLoopStepsPerCallMax: 1_000_000,
+  /** Steps of all loops in all activations that one event causes. */
+  functionLoopStepsPerEventMax: 100_000_000,
+
+  /** Open runs of all patterns of a pipeline (`.max_runs`); over it the oldest run is dropped and counted. */
+  patternRunsDefault: 100_000,
+  /** Events held by one closure of one run (`.max_closure`); over it the run is dropped and counted. */
+  patternClosureEventsDefault: 10_000,
+  /** Matches that one completion may give under `.subsets()` (`limit:`); what is cut is counted and reported. */
+  patternSubsetsPerCompletionDefault: 10_000,
+} as const;
