@@ -1,0 +1,84 @@
+import type { Value } from '../../events/value.ts';
+import type { Type } from '../plan/types.ts';
+
+/** A lambda argument as an implementation receives it. */
+export type FunctionValue = (...args: Value[]) => Value;
+
+/** What an implementation may know besides its arguments. */
+export interface CallContext {
+  /** Time of the current event or result, epoch ms: the meaning of `now()`. */
+  readonly now: number;
+}
+
+/** An evaluation failure: what `.on_error` is about. Anything else that is thrown is a defect of ours. */
+export class EvaluationError extends Error {
+  override readonly name = 'EvaluationError';
+}
+
+/** One parameter. `types` lists what is accepted; an `any` argument always passes the checker and is looked at when it runs. */
+export interface Parameter {
+  readonly name: string;
+  readonly types: readonly Type[];
+  readonly optional?: boolean;
+  /** The last parameter may repeat. */
+  readonly variadic?: boolean;
+  /** A lambda with one of these numbers of parameters; `types` is then empty. */
+  readonly lambda?: { readonly arities: readonly number[]; readonly parameterTypes: (args: readonly Type[]) => readonly Type[] };
+}
+
+/** An example that runs as a test and stands in the docs: an expression, and the literal it equals. */
+export interface FunctionExample {
+  readonly code: string;
+  readonly result: string;
+}
+
+/** Everything the parser, checker, compiler, docs and editor know of a function of the language. */
+export interface FunctionDescriptor {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  readonly category: 'math' | 'string' | 'collection' | 'time' | 'conversion' | 'hashing' | 'geo' | 'network';
+  readonly parameters: readonly Parameter[];
+  /** The result's type from the arguments' types (lambda arguments count with their result type). */
+  readonly result: (args: readonly Type[]) => Type;
+  readonly summary: string;
+  readonly examples: readonly [FunctionExample, ...FunctionExample[]];
+  /** `propagate`: any null argument makes the result null without a call. `handle`: the implementation sees nulls. */
+  readonly nulls: 'propagate' | 'handle';
+  /** Checks constant arguments when the program is checked; a message means E052 or E051. */
+  readonly checkConstants?: (args: readonly (Value | undefined)[]) => { code: 'E051' | 'E052'; message: string } | undefined;
+  /** Pure: the same arguments and context give the same value. Throws `EvaluationError` on kinds it cannot take. */
+  readonly evaluate: (args: readonly (Value | FunctionValue)[], context: CallContext) => Value;
+}
+
+/** The running state of one aggregate over one window and key. JSON-safe through `save` and `load`. */
+export interface Accumulator {
+  /** `time` is the event's time (ms) and `order` its arrival number: `first`/`last` go by time, then by arrival. */
+  add(args: readonly Value[], time: number, order: number): void;
+  result(window: AggregateWindow): Value;
+  save(): Value;
+}
+
+/** What `rate()` divides by. `lengthMs` is that of the time window, or last minus first for count and session windows. */
+export interface AggregateWindow {
+  readonly lengthMs: number;
+}
+
+export interface AggregateDescriptor {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  readonly parameters: readonly Parameter[];
+  readonly result: (args: readonly Type[]) => Type;
+  readonly summary: string;
+  /** A small program fragment: values of field `x` (and optionally `y`), the call, and the literal it gives. */
+  readonly examples: readonly [AggregateExample, ...AggregateExample[]];
+  /** Arguments from this position on must be constants (`percentile`'s q, `top`'s n, `ema`'s n). */
+  readonly constantsFrom?: number;
+  readonly create: (constants: readonly Value[]) => Accumulator;
+  readonly load: (constants: readonly Value[], saved: Value) => Accumulator;
+}
+
+export interface AggregateExample {
+  readonly values: readonly Value[];
+  readonly call: string;
+  readonly result: string;
+}

@@ -1,0 +1,55 @@
+import type { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
+import type { Value } from '../../../shared/events/value.ts';
+import type { OperatorPlan, PlanExpression, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import type { Tracer } from '../engine.ts';
+import type { Evaluate, Row } from './row.ts';
+
+/**
+ * One operator at work in a stream's chain. Rows come in by `process` and leave by `next.process`, at once and in order.
+ *
+ * Time: the stream calls `advance(watermark)` on each operator, upstream first, when its watermark has moved to or past
+ * the operator's `deadline`; the operator then completes all that is due (deadline <= watermark), in the order the
+ * language gives. The end of a finite input is `advance(Infinity)`.
+ *
+ * A closed window hands on its rows one by one and then calls `next.endWindow()`: operators that act per window
+ * (`order_by`, `last`, `limit` and `distinct` of extent `window`) finish there; all others pass it on.
+ *
+ * State: `save` gives a value (null when stateless), `load` takes it back into a fresh operator. It may hold timestamps,
+ * durations, maps and infinite numbers: `Engine.snapshot` makes it JSON-safe. Rows are saved by `state/saved-row.ts`.
+ */
+export interface Operator {
+  process(row: Row): void;
+  endWindow(): void;
+  /** Smallest watermark at which `advance` has something to do; Infinity when none. */
+  deadline(): number;
+  advance(watermark: number): void;
+  save(): Value;
+  load(saved: Value): void;
+}
+
+/** The end of a chain, or the next operator. */
+export interface Next {
+  process(row: Row): void;
+  endWindow(): void;
+}
+
+/** What a stream offers to the operators in it. */
+export interface OperatorEnvironment {
+  readonly stream: StreamPlan;
+  /** An expression ready to run. Under `.on_error(null)` a failure inside counts and gives null; else it throws. */
+  evaluator(expression: PlanExpression): Evaluate;
+  /** Canonical text of the row's partition key; '' without a partition. */
+  partition(row: Row): string;
+  /** The row's partition key values under their names, in written order. */
+  partitionFields(row: Row): readonly (readonly [string, Value])[];
+  /** The stream's watermark, ms; -Infinity before the first event. */
+  watermark(): number;
+  /** Counts a row that came too late for this operator and hands it to `<Stream>.late`. */
+  late(row: Row): void;
+  /** Counts and logs an evaluation failure; the row is dropped from this stream. */
+  fail(error: EvaluationError, row: Row, operator: OperatorPlan | null): void;
+  /** Counts rows held back by `.dedupe`, `.throttle`, `.distinct`, `.limit`. */
+  suppressed(count?: number): void;
+  runsDropped(reason: 'max_runs' | 'max_closure' | 'subsets_limit', count?: number): void;
+  readonly tracer: Tracer | null;
+}

@@ -1,0 +1,46 @@
+import { isArray, isMap, type Value, type ValueArray, type ValueMap } from '../../../shared/events/value.ts';
+import type { AttributeName } from '../../../shared/language/plan/plan.ts';
+import type { Binding, Row } from '../operators/row.ts';
+
+/**
+ * Rows as values, for `Operator.save`. A row that several operators hold is saved once by each: after a restore nothing
+ * depends on two of them being the same object.
+ *
+ * The values may hold timestamps, durations, maps and infinite numbers; `snapshot` encodes them (state/codec.ts).
+ */
+export function saveRow(row: Row): Value {
+  return [
+    row.type,
+    row.time,
+    row.order,
+    row.fields,
+    row.bound === null ? null : row.bound.map(saveBinding),
+    row.attributes as ValueMap | null,
+    row.causes,
+  ];
+}
+
+export function loadRow(saved: Value): Row {
+  const [type, time, order, fields, bound, attributes, causes] = saved as ValueArray;
+  return {
+    type: type as string,
+    time: time as number,
+    order: order as number,
+    fields: fields as ValueMap,
+    bound: bound === null ? null : (bound as ValueArray).map(loadBinding),
+    attributes: attributes as ReadonlyMap<AttributeName, Value> | null,
+    causes: causes as readonly number[],
+  };
+}
+
+/** A single row is wrapped in a map, so that it cannot be taken for a closure's array of rows. */
+export function saveBinding(binding: Binding): Value {
+  if (binding === null) return null;
+  if (Array.isArray(binding)) return binding.map(saveRow);
+  return new Map([['row', saveRow(binding as Row)]]);
+}
+
+export function loadBinding(saved: Value): Binding {
+  if (isMap(saved)) return loadRow(saved.get('row') as Value);
+  return isArray(saved) ? saved.map(loadRow) : null;
+}
