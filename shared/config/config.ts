@@ -1,0 +1,84 @@
+import { CepError } from '../errors/error.ts';
+import { type ConfigKey, type ConfigName, type ConfigValue, type ConfigValueOf, configKeys, deprecatedSections } from './keys.ts';
+import type { FileSettings } from './parse.ts';
+import { checkText, checkValue, type ValueCheck } from './value.ts';
+
+export type ConfigOrigin = 'flag' | 'environment' | 'file' | 'default';
+
+export interface Setting {
+  readonly key: ConfigKey;
+  /** Undefined when nothing sets it and it has no default. */
+  readonly value: ConfigValue | undefined;
+  readonly origin: ConfigOrigin;
+  /** The flag, the environment variable, or `<file>:<line>:<column>`; undefined for a default. */
+  readonly where: string | undefined;
+}
+
+/** Where settings come from. Values that are undefined are not set. */
+export interface ConfigSources {
+  readonly flags?: ConfigFlags;
+  /** Variables of the table are read; one that is empty counts as not set. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly file?: FileSettings | undefined;
+}
+
+/** Values of flags by the setting that they set; text is read as the setting's type. */
+export type ConfigFlags = { readonly [N in ConfigName]?: ConfigValue | undefined };
+
+/** All settings with their origins. Immutable. */
+export class Config {
+  /** Every setting, in the order of the table. */
+  readonly settings: readonly Setting[];
+  /** What the user should know and that stops nothing: one sentence each. */
+  readonly warnings: readonly string[];
+
+  constructor(settings: readonly Setting[]) {
+    this.settings = settings;
+    this.warnings = deprecations(settings);
+  }
+
+  get<N extends ConfigName>(name: N): ConfigValueOf<N> {
+    return this.settings.find((setting) => setting.key.name === name)?.value as ConfigValueOf<N>;
+  }
+}
+
+/**
+ * Settles every setting: flag, else environment, else file, else default.
+ * Throws `usage_error` for a bad flag, `config_error` for a bad environment variable; the message lists all of them.
+ */
+export function resolveConfig(sources: ConfigSources): Config {
+  const problems: Problem[] = [];
+  const settings = configKeys.map((key) => settle(key, sources, problems));
+  const worst = problems.find((problem) => problem.origin === 'flag') ?? problems[0];
+  if (!worst) return new Config(settings);
+  const code = worst.origin === 'flag' ? 'usage_error' : 'config_error';
+  throw new CepError(code, problems.map((problem) => problem.message).join('\n'));
+}
+
+interface Problem {
+  readonly origin: ConfigOrigin;
+  readonly message: string;
+}
+
+function settle(key: ConfigKey & { readonly name: ConfigName }, sources: ConfigSources, problems: Problem[]): Setting {
+  const flag = sources.flags?.[key.name];
+  const variable = sources.environment?.[key.environment];
+  const inFile = sources.file?.settings.get(key.name);
+  const accept = (origin: ConfigOrigin, where: string, checked: ValueCheck): Setting => {
+    if ('value' in checked) return { key, value: checked.value, origin, where };
+    problems.push({ origin, message: `${where}: ${checked.problem}` });
+    return { key, value: undefined, origin, where };
+  };
+  if (flag !== undefined)
+    return accept('flag', key.flag ?? key.name, typeof flag === 'string' ? checkText(key, flag) : checkValue(key, flag));
+  if (variable !== undefined && variable !== '') return accept('environment', key.environment, checkText(key, variable));
+  if (inFile) return { key, value: inFile.value, origin: 'file', where: inFile.where };
+  return { key, value: key.default, origin: 'default', where: undefined };
+}
+
+function deprecations(settings: readonly Setting[]): string[] {
+  return Object.entries(deprecatedSections).flatMap(([section, message]) => {
+    const used = settings.find((setting) => setting.origin !== 'default' && setting.key.name.startsWith(`${section}.`));
+    return used ? [`${used.where}: ${message}`] : [];
+  });
+}

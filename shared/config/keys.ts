@@ -1,0 +1,278 @@
+/**
+ * The table of settings. The file loader, the environment, `config show`, `config-gen` and the documentation read it.
+ * A setting comes from, in this order: its flag, its environment variable, the configuration file, its default.
+ */
+export interface ConfigKey {
+  /** `<section>.<key>`, as in the file. */
+  readonly name: `${string}.${string}`;
+  readonly type: 'integer' | 'number' | 'string' | 'boolean';
+  /** Absent when leaving it out has a meaning of its own; `unset` then says which. */
+  readonly default?: number | string | boolean;
+  readonly unset?: string;
+  /** A value to show where there is no default. */
+  readonly example?: number | string;
+  readonly min?: number;
+  readonly max?: number;
+  readonly oneOf?: readonly string[];
+  readonly environment: `CEP_${string}`;
+  readonly flag?: `--${string}`;
+  /** One sentence for people. */
+  readonly doc: string;
+  /** False when the setting is never read from a file. */
+  readonly inFile?: false;
+  /** True when the value is never shown. */
+  readonly secret?: true;
+}
+
+const portMax = 65_535;
+
+export const configKeys = [
+  {
+    name: 'processing.workers',
+    type: 'integer',
+    min: 1,
+    unset: 'number of CPU cores',
+    example: 4,
+    environment: 'CEP_PROCESSING_WORKERS',
+    flag: '--workers',
+    doc: 'Engine threads of a partitioned program.',
+  },
+  {
+    name: 'processing.partition_by',
+    type: 'string',
+    unset: 'chosen from the program',
+    example: 'user_id',
+    environment: 'CEP_PROCESSING_PARTITION_BY',
+    flag: '--partition-by',
+    doc: 'Event field by which events are divided among the threads.',
+  },
+  {
+    name: 'processing.batch_size',
+    type: 'integer',
+    min: 1,
+    default: 1000,
+    environment: 'CEP_PROCESSING_BATCH_SIZE',
+    doc: 'Events handed to an engine thread at once; never changes results.',
+  },
+  {
+    name: 'processing.strict_events',
+    type: 'boolean',
+    default: false,
+    environment: 'CEP_PROCESSING_STRICT_EVENTS',
+    flag: '--strict-events',
+    doc: 'Treat an event that lacks a declared field as invalid.',
+  },
+  {
+    name: 'mqtt.broker',
+    type: 'string',
+    unset: 'no broker',
+    example: 'localhost',
+    environment: 'CEP_MQTT_BROKER',
+    doc: 'Host of the MQTT broker.',
+  },
+  {
+    name: 'mqtt.port',
+    type: 'integer',
+    min: 1,
+    max: portMax,
+    default: 1883,
+    environment: 'CEP_MQTT_PORT',
+    doc: 'Port of the MQTT broker.',
+  },
+  {
+    name: 'mqtt.input_topic',
+    type: 'string',
+    unset: 'no input',
+    example: 'sensors/#',
+    environment: 'CEP_MQTT_INPUT_TOPIC',
+    doc: 'Topic that events are read from; `#` stands for everything below.',
+  },
+  {
+    name: 'mqtt.output_topic',
+    type: 'string',
+    unset: 'no output',
+    example: 'alerts',
+    environment: 'CEP_MQTT_OUTPUT_TOPIC',
+    doc: 'Topic that output events are written to.',
+  },
+  {
+    name: 'mqtt.client_id',
+    type: 'string',
+    unset: 'made by the client',
+    example: 'cep-1',
+    environment: 'CEP_MQTT_CLIENT_ID',
+    doc: 'Name of this client at the broker.',
+  },
+  {
+    name: 'mqtt.qos',
+    type: 'integer',
+    min: 0,
+    max: 2,
+    default: 1,
+    environment: 'CEP_MQTT_QOS',
+    doc: 'MQTT quality of service.',
+  },
+  {
+    name: 'mqtt.tls',
+    type: 'boolean',
+    default: false,
+    environment: 'CEP_MQTT_TLS',
+    doc: 'Connect to the broker with TLS.',
+  },
+  {
+    name: 'server.port',
+    type: 'integer',
+    min: 0,
+    max: portMax,
+    default: 9000,
+    environment: 'CEP_SERVER_PORT',
+    flag: '--port',
+    doc: 'Port of the server; 0 takes any free one.',
+  },
+  {
+    name: 'server.bind',
+    type: 'string',
+    default: '127.0.0.1',
+    environment: 'CEP_SERVER_BIND',
+    flag: '--bind',
+    doc: 'Address the server listens on.',
+  },
+  {
+    name: 'server.api_key_file',
+    type: 'string',
+    unset: 'authentication is off',
+    example: '/etc/cep/api-key',
+    environment: 'CEP_SERVER_API_KEY_FILE',
+    doc: 'File that holds the key which requests must carry.',
+  },
+  {
+    name: 'server.api_key',
+    type: 'string',
+    unset: 'authentication is off',
+    environment: 'CEP_API_KEY',
+    flag: '--api-key',
+    doc: 'The key that requests must carry.',
+    inFile: false,
+    secret: true,
+  },
+  {
+    name: 'server.tls_cert',
+    type: 'string',
+    unset: 'plain HTTP',
+    environment: 'CEP_TLS_CERT',
+    flag: '--tls-cert',
+    doc: 'PEM file of the certificate.',
+    inFile: false,
+  },
+  {
+    name: 'server.tls_key',
+    type: 'string',
+    unset: 'plain HTTP',
+    environment: 'CEP_TLS_KEY',
+    flag: '--tls-key',
+    doc: 'PEM file of the private key.',
+    inFile: false,
+  },
+  {
+    name: 'server.rate_limit',
+    type: 'number',
+    min: 0,
+    default: 0,
+    environment: 'CEP_RATE_LIMIT',
+    flag: '--rate-limit',
+    doc: 'Requests per second and client; 0 is no limit.',
+    inFile: false,
+  },
+  {
+    name: 'server.state_dir',
+    type: 'string',
+    unset: 'state is in memory',
+    environment: 'CEP_STATE_DIR',
+    flag: '--state-dir',
+    doc: 'Directory for state, checkpoints and dead letters.',
+    inFile: false,
+  },
+  {
+    name: 'server.coordinator',
+    type: 'string',
+    unset: 'a server on its own',
+    environment: 'CEP_COORDINATOR',
+    flag: '--coordinator',
+    doc: 'URL of the coordinator to register with.',
+    inFile: false,
+  },
+  {
+    name: 'server.worker_id',
+    type: 'string',
+    unset: 'made at start',
+    environment: 'CEP_WORKER_ID',
+    flag: '--worker-id',
+    doc: 'Name of this worker at its coordinator.',
+    inFile: false,
+  },
+  {
+    name: 'metrics.enabled',
+    type: 'boolean',
+    default: false,
+    environment: 'CEP_METRICS_ENABLED',
+    flag: '--metrics',
+    doc: 'Serve metrics in the Prometheus format.',
+  },
+  {
+    name: 'metrics.port',
+    type: 'integer',
+    min: 0,
+    max: portMax,
+    default: 9090,
+    environment: 'CEP_METRICS_PORT',
+    flag: '--metrics-port',
+    doc: 'Port of the metrics endpoint.',
+  },
+  {
+    name: 'logging.level',
+    type: 'string',
+    oneOf: ['trace', 'debug', 'info', 'warn', 'error'],
+    default: 'info',
+    environment: 'CEP_LOGGING_LEVEL',
+    doc: 'Least severity that is logged.',
+  },
+  {
+    name: 'logging.format',
+    type: 'string',
+    oneOf: ['text', 'json'],
+    default: 'text',
+    environment: 'CEP_LOGGING_FORMAT',
+    doc: 'Lines for people, or one JSON object per line.',
+  },
+  {
+    name: 'logging.timestamps',
+    type: 'boolean',
+    default: true,
+    environment: 'CEP_LOGGING_TIMESTAMPS',
+    doc: 'Begin every log line with its time.',
+  },
+] as const satisfies readonly ConfigKey[];
+
+/** What is said when a file still has a deprecated section, by the section's name. */
+export const deprecatedSections: Readonly<Record<string, string>> = {
+  mqtt: "section 'mqtt' is deprecated; declare a connector in the program and read from it with .from()",
+};
+
+type Row = (typeof configKeys)[number];
+
+/** The name of a setting, such as `server.port`. */
+export type ConfigName = Row['name'];
+
+interface TypeOfName {
+  integer: number;
+  number: number;
+  string: string;
+  boolean: boolean;
+}
+
+/** The type of a setting's value; `undefined` belongs to it when the setting has no default. */
+export type ConfigValueOf<N extends ConfigName> =
+  | TypeOfName[Extract<Row, { name: N }>['type']]
+  | (Extract<Row, { name: N }> extends { default: unknown } ? never : undefined);
+
+export type ConfigValue = number | string | boolean;

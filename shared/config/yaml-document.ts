@@ -1,0 +1,54 @@
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { type ConfigDocument, type DocumentSection, DocumentSyntaxError, type Position } from './document.ts';
+
+/** Reads the sections and keys of a YAML configuration, each with its position. Throws a `DocumentSyntaxError`. */
+export function readYamlDocument(text: string): ConfigDocument {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter, prettyErrors: false });
+  const source: Source = { document, positionOf: (offset) => positionOf(lineCounter, offset) };
+  const error = document.errors[0] ?? document.warnings[0];
+  if (error) throw new DocumentSyntaxError(error.message, source.positionOf(error.pos[0]));
+  const { contents } = document;
+  if (contents === null || plainValue(contents) === null) return [];
+  if (!isMap<Node, Node | null>(contents)) throw new DocumentSyntaxError('expected sections such as `server:`', source.positionOf(0));
+  return contents.items.map((pair) => readSection(source, pair));
+}
+
+interface Source {
+  readonly document: Document;
+  readonly positionOf: (offset: number) => Position;
+}
+
+interface PairOfNodes {
+  readonly key: Node;
+  readonly value: Node | null;
+}
+
+function readSection(source: Source, pair: PairOfNodes): DocumentSection {
+  const table = resolved(source, pair.value);
+  const name = String(pair.key);
+  const at = source.positionOf(pair.key.range?.[0] ?? 0);
+  if (!isMap<Node, Node | null>(table)) return { name, at, entries: plainValue(table) === null ? [] : undefined };
+  const entries = table.items.map(({ key, value }) => ({
+    name: String(key),
+    at: source.positionOf((value ?? key).range?.[0] ?? 0),
+    value: plainValue(resolved(source, value)),
+  }));
+  return { name, at, entries };
+}
+
+function resolved({ document }: Source, node: Node | null): Node | null {
+  return isAlias(node) ? (node.resolve(document) ?? null) : node;
+}
+
+/** Settings are scalars, so of a list or a table only its kind is kept: enough to say what was found. */
+function plainValue(node: Node | null): unknown {
+  if (isScalar(node)) return node.value;
+  if (isSeq(node)) return [];
+  return node === null ? null : {};
+}
+
+function positionOf(lineCounter: LineCounter, offset: number): Position {
+  const { line, col } = lineCounter.linePos(offset);
+  return { line: Math.max(1, line), column: Math.max(1, col) };
+}
