@@ -1,0 +1,75 @@
+/**
+ * What every command shares.
+ *
+ * A command is one file `cli/<command>.ts` with one exported class that extends `CepCommand`, or `ResultCommand` when it
+ * prints a result that `--json` can give as data, and one row in `cli/commands.ts`:
+ *
+ *     export class CheckCommand extends ResultCommand {
+ *       static override paths = [['check']];
+ *       static override usage = Command.Usage({ category: 'Programs', description: 'Check a program', examples: [[..]] });
+ *       file = Option.String({ name: 'FILE', required: true });
+ *       async run() { const text = await this.readFile(this.file, 'program file'); ...; return 1; }
+ *     }
+ *
+ * `run` returns the exit code, nothing for 0. User mistakes are thrown as `CepError`, whose code decides the exit code; any
+ * other error is a defect, exit code 4. Results go to `this.print`, everything else to `this.note`. An option needs a
+ * description; one that stands for a setting is given to `this.loadConfig({ '<section>.<key>': value })`.
+ */
+import { Command, Option } from 'clipanion';
+import type { Config, ConfigFlags } from '../shared/config/config.ts';
+import { loadConfig } from '../shared/config/load.ts';
+import { readTextFile } from '../shared/files/text-file.ts';
+import type { CliContext } from './context.ts';
+import { reportError } from './report-error.ts';
+
+export abstract class CepCommand extends Command<CliContext> {
+  /** A command that uses `-c` for something else declares this member again as `Option.String('--config', ..)`. */
+  configPath = Option.String('-c,--config', { description: 'Configuration file, YAML or TOML (CEP_CONFIG)' });
+
+  /** Does the work of the command; gives its exit code, or nothing for 0. */
+  abstract run(): Promise<number | undefined>;
+
+  override async execute(): Promise<number> {
+    try {
+      return (await this.run()) ?? 0;
+    } catch (error) {
+      return reportError(error, this.context);
+    }
+  }
+
+  /** Writes to standard output, as it is. */
+  protected print(text: string): void {
+    this.context.stdout.write(text);
+  }
+
+  /** Writes a line to standard error. */
+  protected note(line: string): void {
+    this.context.stderr.write(`${line}\n`);
+  }
+
+  /**
+   * The settings, with `flags` before everything else; the file is that of `--config`, else of `CEP_CONFIG`.
+   * Warnings are written to standard error. Throws as `loadConfig` of shared/config does.
+   */
+  protected async loadConfig(flags: ConfigFlags = {}): Promise<Config> {
+    const { env } = this.context;
+    const path = this.configPath ?? this.context.configPath ?? (env['CEP_CONFIG'] || undefined);
+    const config = await loadConfig({ path, flags, environment: env });
+    for (const warning of config.warnings) this.note(`warning: ${warning}`);
+    return config;
+  }
+
+  /** The text of a file that the user named; `what` is a noun such as "program file". Fails with exit code 2. */
+  protected readFile(path: string, what: string): Promise<string> {
+    return readTextFile(path, what);
+  }
+}
+
+export abstract class ResultCommand extends CepCommand {
+  json = Option.Boolean('--json', false, { description: 'Print the result as JSON' });
+
+  /** Writes data as one line of JSON to standard output. */
+  protected printJson(data: unknown): void {
+    this.print(`${JSON.stringify(data)}\n`);
+  }
+}

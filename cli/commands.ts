@@ -1,0 +1,14 @@
+import type { CommandClass } from 'clipanion';
+import type { CliContext } from './context.ts';
+
+/** A command: the words that call it, and its class, which is read only when a command that begins with its first word is called. */
+export interface CommandRow {
+  readonly words: string;
+  readonly load: () => Promise<CommandClass<CliContext>>;
+}
+
+/** The table of commands. A name that is written as two words stands in the table as two words. */
+export const commands: readonly CommandRow[] = [
+  { words: 'config show', load: async () => (await import('./config-show.ts')).ConfigShowCommand },
+  { words: 'config-gen', load: async () => (await import('./config-gen.ts')).ConfigGenCommand },
+];

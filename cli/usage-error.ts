@@ -1,0 +1,24 @@
+import type { Definition } from 'clipanion';
+import { CepError } from '../shared/errors/error.ts';
+import { nearestName } from '../shared/language/diagnostics/nearest-name.ts';
+
+/**
+ * The argument parser's complaint as our own error, or undefined when the error is something else.
+ * `definitions` are those of the commands that were meant.
+ */
+export function usageErrorOf(error: unknown, definitions: readonly Definition[]): CepError | undefined {
+  if (!(error instanceof Error && 'clipanion' in error)) return undefined;
+  const [reason = ''] = error.message.split('\n');
+  const unknownOption = /^Unsupported option name \("(.*?)"\)/.exec(reason)?.[1];
+  if (unknownOption !== undefined) return unknownOptionError(unknownOption, definitions);
+  const message = reason.startsWith('Command not found') ? 'incomplete command' : reason.replace(/\.$/, '');
+  return new CepError('usage_error', message, { hint: definitions.map(({ path }) => `${path} --help`).join(', '), cause: error });
+}
+
+function unknownOptionError(option: string, definitions: readonly Definition[]): CepError {
+  const known = definitions.flatMap(({ options }) => options.flatMap(({ definition }) => definition.split(' ')[0]?.split(',') ?? []));
+  const nearest = nearestName(option, known);
+  return new CepError('usage_error', `unknown option '${option}'`, {
+    hint: nearest === undefined ? 'the options are listed by --help' : `did you mean '${nearest}'?`,
+  });
+}
