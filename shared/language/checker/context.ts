@@ -1,0 +1,60 @@
+import type { Expression, Span } from '../ast/nodes.ts';
+import type { Code } from '../diagnostics/codes.ts';
+import type { Diagnostic, SourceText } from '../diagnostics/diagnostic.ts';
+import type { Origin } from '../plan/plan.ts';
+import type { CheckOptions } from './options.ts';
+import type { Module, Symbols, SymbolTable } from './symbols.ts';
+
+/**
+ * What every pass of the checker works with. The parts:
+ *
+ * - `context.ts`: reporting, and which file's names are visible.
+ * - `symbols.ts`: what the merged program declares.
+ * - `scope.ts`: `RowShape` (the fields of a row), `NameScope` (what a bare name or a qualifier means at one place), and the
+ *   constructors of scopes for rows, matches, joins, steps, aggregates and locals.
+ * - `lower.ts`: `lowerExpression` and its relatives, from the syntax tree to the typed plan.
+ * - `conditions.ts`: `lowerStepCondition`, the `where` of a pattern step.
+ * - `constants.ts`: `constantValue`, `constantDurationMs` and their like.
+ * - `type-expressions.ts`: `resolveType` for a type as written.
+ *
+ * A context is immutable but for what all its views share (diagnostics, used marks), so it can be handed on freely.
+ */
+export interface CheckContext {
+  /** The file whose nodes are being checked; its names are the visible ones. */
+  readonly module: Module;
+  /** The text of `module`. */
+  readonly source: SourceText;
+  /** What is visible in `module`. */
+  readonly symbols: Symbols;
+  /** Everything the merged program declares, whichever file it stands in, in order of declaration. */
+  readonly table: SymbolTable;
+  readonly options: CheckOptions;
+
+  /** Adds a diagnostic about `span` of `source`; its severity is that of the code. One code at one span is reported once. */
+  report(code: Code, span: Span, message: string, hint?: string): void;
+  /** As `report`, but once per program for each `key`. */
+  reportOnce(key: string, code: Code, span: Span, message: string, hint?: string): void;
+  /** The same check, looking at nodes of another file: `context.in(stream.module)`. */
+  in(module: Module): CheckContext;
+  /** A view that reports nothing, for trying out. */
+  quietly(): CheckContext;
+  origin(span: Span): Origin;
+  /**
+   * Identity of what a piece of the plan means: equal for equal meaning, whatever the indexes of functions, globals and
+   * streams are. Leaves out `origin`, `text`, `fingerprint` and types. Functions count with their bodies.
+   */
+  fingerprint(value: unknown): string;
+  /** The written text of a node, on one line, for `OperatorPlan.text` and messages. */
+  text(span: Span): string;
+  /** Everything reported so far, in order of reporting. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Text that names the nearest known name, as a hint: "did you mean `x`?". */
+export type Hint = string | undefined;
+
+/** An expression as written, where a pass keeps it for later. */
+export interface Written {
+  readonly node: Expression;
+  readonly module: Module;
+}

@@ -1,0 +1,155 @@
+import type { Value } from '../../events/value.ts';
+import type {
+  BindingDeclaration,
+  ConfigDeclaration,
+  ConnectorDeclaration,
+  ContextDeclaration,
+  EventDeclaration,
+  FunctionDeclaration,
+  Identifier,
+  PatternDeclaration,
+  StreamDeclaration,
+  TypeDeclaration,
+} from '../ast/nodes.ts';
+import type { SourceText } from '../diagnostics/diagnostic.ts';
+import type { ConnectorPlan, ContextPlan, FunctionPlan, PlanExpression } from '../plan/plan.ts';
+import type { RecordType, Type } from '../plan/types.ts';
+
+/** One file of the program. A file imported twice is one module. */
+export interface Module {
+  readonly source: SourceText;
+  /** Names visible in this file: its own, those of imports without `as`, and `alias.X` for imports with one. */
+  readonly symbols: Symbols;
+  /** True for the file that was given to `check`; only its unused declarations are reported. */
+  readonly isMain: boolean;
+}
+
+interface SymbolBase<K extends string, N> {
+  readonly kind: K;
+  /** Its own name, as on the wire and in outputs; never with a namespace. */
+  readonly name: string;
+  /** The declaration, expanded: no holes are left in it. */
+  readonly node: N;
+  readonly source: SourceText;
+  readonly module: Module;
+  /** Something refers to it. Looking a symbol up by `Symbols` does not set it; whoever uses the answer does. */
+  used: boolean;
+}
+
+/** `event E`. */
+export interface EventSymbol extends SymbolBase<'event', EventDeclaration> {
+  /** Inherited fields first. */
+  type: RecordType;
+  /** What it extends, nearest first. */
+  ancestors: readonly string[];
+  /** The type itself and every declared type that extends it, in order of declaration. */
+  types: readonly string[];
+  /** The first declared field of type timestamp. */
+  timeField: string | null;
+}
+
+/** `type T:` with fields. */
+export interface RecordSymbol extends SymbolBase<'record', TypeDeclaration> {
+  type: RecordType;
+}
+
+/** `type T = U`. */
+export interface AliasSymbol extends SymbolBase<'alias', TypeDeclaration> {
+  type: Type;
+  optional: boolean;
+}
+
+export type TypeSymbol = EventSymbol | RecordSymbol | AliasSymbol;
+
+export interface FunctionSymbol extends SymbolBase<'function', FunctionDeclaration> {
+  /** Position in `Plan.functions`. */
+  readonly index: number;
+  parameters: readonly { readonly name: string; readonly type: Type }[];
+  /** Declared, or inferred from the body; `any` while the body is being lowered. */
+  result: Type;
+  /** Null until the body is lowered. */
+  plan: FunctionPlan | null;
+  /** What it emits itself or through functions it calls, in order of the text: only `.process` may call such a function. */
+  emits: readonly EmittedShape[];
+}
+
+/** One `emit T(a: e, ..)` of a function. */
+export interface EmittedShape {
+  readonly type: string;
+  readonly fields: readonly { readonly name: string; readonly type: Type }[];
+}
+
+/** `const`, `let` or `var` of the program. */
+export interface ValueSymbol extends SymbolBase<'value', BindingDeclaration> {
+  readonly binding: 'const' | 'let' | 'var';
+  /** Ready after the pass `values`. */
+  type: Type;
+  /** Known before the program runs: every foldable `const` and `let`. */
+  constant: Value | undefined;
+  /** Position in `Plan.globals`; null for what is folded away. */
+  index: number | null;
+  value: PlanExpression | null;
+}
+
+export interface ConnectorSymbol extends SymbolBase<'connector', ConnectorDeclaration | ConfigDeclaration> {
+  readonly plan: ConnectorPlan;
+  /** `config mqtt`: the default input comes from it (`input_topic`), streams without `.to` go to it (`output_topic`). */
+  readonly isDefault: boolean;
+}
+
+export interface ContextSymbol extends SymbolBase<'context', ContextDeclaration> {
+  readonly plan: ContextPlan;
+}
+
+export interface PatternSymbol extends SymbolBase<'pattern', PatternDeclaration> {}
+
+export interface StreamSymbol extends SymbolBase<'stream', StreamDeclaration> {
+  /** Position in `Plan.streams`, which is the order of declaration. */
+  readonly index: number;
+}
+
+export interface SymbolKinds {
+  type: TypeSymbol;
+  function: FunctionSymbol;
+  value: ValueSymbol;
+  connector: ConnectorSymbol;
+  context: ContextSymbol;
+  pattern: PatternSymbol;
+  stream: StreamSymbol;
+}
+export type SymbolKind = keyof SymbolKinds;
+export type AnySymbol = SymbolKinds[SymbolKind];
+
+/**
+ * The names visible in one file. A name may be dotted (`common.X`). Looking up marks nothing as used.
+ * Duplicates are reported when the table is built; the first declaration is the one that counts.
+ */
+export interface Symbols {
+  find<K extends SymbolKind>(kind: K, name: string): SymbolKinds[K] | undefined;
+  /** The event of that name; undefined for records, aliases and undeclared names. */
+  event(name: string): EventSymbol | undefined;
+  /** Visible names of these kinds, for did-you-mean. */
+  names(...kinds: readonly SymbolKind[]): readonly string[];
+  /** Whether `name` is the alias of an import: `common`. */
+  isNamespace(name: string): boolean;
+  namespaces(): readonly string[];
+  /** Marks the alias of an import as used. */
+  useNamespace(name: string): void;
+}
+
+/** All declarations of the merged program, in order; imported ones stand at the import statement. */
+export interface SymbolTable {
+  readonly events: readonly EventSymbol[];
+  readonly types: readonly (RecordSymbol | AliasSymbol)[];
+  readonly functions: readonly FunctionSymbol[];
+  readonly values: readonly ValueSymbol[];
+  readonly connectors: readonly ConnectorSymbol[];
+  readonly contexts: readonly ContextSymbol[];
+  readonly patterns: readonly PatternSymbol[];
+  readonly streams: readonly StreamSymbol[];
+}
+
+/** A dotted path as one name: `['common', 'X']` is `common.X`. */
+export function dotted(path: readonly Identifier[]): string {
+  return path.map((part) => part.text).join('.');
+}
