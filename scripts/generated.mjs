@@ -18,33 +18,29 @@ const run = promisify(execFile);
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const steps = [
-  { name: 'grammar', source: 'shared/language/grammar/pipeline.peggy', make: makeParser },
-  { name: 'docs', source: 'docs/generate.ts', make: makeWithTypeScript },
+  { source: 'shared/language/grammar/pipeline.peggy', make: makeParser },
+  { source: 'docs/generate.ts', make: makeWithTypeScript },
 ];
 
-/** Every generated file of the steps whose source exists, as `{ step, path, text }`, in the order of the table. */
-export async function generatedFiles(only = steps.map((step) => step.name)) {
+/** Every generated file of the steps whose source exists, as `{ path, text }`, in the order of the table. */
+export async function generatedFiles() {
   const made = [];
   for (const step of steps) {
-    if (!only.includes(step.name) || !existsSync(join(root, step.source))) continue;
-    for (const [path, text] of await step.make(step.source)) made.push({ step: step.name, path, text });
+    if (!existsSync(join(root, step.source))) continue;
+    for (const [path, text] of await step.make(step.source)) made.push({ path, text });
   }
   return made;
 }
 
 /** The parser and its types; `pipeline.options.json` beside the grammar holds peggy's options (start rules, return types). */
 async function makeParser(source) {
+  const peggy = fileURLToPath(new URL('../bin/peggy.js', import.meta.resolve('peggy')));
   const folder = await mkdtemp(join(tmpdir(), 'cep-grammar-'));
   try {
     const options = source.replace(/\.peggy$/, '.options.json');
     const extra = existsSync(join(root, options)) ? ['--extra-options-file', options] : [];
-    await run(
-      process.execPath,
-      ['node_modules/peggy/bin/peggy.js', '--format', 'es', '--dts', ...extra, '-o', join(folder, 'parser.js'), source],
-      {
-        cwd: root,
-      },
-    );
+    const args = [peggy, '--format', 'es', '--dts', ...extra, '-o', join(folder, 'parser.js'), source];
+    await run(process.execPath, args, { cwd: root });
     const target = join(dirname(source), 'generated');
     return await Promise.all(
       ['parser.js', 'parser.d.ts'].map(async (file) => [join(target, file), await readFile(join(folder, file), 'utf8')]),
