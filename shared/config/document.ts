@@ -16,8 +16,11 @@ export interface DocumentSection {
 
 export interface DocumentEntry {
   readonly name: string;
+  /** Where the name begins. */
   readonly at: Position;
   readonly value: unknown;
+  /** Where the value begins. */
+  readonly valueAt: Position;
 }
 
 /** The text is not what its format allows. */

@@ -73,13 +73,13 @@ function checkSection({ name, at, entries }: DocumentSection): Checked[] {
   return entries.map((entry) => checkEntry(name, entry));
 }
 
-function checkEntry(section: string, { name, at, value }: DocumentEntry): Checked {
+function checkEntry(section: string, { name, at, value, valueAt }: DocumentEntry): Checked {
   const key = rows.find((row) => row.name === `${section}.${name}`);
   if (!key) return { at, problem: unknownKey(section, name) };
   if (key.inFile === false)
     return { at, problem: `'${key.name}' is not read from files; set ${key.environment}${key.flag ? ` or ${key.flag}` : ''}` };
   const checked = checkValue(key, value);
-  return 'problem' in checked ? { at, problem: `${key.name}: ${checked.problem}` } : { at, key, value: checked.value };
+  return 'problem' in checked ? { at: valueAt, problem: `${key.name}: ${checked.problem}` } : { at: valueAt, key, value: checked.value };
 }
 
 function unknownKey(section: string, name: string): string {

@@ -1,5 +1,5 @@
 import { parse, TomlError } from 'smol-toml';
-import { type ConfigDocument, type DocumentSection, DocumentSyntaxError, type Position } from './document.ts';
+import { type ConfigDocument, type DocumentEntry, type DocumentSection, DocumentSyntaxError, type Position } from './document.ts';
 
 /** Reads the sections and keys of a TOML configuration, each with its position. Throws a `DocumentSyntaxError`. */
 export function readTomlDocument(text: string): ConfigDocument {
@@ -20,7 +20,10 @@ function parseToml(text: string): Record<string, unknown> {
 function readSection(lines: readonly string[], name: string, value: unknown): DocumentSection {
   const at = positionOfSection(lines, name);
   if (!isTable(value)) return { name, at, entries: undefined };
-  const entries = Object.entries(value).map(([key, found]) => ({ name: key, at: positionOfKey(lines, name, key) ?? at, value: found }));
+  const entries = Object.entries(value).map(([key, found]) => {
+    const positions = positionsOfKey(lines, { section: name, key }) ?? { at, valueAt: at };
+    return { name: key, value: found, ...positions };
+  });
   return { name, at, entries };
 }
 
@@ -34,20 +37,24 @@ function isTable(value: unknown): value is Record<string, unknown> {
  */
 
 function positionOfSection(lines: readonly string[], section: string): Position {
-  const header = new RegExp(`^\\s*(?:\\[\\s*)?["']?${escaped(section)}["']?\\s*[\\].=]`);
+  const header = new RegExp(`^\\s*(?:\\[\\[?\\s*)?["']?${escaped(section)}["']?\\s*[\\].=]`);
   const index = lines.findIndex((line) => header.test(line));
   return { line: Math.max(0, index) + 1, column: startColumn(lines[index] ?? '') };
 }
 
-/** Where the value begins. */
-function positionOfKey(lines: readonly string[], section: string, key: string): Position | undefined {
+interface NameOfKey {
+  readonly section: string;
+  readonly key: string;
+}
+
+function positionsOfKey(lines: readonly string[], { section, key }: NameOfKey): Pick<DocumentEntry, 'at' | 'valueAt'> | undefined {
   const dotted = new RegExp(`^\\s*["']?${escaped(section)}["']?\\s*\\.\\s*["']?${escaped(key)}["']?\\s*=\\s*`);
   const plain = new RegExp(`^\\s*["']?${escaped(key)}["']?\\s*=\\s*`);
   let current: string | undefined;
   for (const [index, line] of lines.entries()) {
     current = /^\s*\[\s*["']?(.*?)["']?\s*\]/.exec(line)?.[1] ?? current;
     const match = current === undefined ? dotted.exec(line) : current === section ? plain.exec(line) : null;
-    if (match) return { line: index + 1, column: match[0].length + 1 };
+    if (match) return { at: { line: index + 1, column: startColumn(line) }, valueAt: { line: index + 1, column: match[0].length + 1 } };
   }
   return undefined;
 }

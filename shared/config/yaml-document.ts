@@ -27,18 +27,26 @@ interface PairOfNodes {
 function readSection(source: Source, pair: PairOfNodes): DocumentSection {
   const table = resolved(source, pair.value);
   const name = String(pair.key);
-  const at = source.positionOf(pair.key.range?.[0] ?? 0);
+  const at = startOf(source, pair.key);
   if (!isMap<Node, Node | null>(table)) return { name, at, entries: plainValue(table) === null ? [] : undefined };
   const entries = table.items.map(({ key, value }) => ({
     name: String(key),
-    at: source.positionOf((value ?? key).range?.[0] ?? 0),
+    at: startOf(source, key),
     value: plainValue(resolved(source, value)),
+    valueAt: startOf(source, value ?? key),
   }));
   return { name, at, entries };
 }
 
-function resolved({ document }: Source, node: Node | null): Node | null {
-  return isAlias(node) ? (node.resolve(document) ?? null) : node;
+function resolved(source: Source, node: Node | null): Node | null {
+  if (!isAlias(node)) return node;
+  const target = node.resolve(source.document);
+  if (target) return target;
+  throw new DocumentSyntaxError(`unknown anchor '${node.source}'`, startOf(source, node));
+}
+
+function startOf({ positionOf }: Source, node: Node): Position {
+  return positionOf(node.range?.[0] ?? 0);
 }
 
 /** Settings are scalars, so of a list or a table only its kind is kept: enough to say what was found. */

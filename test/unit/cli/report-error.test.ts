@@ -1,0 +1,29 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { reportError } from '../../../cli/report-error.ts';
+import { CepError, InvariantError } from '../../../shared/errors/error.ts';
+
+function report(error: unknown): { exitCode: number; text: string } {
+  const stderr = new PassThrough();
+  const exitCode = reportError(error, { stderr, env: {} });
+  return { exitCode, text: String(stderr.read()) };
+}
+
+describe('reporting an error', () => {
+  it('gives message, hint and exit code of a mistake of the user, without a stack', () => {
+    expect(report(new CepError('runtime_error', 'broker refused', { hint: 'is it running?' }))).toEqual({
+      exitCode: 4,
+      text: 'error: broker refused\n  hint: is it running?\n',
+    });
+    expect(report(new CepError('io_error', 'disk full'))).toEqual({ exitCode: 2, text: 'error: disk full\n' });
+  });
+
+  it('asks for a report of everything unexpected, with the stack, exit code 4', () => {
+    const { exitCode, text } = report(new InvariantError('runs are ordered'));
+    expect(exitCode).toBe(4);
+    expect(text).toMatch(
+      /^error: unexpected failure: runs are ordered\n {2}hint: this is a defect in cep; please report it.*\nInvariantError: runs are ordered\n +at /,
+    );
+    expect(report('a thrown text')).toEqual({ exitCode: 4, text: expect.stringContaining('unexpected failure: a thrown text') });
+  });
+});

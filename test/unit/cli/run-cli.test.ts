@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { commands } from '../../../cli/commands.ts';
+import manifest from '../../../package.json' with { type: 'json' };
+import { cep } from './cep.ts';
+
+describe('cep', () => {
+  it.each(['-V', '--version'])('prints its version for %s', async (option) => {
+    expect(await cep([option])).toEqual({ exitCode: 0, stdout: `cep ${manifest.version}\n`, stderr: '' });
+  });
+
+  it.each([['-h'], ['--help'], ['help']])('lists every command for %s', async (...args) => {
+    const { exitCode, stdout } = await cep(args);
+    expect(exitCode).toBe(0);
+    for (const { words } of commands) expect(stdout).toMatch(new RegExp(`^  ${words} +[A-Z]`, 'm'));
+  });
+
+  it('lists the commands on standard error when none is given, which is a usage error', async () => {
+    const { exitCode, stdout, stderr } = await cep([]);
+    expect([exitCode, stdout]).toEqual([1, '']);
+    expect(stderr).toBe((await cep(['--help'])).stdout);
+  });
+
+  it.each([[['config-gen', '--help']], [['config-gen', '-h']], [['help', 'config-gen']]])('explains a command for %j', async (args) => {
+    const { exitCode, stdout } = await cep(args);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatchInlineSnapshot(`
+      "Write a commented configuration file with every default
+
+      Usage: cep config-gen [options]
+
+      Options
+        -c, --config <CONFIG>  Configuration file, YAML or TOML (CEP_CONFIG)
+        -f, --format <FORMAT>  yaml or toml
+        -o, --output <OUTPUT>  File to write; standard output without it
+        -h, --help             Show this help
+
+      Examples
+        YAML to standard output
+          cep config-gen
+        TOML to a file
+          cep config-gen --format toml --output cep.toml
+      "
+    `);
+  });
+
+  it.each([
+    [['config-gne'], "error: unknown command 'config-gne'\n  hint: did you mean 'config-gen'?\n"],
+    [['frobnicate'], "error: unknown command 'frobnicate'\n  hint: cep --help lists the commands\n"],
+    [['--verison'], "error: unknown option '--verison'\n  hint: cep --help lists the commands\n"],
+    [['config-gen', '--formta', 'x'], "error: unknown option '--formta'\n  hint: did you mean '--format'?\n"],
+    [['config-gen', '--zzz'], "error: unknown option '--zzz'\n  hint: the options are listed by --help\n"],
+    [['config-gen', 'x'], 'error: Extraneous positional argument ("x")\n  hint: cep config-gen --help\n'],
+    [['config'], 'error: incomplete command\n  hint: cep config show --help\n'],
+    [['-c'], 'error: -c: expected the path of a configuration file\n'],
+    [['--config='], 'error: --config=: expected the path of a configuration file\n'],
+  ])('refuses %j with exit code 1', async (args, stderr) => {
+    expect(await cep(args)).toEqual({ exitCode: 1, stdout: '', stderr });
+  });
+
+  it('colours errors on a terminal, but not with NO_COLOR and not in a pipe', async () => {
+    const red = '\u001b[31merror:';
+    expect((await cep(['x'], { isTTY: true })).stderr).toContain(red);
+    expect((await cep(['x'], { isTTY: true, env: { NO_COLOR: '1' } })).stderr).not.toContain('\u001b');
+    expect((await cep(['x'], { env: { CI: 'true' } })).stderr).not.toContain('\u001b');
+    expect((await cep(['x'], { env: { FORCE_COLOR: '1' } })).stderr).toContain(red);
+  });
+});
+
+describe('the table of commands', () => {
+  it.each(commands.map(({ words, load }) => [words, load] as const))('names "%s" as its class does', async (words, load) => {
+    const { paths, usage } = await load();
+    expect(paths?.map((path) => path.join(' '))).toContain(words);
+    expect(usage?.category).toBeTruthy();
+    expect(usage?.description).toBeTruthy();
+  });
+});

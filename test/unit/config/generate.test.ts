@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { type Config, resolveConfig } from '../../../shared/config/config.ts';
+import { generateConfig } from '../../../shared/config/generate.ts';
+import { configKeys } from '../../../shared/config/keys.ts';
+import { type ConfigFormat, configFormats, parseConfig } from '../../../shared/config/parse.ts';
+
+function configOf(format: ConfigFormat, text: string): Config {
+  return resolveConfig({ file: parseConfig({ file: `cep.${format}`, text, format }) });
+}
+
+describe.each(configFormats)('a generated %s file', (format) => {
+  const text = generateConfig(format);
+
+  it('loads back to the defaults without a warning', () => {
+    const config = configOf(format, text);
+    const defaults = resolveConfig({});
+    expect(config.settings.map(({ key, value }) => [key.name, value])).toEqual(
+      defaults.settings.map(({ key, value }) => [key.name, value]),
+    );
+    expect(config.warnings).toEqual([]);
+    expect(config.settings.filter(({ origin }) => origin === 'file').length).toBeGreaterThan(5);
+  });
+
+  it('is still right when every key that stands as a comment is set', () => {
+    const uncommented = uncomment(uncomment(text));
+    const config = configOf(format, uncommented);
+    const fromFile = config.settings.filter(({ origin }) => origin === 'file').map(({ key }) => key.name);
+    expect(fromFile).toEqual(configKeys.filter((key) => !('inFile' in key)).map((key) => key.name));
+  });
+});
+
+/** Takes one `# ` off every line that is a section or a key behind it. */
+function uncomment(text: string): string {
+  return text.replaceAll(/^( *)# ( *)(?=(# )?(\[\w+\]|\w+( =|:)( |$)))/gm, '$1$2');
+}
+
+describe('the generated files', () => {
+  it('explain every key', () => {
+    expect(generateConfig('yaml')).toMatchInlineSnapshot(`
+      "# Configuration of cep. Flags and environment variables win over this file.
+      # Values are the defaults; what stands as a comment is not set.
+
+      processing:
+        # Engine threads of a partitioned program. Not set: number of CPU cores.
+        # workers: 4
+        # Event field by which events are divided among the threads. Not set: chosen from the program.
+        # partition_by: "user_id"
+        # Events handed to an engine thread at once; never changes results.
+        batch_size: 1000
+        # Treat an event that lacks a declared field as invalid.
+        strict_events: false
+
+      # section 'mqtt' is deprecated; declare a connector in the program and read from it with .from()
+      # mqtt:
+      #   # Host of the MQTT broker. Not set: no broker.
+      #   # broker: "localhost"
+      #   # Port of the MQTT broker.
+      #   port: 1883
+      #   # Topic that events are read from; \`#\` stands for everything below. Not set: no input.
+      #   # input_topic: "sensors/#"
+      #   # Topic that output events are written to. Not set: no output.
+      #   # output_topic: "alerts"
+      #   # Name of this client at the broker. Not set: made by the client.
+      #   # client_id: "cep-1"
+      #   # MQTT quality of service.
+      #   qos: 1
+      #   # Connect to the broker with TLS.
+      #   tls: false
+
+      server:
+        # Port of the server; 0 takes any free one.
+        port: 9000
+        # Address the server listens on.
+        bind: "127.0.0.1"
+        # File that holds the key which requests must carry. Not set: authentication is off.
+        # api_key_file: "/etc/cep/api-key"
+
+      metrics:
+        # Serve metrics in the Prometheus format.
+        enabled: false
+        # Port of the metrics endpoint.
+        port: 9090
+
+      logging:
+        # Least severity that is logged. One of trace, debug, info, warn, error.
+        level: "info"
+        # Lines for people, or one JSON object per line. One of text, json.
+        format: "text"
+        # Begin every log line with its time.
+        timestamps: true
+      "
+    `);
+    expect(generateConfig('toml').slice(0, 700)).toMatchInlineSnapshot(`
+      "# Configuration of cep. Flags and environment variables win over this file.
+      # Values are the defaults; what stands as a comment is not set.
+
+      [processing]
+      # Engine threads of a partitioned program. Not set: number of CPU cores.
+      # workers = 4
+      # Event field by which events are divided among the threads. Not set: chosen from the program.
+      # partition_by = "user_id"
+      # Events handed to an engine thread at once; never changes results.
+      batch_size = 1000
+      # Treat an event that lacks a declared field as invalid.
+      strict_events = false
+
+      # section 'mqtt' is deprecated; declare a connector in the program and read from it with .from()
+      # [mqtt]
+      # # Host of the MQTT broker. Not set: no broker.
+      # # broker = "lo"
+    `);
+  });
+});
