@@ -1,7 +1,9 @@
 import type { Value } from '../../events/value.ts';
 import type { Type } from '../plan/types.ts';
 
-/** A lambda argument as an implementation receives it. */
+export { EvaluationError } from '../../events/evaluation-error.ts';
+
+/** A lambda argument as an implementation receives it: called with every argument it may take, and one with fewer parameters ignores the rest. */
 export type FunctionValue = (...args: Value[]) => Value;
 
 /** What an implementation may know besides its arguments. */
@@ -10,17 +12,12 @@ export interface CallContext {
   readonly now: number;
 }
 
-/** An evaluation failure: what `.on_error` is about. Anything else that is thrown is a defect of ours. */
-export class EvaluationError extends Error {
-  override readonly name = 'EvaluationError';
-}
-
 /** One parameter. `types` lists what is accepted; an `any` argument always passes the checker and is looked at when it runs. */
 export interface Parameter {
   readonly name: string;
   readonly types: readonly Type[];
   readonly optional?: boolean;
-  /** The last parameter may repeat. */
+  /** The last parameter may repeat: once or more, or any number of times when it is also `optional`. */
   readonly variadic?: boolean;
   /** A lambda with one of these numbers of parameters; `types` is then empty. */
   readonly lambda?: { readonly arities: readonly number[]; readonly parameterTypes: (args: readonly Type[]) => readonly Type[] };
@@ -52,9 +49,17 @@ export interface FunctionDescriptor {
 
 /** The running state of one aggregate over one window and key. JSON-safe through `save` and `load`. */
 export interface Accumulator {
-  /** `time` is the event's time (ms) and `order` its arrival number: `first`/`last` go by time, then by arrival. */
+  /**
+   * Throws `EvaluationError` on a kind that the aggregate cannot take, and is then unchanged. `args` are those before the
+   * constants; `time` is the event's time (ms) and `order` its arrival number: `first`/`last` go by time, then by arrival.
+   */
   add(args: readonly Value[], time: number, order: number): void;
   result(window: AggregateWindow): Value;
+  /**
+   * Takes in what another accumulator of the same descriptor and constants holds; the result is then that of one
+   * accumulator which was given all of it, in any order. Absent where the order of arrival decides (`collect`, `ema`).
+   */
+  merge?(other: Accumulator): void;
   save(): Value;
 }
 
@@ -69,14 +74,19 @@ export interface AggregateDescriptor {
   readonly parameters: readonly Parameter[];
   readonly result: (args: readonly Type[]) => Type;
   readonly summary: string;
-  /** A small program fragment: values of field `x` (and optionally `y`), the call, and the literal it gives. */
   readonly examples: readonly [AggregateExample, ...AggregateExample[]];
   /** Arguments from this position on must be constants (`percentile`'s q, `top`'s n, `ema`'s n). */
   readonly constantsFrom?: number;
+  /** Checks those constants when the program is checked; a message means E072. `create` may rely on it. */
+  readonly checkConstants?: (constants: readonly Value[]) => string | undefined;
   readonly create: (constants: readonly Value[]) => Accumulator;
   readonly load: (constants: readonly Value[], saved: Value) => Accumulator;
 }
 
+/**
+ * An example that runs as a test and stands in the docs. The values are those of field `x`, the first at second 0, each
+ * one second after the other, in a window of ten seconds; `result` is the literal that the call gives.
+ */
 export interface AggregateExample {
   readonly values: readonly Value[];
   readonly call: string;
