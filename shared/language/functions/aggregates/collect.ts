@@ -1,0 +1,45 @@
+import { decodeValue, encodeValue } from '../../../events/stored-value.ts';
+import type { Value } from '../../../events/value.ts';
+import { requireBounded } from '../../../events/value-limits.ts';
+import { ANY, arrayOf } from '../../plan/types.ts';
+import { any } from '../define.ts';
+import type { Accumulator, AggregateDescriptor } from '../descriptor.ts';
+import { savedParts } from './quantity.ts';
+
+class CollectAccumulator implements Accumulator {
+  #values: Value[];
+  /** A result holds this very array, so the next value goes into a copy. */
+  #handedOut = false;
+
+  constructor(values: readonly Value[] = []) {
+    this.#values = [...values];
+  }
+
+  add(args: readonly Value[]): void {
+    const value = args[0] ?? null;
+    if (value === null) return;
+    requireBounded(value);
+    if (this.#handedOut) this.#values = [...this.#values];
+    this.#handedOut = false;
+    this.#values.push(value);
+  }
+
+  result(): Value {
+    this.#handedOut = true;
+    return this.#values;
+  }
+
+  save(): Value {
+    return this.#values.map(encodeValue);
+  }
+}
+
+export const collect: AggregateDescriptor = {
+  name: 'collect',
+  parameters: [any('e')],
+  result: (args) => arrayOf(args[0] ?? ANY),
+  summary: 'The values that are not null as an array, in order of arrival.',
+  examples: [{ values: ['b', null, 'a'], call: 'collect(x)', result: '["b", "a"]' }],
+  create: () => new CollectAccumulator(),
+  load: (_, saved) => new CollectAccumulator(savedParts(saved).map(decodeValue)),
+};

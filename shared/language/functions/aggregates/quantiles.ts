@@ -1,0 +1,133 @@
+import type { Value } from '../../../events/value.ts';
+import { number, quantity } from '../define.ts';
+import { type AggregateDescriptor, type AggregateExample, EvaluationError } from '../descriptor.ts';
+import { Quantities, savedNumbers, savedQuantities } from './quantity.ts';
+import { averageType } from './sum.ts';
+
+/** Every value, sorted when a result is asked for. Nothing is estimated. */
+class QuantileState {
+  readonly #fraction: number;
+  readonly #values: number[];
+  #sorted = false;
+
+  constructor(fraction: number, values: readonly number[] = []) {
+    this.#fraction = fraction;
+    this.#values = [...values];
+  }
+
+  add(value: number): void {
+    this.#values.push(value);
+    this.#sorted = false;
+  }
+
+  merge(other: QuantileState): void {
+    for (const value of other.#values) this.#values.push(value);
+    this.#sorted = false;
+  }
+
+  result(): number | null {
+    if (!this.#sorted) this.#values.sort((a, b) => a - b);
+    this.#sorted = true;
+    return quantile(this.#values, this.#fraction);
+  }
+
+  save(): Value {
+    return [...this.#values];
+  }
+}
+
+/** The value at rank `fraction * (n - 1)` of sorted values, linear between neighbours; null of nothing. */
+function quantile(sorted: readonly number[], fraction: number): number | null {
+  const rank = fraction * (sorted.length - 1);
+  const low = sorted[Math.floor(rank)];
+  const high = sorted[Math.ceil(rank)];
+  if (low === undefined || high === undefined) return null;
+  const part = rank - Math.floor(rank);
+  const step = high - low;
+  return Number.isFinite(step) ? low + step * part : low * (1 - part) + high * part;
+}
+
+interface FixedQuantile {
+  readonly name: string;
+  readonly fraction: number;
+  readonly summary: string;
+  readonly example: AggregateExample;
+}
+
+function fixedQuantile({ name, fraction, summary, example }: FixedQuantile): AggregateDescriptor {
+  return {
+    name,
+    parameters: [quantity('e')],
+    result: averageType,
+    summary,
+    examples: [example],
+    create: () => new Quantities(name, new QuantileState(fraction)),
+    load: (_, saved) => load(name, fraction, saved),
+  };
+}
+
+function load(name: string, fraction: number, saved: Value): Quantities<QuantileState> {
+  const { unit, state } = savedQuantities(saved);
+  return new Quantities(name, new QuantileState(fraction, savedNumbers(state)), unit);
+}
+
+const ONE_TO_FIVE = [5, 3, 1, 2, 4];
+
+export const median = fixedQuantile({
+  name: 'median',
+  fraction: 0.5,
+  summary: 'The middle value; between two of them, their mean.',
+  example: { values: [4, 1, 3, 2], call: 'median(x)', result: '2.5' },
+});
+
+export const p50 = fixedQuantile({
+  name: 'p50',
+  fraction: 0.5,
+  summary: 'percentile(e, 0.5)',
+  example: { values: ONE_TO_FIVE, call: 'p50(x)', result: '3' },
+});
+
+export const p90 = fixedQuantile({
+  name: 'p90',
+  fraction: 0.9,
+  summary: 'percentile(e, 0.9)',
+  example: { values: ONE_TO_FIVE, call: 'p90(x)', result: '4.6' },
+});
+
+export const p95 = fixedQuantile({
+  name: 'p95',
+  fraction: 0.95,
+  summary: 'percentile(e, 0.95)',
+  example: { values: ONE_TO_FIVE, call: 'p95(x)', result: '4.8' },
+});
+
+export const p99 = fixedQuantile({
+  name: 'p99',
+  fraction: 0.99,
+  summary: 'percentile(e, 0.99)',
+  example: { values: ONE_TO_FIVE, call: 'p99(x)', result: '4.96' },
+});
+
+export const percentile: AggregateDescriptor = {
+  name: 'percentile',
+  parameters: [quantity('e'), number('q')],
+  result: averageType,
+  summary: 'The value below which the fraction q (0 to 1) of the values lies, linear between neighbours: rank q * (n - 1).',
+  examples: [
+    { values: [10, 40, 20, 30], call: 'percentile(x, 0.5)', result: '25' },
+    { values: ONE_TO_FIVE, call: 'percentile(x, 0)', result: '1' },
+  ],
+  constantsFrom: 1,
+  checkConstants: ([q]) => (isFraction(q) ? undefined : 'the fraction q of percentile is a number from 0 to 1'),
+  create: (constants) => new Quantities('percentile', new QuantileState(fractionOf(constants))),
+  load: (constants, saved) => load('percentile', fractionOf(constants), saved),
+};
+
+function fractionOf([q]: readonly Value[]): number {
+  if (!isFraction(q)) throw new EvaluationError('percentile: q must be a number from 0 to 1');
+  return q;
+}
+
+function isFraction(q: Value | undefined): q is number {
+  return typeof q === 'number' && q >= 0 && q <= 1;
+}
