@@ -1,0 +1,43 @@
+import type { Value } from '../../../shared/events/value.ts';
+
+/**
+ * What may appear in generated text, all of it: names minted here (a letter and a number), entries of the constants table,
+ * numbers, and the fixed words of `vocabulary.ts`. No text of the user ever does: names and strings are constants.
+ */
+export class Names {
+  readonly #constants: unknown[] = [];
+  readonly #known = new Map<unknown, string>();
+  #count = 0;
+
+  /** The table that `K` is in generated code. */
+  get constants(): readonly unknown[] {
+    return this.#constants;
+  }
+
+  /** A fresh name: `s4`. */
+  mint(letter: 'e' | 'f' | 's' | 'a' | 'v'): string {
+    return `${letter}${this.#count++}`;
+  }
+
+  /** An entry of the constants table; the same primitive or object always has the same entry. */
+  constant(value: unknown): string {
+    let text = this.#known.get(value);
+    if (text === undefined) {
+      text = `K[${this.#constants.push(value) - 1}]`;
+      this.#known.set(value, text);
+    }
+    return text;
+  }
+
+  /** A constant of the language: small things stand in the text, everything else in the table. */
+  literal(value: Value): string {
+    if (value === null || typeof value === 'boolean') return String(value);
+    if (typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0)) return value < 0 ? `(${value})` : String(value);
+    return this.constant(value);
+  }
+}
+
+/** A local slot of the language's frames. */
+export function localName(slot: number): string {
+  return `l${slot}`;
+}
