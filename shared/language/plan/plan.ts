@@ -239,6 +239,11 @@ interface OperatorBase<K extends string> {
   /** Of what it means, not how it was written; equal for equal operators. Keys state in checkpoints. */
   readonly fingerprint: string;
   readonly origin: Origin;
+  /**
+   * Set on a stateful operator whose key is not simply `StreamPlan.partition` evaluated on its rows: behind an aggregate with
+   * computed keys (its results carry them as fields), and in a branch of a fork with a `.partition_by` of its own.
+   */
+  readonly partition?: PartitionPlan;
 }
 
 /** Operators that act per closed window when one stands before them in the chain, else over the stream's life. */
@@ -251,6 +256,7 @@ export type OperatorPlan =
   | EmitPlan
   | WindowOperatorPlan
   | AggregateOperatorPlan
+  | WindowAggregatePlan
   | OrderByPlan
   | LimitPlan
   | LastPlan
@@ -304,6 +310,13 @@ export interface WindowOperatorPlan extends OperatorBase<'window'> {
 }
 /** `.aggregate` without a window: one result per event over everything so far in the partition. */
 export interface AggregateOperatorPlan extends OperatorBase<'aggregate'> {
+  readonly aggregate: AggregatePlan;
+}
+/**
+ * `.window(..)`, then operators such as `.where`, then `.aggregate`: one result per closed window over those of its rows that
+ * came through, with the attributes and the time of a result of that window. None when no row came through.
+ */
+export interface WindowAggregatePlan extends OperatorBase<'window_aggregate'> {
   readonly aggregate: AggregatePlan;
 }
 export interface AggregatePlan {
