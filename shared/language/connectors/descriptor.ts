@@ -1,0 +1,32 @@
+/** What the language knows of one type of connector: enough to check a program that names it. */
+export interface ConnectorDescriptor {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  readonly roles: readonly ConnectorRole[];
+  readonly parameters: readonly ConnectorParameter[];
+  /** Groups of parameters of which one must be given where the connector is declared. */
+  readonly oneOf: readonly (readonly string[])[];
+  /** The parameters that say what is read or written, the preferred first: `topic` in `.from` and `.to` stands for it. */
+  readonly topics: readonly string[];
+  /** A broker needs a topic: `.from` must find one, `.to` falls back to the stream's name (W041). */
+  readonly broker: boolean;
+  readonly summary: string;
+}
+
+/** What a connector can do for a stream: `.from`, `.to`, `.enrich`. */
+export type ConnectorRole = 'source' | 'sink' | 'enrich';
+
+export type ConnectorValueKind = 'str' | 'int' | 'number' | 'bool' | 'duration' | 'list' | 'map' | 'any';
+
+export interface ConnectorParameter {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  /** `list` is an array of strings or one string with commas. */
+  readonly kind: ConnectorValueKind;
+  /** As a user would write it. */
+  readonly default?: string;
+  readonly words?: readonly string[];
+  /** Its value never appears in answers, logs, metrics or checkpoints. */
+  readonly secret?: boolean;
+  readonly summary: string;
+}

@@ -1,0 +1,77 @@
+import type { ConnectorDescriptor } from './descriptor.ts';
+
+const databaseParameters: ConnectorDescriptor['parameters'] = [
+  { name: 'url', kind: 'str', secret: true, summary: 'host, database and login in one' },
+  { name: 'query', kind: 'str', summary: 'of a look-up, `$1` is the key' },
+  { name: 'table', kind: 'str', summary: 'table that a sink writes' },
+  { name: 'topic', kind: 'str', summary: 'another word for the table' },
+  { name: 'pool_size', kind: 'int', summary: 'connections kept open' },
+];
+
+const database = (name: string, summary: string): ConnectorDescriptor => ({
+  name,
+  roles: ['sink', 'enrich'],
+  oneOf: [['url']],
+  topics: ['table', 'topic'],
+  broker: false,
+  summary,
+  parameters: databaseParameters,
+});
+
+/** Web addresses, files, terminals and databases. */
+export const endpointConnectors: readonly ConnectorDescriptor[] = [
+  {
+    name: 'http',
+    aliases: ['rest', 'api'],
+    roles: ['source', 'sink', 'enrich'],
+    oneOf: [],
+    topics: ['topic'],
+    broker: false,
+    summary: 'Webhooks both ways, and look-ups',
+    parameters: [
+      { name: 'url', aliases: ['base_url'], kind: 'str', summary: 'address; a source needs none' },
+      { name: 'method', kind: 'str', words: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], default: '"POST"', summary: 'of a request' },
+      { name: 'headers', kind: 'map', secret: true, summary: 'headers of a request' },
+      { name: 'timeout', kind: 'duration', summary: 'how long an answer may take' },
+      { name: 'secret', kind: 'str', secret: true, summary: 'a source checks signatures with it' },
+      { name: 'topic', kind: 'str', summary: 'put behind the path of the url' },
+    ],
+  },
+  {
+    name: 'file',
+    roles: ['source', 'sink'],
+    oneOf: [['path', 'topic']],
+    topics: ['path', 'topic'],
+    broker: false,
+    summary: 'Event files, read or appended to',
+    parameters: [
+      { name: 'path', kind: 'str', summary: 'path under the work directory' },
+      { name: 'topic', kind: 'str', summary: 'another word for the path' },
+    ],
+  },
+  {
+    name: 'console',
+    roles: ['sink'],
+    oneOf: [],
+    topics: ['topic'],
+    broker: false,
+    summary: 'Lines on the terminal',
+    parameters: [{ name: 'topic', kind: 'str', summary: 'label before each line' }],
+  },
+  {
+    name: 'websocket',
+    roles: ['source', 'sink'],
+    oneOf: [['url']],
+    topics: ['topic'],
+    broker: false,
+    summary: 'A WebSocket both ways',
+    parameters: [
+      { name: 'url', kind: 'str', summary: 'address, ws:// or wss://' },
+      { name: 'headers', kind: 'map', secret: true, summary: 'headers of the handshake' },
+      { name: 'topic', kind: 'str', summary: 'label of a message' },
+    ],
+  },
+  database('postgres', 'PostgreSQL tables and look-ups'),
+  database('mysql', 'MySQL tables and look-ups'),
+  database('database', 'PostgreSQL or MySQL, by the scheme of the url'),
+];
