@@ -1,0 +1,99 @@
+/** Predicates of the grammar: what stands ahead, decided by one regular expression over a bounded piece of the text. */
+import type { Notes } from './notes.ts';
+
+/** Expressions and types inside one another. */
+export const nestingMax = 256;
+
+const reserved: ReadonlySet<string> = new Set(['true', 'false', 'null', 'and', 'or', 'not', 'if', 'then', 'else']);
+
+/** The only words that can never be names. */
+export function isReserved(word: string): boolean {
+  return reserved.has(word);
+}
+
+const word = '[A-Za-z_][A-Za-z0-9_]*';
+const name = `(?:${word}(?:\\{${word}\\}[A-Za-z0-9_]*)*|\`[^\`\\n]+\`)`;
+const blank = '[ \\t\\r\\n]*';
+const string = `(?:"(?:[^"\\\\\\n]|\\\\[^\\n])*"|'[^'\\n]*')`;
+/** A word that goes on with a step instead of naming a type. */
+const stepWord = '(?:where|as|within|partition|AND|OR)(?![A-Za-z0-9_])';
+
+export const patterns = {
+  /** `name:` of a named argument. */
+  named: new RegExp(`${name}${blank}:(?!=)`, 'y'),
+  /** `x =>`, `(a, b) =>`. */
+  lambda: new RegExp(`(?:${name}|\\(${blank}(?:${name}${blank}(?:,${blank}${name}${blank})*,?${blank})?\\))${blank}=>`, 'y'),
+  /** `all` before a type: otherwise it is a type of that name. */
+  all: new RegExp(`all[ \\t\\r\\n]+(?!${stepWord})[A-Za-z_\`]`, 'y'),
+  /** `NOT` before a type or `(`: otherwise it is a type of that name. */
+  not: new RegExp(`NOT(?:[ \\t\\r\\n]+(?!${stepWord})[A-Za-z_\`]|[ \\t\\r]*\\()`, 'y'),
+  binding: /(?:let|var|const)[ \t]+[A-Za-z_`]/y,
+  assignment: new RegExp(`${name}${blank}:=`, 'y'),
+} as const;
+
+const map = new RegExp(`\\{${blank}(?:\\}|(?:${name}|${string})${blank}:(?!=))`, 'y');
+const hole = new RegExp(`\\{${blank}(${word})${blank}\\}`, 'y');
+
+export function ahead(pattern: RegExp, text: string, at: number): boolean {
+  pattern.lastIndex = at;
+  return pattern.test(text);
+}
+
+/** The loop variables of the compile-time `for` bodies around a line, or null outside of them. */
+export type Holes = ReadonlySet<string> | null;
+
+/** `{i}` where i is a loop variable. */
+export function isLoopVariableAhead(text: string, at: number, holes: Holes): boolean {
+  if (holes === null) return false;
+  const found = holeName(text, at);
+  return found !== undefined && holes.has(found);
+}
+
+/** As `isLoopVariableAhead`, but any other `{name}` ends the line with an error: it is no map. */
+export function isHoleAhead(text: string, at: number, context: { holes: Holes; base: number; notes: Notes }): boolean {
+  const found = holeName(text, at);
+  if (found === undefined) return false;
+  if (context.holes?.has(found)) return true;
+  const where = context.holes === null ? 'outside the body of a `for`' : `: \`${found}\` is no loop variable here`;
+  const separator = context.holes === null ? ' ' : '';
+  return context.notes.fail(
+    { start: context.base + at, end: context.base + hole.lastIndex },
+    `\`{${found}}\` means nothing${separator}${where}`,
+    `a map is written \`{${found}: value}\``,
+  );
+}
+
+function holeName(text: string, at: number): string | undefined {
+  hole.lastIndex = at;
+  return hole.exec(text)?.[1];
+}
+
+/** `{ let y = 1; y + x }`: a brace that begins neither a map nor a hole. */
+export function isBlockAhead(text: string, at: number, holes: Holes): boolean {
+  return text[at] === '{' && !ahead(map, text, at) && !isLoopVariableAhead(text, at, holes);
+}
+
+/** Whether `->` stands in the argument that begins here, outside further brackets. `lastArrow` saves the search. */
+export function hasArrow(text: string, from: number, lastArrow: number): boolean {
+  if (from > lastArrow) return false;
+  let depth = 0;
+  for (let at = from; at <= lastArrow; at++) {
+    const char = text[at] as string;
+    if (char === '"' || char === "'" || char === '`') at = stringEnd(text, at, char);
+    else if (char === '(' || char === '[' || char === '{') depth++;
+    else if (char === ')' || char === ']' || char === '}') {
+      if (--depth < 0) return false;
+    } else if (depth > 0) continue;
+    else if (char === ',') return false;
+    else if (char === '-' && text[at + 1] === '>') return true;
+  }
+  return false;
+}
+
+function stringEnd(text: string, start: number, quote: string): number {
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] === '\\' && quote === '"') at++;
+    else if (text[at] === quote) return at;
+  }
+  return text.length;
+}

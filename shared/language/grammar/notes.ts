@@ -1,0 +1,21 @@
+import type { Span } from '../ast/nodes.ts';
+
+/** An error that ends the reading of the line; caught in `parse.ts` only. */
+export class LineError extends Error {
+  readonly span: Span;
+  readonly hint: string | undefined;
+
+  constructor(span: Span, message: string, hint?: string) {
+    super(message);
+    this.span = span;
+    this.hint = hint;
+  }
+}
+
+/** What the grammar's actions say about the line they read. */
+export interface Notes {
+  /** An error after which reading goes on. Said twice of one place, it counts once. */
+  report(span: Span, message: string, hint?: string): void;
+  /** An error that ends the reading of this line. */
+  fail(span: Span, message: string, hint?: string): never;
+}
