@@ -30,6 +30,8 @@ export interface EngineHost {
   deliver?(delivery: Delivery): void;
   /** `.print`, `.log`, `.tap(e)`, and failures under `on_error`. */
   log?(entry: LogEntry): void;
+  /** Rows that failed in a stream with `.on_error(dlq)`. */
+  deadLetter?(letter: DeadLetter): void;
   /** Set only when the program is traced; absent costs nothing. */
   trace?: Tracer;
 }
@@ -45,6 +47,15 @@ export interface Delivery {
   /** `.alert(message: ..)`, rendered. */
   readonly message: string | null;
   readonly parameters: ReadonlyMap<string, Value>;
+}
+
+/** A row that a stream could not evaluate, as it reached the operator that failed. */
+export interface DeadLetter {
+  readonly stream: string;
+  readonly type: string;
+  readonly time: number;
+  readonly fields: ReadonlyMap<string, Value>;
+  readonly reason: string;
 }
 
 export interface LogEntry {

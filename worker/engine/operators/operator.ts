@@ -1,5 +1,5 @@
-import type { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { Value } from '../../../shared/events/value.ts';
+import type { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { OperatorPlan, PlanExpression, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { Tracer } from '../engine.ts';
 import type { Evaluate, Row } from './row.ts';

@@ -22,6 +22,11 @@ export interface Row {
   readonly attributes: ReadonlyMap<AttributeName, Value> | null;
   /** Identity of what caused it: `match_id` and output ids are made from these. Sorted arrival numbers, no repeats. */
   readonly causes: readonly number[];
+  /**
+   * Only on a match, until an operator replaces its fields: the match's last event, of which a bare name that the match
+   * has not is a field. The stream sets it behind a pattern (`lastRow`); whoever copies a row copies it.
+   */
+  readonly last?: Row;
 }
 
 /** Where an expression runs. `bound` is the row's own, or in a pattern what the run holds so far. */
@@ -36,3 +41,20 @@ export interface Scope {
 
 /** An expression made ready to run. Throws `EvaluationError` on a failure. */
 export type Evaluate = (scope: Scope) => Value;
+
+const NOTHING: readonly never[] = [];
+
+/** The scope of an expression over a row alone. */
+export function scopeOf(row: Row, aggregates: readonly Value[] = NOTHING): Scope {
+  return { row, bound: row.bound ?? NOTHING, aggregates, locals: [] };
+}
+
+/** The latest of the rows that a match holds, by time, then by arrival; null when it holds none. */
+export function lastRow(bound: readonly Binding[]): Row | null {
+  let last: Row | null = null;
+  for (const row of bound.flat()) {
+    if (row === null) continue;
+    if (last === null || row.time > last.time || (row.time === last.time && row.order > last.order)) last = row;
+  }
+  return last;
+}

@@ -1,6 +1,6 @@
 import { isArray, isMap, type Value, type ValueArray, type ValueMap } from '../../../shared/events/value.ts';
 import type { AttributeName } from '../../../shared/language/plan/plan.ts';
-import type { Binding, Row } from '../operators/row.ts';
+import { type Binding, lastRow, type Row } from '../operators/row.ts';
 
 /**
  * Rows as values, for `Operator.save`. A row that several operators hold is saved once by each: after a restore nothing
@@ -17,12 +17,13 @@ export function saveRow(row: Row): Value {
     row.bound === null ? null : row.bound.map(saveBinding),
     row.attributes as ValueMap | null,
     row.causes,
+    row.last !== undefined,
   ];
 }
 
 export function loadRow(saved: Value): Row {
-  const [type, time, order, fields, bound, attributes, causes] = saved as ValueArray;
-  return {
+  const [type, time, order, fields, bound, attributes, causes, hasLast] = saved as ValueArray;
+  const row: Row = {
     type: type as string,
     time: time as number,
     order: order as number,
@@ -31,6 +32,8 @@ export function loadRow(saved: Value): Row {
     attributes: attributes as ReadonlyMap<AttributeName, Value> | null,
     causes: causes as readonly number[],
   };
+  const last = hasLast === true && row.bound !== null ? lastRow(row.bound) : null;
+  return last === null ? row : { ...row, last };
 }
 
 /** A single row is wrapped in a map, so that it cannot be taken for a closure's array of rows. */

@@ -1,0 +1,32 @@
+import { CepError } from '../../shared/errors/error.ts';
+import { EvaluationError } from '../../shared/language/functions/descriptor.ts';
+import type { Plan } from '../../shared/language/plan/plan.ts';
+import type { Engine, EngineHost } from './engine.ts';
+import type { BackendFactory, ExpressionBackend } from './evaluate/backend.ts';
+import { ReferenceBackend } from './evaluate/reference-backend.ts';
+import { ProgramEngine } from './program-engine.ts';
+
+export interface EngineOptions {
+  /** Incomplete events are invalid. @default false */
+  readonly strictEvents?: boolean;
+  /** What evaluates expressions. @default the reference evaluator */
+  readonly backend?: BackendFactory;
+}
+
+/**
+ * An engine for a checked program, with its globals evaluated and nothing pushed yet.
+ * @throws CepError when a global cannot be evaluated, or the program uses what this engine has not (E099).
+ */
+export function createEngine(plan: Plan, host: EngineHost, options: EngineOptions = {}): Engine {
+  const backend = load(plan, options.backend ?? ((program) => new ReferenceBackend(program)));
+  return new ProgramEngine(plan, host, { backend, strictEvents: options.strictEvents ?? false });
+}
+
+function load(plan: Plan, factory: BackendFactory): ExpressionBackend {
+  try {
+    return factory(plan);
+  } catch (error) {
+    if (!(error instanceof EvaluationError)) throw error;
+    throw new CepError('validation_error', `a value of the program cannot be evaluated: ${error.message}`, { cause: error });
+  }
+}

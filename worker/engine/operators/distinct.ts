@@ -1,0 +1,61 @@
+import { keyOf } from '../../../shared/events/text.ts';
+import type { Value, ValueArray } from '../../../shared/events/value.ts';
+import type { DedupePlan, DistinctPlan } from '../../../shared/language/plan/plan.ts';
+import { resultLagMs } from '../time/result-lag.ts';
+import type { Next, Operator, OperatorEnvironment } from './operator.ts';
+import { PartitionExpiry } from './partition-expiry.ts';
+import { RecentKeys } from './recent-keys.ts';
+import { type Evaluate, type Row, scopeOf } from './row.ts';
+
+/**
+ * `.distinct([e], within: d)` and `.dedupe(e, within: d)`: of each partition the first row of every key, and the next one
+ * `d` or more after the last that passed. Inside a window it starts afresh with each window.
+ */
+export class Distinct implements Operator {
+  readonly #next: Next;
+  readonly #environment: OperatorEnvironment;
+  readonly #key: Evaluate | null;
+  readonly #isPerWindow: boolean;
+  readonly #keys: RecentKeys;
+  readonly #expiry: PartitionExpiry;
+
+  constructor(plan: DistinctPlan | DedupePlan, next: Next, environment: OperatorEnvironment) {
+    this.#next = next;
+    this.#environment = environment;
+    this.#key = plan.key && environment.evaluator(plan.key);
+    this.#isPerWindow = plan.kind === 'distinct' && plan.extent === 'window';
+    this.#keys = new RecentKeys(plan.withinMs ?? Infinity, resultLagMs(environment.stream));
+    this.#expiry = new PartitionExpiry(environment, (partition) => this.#keys.drop(partition));
+  }
+
+  process(row: Row): void {
+    const key = keyOf([this.#key === null ? row.fields : this.#key(scopeOf(row))]);
+    const partition = this.#isPerWindow ? '' : this.#expiry.touch(row);
+    if (this.#keys.pass(partition, key, row.time)) this.#next.process(row);
+    else this.#environment.suppressed();
+  }
+
+  endWindow(): void {
+    if (this.#isPerWindow) this.#keys.clear();
+    this.#next.endWindow();
+  }
+
+  deadline(): number {
+    return Math.min(this.#keys.deadline(), this.#expiry.deadline());
+  }
+
+  advance(watermark: number): void {
+    this.#keys.advance(watermark);
+    this.#expiry.advance(watermark);
+  }
+
+  save(): Value {
+    return [this.#keys.save(), this.#expiry.save()];
+  }
+
+  load(saved: Value): void {
+    const [keys, expiry] = saved as ValueArray;
+    this.#keys.load(keys as Value);
+    this.#expiry.load(expiry as Value);
+  }
+}

@@ -1,0 +1,18 @@
+import type { FilterPlan } from '../../../shared/language/plan/plan.ts';
+import type { Next, OperatorEnvironment } from './operator.ts';
+import { type Evaluate, type Row, scopeOf } from './row.ts';
+import { StatelessOperator } from './stateless-operator.ts';
+
+/** `.where`, `.filter`, `.having`: passes a row only when the condition is true. */
+export class Filter extends StatelessOperator {
+  readonly #condition: Evaluate;
+
+  constructor(plan: FilterPlan, next: Next, environment: OperatorEnvironment) {
+    super(next);
+    this.#condition = environment.evaluator(plan.condition);
+  }
+
+  process(row: Row): void {
+    if (this.#condition(scopeOf(row)) === true) this.next.process(row);
+  }
+}

@@ -1,0 +1,40 @@
+import type { Value, ValueArray } from '../../../shared/events/value.ts';
+import type { ForkPlan } from '../../../shared/language/plan/plan.ts';
+import type { Chain } from '../streams/chain.ts';
+import type { Next, Operator } from './operator.ts';
+import type { Row } from './row.ts';
+import type { StreamEnvironment } from './stream-environment.ts';
+
+/** `.fork(name: .op().op(), ..)`: every row goes through each branch, in written order. */
+export class Fork implements Operator {
+  readonly #branches: readonly Chain[];
+
+  constructor(plan: ForkPlan, next: Next, environment: StreamEnvironment) {
+    this.#branches = plan.branches.map(({ name, operators }) => environment.branch(plan, name, operators, next));
+  }
+
+  process(row: Row): void {
+    for (const branch of this.#branches) branch.process(row);
+  }
+
+  endWindow(): void {
+    for (const branch of this.#branches) branch.endWindow();
+  }
+
+  deadline(): number {
+    return Math.min(...this.#branches.map((branch) => branch.deadline()));
+  }
+
+  advance(watermark: number): void {
+    for (const branch of this.#branches) branch.advance(watermark);
+  }
+
+  save(): Value {
+    return this.#branches.map((branch) => branch.save());
+  }
+
+  load(saved: Value): void {
+    const states = saved as ValueArray;
+    for (const [position, branch] of this.#branches.entries()) branch.load(states[position] ?? []);
+  }
+}

@@ -1,0 +1,58 @@
+import type { Value, ValueArray, ValueMap } from '../../../shared/events/value.ts';
+import type { LimitPlan } from '../../../shared/language/plan/plan.ts';
+import type { Next, Operator, OperatorEnvironment } from './operator.ts';
+import { PartitionExpiry } from './partition-expiry.ts';
+import type { Row } from './row.ts';
+
+/**
+ * `.limit(n)`, `.first()`: the first n rows of each window, or of each partition over the stream's life. An interim
+ * result of a window does not count, and does not pass a used-up limit.
+ */
+export class Limit implements Operator {
+  readonly #plan: LimitPlan;
+  readonly #next: Next;
+  readonly #environment: OperatorEnvironment;
+  readonly #passed = new Map<string, number>();
+  readonly #expiry: PartitionExpiry;
+
+  constructor(plan: LimitPlan, next: Next, environment: OperatorEnvironment) {
+    this.#plan = plan;
+    this.#next = next;
+    this.#environment = environment;
+    this.#expiry = new PartitionExpiry(environment, (key) => this.#passed.delete(key));
+  }
+
+  process(row: Row): void {
+    const key = this.#plan.extent === 'window' ? '' : this.#expiry.touch(row);
+    const passed = this.#passed.get(key) ?? 0;
+    if (passed >= this.#plan.count) {
+      this.#environment.suppressed();
+      return;
+    }
+    if (row.attributes?.get('is_final') !== false) this.#passed.set(key, passed + 1);
+    this.#next.process(row);
+  }
+
+  endWindow(): void {
+    if (this.#plan.extent === 'window') this.#passed.clear();
+    this.#next.endWindow();
+  }
+
+  deadline(): number {
+    return this.#expiry.deadline();
+  }
+
+  advance(watermark: number): void {
+    this.#expiry.advance(watermark);
+  }
+
+  save(): Value {
+    return [new Map(this.#passed), this.#expiry.save()];
+  }
+
+  load(saved: Value): void {
+    const [passed, expiry] = saved as ValueArray;
+    for (const [key, count] of passed as ValueMap) this.#passed.set(key, count as number);
+    this.#expiry.load(expiry as Value);
+  }
+}

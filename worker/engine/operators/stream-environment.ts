@@ -1,0 +1,30 @@
+import type { Fields, OutputEvent } from '../../../shared/events/event.ts';
+import type { Value } from '../../../shared/events/value.ts';
+import type { ForkPlan, OperatorPlan, ProcessPlan } from '../../../shared/language/plan/plan.ts';
+import type { RecordType } from '../../../shared/language/plan/types.ts';
+import type { Delivery, LogEntry } from '../engine.ts';
+import type { EmitFunction } from '../evaluate/backend.ts';
+import type { Chain } from '../streams/chain.ts';
+import type { Next, OperatorEnvironment } from './operator.ts';
+import type { Row } from './row.ts';
+
+/** What the operators of this folder may do besides what every operator may: effects, and chains of their own. */
+export interface StreamEnvironment extends OperatorEnvironment {
+  /** Hands an output event to the host. */
+  output(event: OutputEvent): void;
+  deliver(delivery: Omit<Delivery, 'stream'>): void;
+  log(entry: Omit<LogEntry, 'stream'>): void;
+  /** Counts under a `.tap` counter. */
+  tapped(counter: string): void;
+  /** Calls the function of a `.process`. Throws `EvaluationError`. */
+  invoke(plan: ProcessPlan, args: readonly Value[], row: Row, emit: EmitFunction): void;
+  /** The declared type of output events of this type, if it is declared. */
+  outputType(type: string): RecordType | null;
+  /** One branch of a `.fork`: its operators, then the stream's end, or what follows the fork. */
+  branch(fork: ForkPlan, name: string, operators: readonly OperatorPlan[], next: Next): Chain;
+}
+
+/** A row with other fields: what it was bound to stays readable, what was read through it as a match's last event does not. */
+export function withFields(row: Row, fields: Fields, type: string = row.type): Row {
+  return { type, time: row.time, order: row.order, fields, bound: row.bound, attributes: row.attributes, causes: row.causes };
+}

@@ -1,0 +1,210 @@
+import type { Fields, InputEvent, OutputEvent } from '../../shared/events/event.ts';
+import { type Admission, EventSchemas, type ValidEvent } from '../../shared/events/schema.ts';
+import type { Value, ValueArray, ValueMap } from '../../shared/events/value.ts';
+import type { Plan } from '../../shared/language/plan/plan.ts';
+import type { RecordType } from '../../shared/language/plan/types.ts';
+import type { Engine, EngineCounters, EngineHost, EngineSnapshot, RestoreReport } from './engine.ts';
+import type { ExpressionBackend } from './evaluate/backend.ts';
+import type { Row } from './operators/row.ts';
+import { decodeState, encodeState } from './state/codec.ts';
+import { upstreamFirst } from './streams/plan-inputs.ts';
+import { ResultQueue, type Route } from './streams/queue.ts';
+import { Routes } from './streams/routes.ts';
+import { type Restored, StreamNode } from './streams/stream-node.ts';
+import type { ProgramRuntime } from './streams/stream-runtime.ts';
+import { ProgramTime } from './time/program-time.ts';
+
+export interface ProgramOptions {
+  readonly backend: ExpressionBackend;
+  readonly strictEvents: boolean;
+}
+
+/** A running program: takes events and ticks, moves time, and lets the streams work, each call to its end. */
+export class ProgramEngine implements Engine {
+  readonly #host: EngineHost;
+  readonly #backend: ExpressionBackend;
+  readonly #strict: boolean;
+  readonly #schemas: EventSchemas;
+  readonly #records: ReadonlyMap<string, RecordType>;
+  readonly #time: ProgramTime;
+  readonly #queue = new ResultQueue();
+  readonly #routes: Routes;
+  /** In order of declaration. */
+  readonly #nodes: readonly StreamNode[];
+  /** Those that may wait for time, upstream first. */
+  readonly #timed: readonly StreamNode[];
+  /** Arrival number of the last external event. */
+  #order = 0;
+  #eventsInvalid = 0;
+  #eventsIncomplete = 0;
+  #outputs = 0;
+
+  constructor(plan: Plan, host: EngineHost, { backend, strictEvents }: ProgramOptions) {
+    this.#host = host;
+    this.#backend = backend;
+    this.#strict = strictEvents;
+    this.#schemas = new EventSchemas(plan.events);
+    this.#records = new Map(plan.events.map(({ name, fields }) => [name, { kind: 'record', name, fields }]));
+    const order = upstreamFirst(plan);
+    this.#time = new ProgramTime(plan, order);
+    const runtime = this.#runtime();
+    this.#nodes = plan.streams.map((stream, index) => new StreamNode(stream, index, runtime));
+    this.#timed = order.map((index) => this.#nodes[index] as StreamNode).filter((node) => node.isTimed);
+    this.#routes = new Routes(plan, (stream, origin, positions) => (this.#nodes[stream] as StreamNode).inlets(origin, positions));
+    this.#schedule();
+  }
+
+  #runtime(): ProgramRuntime {
+    return {
+      host: this.#host,
+      backend: this.#backend,
+      time: this.#time,
+      queue: this.#queue,
+      route: (origin) => this.#routes.of(origin),
+      branchRoute: (stream, branch) => this.#routes.ofBranch(stream, branch),
+      declared: (type) => this.#records.get(type) ?? null,
+      order: () => this.#order,
+      output: this.#outputOf(),
+    };
+  }
+
+  #outputOf(): (event: OutputEvent) => void {
+    const output = (event: OutputEvent): void => {
+      this.#outputs++;
+      this.#host.output(event);
+    };
+    const tracer = this.#host.trace;
+    if (tracer === undefined) return output;
+    return (event) => {
+      tracer.emitted(event.stream, event);
+      output(event);
+    };
+  }
+
+  push(event: InputEvent): Admission {
+    const admission = this.#schemas.admit(event, { strict: this.#strict });
+    if (admission.status === 'invalid') {
+      this.#eventsInvalid++;
+      return admission;
+    }
+    if (admission.incomplete.length > 0) this.#eventsIncomplete++;
+    this.#backend.beginEvent();
+    this.#order++;
+    this.#moveTimeTo(event, admission);
+    this.#send(this.#routes.of(`event:${event.type}`), this.#rowOf(event, admission));
+    this.#settle();
+    return admission;
+  }
+
+  advance(time: number, source?: string): void {
+    this.#backend.beginEvent();
+    this.#time.tick(time, source);
+    this.#completeDue();
+    this.#settle();
+  }
+
+  end(): void {
+    this.#backend.beginEvent();
+    this.#time.end();
+    this.#step();
+    this.#settle();
+  }
+
+  #moveTimeTo(event: InputEvent, { fields, time }: ValidEvent): void {
+    const isArrivalTime = event.timestamp === undefined && this.#schemas.ownTime(event.type, fields) === undefined;
+    this.#time.observe({ type: event.type, fields, time, isArrivalTime, source: event.source });
+    this.#completeDue();
+  }
+
+  #send(route: Route, row: Row): void {
+    for (const inlet of route) inlet.deliver(row);
+    this.#queue.drain();
+  }
+
+  #completeDue(): void {
+    if (this.#time.isDue()) this.#step();
+  }
+
+  /** One step of time: stream by stream, upstream first, each with all that follows from what it completes. */
+  #step(): void {
+    this.#time.begin();
+    for (const node of this.#timed) {
+      node.advance();
+      this.#queue.drain();
+    }
+    this.#time.finish();
+    this.#schedule();
+  }
+
+  /** Rows that carried a stream's time with them have moved it: those that follow the stream come to their turn. */
+  #settle(): void {
+    while (this.#time.isStepping) this.#step();
+  }
+
+  #schedule(): void {
+    for (const node of this.#timed) node.schedule();
+  }
+
+  #rowOf({ type }: InputEvent, { fields, time }: ValidEvent): Row {
+    return { type, time, order: this.#order, fields: this.#complete(type, fields), bound: null, attributes: null, causes: [this.#order] };
+  }
+
+  /** All declared fields in their order, null where absent, then the others. */
+  #complete(type: string, fields: Fields): Fields {
+    const declared = this.#schemas.fieldNames(type);
+    if (declared === undefined || startsWith(fields, declared)) return fields;
+    const complete = new Map<string, Value>(declared.map((name) => [name, fields.get(name) ?? null]));
+    for (const [name, value] of fields) complete.set(name, value);
+    return complete;
+  }
+
+  snapshot(): EngineSnapshot {
+    const streams = new Map(this.#nodes.map((node) => [node.plan.name, node.save()]));
+    const counters = [this.#order, this.#eventsInvalid, this.#eventsIncomplete, this.#outputs];
+    return { version: 1, state: encodeState([counters, this.#time.save(), this.#backend.saveGlobals(), streams]) };
+  }
+
+  restore(snapshot: EngineSnapshot): RestoreReport {
+    const [counters, time, globals, streams] = decodeState(snapshot.state) as readonly [ValueArray, Value, ValueMap, ValueMap];
+    [this.#order, this.#eventsInvalid, this.#eventsIncomplete, this.#outputs] = counters as [number, number, number, number];
+    this.#time.load(time);
+    this.#backend.loadGlobals(globals);
+    const report = this.#restoreStreams(streams);
+    this.#time.finish();
+    this.#schedule();
+    return report;
+  }
+
+  #restoreStreams(saved: ValueMap): RestoreReport {
+    const named = (outcome: Restored | 'added'): string[] => outcomes.filter(([, one]) => one === outcome).map(([name]) => name);
+    const outcomes = this.#nodes.map((node): readonly [string, Restored | 'added'] => {
+      const state = saved.get(node.plan.name);
+      return [node.plan.name, state === undefined ? 'added' : node.load(state)];
+    });
+    const present = new Set(this.#nodes.map((node) => node.plan.name));
+    return {
+      preserved: named('preserved'),
+      changed: named('changed'),
+      reset: named('reset'),
+      added: named('added'),
+      removed: [...saved.keys()].filter((name) => !present.has(name)),
+    };
+  }
+
+  counters(): EngineCounters {
+    return {
+      eventsProcessed: this.#order,
+      eventsInvalid: this.#eventsInvalid,
+      eventsIncomplete: this.#eventsIncomplete,
+      outputs: this.#outputs,
+      streams: new Map(this.#nodes.map((node) => [node.plan.name, node.counters()])),
+    };
+  }
+}
+
+/** Whether the fields begin with these names in this order. */
+function startsWith(fields: Fields, names: readonly string[]): boolean {
+  if (fields.size < names.length) return false;
+  const keys = fields.keys();
+  return names.every((name) => keys.next().value === name);
+}

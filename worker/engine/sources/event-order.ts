@@ -1,0 +1,66 @@
+import type { Value } from '../../../shared/events/value.ts';
+import type { OperatorEnvironment } from '../operators/operator.ts';
+import type { Row } from '../operators/row.ts';
+import { ReorderBuffer } from '../time/reorder-buffer.ts';
+
+/** Something that works on rows and on time: a pattern's matcher, a join. */
+export interface Ordered {
+  receive(row: Row, lane: number): void;
+  deadline(): number;
+  advance(watermark: number): void;
+}
+
+/**
+ * The order in which a pattern or a join sees its rows: that of arrival, or with `out_of_order` that of event time. Then
+ * each row waits until the watermark reaches it, time moves to the row before the row is seen, and a row before the
+ * watermark is late.
+ */
+export class EventOrder {
+  readonly #environment: OperatorEnvironment;
+  readonly #target: Ordered;
+  readonly #buffer: ReorderBuffer | null;
+
+  constructor(environment: OperatorEnvironment, target: Ordered) {
+    this.#environment = environment;
+    this.#target = target;
+    this.#buffer = environment.stream.time.outOfOrderMs > 0 ? new ReorderBuffer() : null;
+  }
+
+  receive(row: Row, lane: number): void {
+    if (this.#buffer === null) {
+      this.#target.receive(row, lane);
+      return;
+    }
+    const watermark = this.#environment.watermark();
+    if (row.time < watermark) {
+      this.#environment.late(row);
+      return;
+    }
+    this.#buffer.add(row, lane);
+    this.#release(this.#buffer, watermark);
+  }
+
+  deadline(): number {
+    return Math.min(this.#buffer?.deadline() ?? Infinity, this.#target.deadline());
+  }
+
+  advance(watermark: number): void {
+    if (this.#buffer !== null) this.#release(this.#buffer, watermark);
+    if (this.#target.deadline() <= watermark) this.#target.advance(watermark);
+  }
+
+  #release(buffer: ReorderBuffer, watermark: number): void {
+    buffer.release(watermark, (row, lane) => {
+      if (this.#target.deadline() <= row.time) this.#target.advance(row.time);
+      this.#target.receive(row, lane);
+    });
+  }
+
+  save(): Value {
+    return this.#buffer?.save() ?? null;
+  }
+
+  load(saved: Value): void {
+    if (saved !== null) this.#buffer?.load(saved);
+  }
+}

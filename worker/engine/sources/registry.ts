@@ -1,0 +1,32 @@
+import type { StreamPlan } from '../../../shared/language/plan/plan.ts';
+import type { Next, OperatorEnvironment } from '../operators/operator.ts';
+import { refuse } from '../operators/registry.ts';
+import type { MakeLink } from '../streams/chain.ts';
+import { EventsSource } from './events-source.ts';
+import { JoinSource } from './join-source.ts';
+import type { Source } from './source.ts';
+import { TimerSource } from './timer-source.ts';
+
+export interface SourceOptions {
+  readonly environment: OperatorEnvironment;
+  readonly next: Next;
+  /** For the operators of single inputs. */
+  readonly makeLink: MakeLink;
+  /** Arrival number of the last external event. */
+  readonly order: () => number;
+}
+
+/** Makes the head of a stream. Total over the kinds of sources. @throws CepError E099 for what is not built yet. */
+export function createSource(stream: StreamPlan, { environment, next, makeLink, order }: SourceOptions): Source {
+  const { source } = stream;
+  switch (source.kind) {
+    case 'events':
+      return new EventsSource(source, next, makeLink);
+    case 'timer':
+      return new TimerSource(source, environment, next, order);
+    case 'join':
+      return new JoinSource(source, environment, next, makeLink);
+    case 'pattern':
+      return refuse('a pattern', stream.origin);
+  }
+}

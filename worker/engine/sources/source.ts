@@ -1,0 +1,16 @@
+import type { Value } from '../../../shared/events/value.ts';
+import type { Row } from '../operators/row.ts';
+
+/** The head of a stream: takes the rows of its origins and hands on what the chain is to see. */
+export interface Source {
+  /** Of what its state depends on. */
+  readonly fingerprint: string;
+  /** What takes the rows of an origin that the inputs at these positions read. */
+  receivers(origin: string, positions: readonly number[]): readonly ((row: Row) => void)[];
+  deadline(): number;
+  advance(watermark: number): void;
+  save(): Value;
+  load(saved: Value): void;
+  /** Partial matches that wait; 0 where there are none. */
+  runsActive(): number;
+}

@@ -1,0 +1,119 @@
+import type { Value, ValueArray } from '../../../shared/events/value.ts';
+import type { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
+import type { OperatorPlan } from '../../../shared/language/plan/plan.ts';
+import { evaluationFailure } from '../evaluate/failure.ts';
+import type { Next, Operator } from '../operators/operator.ts';
+import type { Row } from '../operators/row.ts';
+
+/** One operator in its place. */
+export interface Link {
+  readonly plan: OperatorPlan;
+  readonly operator: Operator;
+  /** The operator's own view of time has come to `watermark`. */
+  reach(watermark: number): void;
+  /** A failure that left the operator: on a row, or (null) while time moved. */
+  fail(error: EvaluationError, row: Row | null): void;
+}
+
+/** Makes the operator of a plan; `next` is where its rows go. */
+export type MakeLink = (plan: OperatorPlan, next: Next) => Link;
+
+/** Operators in written order. A failure in one of them ends the row's way there and nowhere else. */
+export class Chain implements Next {
+  readonly #links: readonly Link[];
+  readonly #first: Next;
+
+  constructor(plans: readonly OperatorPlan[], end: Next, make: MakeLink) {
+    const links: Link[] = [];
+    let next = end;
+    for (let position = plans.length - 1; position >= 0; position--) {
+      const link = make(plans[position] as OperatorPlan, next);
+      links.unshift(link);
+      next = new Guarded(link);
+    }
+    this.#links = links;
+    this.#first = next;
+  }
+
+  process(row: Row): void {
+    this.#first.process(row);
+  }
+
+  endWindow(): void {
+    this.#first.endWindow();
+  }
+
+  deadline(): number {
+    let first = Infinity;
+    for (const { operator } of this.#links) first = Math.min(first, operator.deadline());
+    return first;
+  }
+
+  /** Upstream first. An operator sees the new time when those before it have completed what was due. */
+  advance(watermark: number): void {
+    for (const link of this.#links) {
+      link.reach(watermark);
+      advanceThrough(link, watermark);
+    }
+  }
+
+  /** Fingerprint and state of each operator; the state of one that keeps none is null. */
+  save(): Value {
+    return this.#links.map(({ plan, operator }) => [plan.fingerprint, operator.save()]);
+  }
+
+  /** Takes over the state of operators that are still there, in order. Returns how many found their state. */
+  load(saved: Value): number {
+    const waiting = [...(saved as ValueArray)] as (readonly [string, Value])[];
+    let kept = 0;
+    for (const { plan, operator } of this.#links) {
+      const at = waiting.findIndex(([fingerprint]) => fingerprint === plan.fingerprint);
+      const [found] = at < 0 ? [] : waiting.splice(at, 1);
+      if (found === undefined || found[1] === null) continue;
+      operator.load(found[1]);
+      kept++;
+    }
+    return kept;
+  }
+}
+
+/** What an operator completes is taken off its list before it can fail, so the rest follows when it is asked again. */
+export function advanceThrough(
+  link: Pick<Link, 'fail'> & { readonly operator: Pick<Operator, 'deadline' | 'advance'> },
+  watermark: number,
+): void {
+  while (link.operator.deadline() <= watermark) {
+    try {
+      link.operator.advance(watermark);
+      return;
+    } catch (thrown) {
+      link.fail(evaluationFailure(thrown), null);
+    }
+  }
+}
+
+class Guarded implements Next {
+  readonly #link: Link;
+  readonly #operator: Operator;
+
+  constructor(link: Link) {
+    this.#link = link;
+    this.#operator = link.operator;
+  }
+
+  process(row: Row): void {
+    try {
+      this.#operator.process(row);
+    } catch (thrown) {
+      this.#link.fail(evaluationFailure(thrown), row);
+    }
+  }
+
+  endWindow(): void {
+    try {
+      this.#operator.endWindow();
+    } catch (thrown) {
+      this.#link.fail(evaluationFailure(thrown), null);
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import type { OutputEvent } from '../../../shared/events/event.ts';
+import type { Value } from '../../../shared/events/value.ts';
+import type { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
+import type { ForkPlan, OperatorPlan, PlanExpression, ProcessPlan, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import type { RecordType } from '../../../shared/language/plan/types.ts';
+import type { Delivery, LogEntry, Tracer } from '../engine.ts';
+import type { EmitFunction } from '../evaluate/backend.ts';
+import type { Next } from '../operators/operator.ts';
+import type { Evaluate, Row } from '../operators/row.ts';
+import type { StreamEnvironment } from '../operators/stream-environment.ts';
+import { Chain, type MakeLink } from './chain.ts';
+import { PartitionKey } from './partition-key.ts';
+import type { StreamRuntime } from './stream-runtime.ts';
+
+/** The environment of one operator (or source) in its place: what the stream offers, seen at the operator's own time. */
+export class OperatorContext implements StreamEnvironment {
+  /** The stream, with the operator's own partition where it has one. */
+  readonly stream: StreamPlan;
+  readonly #stream: StreamRuntime;
+  readonly #partition: PartitionKey;
+  readonly #makeLink: MakeLink;
+  #turn = -1;
+  #reached = -Infinity;
+
+  /** `operator` null: the stream's source. `makeLink`: for chains inside the operator. */
+  constructor(stream: StreamRuntime, operator: OperatorPlan | null, makeLink: MakeLink) {
+    const partition = operator?.partition;
+    this.stream = partition === undefined ? stream.plan : { ...stream.plan, partition };
+    this.#stream = stream;
+    this.#partition = partition === undefined ? stream.partition : new PartitionKey(partition, (key) => stream.evaluator(key));
+    this.#makeLink = makeLink;
+  }
+
+  get tracer(): Tracer | null {
+    return this.#stream.program.host.trace ?? null;
+  }
+
+  /** The operator's turn has come in the present step of time. */
+  reach(watermark: number): void {
+    this.#turn = this.#stream.program.time.step;
+    this.#reached = watermark;
+  }
+
+  watermark(): number {
+    const { time } = this.#stream.program;
+    if (!time.isStepping) return this.#stream.clock.now();
+    return this.#turn === time.step ? this.#reached : this.#stream.clock.before(time.step);
+  }
+
+  evaluator(expression: PlanExpression): Evaluate {
+    return this.#stream.evaluator(expression);
+  }
+
+  partition(row: Row): string {
+    return this.#partition.text(row);
+  }
+
+  partitionFields(row: Row): readonly (readonly [string, Value])[] {
+    return this.#partition.fields(row);
+  }
+
+  late(row: Row): void {
+    this.#stream.late(row);
+  }
+
+  fail(error: EvaluationError, row: Row | null, operator: OperatorPlan | null): void {
+    this.#stream.fail(error, row, operator);
+  }
+
+  suppressed(count = 1): void {
+    this.#stream.counters.suppressed += count;
+  }
+
+  runsDropped(reason: 'max_runs' | 'max_closure' | 'subsets_limit', count = 1): void {
+    const { runsDropped } = this.#stream.counters;
+    runsDropped.set(reason, (runsDropped.get(reason) ?? 0) + count);
+  }
+
+  output(event: OutputEvent): void {
+    this.#stream.program.output(event);
+  }
+
+  deliver(delivery: Omit<Delivery, 'stream'>): void {
+    this.#stream.program.host.deliver?.({ ...delivery, stream: this.stream.name });
+  }
+
+  log(entry: Omit<LogEntry, 'stream'>): void {
+    this.#stream.program.host.log?.({ ...entry, stream: this.stream.name });
+  }
+
+  tapped(counter: string): void {
+    const { taps } = this.#stream.counters;
+    taps.set(counter, (taps.get(counter) ?? 0) + 1);
+  }
+
+  invoke(plan: ProcessPlan, args: readonly Value[], row: Row, emit: EmitFunction): void {
+    this.#stream.program.backend.invoke(plan.function, args, row, emit);
+  }
+
+  outputType(type: string): RecordType | null {
+    const { resultType } = this.stream;
+    return resultType.kind === 'record' ? resultType : this.#stream.program.declared(type);
+  }
+
+  branch(fork: ForkPlan, name: string, operators: readonly OperatorPlan[], next: Next): Chain {
+    const end = fork === this.#stream.plan.operators.at(-1) ? this.#stream.branchEnd(name) : bothOf(this.#stream.branchEnd(name), next);
+    return new Chain(operators, end, this.#makeLink);
+  }
+}
+
+/** A branch that further operators follow: its followers take the row first. */
+function bothOf(first: Next, second: Next): Next {
+  return {
+    process: (row) => {
+      first.process(row);
+      second.process(row);
+    },
+    endWindow: () => second.endWindow(),
+  };
+}

@@ -1,0 +1,25 @@
+import { keyOf } from '../../../shared/events/text.ts';
+import type { Value } from '../../../shared/events/value.ts';
+import type { PartitionPlan, PlanExpression } from '../../../shared/language/plan/plan.ts';
+import { type Evaluate, type Row, scopeOf } from '../operators/row.ts';
+
+/** The key of everything stateful in a stream, or of one operator that has its own. */
+export class PartitionKey {
+  readonly #parts: readonly { readonly name: string; readonly value: Evaluate }[];
+
+  constructor(plan: PartitionPlan, evaluator: (expression: PlanExpression) => Evaluate) {
+    this.#parts = plan.keys.map(({ name, value }) => ({ name, value: evaluator(value) }));
+  }
+
+  /** Canonical text of a row's key; '' without a partition. */
+  text(row: Row): string {
+    return this.#parts.length === 0 ? '' : keyOf(this.fields(row).map(([, value]) => value));
+  }
+
+  /** The key's values under their names, in written order. */
+  fields(row: Row): readonly (readonly [string, Value])[] {
+    if (this.#parts.length === 0) return [];
+    const scope = scopeOf(row);
+    return this.#parts.map(({ name, value }) => [name, value(scope)] as const);
+  }
+}

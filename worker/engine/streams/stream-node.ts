@@ -1,0 +1,138 @@
+import { readEventTime } from '../../../shared/events/event-time.ts';
+import type { Value, ValueArray } from '../../../shared/events/value.ts';
+import type { StreamPlan } from '../../../shared/language/plan/plan.ts';
+import type { StreamCounters } from '../engine.ts';
+import { evaluationFailure } from '../evaluate/failure.ts';
+import { isWaiting } from '../operators/registry.ts';
+import type { Row } from '../operators/row.ts';
+import { createSource } from '../sources/registry.ts';
+import type { Source } from '../sources/source.ts';
+import { planText } from '../state/plan-text.ts';
+import type { StreamClock } from '../time/stream-clock.ts';
+import { advanceThrough, Chain } from './chain.ts';
+import { linkMaker } from './link-maker.ts';
+import { OperatorContext } from './operator-context.ts';
+import type { Inlet } from './queue.ts';
+import { type ProgramRuntime, StreamRuntime } from './stream-runtime.ts';
+
+/** What became of a stream's state in a restore. */
+export type Restored = 'preserved' | 'changed' | 'reset';
+
+/** One stream at work: its source, its chain, its time. */
+export class StreamNode {
+  readonly plan: StreamPlan;
+  /** Something in it may wait for time. */
+  readonly isTimed: boolean;
+  readonly #index: number;
+  readonly #runtime: StreamRuntime;
+  readonly #clock: StreamClock;
+  readonly #context: OperatorContext;
+  readonly #source: Source;
+  readonly #chain: Chain;
+
+  constructor(plan: StreamPlan, index: number, program: ProgramRuntime) {
+    this.plan = plan;
+    this.#index = index;
+    this.#runtime = new StreamRuntime(plan, index, program);
+    this.#clock = this.#runtime.clock;
+    const makeLink = linkMaker(this.#runtime);
+    this.#context = new OperatorContext(this.#runtime, null, makeLink);
+    this.#chain = new Chain(plan.operators, this.#runtime.end, makeLink);
+    this.#source = createSource(plan, { environment: this.#context, next: this.#chain, makeLink, order: () => program.order() });
+    this.isTimed = plan.source.kind !== 'events' || plan.operators.some(isWaiting);
+  }
+
+  /** What takes the rows of an origin that the inputs at these positions read. */
+  inlets(origin: string, positions: readonly number[]): readonly Inlet[] {
+    const isEvent = origin.startsWith('event:');
+    return this.#source.receivers(origin, positions).map((receive) => ({ stream: this.#index, deliver: this.#deliver(receive, isEvent) }));
+  }
+
+  #deliver(receive: (row: Row) => void, isEvent: boolean): (row: Row) => void {
+    const deliver = (row: Row): void => {
+      this.#runtime.counters.eventsIn++;
+      try {
+        receive(this.plan.time.on === null ? row : this.#retimed(row, isEvent));
+      } catch (thrown) {
+        this.#runtime.fail(evaluationFailure(thrown), row, null);
+      }
+      if (this.isTimed) this.schedule();
+    };
+    const tracer = this.#runtime.program.host.trace;
+    if (tracer === undefined) return deliver;
+    return (row) => {
+      tracer.matched(this.plan.name, row.type);
+      deliver(row);
+    };
+  }
+
+  /** `.watermark(on: f)`: the row at the time that its field says; a derived row moves this stream's time first. */
+  #retimed(row: Row, isEvent: boolean): Row {
+    const time = readEventTime(row.fields.get(this.plan.time.on as string) ?? null);
+    if (time === undefined) return row;
+    const { own } = this.#clock;
+    if (!isEvent && own !== null) {
+      this.#runtime.program.time.moveOwn(own, time);
+      this.advance();
+    }
+    return { ...row, time };
+  }
+
+  /** The stream's turn in a step of time: source first, then its operators. */
+  advance(): void {
+    const watermark = this.#clock.now();
+    this.#context.reach(watermark);
+    advanceThrough({ operator: this.#source, fail: (error, row) => this.#context.fail(error, row, null) }, watermark);
+    this.#chain.advance(watermark);
+  }
+
+  /** Wakes the program when something here may be due. */
+  schedule(): void {
+    this.#clock.schedule(Math.min(this.#source.deadline(), this.#chain.deadline()));
+  }
+
+  counters(): StreamCounters {
+    const { counters } = this.#runtime;
+    counters.runsActive = this.#source.runsActive();
+    return counters;
+  }
+
+  save(): Value {
+    return [this.#basis(), this.#source.fingerprint, this.#source.save(), this.#chain.save(), saveCounters(this.#runtime.counters)];
+  }
+
+  load(saved: Value): Restored {
+    const [basis, fingerprint, source, chain, counters] = saved as ValueArray;
+    loadCounters(this.#runtime.counters, counters as Value);
+    if (basis !== this.#basis()) return 'reset';
+    const operators = chain as readonly (readonly [string, Value])[];
+    const isSameSource = fingerprint === this.#source.fingerprint;
+    let kept = 0;
+    if (isSameSource && source !== null) {
+      this.#source.load(source as Value);
+      kept++;
+    }
+    kept += this.#chain.load(operators);
+    const isSame = isSameSource && planText(operators.map(([one]) => one)) === planText(this.plan.operators.map((one) => one.fingerprint));
+    if (isSame) return 'preserved';
+    const hadState = source !== null || operators.some(([, state]) => state !== null);
+    return hadState && kept === 0 ? 'reset' : 'changed';
+  }
+
+  /** Of what all state of this stream depends on: its key, and whether it sees rows in event-time order. */
+  #basis(): string {
+    return planText([this.plan.partition, this.plan.time.outOfOrderMs > 0]);
+  }
+}
+
+function saveCounters(counters: StreamCounters): Value {
+  const { eventsIn, eventsOut, late, failures, suppressed, runsDropped, taps } = counters;
+  return [eventsIn, eventsOut, late, failures, suppressed, new Map(runsDropped), new Map(taps)];
+}
+
+function loadCounters(counters: StreamCounters, saved: Value): void {
+  const [eventsIn, eventsOut, late, failures, suppressed, runsDropped, taps] = saved as ValueArray;
+  Object.assign(counters, { eventsIn, eventsOut, late, failures, suppressed });
+  counters.runsDropped = new Map(runsDropped as ReadonlyMap<string, number>);
+  counters.taps = new Map(taps as ReadonlyMap<string, number>);
+}

@@ -1,0 +1,130 @@
+import type { OutputEvent } from '../../../shared/events/event.ts';
+import type { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
+import type { OperatorPlan, PlanExpression, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import type { RecordType } from '../../../shared/language/plan/types.ts';
+import type { DeadLetter, EngineHost, StreamCounters } from '../engine.ts';
+import type { ExpressionBackend } from '../evaluate/backend.ts';
+import { evaluationFailure } from '../evaluate/failure.ts';
+import type { Next } from '../operators/operator.ts';
+import type { Evaluate, Row } from '../operators/row.ts';
+import type { ProgramTime } from '../time/program-time.ts';
+import type { StreamClock } from '../time/stream-clock.ts';
+import { PartitionKey } from './partition-key.ts';
+import type { ResultQueue, Route } from './queue.ts';
+
+/** What all streams of a running program share. */
+export interface ProgramRuntime {
+  readonly host: EngineHost;
+  readonly backend: ExpressionBackend;
+  readonly time: ProgramTime;
+  readonly queue: ResultQueue;
+  /** Who takes the rows of an origin. Known once every stream is made. */
+  route(origin: string): Route;
+  branchRoute(stream: number, branch: string): Route;
+  /** The declared type of this name. */
+  declared(type: string): RecordType | null;
+  /** Arrival number of the last external event. */
+  order(): number;
+  /** Hands an output event to the host, and counts it. */
+  output(event: OutputEvent): void;
+}
+
+/** What all operators of one stream share: its counters, its partition, its end, and what becomes of failures and late rows. */
+export class StreamRuntime {
+  readonly plan: StreamPlan;
+  readonly index: number;
+  readonly program: ProgramRuntime;
+  readonly clock: StreamClock;
+  readonly counters: StreamCounters = newCounters();
+  /** Where the chain ends: a result of the stream. */
+  readonly end: Next;
+  readonly partition: PartitionKey;
+
+  constructor(plan: StreamPlan, index: number, program: ProgramRuntime) {
+    this.plan = plan;
+    this.index = index;
+    this.program = program;
+    this.clock = program.time.stream(index);
+    this.end = this.#endAt(() => program.route(`stream:${index}`));
+    this.partition = new PartitionKey(plan.partition, (expression) => this.evaluator(expression));
+  }
+
+  /** The end of one branch of a fork: a result of the stream that followers of the branch see too. */
+  branchEnd(branch: string): Next {
+    return this.#endAt(() => this.program.branchRoute(this.index, branch));
+  }
+
+  evaluator(expression: PlanExpression): Evaluate {
+    const evaluate = this.program.backend.expression(expression);
+    if (this.plan.onError !== 'null') return evaluate;
+    return (scope) => {
+      try {
+        return evaluate(scope);
+      } catch (thrown) {
+        this.countFailure(evaluationFailure(thrown), scope.row, null);
+        return null;
+      }
+    };
+  }
+
+  late(row: Row): void {
+    this.counters.late++;
+    this.program.queue.add(this.program.route(`late:${this.index}`), row);
+  }
+
+  /** A failure that ends a row's way in this stream. `row` is null when time moved and no single row was at work. */
+  fail(error: EvaluationError, row: Row | null, operator: OperatorPlan | null): void {
+    this.countFailure(error, row, operator);
+    if (this.plan.onError === 'dlq' && row !== null) this.program.host.deadLetter?.(this.#deadLetter(error, row));
+  }
+
+  countFailure(error: EvaluationError, row: Row | null, operator: OperatorPlan | null): void {
+    this.counters.failures++;
+    const { log } = this.program.host;
+    if (log === undefined) return;
+    const where = operator === null ? '' : `${operator.text}: `;
+    log.call(this.program.host, {
+      stream: this.plan.name,
+      level: 'error',
+      kind: 'failure',
+      message: `${where}${error.message}`,
+      data: row === null ? null : row.fields,
+    });
+  }
+
+  #deadLetter(error: EvaluationError, row: Row): DeadLetter {
+    return { stream: this.plan.name, type: row.type, time: row.time, fields: row.fields, reason: error.message };
+  }
+
+  #endAt(routeOf: () => Route): Next {
+    let route: Route | undefined;
+    return {
+      process: (row) => {
+        this.counters.eventsOut++;
+        route ??= routeOf();
+        this.program.queue.add(route, asResult(row));
+      },
+      endWindow: () => undefined,
+    };
+  }
+}
+
+/** What followers see of a row: its fields, not what it was bound to inside the stream. */
+function asResult(row: Row): Row {
+  if (row.bound === null && row.last === undefined) return row;
+  const { type, time, order, fields, attributes, causes } = row;
+  return { type, time, order, fields, bound: null, attributes, causes };
+}
+
+function newCounters(): StreamCounters {
+  return {
+    eventsIn: 0,
+    eventsOut: 0,
+    late: 0,
+    failures: 0,
+    suppressed: 0,
+    runsActive: 0,
+    runsDropped: new Map(),
+    taps: new Map(),
+  };
+}

@@ -1,0 +1,141 @@
+import type { Value, ValueMap } from '../../../shared/events/value.ts';
+import type { InputPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import { inputsOf, upstreamOf } from '../streams/plan-inputs.ts';
+import { Clock } from './clock.ts';
+import { SourceClocks, type TimedEvent } from './source-clocks.ts';
+import { type Reading, StreamClock } from './stream-clock.ts';
+
+/**
+ * Event time of a program: the clocks of its sources, and which of them each stream waits for. Time moves in numbered
+ * steps; while a step runs, each stream reads the time before it until its own turn has come.
+ */
+export class ProgramTime {
+  readonly #plan: Plan;
+  readonly #sources: SourceClocks;
+  readonly #streams: (StreamClock | undefined)[] = [];
+  readonly #clocks: readonly Clock[];
+  /** Every event type that some stream reads. */
+  readonly #types: readonly string[];
+  #step = 0;
+  #isStepping = false;
+
+  /** `order`: stream indexes upstream first. */
+  constructor(plan: Plan, order: readonly number[]) {
+    this.#plan = plan;
+    this.#sources = new SourceClocks(plan);
+    this.#types = [...new Set(plan.streams.flatMap((stream) => eventTypesOf(stream)))];
+    for (const index of order) this.#streams[index] = this.#clockOf(plan.streams[index] as StreamPlan);
+    this.#clocks = [...this.#sources.all()];
+  }
+
+  stream(index: number): StreamClock {
+    return this.#streams[index] as StreamClock;
+  }
+
+  /** The number of the step of time that runs or ran last. */
+  get step(): number {
+    return this.#step;
+  }
+
+  get isStepping(): boolean {
+    return this.#isStepping;
+  }
+
+  observe(event: TimedEvent): void {
+    this.#sources.observe(event, ++this.#step);
+  }
+
+  tick(time: number, source?: string): void {
+    this.#sources.tick(time, source, source === undefined && this.#types.length === 0, ++this.#step);
+  }
+
+  end(): void {
+    this.#sources.moveAll(Infinity, ++this.#step);
+  }
+
+  /** A row of a stream that reads its time from a field. Its followers see the new time in the step that comes behind. */
+  moveOwn(clock: Clock, time: number): void {
+    if (!this.#isStepping) this.begin(++this.#step);
+    clock.move(time, this.#step);
+  }
+
+  isDue(): boolean {
+    for (const clock of this.#clocks) if (clock.isDue()) return true;
+    return false;
+  }
+
+  begin(step = this.#step): void {
+    this.#step = step;
+    this.#isStepping = true;
+  }
+
+  /** The step is through; what is due next is to be scheduled anew. */
+  finish(): void {
+    this.#isStepping = false;
+    for (const clock of this.#clocks) clock.clearSchedule();
+  }
+
+  #clockOf(stream: StreamPlan): StreamClock {
+    if (stream.source.kind === 'timer') return new StreamClock(this.#programReadings(), null);
+    const readings = new Map<Clock, number>();
+    let own: Clock | null = null;
+    for (const input of inputsOf(stream.source)) {
+      if (input.from.kind !== 'event' && stream.time.on !== null) own ??= this.#ownClock(stream);
+      for (const { clock, lagMs } of this.#inputReadings(input, stream, own)) {
+        readings.set(clock, Math.max(readings.get(clock) ?? 0, lagMs));
+      }
+    }
+    return new StreamClock(
+      [...readings].map(([clock, lagMs]) => ({ clock, lagMs })),
+      own,
+    );
+  }
+
+  #inputReadings({ from }: InputPlan, { time }: StreamPlan, own: Clock | null): readonly Reading[] {
+    if (from.kind === 'event') {
+      const clocks = from.types.flatMap((type) => this.#sources.ofType(type, time.on));
+      return clocks.map((clock) => ({ clock, lagMs: time.outOfOrderMs }));
+    }
+    if (own !== null) return [{ clock: own, lagMs: time.outOfOrderMs }];
+    const upstream = this.#plan.streams[from.stream] as StreamPlan;
+    const behindMs = upstream.time.allowedLatenessMs + time.outOfOrderMs;
+    return this.stream(from.stream).readings.map(({ clock, lagMs }) => ({ clock, lagMs: lagMs + behindMs }));
+  }
+
+  #ownClock(stream: StreamPlan): Clock {
+    const clock = new Clock();
+    this.#sources.attach(clock, this.#typesBehind(stream));
+    return clock;
+  }
+
+  /** Event types that a stream is made of, however far upstream. */
+  #typesBehind(stream: StreamPlan): readonly string[] {
+    const behind = new Set([stream]);
+    for (const one of behind) for (const upstream of upstreamOf(one)) behind.add(this.#plan.streams[upstream] as StreamPlan);
+    return [...behind].flatMap(eventTypesOf);
+  }
+
+  /** The clock of a timer: all sources that the program reads; the default input when it reads none. */
+  #programReadings(): readonly Reading[] {
+    const clocks = new Set(this.#types.flatMap((type) => this.#sources.ofType(type, null)));
+    return [...(clocks.size > 0 ? clocks : [this.#sources.default()])].map((clock) => ({ clock, lagMs: 0 }));
+  }
+
+  save(): Value {
+    const own = this.#plan.streams.map((stream, index) => [stream.name, this.stream(index).own?.save() ?? null] as const);
+    return [this.#sources.save(), new Map(own.filter(([, state]) => state !== null))];
+  }
+
+  load(saved: Value): void {
+    const [sources, own] = saved as readonly [Value, ValueMap];
+    this.#sources.load(sources);
+    this.#plan.streams.forEach((stream, index) => {
+      const state = own.get(stream.name);
+      if (state !== undefined) this.stream(index).own?.load(state);
+    });
+  }
+}
+
+function eventTypesOf(stream: StreamPlan): readonly string[] {
+  return inputsOf(stream.source).flatMap(({ from }) => (from.kind === 'event' ? from.types : []));
+}

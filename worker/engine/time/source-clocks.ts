@@ -1,0 +1,150 @@
+import type { Fields, InputEvent } from '../../../shared/events/event.ts';
+import { readEventTime } from '../../../shared/events/event-time.ts';
+import type { Value, ValueArray, ValueMap } from '../../../shared/events/value.ts';
+import type { Plan, SourceBinding } from '../../../shared/language/plan/plan.ts';
+import { Clock } from './clock.ts';
+
+/** One source: its clock of event times, and one more for each field that some stream takes as its event time. */
+interface Source {
+  readonly binding: SourceBinding;
+  readonly clock: Clock;
+  readonly fieldClocks: Map<string, Clock>;
+  /** Clocks of streams that take the time from a field of what another stream made of this source: ticks move them too. */
+  readonly derivedClocks: Set<Clock>;
+  /** The newest event came without a time of its own. */
+  followsArrival: boolean;
+}
+
+/** An admitted event as the clocks see it. */
+export interface TimedEvent {
+  readonly type: string;
+  readonly fields: Fields;
+  /** Epoch ms. */
+  readonly time: number;
+  /** The time is that of the event's arrival: nothing else said one. */
+  readonly isArrivalTime: boolean;
+  readonly source: InputEvent['source'];
+}
+
+/** The sources of a program and their clocks. `sources[0]` is the default input. */
+export class SourceClocks {
+  readonly #sources: readonly Source[];
+  readonly #byId: ReadonlyMap<string, Source>;
+  readonly #ancestors: ReadonlyMap<string, readonly string[]>;
+  readonly #byType = new Map<string, readonly Source[]>();
+
+  constructor(plan: Plan) {
+    this.#sources = plan.sources.map((binding) => ({
+      binding,
+      clock: new Clock(),
+      fieldClocks: new Map(),
+      derivedClocks: new Set(),
+      followsArrival: false,
+    }));
+    this.#byId = new Map(this.#sources.slice(1).map((source) => [source.binding.id, source]));
+    this.#ancestors = new Map(plan.events.map((event) => [event.name, event.ancestors]));
+  }
+
+  /** The clocks by which events of a type come, reading a field when the stream says so. */
+  ofType(type: string, field: string | null): readonly Clock[] {
+    return this.#sourcesOf(type).map((source) => clockOf(source, field));
+  }
+
+  default(): Clock {
+    return (this.#sources[0] as Source).clock;
+  }
+
+  /** A clock of a stream's own that ticks of the sources of these types move. */
+  attach(clock: Clock, types: readonly string[]): void {
+    for (const type of types) for (const source of this.#sourcesOf(type)) source.derivedClocks.add(clock);
+  }
+
+  observe(event: TimedEvent, step: number): void {
+    const { sources, partition } = this.#arrivalOf(event);
+    for (const source of sources) {
+      source.followsArrival = event.isArrivalTime;
+      source.clock.move(event.time, step, partition);
+      for (const [field, clock] of source.fieldClocks) {
+        const time = readEventTime(event.fields.get(field) ?? null);
+        if (time !== undefined) clock.move(time, step, partition);
+      }
+    }
+  }
+
+  /** A tick of the host. Without a source it is for those whose newest event has arrival time. */
+  tick(time: number, id: string | undefined, isDefaultIdle: boolean, step: number): void {
+    if (id === undefined) {
+      for (const source of this.#sources) if (source.followsArrival) source.clock.moveAll(time, step);
+      if (isDefaultIdle) this.default().moveAll(time, step);
+      return;
+    }
+    const source = id === this.#sources[0]?.binding.id ? this.#sources[0] : this.#byId.get(id);
+    for (const clock of source === undefined ? [] : clocksOf(source)) clock.moveAll(time, step);
+  }
+
+  moveAll(time: number, step: number): void {
+    for (const clock of this.all()) clock.moveAll(time, step);
+  }
+
+  all(): Set<Clock> {
+    return new Set(this.#sources.flatMap(clocksOf));
+  }
+
+  /** The bindings of a type or of what it extends; the default input for all others. */
+  #sourcesOf(type: string): readonly Source[] {
+    let found = this.#byType.get(type);
+    if (found === undefined) {
+      const names = [type, ...(this.#ancestors.get(type) ?? [])];
+      const bound = names.map((name) => this.#sources.slice(1).filter((source) => source.binding.eventTypes.includes(name)));
+      found = bound.find((sources) => sources.length > 0) ?? this.#sources.slice(0, 1);
+      this.#byType.set(type, found);
+    }
+    return found;
+  }
+
+  /** Where an event came in. A binding's id may be followed by `#` and the broker's partition. */
+  #arrivalOf({ source: id, type }: TimedEvent): { readonly sources: readonly Source[]; readonly partition: string | null } {
+    if (id === undefined) return { sources: this.#sourcesOf(type), partition: null };
+    const exact = this.#byId.get(id);
+    if (exact !== undefined) return { sources: [exact], partition: null };
+    const hash = id.lastIndexOf('#');
+    const binding = hash < 0 ? undefined : this.#byId.get(id.slice(0, hash));
+    return binding === undefined
+      ? { sources: this.#sourcesOf(type), partition: null }
+      : { sources: [binding], partition: id.slice(hash + 1) };
+  }
+
+  save(): Value {
+    return new Map(
+      this.#sources.map((source) => [
+        source.binding.id,
+        [source.followsArrival, source.clock.save(), new Map([...source.fieldClocks].map(([field, clock]) => [field, clock.save()]))],
+      ]),
+    );
+  }
+
+  load(saved: Value): void {
+    for (const source of this.#sources) {
+      const own = (saved as ValueMap).get(source.binding.id);
+      if (own === undefined) continue;
+      const [followsArrival, clock, fields] = own as ValueArray;
+      source.followsArrival = followsArrival as boolean;
+      source.clock.load(clock as Value);
+      for (const [field, state] of fields as ValueMap) source.fieldClocks.get(field)?.load(state);
+    }
+  }
+}
+
+function clockOf(source: Source, field: string | null): Clock {
+  if (field === null) return source.clock;
+  let clock = source.fieldClocks.get(field);
+  if (clock === undefined) {
+    clock = new Clock();
+    source.fieldClocks.set(field, clock);
+  }
+  return clock;
+}
+
+function clocksOf(source: Source): Clock[] {
+  return [source.clock, ...source.fieldClocks.values(), ...source.derivedClocks];
+}
