@@ -2,7 +2,7 @@ import { keyOf } from '../../../shared/events/text.ts';
 import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { DedupePlan, DistinctPlan } from '../../../shared/language/plan/plan.ts';
 import { resultLagMs } from '../time/result-lag.ts';
-import type { Next, Operator, OperatorEnvironment } from './operator.ts';
+import type { Next, Operator, OperatorEnvironment, WindowFrame } from './operator.ts';
 import { PartitionExpiry } from './partition-expiry.ts';
 import { RecentKeys } from './recent-keys.ts';
 import { type Evaluate, type Row, scopeOf } from './row.ts';
@@ -35,9 +35,9 @@ export class Distinct implements Operator {
     else this.#environment.suppressed();
   }
 
-  endWindow(): void {
+  endWindow(frame: WindowFrame): void {
     if (this.#isPerWindow) this.#keys.clear();
-    this.#next.endWindow();
+    this.#next.endWindow(frame);
   }
 
   deadline(): number {

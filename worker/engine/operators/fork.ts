@@ -1,7 +1,7 @@
 import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { ForkPlan } from '../../../shared/language/plan/plan.ts';
 import type { Chain } from '../streams/chain.ts';
-import type { Next, Operator } from './operator.ts';
+import type { Next, Operator, WindowFrame } from './operator.ts';
 import type { Row } from './row.ts';
 import type { StreamEnvironment } from './stream-environment.ts';
 
@@ -17,8 +17,8 @@ export class Fork implements Operator {
     for (const branch of this.#branches) branch.process(row);
   }
 
-  endWindow(): void {
-    for (const branch of this.#branches) branch.endWindow();
+  endWindow(frame: WindowFrame): void {
+    for (const branch of this.#branches) branch.endWindow(frame);
   }
 
   deadline(): number {

@@ -1,6 +1,6 @@
 import type { Value } from '../../../shared/events/value.ts';
 import type { LastPlan } from '../../../shared/language/plan/plan.ts';
-import type { Next, Operator } from './operator.ts';
+import type { Next, Operator, WindowFrame } from './operator.ts';
 import type { Row } from './row.ts';
 
 /** `.last()`: the last row of a closing window. */
@@ -16,11 +16,11 @@ export class Last implements Operator {
     this.#row = row;
   }
 
-  endWindow(): void {
+  endWindow(frame: WindowFrame): void {
     const row = this.#row;
     this.#row = null;
     if (row !== null) this.#next.process(row);
-    this.#next.endWindow();
+    this.#next.endWindow(frame);
   }
 
   deadline(): number {

@@ -1,6 +1,6 @@
 import type { Value, ValueArray, ValueMap } from '../../../shared/events/value.ts';
 import type { LimitPlan } from '../../../shared/language/plan/plan.ts';
-import type { Next, Operator, OperatorEnvironment } from './operator.ts';
+import type { Next, Operator, OperatorEnvironment, WindowFrame } from './operator.ts';
 import { PartitionExpiry } from './partition-expiry.ts';
 import type { Row } from './row.ts';
 
@@ -33,9 +33,9 @@ export class Limit implements Operator {
     this.#next.process(row);
   }
 
-  endWindow(): void {
+  endWindow(frame: WindowFrame): void {
     if (this.#plan.extent === 'window') this.#passed.clear();
-    this.#next.endWindow();
+    this.#next.endWindow(frame);
   }
 
   deadline(): number {

@@ -11,7 +11,7 @@ import type { Evaluate, Row } from './row.ts';
  * the operator's `deadline`; the operator then completes all that is due (deadline <= watermark), in the order the
  * language gives. The end of a finite input is `advance(Infinity)`.
  *
- * A closed window hands on its rows one by one and then calls `next.endWindow()`: operators that act per window
+ * A closed window hands on its rows one by one and then calls `next.endWindow(frame)`: operators that act per window
  * (`order_by`, `last`, `limit` and `distinct` of extent `window`) finish there; all others pass it on.
  *
  * State: `save` gives a value (null when stateless), `load` takes it back into a fresh operator. It may hold timestamps,
@@ -19,7 +19,7 @@ import type { Evaluate, Row } from './row.ts';
  */
 export interface Operator {
   process(row: Row): void;
-  endWindow(): void;
+  endWindow(frame: WindowFrame): void;
   /** Smallest watermark at which `advance` has something to do; Infinity when none. */
   deadline(): number;
   advance(watermark: number): void;
@@ -27,10 +27,21 @@ export interface Operator {
   load(saved: Value): void;
 }
 
+/** The bounds and marks of a window that closed, or of its interim result. */
+export interface WindowFrame {
+  /** Time of the result, ms. */
+  readonly time: number;
+  readonly start: number;
+  readonly end: number;
+  readonly isFinal: boolean;
+  /** What `rate()` divides by, ms. */
+  readonly lengthMs: number;
+}
+
 /** The end of a chain, or the next operator. */
 export interface Next {
   process(row: Row): void;
-  endWindow(): void;
+  endWindow(frame: WindowFrame): void;
 }
 
 /** What a stream offers to the operators in it. */

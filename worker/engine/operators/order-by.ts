@@ -3,7 +3,7 @@ import type { Value } from '../../../shared/events/value.ts';
 import { isArray, isMap, kindOf } from '../../../shared/events/value.ts';
 import { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { OrderByPlan } from '../../../shared/language/plan/plan.ts';
-import type { Next, Operator, OperatorEnvironment } from './operator.ts';
+import type { Next, Operator, OperatorEnvironment, WindowFrame } from './operator.ts';
 import { type Evaluate, type Row, scopeOf } from './row.ts';
 
 interface Sorted {
@@ -36,12 +36,12 @@ export class OrderBy implements Operator {
     this.#rows.push({ row, keys });
   }
 
-  endWindow(): void {
+  endWindow(frame: WindowFrame): void {
     const rows = this.#rows.sort((a, b) => this.#compare(a, b));
     this.#rows = [];
     this.#kinds = [];
     for (const { row } of rows) this.#next.process(row);
-    this.#next.endWindow();
+    this.#next.endWindow(frame);
   }
 
   #compare(a: Sorted, b: Sorted): number {

@@ -4,6 +4,7 @@ import { CountWindow } from '../windows/count-window.ts';
 import { RunningAggregate } from '../windows/running-aggregate.ts';
 import { SessionWindow } from '../windows/session-window.ts';
 import { TimeWindow } from '../windows/time-window.ts';
+import { WindowAggregate } from '../windows/window-aggregate.ts';
 import { Alert } from './alert.ts';
 import { ContextMark } from './context-mark.ts';
 import { Distinct } from './distinct.ts';
@@ -41,7 +42,7 @@ const operatorTable: { readonly [K in Kind]: OperatorEntry<K> } = {
   emit: { create: (plan, next, environment) => new Emit(plan, next, environment) },
   window: { create: createWindow, waits: true },
   aggregate: { create: (plan, next, environment) => new RunningAggregate(plan, next, environment), waits: true },
-  window_aggregate: { create: notBuilt },
+  window_aggregate: { create: (plan, next, environment) => new WindowAggregate(plan, next, environment) },
   order_by: { create: (plan, next, environment) => new OrderBy(plan, next, environment) },
   limit: { create: (plan, next, environment) => new Limit(plan, next, environment), holdsBack: true, waits: true },
   last: { create: (plan, next) => new Last(plan, next) },

@@ -1,5 +1,5 @@
 import type { Value } from '../../../shared/events/value.ts';
-import type { Next, Operator } from './operator.ts';
+import type { Next, Operator, WindowFrame } from './operator.ts';
 import type { Row } from './row.ts';
 
 /** An operator that keeps nothing and waits for nothing: only what it does with a row is left to say. */
@@ -12,8 +12,8 @@ export abstract class StatelessOperator implements Operator {
 
   abstract process(row: Row): void;
 
-  endWindow(): void {
-    this.next.endWindow();
+  endWindow(frame: WindowFrame): void {
+    this.next.endWindow(frame);
   }
 
   deadline(): number {

@@ -2,7 +2,7 @@ import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { ThrottlePlan } from '../../../shared/language/plan/plan.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
 import { resultLagMs } from '../time/result-lag.ts';
-import type { Next, Operator, OperatorEnvironment } from './operator.ts';
+import type { Next, Operator, OperatorEnvironment, WindowFrame } from './operator.ts';
 import { PartitionExpiry } from './partition-expiry.ts';
 import type { Row } from './row.ts';
 
@@ -44,8 +44,8 @@ export class Throttle implements Operator {
     return times.reduce((latest, time) => Math.max(latest, time), -Infinity) + this.#plan.perMs + resultLagMs(this.#environment.stream);
   }
 
-  endWindow(): void {
-    this.#next.endWindow();
+  endWindow(frame: WindowFrame): void {
+    this.#next.endWindow(frame);
   }
 
   deadline(): number {

@@ -2,7 +2,7 @@ import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { OperatorPlan } from '../../../shared/language/plan/plan.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
-import type { Next, Operator } from '../operators/operator.ts';
+import type { Next, Operator, WindowFrame } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
 
 /** One operator in its place. */
@@ -39,8 +39,8 @@ export class Chain implements Next {
     this.#first.process(row);
   }
 
-  endWindow(): void {
-    this.#first.endWindow();
+  endWindow(frame: WindowFrame): void {
+    this.#first.endWindow(frame);
   }
 
   deadline(): number {
@@ -109,9 +109,9 @@ class Guarded implements Next {
     }
   }
 
-  endWindow(): void {
+  endWindow(frame: WindowFrame): void {
     try {
-      this.#operator.endWindow();
+      this.#operator.endWindow(frame);
     } catch (thrown) {
       this.#link.fail(evaluationFailure(thrown), null);
     }

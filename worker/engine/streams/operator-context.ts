@@ -115,6 +115,6 @@ function bothOf(first: Next, second: Next): Next {
       first.process(row);
       second.process(row);
     },
-    endWindow: () => second.endWindow(),
+    endWindow: (frame) => second.endWindow(frame),
   };
 }

@@ -1,7 +1,7 @@
 import type { Value } from '../../../shared/events/value.ts';
 import type { OperatorPlan } from '../../../shared/language/plan/plan.ts';
 import type { Tracer } from '../engine.ts';
-import type { Next, Operator, OperatorEnvironment } from '../operators/operator.ts';
+import type { Next, Operator, OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
 import { decidingValues } from './deciding-values.ts';
 
@@ -32,7 +32,7 @@ export class TracedOperator implements Operator {
         this.#decide('PASS');
         next.process(row);
       },
-      endWindow: () => next.endWindow(),
+      endWindow: (frame) => next.endWindow(frame),
     });
   }
 
@@ -50,9 +50,9 @@ export class TracedOperator implements Operator {
     tracer.operator(environment.stream.name, plan.text, verdict, this.#values(row));
   }
 
-  endWindow(): void {
+  endWindow(frame: WindowFrame): void {
     this.#undecided = null;
-    this.#operator.endWindow();
+    this.#operator.endWindow(frame);
   }
 
   deadline(): number {

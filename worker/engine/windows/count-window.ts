@@ -1,6 +1,6 @@
 import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { WindowOperatorPlan, WindowPlan } from '../../../shared/language/plan/plan.ts';
-import type { Next, Operator, OperatorEnvironment } from '../operators/operator.ts';
+import type { Next, Operator, OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
 import { Expiry } from '../state/expiry.ts';
 import { type WindowContent, WindowContents } from './window-content.ts';
@@ -29,6 +29,7 @@ export class CountWindow implements Operator {
   readonly #held = new Map<string, Held>();
   readonly #expiry: Expiry;
   #arrivals = 0;
+  #ending: Held[] | null = null;
 
   constructor(plan: WindowOperatorPlan, window: CountWindowPlan, next: Next, environment: OperatorEnvironment) {
     this.#plan = window;
@@ -53,8 +54,8 @@ export class CountWindow implements Operator {
     if (held.content.count === this.#plan.size) this.#full(key, held);
   }
 
-  endWindow(): void {
-    this.#next.endWindow();
+  endWindow(frame: WindowFrame): void {
+    this.#next.endWindow(frame);
   }
 
   deadline(): number {
@@ -97,11 +98,12 @@ export class CountWindow implements Operator {
     return { minTime: Math.min(...times), maxTime: Math.max(...times) };
   }
 
+  /** Each is off the list before it is handed on: one that fails there does not take the rest with it. */
   #end(): void {
-    const rest = [...this.#held.values()].sort((a, b) => a.lastOrder - b.lastOrder || a.firstOrder - b.firstOrder);
+    this.#ending ??= [...this.#held.values()].sort((a, b) => a.lastOrder - b.lastOrder || a.firstOrder - b.firstOrder);
     this.#held.clear();
     if (this.#plan.slide !== null) return;
-    for (const held of rest) this.#emit(held.content);
+    for (let held = this.#ending.shift(); held; held = this.#ending.shift()) this.#emit(held.content);
   }
 
   save(): Value {

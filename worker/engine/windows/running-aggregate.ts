@@ -1,7 +1,7 @@
 import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { AggregateOperatorPlan } from '../../../shared/language/plan/plan.ts';
-import type { Next, Operator, OperatorEnvironment } from '../operators/operator.ts';
+import type { Next, Operator, OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
 import { Expiry } from '../state/expiry.ts';
 import { loadRow, saveRow } from '../state/saved-row.ts';
@@ -42,8 +42,8 @@ export class RunningAggregate implements Operator {
     else this.#held.push(row.time, this.#arrivals, { row, order: this.#arrivals });
   }
 
-  endWindow(): void {
-    this.#next.endWindow();
+  endWindow(frame: WindowFrame): void {
+    this.#next.endWindow(frame);
   }
 
   deadline(): number {

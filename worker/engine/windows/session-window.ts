@@ -1,6 +1,6 @@
 import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { WindowOperatorPlan, WindowPlan } from '../../../shared/language/plan/plan.ts';
-import type { Next, Operator, OperatorEnvironment } from '../operators/operator.ts';
+import type { Next, Operator, OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
 import { Expiry, TIME_STEP_MS } from '../state/expiry.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
@@ -72,8 +72,8 @@ export class SessionWindow implements Operator {
     this.#schedule(session);
   }
 
-  endWindow(): void {
-    this.#next.endWindow();
+  endWindow(frame: WindowFrame): void {
+    this.#next.endWindow(frame);
   }
 
   deadline(): number {

@@ -1,6 +1,6 @@
 import { Timestamp, type Value, type ValueArray } from '../../../shared/events/value.ts';
 import type { AttributeName, NamedExpression, WindowOperatorPlan } from '../../../shared/language/plan/plan.ts';
-import type { Next, OperatorEnvironment } from '../operators/operator.ts';
+import type { Next, OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
 import { type Evaluate, type Row, scopeOf } from '../operators/row.ts';
 import { loadRow, saveRow } from '../state/saved-row.ts';
 import { type Accumulators, Aggregation, loadSample, type Sample, saveSample } from './aggregation.ts';
@@ -20,17 +20,6 @@ export interface WindowContent {
   /** Event times, which arrival need not follow. */
   minTime: number;
   maxTime: number;
-}
-
-/** The bounds and marks of a result. */
-export interface WindowFrame {
-  /** Time of the result. */
-  readonly time: number;
-  readonly start: number;
-  readonly end: number;
-  readonly isFinal: boolean;
-  /** What `rate()` divides by, ms. */
-  readonly lengthMs: number;
 }
 
 /** Makes, fills and closes the contents of one window operator. */
@@ -113,7 +102,7 @@ export class WindowContents {
     } else {
       this.#emitAggregate(content, frame, attributes);
     }
-    this.#next.endWindow();
+    this.#next.endWindow(frame);
   }
 
   #passes(content: WindowContent): boolean {
@@ -132,7 +121,7 @@ export class WindowContents {
       fields: new Map(keys),
       bound: null,
       attributes,
-      causes: causesOf(content),
+      causes: causesOf(content.first, content.last),
     };
     this.#next.process({ ...base, fields: resultFields(this.#items, base, results, keys) });
   }
@@ -201,13 +190,13 @@ export function resultFields(
 }
 
 /** What a window's result is made from: the first and the last of its events, enough to name it. */
-function causesOf(content: WindowContent): number[] {
-  const first = content.first.causes[0] ?? content.first.order;
-  const last = content.last.causes.at(-1) ?? content.last.order;
-  return first === last ? [first] : [first, last];
+export function causesOf(firstRow: Row, lastRow: Row): number[] {
+  const first = firstRow.causes[0] ?? firstRow.order;
+  const last = lastRow.causes.at(-1) ?? lastRow.order;
+  return first === last ? [first] : [Math.min(first, last), Math.max(first, last)];
 }
 
-function frameAttributes(frame: WindowFrame): Map<AttributeName, Value> {
+export function frameAttributes(frame: WindowFrame): Map<AttributeName, Value> {
   return new Map<AttributeName, Value>([
     ['window_start', new Timestamp(frame.start)],
     ['window_end', new Timestamp(frame.end)],
