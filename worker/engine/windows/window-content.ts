@@ -140,9 +140,9 @@ export class WindowContents {
 
   save(content: WindowContent): Value {
     return [
-      content.rows && content.rows.map(saveRow),
-      content.samples && content.samples.map(saveSample),
-      content.accumulators && content.accumulators.save(),
+      content.rows?.map(saveRow) ?? null,
+      content.samples?.map(saveSample) ?? null,
+      content.accumulators?.save() ?? null,
       content.count,
       saveRow(content.first),
       saveRow(content.last),
