@@ -1,31 +1,66 @@
-import type { Value } from '../../events/value.ts';
+import { Duration, type Value } from '../../events/value.ts';
 import type { Argument, Expression } from '../ast/nodes.ts';
 import type { CheckContext } from './context.ts';
+import { UNRESOLVED } from './expressions/place.ts';
+import { expressionOf, lowerExpression, reportNoDuration } from './lower.ts';
+import { programScope } from './scopes.ts';
+import { unwrapped } from './walk.ts';
 
 /** The value of an expression that is known before the program runs, else undefined. Reports nothing. */
-export function constantValue(_node: Expression, _context: CheckContext): Value | undefined {
-  throw new Error('not built');
+export function constantValue(node: Expression, context: CheckContext): Value | undefined {
+  const lowered = lowerExpression(node, programScope(), context.quietly());
+  return lowered.kind === 'constant' && lowered !== UNRESOLVED ? lowered.value : undefined;
+}
+
+/** What a constant is for, and how to say that it is wrong. */
+export interface ConstantExpectation {
+  readonly code: 'E061' | 'E062' | 'E081';
+  /** "`size` of a window". */
+  readonly what: string;
+  /** Plain names that count as their own text: `align: first`. */
+  readonly words?: readonly string[];
 }
 
 /**
  * As `constantValue`, but reports what is wrong in the expression, or, when it is right but not constant, `code` with
- * "must be known before the program runs". A plain name that is no value of the program counts as its own text when
- * `words` holds it (`align: first`).
+ * "must be known before the program runs".
  */
-export function requireConstant(
-  _node: Expression,
-  _context: CheckContext,
-  _expected: { readonly code: 'E061' | 'E062' | 'E081'; readonly what: string; readonly words?: readonly string[] },
-): Value | undefined {
-  throw new Error('not built');
+export function requireConstant(node: Expression, context: CheckContext, expected: ConstantExpectation): Value | undefined {
+  const word = unwrapped(node);
+  if (word.kind === 'Name' && expected.words?.includes(word.name)) return word.name;
+  const lowered = lowerExpression(node, programScope(), context);
+  if (lowered === UNRESOLVED) return undefined;
+  if (lowered.kind === 'constant') return lowered.value;
+  context.report(expected.code, node.span, `${expected.what} must be known before the program runs`, 'write a literal or a const');
+  return undefined;
 }
 
 /** A duration known before the program runs, in ms; else E061 (a plain number gets the hint to write a unit) and undefined. */
-export function constantDurationMs(_node: Expression, _context: CheckContext): number | undefined {
-  throw new Error('not built');
+export function constantDurationMs(node: Expression, context: CheckContext): number | undefined {
+  const lowered = lowerExpression(node, programScope(), context);
+  if (lowered === UNRESOLVED) return undefined;
+  if (lowered.kind === 'constant' && lowered.value instanceof Duration) return lowered.value.ms;
+  const isDuration = lowered.type.kind === 'duration' || lowered.type.kind === 'any';
+  if (isDuration && lowered.kind !== 'constant') {
+    context.report('E061', node.span, 'a duration that is known before the program runs is needed here', 'write a literal or a const');
+  } else reportNoDuration(node, lowered, context);
+  return undefined;
 }
 
 /** Named arguments as constant values (connector, context and `.from` parameters): E081 for what is not constant, E082 without a name. */
-export function constantParameters(_args: readonly Argument[], _context: CheckContext): Map<string, Value> {
-  throw new Error('not built');
+export function constantParameters(args: readonly Argument[], context: CheckContext): Map<string, Value> {
+  const values = new Map<string, Value>();
+  for (const argument of args) {
+    const node = expressionOf(argument, context);
+    const name = argument.name?.text;
+    if (!node) continue;
+    if (name === undefined) {
+      context.report('E082', argument.span, 'this parameter needs a name', `write name: ${context.text(argument.span)}`);
+      continue;
+    }
+    if (values.has(name)) context.report('E081', argument.span, `\`${name}\` is given twice`);
+    const value = requireConstant(node, context, { code: 'E081', what: `\`${name}\`` });
+    if (value !== undefined) values.set(name, value);
+  }
+  return values;
 }

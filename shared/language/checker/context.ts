@@ -1,9 +1,9 @@
-import type { Expression, Span } from '../ast/nodes.ts';
+import type { Span } from '../ast/nodes.ts';
 import type { Code } from '../diagnostics/codes.ts';
 import type { Diagnostic, SourceText } from '../diagnostics/diagnostic.ts';
 import type { Origin } from '../plan/plan.ts';
 import type { CheckOptions } from './options.ts';
-import type { Module, Symbols, SymbolTable } from './symbols.ts';
+import type { EmittedShape, FunctionSymbol, Module, Symbols, SymbolTable } from './symbols.ts';
 
 /**
  * What every pass of the checker works with. The parts:
@@ -44,17 +44,10 @@ export interface CheckContext {
    * streams are. Leaves out `origin`, `text`, `fingerprint` and types. Functions count with their bodies.
    */
   fingerprint(value: unknown): string;
+  /** Remembers a call of a function of the program from an expression, so that functions that emit are called by `.process` alone. */
+  noteInvocation(callee: FunctionSymbol, span: Span, caller: EmittedShape[] | undefined): void;
   /** The written text of a node, on one line, for `OperatorPlan.text` and messages. */
   text(span: Span): string;
   /** Everything reported so far, in order of reporting. */
   readonly diagnostics: readonly Diagnostic[];
-}
-
-/** Text that names the nearest known name, as a hint: "did you mean `x`?". */
-export type Hint = string | undefined;
-
-/** An expression as written, where a pass keeps it for later. */
-export interface Written {
-  readonly node: Expression;
-  readonly module: Module;
 }

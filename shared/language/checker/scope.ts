@@ -1,7 +1,8 @@
 import type { Expression } from '../ast/nodes.ts';
+import type { Code } from '../diagnostics/codes.ts';
 import type { AggregateCall, AttributeName, PlanExpression, RowReference } from '../plan/plan.ts';
 import type { FieldType } from '../plan/types.ts';
-import type { EventSymbol } from './symbols.ts';
+import type { EmittedShape, EventSymbol } from './symbols.ts';
 
 /** The fields of a row: of an event, a result, a match. */
 export interface RowShape {
@@ -20,14 +21,21 @@ export interface RowShape {
 
 /** What a name is at one place. */
 export type Meaning =
-  /** A value. `bare` is true for a field or attribute of the current row read by its bare name. */
-  | { readonly kind: 'value'; readonly expression: PlanExpression; readonly bare: boolean }
+  /** A value. `bare` is true for a field or attribute read by its bare name; `mutable` for a `var` of a function. */
+  | { readonly kind: 'value'; readonly expression: PlanExpression; readonly bare: boolean; readonly mutable?: boolean }
   /** A row: before a dot its fields are read, alone it is the row as a map. */
   | { readonly kind: 'row'; readonly reference: RowReference; readonly shape: RowShape }
   /** The captures of a closure: `b.f` is the last; `count(b)`, `first(b).f`, `b[0].f`, `sum(b.f)` read it. `running` while it is being built. */
   | { readonly kind: 'closure'; readonly slot: number; readonly shape: RowShape; readonly running: boolean }
-  /** A name that stands for several things here; the message and hint say which. */
-  | { readonly kind: 'ambiguous'; readonly message: string; readonly hint: string };
+  /** A name that cannot be read here. */
+  | ({ readonly kind: 'refused' } & Refusal);
+
+/** Why a name cannot be read, and what to write. */
+export interface Refusal {
+  readonly code: Code;
+  readonly message: string;
+  readonly hint: string;
+}
 
 /** What lowering gives back to an interceptor. */
 export type Lower = (node: Expression, scope: NameScope) => PlanExpression;
@@ -46,6 +54,8 @@ export interface NameScope {
   qualifiers(): readonly string[];
   /** What more there is to say about an unknown name ("`c` is a later step"). */
   hint?(name: string): string | undefined;
+  /** What to report instead of an unknown name. */
+  refuse?(name: string): Refusal | undefined;
   /** For the message of an unknown name: "event `Login`"; null where there is no row. */
   readonly description: string | null;
   /** The declared event whose fields are read bare, if it is one. */
@@ -54,6 +64,8 @@ export interface NameScope {
   intercept?(node: Expression, lower: Lower): PlanExpression | undefined;
   /** The row comes from a `.window` without `.aggregate`: aggregate calls are refused with E073. */
   readonly bareWindow?: boolean;
+  /** In the body of a function: where its `emit`s are collected. Absent, `emit` and functions that emit are refused. */
+  readonly emits?: EmittedShape[];
   /** The next free local slot of the frame this scope belongs to. */
   readonly frame: Frame;
 }

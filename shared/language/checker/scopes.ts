@@ -1,101 +1,182 @@
 import type { ParameterDeclaration } from '../ast/nodes.ts';
-import type { AttributeName, PlanExpression, RowReference } from '../plan/plan.ts';
-import type { FieldType, Type } from '../plan/types.ts';
-import type { CheckContext } from './context.ts';
-import type { AggregateScope, AliasBinding, Frame, JoinSideBinding, NameScope, RowShape } from './scope.ts';
-import type { EventSymbol } from './symbols.ts';
+import type { AttributeName, FieldExpression, PlanExpression, RowReference } from '../plan/plan.ts';
+import { ANY, type Type } from '../plan/types.ts';
+import { newFrame } from './frame.ts';
+import type { AliasBinding, Frame, JoinSideBinding, Meaning, NameScope, RowShape } from './scope.ts';
+import { attributeType, fieldOf, hasAttribute, ROW_ATTRIBUTES } from './shapes.ts';
 
-/** The type of `event_type`, `timestamp`, `match_id` and the like. */
-export function attributeType(_name: AttributeName): Type {
-  throw new Error('not built');
+export { aggregateScope } from './aggregate-scope.ts';
+export { attributeType, eventShape, matchShape, openShape, recordShape, unionShape } from './shapes.ts';
+
+export const CURRENT: RowReference = { kind: 'current' };
+
+/** A field or attribute of a row by name; undefined when the (closed) row has no such thing. Open rows have every field. */
+export function readField(reference: RowReference, shape: RowShape, name: string): PlanExpression | undefined {
+  return knownField(reference, shape, name) ?? (shape.open ? openRead(reference, name) : undefined);
 }
 
-/** The rows of a declared event. Closed: an undeclared field is E034. */
-export function eventShape(_event: EventSymbol): RowShape {
-  throw new Error('not built');
+/** As `readField`, but only what the shape knows: an open row's further fields are not. */
+export function knownField(reference: RowReference, shape: RowShape, name: string): PlanExpression | undefined {
+  const field = fieldOf(shape, name);
+  const attribute = hasAttribute(shape, name) ? name : undefined;
+  const attributeFirst = attribute !== undefined && shape.attributesFirst?.includes(attribute) === true;
+  if (field && !attributeFirst) return { kind: 'field', of: reference, name, type: field.type };
+  if (attribute === undefined) return undefined;
+  const read: PlanExpression = { kind: 'attribute', of: reference, name: attribute, type: attributeType(attribute) };
+  return shape.open && !attributeFirst ? orElse(openRead(reference, name), read) : read;
 }
 
-/** The rows of an undeclared event: any name is a field of type `any`. */
-export function openShape(_type: string): RowShape {
-  throw new Error('not built');
+function openRead(reference: RowReference, name: string): FieldExpression {
+  return { kind: 'field', of: reference, name, type: ANY };
 }
 
-/** The results of `.select`, `.emit`, `.aggregate`, `.map`: exactly these fields unless `open`. */
-export function recordShape(
-  _description: string,
-  _fields: readonly FieldType[],
-  _more?: { readonly open?: boolean; readonly attributes?: readonly AttributeName[] },
-): RowShape {
-  throw new Error('not built');
-}
-
-/** Rows of either shape (`merge`, several last steps): a field all of them know keeps its type, others are `any` and null where missing. */
-export function unionShape(_shapes: readonly RowShape[]): RowShape {
-  throw new Error('not built');
-}
-
-/**
- * The match of a pattern: `<alias>_<field>` for each alias, `match_duration_ms`, and behind them the fields of its last event
- * (`last`: the shapes of the steps that can complete it). Its own `timestamp` and `event_type` go first.
- */
-export function matchShape(_aliases: readonly AliasBinding[], _last: readonly RowShape[]): RowShape {
-  throw new Error('not built');
+/** An open row may have a field of an attribute's name, which then goes first. */
+function orElse(field: PlanExpression, attribute: PlanExpression): PlanExpression {
+  return { kind: 'logical', operator: '??', left: field, right: attribute, type: ANY };
 }
 
 /** Nothing but the program's values: constants, globals, parameters of operators. */
 export function programScope(): NameScope {
-  throw new Error('not built');
+  return {
+    meaning: () => undefined,
+    openField: () => null,
+    names: () => [],
+    qualifiers: () => [],
+    description: null,
+    event: null,
+    frame: newFrame(),
+  };
 }
 
 /** The current row, read bare and through each of `aliases`. */
-export function rowScope(_shape: RowShape, _aliases?: readonly string[]): NameScope {
-  throw new Error('not built');
+export function rowScope(shape: RowShape, aliases: readonly string[] = []): NameScope {
+  return {
+    meaning: (name) => {
+      if (aliases.includes(name)) return { kind: 'row', reference: CURRENT, shape };
+      return bareField(shape, name);
+    },
+    openField: (name) => (shape.open ? openRead(CURRENT, name) : null),
+    names: () => shapeNames(shape),
+    qualifiers: () => aliases,
+    description: shape.description,
+    event: shape.event,
+    frame: newFrame(),
+  };
+}
+
+function bareField(shape: RowShape, name: string): Meaning | undefined {
+  const expression = knownField(CURRENT, shape, name);
+  return expression && { kind: 'value', expression, bare: true };
+}
+
+function shapeNames(shape: RowShape): string[] {
+  return [...shape.fields.map((field) => field.name), ...shape.attributes, ...ROW_ATTRIBUTES];
+}
+
+function aliasMeaning({ slot, shape, closure }: AliasBinding): Meaning {
+  return closure ? { kind: 'closure', slot, shape, running: false } : { kind: 'row', reference: { kind: 'slot', slot }, shape };
+}
+
+/** The row `shape` read bare, with aliases of slots in front of it. `later` are names that the hint explains. */
+export function slotScope(aliases: readonly AliasBinding[], shape: RowShape, later: readonly string[] = []): NameScope {
+  const inner = rowScope(shape);
+  const byName = new Map(aliases.map((binding) => [binding.alias, aliasMeaning(binding)]));
+  return {
+    ...inner,
+    meaning: (name) => byName.get(name) ?? inner.meaning(name),
+    qualifiers: () => [...byName.keys()],
+    hint: (name) => (later.includes(name) ? `\`${name}\` belongs to a later step, which has not happened yet` : undefined),
+  };
 }
 
 /** Behind a pattern source: aliases, then the match row of `matchShape`. */
-export function matchScope(_aliases: readonly AliasBinding[], _shape: RowShape): NameScope {
-  throw new Error('not built');
+export function matchScope(aliases: readonly AliasBinding[], shape: RowShape): NameScope {
+  return slotScope(aliases, shape);
 }
 
 /** Behind a join: `A.f` by side, bare `f` where exactly one side has it. */
-export function joinScope(_sides: readonly JoinSideBinding[], _attributes?: readonly AttributeName[]): NameScope {
-  throw new Error('not built');
+export function joinScope(sides: readonly JoinSideBinding[], attributes: readonly AttributeName[] = []): NameScope {
+  const byName = new Map<string, Meaning>();
+  for (const side of sides) {
+    for (const name of [side.name, ...side.synonyms]) byName.set(name, sideMeaning(side));
+  }
+  const row: RowShape = { description: 'the join', fields: [], open: false, attributes, event: null };
+  const openSides = sides.filter((side) => side.shape.open);
+  return {
+    meaning: (name) => byName.get(name) ?? bareOfSides(sides, name) ?? bareField(row, name),
+    openField: (name) => {
+      const [only, ...others] = openSides;
+      return only && others.length === 0 ? openRead({ kind: 'slot', slot: only.slot }, name) : null;
+    },
+    names: () => [...sides.flatMap((side) => side.shape.fields.map((field) => field.name)), ...shapeNames(row)],
+    qualifiers: () => [...byName.keys()],
+    hint: (name) => (openSides.length > 1 ? `say which side it is of: \`${openSides[0]?.name}.${name}\`` : undefined),
+    description: `the join of ${sides.map((side) => `\`${side.name}\``).join(' and ')}`,
+    event: null,
+    frame: newFrame(),
+  };
 }
 
-/**
- * The items of `.aggregate(..)`: aggregate calls run over `rows` and are collected; outside of them only `keys` (the partition
- * keys), window attributes, program values and results so far are readable. E070-E073 are reported here.
- */
-export function aggregateScope(
-  _rows: NameScope,
-  _result: { readonly keys: readonly FieldType[]; readonly attributes: readonly AttributeName[]; readonly windowed: boolean },
-  _context: CheckContext,
-): AggregateScope {
-  throw new Error('not built');
+function sideMeaning({ slot, shape }: JoinSideBinding): Meaning {
+  return { kind: 'row', reference: { kind: 'slot', slot }, shape };
+}
+
+function bareOfSides(sides: readonly JoinSideBinding[], name: string): Meaning | undefined {
+  const having = sides.filter((side) => fieldOf(side.shape, name) !== undefined);
+  const [only, ...others] = having;
+  if (!only) return undefined;
+  if (others.length > 0) {
+    const choices = having.map((side) => `\`${side.name}.${name}\``).join(' or ');
+    return { kind: 'refused', code: 'E034', message: `\`${name}\` is a field of several sides of the join`, hint: `write ${choices}` };
+  }
+  const expression = readField({ kind: 'slot', slot: only.slot }, only.shape, name);
+  return expression && { kind: 'value', expression, bare: true };
 }
 
 /** `outer` with further names in front of it: locals (lambda parameters), or anything a special operator makes readable. */
-export function extendScope(_outer: NameScope, _values: ReadonlyMap<string, PlanExpression>): NameScope {
-  throw new Error('not built');
+export function extendScope(outer: NameScope, values: ReadonlyMap<string, PlanExpression>): NameScope {
+  return {
+    ...outer,
+    frame: outer.frame,
+    meaning: (name) => {
+      const expression = values.get(name);
+      return expression ? { kind: 'value', expression, bare: false } : outer.meaning(name);
+    },
+    names: () => [...values.keys(), ...outer.names()],
+  };
 }
 
 /** `outer` with further row qualifiers in front of it: `x` of `.map(x => ..)` as the current row. */
 export function withRows(
-  _outer: NameScope,
-  _rows: ReadonlyMap<string, { readonly reference: RowReference; readonly shape: RowShape }>,
+  outer: NameScope,
+  rows: ReadonlyMap<string, { readonly reference: RowReference; readonly shape: RowShape }>,
 ): NameScope {
-  throw new Error('not built');
+  return {
+    ...outer,
+    meaning: (name) => {
+      const row = rows.get(name);
+      return row ? { kind: 'row', ...row } : outer.meaning(name);
+    },
+    qualifiers: () => [...rows.keys(), ...outer.qualifiers()],
+  };
 }
 
-/** `outer` where calls are looked at by `intercept` first (`.trend_aggregate`). */
-export function interceptScope(_outer: NameScope, _intercept: NonNullable<NameScope['intercept']>): NameScope {
-  throw new Error('not built');
+/** `outer` where nodes are looked at by `intercept` first (`.trend_aggregate`). */
+export function interceptScope(outer: NameScope, intercept: NonNullable<NameScope['intercept']>): NameScope {
+  return { ...outer, intercept };
 }
 
-/** The body of a function: its parameters are locals 0..n-1. */
+/** The body of a function: its parameters are locals 0..n-1. Of the event it runs for, only `event_type` and `timestamp` are known. */
 export function functionScope(
-  _parameters: readonly ParameterDeclaration[],
-  _types: readonly Type[],
+  parameters: readonly ParameterDeclaration[],
+  types: readonly Type[],
 ): { readonly scope: NameScope; readonly frame: Frame } {
-  throw new Error('not built');
+  const frame = newFrame();
+  const locals = new Map<string, PlanExpression>();
+  parameters.forEach((parameter, position) => {
+    locals.set(parameter.name.text, { kind: 'local', slot: frame.allocate(), type: types[position] ?? ANY });
+  });
+  const row: RowShape = { description: 'the current event', fields: [], open: false, attributes: [], event: null };
+  const scope = extendScope({ ...rowScope(row), description: null, frame }, locals);
+  return { scope, frame };
 }

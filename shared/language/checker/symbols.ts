@@ -36,8 +36,13 @@ interface SymbolBase<K extends string, N> {
   used: boolean;
 }
 
+interface Prepared {
+  /** Resolves the types in it; calling it again does nothing. Done for all before expressions are lowered. */
+  readonly prepare: () => void;
+}
+
 /** `event E`. */
-export interface EventSymbol extends SymbolBase<'event', EventDeclaration> {
+export interface EventSymbol extends SymbolBase<'event', EventDeclaration>, Prepared {
   /** Inherited fields first. */
   type: RecordType;
   /** What it extends, nearest first. */
@@ -49,12 +54,12 @@ export interface EventSymbol extends SymbolBase<'event', EventDeclaration> {
 }
 
 /** `type T:` with fields. */
-export interface RecordSymbol extends SymbolBase<'record', TypeDeclaration> {
+export interface RecordSymbol extends SymbolBase<'record', TypeDeclaration>, Prepared {
   type: RecordType;
 }
 
 /** `type T = U`. */
-export interface AliasSymbol extends SymbolBase<'alias', TypeDeclaration> {
+export interface AliasSymbol extends SymbolBase<'alias', TypeDeclaration>, Prepared {
   type: Type;
   optional: boolean;
 }
@@ -63,14 +68,18 @@ export type TypeSymbol = EventSymbol | RecordSymbol | AliasSymbol;
 
 export interface FunctionSymbol extends SymbolBase<'function', FunctionDeclaration> {
   /** Position in `Plan.functions`. */
-  readonly index: number;
+  index: number;
   parameters: readonly { readonly name: string; readonly type: Type }[];
   /** Declared, or inferred from the body; `any` while the body is being lowered. */
   result: Type;
   /** Null until the body is lowered. */
   plan: FunctionPlan | null;
-  /** What it emits itself or through functions it calls, in order of the text: only `.process` may call such a function. */
+  /** What it emits itself or through functions it calls: only `.process` may call such a function. Complete before streams are checked. */
   emits: readonly EmittedShape[];
+  /** Makes `parameters` and a declared `result` ready; calling it again does nothing. */
+  readonly declare: () => void;
+  /** Lowers the body, unless that is done or under way. */
+  readonly prepare: () => void;
 }
 
 /** One `emit T(a: e, ..)` of a function. */
@@ -82,30 +91,33 @@ export interface EmittedShape {
 /** `const`, `let` or `var` of the program. */
 export interface ValueSymbol extends SymbolBase<'value', BindingDeclaration> {
   readonly binding: 'const' | 'let' | 'var';
-  /** Ready after the pass `values`. */
+  /** Declared or inferred. */
   type: Type;
   /** Known before the program runs: every foldable `const` and `let`. */
   constant: Value | undefined;
   /** Position in `Plan.globals`; null for what is folded away. */
   index: number | null;
   value: PlanExpression | null;
+  /** Makes `type`, `constant`, `index` and `value` ready; calling it again does nothing. A cycle is reported (E008). */
+  readonly prepare: () => void;
 }
 
 export interface ConnectorSymbol extends SymbolBase<'connector', ConnectorDeclaration | ConfigDeclaration> {
-  readonly plan: ConnectorPlan;
+  /** Its parameters are constants; whether its type knows them is checked with the streams. */
+  plan: ConnectorPlan;
   /** `config mqtt`: the default input comes from it (`input_topic`), streams without `.to` go to it (`output_topic`). */
   readonly isDefault: boolean;
 }
 
 export interface ContextSymbol extends SymbolBase<'context', ContextDeclaration> {
-  readonly plan: ContextPlan;
+  plan: ContextPlan;
 }
 
 export interface PatternSymbol extends SymbolBase<'pattern', PatternDeclaration> {}
 
 export interface StreamSymbol extends SymbolBase<'stream', StreamDeclaration> {
   /** Position in `Plan.streams`, which is the order of declaration. */
-  readonly index: number;
+  index: number;
 }
 
 export interface SymbolKinds {

@@ -51,6 +51,7 @@ export const CODES = {
   E094: error('unknown connector type'),
   E095: error('program too large'),
   E096: error('emit outside of .process'),
+  E097: error('import cannot be read'),
   E099: error('not built yet'),
   W001: warning('unbounded running aggregate'),
   W002: warning('partition_by after the operator it keys'),

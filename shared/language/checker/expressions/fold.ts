@@ -1,0 +1,135 @@
+import { EvaluationError } from '../../../events/evaluation-error.ts';
+import { toText } from '../../../events/text.ts';
+import { isArray, isMap, type Value } from '../../../events/value.ts';
+import * as operations from '../../functions/arithmetic.ts';
+import type { FunctionDescriptor } from '../../functions/descriptor.ts';
+import type { BinaryExpression, ConstantExpression, LogicalExpression, PlanExpression, UnaryExpression } from '../../plan/plan.ts';
+import type { Type } from '../../plan/types.ts';
+
+/** Larger results stay what they were: a plan is no place for a million numbers. */
+const ITEMS_MAX = 1_000;
+const CHARACTERS_MAX = 10_000;
+
+export const BINARY_OPERATIONS: Readonly<Record<BinaryExpression['operator'], (left: Value, right: Value) => Value>> = {
+  '==': operations.equal,
+  '!=': operations.notEqual,
+  '<': operations.less,
+  '<=': operations.lessOrEqual,
+  '>': operations.greater,
+  '>=': operations.greaterOrEqual,
+  in: operations.isIn,
+  'not in': (item, container) => not(operations.isIn(item, container)),
+  '|': operations.bitOr,
+  '^': operations.bitXor,
+  '&': operations.bitAnd,
+  '<<': operations.shiftLeft,
+  '>>': operations.shiftRight,
+  '+': operations.add,
+  '-': operations.subtract,
+  '*': operations.multiply,
+  '/': operations.divide,
+  '%': operations.modulo,
+  '**': operations.power,
+};
+
+const UNARY_OPERATIONS: Readonly<Record<UnaryExpression['operator'], (operand: Value) => Value>> = {
+  '-': operations.negate,
+  '~': operations.bitNot,
+  not: (operand) => operand !== true,
+};
+
+function not(found: Value): Value {
+  return found === null ? null : found !== true;
+}
+
+export function constant(value: Value, type: Type): ConstantExpression {
+  return { kind: 'constant', value, type };
+}
+
+/**
+ * The constant that an expression over constants is, else the expression itself. What fails when it is evaluated, or gives
+ * something large, stays as it is.
+ */
+export function fold(expression: PlanExpression, callee?: FunctionDescriptor): PlanExpression {
+  const evaluate = evaluation(expression, callee);
+  if (!evaluate) return expression;
+  try {
+    const value = evaluate();
+    return isSmall(value) ? constant(value, expression.type) : expression;
+  } catch (error) {
+    if (error instanceof EvaluationError) return expression;
+    throw error;
+  }
+}
+
+function evaluation(node: PlanExpression, callee: FunctionDescriptor | undefined): (() => Value) | undefined {
+  switch (node.kind) {
+    case 'unary':
+      return withConstants([node.operand], ([operand]) => UNARY_OPERATIONS[node.operator](operand ?? null));
+    case 'binary':
+      return withConstants([node.left, node.right], ([left, right]) => BINARY_OPERATIONS[node.operator](left ?? null, right ?? null));
+    case 'logical':
+      return withConstants([node.left, node.right], ([left, right]) => logical(node.operator, left ?? null, right ?? null));
+    case 'is_null':
+      return withConstants([node.operand], ([operand]) => (operand === null) !== node.negated);
+    case 'array':
+      return withConstants(node.items, (items) => items);
+    case 'map':
+      return withConstants(
+        node.entries.map((entry) => entry.value),
+        (values) => new Map(node.entries.map((entry, position) => [entry.key, values[position] ?? null])),
+      );
+    case 'member':
+      return withConstants([node.object], ([object]) => operations.field(object ?? null, node.name));
+    case 'index':
+      return withConstants([node.object, node.index], ([object, index]) => operations.index(object ?? null, index ?? null));
+    case 'slice':
+      return sliceEvaluation(node.object, node.from, node.to);
+    case 'range':
+      return withConstants([node.from, node.to], ([from, to]) => operations.range(from ?? null, to ?? null, node.inclusive));
+    case 'template':
+      return templateEvaluation(node.parts);
+    case 'call':
+      return callee && withConstants(node.arguments, (values) => callee.evaluate(values, { now: 0 }));
+    default:
+      return undefined;
+  }
+}
+
+function withConstants(parts: readonly PlanExpression[], evaluate: (values: readonly Value[]) => Value): (() => Value) | undefined {
+  const values: Value[] = [];
+  for (const part of parts) {
+    if (part.kind !== 'constant') return undefined;
+    values.push(part.value);
+  }
+  return () => evaluate(values);
+}
+
+function logical(operator: LogicalExpression['operator'], left: Value, right: Value): Value {
+  if (operator === '??') return left ?? right;
+  return operator === 'and' ? left === true && right === true : left === true || right === true;
+}
+
+function sliceEvaluation(object: PlanExpression, from: PlanExpression | null, to: PlanExpression | null): (() => Value) | undefined {
+  const bounds = [from, to].filter((bound) => bound !== null);
+  return withConstants([object, ...bounds], ([container, ...values]) => {
+    const start = from ? values[0] : undefined;
+    const end = to ? values[from ? 1 : 0] : undefined;
+    return operations.slice(container ?? null, start, end);
+  });
+}
+
+function templateEvaluation(parts: readonly (string | PlanExpression)[]): (() => Value) | undefined {
+  const expressions = parts.filter((part) => typeof part !== 'string');
+  return withConstants(expressions, (values) => {
+    let at = 0;
+    return parts.map((part) => (typeof part === 'string' ? part : toText(values[at++] ?? null))).join('');
+  });
+}
+
+function isSmall(value: Value): boolean {
+  if (typeof value === 'string') return value.length <= CHARACTERS_MAX;
+  if (value !== null && isArray(value)) return value.length <= ITEMS_MAX && value.every(isSmall);
+  if (isMap(value)) return value.size <= ITEMS_MAX && [...value.values()].every(isSmall);
+  return true;
+}

@@ -1,0 +1,31 @@
+import type { Expression, FunctionStatement, Lambda } from '../../ast/nodes.ts';
+import type { LambdaExpression, PlanExpression } from '../../plan/plan.ts';
+import { ANY, type Type } from '../../plan/types.ts';
+import { extendScope } from '../scopes.ts';
+import { joinTypes } from './operator-types.ts';
+import type { Place } from './place.ts';
+import { lowerBody } from './statements.ts';
+
+/** A lambda: its parameters are slots of the frame around it, so its body sees that frame's locals. */
+export function lowerLambda(node: Lambda, types: readonly Type[], place: Place): LambdaExpression {
+  const parameters = node.parameters.map(() => place.scope.frame.allocate());
+  const locals = new Map<string, PlanExpression>();
+  node.parameters.forEach(({ text, span }, position) => {
+    if (locals.has(text)) place.context.report('E007', span, `the parameter \`${text}\` stands twice`);
+    locals.set(text, { kind: 'local', slot: parameters[position] as number, type: types[position] ?? ANY });
+  });
+  const scope = extendScope(place.scope, locals);
+  const body = node.body.kind === 'Block' ? lowerBlock(node.body.statements, { ...place, scope }) : place.lower(node.body, scope);
+  return { kind: 'lambda', parameters, body, type: body.type };
+}
+
+function lowerBlock(statements: readonly FunctionStatement[], place: Place): PlanExpression {
+  const { body, returns } = lowerBody(statements, place.scope, { context: place.context, lower: place.lower, lowerBool: place.lowerBool });
+  const type = returns.reduce<Type | undefined>((common, found) => (common ? joinTypes(common, found.type) : found.type), undefined);
+  return { kind: 'block', body, type: type ?? ANY };
+}
+
+/** Whether an expression is a lambda as written. */
+export function isLambda(node: Expression): node is Lambda {
+  return node.kind === 'Lambda';
+}

@@ -1,0 +1,55 @@
+import type { Expression, Span, Statement } from '../ast/nodes.ts';
+
+/** A statement with every `{variable}` replaced by a number: in names and strings as text, in expressions as an int. */
+export function fillHoles(statement: Statement, variable: string, value: number): Statement {
+  return fill(statement, { hole: `{${variable}}`, variable, value }) as Statement;
+}
+
+interface Filling {
+  readonly hole: string;
+  readonly variable: string;
+  readonly value: number;
+}
+
+function fill(part: unknown, filling: Filling): unknown {
+  if (typeof part === 'string') return part.includes(filling.hole) ? part.replaceAll(filling.hole, `${filling.value}`) : part;
+  if (part === null || typeof part !== 'object') return part;
+  if (Array.isArray(part)) return fillItems(part, filling);
+  const node = part as { readonly kind?: string; readonly span?: Span; readonly name?: unknown };
+  if (node.kind === 'Hole' && node.name === filling.variable && node.span) return numberAt(node.span, filling.value);
+  if (node.kind === 'TemplateLiteral') return fillTemplate(node as Extract<Expression, { kind: 'TemplateLiteral' }>, filling);
+  return isShadowed(node, filling) ? part : fillProperties(part, filling);
+}
+
+/** Parts without holes stay the same objects, so that a thousand repetitions share them. */
+function fillItems(items: readonly unknown[], filling: Filling): readonly unknown[] {
+  const filled = items.map((item) => fill(item, filling));
+  return filled.every((item, position) => item === items[position]) ? items : filled;
+}
+
+function fillProperties(part: object, filling: Filling): object {
+  let changed: Record<string, unknown> | undefined;
+  for (const [key, value] of Object.entries(part)) {
+    if (key === 'span') continue;
+    const filled = fill(value, filling);
+    if (filled === value) continue;
+    changed ??= { ...part };
+    changed[key] = filled;
+  }
+  return changed ?? part;
+}
+
+/** The text of a template is as it is: `{{i}}` in it is a brace, and its holes are expressions. */
+function fillTemplate(node: Extract<Expression, { kind: 'TemplateLiteral' }>, filling: Filling): Expression {
+  const parts = node.parts.map((part) => (typeof part === 'string' ? part : (fill(part, filling) as Expression)));
+  return { ...node, parts };
+}
+
+/** A loop inside with a variable of the same name has holes of its own. */
+function isShadowed(node: { readonly kind?: string }, { variable }: Filling): boolean {
+  return node.kind === 'ForDeclaration' && (node as { variable?: { text?: string } }).variable?.text === variable;
+}
+
+function numberAt(span: Span, value: number): Expression {
+  return { kind: 'NumberLiteral', span, type: 'int', value, text: `${value}` };
+}

@@ -1,0 +1,93 @@
+import type { Span } from '../ast/nodes.ts';
+import { CODES, type Code } from '../diagnostics/codes.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { fingerprint } from '../plan/fingerprint.ts';
+import type { CheckContext } from './context.ts';
+import type { CheckOptions } from './options.ts';
+import type { ProgramTable } from './program-table.ts';
+import type { EmittedShape, FunctionSymbol, Module } from './symbols.ts';
+
+interface Invocation {
+  readonly callee: FunctionSymbol;
+  readonly span: Span;
+  readonly context: CheckContext;
+}
+
+/** What all views of one check share. */
+export class CheckState {
+  readonly options: CheckOptions;
+  readonly table: ProgramTable;
+  readonly diagnostics: Diagnostic[] = [];
+  /** Calls from outside of functions; a callee that emits is refused there. */
+  readonly outsideCalls: Invocation[] = [];
+  /** Calls from functions, by what their caller emits itself. */
+  readonly calls = new Map<EmittedShape[], Set<FunctionSymbol>>();
+  readonly #reported = new Set<string>();
+
+  constructor(options: CheckOptions, table: ProgramTable) {
+    this.options = options;
+    this.table = table;
+  }
+
+  add(diagnostic: Diagnostic): void {
+    const { code, source, span } = diagnostic;
+    const identity = `${code} ${span.start}-${span.end} ${source.name}`;
+    if (this.#reported.has(identity)) return;
+    this.#reported.add(identity);
+    this.diagnostics.push(diagnostic);
+  }
+
+  /** True the first time it is asked for a key. */
+  isFirst(key: string): boolean {
+    if (this.#reported.has(key)) return false;
+    this.#reported.add(key);
+    return true;
+  }
+
+  hasErrors(): boolean {
+    return this.diagnostics.some((diagnostic) => diagnostic.severity === 'error');
+  }
+}
+
+/** A view of the check on the nodes of one file. */
+export function contextOf(state: CheckState, module: Module, isQuiet = false): CheckContext {
+  const { source } = module;
+  const context: CheckContext = {
+    module,
+    source,
+    symbols: module.symbols,
+    table: state.table,
+    options: state.options,
+    diagnostics: state.diagnostics,
+    report: (code, span, message, hint) => {
+      if (!isQuiet) state.add(diagnosticOf(code, { source, span, message, ...(hint === undefined ? {} : { hint }) }));
+    },
+    reportOnce: (key, code, span, message, hint) => {
+      if (!isQuiet && state.isFirst(`once ${key}`)) context.report(code, span, message, hint);
+    },
+    in: (other) => (other === module ? context : contextOf(state, other, isQuiet)),
+    quietly: () => (isQuiet ? context : contextOf(state, module, true)),
+    origin: (span) => ({ source, span }),
+    fingerprint: (value) => fingerprint(value, state.table.identities),
+    noteInvocation: (callee, span, caller) => noteInvocation(state, { callee, span, context }, caller),
+    text: (span) => source.text.slice(span.start, span.end).replace(/\s+/g, ' '),
+  };
+  return context;
+}
+
+function diagnosticOf(code: Code, rest: Omit<Diagnostic, 'code' | 'severity'>): Diagnostic {
+  return { severity: CODES[code].severity, code, ...rest };
+}
+
+function noteInvocation(state: CheckState, invocation: Invocation, caller: EmittedShape[] | undefined): void {
+  const { callee } = invocation;
+  if (!caller) {
+    callee.used = true;
+    state.outsideCalls.push(invocation);
+    return;
+  }
+  if (state.table.ownEmits.get(callee) !== caller) callee.used = true;
+  const callees = state.calls.get(caller) ?? new Set();
+  callees.add(callee);
+  state.calls.set(caller, callees);
+}

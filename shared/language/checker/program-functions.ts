@@ -1,0 +1,83 @@
+import { ANY, isAssignable, printType, type Type } from '../plan/types.ts';
+import type { CheckContext } from './context.ts';
+import { joinTypes } from './expressions/operator-types.ts';
+import { lowerBody, type Returned } from './expressions/statements.ts';
+import { lowerBool, lowerExpression } from './lower.ts';
+import type { CheckState } from './program-context.ts';
+import { functionScope } from './scopes.ts';
+import type { EmittedShape, FunctionSymbol } from './symbols.ts';
+import { resolveType } from './type-expressions.ts';
+
+const declared = new WeakSet<FunctionSymbol>();
+const prepared = new WeakSet<FunctionSymbol>();
+
+/** Types of the parameters, and of the result where one is written; untyped ones are `any`. */
+export function declareFunction(symbol: FunctionSymbol, context: CheckContext): void {
+  if (declared.has(symbol)) return;
+  declared.add(symbol);
+  const seen = new Set<string>();
+  symbol.parameters = symbol.node.parameters.map(({ name, type }) => {
+    if (seen.has(name.text)) context.report('E007', name.span, `the parameter \`${name.text}\` stands twice`);
+    seen.add(name.text);
+    return { name: name.text, type: type ? resolveType(type, context).type : ANY };
+  });
+  if (symbol.node.result) symbol.result = resolveType(symbol.node.result, context).type;
+}
+
+/** The body. A call of a function whose body is under way sees its declared result, else `any`. */
+export function prepareFunction(symbol: FunctionSymbol, context: CheckContext, state: CheckState): void {
+  declareFunction(symbol, context);
+  if (prepared.has(symbol)) return;
+  prepared.add(symbol);
+  const emits: EmittedShape[] = [];
+  state.table.ownEmits.set(symbol, emits);
+  const { node } = symbol;
+  const types = symbol.parameters.map(({ type }) => type);
+  const { scope, frame } = functionScope(node.parameters, types);
+  const { body, returns } = lowerBody(
+    node.body,
+    { ...scope, emits },
+    {
+      context,
+      lower: (part, inner) => lowerExpression(part, inner, context),
+      lowerBool: (part, inner) => lowerBool(part, inner, context),
+    },
+  );
+  if (node.result) checkReturns(symbol, returns, context);
+  else symbol.result = inferred(returns);
+  const { name, parameters, result } = symbol;
+  symbol.plan = { name, parameters, result, locals: frame.size, body, origin: context.origin(node.span) };
+}
+
+function checkReturns(symbol: FunctionSymbol, returns: readonly Returned[], context: CheckContext): void {
+  for (const { type, span } of returns) {
+    if (isAssignable(type, symbol.result)) continue;
+    context.report('E062', span, `\`${symbol.name}\` gives ${printType(symbol.result)}, not ${printType(type)}`);
+  }
+}
+
+function inferred(returns: readonly Returned[]): Type {
+  const [first, ...rest] = returns;
+  const type = rest.reduce((common, next) => joinTypes(common, next.type), first?.type ?? ANY);
+  return type.kind === 'null' ? ANY : type;
+}
+
+/** Once all bodies are lowered: a function emits what the functions emit that it calls. */
+export function completeEmits(state: CheckState): void {
+  for (const symbol of state.table.functions) symbol.emits = emitsOf(symbol, state, new Set());
+}
+
+function emitsOf(symbol: FunctionSymbol, state: CheckState, seen: Set<FunctionSymbol>): EmittedShape[] {
+  if (seen.has(symbol)) return [];
+  seen.add(symbol);
+  const own = state.table.ownEmits.get(symbol) ?? [];
+  return [...own, ...[...(state.calls.get(own) ?? [])].flatMap((callee) => emitsOf(callee, state, seen))];
+}
+
+/** Functions that emit stand in `.process` alone. */
+export function refuseOutsideEmits(state: CheckState): void {
+  for (const { callee, span, context } of state.outsideCalls) {
+    if (callee.emits.length === 0) continue;
+    context.report('E096', span, `\`${callee.name}\` emits events, so only \`.process\` can call it`, `write .process(${callee.name}(..))`);
+  }
+}

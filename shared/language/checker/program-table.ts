@@ -1,0 +1,104 @@
+import type { AssignmentStatement, TestDeclaration } from '../ast/nodes.ts';
+import { canonicalText, type FingerprintNames, fingerprint } from '../plan/fingerprint.ts';
+import type { GlobalPlan } from '../plan/plan.ts';
+import type {
+  AliasSymbol,
+  AnySymbol,
+  ConnectorSymbol,
+  ContextSymbol,
+  EmittedShape,
+  EventSymbol,
+  FunctionSymbol,
+  Module,
+  PatternSymbol,
+  RecordSymbol,
+  StreamSymbol,
+  SymbolTable,
+  ValueSymbol,
+} from './symbols.ts';
+
+/** A top-level `x := e`. */
+export interface WrittenLoad {
+  readonly node: AssignmentStatement;
+  readonly module: Module;
+}
+
+export interface WrittenTest {
+  readonly node: TestDeclaration;
+  readonly module: Module;
+}
+
+/** Everything that the merged program declares, filled while its files are loaded. */
+export class ProgramTable implements SymbolTable {
+  readonly events: EventSymbol[] = [];
+  readonly types: (RecordSymbol | AliasSymbol)[] = [];
+  readonly functions: FunctionSymbol[] = [];
+  readonly values: ValueSymbol[] = [];
+  readonly connectors: ConnectorSymbol[] = [];
+  readonly contexts: ContextSymbol[] = [];
+  readonly patterns: PatternSymbol[] = [];
+  readonly streams: StreamSymbol[] = [];
+  readonly loads: WrittenLoad[] = [];
+  readonly tests: WrittenTest[] = [];
+  /** In the order in which they are evaluated at load. */
+  readonly globals: GlobalPlan[] = [];
+  /** What the body of each function emits itself. */
+  readonly ownEmits = new Map<FunctionSymbol, EmittedShape[]>();
+  readonly identities: FingerprintNames;
+  readonly #functionIdentities = new Map<number, string>();
+
+  constructor() {
+    this.identities = {
+      function: (index) => this.#functionIdentity(index),
+      global: (index) => this.#globalIdentity(index),
+      stream: (index) => this.streams[index]?.name ?? `${index}`,
+    };
+  }
+
+  add(symbol: AnySymbol): void {
+    switch (symbol.kind) {
+      case 'event':
+        this.events.push(symbol);
+        break;
+      case 'record':
+      case 'alias':
+        this.types.push(symbol);
+        break;
+      case 'function':
+        symbol.index = this.functions.push(symbol) - 1;
+        break;
+      case 'value':
+        this.values.push(symbol);
+        break;
+      case 'connector':
+        this.connectors.push(symbol);
+        break;
+      case 'context':
+        this.contexts.push(symbol);
+        break;
+      case 'pattern':
+        this.patterns.push(symbol);
+        break;
+      case 'stream':
+        symbol.index = this.streams.push(symbol) - 1;
+    }
+  }
+
+  /** A function counts with its body; inside of a recursion it is its name. */
+  #functionIdentity(index: number): string {
+    const known = this.#functionIdentities.get(index);
+    if (known !== undefined) return known;
+    const symbol = this.functions[index];
+    if (!symbol?.plan) return `function ${symbol?.name ?? index}`;
+    this.#functionIdentities.set(index, `function ${symbol.name}`);
+    const { parameters, body } = symbol.plan;
+    const identity = fingerprint({ parameters: parameters.map(({ name }) => name), body }, this.identities);
+    this.#functionIdentities.set(index, identity);
+    return identity;
+  }
+
+  #globalIdentity(index: number): string {
+    const plan = this.globals[index];
+    return plan ? `${plan.binding} ${plan.name} ${canonicalText(plan.value, this.identities)}` : `global ${index}`;
+  }
+}

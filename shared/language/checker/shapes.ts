@@ -1,0 +1,103 @@
+import type { AttributeName } from '../plan/plan.ts';
+import { ANY, BOOL, DURATION, type FieldType, FLOAT, INT, printType, STR, TIMESTAMP, type Type } from '../plan/types.ts';
+import type { AliasBinding, RowShape } from './scope.ts';
+import type { EventSymbol } from './symbols.ts';
+
+const ATTRIBUTE_TYPES: Readonly<Record<AttributeName, Type>> = {
+  event_type: STR,
+  timestamp: TIMESTAMP,
+  match_id: STR,
+  match_duration_ms: INT,
+  window_start: TIMESTAMP,
+  window_end: TIMESTAMP,
+  is_final: BOOL,
+  is_forecast: BOOL,
+  forecast_probability: FLOAT,
+  forecast_time: DURATION,
+  forecast_state: ANY,
+  forecast_context_depth: INT,
+  forecast_lower: FLOAT,
+  forecast_upper: FLOAT,
+  forecast_confidence: FLOAT,
+  enrich_status: STR,
+  enrich_latency_ms: FLOAT,
+};
+
+/** Readable of every row. */
+export const ROW_ATTRIBUTES: readonly AttributeName[] = ['event_type', 'timestamp'];
+
+/** The type of `event_type`, `timestamp`, `match_id` and the like. */
+export function attributeType(name: AttributeName): Type {
+  return ATTRIBUTE_TYPES[name];
+}
+
+/** Whether `name` is readable of a row of this shape besides its fields. */
+export function hasAttribute(shape: RowShape, name: string): name is AttributeName {
+  return (ROW_ATTRIBUTES as readonly string[]).includes(name) || (shape.attributes as readonly string[]).includes(name);
+}
+
+export function fieldOf(shape: RowShape, name: string): FieldType | undefined {
+  return shape.fields.find((field) => field.name === name);
+}
+
+/** The rows of a declared event. Closed: an undeclared field is E034. */
+export function eventShape(event: EventSymbol): RowShape {
+  return { description: `event \`${event.name}\``, fields: event.type.fields, open: false, attributes: [], event };
+}
+
+/** The rows of an undeclared event: any name is a field of type `any`. */
+export function openShape(type: string): RowShape {
+  return { description: `event \`${type}\``, fields: [], open: true, attributes: [], event: null };
+}
+
+/** The results of `.select`, `.emit`, `.aggregate`, `.map`: exactly these fields unless `open`. */
+export function recordShape(
+  description: string,
+  fields: readonly FieldType[],
+  more: { readonly open?: boolean; readonly attributes?: readonly AttributeName[] } = {},
+): RowShape {
+  return { description, fields, open: more.open ?? false, attributes: more.attributes ?? [], event: null };
+}
+
+/** Rows of either shape (`merge`, several last steps): a field all of them know keeps its type, others are `any` and null where missing. */
+export function unionShape(shapes: readonly RowShape[]): RowShape {
+  const [first, ...rest] = shapes;
+  if (!first) return recordShape('the row', []);
+  if (rest.length === 0) return first;
+  const names = [...new Set(shapes.flatMap((shape) => shape.fields.map((field) => field.name)))];
+  return {
+    description: shapes.map((shape) => shape.description).join(' or '),
+    fields: names.map((name) => unionField(name, shapes)),
+    open: shapes.some((shape) => shape.open),
+    attributes: [...new Set(shapes.flatMap((shape) => shape.attributes))],
+    event: rest.every((shape) => shape.event === first.event) ? first.event : null,
+  };
+}
+
+function unionField(name: string, shapes: readonly RowShape[]): FieldType {
+  const found = shapes.map((shape) => fieldOf(shape, name));
+  const first = found.find((field) => field !== undefined);
+  const same = first && found.every((field) => field && printType(field.type) === printType(first.type));
+  return { name, type: same ? first.type : ANY, optional: !found.every((field) => field && !field.optional) };
+}
+
+/**
+ * The match of a pattern: `<alias>_<field>` for each alias, `match_duration_ms`, and behind them the fields of its last event
+ * (`last`: the shapes of the steps that can complete it). Its own `timestamp` and `event_type` go first.
+ */
+export function matchShape(aliases: readonly AliasBinding[], last: readonly RowShape[]): RowShape {
+  const tail = unionShape(last);
+  const own = new Map<string, FieldType>();
+  for (const { alias, shape } of aliases) {
+    for (const field of shape.fields) own.set(`${alias}_${field.name}`, { ...field, name: `${alias}_${field.name}`, optional: true });
+  }
+  own.set('match_duration_ms', { name: 'match_duration_ms', type: INT, optional: false });
+  return {
+    description: 'the match',
+    fields: [...own.values(), ...tail.fields.filter((field) => !own.has(field.name))],
+    open: tail.open || aliases.some((binding) => binding.shape.open),
+    attributes: [...new Set<AttributeName>(['match_id', ...tail.attributes])],
+    event: tail.event,
+    attributesFirst: ROW_ATTRIBUTES,
+  };
+}

@@ -1,0 +1,48 @@
+import type { AnyNode, Expression } from '../ast/nodes.ts';
+
+/** The nodes right below a node of the syntax tree, in written order of its properties. */
+export function childrenOf(node: object): AnyNode[] {
+  const found: AnyNode[] = [];
+  for (const value of Object.values(node)) collect(value, found);
+  return found;
+}
+
+function collect(value: unknown, found: AnyNode[]): void {
+  if (Array.isArray(value)) for (const item of value) collect(item, found);
+  else if (isNode(value)) found.push(value);
+  else if (value !== null && typeof value === 'object' && !isSpan(value)) found.push(...childrenOf(value));
+}
+
+function isNode(value: unknown): value is AnyNode {
+  return value !== null && typeof value === 'object' && typeof (value as { kind?: unknown }).kind === 'string';
+}
+
+function isSpan(value: object): boolean {
+  return 'start' in value && 'end' in value && !('kind' in value);
+}
+
+/** Calls `visit` for a node and everything below it, outside in; below a node for which it gives false nothing is visited. */
+export function walk(node: AnyNode, visit: (node: AnyNode) => boolean | undefined): void {
+  const open: AnyNode[] = [node];
+  for (let next = open.pop(); next; next = open.pop()) {
+    if (visit(next) !== false) open.push(...childrenOf(next).reverse());
+  }
+}
+
+/** The largest number of nodes from the top to the bottom of a tree. */
+export function depthOf(node: AnyNode): number {
+  let deepest = 0;
+  const open: { readonly node: AnyNode; readonly depth: number }[] = [{ node, depth: 1 }];
+  for (let next = open.pop(); next; next = open.pop()) {
+    deepest = Math.max(deepest, next.depth);
+    for (const child of childrenOf(next.node)) open.push({ node: child, depth: next.depth + 1 });
+  }
+  return deepest;
+}
+
+/** The expression inside any parentheses. */
+export function unwrapped(node: Expression): Expression {
+  let inner = node;
+  while (inner.kind === 'Parenthesized') inner = inner.expression;
+  return inner;
+}
