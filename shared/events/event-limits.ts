@@ -1,0 +1,60 @@
+import { limits } from '../limits.ts';
+import type { InputEvent } from './event.ts';
+import { utf8Length } from './reading/utf8.ts';
+import { isArray, type Value } from './value.ts';
+import { type Place, WrongValue } from './wrong-value.ts';
+
+/** What a number, a bool or a null counts for. */
+const SCALAR_BYTES = 8;
+
+/**
+ * Refuses an event over a limit: fields, nesting, text of one value, all together. The size is an estimate: the UTF-8
+ * length of names and texts, and 8 bytes for every other value.
+ * @throws WrongValue
+ */
+export function requireWithinLimits({ type, fields }: InputEvent): void {
+  if (fields.size > limits.eventFieldsMax) {
+    throw new WrongValue(undefined, `found ${fields.size} fields, expected at most ${limits.eventFieldsMax}: send less, or several events`);
+  }
+  let bytes = textBytes(type, undefined);
+  for (const [name, value] of fields) {
+    bytes += textBytes(name, undefined);
+    bytes += typeof value === 'string' && value.length <= 64 ? value.length : valueBytes(value, { segment: name, parent: undefined }, 1);
+  }
+  if (bytes > limits.eventBytesMax) {
+    throw new WrongValue(undefined, `found about ${bytes} bytes, expected at most ${limits.eventBytesMax}: send less, or several events`);
+  }
+}
+
+function valueBytes(value: Value, place: Place, depth: number): number {
+  if (depth > limits.eventDepthMax) {
+    throw new WrongValue(topOf(place), `nested more than ${limits.eventDepthMax} levels deep: flatten it, or send a part of it`);
+  }
+  if (typeof value === 'string') return textBytes(value, place);
+  if (typeof value === 'number') return numberBytes(value, place);
+  if (isArray(value))
+    return value.reduce<number>((sum, item, index) => sum + valueBytes(item, { segment: index, parent: place }, depth + 1), 0);
+  if (!(value instanceof Map)) return SCALAR_BYTES;
+  let bytes = 0;
+  for (const [key, item] of value) bytes += textBytes(key, place) + valueBytes(item, { segment: key, parent: place }, depth + 1);
+  return bytes;
+}
+
+function numberBytes(value: number, place: Place): number {
+  if (Number.isFinite(value)) return SCALAR_BYTES;
+  throw new WrongValue(place, `found ${value}, expected a finite number: leave the field out, or send null`);
+}
+
+function textBytes(text: string, place: Place | undefined): number {
+  if (text.length <= 64) return text.length;
+  const bytes = utf8Length(text);
+  if (bytes <= limits.eventStringBytesMax) return bytes;
+  throw new WrongValue(place, `found a text of ${bytes} bytes, expected at most ${limits.eventStringBytesMax}: shorten it, or split it`);
+}
+
+/** The field of the event that a place lies in: the whole path of a deep value would be long. */
+function topOf(place: Place): Place {
+  let top = place;
+  while (top.parent) top = top.parent;
+  return top;
+}
