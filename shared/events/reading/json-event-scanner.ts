@@ -1,0 +1,141 @@
+import { readEventTime } from '../event-time.ts';
+import type { Value, ValueMap } from '../value.ts';
+import { isMap } from '../value.ts';
+import * as is from './characters.ts';
+import { JsonScanner } from './json-scanner.ts';
+import type { ReaderOptions } from './read-result.ts';
+
+/** An event as a JSON object states it. */
+export interface JsonEvent {
+  readonly type: string;
+  readonly fields: ValueMap;
+  /** Epoch milliseconds of the envelope's `timestamp`. */
+  readonly timestamp: number | undefined;
+}
+
+/**
+ * Reads `{"event_type": .., "timestamp": .., <fields>}`, or the same with the fields under `data`. Without `event_type` the
+ * member `type` names the type; with it `type` is a field. When `data` is an object, no other member is a field.
+ */
+export class JsonEventScanner extends JsonScanner {
+  private readonly markFloats: boolean;
+  private eventType: Value = null;
+  private timestamp: Value = null;
+  private flat = new Map<string, Value>();
+  private floats: string[] = [];
+
+  constructor(options: ReaderOptions = {}) {
+    super();
+    this.markFloats = options.markFloats ?? false;
+  }
+
+  /** Behind what was read. */
+  get position(): number {
+    return this.at;
+  }
+
+  /** The fields that hold a whole number written as a float. */
+  get wholeFloats(): readonly string[] {
+    return this.floats;
+  }
+
+  /** The type, as far as the object was read; empty when it has not been seen. */
+  get typeSoFar(): string {
+    if (typeof this.eventType === 'string') return this.eventType;
+    const type = this.flat.get('type');
+    return typeof type === 'string' ? type : '';
+  }
+
+  /** The event of a line that holds nothing else; undefined when the line is blank. @throws UnreadableText */
+  lineEvent(text: string, start: number, end: number): JsonEvent | undefined {
+    this.open(text, start, end);
+    if (this.next() === is.END) return undefined;
+    const event = this.event(text, this.at, end);
+    if (this.next() !== is.END)
+      this.fail(`expected the end of the line behind the object, found ${this.found()}`, 'each event stands on a line of its own');
+    return event;
+  }
+
+  /** The event at `start`; `position` is behind it afterwards. @throws UnreadableText */
+  event(text: string, start: number, end: number): JsonEvent {
+    this.open(text, start, end);
+    this.object();
+    return this.envelope(start);
+  }
+
+  protected override open(text: string, start: number, end: number): void {
+    super.open(text, start, end);
+    this.eventType = null;
+    this.timestamp = null;
+    this.flat = new Map();
+    if (this.floats.length > 0) this.floats = [];
+  }
+
+  private object(): void {
+    if (this.next() !== is.BRACE_OPEN)
+      this.fail(`expected a JSON object, found ${this.found()}`, 'each line holds one event: {"event_type": "A", "x": 1}');
+    this.at++;
+    if (this.next() === is.BRACE_CLOSE) {
+      this.at++;
+      return;
+    }
+    do this.topMember();
+    while (this.hasNextMember());
+  }
+
+  private topMember(): void {
+    const key = this.key();
+    if (key === 'data' && this.next() === is.BRACE_OPEN) {
+      this.flat.set(key, this.data());
+      return;
+    }
+    this.sawWholeFloat = false;
+    const value = this.member(key, 1);
+    if (key === 'event_type') this.eventType = value;
+    else if (key === 'timestamp') this.timestamp = value;
+    else this.flat.set(key, value);
+    if (this.sawWholeFloat && this.markFloats) this.floats.push(key);
+  }
+
+  /** The object under `data`, whose members are the fields. */
+  private data(): ValueMap {
+    const fields = new Map<string, Value>();
+    this.floats = [];
+    this.at++;
+    if (this.next() === is.BRACE_CLOSE) {
+      this.at++;
+      return fields;
+    }
+    do {
+      const key = this.key();
+      this.sawWholeFloat = false;
+      fields.set(key, this.member(key, 1));
+      if (this.sawWholeFloat && this.markFloats) this.floats.push(key);
+    } while (this.hasNextMember());
+    return fields;
+  }
+
+  private envelope(start: number): JsonEvent {
+    const isFlatType = this.eventType === null;
+    const type = isFlatType ? this.flat.get('type') : this.eventType;
+    if (typeof type !== 'string' || type === '') {
+      this.at = start;
+      this.fail('expected a member `event_type` with the name of the event type', 'for example {"event_type": "A", "x": 1}');
+    }
+    if (isFlatType) this.flat.delete('type');
+    const data = this.flat.get('data');
+    return { type, fields: data !== undefined && isMap(data) ? data : this.flat, timestamp: this.envelopeTime() };
+  }
+
+  private envelopeTime(): number | undefined {
+    if (this.timestamp === null) return undefined;
+    const time = readEventTime(this.timestamp);
+    if (time === undefined) {
+      this.problems.push({
+        path: ['timestamp'],
+        message: 'expected ISO 8601 text such as "2026-01-31T10:00:00Z", or epoch seconds or milliseconds',
+      });
+    }
+    return time;
+  }
+}

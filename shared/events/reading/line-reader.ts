@@ -1,0 +1,108 @@
+import { limits } from '../../limits.ts';
+import type { Fields, InputEvent } from '../event.ts';
+import { LineDecoder, type LineHandler } from './line-decoder.ts';
+import { columnAt, unreadable } from './line-excerpt.ts';
+import type { EventReader, ReadEvent, ReadResult } from './read-result.ts';
+import { printPath, UnreadableText, type ValueProblem } from './scan-problem.ts';
+
+/** An event as a line states it. `timestamp` is the envelope's, in epoch milliseconds. */
+export interface LineEvent {
+  readonly type: string;
+  readonly fields: Fields;
+  readonly timestamp: number | undefined;
+}
+
+/** How the lines of one kind of event file are read. What is said of "the line" is of the one last given to `event`. */
+export interface LineFormat {
+  /** The event of a line, or undefined when it holds none. @throws UnreadableText */
+  event(text: string, start: number, end: number): LineEvent | undefined;
+  /** Why no schema could admit the event of the line. */
+  readonly problem: ValueProblem | undefined;
+  /** The type in the line, as far as it was read; empty when it has not been seen. */
+  readonly typeSoFar: string;
+  readonly wholeFloats: readonly string[];
+  /** The time, in epoch milliseconds, of an event that nothing else gives one. Called once for each event, in order. */
+  fallbackTime(event: LineEvent): number;
+  isComment(text: string): boolean;
+}
+
+/** Reads events of any line format. */
+export class LineReader implements EventReader, LineHandler {
+  readonly #format: LineFormat;
+  readonly #markFloats: boolean;
+  readonly #lines = new LineDecoder(this);
+  #results: ReadResult[] = [];
+
+  constructor(format: LineFormat, markFloats: boolean) {
+    this.#format = format;
+    this.#markFloats = markFloats;
+  }
+
+  write(chunk: Uint8Array): ReadResult[] {
+    this.#lines.write(chunk);
+    return this.#take();
+  }
+
+  end(): ReadResult[] {
+    this.#lines.end();
+    return this.#take();
+  }
+
+  line(text: string, start: number, end: number, line: number): void {
+    try {
+      const event = this.#format.event(text, start, end);
+      if (event) this.#results.push(this.#result(event, line));
+    } catch (error) {
+      if (!(error instanceof UnreadableText)) throw error;
+      const { message, hint } = error;
+      this.#results.push(unreadable({ line, column: columnAt(text, start, error.at), text: text.slice(start, end), message, hint }));
+    }
+  }
+
+  longLine(head: string, line: number): void {
+    if (this.#format.isComment(head)) return;
+    const message = `the line is longer than ${limits.eventBytesMax} bytes, the most that one event may have`;
+    this.#readWhatCanBe(head);
+    const type = this.#format.typeSoFar;
+    if (type === '') this.#results.push(unreadable({ line, column: 1, text: head, message, hint: 'events are separated by line ends' }));
+    else this.#results.push({ kind: 'invalid', line, type, field: '', message: `${message}: send less, or several events` });
+  }
+
+  malformedLine(text: string, column: number, line: number): void {
+    if (this.#format.isComment(text)) return;
+    this.#readWhatCanBe(text);
+    const message = 'this byte is not UTF-8 text';
+    const isUtf16 = line === 1 && text.includes('\0');
+    const hint = `${isUtf16 ? 'the file looks like UTF-16: ' : ''}save the file as UTF-8`;
+    this.#results.push(unreadable({ line, column, text, message, hint }));
+  }
+
+  #take(): ReadResult[] {
+    const results = this.#results;
+    this.#results = [];
+    return results;
+  }
+
+  #result(event: LineEvent, line: number): ReadResult {
+    const { type, fields, timestamp } = event;
+    const fallbackTime = this.#format.fallbackTime(event);
+    const problem = this.#format.problem;
+    if (problem) return { kind: 'invalid', line, type, field: printPath(problem.path), message: problem.message };
+    const input: InputEvent = timestamp === undefined ? { type, fields, fallbackTime } : { type, fields, timestamp, fallbackTime };
+    return this.#markFloats ? this.#marked({ kind: 'event', event: input, line }) : { kind: 'event', event: input, line };
+  }
+
+  #marked(result: ReadEvent): ReadEvent {
+    const { wholeFloats } = this.#format;
+    return wholeFloats.length === 0 ? result : { ...result, wholeFloats };
+  }
+
+  /** For a line that is reported anyway: its offset counts for the lines behind it, its type for the report. */
+  #readWhatCanBe(text: string): void {
+    try {
+      this.#format.event(text, 0, text.length);
+    } catch (error) {
+      if (!(error instanceof UnreadableText)) throw error;
+    }
+  }
+}
