@@ -1,0 +1,142 @@
+import type { Binding, Row } from '../operators/row.ts';
+
+/**
+ * One event that a run has taken, on top of those taken before it in the same slot. Runs that branch share what lies
+ * below; nothing is ever changed but the memo.
+ */
+export class Capture {
+  readonly row: Row;
+  /** Position of the event among all that the pattern received: 1, 2, .. */
+  readonly at: number;
+  /** Which element of the enumerated closure it belongs to, from 0; -1 outside of it. */
+  readonly element: number;
+  readonly previous: Capture | null;
+  readonly length: number;
+  /** The first of its slot. */
+  readonly oldest: Capture;
+  /** Rows of this slot in order; the first `length` of them are this capture's. Handed on to the capture on top of it. */
+  #rows: Row[] | null = null;
+
+  constructor(row: Row, at: number, element: number, previous: Capture | null) {
+    this.row = row;
+    this.at = at;
+    this.element = element;
+    this.previous = previous;
+    this.length = previous === null ? 1 : previous.length + 1;
+    this.oldest = previous === null ? this : previous.oldest;
+  }
+
+  /** The captured rows in order, as a list of its own: one flat copy, however the captures are linked. */
+  rows(): readonly Row[] {
+    return this.#backing().slice(0, this.length);
+  }
+
+  #backing(): Row[] {
+    if (this.#rows !== null) return this.#rows;
+    const missing: Capture[] = [];
+    let below: Capture | null = this;
+    while (below !== null && below.#rows === null) {
+      missing.push(below);
+      below = below.previous;
+    }
+    const rows = below === null ? [] : below.#handOn();
+    for (let index = missing.length - 1; index >= 0; index--) rows.push((missing[index] as Capture).row);
+    this.#rows = rows;
+    return rows;
+  }
+
+  /** The rows so far, to be extended: our own list when nothing stands on it yet, else a copy. */
+  #handOn(): Row[] {
+    const rows = this.#rows as Row[];
+    if (rows.length !== this.length) return rows.slice(0, this.length);
+    this.#rows = null;
+    return rows;
+  }
+}
+
+/** By slot, what a run holds: the newest capture, or null. Immutable. */
+export type Captures = readonly (Capture | null)[];
+
+/** How many captures the slots from `firstSlot` on held at some moment, to go back to it. */
+export interface Mark {
+  readonly firstSlot: number;
+  readonly lengths: readonly number[];
+}
+
+export function withCapture(captures: Captures, slot: number, capture: Capture): Captures {
+  const next = captures.slice();
+  next[slot] = capture;
+  return next;
+}
+
+export function markOf(captures: Captures, firstSlot: number, endSlot: number): Mark {
+  return { firstSlot, lengths: captures.slice(firstSlot, endSlot).map((capture) => capture?.length ?? 0) };
+}
+
+/** The part of a mark about the slots from `firstSlot` to `endSlot`. */
+export function markWithin(mark: Mark, firstSlot: number, endSlot: number): Mark {
+  return { firstSlot, lengths: mark.lengths.slice(firstSlot - mark.firstSlot, endSlot - mark.firstSlot) };
+}
+
+/** The captures without what the marked slots took since. */
+export function rollBack(captures: Captures, marks: readonly Mark[]): Captures {
+  if (marks.length === 0) return captures;
+  const next = captures.slice();
+  for (const { firstSlot, lengths } of marks) {
+    lengths.forEach((length, index) => {
+      next[firstSlot + index] = shorten(next[firstSlot + index] ?? null, length);
+    });
+  }
+  return next;
+}
+
+function shorten(capture: Capture | null, length: number): Capture | null {
+  let rest = capture;
+  while (rest !== null && rest.length > length) rest = rest.previous;
+  return rest;
+}
+
+/** The newest event of all; null when nothing was taken. */
+export function lastCapture(captures: Captures): Capture | null {
+  let last: Capture | null = null;
+  for (const capture of captures) if (capture !== null && (last === null || capture.at > last.at)) last = capture;
+  return last;
+}
+
+/** The captures of one slot, oldest first. */
+export function capturesInOrder(top: Capture | null): Capture[] {
+  const all: Capture[] = [];
+  for (let capture = top; capture !== null; capture = capture.previous) all.push(capture);
+  return all.reverse();
+}
+
+/**
+ * The order of the branches of one run: step by step as written, a list element by element, a prefix first, nothing
+ * before something. Zero means that both hold the same events.
+ */
+export function compareCaptures(a: Captures, b: Captures): number {
+  for (let slot = 0; slot < a.length; slot++) {
+    const order = compareLists(a[slot] ?? null, b[slot] ?? null);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+function compareLists(a: Capture | null, b: Capture | null): number {
+  if (a === b) return 0;
+  const left = capturesInOrder(a);
+  const right = capturesInOrder(b);
+  for (let index = 0; index < Math.min(left.length, right.length); index++) {
+    const order = (left[index] as Capture).at - (right[index] as Capture).at;
+    if (order !== 0) return order;
+  }
+  return left.length - right.length;
+}
+
+/** What expressions read: a list for the slots in `isList`, the one row (or nothing) for the others. */
+export function bindingsOf(captures: Captures, isList: readonly boolean[]): Binding[] {
+  return captures.map((capture, slot) => {
+    if (isList[slot]) return capture === null ? [] : capture.rows();
+    return capture === null ? null : capture.row;
+  });
+}

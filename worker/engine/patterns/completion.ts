@@ -1,0 +1,44 @@
+import type { PatternPlan } from '../../../shared/language/plan/plan.ts';
+import type { Captures } from './captures.ts';
+import { elementsOf, growing, subsets } from './enumeration.ts';
+import { type ClosureNode, closuresAtTheEnd, firstClosure, type TreeNode } from './pattern-tree.ts';
+import type { Run } from './run.ts';
+
+/** Which matches a run gives when it is complete, and when: `.longest()`, `.each()`, `.subsets()`. */
+export class Completion {
+  /** The closure whose elements are enumerated; null = every match holds all. */
+  readonly enumerated: ClosureNode | null;
+  /**
+   * A closure that ends the pattern can still take events and stands in a match as a whole, so the match waits for the end
+   * of the run. Under `.stam()` every branch is a match of its own.
+   */
+  readonly waitsForTheEnd: boolean;
+  readonly #emission: PatternPlan['emission'];
+  readonly #limit: number;
+  readonly #onCut: (matches: number) => void;
+
+  constructor(plan: PatternPlan, root: TreeNode, onCut: (matches: number) => void) {
+    const isEnumerating = plan.emission !== 'longest' && plan.selection !== 'any';
+    this.enumerated = isEnumerating ? firstClosure(root) : null;
+    this.waitsForTheEnd = plan.selection !== 'any' && closuresAtTheEnd(root).some((closure) => closure !== this.enumerated);
+    this.#emission = plan.emission;
+    this.#limit = plan.subsetsMax;
+    this.#onCut = onCut;
+  }
+
+  /** The matches that are new, in order; `captures` is what the run holds, without anything unfinished. */
+  matchesOf(run: Run, captures: Captures): readonly Captures[] {
+    const { enumerated } = this;
+    if (enumerated === null) return [captures];
+    const given = run.emittedElements;
+    const elements = elementsOf(captures, enumerated);
+    const isFirst = !run.hasMatched;
+    run.emittedElements = elements;
+    run.hasMatched = true;
+    if (this.#emission === 'each') return elements > 0 ? growing(captures, enumerated, given) : isFirst ? [captures] : [];
+    if (elements === 0) return isFirst && enumerated.min > 0 ? [captures] : [];
+    const { matches, cut } = subsets(captures, enumerated, given, this.#limit);
+    if (cut > 0) this.#onCut(cut);
+    return matches;
+  }
+}

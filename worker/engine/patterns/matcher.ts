@@ -1,0 +1,334 @@
+import { invariant } from '../../../shared/errors/error.ts';
+import type { Value, ValueArray } from '../../../shared/events/value.ts';
+import { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
+import type { PatternPlan, StepPlan } from '../../../shared/language/plan/plan.ts';
+import type { OperatorEnvironment } from '../operators/operator.ts';
+import type { Row } from '../operators/row.ts';
+import { Expiry, TIME_STEP_MS } from '../state/expiry.ts';
+import { AfterMatch } from './after-match.ts';
+import { type Capture, type Captures, compareCaptures, lastCapture, rollBack } from './captures.ts';
+import { Completion } from './completion.ts';
+import { matchRow } from './match-row.ts';
+import { buildPatternTree, listSlots, type TreeNode } from './pattern-tree.ts';
+import type { Offer, ResidualFactory } from './residual.ts';
+import { residualFactory } from './residuals/factory.ts';
+import type { Progress, Run } from './run.ts';
+import { inMatchOrder, RunStore } from './run-store.ts';
+import { loadRuns, saveRuns } from './saved-runs.ts';
+import { type Arrival, BEFORE_THE_FIRST_EVENT, type Decision, type Take, Transition } from './transition.ts';
+import { buildWatches, type Relevance, relevanceOf, type Watch } from './watch.ts';
+
+export interface PatternMatcherOptions {
+  /**
+   * Called for a step with `.print .log .tap` when a run takes an event by it. The row's `bound` is what the run holds, the
+   * event included.
+   */
+  readonly tap?: (step: StepPlan, row: Row) => void;
+  /** Finds runs by the equalities they wait for. Off, every waiting run is asked; the matches are the same. @default true */
+  readonly isIndexed?: boolean;
+}
+
+/** A match on its way out. */
+interface Pending {
+  readonly run: Run;
+  readonly captures: Captures;
+  /** Deadline of the absence that completed it. */
+  readonly deadline: number | null;
+}
+
+/**
+ * Finds the matches of a pattern. Rows come in by `receive`, in the order in which they count (with `out_of_order` the
+ * stream brings them in order of event time; what comes late is the stream's to judge). Before each row the stream calls
+ * `advance` when its watermark has reached `deadline()`; the end of a finite input is `advance(Infinity)`.
+ *
+ * Matches leave by `emit`, at once and in order: by run in order of beginning, those of one run by their captured events;
+ * what one step of time completes by deadline, then by run. Memory is bounded by `runsMax` and `closureMax`; what goes over
+ * is dropped, oldest run first, and counted.
+ *
+ * @see "Efficient Pattern Matching over Event Streams" (SASE+, SIGMOD 2008) for selection policies and Kleene closures.
+ */
+export class PatternMatcher {
+  readonly #plan: PatternPlan;
+  readonly #environment: OperatorEnvironment;
+  readonly #emit: (match: Row) => void;
+  readonly #tap: ((step: StepPlan, row: Row) => void) | null;
+  readonly #root: TreeNode;
+  readonly #isList: readonly boolean[];
+  readonly #factory: ResidualFactory;
+  readonly #initial: readonly Offer[];
+  readonly #watches: readonly Watch[];
+  readonly #transition: Transition;
+  readonly #completion: Completion;
+  readonly #afterMatch: AfterMatch;
+  readonly #store: RunStore;
+  readonly #expiry: Expiry;
+  readonly #relevances = new Map<string, Relevance | null>();
+  /** Rows received; the last one's arrival number. */
+  #received = 0;
+  #lastOrder = 0;
+
+  constructor(plan: PatternPlan, environment: OperatorEnvironment, emit: (match: Row) => void, options: PatternMatcherOptions = {}) {
+    invariant(
+      plan.steps.every((step) => step.input.operators.length === 0),
+      'conditions of a step stand in its where',
+    );
+    this.#plan = plan;
+    this.#environment = environment;
+    this.#emit = emit;
+    this.#tap = options.tap ?? null;
+    this.#root = buildPatternTree(plan);
+    this.#isList = listSlots(this.#root, plan.steps.length);
+    this.#completion = new Completion(plan, this.#root, (matches) => environment.runsDropped('subsets_limit', matches));
+    this.#factory = residualFactory(this.#completion.enumerated);
+    this.#initial = this.#factory.begin(this.#root, Infinity).offers(BEFORE_THE_FIRST_EVENT);
+    this.#watches = buildWatches(plan, environment);
+    this.#transition = new Transition(plan, this.#watches, environment);
+    this.#afterMatch = new AfterMatch(plan, environment);
+    this.#store = new RunStore(plan, this.#watches, options.isIndexed ?? true);
+    this.#expiry = new Expiry(environment.stream.partition.expireMs);
+  }
+
+  get activeRuns(): number {
+    return this.#store.size;
+  }
+
+  /**
+   * A row arrives. `origin` says where it comes from: `event:<type>`, `stream:<index>`, `late:<index>`,
+   * `branch:<index>:<name>`. A condition that fails drops the row for this pattern and is reported.
+   */
+  receive(row: Row, origin: string): void {
+    const relevance = this.#relevance(origin);
+    if (relevance === null) return;
+    const arrival = { row, at: this.#received + 1, relevance };
+    let outcome: Outcome;
+    try {
+      outcome = this.#decide(arrival);
+    } catch (thrown) {
+      if (!(thrown instanceof EvaluationError)) throw thrown;
+      this.#environment.fail(thrown, row, null);
+      return;
+    }
+    this.#received = arrival.at;
+    this.#lastOrder = row.order;
+    const completed = this.#carryOut(outcome, arrival);
+    this.#environment.tracer?.pattern(this.#environment.stream.name, this.#store.size, completed);
+  }
+
+  #relevance(origin: string): Relevance | null {
+    let relevance = this.#relevances.get(origin);
+    if (relevance === undefined) {
+      relevance = relevanceOf(this.#plan, origin);
+      this.#relevances.set(origin, relevance);
+    }
+    return relevance;
+  }
+
+  /** Everything that can fail comes here, before anything changes. */
+  #decide(arrival: Arrival): Outcome {
+    const key = this.#environment.partition(arrival.row);
+    const isForgotten = this.#expiry.isGone(key, arrival.row.time);
+    const decisions: Decision[] = [];
+    for (const run of isForgotten ? [] : this.#concerned(key, arrival)) {
+      const decision = this.#transition.decide(run, arrival);
+      if (decision !== null) decisions.push(decision);
+    }
+    const isTaken = decisions.some((decision) => decision.kind === 'move' && decision.takes.length > 0);
+    return { key, isForgotten, decisions, openings: this.#transition.open(this.#initial, isTaken, arrival) };
+  }
+
+  #concerned(key: string, { row, relevance }: Arrival): readonly Run[] {
+    const partition = this.#store.partition(key);
+    if (partition === undefined) return [];
+    const isAll = this.#plan.selection === 'strict' && relevance.isStepSource;
+    return isAll ? partition.runs.toArray() : partition.concerned(row, relevance, this.#watches);
+  }
+
+  /** Gives the number of matches. */
+  #carryOut({ key, isForgotten, decisions, openings }: Outcome, arrival: Arrival): number {
+    if (isForgotten) this.#forget(key);
+    this.#expiry.touch(key, arrival.row.time);
+    const pending = decisions.flatMap((decision) => this.#apply(decision, arrival));
+    for (const take of openings) pending.push(...this.#open(key, arrival.at, arrival.row.time, take, arrival));
+    const completed = this.#emitAll(this.#plan.selection === 'any' ? distinctInOrder(pending) : pending);
+    this.#keepBudget();
+    return completed;
+  }
+
+  #apply(decision: Decision, arrival: Arrival): readonly Pending[] {
+    const { run } = decision;
+    if (decision.kind === 'drop') this.#store.close(run);
+    if (decision.kind === 'end') return this.#end(run);
+    if (decision.kind !== 'move') return [];
+    if (this.#plan.selection === 'any') return this.#branch(run, decision.takes, decision.kept, arrival);
+    const [take] = decision.takes;
+    if (take !== undefined) return this.#take(run, take, arrival);
+    if (decision.kept !== null) this.#store.move(run, decision.kept);
+    return [];
+  }
+
+  /** Skip till any match: the run goes on without the event, and once more with it for every step that takes it. */
+  #branch(run: Run, takes: readonly Take[], kept: Progress | null, arrival: Arrival): readonly Pending[] {
+    const branches = takes.flatMap((take) => this.#open(run.partition.key, run.began, run.firstTime, take, arrival));
+    if (kept !== null) this.#store.move(run, kept);
+    return branches;
+  }
+
+  #open(key: string, began: number, firstTime: number, take: Take, arrival: Arrival): readonly Pending[] {
+    return this.#taken(this.#store.open(key, began, firstTime, take.progress), take, arrival);
+  }
+
+  #take(run: Run, take: Take, arrival: Arrival): readonly Pending[] {
+    this.#store.move(run, take.progress);
+    return this.#taken(run, take, arrival);
+  }
+
+  #taken(run: Run, { slot, progress }: Take, { row }: Arrival): readonly Pending[] {
+    const step = this.#plan.steps[slot] as StepPlan;
+    if (step.taps.length > 0) this.#tap?.(step, { ...row, bound: this.#transition.readable(progress.captures) });
+    if (this.#isList[slot] && this.#closureEvents(progress.captures) > this.#plan.closureMax) {
+      this.#store.close(run);
+      this.#environment.runsDropped('max_closure');
+      return [];
+    }
+    return this.#settle(run, null);
+  }
+
+  #closureEvents(captures: Captures): number {
+    return captures.reduce((events, capture, slot) => events + (this.#isList[slot] ? (capture?.length ?? 0) : 0), 0);
+  }
+
+  /** The matches of a run that an event or a deadline has just moved; it is over when nothing more can come. */
+  #settle(run: Run, deadline: number | null): readonly Pending[] {
+    const { residual, captures } = run.progress;
+    if (!residual.isComplete) return [];
+    const finished = rollBack(captures, residual.unfinished());
+    const isOver = run.offers.length === 0;
+    if (isOver) this.#store.close(run);
+    else if (this.#completion.waitsForTheEnd) {
+      run.accepted = finished;
+      return [];
+    }
+    return this.#matches(run, finished, deadline);
+  }
+
+  #matches(run: Run, captures: Captures, deadline: number | null): readonly Pending[] {
+    return this.#completion.matchesOf(run, captures).map((match) => ({ run, captures: match, deadline }));
+  }
+
+  /** The run is over; a closure that was still open gives its match now. */
+  #end(run: Run): readonly Pending[] {
+    this.#store.close(run);
+    return run.accepted === null ? [] : this.#matches(run, run.accepted, null);
+  }
+
+  /** Emits matches in order, each but for those whose run an earlier one has ended. Gives their number. */
+  #emitAll(pending: readonly Pending[]): number {
+    const counted: Pending[] = [];
+    let emitted = 0;
+    for (const match of pending) {
+      if (counted.some((earlier) => this.#isEndedBy(match.run, earlier))) continue;
+      const { deadline } = match;
+      const row = matchRow(this.#plan, this.#environment.stream.name, match.captures, this.#isList, { deadline, order: this.#lastOrder });
+      if (this.#afterMatch.policy !== 'no_skip' && this.#afterMatch.counts(row)) {
+        counted.push(match);
+        this.#skip(match);
+      }
+      emitted++;
+      this.#emit(row);
+    }
+    return emitted;
+  }
+
+  #skip(match: Pending): void {
+    for (const run of this.#store.partition(match.run.partition.key)?.runs.toArray() ?? []) {
+      if (this.#isEndedBy(run, match)) this.#store.close(run);
+    }
+  }
+
+  #isEndedBy(run: Run, match: Pending): boolean {
+    return this.#afterMatch.ends(run, match.run.began, (lastCapture(match.captures) as Capture).at);
+  }
+
+  #keepBudget(): void {
+    while (this.#store.size > this.#plan.runsMax) {
+      this.#store.close(this.#store.oldest as Run);
+      this.#environment.runsDropped('max_runs');
+    }
+  }
+
+  /** The smallest watermark at which `advance` has something to do. */
+  deadline(): number {
+    return Math.min(this.#store.nextWake(), this.#expiry.deadline());
+  }
+
+  /** Time has moved: absences match, runs end, keys expire. `Infinity` is the end of input. */
+  advance(watermark: number): void {
+    for (let due = this.#store.takeDue(watermark); due.length > 0; due = this.#store.takeDue(watermark)) {
+      for (const run of due) if (run.isOpen) this.#emitAll(this.#wake(run));
+    }
+    if (watermark === Infinity) this.#endOfInput();
+    else for (const key of this.#expiry.expired(watermark)) this.#forget(key);
+  }
+
+  #wake(run: Run): readonly Pending[] {
+    const deadline = run.wakeTime;
+    if (this.#expiry.isGone(run.partition.key, deadline)) {
+      this.#store.close(run);
+      return [];
+    }
+    return this.#isMovedByTime(run, deadline + TIME_STEP_MS) ? this.#settle(run, deadline) : this.#end(run);
+  }
+
+  /** Lets the `NOT`s match whose deadline lies before `time`. */
+  #isMovedByTime(run: Run, time: number): boolean {
+    const { residual, captures } = run.progress;
+    const change = residual.pass(time, run.context);
+    if (change.residual === residual) return false;
+    this.#store.move(run, { residual: change.residual, captures: rollBack(captures, change.losses) });
+    return true;
+  }
+
+  #endOfInput(): void {
+    for (const run of inMatchOrder([...this.#store.all()])) {
+      if (!run.isOpen) continue;
+      const matches = this.#isMovedByTime(run, Infinity) ? this.#settle(run, Infinity) : [];
+      this.#emitAll(run.isOpen ? [...matches, ...this.#end(run)] : matches);
+    }
+  }
+
+  #forget(key: string): void {
+    for (const run of this.#store.partition(key)?.runs.toArray() ?? []) this.#store.close(run);
+  }
+
+  /** JSON-safe but for infinite numbers and the values of events, which the snapshot encodes. */
+  save(): Value {
+    return [this.#received, this.#lastOrder, this.#expiry.save(), saveRuns(this.#store.all())];
+  }
+
+  /** Takes back what `save` gave, into a fresh matcher of the same pattern. */
+  load(saved: Value): void {
+    const [received, lastOrder, expiry, runs] = saved as ValueArray;
+    this.#received = received as number;
+    this.#lastOrder = lastOrder as number;
+    this.#expiry.load(expiry as Value);
+    loadRuns(runs as Value, this.#store, this.#root, this.#factory);
+  }
+}
+
+/** What an event is going to do. */
+interface Outcome {
+  readonly key: string;
+  /** The key's runs have expired. */
+  readonly isForgotten: boolean;
+  readonly decisions: readonly Decision[];
+  readonly openings: readonly Take[];
+}
+
+/** Branches by beginning and captured events; several ways to read the same events into the pattern are one match. */
+function distinctInOrder(pending: readonly Pending[]): readonly Pending[] {
+  const sorted = [...pending].sort((a, b) => a.run.began - b.run.began || compareCaptures(a.captures, b.captures));
+  return sorted.filter((match, index) => {
+    const before = sorted[index - 1];
+    return before === undefined || before.run.began !== match.run.began || compareCaptures(before.captures, match.captures) !== 0;
+  });
+}

@@ -1,0 +1,107 @@
+import type { Value } from '../../../shared/events/value.ts';
+import type { Captures, Mark } from './captures.ts';
+import type { AbsenceNode, StepNode, TreeNode } from './pattern-tree.ts';
+
+/**
+ * What is left of a node of the pattern after the events that a run has taken, as in matching by derivatives (Brzozowski,
+ * "Derivatives of Regular Expressions", 1964): an event that is taken turns a residual into the next one. Residuals are
+ * immutable, know nothing of the events themselves (a run's `Captures` hold those) and nest as the pattern does.
+ *
+ * Times are event times in ms. `Infinity` as the time of the step before means that there is none.
+ */
+export interface Residual {
+  /** Has taken an event, or a `NOT` has run its time. */
+  readonly isBegun: boolean;
+  /** Nothing more need come. What has only begun and may be left out does not stand in the way. */
+  readonly isComplete: boolean;
+  /** Time of the step that a following step measures its gap from. */
+  readonly endTime: number;
+  /** The steps that could take the next event, in the order in which they are asked. */
+  offers(context: RunContext): readonly Offer[];
+  /** The `NOT`s in force. */
+  absences(context: RunContext): readonly Absence[];
+  /** After an event of the violated `NOT`s; null when the run is over. */
+  violate(isViolated: (slot: number) => boolean, context: RunContext): Change | null;
+  /** After `NOT`s whose deadline lies before `time` have matched; itself when there are none. */
+  pass(time: number, context: RunContext): Change;
+  /** The time after which it cannot be completed any more, unless an event is taken; Infinity when it is complete. */
+  dueTime(context: RunContext): number;
+  /** What the run loses when it goes on without what has only begun. */
+  unfinished(): readonly Mark[];
+  /** JSON-safe, without the node: `loadResidual` brings it back. */
+  save(): Value;
+}
+
+/** What of a run decides about its residual. */
+export interface RunContext {
+  /** A branch or round that has begun must be finished: when a run opens, under `.strict()` and under `.stam()`. */
+  readonly isBinding: boolean;
+  /** The run is complete as it is: only closures may take more. */
+  readonly isClosuresOnly: boolean;
+  /** Last event time that the whole pattern, or a group around, allows. */
+  readonly latestTime: number;
+  /** When a last `NOT` without a `within` of its own is over. */
+  readonly patternDeadline: number;
+}
+
+/** A step that would take an event, should it fit. */
+export interface Offer {
+  readonly step: StepNode;
+  /** The last event time that fits, inclusive. */
+  readonly latestTime: number;
+  /** Prolongs a closure that has enough already, so steps behind it are asked first. */
+  readonly isRepeat: boolean;
+  /** Of a pattern not yet begun: leaves out an optional step in front. */
+  readonly skipsLeading: boolean;
+  /** The element of the enumerated closure that the event belongs to; -1 outside of it. */
+  readonly element: number;
+  /** What the run loses when this step takes the event: begun but unfinished parts that it leaves behind. */
+  readonly losses: readonly Mark[];
+  take(taking: Taking): Residual;
+}
+
+/** An event being taken. `captures` are those before it, losses taken off; the residuals may take off more. */
+export interface Taking {
+  readonly time: number;
+  captures: Captures;
+}
+
+export interface Absence {
+  readonly node: AbsenceNode;
+  /** Infinity when it has none. */
+  readonly deadline: number;
+}
+
+export interface Change {
+  readonly residual: Residual;
+  readonly losses: readonly Mark[];
+}
+
+export const NO_MARKS: readonly Mark[] = [];
+export const NO_OFFERS: readonly Offer[] = [];
+export const NO_ABSENCES: readonly Absence[] = [];
+
+export function unchanged(residual: Residual): Change {
+  return { residual, losses: NO_MARKS };
+}
+
+/** The last time at which one of the offers can be taken. */
+export function latestOf(offers: readonly Offer[]): number {
+  let latest = -Infinity;
+  for (const offer of offers) if (offer.latestTime > latest) latest = offer.latestTime;
+  return latest;
+}
+
+/** What is asked first: steps in the order written, then closures that are open already. */
+export function inOrderOfChoice(offers: readonly Offer[]): readonly Offer[] {
+  if (!offers.some((offer) => offer.isRepeat)) return offers;
+  return [...offers.filter((offer) => !offer.isRepeat), ...offers.filter((offer) => offer.isRepeat)];
+}
+
+/** Makes residuals: a node not yet begun, and one from saved data. Passed down, as residuals nest in each other. */
+export interface ResidualFactory {
+  begin(node: TreeNode, since: number): Residual;
+  load(node: TreeNode, saved: Value): Residual;
+  /** The closure whose elements `.each()` and `.subsets()` enumerate. */
+  readonly enumerated: TreeNode | null;
+}

@@ -1,0 +1,105 @@
+import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import type { Mark } from '../captures.ts';
+import type { AndNode, TreeNode } from '../pattern-tree.ts';
+import {
+  type Absence,
+  type Change,
+  inOrderOfChoice,
+  type Offer,
+  type Residual,
+  type ResidualFactory,
+  type RunContext,
+  unchanged,
+} from '../residual.ts';
+
+/** Branches that all must complete, in any order. `endTime` is that of the last event any of them took. */
+export class AndResidual implements Residual {
+  readonly #node: AndNode;
+  readonly #branches: readonly Residual[];
+  readonly endTime: number;
+
+  constructor(node: AndNode, branches: readonly Residual[], endTime: number) {
+    this.#node = node;
+    this.#branches = branches;
+    this.endTime = endTime;
+  }
+
+  static begin(node: AndNode, factory: ResidualFactory, since: number): AndResidual {
+    return new AndResidual(
+      node,
+      node.items.map((item) => factory.begin(item, since)),
+      since,
+    );
+  }
+
+  static load(node: AndNode, factory: ResidualFactory, saved: Value): AndResidual {
+    const [endTime, ...branches] = saved as ValueArray;
+    return new AndResidual(
+      node,
+      branches.map((branch, index) => factory.load(node.items[index] as TreeNode, branch)),
+      endTime as number,
+    );
+  }
+
+  get isBegun(): boolean {
+    return this.#branches.some((branch) => branch.isBegun);
+  }
+
+  get isComplete(): boolean {
+    return this.#branches.every((branch) => branch.isComplete);
+  }
+
+  offers(context: RunContext): readonly Offer[] {
+    return inOrderOfChoice(
+      this.#branches.flatMap((branch, index) =>
+        branch.offers(context).map((offer) => ({
+          ...offer,
+          take: (taking) => this.#with(index, offer.take(taking), taking.time),
+        })),
+      ),
+    );
+  }
+
+  #with(index: number, branch: Residual, endTime: number): AndResidual {
+    return new AndResidual(
+      this.#node,
+      this.#branches.map((other, at) => (at === index ? branch : other)),
+      endTime,
+    );
+  }
+
+  absences(context: RunContext): readonly Absence[] {
+    return this.#branches.flatMap((branch) => branch.absences(context));
+  }
+
+  violate(isViolated: (slot: number) => boolean, context: RunContext): Change | null {
+    const changes = this.#branches.map((branch) => branch.violate(isViolated, context));
+    return changes.every((change) => change !== null) ? this.#after(changes) : null;
+  }
+
+  pass(time: number, context: RunContext): Change {
+    return this.#after(this.#branches.map((branch) => branch.pass(time, context)));
+  }
+
+  #after(changes: readonly Change[]): Change {
+    if (changes.every((change, index) => change.residual === this.#branches[index])) return unchanged(this);
+    const residual = new AndResidual(
+      this.#node,
+      changes.map((change) => change.residual),
+      this.endTime,
+    );
+    return { residual, losses: changes.flatMap((change) => change.losses) };
+  }
+
+  dueTime(context: RunContext): number {
+    return Math.min(...this.#branches.map((branch) => branch.dueTime(context)));
+  }
+
+  unfinished(): readonly Mark[] {
+    return this.#branches.flatMap((branch) => branch.unfinished());
+  }
+
+  save(): Value {
+    return [this.endTime, ...this.#branches.map((branch) => branch.save())];
+  }
+}

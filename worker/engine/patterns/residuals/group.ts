@@ -1,0 +1,184 @@
+import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import { type Mark, markOf } from '../captures.ts';
+import type { GroupNode } from '../pattern-tree.ts';
+import {
+  type Absence,
+  type Change,
+  inOrderOfChoice,
+  latestOf,
+  NO_ABSENCES,
+  NO_MARKS,
+  type Offer,
+  type Residual,
+  type ResidualFactory,
+  type RunContext,
+  type Taking,
+  unchanged,
+} from '../residual.ts';
+
+interface State {
+  /** Complete rounds before the current one. */
+  readonly done: number;
+  /** What is left of the current round; null before the first, and after a round that came to nothing. */
+  readonly round: Residual | null;
+  /** Time of the last step of the rounds done, or of the step before the group. */
+  readonly since: number;
+  /** Time of the group's first event; Infinity before. */
+  readonly firstTime: number;
+  /** Where the captures stood before the current round; null when the round must be finished. */
+  readonly mark: Mark | null;
+}
+
+/**
+ * A group with a quantifier or a `within`: rounds of its item. A round that has only begun may be left out once there are
+ * enough rounds, except where that is binding.
+ */
+export class GroupResidual implements Residual {
+  readonly #node: GroupNode;
+  readonly #factory: ResidualFactory;
+  readonly #state: State;
+
+  private constructor(node: GroupNode, factory: ResidualFactory, state: State) {
+    this.#node = node;
+    this.#factory = factory;
+    this.#state = state;
+  }
+
+  static begin(node: GroupNode, factory: ResidualFactory, since: number): GroupResidual {
+    return new GroupResidual(node, factory, { done: 0, round: null, since, firstTime: Infinity, mark: null });
+  }
+
+  static load(node: GroupNode, factory: ResidualFactory, saved: Value): GroupResidual {
+    const [done, round, since, firstTime, lengths] = saved as ValueArray;
+    return new GroupResidual(node, factory, {
+      done: done as number,
+      round: round === null ? null : factory.load(node.item, round as Value),
+      since: since as number,
+      firstTime: firstTime as number,
+      mark: lengths === null ? null : { firstSlot: node.firstSlot, lengths: lengths as readonly number[] },
+    });
+  }
+
+  get isBegun(): boolean {
+    return this.#state.done > 0 || this.#state.round !== null;
+  }
+
+  get isComplete(): boolean {
+    return this.#canLeaveRound && this.#rounds >= this.#node.min;
+  }
+
+  get endTime(): number {
+    const { round, since } = this.#state;
+    return round?.isComplete ? round.endTime : since;
+  }
+
+  /** Complete rounds, the current one included. */
+  get #rounds(): number {
+    return this.#state.done + (this.#state.round?.isComplete ? 1 : 0);
+  }
+
+  get #canLeaveRound(): boolean {
+    const { round, mark } = this.#state;
+    return round === null || round.isComplete || mark !== null;
+  }
+
+  offers(context: RunContext): readonly Offer[] {
+    const inner = this.#innerContext(context);
+    const own = (this.#state.round?.offers(inner) ?? []).map((offer) => this.#continuing(offer));
+    const fresh = this.#freshOffers(inner);
+    const offers = [...own.filter((offer) => !offer.isRepeat), ...fresh, ...own.filter((offer) => offer.isRepeat)];
+    const isOpen = this.#rounds >= Math.max(1, this.#node.min);
+    return isOpen ? offers.map((offer) => ({ ...offer, isRepeat: true })) : inOrderOfChoice(offers);
+  }
+
+  #innerContext(context: RunContext): RunContext {
+    return {
+      ...context,
+      latestTime: Math.min(context.latestTime, this.#state.firstTime + this.#node.withinMs),
+      isClosuresOnly: context.isClosuresOnly && this.#node.max === 1,
+    };
+  }
+
+  #continuing(offer: Offer): Offer {
+    return { ...offer, element: this.#elementOf(offer, this.#state.done), take: (taking) => this.#with({ round: offer.take(taking) }) };
+  }
+
+  #freshOffers(context: RunContext): readonly Offer[] {
+    const { round } = this.#state;
+    const done = this.#rounds;
+    if ((round !== null && !round.isComplete) || done >= this.#node.max) return [];
+    if (context.isClosuresOnly) return [];
+    const losses = round?.unfinished() ?? NO_MARKS;
+    return this.#factory
+      .begin(this.#node.item, this.endTime)
+      .offers(context)
+      .map((offer) => ({
+        ...offer,
+        element: this.#elementOf(offer, done),
+        losses: [...losses, ...offer.losses],
+        take: (taking) => this.#nextRound(offer, taking, context.isBinding),
+      }));
+  }
+
+  #nextRound(offer: Offer, taking: Taking, isBinding: boolean): GroupResidual {
+    const { firstSlot, endSlot } = this.#node;
+    return this.#with({
+      done: this.#rounds,
+      since: this.endTime,
+      firstTime: this.#state.firstTime === Infinity ? taking.time : this.#state.firstTime,
+      mark: isBinding ? null : markOf(taking.captures, firstSlot, endSlot),
+      round: offer.take(taking),
+    });
+  }
+
+  #elementOf(offer: Offer, round: number): number {
+    return this.#factory.enumerated === this.#node ? round : offer.element;
+  }
+
+  #with(changes: Partial<State>): GroupResidual {
+    return new GroupResidual(this.#node, this.#factory, { ...this.#state, ...changes });
+  }
+
+  absences(context: RunContext): readonly Absence[] {
+    return this.#state.round?.absences(this.#innerContext(context)) ?? NO_ABSENCES;
+  }
+
+  violate(isViolated: (slot: number) => boolean, context: RunContext): Change | null {
+    const { round, mark, done } = this.#state;
+    if (round === null) return unchanged(this);
+    const change = round.violate(isViolated, this.#innerContext(context));
+    if (change !== null) return this.#after(change);
+    if (mark === null || done < this.#node.min) return null;
+    return { residual: this.#with({ round: null, mark: null }), losses: [mark] };
+  }
+
+  pass(time: number, context: RunContext): Change {
+    const { round } = this.#state;
+    return round === null ? unchanged(this) : this.#after(round.pass(time, this.#innerContext(context)));
+  }
+
+  #after(change: Change): Change {
+    if (change.residual === this.#state.round) return unchanged(this);
+    return { residual: this.#with({ round: change.residual }), losses: change.losses };
+  }
+
+  dueTime(context: RunContext): number {
+    if (this.isComplete) return Infinity;
+    const inner = this.#innerContext(context);
+    const { round } = this.#state;
+    if (round !== null && !round.isComplete) return round.dueTime(inner);
+    const next = this.#factory.begin(this.#node.item, this.endTime).dueTime(inner);
+    return Math.max(latestOf(round?.offers(inner) ?? []), next);
+  }
+
+  unfinished(): readonly Mark[] {
+    const { round, mark } = this.#state;
+    if (round === null || mark === null) return round?.unfinished() ?? NO_MARKS;
+    return round.isComplete ? round.unfinished() : [mark];
+  }
+
+  save(): Value {
+    const { done, round, since, firstTime, mark } = this.#state;
+    return [done, round?.save() ?? null, since, firstTime, mark?.lengths ?? null];
+  }
+}

@@ -1,0 +1,158 @@
+import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import { type Captures, type Mark, markOf, markWithin, rollBack } from '../captures.ts';
+import type { OrNode, TreeNode } from '../pattern-tree.ts';
+import {
+  type Absence,
+  type Change,
+  inOrderOfChoice,
+  NO_MARKS,
+  type Offer,
+  type Residual,
+  type ResidualFactory,
+  type RunContext,
+  type Taking,
+  unchanged,
+} from '../residual.ts';
+
+/**
+ * Branches of which the first to complete is the one: it stays alone, and what the others have taken is lost. Until then
+ * they go side by side. A branch that takes an event alone remains at once where that is binding.
+ */
+export class OrResidual implements Residual {
+  readonly #node: OrNode;
+  /** Null: out of the race. */
+  readonly #branches: readonly (Residual | null)[];
+  readonly #since: number;
+  /** Where the captures stood before the first branch began; null before, and once one branch stands alone. */
+  readonly #mark: Mark | null;
+
+  constructor(node: OrNode, branches: readonly (Residual | null)[], since: number, mark: Mark | null) {
+    this.#node = node;
+    this.#branches = branches;
+    this.#since = since;
+    this.#mark = mark;
+  }
+
+  static begin(node: OrNode, factory: ResidualFactory, since: number): OrResidual {
+    return new OrResidual(
+      node,
+      node.items.map((item) => factory.begin(item, since)),
+      since,
+      null,
+    );
+  }
+
+  static load(node: OrNode, factory: ResidualFactory, saved: Value): OrResidual {
+    const [since, mark, ...branches] = saved as ValueArray;
+    return new OrResidual(
+      node,
+      branches.map((branch, index) => (branch === null ? null : factory.load(node.items[index] as TreeNode, branch))),
+      since as number,
+      mark === null ? null : { firstSlot: node.firstSlot, lengths: mark as readonly number[] },
+    );
+  }
+
+  get isBegun(): boolean {
+    return this.#branches.some((branch) => branch?.isBegun);
+  }
+
+  get isComplete(): boolean {
+    return this.#branches.some((branch) => branch?.isComplete);
+  }
+
+  get endTime(): number {
+    return this.#winner?.endTime ?? this.#since;
+  }
+
+  /** The branch that stands alone. */
+  get #winner(): Residual | null {
+    const left = this.#branches.filter((branch) => branch !== null);
+    return left.length === 1 ? (left[0] ?? null) : null;
+  }
+
+  offers(context: RunContext): readonly Offer[] {
+    return inOrderOfChoice(
+      this.#branches.flatMap((branch, index) =>
+        (branch?.offers(context) ?? []).map((offer) => ({
+          ...offer,
+          take: (taking) => this.#take(index, offer.take(taking), taking, context),
+        })),
+      ),
+    );
+  }
+
+  #take(index: number, branch: Residual, taking: Taking, context: RunContext): OrResidual {
+    const { firstSlot, endSlot } = this.#node;
+    const mark = this.#mark ?? markOf(taking.captures, firstSlot, endSlot);
+    if (!context.isBinding && !branch.isComplete) return new OrResidual(this.#node, this.#replaced(index, branch), this.#since, mark);
+    taking.captures = this.#withoutOthers(index, taking.captures);
+    return new OrResidual(
+      this.#node,
+      this.#branches.map((_, at) => (at === index ? branch : null)),
+      this.#since,
+      null,
+    );
+  }
+
+  #replaced(index: number, branch: Residual | null): (Residual | null)[] {
+    return this.#branches.map((other, at) => (at === index ? branch : other));
+  }
+
+  #withoutOthers(index: number, captures: Captures): Captures {
+    if (this.#mark === null) return captures;
+    const mark = this.#mark;
+    const others = this.#node.items.filter((_, at) => at !== index);
+    return rollBack(
+      captures,
+      others.map(({ firstSlot, endSlot }) => markWithin(mark, firstSlot, endSlot)),
+    );
+  }
+
+  absences(context: RunContext): readonly Absence[] {
+    return this.#branches.flatMap((branch) => branch?.absences(context) ?? []);
+  }
+
+  violate(isViolated: (slot: number) => boolean, context: RunContext): Change | null {
+    const changes = this.#branches.map((branch) => branch?.violate(isViolated, context) ?? null);
+    if (changes.every((change) => change === null)) return null;
+    return this.#after(changes);
+  }
+
+  pass(time: number, context: RunContext): Change {
+    return this.#after(this.#branches.map((branch) => branch?.pass(time, context) ?? null));
+  }
+
+  /** A branch that time has completed wins as one does that took an event. */
+  #after(changes: readonly (Change | null)[]): Change {
+    const branches = changes.map((change) => change?.residual ?? null);
+    if (branches.every((branch, index) => branch === this.#branches[index])) return unchanged(this);
+    const winner = branches.findIndex((branch, index) => branch?.isComplete && branch !== this.#branches[index]);
+    const losses = changes.flatMap((change) => change?.losses ?? []);
+    if (winner === -1)
+      return { residual: new OrResidual(this.#node, branches, this.#since, this.#mark), losses: [...losses, ...this.#lossesOf(branches)] };
+    const alone = branches.map((branch, index) => (index === winner ? branch : null));
+    return { residual: new OrResidual(this.#node, alone, this.#since, null), losses: [...losses, ...this.#lossesOf(alone)] };
+  }
+
+  /** What branches had taken that are in the race no more. */
+  #lossesOf(branches: readonly (Residual | null)[]): readonly Mark[] {
+    const mark = this.#mark;
+    if (mark === null) return NO_MARKS;
+    const gone = this.#node.items.filter((_, index) => branches[index] === null && this.#branches[index] !== null);
+    return gone.map(({ firstSlot, endSlot }) => markWithin(mark, firstSlot, endSlot));
+  }
+
+  dueTime(context: RunContext): number {
+    return Math.max(...this.#branches.map((branch) => branch?.dueTime(context) ?? -Infinity));
+  }
+
+  unfinished(): readonly Mark[] {
+    const winner = this.#winner;
+    if (winner !== null) return winner.unfinished();
+    return this.#mark === null ? NO_MARKS : [this.#mark];
+  }
+
+  save(): Value {
+    return [this.#since, this.#mark?.lengths ?? null, ...this.#branches.map((branch) => branch?.save() ?? null)];
+  }
+}

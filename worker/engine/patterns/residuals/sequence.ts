@@ -1,0 +1,224 @@
+import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import type { Mark } from '../captures.ts';
+import type { AbsenceNode, SequenceNode, TreeNode } from '../pattern-tree.ts';
+import {
+  type Absence,
+  type Change,
+  inOrderOfChoice,
+  latestOf,
+  NO_MARKS,
+  type Offer,
+  type Residual,
+  type ResidualFactory,
+  type RunContext,
+  unchanged,
+} from '../residual.ts';
+
+interface State {
+  /** Index of the item that was begun last; -1 before the first. */
+  readonly at: number;
+  /** What is left of that item; null before the first, and behind a `NOT` whose time has run. */
+  readonly inner: Residual | null;
+  /** Where `inner` is null: the time of the step before, or the deadline of the `NOT`. */
+  readonly since: number;
+  /** Indexes of `NOT`s left behind that are in force until a step that must come. */
+  readonly held: readonly number[];
+  /** Index of a violated `NOT`: items from here on are out of reach until an item before it is taken. */
+  readonly barredFrom: number;
+}
+
+/** An item behind the current one that may be next, as the items between may be left out. */
+interface Reachable {
+  readonly index: number;
+  readonly item: TreeNode | AbsenceNode;
+  /** Time of the step before it. */
+  readonly since: number;
+}
+
+const NO_INDEXES: readonly number[] = [];
+
+/** Items one behind the other. Several may be next at once: those behind an item that is complete as it is. */
+export class SequenceResidual implements Residual {
+  readonly #node: SequenceNode;
+  readonly #factory: ResidualFactory;
+  readonly #state: State;
+  readonly isComplete: boolean;
+
+  private constructor(node: SequenceNode, factory: ResidualFactory, state: State) {
+    this.#node = node;
+    this.#factory = factory;
+    this.#state = state;
+    this.isComplete = this.#isInnerComplete && node.items.every((item, index) => index <= state.at || item.isNullable) && !this.#isBarred;
+  }
+
+  static begin(node: SequenceNode, factory: ResidualFactory, since: number): SequenceResidual {
+    return new SequenceResidual(node, factory, { at: -1, inner: null, since, held: NO_INDEXES, barredFrom: Infinity });
+  }
+
+  static load(node: SequenceNode, factory: ResidualFactory, saved: Value): SequenceResidual {
+    const [at, inner, since, held, barredFrom] = saved as ValueArray;
+    const item = node.items[at as number];
+    return new SequenceResidual(node, factory, {
+      at: at as number,
+      inner: inner === null || item === undefined || item.kind === 'absence' ? null : factory.load(item, inner as Value),
+      since: since as number,
+      held: held as readonly number[],
+      barredFrom: barredFrom as number,
+    });
+  }
+
+  get isBegun(): boolean {
+    return this.#state.at >= 0;
+  }
+
+  get endTime(): number {
+    return this.#state.inner?.endTime ?? this.#state.since;
+  }
+
+  get #isInnerComplete(): boolean {
+    return this.#state.inner?.isComplete ?? true;
+  }
+
+  get #isBarred(): boolean {
+    return this.#state.barredFrom < this.#node.items.length;
+  }
+
+  offers(context: RunContext): readonly Offer[] {
+    const own = (this.#state.inner?.offers(context) ?? []).map((offer) => this.#within(offer));
+    if (!this.#isInnerComplete) return own;
+    const behind = this.#reachable().flatMap((reachable) => this.#offersOf(reachable, context));
+    if (behind.length === 0) return own;
+    return inOrderOfChoice([...own.filter((offer) => !offer.isRepeat), ...behind, ...own.filter((offer) => offer.isRepeat)]);
+  }
+
+  /** An offer of the current item, seen from the sequence. */
+  #within(offer: Offer): Offer {
+    return { ...offer, take: (taking) => this.#with({ inner: offer.take(taking) }) };
+  }
+
+  #offersOf({ index, item, since }: Reachable, context: RunContext): readonly Offer[] {
+    if (item.kind === 'absence') return [];
+    const unfinished = this.#state.inner?.unfinished() ?? NO_MARKS;
+    const skipsLeading = this.#state.at === -1 && this.#node.items.slice(0, index).some((skipped) => skipped.kind !== 'absence');
+    return this.#factory
+      .begin(item, since)
+      .offers(context)
+      .map((offer) => ({
+        ...offer,
+        isRepeat: false,
+        skipsLeading: skipsLeading || offer.skipsLeading,
+        losses: [...unfinished, ...offer.losses],
+        take: (taking) => this.#moveTo(index, offer.take(taking)),
+      }));
+  }
+
+  #moveTo(index: number, inner: Residual): SequenceResidual {
+    return this.#with({ at: index, inner, held: this.#heldAt(index), barredFrom: Infinity });
+  }
+
+  /** A `NOT` stays in force over optional steps, and ends where a step begins that must come. */
+  #heldAt(index: number): readonly number[] {
+    if (!(this.#node.items[index] as TreeNode).isNullable) return NO_INDEXES;
+    const crossed = this.#reachable().filter((reachable) => reachable.item.kind === 'absence' && reachable.index < index);
+    return crossed.length === 0 ? this.#state.held : [...this.#state.held, ...crossed.map((reachable) => reachable.index)];
+  }
+
+  #with(changes: Partial<State>): SequenceResidual {
+    return new SequenceResidual(this.#node, this.#factory, { ...this.#state, ...changes });
+  }
+
+  /** The items that may be next, up to the first that must come. Nothing while the current item is incomplete. */
+  #reachable(): readonly Reachable[] {
+    if (!this.#isInnerComplete) return [];
+    const reachable: Reachable[] = [];
+    for (let index = this.#state.at + 1; index < this.#node.items.length && index < this.#state.barredFrom; index++) {
+      const item = this.#node.items[index] as TreeNode | AbsenceNode;
+      reachable.push({ index, item, since: this.endTime });
+      if (!item.isNullable) break;
+    }
+    return reachable;
+  }
+
+  absences(context: RunContext): readonly Absence[] {
+    const held = this.#state.held.map((index) => ({ node: this.#node.items[index] as AbsenceNode, deadline: Infinity }));
+    const inner = this.#state.inner?.absences(context) ?? [];
+    return [...held, ...inner, ...this.#reachable().flatMap((reachable) => this.#absencesOf(reachable, context))];
+  }
+
+  #absencesOf({ item, since }: Reachable, context: RunContext): readonly Absence[] {
+    if (item.kind !== 'absence') return this.#factory.begin(item, since).absences(context);
+    return [{ node: item, deadline: deadlineOf(item, since, context) }];
+  }
+
+  violate(isViolated: (slot: number) => boolean, context: RunContext): Change | null {
+    if (this.#state.held.some((index) => isViolated((this.#node.items[index] as AbsenceNode).slot))) return null;
+    const change = this.#state.inner === null ? null : this.#state.inner.violate(isViolated, context);
+    if (this.#state.inner !== null && change === null) return null;
+    const self = change === null || change.residual === this.#state.inner ? this : this.#with({ inner: change.residual });
+    const barred = self.#reachable().find((reachable) => self.#absencesOf(reachable, context).some(({ node }) => isViolated(node.slot)));
+    const losses = change?.losses ?? NO_MARKS;
+    if (barred === undefined) return { residual: self, losses };
+    return self.#hasOptionalBefore(barred.index) ? { residual: self.#with({ barredFrom: barred.index }), losses } : null;
+  }
+
+  /** Whether an optional item, not yet begun, could still come before the violated `NOT` and so put it off. */
+  #hasOptionalBefore(index: number): boolean {
+    return this.#node.items.some((item, at) => at > this.#state.at && at < index && item.kind !== 'absence');
+  }
+
+  pass(time: number, context: RunContext): Change {
+    const inner = this.#state.inner?.pass(time, context);
+    if (inner !== undefined && inner.residual !== this.#state.inner) {
+      return after(this.#with({ inner: inner.residual }).pass(time, context), inner.losses);
+    }
+    for (const reachable of this.#reachable()) {
+      const passed = this.#passItem(reachable, time, context);
+      if (passed !== null) return after(passed.pass(time, context), this.#state.inner?.unfinished() ?? NO_MARKS);
+    }
+    return unchanged(this);
+  }
+
+  #passItem({ index, item, since }: Reachable, time: number, context: RunContext): SequenceResidual | null {
+    if (item.kind === 'absence') {
+      const deadline = deadlineOf(item, since, context);
+      const isOver = item.until !== 'next_step' && (deadline < time || time === Infinity);
+      return isOver ? this.#with({ at: index, inner: null, since: deadline, held: NO_INDEXES, barredFrom: Infinity }) : null;
+    }
+    const fresh = this.#factory.begin(item, since);
+    const { residual } = fresh.pass(time, context);
+    return residual === fresh ? null : this.#moveTo(index, residual);
+  }
+
+  dueTime(context: RunContext): number {
+    const { inner } = this.#state;
+    if (inner !== null && !inner.isComplete) return inner.dueTime(context);
+    if (this.isComplete) return Infinity;
+    let due = latestOf(inner?.offers(context) ?? []);
+    for (const { item, since } of this.#reachable()) {
+      if (item.kind === 'absence') {
+        if (item.until !== 'next_step') return Infinity;
+        continue;
+      }
+      const fresh = this.#factory.begin(item, since);
+      due = Math.max(due, item.isNullable ? latestOf(fresh.offers(context)) : fresh.dueTime(context));
+    }
+    return due;
+  }
+
+  unfinished(): readonly Mark[] {
+    return this.#state.inner?.unfinished() ?? NO_MARKS;
+  }
+
+  save(): Value {
+    const { at, inner, since, held, barredFrom } = this.#state;
+    return [at, inner?.save() ?? null, since, held, barredFrom];
+  }
+}
+
+function deadlineOf(node: AbsenceNode, since: number, context: RunContext): number {
+  return node.until === 'pattern' ? context.patternDeadline : since + node.withinMs;
+}
+
+function after(change: Change, losses: readonly Mark[]): Change {
+  return losses.length === 0 ? change : { residual: change.residual, losses: [...losses, ...change.losses] };
+}

@@ -1,0 +1,85 @@
+import type { Value } from '../../../../shared/events/value.ts';
+import type { StepNode } from '../pattern-tree.ts';
+import {
+  type Absence,
+  type Change,
+  NO_ABSENCES,
+  NO_MARKS,
+  NO_OFFERS,
+  type Offer,
+  type Residual,
+  type RunContext,
+  type Taking,
+  unchanged,
+} from '../residual.ts';
+
+/** A step that has taken `count` events; `since` is the time of the last one, or of the step before. */
+export class StepResidual implements Residual {
+  readonly #node: StepNode;
+  readonly #count: number;
+  readonly #isEnumerated: boolean;
+  readonly endTime: number;
+
+  constructor(node: StepNode, count: number, since: number, isEnumerated: boolean) {
+    this.#node = node;
+    this.#count = count;
+    this.#isEnumerated = isEnumerated;
+    this.endTime = since;
+  }
+
+  get isBegun(): boolean {
+    return this.#count > 0;
+  }
+
+  get isComplete(): boolean {
+    return this.#count >= this.#node.min;
+  }
+
+  offers(context: RunContext): readonly Offer[] {
+    const { min, max } = this.#node;
+    if (this.#count >= max || (context.isClosuresOnly && max === 1)) return NO_OFFERS;
+    return [
+      {
+        step: this.#node,
+        latestTime: this.#latestTime(context),
+        isRepeat: this.#count > 0 && this.#count >= min,
+        skipsLeading: false,
+        element: this.#isEnumerated ? this.#count : -1,
+        losses: NO_MARKS,
+        take: (taking) => this.#take(taking),
+      },
+    ];
+  }
+
+  #latestTime(context: RunContext): number {
+    return Math.min(context.latestTime, this.endTime + this.#node.withinMs);
+  }
+
+  #take({ time }: Taking): Residual {
+    return new StepResidual(this.#node, this.#count + 1, time, this.#isEnumerated);
+  }
+
+  absences(): readonly Absence[] {
+    return NO_ABSENCES;
+  }
+
+  violate(): Change {
+    return unchanged(this);
+  }
+
+  pass(): Change {
+    return unchanged(this);
+  }
+
+  dueTime(context: RunContext): number {
+    return this.isComplete ? Infinity : this.#latestTime(context);
+  }
+
+  unfinished(): typeof NO_MARKS {
+    return NO_MARKS;
+  }
+
+  save(): Value {
+    return [this.#count, this.endTime];
+  }
+}
