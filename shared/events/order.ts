@@ -4,18 +4,19 @@ import { enterNested, newVisits, type Visits } from './value-limits.ts';
 /** Orders two strings by code point, as the language does. JavaScript's own `<` orders surrogate pairs before U+E000. */
 export function compareText(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
-  for (let index = 0; index < length; index++) {
-    const left = a.charCodeAt(index);
-    const right = b.charCodeAt(index);
-    if (left !== right) return codePointRank(left) - codePointRank(right);
-  }
-  return a.length - b.length;
+  let at = 0;
+  while (at < length && a.charCodeAt(at) === b.charCodeAt(at)) at++;
+  if (at === length) return a.length - b.length;
+  const pairStart = at > 0 && isHighSurrogate(a.charCodeAt(at - 1)) ? at - 1 : at;
+  return codePoint(a, pairStart) - codePoint(b, pairStart) || codePoint(a, at) - codePoint(b, at);
 }
 
-/** Moves surrogates, the halves of code points from U+10000, behind the rest of the code units. */
-function codePointRank(unit: number): number {
-  if (unit < 0xd800) return unit;
-  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit < 0xdc00;
+}
+
+function codePoint(text: string, at: number): number {
+  return text.codePointAt(at) ?? 0;
 }
 
 /**

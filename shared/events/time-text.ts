@@ -1,4 +1,4 @@
-import { daysFromCivil, daysInMonth, MS_PER_DAY, TIMESTAMP_MS_MAX, timeParts } from './calendar.ts';
+import { daysFromCivil, daysInMonth, MS_PER_DAY, roundToMicrosecond, TIMESTAMP_MS_MAX, timeParts } from './calendar.ts';
 
 const pad = (value: number, digits: number): string => String(value).padStart(digits, '0');
 
@@ -45,7 +45,7 @@ export function readTimestamp(text: string): WrittenTime | undefined {
   const offsetMs = readOffset(match[8]);
   if (offsetMs === undefined) return undefined;
   const whole = daysFromCivil(year, month, day) * MS_PER_DAY + hour * 3_600_000 + minute * 60_000 + second * 1000 - offsetMs;
-  const ms = whole + Number((match[7] ?? '').slice(0, 6).padEnd(6, '0')) / 1000;
+  const ms = roundToMicrosecond(whole + Number((match[7] ?? '').slice(0, 6).padEnd(6, '0')) / 1000);
   return Math.abs(ms) <= TIMESTAMP_MS_MAX ? { ms, hasOffset: match[8] !== undefined } : undefined;
 }
 

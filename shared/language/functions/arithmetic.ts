@@ -10,7 +10,7 @@ import { finite } from './numbers.ts';
 
 export { field, index, isIn, range, slice } from './access.ts';
 export { bitAnd, bitNot, bitOr, bitXor, shiftLeft, shiftRight } from './bits.ts';
-export { equal, greater, greaterOrEqual, less, lessOrEqual, notEqual, order } from './comparison.ts';
+export { equal, greater, greaterOrEqual, less, lessOrEqual, notEqual } from './comparison.ts';
 
 /** `a + b`: numbers, two strings, durations, a timestamp and a duration. */
 export function add(a: Value, b: Value): Value {

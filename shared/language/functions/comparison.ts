@@ -10,7 +10,7 @@ function comparable(value: Value, other: Value): Value {
  * The order of two values as `<` sees it: negative, 0, positive, or null for null and for kinds that do not order.
  * A duration compares with a number as milliseconds.
  */
-export function order(a: Value, b: Value): number | null {
+function order(a: Value, b: Value): number | null {
   return compareValues(comparable(a, b), comparable(b, a)) ?? null;
 }
 

@@ -114,7 +114,7 @@ function wrongKind(name: string, parameters: readonly Parameter[], at: number, v
 }
 
 /** What a parameter takes, in words: `str`, `number`, `str, array or map`. */
-export function expectation(parameter: Parameter): string {
+function expectation(parameter: Parameter): string {
   if (parameter.lambda) return 'a function';
   const names = parameter.types.map((type) => (type.kind === 'array' || type.kind === 'map' ? type.kind : printType(type)));
   const words = names.includes('int') && names.includes('float') ? ['number', ...names.filter((kind) => !isNumberName(kind))] : names;

@@ -2,12 +2,10 @@ import { type TimeParts, timeParts } from '../../events/calendar.ts';
 import { BoundedCache } from './bounded-cache.ts';
 import { EvaluationError } from './descriptor.ts';
 
-/** What the letters of a pattern are filled from. */
-interface LocalTime extends TimeParts {
-  readonly offsetMs: number;
-}
+/** What letters stand for, from the local time and its offset from UTC. */
+type Letters = (time: TimeParts, offsetMs: number) => string;
 
-type Piece = string | ((time: LocalTime) => string);
+type Piece = string | Letters;
 type Pattern = { readonly pieces: readonly Piece[] } | { readonly problem: string };
 
 const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'];
@@ -17,7 +15,7 @@ const pad = (value: number, digits: number): string => String(value).padStart(di
 const twelveHour = (hour: number): number => ((hour + 11) % 12) + 1;
 
 /** Every run of letters that a pattern may have, with the text it stands for. */
-export const timePatternLetters: Readonly<Record<string, (time: LocalTime) => string>> = {
+const LETTERS: Readonly<Record<string, Letters>> = {
   yyyy: ({ year }) => (year < 0 ? `-${pad(-year, 4)}` : pad(year, 4)),
   yy: ({ year }) => pad(((year % 100) + 100) % 100, 2),
   MMMM: ({ month }) => MONTHS[month - 1] ?? '',
@@ -39,8 +37,8 @@ export const timePatternLetters: Readonly<Record<string, (time: LocalTime) => st
   s: ({ second }) => String(second),
   SSSSSS: ({ microsecond }) => pad(microsecond, 6),
   SSS: ({ microsecond }) => pad(Math.floor(microsecond / 1000), 3),
-  XXX: ({ offsetMs }) => (offsetMs === 0 ? 'Z' : offsetText(offsetMs)),
-  xxx: ({ offsetMs }) => offsetText(offsetMs),
+  XXX: (_, offsetMs) => (offsetMs === 0 ? 'Z' : offsetText(offsetMs)),
+  xxx: (_, offsetMs) => offsetText(offsetMs),
   T: () => 'T',
 };
 
@@ -55,7 +53,7 @@ const patterns = new BoundedCache<Pattern>(256, readPattern);
 function readPattern(pattern: string): Pattern {
   const pieces: Piece[] = [];
   for (const [piece] of pattern.matchAll(/'(?:[^']|'')*'|'|([A-Za-z])\1*|[^A-Za-z']+/g)) {
-    const letters = Object.hasOwn(timePatternLetters, piece) ? timePatternLetters[piece] : undefined;
+    const letters = Object.hasOwn(LETTERS, piece) ? LETTERS[piece] : undefined;
     if (letters) pieces.push(letters);
     else if (piece === "'") return { problem: "a quote without its end in the time pattern: write '' for a quote" };
     else if (/^[A-Za-z]/.test(piece)) return { problem: unknownLetters(piece) };
@@ -65,7 +63,7 @@ function readPattern(pattern: string): Pattern {
 }
 
 function unknownLetters(letters: string): string {
-  const known = Object.keys(timePatternLetters).join(' ');
+  const known = Object.keys(LETTERS).join(' ');
   return `unknown letters ${letters} in the time pattern: known are ${known}; other letters stand in single quotes`;
 }
 
@@ -82,6 +80,6 @@ export function timePatternProblem(pattern: string): string | undefined {
 export function formatTime(ms: number, pattern: string, offsetMs: number): string {
   const read = patterns.get(pattern);
   if ('problem' in read) throw new EvaluationError(`format_time: ${read.problem}`);
-  const time = { ...timeParts(ms + offsetMs), offsetMs };
-  return read.pieces.map((piece) => (typeof piece === 'string' ? piece : piece(time))).join('');
+  const time = timeParts(ms + offsetMs);
+  return read.pieces.map((piece) => (typeof piece === 'string' ? piece : piece(time, offsetMs))).join('');
 }

@@ -12,6 +12,14 @@ export function finite(value: number): number | null {
  */
 export function roundHalfAway(value: number, places: number): number {
   if (places === 0) return value < 0 ? -Math.round(-value) + 0 : Math.round(value);
+  const unit = 10 ** places;
+  const scaled = value * unit;
+  if (places > 0 && Math.abs(scaled) < 2 ** 33 && Math.abs(scaled - Math.floor(scaled) - 0.5) > 1e-5) return Math.round(scaled) / unit + 0;
+  return roundDecimal(value, places);
+}
+
+/** On the digits themselves: for what lies near a half, where a product would already be rounded, and for large numbers. */
+function roundDecimal(value: number, places: number): number {
   const [mantissa = '', exponent = ''] = Math.abs(value).toExponential().split('e');
   const digits = mantissa.replace('.', '');
   const kept = Number(exponent) + 1 + places;

@@ -6,7 +6,7 @@ import { EvaluationError } from './descriptor.ts';
 const COMPILED_MAX = 512;
 
 /** Code units of a pattern. Matching costs time in proportion to pattern times text, so a pattern is not endless either. */
-export const PATTERN_LENGTH_MAX = 4096;
+const PATTERN_LENGTH_MAX = 4096;
 
 type Compiled = { readonly expression: RE2JS } | { readonly problem: string };
 

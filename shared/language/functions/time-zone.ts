@@ -3,7 +3,7 @@ import { readOffset } from '../../events/time-text.ts';
 import { BoundedCache } from './bounded-cache.ts';
 import { EvaluationError } from './descriptor.ts';
 
-/** A zone's offset from UTC at a time, or null for a name that is no zone. */
+/** A zone's offset from UTC at a time. */
 type OffsetAt = (ms: number) => number;
 type Zone = { readonly offsetAt: OffsetAt } | { readonly problem: string };
 
@@ -18,7 +18,7 @@ function findZone(name: string): Zone {
     return offset === undefined ? unknown(name) : { offsetAt: () => offset };
   }
   const formatter = formatterOf(name);
-  return formatter ? { offsetAt: (ms) => offsetOf(formatter, ms) } : unknown(name);
+  return formatter ? { offsetAt: remembering((ms) => offsetOf(formatter, ms)) } : unknown(name);
 }
 
 function unknown(name: string): Zone {
@@ -46,6 +46,25 @@ function formatterOf(name: string): Intl.DateTimeFormat | undefined {
     if (error instanceof RangeError) return undefined;
     throw error;
   }
+}
+
+/** No zone changes its offset twice within so short a time. */
+const SPAN_MS = 21_600_000;
+
+/** Asks once for the span around a time, when the offset is the same at both of its ends: formatting costs microseconds. */
+function remembering(offsetAt: OffsetAt): OffsetAt {
+  let start = Number.NaN;
+  let offset = 0;
+  return (ms) => {
+    if (ms >= start && ms < start + SPAN_MS) return offset;
+    const from = Math.floor(ms / SPAN_MS) * SPAN_MS;
+    if (Math.abs(from) >= TIMESTAMP_MS_MAX - SPAN_MS) return offsetAt(ms);
+    const found = offsetAt(from);
+    if (offsetAt(from + SPAN_MS) !== found) return offsetAt(ms);
+    start = from;
+    offset = found;
+    return offset;
+  };
 }
 
 /** The local time that the formatter shows, read as if it were UTC, minus the time itself. */

@@ -28,7 +28,10 @@ class Word {
 
   /** By schoolbook multiplication of 16-bit digits; the products fit into doubles. */
   multiply(other: Word): this {
-    const [a0, a1, b0, b1] = [this.low & 0xffff, this.low >>> 16, other.low & 0xffff, other.low >>> 16];
+    const a0 = this.low & 0xffff;
+    const a1 = this.low >>> 16;
+    const b0 = other.low & 0xffff;
+    const b1 = other.low >>> 16;
     const lowest = a0 * b0;
     const middle = a0 * b1 + a1 * b0 + Math.floor(lowest / 0x1_0000);
     const carried = a1 * b1 + Math.floor(middle / 0x1_0000);
@@ -48,9 +51,10 @@ class Word {
 
   /** The word xor itself shifted right by 1 to 63 bits. */
   foldRight(bits: number): this {
-    const high = bits < 32 ? this.high >>> bits : 0;
     const low = bits < 32 ? (this.low >>> bits) | (this.high << (32 - bits)) : this.high >>> (bits - 32);
-    return this.xor(new Word(high, low));
+    if (bits < 32) this.high = (this.high ^ (this.high >>> bits)) >>> 0;
+    this.low = (this.low ^ low) >>> 0;
+    return this;
   }
 
   get hex(): string {
@@ -65,9 +69,11 @@ const PRIME_4 = new Word(0x85ebca77, 0xc2b2ae63);
 const PRIME_5 = new Word(0x27d4eb2f, 0x165667c5);
 const MINUS_PRIME_1 = new Word(0x61c8864e, 0x7a143579);
 
+const encoder = new TextEncoder();
+
 /** The 64-bit xxHash of the UTF-8 of a text, as 16 hex digits. */
 export function xxHash64(text: string): string {
-  const bytes = new TextEncoder().encode(text);
+  const bytes = encoder.encode(text);
   const data = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const stripesEnd = data.byteLength - (data.byteLength % 32);
   const word = stripesEnd > 0 ? hashStripes(data, stripesEnd) : new Word().add(PRIME_5);
@@ -78,14 +84,20 @@ export function xxHash64(text: string): string {
 
 /** Everything in whole stripes of 32 bytes, in four lanes. */
 function hashStripes(data: DataView, end: number): Word {
-  const lanes = [new Word().add(PRIME_1).add(PRIME_2), new Word().add(PRIME_2), new Word(), new Word().add(MINUS_PRIME_1)];
+  const first = new Word().add(PRIME_1).add(PRIME_2);
+  const second = new Word().add(PRIME_2);
+  const third = new Word();
+  const fourth = new Word().add(MINUS_PRIME_1);
   const input = new Word();
   for (let at = 0; at < end; at += 32) {
-    for (const [lane, word] of lanes.entries()) round(word, readWord(data, at + lane * 8, input));
+    round(first, readWord(data, at, input));
+    round(second, readWord(data, at + 8, input));
+    round(third, readWord(data, at + 16, input));
+    round(fourth, readWord(data, at + 24, input));
   }
-  const hash = new Word();
-  for (const [lane, word] of lanes.entries()) hash.add(new Word(word.high, word.low).rotateLeft([1, 7, 12, 18][lane] ?? 0));
-  for (const word of lanes) hash.xor(round(new Word(), word)).multiply(PRIME_1).add(PRIME_4);
+  const hash = copyOf(first).rotateLeft(1).add(copyOf(second).rotateLeft(7));
+  hash.add(copyOf(third).rotateLeft(12)).add(copyOf(fourth).rotateLeft(18));
+  for (const lane of [first, second, third, fourth]) hash.xor(round(new Word(), lane)).multiply(PRIME_1).add(PRIME_4);
   return hash;
 }
 
@@ -112,6 +124,10 @@ function hashTail(hash: Word, data: DataView, from: number): void {
       .xor(new Word(0, data.getUint8(at)).multiply(PRIME_5))
       .rotateLeft(11)
       .multiply(PRIME_1);
+}
+
+function copyOf(word: Word): Word {
+  return new Word(word.high, word.low);
 }
 
 function readWord(data: DataView, at: number, into: Word): Word {

@@ -58,8 +58,8 @@ function grow(parts: number[], value: number): void {
     if (lost !== 0) parts[kept++] = lost;
     carried = sum;
   }
-  parts.length = kept;
-  parts.push(carried);
+  parts[kept] = carried;
+  if (parts.length > kept + 1) parts.length = kept + 1;
 }
 
 /** The double next to the exact sum of the parts, half to even. */

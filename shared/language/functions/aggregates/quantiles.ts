@@ -26,13 +26,18 @@ class QuantileState {
   }
 
   result(): number | null {
-    if (!this.#sorted) this.#values.sort((a, b) => a - b);
-    this.#sorted = true;
-    return quantile(this.#values, this.#fraction);
+    return quantile(this.#sort(), this.#fraction);
   }
 
+  /** Sorted, so that the same values give the same state in whatever order they came. */
   save(): Value {
-    return [...this.#values];
+    return [...this.#sort()];
+  }
+
+  #sort(): readonly number[] {
+    if (!this.#sorted) this.#values.sort((a, b) => a - b);
+    this.#sorted = true;
+    return this.#values;
   }
 }
 

@@ -6,12 +6,13 @@ import { ExactSum, exactProduct } from './exact-sum.ts';
 import { Quantities, savedNumbers, savedParts, savedQuantities } from './quantity.ts';
 import { averageType } from './sum.ts';
 
-/** Beyond this the squares come near the end of the doubles: the variance counts as overflow. */
+/** Beyond this (about 1e120) the squares come near the end of the doubles: the variance counts as overflow. */
 const LARGEST = 2 ** 400;
 
 /**
  * The sample variance from exact sums of the values and of their squares. Taking one from the other is exact too, so
- * nothing cancels however far the values lie from zero, and the order of arrival does not show.
+ * nothing cancels however far the values lie from zero, and the order of arrival does not show. Values below 1e-140 lose
+ * digits, since those of their squares are no doubles.
  */
 class VarianceState {
   readonly #sum: ExactSum;
