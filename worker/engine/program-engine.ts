@@ -47,19 +47,24 @@ export class ProgramEngine implements Engine {
     this.#records = new Map(plan.events.map(({ name, fields }) => [name, { kind: 'record', name, fields }]));
     const order = upstreamFirst(plan);
     this.#time = new ProgramTime(plan, order);
-    const runtime = this.#runtime();
+    const runtime = this.#runtime(plan);
     this.#nodes = plan.streams.map((stream, index) => new StreamNode(stream, index, runtime));
     this.#timed = order.map((index) => this.#nodes[index] as StreamNode).filter((node) => node.isTimed);
     this.#routes = new Routes(plan, (stream, origin, positions) => (this.#nodes[stream] as StreamNode).inlets(origin, positions));
     this.#schedule();
   }
 
-  #runtime(): ProgramRuntime {
+  #runtime(plan: Plan): ProgramRuntime {
     return {
       host: this.#host,
       backend: this.#backend,
       time: this.#time,
       queue: this.#queue,
+      names: {
+        function: (index) => plan.functions[index]?.name ?? '',
+        global: (index) => plan.globals[index]?.name ?? '',
+        stream: (index) => plan.streams[index]?.name ?? '',
+      },
       route: (origin) => this.#routes.of(origin),
       branchRoute: (stream, branch) => this.#routes.ofBranch(stream, branch),
       declared: (type) => this.#records.get(type) ?? null,

@@ -93,7 +93,7 @@ function notBuilt(plan: OperatorPlan): never {
 }
 
 /** @throws CepError E099, with the position: the language has it and this engine has not. */
-export function refuse(what: string, { source, span }: Origin): never {
+function refuse(what: string, { source, span }: Origin): never {
   const { line, column } = source.position(span.start);
   throw new CepError('validation_error', `${source.name}:${line}:${column}: E099 ${what} is not built yet`);
 }

@@ -1,9 +1,9 @@
 import type { StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { Next, OperatorEnvironment } from '../operators/operator.ts';
-import { refuse } from '../operators/registry.ts';
 import type { MakeLink } from '../streams/chain.ts';
 import { EventsSource } from './events-source.ts';
 import { JoinSource } from './join-source.ts';
+import { PatternSource } from './pattern-source.ts';
 import type { Source } from './source.ts';
 import { TimerSource } from './timer-source.ts';
 
@@ -16,7 +16,7 @@ export interface SourceOptions {
   readonly order: () => number;
 }
 
-/** Makes the head of a stream. Total over the kinds of sources. @throws CepError E099 for what is not built yet. */
+/** Makes the head of a stream. Total over the kinds of sources. */
 export function createSource(stream: StreamPlan, { environment, next, makeLink, order }: SourceOptions): Source {
   const { source } = stream;
   switch (source.kind) {
@@ -27,6 +27,6 @@ export function createSource(stream: StreamPlan, { environment, next, makeLink, 
     case 'join':
       return new JoinSource(source, environment, next, makeLink);
     case 'pattern':
-      return refuse('a pattern', stream.origin);
+      return new PatternSource(source.pattern, environment, next, makeLink);
   }
 }

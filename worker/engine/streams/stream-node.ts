@@ -1,5 +1,6 @@
 import { readEventTime } from '../../../shared/events/event-time.ts';
 import type { Value, ValueArray } from '../../../shared/events/value.ts';
+import { fingerprint } from '../../../shared/language/plan/fingerprint.ts';
 import type { StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { StreamCounters } from '../engine.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
@@ -7,7 +8,6 @@ import { isWaiting } from '../operators/registry.ts';
 import type { Row } from '../operators/row.ts';
 import { createSource } from '../sources/registry.ts';
 import type { Source } from '../sources/source.ts';
-import { planText } from '../state/plan-text.ts';
 import type { StreamClock } from '../time/stream-clock.ts';
 import { advanceThrough, Chain } from './chain.ts';
 import { linkMaker } from './link-maker.ts';
@@ -102,26 +102,30 @@ export class StreamNode {
   }
 
   load(saved: Value): Restored {
-    const [basis, fingerprint, source, chain, counters] = saved as ValueArray;
+    const [basis, sourceFingerprint, source, chain, counters] = saved as ValueArray;
     loadCounters(this.#runtime.counters, counters as Value);
     if (basis !== this.#basis()) return 'reset';
     const operators = chain as readonly (readonly [string, Value])[];
-    const isSameSource = fingerprint === this.#source.fingerprint;
+    const isSameSource = sourceFingerprint === this.#source.fingerprint;
     let kept = 0;
     if (isSameSource && source !== null) {
       this.#source.load(source as Value);
       kept++;
     }
     kept += this.#chain.load(operators);
-    const isSame = isSameSource && planText(operators.map(([one]) => one)) === planText(this.plan.operators.map((one) => one.fingerprint));
-    if (isSame) return 'preserved';
+    if (isSameSource && this.#isSameChain(operators.map(([one]) => one))) return 'preserved';
     const hadState = source !== null || operators.some(([, state]) => state !== null);
     return hadState && kept === 0 ? 'reset' : 'changed';
   }
 
   /** Of what all state of this stream depends on: its key, and whether it sees rows in event-time order. */
   #basis(): string {
-    return planText([this.plan.partition, this.plan.time.outOfOrderMs > 0]);
+    return fingerprint([this.plan.partition, this.plan.time.outOfOrderMs > 0], this.#runtime.program.names);
+  }
+
+  #isSameChain(fingerprints: readonly string[]): boolean {
+    const { operators } = this.plan;
+    return fingerprints.length === operators.length && operators.every((operator, position) => operator.fingerprint === fingerprints[position]);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { OutputEvent } from '../../../shared/events/event.ts';
 import type { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
+import type { FingerprintNames } from '../../../shared/language/plan/fingerprint.ts';
 import type { OperatorPlan, PlanExpression, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../../shared/language/plan/types.ts';
 import type { DeadLetter, EngineHost, StreamCounters } from '../engine.ts';
@@ -18,6 +19,7 @@ export interface ProgramRuntime {
   readonly backend: ExpressionBackend;
   readonly time: ProgramTime;
   readonly queue: ResultQueue;
+  readonly names: FingerprintNames;
   /** Who takes the rows of an origin. Known once every stream is made. */
   route(origin: string): Route;
   branchRoute(stream: number, branch: string): Route;
