@@ -15,7 +15,7 @@ export const analyticsOperators: readonly OperatorDescriptor[] = [
       'Replaces matching: one result per partition and window (`.window(D)` before it, else the `within` of the pattern as a tumbling window). ' +
       '`count_trends() count_events(b) sum_trends(b.f) avg_trends(b.f) min_trends(b.f) max_trends(b.f)`. Counts beyond 2^53 are decimal strings.',
     example: {
-      program: `${tick}stream Trends = Tick+ as t\n    .window(1m)\n    .trend_aggregate(trends: count_trends())\n    .emit(trends)\n`,
+      program: `${tick}stream Trends = Tick+\n    .window(1m)\n    .trend_aggregate(trends: count_trends())\n    .emit(trends)\n`,
       events: '@0 Tick { symbol: "A", price: 1 }\n@1s Tick { symbol: "A", price: 2 }\n@2s Tick { symbol: "A", price: 3 }\n',
       outputs: ['Trends { trends: 7 }'],
     },
@@ -38,7 +38,8 @@ export const analyticsOperators: readonly OperatorDescriptor[] = [
       'A prediction suffix tree learned online gives the probability that a run completes within the horizon. Matches are not replaced: a forecast has ' +
       '`is_forecast = true`. Readable: `forecast_probability forecast_time forecast_state forecast_context_depth forecast_lower forecast_upper forecast_confidence`.',
     example: {
-      program: 'event A:\n    k: int\n\nevent B:\n    k: int\n\nstream Ahead = A as a -> B as b\n    .within(1m)\n    .forecast(confidence: 0.9, horizon: 30s)\n    .emit(a: a.k)\n',
+      program:
+        'event A:\n    k: int\n\nevent B:\n    k: int\n\nstream Ahead = A as a -> B\n    .within(1m)\n    .forecast(confidence: 0.9, horizon: 30s)\n    .emit(a: a.k)\n',
       events: 'A { k: 1 }\nB { k: 2 }\n',
       outputs: ['Ahead { a: 1 }'],
     },
@@ -53,10 +54,15 @@ export const analyticsOperators: readonly OperatorDescriptor[] = [
       { name: 'fields', kind: 'names', summary: 'fields of the answer that are added (W032 without them: all, of type any)' },
       { name: 'cache_ttl', kind: 'duration', summary: 'how long an answer is kept' },
       { name: 'timeout', kind: 'duration', default: '5s', summary: 'how long a look-up may take' },
-      { name: 'fallback', kind: 'expression', summary: 'stands for the answer when the look-up fails; without it the failure goes to on_error' },
+      {
+        name: 'fallback',
+        kind: 'expression',
+        summary: 'stands for the answer when the look-up fails; without it the failure goes to on_error',
+      },
     ],
     summary: 'Adds fields looked up by key',
-    description: 'Bounded concurrency; results keep the order of the input. `enrich_status` is ok, cached, fallback, error or timeout; `enrich_latency_ms` is 0 when cached.',
+    description:
+      'Bounded concurrency; results keep the order of the input. `enrich_status` is ok, cached, fallback, error or timeout; `enrich_latency_ms` is 0 when cached.',
     example: {
       program: `${tick}connector Names = http (url: "http://localhost:8080")\n\nstream Named = Tick\n    .enrich(Names, key: symbol, fields: [company], fallback: {company: "unknown"})\n    .emit(symbol, company)\n`,
       events: 'Tick { symbol: "A", price: 1 }\n',

@@ -20,7 +20,17 @@ export interface OperatorDescriptor {
   readonly example: OperatorExample;
 }
 
-export type OperatorFamily = 'filtering' | 'shaping' | 'windows' | 'hygiene' | 'effects' | 'structure' | 'time' | 'sources' | 'patterns' | 'analytics';
+export type OperatorFamily =
+  | 'filtering'
+  | 'shaping'
+  | 'windows'
+  | 'hygiene'
+  | 'effects'
+  | 'structure'
+  | 'time'
+  | 'sources'
+  | 'patterns'
+  | 'analytics';
 
 /**
  * `stream`: in the chain of any stream and in fork branches · `source`: right behind a named source · `window`: only behind

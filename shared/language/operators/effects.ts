@@ -74,11 +74,18 @@ export const effectOperators: readonly OperatorDescriptor[] = [
     family: 'effects',
     places: ['stream'],
     parameters: [
-      { name: 'url', aliases: ['webhook'], kind: 'text', positional: true, summary: 'where the alert is sent; without it the alert is logged' },
+      {
+        name: 'url',
+        aliases: ['webhook'],
+        kind: 'text',
+        positional: true,
+        summary: 'where the alert is sent; without it the alert is logged',
+      },
       { name: 'message', kind: 'text', summary: 'a template: `{expression}` is replaced; without it the event as JSON' },
     ],
     summary: 'Sends a webhook',
-    description: 'Delivered like the output of an http sink: retried, behind a circuit breaker, into the dead-letter queue when it cannot be. The event goes on.',
+    description:
+      'Delivered like the output of an http sink: retried, behind a circuit breaker, into the dead-letter queue when it cannot be. The event goes on.',
     example: {
       program: `${tick}stream Alerts = Tick\n    .where(price > 50)\n    .alert(message: "{symbol} at {price}")\n    .emit(symbol)\n`,
       events: ticks,
@@ -90,8 +97,18 @@ export const effectOperators: readonly OperatorDescriptor[] = [
     family: 'effects',
     places: ['stream'],
     parameters: [
-      { name: 'connector', kind: 'connector', positional: true, required: true, summary: 'a declared connector that takes events, or `console`' },
-      { name: 'topic', kind: 'expression', summary: 'a text or an expression; by default the connector’s, for a broker else the name of the stream (W041)' },
+      {
+        name: 'connector',
+        kind: 'connector',
+        positional: true,
+        required: true,
+        summary: 'a declared connector that takes events, or `console`',
+      },
+      {
+        name: 'topic',
+        kind: 'expression',
+        summary: 'a text or an expression; by default the connector’s, for a broker else the name of the stream (W041)',
+      },
     ],
     rest: { kind: 'constant', form: 'named', min: 0, summary: 'parameters of the connector' },
     summary: 'Delivers to a connector',

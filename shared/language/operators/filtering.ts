@@ -7,7 +7,9 @@ export const filteringOperators: readonly OperatorDescriptor[] = [
     aliases: ['filter'],
     family: 'filtering',
     places: ['stream', 'input', 'step'],
-    parameters: [{ name: 'condition', kind: 'condition', positional: true, required: true, summary: 'a bool, or a lambda from the event to a bool' }],
+    parameters: [
+      { name: 'condition', kind: 'condition', positional: true, required: true, summary: 'a bool, or a lambda from the event to a bool' },
+    ],
     summary: 'Keeps what the condition is true for',
     description:
       'Only `true` passes: a condition that is null drops the event. Behind a pattern it filters completed matches, on a step before a `->` ' +
@@ -22,14 +24,18 @@ export const filteringOperators: readonly OperatorDescriptor[] = [
     name: 'having',
     family: 'filtering',
     places: ['stream'],
-    parameters: [{ name: 'condition', kind: 'condition', positional: true, required: true, summary: 'a bool over the results of the aggregate' }],
+    parameters: [
+      { name: 'condition', kind: 'condition', positional: true, required: true, summary: 'a bool over the results of the aggregate' },
+    ],
     summary: 'Keeps the aggregate results that the condition is true for',
     description:
       'Stands behind `.aggregate` and reads its results, the partition keys and the window attributes. Before the aggregate it is refused ' +
       '(E010); in a stream without any aggregate it means `.where` (W043).',
     example: {
-      program: 'event Sale:\n    shop: str\n    amount: float\n\nstream Busy = Sale\n    .partition_by(shop)\n    .window(2)\n    .aggregate(total: sum(amount))\n    .having(total > 10)\n    .emit(shop, total)\n',
-      events: 'Sale { shop: "n", amount: 4 }\nSale { shop: "n", amount: 9 }\nSale { shop: "s", amount: 1 }\nSale { shop: "s", amount: 2 }\n',
+      program:
+        'event Sale:\n    shop: str\n    amount: float\n\nstream Busy = Sale\n    .partition_by(shop)\n    .window(2)\n    .aggregate(total: sum(amount))\n    .having(total > 10)\n    .emit(shop, total)\n',
+      events:
+        'Sale { shop: "n", amount: 4 }\nSale { shop: "n", amount: 9 }\nSale { shop: "s", amount: 1 }\nSale { shop: "s", amount: 2 }\n',
       outputs: ['Busy { shop: "n", total: 13 }'],
     },
   },
@@ -44,7 +50,8 @@ export const filteringOperators: readonly OperatorDescriptor[] = [
       'Stands right behind `.window` and sees the events of the closed window as an array of maps. A window that does not satisfy every ' +
       'predicate is dropped whole. A pattern of steps (`n: A -> B`) is refused (E092): write it as the source of a stream.',
     example: {
-      program: 'event Beat:\n    host: str\n    ms: int\n\nstream Slow = Beat\n    .window(2)\n    .pattern(slow: events => all(events, e => e.ms > 10))\n    .aggregate(worst: max(ms))\n    .emit(worst)\n',
+      program:
+        'event Beat:\n    host: str\n    ms: int\n\nstream Slow = Beat\n    .window(2)\n    .pattern(slow: events => all(events, e => e.ms > 10))\n    .aggregate(worst: max(ms))\n    .emit(worst)\n',
       events: 'Beat { host: "a", ms: 20 }\nBeat { host: "a", ms: 30 }\nBeat { host: "a", ms: 5 }\nBeat { host: "a", ms: 40 }\n',
       outputs: ['Slow { worst: 30 }'],
     },

@@ -16,7 +16,8 @@ export const sourceOperators: readonly OperatorDescriptor[] = [
       'Stands right behind an event type. What arrives there reaches every stream that names the type; two equal bindings are one subscription. ' +
       'Each binding is a source with a watermark of its own.',
     example: {
-      program: 'event Tick:\n    symbol: str\n\nconnector Broker = kafka (brokers: ["localhost:9092"])\n\nstream Ticks = Tick\n    .from(Broker, topic: "ticks")\n    .emit(symbol)\n',
+      program:
+        'event Tick:\n    symbol: str\n\nconnector Broker = kafka (brokers: ["localhost:9092"])\n\nstream Ticks = Tick\n    .from(Broker, topic: "ticks")\n    .emit(symbol)\n',
       events: 'Tick { symbol: "A" }\n',
       outputs: ['Ticks { symbol: "A" }'],
     },
@@ -25,9 +26,18 @@ export const sourceOperators: readonly OperatorDescriptor[] = [
     name: 'on',
     family: 'sources',
     places: ['join'],
-    parameters: [{ name: 'condition', kind: 'condition', positional: true, required: true, summary: 'equal keys of the sides, and what else must hold' }],
+    parameters: [
+      {
+        name: 'condition',
+        kind: 'condition',
+        positional: true,
+        required: true,
+        summary: 'equal keys of the sides, and what else must hold',
+      },
+    ],
     summary: 'Says which events of a join are partners',
-    description: 'At least one equality between the sides (`A.k == B.k`) for each further side; what remains is a residual condition. Several `.on` are joined by `and`.',
+    description:
+      'At least one equality between the sides (`A.k == B.k`) for each further side; what remains is a residual condition. Several `.on` are joined by `and`.',
     example: {
       program:
         'event Order:\n    id: int\n\nevent Payment:\n    order: int\n    amount: float\n\nstream Paid = join(Order, Payment)\n    .on(Order.id == Payment.order)\n    .window(1m)\n    .emit(id: Order.id, amount: Payment.amount)\n',

@@ -32,7 +32,9 @@ export const refusedOperators: readonly RefusedOperator[] = [
   { name: 'flat_map', hint: 'write `.process(f(..))` with a function that emits once per item' },
 ];
 
-const byName = new Map(operators.flatMap((operator) => [operator.name, ...(operator.aliases ?? [])].map((name) => [name, operator] as const)));
+const byName = new Map(
+  operators.flatMap((operator) => [operator.name, ...(operator.aliases ?? [])].map((name) => [name, operator] as const)),
+);
 
 /** Names and second spellings of all operators. */
 export const operatorNames: readonly string[] = [...byName.keys()];

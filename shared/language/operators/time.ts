@@ -16,7 +16,8 @@ export const timeOperators: readonly OperatorDescriptor[] = [
       'With `out_of_order` above 0 patterns, joins and first/last/collect/ema see events in the order of event time. Types without the field ' +
       'do not move the time of the stream.',
     example: {
-      program: 'event Hit:\n    at: timestamp\n    page: str\n\nstream PerMinute = Hit\n    .watermark(on: at, out_of_order: 10s)\n    .window(1m)\n    .aggregate(hits: count())\n    .emit(hits)\n',
+      program:
+        'event Hit:\n    at: timestamp\n    page: str\n\nstream PerMinute = Hit\n    .watermark(on: at, out_of_order: 10s)\n    .window(1m)\n    .aggregate(hits: count())\n    .emit(hits)\n',
       events: 'Hit { at: 0, page: "a" }\nHit { at: 62000, page: "b" }\nHit { at: 59000, page: "c" }\n',
       outputs: ['PerMinute { hits: 2 }', 'PerMinute { hits: 1 }'],
     },
@@ -25,11 +26,15 @@ export const timeOperators: readonly OperatorDescriptor[] = [
     name: 'allowed_lateness',
     family: 'time',
     places: ['stream'],
-    parameters: [{ name: 'duration', kind: 'duration', positional: true, required: true, summary: 'how long windows stay open past their end' }],
+    parameters: [
+      { name: 'duration', kind: 'duration', positional: true, required: true, summary: 'how long windows stay open past their end' },
+    ],
     summary: 'Keeps windows open for late events',
-    description: 'A window closes when the watermark reaches its end plus this. What comes later still is counted and handed to `<Stream>.late`.',
+    description:
+      'A window closes when the watermark reaches its end plus this. What comes later still is counted and handed to `<Stream>.late`.',
     example: {
-      program: 'event Hit:\n    at: timestamp\n\nstream PerMinute = Hit\n    .window(1m)\n    .allowed_lateness(10s)\n    .aggregate(hits: count())\n    .emit(hits)\n',
+      program:
+        'event Hit:\n    at: timestamp\n\nstream PerMinute = Hit\n    .window(1m)\n    .allowed_lateness(10s)\n    .aggregate(hits: count())\n    .emit(hits)\n',
       events: 'Hit { at: 0 }\nHit { at: 65000 }\nHit { at: 30000 }\n',
       outputs: ['PerMinute { hits: 2 }', 'PerMinute { hits: 1 }'],
     },
@@ -38,13 +43,15 @@ export const timeOperators: readonly OperatorDescriptor[] = [
     name: 'on_error',
     family: 'time',
     places: ['stream'],
-    parameters: [{ name: 'action', kind: 'word', positional: true, required: true, words: ['skip', 'null', 'dlq'], summary: 'skip, null or dlq' }],
+    parameters: [
+      { name: 'action', kind: 'word', positional: true, required: true, words: ['skip', 'null', 'dlq'], summary: 'skip, null or dlq' },
+    ],
     summary: 'Says what an evaluation failure does',
     description:
       'Applies to the whole stream. `skip` (the default) counts, logs and drops the event from this stream; `null` makes the failing ' +
       'operator’s expression null; `dlq` hands the event to the dead-letter queue.',
     example: {
-      program: 'stream Sums = Pair\n    .on_error(null)\n    .emit(total: a + b)\n',
+      program: 'event Pair:\n    a: any\n    b: any\n\nstream Sums = Pair\n    .on_error(null)\n    .emit(total: a + b)\n',
       events: 'Pair { a: 1, b: 2 }\nPair { a: "x", b: 2 }\n',
       outputs: ['Sums { total: 3 }', 'Sums { total: null }'],
     },

@@ -13,8 +13,10 @@ export const windowOperators: readonly OperatorDescriptor[] = [
       'Windows, aggregates, patterns, limits and suppression then work on each key alone. Any expressions, several allowed. The keys stay ' +
       'readable behind `.aggregate` under their own names. Its position in the chain changes nothing (W002 when it stands late).',
     example: {
-      program: 'event Sale:\n    shop: str\n    amount: float\n\nstream PerShop = Sale\n    .partition_by(shop)\n    .window(2)\n    .aggregate(total: sum(amount))\n    .emit(shop, total)\n',
-      events: 'Sale { shop: "n", amount: 1 }\nSale { shop: "s", amount: 5 }\nSale { shop: "n", amount: 2 }\nSale { shop: "s", amount: 6 }\n',
+      program:
+        'event Sale:\n    shop: str\n    amount: float\n\nstream PerShop = Sale\n    .partition_by(shop)\n    .window(2)\n    .aggregate(total: sum(amount))\n    .emit(shop, total)\n',
+      events:
+        'Sale { shop: "n", amount: 1 }\nSale { shop: "s", amount: 5 }\nSale { shop: "n", amount: 2 }\nSale { shop: "s", amount: 6 }\n',
       outputs: ['PerShop { shop: "n", total: 3 }', 'PerShop { shop: "s", total: 11 }'],
     },
   },
@@ -27,9 +29,21 @@ export const windowOperators: readonly OperatorDescriptor[] = [
       { name: 'sliding', aliases: ['slide'], kind: 'size', summary: 'distance between the starts of windows; the default is tumbling' },
       { name: 'session', kind: 'duration', summary: 'a session closes when the gap exceeds this' },
       { name: 'offset', kind: 'duration', default: '0s', summary: 'shifts the alignment of time windows' },
-      { name: 'align', kind: 'word', words: ['epoch', 'first'], default: 'epoch', summary: 'first: starts at the first event of the partition' },
+      {
+        name: 'align',
+        kind: 'word',
+        words: ['epoch', 'first'],
+        default: 'epoch',
+        summary: 'first: starts at the first event of the partition',
+      },
       { name: 'early', kind: 'duration', summary: 'also gives interim results at this interval, with is_final false' },
-      { name: 'policy', kind: 'word', words: ['watermark', 'latest'], default: 'watermark', summary: 'latest: a join keeps only the newest event per key and side' },
+      {
+        name: 'policy',
+        kind: 'word',
+        words: ['watermark', 'latest'],
+        default: 'watermark',
+        summary: 'latest: a join keeps only the newest event per key and side',
+      },
     ],
     summary: 'Collects events into windows by time, number or gaps; bounds a join',
     description:
@@ -53,7 +67,8 @@ export const windowOperators: readonly OperatorDescriptor[] = [
       'Behind `.window` one result per closed window and partition, without it one result per event over everything so far in the partition ' +
       '(W001). Aggregates combine (`max(x) - min(x)`), take any expression (`sum(price * qty)`) and a filter (`count() where ok`).',
     example: {
-      program: 'event Trade:\n    price: float\n    qty: float\n\nstream Vwap = Trade\n    .window(2)\n    .aggregate(vwap: sum(price * qty) / sum(qty), big: count() where qty > 1)\n    .emit(vwap, big)\n',
+      program:
+        'event Trade:\n    price: float\n    qty: float\n\nstream Vwap = Trade\n    .window(2)\n    .aggregate(vwap: sum(price * qty) / sum(qty), big: count() where qty > 1)\n    .emit(vwap, big)\n',
       events: 'Trade { price: 10, qty: 1 }\nTrade { price: 20, qty: 3 }\n',
       outputs: ['Vwap { vwap: 17.5, big: 1 }'],
     },
@@ -67,7 +82,8 @@ export const windowOperators: readonly OperatorDescriptor[] = [
     summary: 'Orders what a closed window gives',
     description: 'Stable; nulls come last in either direction.',
     example: {
-      program: 'event Lap:\n    car: int\n    ms: int\n\nstream Ranking = Lap\n    .window(3)\n    .order_by(ms, car desc)\n    .emit(car)\n',
+      program:
+        'event Lap:\n    car: int\n    ms: int\n\nstream Ranking = Lap\n    .window(3)\n    .order_by(ms, car desc)\n    .emit(car)\n',
       events: 'Lap { car: 1, ms: 90 }\nLap { car: 2, ms: 80 }\nLap { car: 3, ms: 80 }\n',
       outputs: ['Ranking { car: 3 }', 'Ranking { car: 2 }', 'Ranking { car: 1 }'],
     },
@@ -78,7 +94,8 @@ export const windowOperators: readonly OperatorDescriptor[] = [
     places: ['stream'],
     parameters: [{ name: 'count', kind: 'count', positional: true, required: true, summary: 'how many pass' }],
     summary: 'Lets the first n pass',
-    description: 'Per closed window behind a window that hands on its events, else per partition over the life of the stream. What is held back is counted.',
+    description:
+      'Per closed window behind a window that hands on its events, else per partition over the life of the stream. What is held back is counted.',
     example: {
       program: 'event Login:\n    user: str\n\nstream FirstTwo = Login\n    .limit(2)\n    .emit(user)\n',
       events: 'Login { user: "a" }\nLogin { user: "b" }\nLogin { user: "c" }\n',

@@ -1,5 +1,25 @@
-import type { SourceBinding, StreamPlan } from '../../plan/plan.ts';
+import type { PatternDeclaration, StreamDeclaration } from '../../ast/nodes.ts';
+import { findOperator } from '../../operators/table.ts';
+import type { OperatorPlan, SourceBinding, StreamPlan } from '../../plan/plan.ts';
+import { isAssignable, printType, type Type } from '../../plan/types.ts';
 import type { CheckContext } from '../context.ts';
+import type { RowShape } from '../scope.ts';
+import { fieldOf } from '../shapes.ts';
+import type { StreamSymbol } from '../symbols.ts';
+import { resolveType } from '../type-expressions.ts';
+import { lowerChain, positionOf } from './chain.ts';
+import { checkConnectors } from './connector-uses.ts';
+import { addDefaultSink } from './default-sink.ts';
+import { emittedTypes } from './emitted-types.ts';
+import { lowerSource, type StreamStart } from './lowered-sources.ts';
+import { lowerForecast } from './operators/analytics.ts';
+import { partitionPlan, resolvePartition } from './partition.ts';
+import { buildElements } from './patterns/elements.ts';
+import { lowerTrendAggregate } from './patterns/trends.ts';
+import type { BranchResult, Lowered, ProgramStreams, StreamDraft, StreamResult } from './program-streams.ts';
+import { sourceRegistry } from './source-bindings.ts';
+import { resultShape, type Stage, scopeOf, typeOfShape } from './stage.ts';
+import { orderStreams } from './stream-order.ts';
 
 export interface StreamsResult {
   /** In the order of `context.table.streams`. */
@@ -8,10 +28,117 @@ export interface StreamsResult {
   readonly sources: readonly SourceBinding[];
 }
 
+/** How far ahead a forecast looks when neither it nor the pattern says. */
+const DEFAULT_HORIZON_MS = 60_000;
+
 /**
  * All streams of the merged program. `context` looks at the main file; a stream's own nodes are checked with
- * `context.in(stream.module)`. Never throws; what cannot be planned is reported and left out.
+ * `context.in(stream.module)`. Never throws; what cannot be planned is reported, and stands in as well as it can.
  */
-export function checkStreams(_context: CheckContext): StreamsResult {
-  return { streams: [], sources: [] };
+export function checkStreams(context: CheckContext): StreamsResult {
+  checkConnectors(context);
+  const program: ProgramStreams = { results: new Map(), sources: sourceRegistry(context), emittedTypes: emittedTypes(context) };
+  for (const symbol of orderStreams(context)) program.results.set(symbol.index, planStream(symbol, program, context));
+  checkUnusedPatterns(program, context);
+  const streams = context.table.streams.flatMap(({ index }) => program.results.get(index)?.plan ?? []);
+  return { streams, sources: program.sources.bindings() };
+}
+
+function planStream(symbol: StreamSymbol, program: ProgramStreams, root: CheckContext): StreamResult {
+  const context = root.in(symbol.module);
+  const draft: StreamDraft = { context, program, symbol, branches: new Map<string, BranchResult>() };
+  const start = lowerSource(draft);
+  const { partition, time, onError } = start.settings;
+  const { plans, stage } = lowerOperators(start, draft);
+  resolvePartition(partition, () => scopeOf(start.stage));
+  const shape = describe(resultShape(stage), symbol);
+  const plan: StreamPlan = {
+    name: symbol.name,
+    source: start.plan,
+    operators: addDefaultSink(plans, context),
+    partition: partitionPlan(partition),
+    time,
+    onError,
+    resultType: resultTypeOf(symbol.node, shape, context),
+    origin: context.origin(symbol.node.span),
+  };
+  return { plan, shape, carries: stage.carries, branches: draft.branches, late: start.late };
+}
+
+/** How followers call the rows; an emitted declared event keeps its own name. */
+function describe(shape: RowShape, { name }: StreamSymbol): RowShape {
+  return shape.event ? shape : { ...shape, description: `stream \`${name}\`` };
+}
+
+function lowerOperators(start: StreamStart, draft: StreamDraft): Lowered<Stage> {
+  const { partition } = start.settings;
+  const { context } = draft;
+  const common = { partition, draft, inBranch: false };
+  const prefix = start.prefix
+    ? lowerChain({ ...common, calls: start.prefix.operators, stage: start.stage, context: start.prefix.context })
+    : { plans: [], stage: start.stage };
+  const special = lowerFirstOfPattern(start, draft);
+  const rest = lowerChain({
+    ...common,
+    calls: special ? start.operators.slice(1) : start.operators,
+    stage: special?.stage ?? prefix.stage,
+    context,
+  });
+  const plans: readonly OperatorPlan[] = [...prefix.plans, ...(special?.plans ?? []), ...rest.plans];
+  return { plans, stage: rest.stage };
+}
+
+/** `.trend_aggregate` and `.forecast` work on the pattern itself, so they stand right behind it. */
+function lowerFirstOfPattern(
+  { pattern, operators: [first], stage, settings: { partition } }: StreamStart,
+  draft: StreamDraft,
+): Lowered<Stage> | undefined {
+  const descriptor = first && findOperator(first.name.text);
+  if (!pattern || !first || descriptor?.family !== 'analytics') return undefined;
+  const at = positionOf(first, descriptor, { stage, partition, draft, context: draft.context });
+  if (descriptor.name === 'forecast') return lowerForecast(at, pattern.withinMs ?? DEFAULT_HORIZON_MS);
+  if (descriptor.name !== 'trend_aggregate') return undefined;
+  return lowerTrendAggregate(at, { bindings: pattern.bindings, windowMs: pattern.trendWindowMs ?? 1 });
+}
+
+/** `stream X: T`: what the results are, when they fit (E062). */
+function resultTypeOf({ name, type: written }: StreamDeclaration, shape: RowShape, context: CheckContext): Type {
+  if (!written) return typeOfShape(shape, name.text);
+  const { type } = resolveType(written, context);
+  if (type.kind === 'any') return type;
+  if (type.kind !== 'record') {
+    context.report('E062', written.span, `the results of a stream are events, not ${printType(type)}`, 'name an event or a record type');
+    return type;
+  }
+  for (const field of type.fields) {
+    const found = fieldOf(shape, field.name);
+    if (!found && !shape.open && !field.optional) {
+      context.report('E062', written.span, `the results have no field \`${field.name}\`, which \`${type.name}\` declares`);
+    } else if (found && !isAssignable(found.type, field.type)) {
+      const message = `field \`${field.name}\` of \`${type.name}\` is ${printType(field.type)}, the results have ${printType(found.type)}`;
+      context.report('E062', written.span, message);
+    }
+  }
+  return type;
+}
+
+/** A named pattern that no stream names is checked all the same. */
+function checkUnusedPatterns(program: ProgramStreams, root: CheckContext): void {
+  for (const { used, node, module, name, source } of root.table.patterns) {
+    if (used) continue;
+    const context = root.in(module);
+    const symbol: StreamSymbol = { kind: 'stream', name, node: asStream(node), source, module, index: -1, used: true };
+    buildElements(node.pattern.body, { context, program, symbol, branches: new Map() }, context);
+  }
+}
+
+function asStream({ name, pattern, span }: PatternDeclaration): StreamDeclaration {
+  return {
+    kind: 'StreamDeclaration',
+    span,
+    name,
+    type: null,
+    source: { kind: 'PatternSource', span, form: 'arrow', pattern },
+    operators: [],
+  };
 }

@@ -1,0 +1,170 @@
+import { kindOf, type Value } from '../../../events/value.ts';
+import type { Argument, Expression } from '../../ast/nodes.ts';
+import type { ConnectorDescriptor, ConnectorRole, ConnectorValueKind } from '../../connectors/descriptor.ts';
+import { connectors, findConnector, findConnectorParameter, parametersOf } from '../../connectors/table.ts';
+import { nearestName } from '../../diagnostics/nearest-name.ts';
+import { constantParameters } from '../constants.ts';
+import type { CheckContext } from '../context.ts';
+import type { ConnectorSymbol } from '../symbols.ts';
+import { dottedName } from './dotted-name.ts';
+import { type BoundCall, expressionFor } from './operator-arguments.ts';
+
+/** A connector as a stream uses it. */
+export interface UsedConnector {
+  /** As it stands in the plan. */
+  readonly name: string;
+  /** Null when the type is unknown (reported where it is declared). */
+  readonly descriptor: ConnectorDescriptor | null;
+  /** Parameters of the declaration; empty for a registered connector. */
+  readonly declared: ReadonlyMap<string, Value>;
+  /** Registered with the server: its parameters are not known here. */
+  readonly registered: boolean;
+}
+
+const uses: Readonly<Record<ConnectorRole, string>> = {
+  source: 'gives no events (`.from`)',
+  sink: 'takes no events (`.to`)',
+  enrich: 'cannot look anything up (`.enrich`)',
+};
+
+/** The connector that an operator names: E030 when there is none, E032 when its type cannot do this. */
+export function connectorFor(call: BoundCall, role: ConnectorRole): UsedConnector | undefined {
+  const { context } = call;
+  const node = expressionFor(call, 'connector');
+  if (!node) return undefined;
+  const name = dottedName(node);
+  if (name === undefined) {
+    context.report('E081', node.span, `\`.${call.descriptor.name}\` takes the name of a connector first`);
+    return undefined;
+  }
+  const used = findUsed(name, context);
+  if (!used) return reportUnknown(name, node, context);
+  refuseRole(used, role, { node, context });
+  return used;
+}
+
+function findUsed(name: string, context: CheckContext): UsedConnector | undefined {
+  const symbol = context.symbols.find('connector', name);
+  if (symbol) {
+    symbol.used = true;
+    return { name: symbol.name, descriptor: findConnector(symbol.plan.type) ?? null, declared: symbol.plan.parameters, registered: false };
+  }
+  const registered = context.options.registeredConnectors?.get(name);
+  if (registered) return { name, descriptor: findConnector(registered.type) ?? null, declared: new Map(), registered: true };
+  if (name !== 'console') return undefined;
+  return { name, descriptor: findConnector('console') ?? null, declared: new Map(), registered: false };
+}
+
+function reportUnknown(name: string, node: Expression, context: CheckContext): undefined {
+  const known = [...context.symbols.names('connector'), ...(context.options.registeredConnectors?.keys() ?? [])];
+  const nearest = nearestName(name, known);
+  const type = findConnector(name) ? name : 'kafka';
+  const hint = nearest ? `did you mean \`${nearest}\`?` : `declare it: \`connector ${name} = ${type} (..)\``;
+  context.report('E030', node.span, `no connector \`${name}\` is declared`, hint);
+}
+
+function refuseRole(
+  { name, descriptor }: UsedConnector,
+  role: ConnectorRole,
+  at: { readonly node: Expression; readonly context: CheckContext },
+): void {
+  if (!descriptor || descriptor.roles.includes(role)) return;
+  const able = connectors.filter((each) => each.roles.includes(role)).map((each) => each.name);
+  at.context.report(
+    'E032',
+    at.node.span,
+    `connector \`${name}\` is of type ${descriptor.name}, which ${uses[role]}`,
+    `types that can: ${able.join(', ')}`,
+  );
+}
+
+/** The constant parameters written at a use of a connector, checked against its type. */
+export function parametersFor(call: BoundCall, connector: UsedConnector): ReadonlyMap<string, Value> {
+  const { context } = call;
+  const parameters = constantParameters(call.rest, context);
+  if (connector.descriptor) checkParameters(call.rest, parameters, { descriptor: connector.descriptor, context });
+  return parameters;
+}
+
+/** What a declared connector reads or writes by itself: its topic, subject, channel, path. */
+export function declaredTopic({ descriptor, declared }: UsedConnector): string | undefined {
+  const found = descriptor?.topics.map((name) => declared.get(name)).find((value) => typeof value === 'string');
+  return found as string | undefined;
+}
+
+/** Checks every `connector` and `config mqtt` of the program: its type (E094), its parameters (E080, E081, E082). */
+export function checkConnectors(context: CheckContext): void {
+  for (const symbol of context.table.connectors) checkConnector(symbol, context.in(symbol.module));
+}
+
+function checkConnector(symbol: ConnectorSymbol, context: CheckContext): void {
+  const { node, plan } = symbol;
+  const descriptor = findConnector(plan.type);
+  if (!descriptor) {
+    reportUnknownType(symbol, context);
+    return;
+  }
+  const written = node.kind === 'ConnectorDeclaration' ? node.parameters : node.entries;
+  checkParameters(written, plan.parameters, { descriptor, context });
+  if (plan.parameters.has('profile')) return;
+  for (const group of descriptor.oneOf) {
+    const names = group.flatMap((name) => [name, ...(findConnectorParameter(descriptor, name)?.aliases ?? [])]);
+    if (names.some((name) => written.some((argument) => argument.name?.text === name))) continue;
+    const needed = group.map((name) => `\`${name}\``).join(' or ');
+    context.report('E082', node.name.span, `connector \`${symbol.name}\` of type ${descriptor.name} needs ${needed}`);
+  }
+}
+
+function reportUnknownType({ node, plan }: ConnectorSymbol, context: CheckContext): void {
+  const span = node.kind === 'ConnectorDeclaration' ? node.type.span : node.name.span;
+  const types = connectors.map((each) => each.name);
+  const nearest = nearestName(plan.type, types);
+  const list = `known types: ${types.join(', ')}`;
+  context.report('E094', span, `there is no connector type \`${plan.type}\``, nearest ? `did you mean \`${nearest}\`? ${list}` : list);
+}
+
+interface ParameterCheck {
+  readonly descriptor: ConnectorDescriptor;
+  readonly context: CheckContext;
+}
+
+function checkParameters(written: readonly Argument[], values: ReadonlyMap<string, Value>, { descriptor, context }: ParameterCheck): void {
+  for (const { name, span } of written) {
+    if (!name) continue;
+    const parameter = findConnectorParameter(descriptor, name.text);
+    const value = values.get(name.text);
+    if (!parameter) {
+      const known = parametersOf(descriptor).map((each) => each.name);
+      const nearest = nearestName(name.text, known);
+      const hint = nearest ? `did you mean \`${nearest}\`?` : `it takes ${known.join(', ')}`;
+      context.report('E080', name.span, `connector type ${descriptor.name} has no parameter \`${name.text}\``, hint);
+    } else if (value !== undefined && !fits(value, parameter.kind)) {
+      context.report(parameter.kind === 'duration' ? 'E061' : 'E081', span, `\`${name.text}\` must be ${kindTexts[parameter.kind]}`);
+    } else if (parameter.words && typeof value === 'string' && !parameter.words.includes(value)) {
+      context.report(
+        'E081',
+        span,
+        `\`${name.text}\` cannot be "${value}"`,
+        `it is one of ${parameter.words.map((word) => `"${word}"`).join(', ')}`,
+      );
+    }
+  }
+}
+
+const kindTexts: Readonly<Record<ConnectorValueKind, string>> = {
+  str: 'a text',
+  int: 'a whole number',
+  number: 'a number',
+  bool: 'true or false',
+  duration: 'a duration, like `4s`',
+  list: 'an array of texts, or one text with commas',
+  map: 'a map',
+  any: 'a value',
+};
+
+function fits(value: Value, kind: ConnectorValueKind): boolean {
+  const actual = kindOf(value);
+  if (kind === 'any' || actual === kind) return true;
+  if (kind === 'number') return actual === 'int' || actual === 'float';
+  return kind === 'list' && (actual === 'str' || actual === 'array');
+}

@@ -1,0 +1,39 @@
+import type { OperatorCall } from '../../ast/nodes.ts';
+import type { CheckContext } from '../context.ts';
+import type { StreamSymbol } from '../symbols.ts';
+import { unwrapped } from '../walk.ts';
+import { dottedName } from './dotted-name.ts';
+
+/** Types given by `.emit as T` and by functions under `.process`, with the streams that give them, in order of declaration. */
+export function emittedTypes(context: CheckContext): ReadonlyMap<string, readonly string[]> {
+  const types = new Map<string, string[]>();
+  for (const stream of context.table.streams) {
+    for (const type of typesOf(stream.node.operators, context.in(stream.module))) {
+      if (type !== stream.name) addTo(types, type, stream);
+    }
+  }
+  return types;
+}
+
+function addTo(types: Map<string, string[]>, type: string, { name }: StreamSymbol): void {
+  const streams = types.get(type) ?? [];
+  if (!streams.includes(name)) streams.push(name);
+  types.set(type, streams);
+}
+
+function typesOf(operators: readonly OperatorCall[], context: CheckContext): readonly string[] {
+  return operators.flatMap((operator) => {
+    const inBranches = operator.arguments.flatMap(({ value }) => (value.kind === 'Chain' ? typesOf(value.operators, context) : []));
+    if (operator.name.text === 'process') return [...processTypes(operator, context), ...inBranches];
+    return operator.as ? [context.symbols.event(operator.as.text)?.name ?? operator.as.text, ...inBranches] : inBranches;
+  });
+}
+
+function processTypes({ arguments: [argument] }: OperatorCall, context: CheckContext): readonly string[] {
+  const value = argument?.value;
+  if (!value || value.kind === 'Chain' || value.kind === 'StepArgument' || value.kind === 'PatternArgument') return [];
+  const call = unwrapped(value);
+  const name = call.kind === 'Call' ? dottedName(unwrapped(call.callee)) : undefined;
+  const symbol = name === undefined ? undefined : context.symbols.find('function', name);
+  return symbol ? symbol.emits.map(({ type }) => type) : [];
+}

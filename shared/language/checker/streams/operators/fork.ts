@@ -1,0 +1,48 @@
+import type { Argument } from '../../../ast/nodes.ts';
+import type { ForkPlan } from '../../../plan/plan.ts';
+import { unionShape } from '../../scopes.ts';
+import { branchPartition } from '../settings.ts';
+import { plainStage, resultShape, type Stage } from '../stage.ts';
+import { type LowerOperator, type Position, planOf } from './position.ts';
+
+/** `.fork(name: .op().op(), ..)`: what follows sees the rows of every branch. */
+export const lowerFork: LowerOperator = (at) => {
+  const seen = new Set<string>();
+  const branches: { readonly plan: ForkPlan['branches'][number]; readonly stage: Stage }[] = [];
+  for (const argument of at.call.rest) {
+    const name = argument.name?.text ?? '';
+    if (seen.has(name)) at.context.report('E081', argument.span, `branch \`${name}\` is given twice`);
+    else branches.push(...lowerBranch(argument, name, at));
+    seen.add(name);
+  }
+  const plan = planOf(at, 'fork', { branches: branches.map((branch) => branch.plan) });
+  return { plans: [plan], stage: branches.length > 0 ? joinBranches(branches.map((branch) => branch.stage)) : at.stage };
+};
+
+function lowerBranch(
+  { value, span }: Argument,
+  name: string,
+  at: Position,
+): { readonly plan: ForkPlan['branches'][number]; readonly stage: Stage }[] {
+  const { context, draft } = at;
+  if (value.kind !== 'Chain') {
+    context.report('E081', span, 'a branch is a chain of operators', `write \`${name}: .where(..).emit(..)\``);
+    return [];
+  }
+  const partition = branchPartition(at.partition, value.operators, context);
+  const { plans, stage } = at.lowerChain({ calls: value.operators, stage: at.stage, partition, draft, context, inBranch: true });
+  draft.branches.set(name, { shape: resultShape(stage), carries: stage.carries });
+  return [{ plan: { name, operators: plans }, stage }];
+}
+
+function joinBranches(stages: readonly Stage[]): Stage {
+  const shape = { ...unionShape(stages.map(resultShape)), description: 'the results of `.fork`' };
+  const aliases = stages.flatMap(({ rows }) => (rows.kind === 'plain' ? rows.aliases : []));
+  const carries = [...new Set(stages.flatMap((stage) => stage.carries))];
+  const windowed = stages.every((stage) => stage.window === stages[0]?.window);
+  return {
+    ...plainStage(shape, [...new Set(aliases)], carries),
+    window: windowed ? (stages[0]?.window ?? 'none') : 'aggregated',
+    aggregated: stages.some((stage) => stage.aggregated),
+  };
+}
