@@ -46,6 +46,7 @@ describe('null', () => {
     ['false ?? 3', logical('??', false, 3), false],
     ['null is null', { kind: 'is_null', type: ANY, operand: NULL, negated: false }, true],
     ['null is not null', { kind: 'is_null', type: ANY, operand: NULL, negated: true }, false],
+    // biome-ignore lint/suspicious/noThenProperty: the plan calls the branch so
     ['if null then 1 else 2', { kind: 'if', type: ANY, condition: NULL, then: constant(1), otherwise: constant(2) }, 2],
     ['null.f', { kind: 'member', type: ANY, object: NULL, name: 'f' }, null],
     ['upper(null)', call('upper', NULL), null],

@@ -17,6 +17,7 @@ export class OperatorContext implements StreamEnvironment {
   /** The stream, with the operator's own partition where it has one. */
   readonly stream: StreamPlan;
   readonly #stream: StreamRuntime;
+  readonly #operator: OperatorPlan | null;
   readonly #partition: PartitionKey;
   readonly #makeLink: MakeLink;
   #turn = -1;
@@ -27,7 +28,8 @@ export class OperatorContext implements StreamEnvironment {
     const partition = operator?.partition;
     this.stream = partition === undefined ? stream.plan : { ...stream.plan, partition };
     this.#stream = stream;
-    this.#partition = partition === undefined ? stream.partition : new PartitionKey(partition, (key) => stream.evaluator(key));
+    this.#operator = operator;
+    this.#partition = partition === undefined ? stream.partition : new PartitionKey(partition, (key) => stream.evaluator(key, operator));
     this.#makeLink = makeLink;
   }
 
@@ -48,7 +50,7 @@ export class OperatorContext implements StreamEnvironment {
   }
 
   evaluator(expression: PlanExpression): Evaluate {
-    return this.#stream.evaluator(expression);
+    return this.#stream.evaluator(expression, this.#operator);
   }
 
   partition(row: Row): string {

@@ -125,7 +125,9 @@ export class StreamNode {
 
   #isSameChain(fingerprints: readonly string[]): boolean {
     const { operators } = this.plan;
-    return fingerprints.length === operators.length && operators.every((operator, position) => operator.fingerprint === fingerprints[position]);
+    return (
+      fingerprints.length === operators.length && operators.every((operator, position) => operator.fingerprint === fingerprints[position])
+    );
   }
 }
 

@@ -48,7 +48,7 @@ export class StreamRuntime {
     this.program = program;
     this.clock = program.time.stream(index);
     this.end = this.#endAt(() => program.route(`stream:${index}`));
-    this.partition = new PartitionKey(plan.partition, (expression) => this.evaluator(expression));
+    this.partition = new PartitionKey(plan.partition, (expression) => this.evaluator(expression, null));
   }
 
   /** The end of one branch of a fork: a result of the stream that followers of the branch see too. */
@@ -56,14 +56,15 @@ export class StreamRuntime {
     return this.#endAt(() => this.program.branchRoute(this.index, branch));
   }
 
-  evaluator(expression: PlanExpression): Evaluate {
+  /** Under `.on_error(null)` a failure is counted for the operator and gives null; else it throws. */
+  evaluator(expression: PlanExpression, operator: OperatorPlan | null): Evaluate {
     const evaluate = this.program.backend.expression(expression);
     if (this.plan.onError !== 'null') return evaluate;
     return (scope) => {
       try {
         return evaluate(scope);
       } catch (thrown) {
-        this.countFailure(evaluationFailure(thrown), scope.row, null);
+        this.countFailure(evaluationFailure(thrown), scope.row, operator);
         return null;
       }
     };

@@ -1,0 +1,32 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { compiledBackend } from '../../worker/engine/compile/compiled-backend.ts';
+import { runProgram } from './run-program.ts';
+import { parseScenario, printScenario } from './scenario.ts';
+
+const folder = import.meta.dirname;
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.scenario'))
+  .sort();
+
+describe.each(files)('%s', (path) => {
+  const file = join(folder, path);
+  const scenario = parseScenario(readFileSync(file, 'utf8'));
+
+  it('gives the recorded outputs', () => {
+    const outputs = runProgram(scenario.program, scenario.events);
+    if (process.env['UPDATE_SCENARIOS'] !== undefined) writeFileSync(file, printScenario(scenario, outputs));
+    else expect(outputs).toBe(scenario.outputs);
+  });
+
+  it('gives them too when it is restored from a checkpoint before every line, and when it is compiled', () => {
+    const outputs = runProgram(scenario.program, scenario.events);
+    expect(runProgram(scenario.program, scenario.events, { restarts: true })).toBe(outputs);
+    expect(runProgram(scenario.program, scenario.events, { engine: { backend: compiledBackend } })).toBe(outputs);
+  });
+});
+
+it('there are scenarios', () => {
+  expect(files.length).toBeGreaterThan(10);
+});
