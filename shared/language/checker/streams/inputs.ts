@@ -73,9 +73,8 @@ function eventInput(
   path: readonly Identifier[],
   { draft, context }: Where,
 ): Input {
-  const emitters = draft.program.emittedTypes.get(type);
-  if (emitters) {
-    const [first] = emitters;
+  const [first] = (draft.program.emittedTypes.get(type) ?? []).filter((stream) => stream !== draft.symbol.name);
+  if (first !== undefined) {
     const message = `\`${type}\` is emitted by stream \`${first}\`, whose results reach only streams that name \`${first}\``;
     context.report('W036', spanOf(path), message, `write \`${first}\` to read them; \`${type}\` reads events from outside`);
   }

@@ -30,9 +30,11 @@ export function lowerJoin(source: JoinSource, operators: readonly OperatorCall[]
   const inputs = source.inputs.map((input) => lowerSide(input, draft));
   const bindings = bindSides(inputs, context);
   reportSameNames(source, bindings, context);
+  if (inputs.length < 2) context.report('E082', source.span, 'a join needs at least two sides', 'write `join(A, B).on(A.k == B.k)`');
   const isOn = (operator: OperatorCall): boolean => operator.name.text === 'on';
   const window = operators.find((operator) => operator.name.text === 'window');
   const conditions = [...source.inputs.flatMap((input) => input.operators.filter(isOn)), ...operators.filter(isOn)];
+  refuseSecondWindow(operators, window, context);
   const parts = lowerConditions(source, conditions, { bindings, context });
   const bound = readWindow(source, window, context);
   const sides = inputs.map(({ plan }, index) => ({
@@ -44,8 +46,16 @@ export function lowerJoin(source: JoinSource, operators: readonly OperatorCall[]
   return {
     plan: { ...join, fingerprint: context.fingerprint(join) },
     stage: { rows: { kind: 'join', sides: bindings, added: recordShape('the join', []) }, window: 'none', aggregated: false, carries: [] },
-    operators: operators.filter((operator) => operator !== window && !isOn(operator)),
+    operators: operators.filter((operator) => operator.name.text !== 'window' && !isOn(operator)),
   };
+}
+
+/** A window of the results would need a word of its own to be told from that of the join. */
+function refuseSecondWindow(operators: readonly OperatorCall[], first: OperatorCall | undefined, context: CheckContext): void {
+  const second = operators.find((operator) => operator.name.text === 'window' && operator !== first);
+  if (!second) return;
+  const hint = 'the first bounds the join; collect its results in a stream of their own: `stream Next = This.window(..)`';
+  context.report('E012', second.span, 'this join has a window already', hint);
 }
 
 function lowerSide(input: SourceInput, draft: StreamDraft): Input {
@@ -101,7 +111,7 @@ function lowerConditions(source: JoinSource, conditions: readonly OperatorCall[]
     const condition = call && expressionFor(call, 'condition');
     return condition ? [lowerBool(condition, joinScope(bindings), context)] : [];
   });
-  if (conditions.length === 0) {
+  if (conditions.length === 0 && bindings.length > 1) {
     const [a, b] = bindings;
     context.report('E082', source.span, 'a join needs `.on(..)`', `write \`.on(${a?.name ?? 'A'}.key == ${b?.name ?? 'B'}.key)\``);
   }

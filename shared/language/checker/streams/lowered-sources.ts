@@ -181,9 +181,16 @@ function lowerMerge(source: MergeSource, operators: readonly OperatorCall[], dra
   const carries = [...new Set(inputs.flatMap(({ stage }) => stage.carries))];
   return {
     plan: { kind: 'events', inputs: inputs.map(({ plan }) => plan) },
-    stage: plainStage(shape, [], carries),
+    stage: withoutInputNames(plainStage(shape, [], carries), source),
     settings: readSettings(operators, [], context),
     operators,
     late: shape,
   };
+}
+
+/** Rows of a merge may come from any input, so no name of one input reads them. */
+function withoutInputNames(stage: Stage, { inputs }: MergeSource): Stage {
+  const names = inputs.map((input) => input.source.alias?.text ?? input.name?.text ?? input.source.path.at(-1)?.text ?? '');
+  const ended = new Map(names.map((name) => [name, `\`${name}\` is one input of the merge: write its fields bare`]));
+  return stage.rows.kind === 'plain' ? { ...stage, rows: { ...stage.rows, ended } } : stage;
 }

@@ -142,12 +142,10 @@ export function sizeFor(call: BoundCall, name: string): Size | undefined {
 
 /** One of the words of a parameter, written bare or as a string. */
 export function wordFor(call: BoundCall, name: string): string | undefined {
-  const parameter = named(call.descriptor, name);
-  const words = parameter?.words ?? [];
+  const words = named(call.descriptor, name)?.words ?? [];
   const node = expressionFor(call, name);
-  if (!node) return undefined;
-  const value = node.kind === 'NullLiteral' ? 'null' : requireConstant(node, call.context, { code: 'E081', what: `\`${name}\``, words });
-  if (value === undefined || (typeof value === 'string' && words.includes(value))) return value as string | undefined;
+  const value = node && wordOf(node, name, { words, context: call.context });
+  if (node === undefined || value === undefined || (typeof value === 'string' && words.includes(value))) return value as string | undefined;
   const nearest = typeof value === 'string' ? nearestName(value, words) : undefined;
   const list = `it is one of ${words.map((word) => `\`${word}\``).join(', ')}`;
   call.context.report(
@@ -157,6 +155,17 @@ export function wordFor(call: BoundCall, name: string): string | undefined {
     nearest ? `did you mean \`${nearest}\`?` : list,
   );
   return undefined;
+}
+
+/** A bare name that is no value of the program stands for itself. */
+function wordOf(
+  node: Expression,
+  name: string,
+  { words, context }: { readonly words: readonly string[]; readonly context: CheckContext },
+): Value | undefined {
+  if (node.kind === 'NullLiteral') return 'null';
+  if (node.kind === 'Name' && !context.symbols.find('value', node.name)) return node.name;
+  return requireConstant(node, context, { code: 'E081', what: `\`${name}\``, words });
 }
 
 export function flagFor(call: BoundCall, name: string): boolean | undefined {

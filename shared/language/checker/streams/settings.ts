@@ -1,4 +1,4 @@
-import type { OperatorCall } from '../../ast/nodes.ts';
+import type { OperatorCall, Span } from '../../ast/nodes.ts';
 import { findOperator } from '../../operators/table.ts';
 import type { StreamPlan, TimePlan } from '../../plan/plan.ts';
 import type { CheckContext } from '../context.ts';
@@ -10,6 +10,8 @@ export interface StreamSettings {
   readonly partition: Partition;
   readonly time: TimePlan;
   readonly onError: StreamPlan['onError'];
+  /** `.watermark(on: f)` as written. */
+  readonly timeField: { readonly name: string; readonly span: Span } | null;
 }
 
 const settingNames = new Set(['partition_by', 'watermark', 'allowed_lateness', 'on_error']);
@@ -27,9 +29,13 @@ export function readSettings(operators: readonly OperatorCall[], keys: readonly 
   const one = (name: string): BoundCall | undefined => only(name, calls);
   reportLatePartition(operators, context);
   const partitions = calls.filter((call) => call.descriptor.name === 'partition_by');
+  const watermark = one('watermark');
+  const time = readTime(watermark, one('allowed_lateness'));
+  const on = watermark?.given.get('on');
   return {
+    timeField: on && time.on !== null ? { name: time.on, span: on.value.span } : null,
     partition: newPartition([...keys, ...partitions.flatMap((call) => writtenKeys(call.rest, context))], expiry(partitions)),
-    time: readTime(one('watermark'), one('allowed_lateness')),
+    time,
     onError: readOnError(one('on_error')),
   };
 }

@@ -2,7 +2,18 @@ import type { AttributeName, PlanExpression } from '../../plan/plan.ts';
 import type { FieldType, RecordType, Type } from '../../plan/types.ts';
 import { ANY } from '../../plan/types.ts';
 import type { AliasBinding, JoinSideBinding, NameScope, RowShape } from '../scope.ts';
-import { CURRENT, extendScope, joinScope, matchScope, readField, recordShape, rowScope, slotScope, withRows } from '../scopes.ts';
+import {
+  attributeType,
+  CURRENT,
+  extendScope,
+  joinScope,
+  matchScope,
+  readField,
+  recordShape,
+  rowScope,
+  slotScope,
+  withRows,
+} from '../scopes.ts';
 
 /** What is known of the rows at one point of a chain: what the next operator's names mean. */
 export interface Stage {
@@ -22,6 +33,8 @@ export interface PlainRows {
   readonly kind: 'plain';
   readonly shape: RowShape;
   readonly aliases: readonly string[];
+  /** Names of steps, sides and inputs that cannot be read (any more), with what to write. */
+  readonly ended?: ReadonlyMap<string, string>;
 }
 
 /** Matches: `shape` is what bare names read, `own` the fields of the match itself. */
@@ -53,12 +66,22 @@ export function plainStage(shape: RowShape, aliases: readonly string[], carries:
 
 /** What names mean here. Every expression gets a scope, and so a frame, of its own. */
 export function scopeOf(stage: Stage): NameScope {
-  const scope = rowsScope(stage.rows);
+  const scope = withForecastTime(rowsScope(stage.rows), rowShape(stage));
   return stage.window === 'bare' ? { ...scope, bareWindow: true } : scope;
 }
 
+/** `forecast_time` has a second name. */
+function withForecastTime(scope: NameScope, shape: RowShape): NameScope {
+  if (!shape.attributes.includes('forecast_time') || scope.meaning('forecast_expected_time')) return scope;
+  const read: PlanExpression = { kind: 'attribute', of: CURRENT, name: 'forecast_time', type: attributeType('forecast_time') };
+  return extendScope(scope, new Map([['forecast_expected_time', read]]));
+}
+
 function rowsScope(rows: Rows): NameScope {
-  if (rows.kind === 'plain') return rowScope(rows.shape, rows.aliases);
+  if (rows.kind === 'plain') {
+    const scope = rowScope(rows.shape, rows.aliases);
+    return rows.ended ? { ...scope, hint: (name) => rows.ended?.get(name) } : scope;
+  }
   if (rows.kind === 'match') return matchScope(rows.bindings, rows.shape);
   if (rows.kind === 'step') {
     const own = rows.aliases.map((alias) => [alias, { reference: CURRENT, shape: rows.shape }] as const);
@@ -114,9 +137,17 @@ export function withAdded(
 
 /** The rows with these fields instead; attributes stay, aliases of steps and sides end, the row's own stay. */
 export function withFields(stage: Stage, shape: RowShape): Stage {
-  const aliases = stage.rows.kind === 'plain' ? stage.rows.aliases : [];
+  const { rows } = stage;
+  const aliases = rows.kind === 'plain' ? rows.aliases : [];
   const attributes = [...new Set([...rowShape(stage).attributes, ...shape.attributes])];
-  return { ...stage, rows: { kind: 'plain', shape: { ...shape, attributes }, aliases } };
+  return { ...stage, rows: { kind: 'plain', shape: { ...shape, attributes }, aliases, ended: endedBy(rows, shape.description) } };
+}
+
+function endedBy(rows: Rows, what: string): ReadonlyMap<string, string> {
+  const names =
+    rows.kind === 'plain' ? [] : rows.kind === 'join' ? rows.sides.map((side) => side.name) : rows.bindings.map((binding) => binding.alias);
+  const ended = names.map((name) => [name, `${what} has only the fields written there: give it what is needed of \`${name}\``] as const);
+  return new Map([...(rows.kind === 'plain' ? (rows.ended ?? []) : []), ...ended]);
 }
 
 /** The type of rows of this shape; `any` when fields may be there that nobody declared. */

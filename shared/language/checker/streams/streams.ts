@@ -1,4 +1,5 @@
 import type { PatternDeclaration, StreamDeclaration } from '../../ast/nodes.ts';
+import { nearestName } from '../../diagnostics/nearest-name.ts';
 import { findOperator } from '../../operators/table.ts';
 import type { OperatorPlan, SourceBinding, StreamPlan } from '../../plan/plan.ts';
 import { isAssignable, printType, type Type } from '../../plan/types.ts';
@@ -49,6 +50,7 @@ function planStream(symbol: StreamSymbol, program: ProgramStreams, root: CheckCo
   const draft: StreamDraft = { context, program, symbol, branches: new Map<string, BranchResult>() };
   const start = lowerSource(draft);
   const { partition, time, onError } = start.settings;
+  checkTimeField(start, context);
   const { plans, stage } = lowerOperators(start, draft);
   resolvePartition(partition, () => scopeOf(start.stage));
   const shape = describe(resultShape(stage), symbol);
@@ -63,6 +65,31 @@ function planStream(symbol: StreamSymbol, program: ProgramStreams, root: CheckCo
     origin: context.origin(symbol.node.span),
   };
   return { plan, shape, carries: stage.carries, branches: draft.branches, late: start.late };
+}
+
+const times = new Set(['timestamp', 'int', 'float', 'str', 'any']);
+
+/** `.watermark(on: f)`: some event of the source has f, and it can be a time. */
+function checkTimeField({ settings: { timeField }, late }: StreamStart, context: CheckContext): void {
+  if (!timeField) return;
+  const { name, span } = timeField;
+  const field = fieldOf(late, name);
+  if (!field && !late.open) {
+    const names = late.fields.filter(({ type }) => type.kind === 'timestamp').map((each) => each.name);
+    const nearest =
+      nearestName(
+        name,
+        late.fields.map((each) => each.name),
+      ) ?? names[0];
+    context.report('E034', span, `${late.description} has no field \`${name}\``, nearest && `did you mean \`${nearest}\`?`);
+  } else if (field && !times.has(field.type.kind)) {
+    context.report(
+      'E062',
+      span,
+      `\`${name}\` is ${printType(field.type)}, which is no time`,
+      'a time is a timestamp, a number of seconds or milliseconds, or ISO 8601',
+    );
+  }
 }
 
 /** How followers call the rows; an emitted declared event keeps its own name. */

@@ -2,7 +2,8 @@ import type { Value } from '../../../../events/value.ts';
 import { nearestName } from '../../../diagnostics/nearest-name.ts';
 import { dottedName } from '../dotted-name.ts';
 import { countFor, expressionFor, fieldFor } from '../operator-arguments.ts';
-import { type LowerOperator, passing, planOf } from './position.ts';
+import { scopeOf } from '../stage.ts';
+import { type LowerOperator, type Position, passing, planOf } from './position.ts';
 
 /** `.context(c)`: E031 when there is no such context. */
 export const lowerContext: LowerOperator = (at) => {
@@ -27,6 +28,17 @@ export const lowerConcurrent: LowerOperator = (at) => {
   const workers = countFor(at.call, 'workers');
   const key = fieldFor(at.call, 'partition_key');
   if (workers !== undefined) parameters.set('workers', workers);
-  if (key !== undefined) parameters.set('partition_key', key);
+  if (key !== undefined) {
+    parameters.set('partition_key', key);
+    checkField(key, at);
+  }
   return passing(at, planOf(at, 'context', { context: null, parameters }));
 };
+
+function checkField(name: string, { call, context, stage }: Position): void {
+  const scope = scopeOf(stage);
+  if (scope.meaning(name) || scope.openField(name)) return;
+  const nearest = nearestName(name, scope.names());
+  const span = call.given.get('partition_key')?.span ?? call.node.span;
+  context.report('E034', span, `there is no field \`${name}\` here`, nearest && `did you mean \`${nearest}\`?`);
+}

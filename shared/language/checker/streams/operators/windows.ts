@@ -6,7 +6,7 @@ import { extendScope, programScope, recordShape } from '../../scopes.ts';
 import { unwrapped } from '../../walk.ts';
 import { type BoundCall, countFor, durationFor, expressionFor, sizeFor, wordFor } from '../operator-arguments.ts';
 import { keyFields, partitionAt } from '../partition.ts';
-import { rowShape, type Stage, scopeOf, typeOfShape, withAdded } from '../stage.ts';
+import { type PlainRows, rowShape, type Stage, scopeOf, typeOfShape, withAdded, withFields } from '../stage.ts';
 import { keyedPlan, type LoweredOperator, type LowerOperator, operatorText, type Position, passing, planOf } from './position.ts';
 import { fieldsOf } from './rows.ts';
 
@@ -104,8 +104,9 @@ export const lowerAggregate: LowerOperator = (at) => {
   const aggregate: AggregatePlan = { calls: scope.calls, items };
   const fields = [...keys.filter(({ name }) => !items.some((item) => item.name === name)), ...fieldsOf(items)];
   const shape = recordShape('the result of `.aggregate`', fields, { attributes });
+  const rows = withFields(stage, shape).rows as PlainRows;
   const next: Stage = {
-    rows: { kind: 'plain', shape, aliases: stage.rows.kind === 'plain' ? stage.rows.aliases : [] },
+    rows: { ...rows, shape },
     window: windowed ? 'aggregated' : 'none',
     aggregated: true,
     carries: stage.carries,

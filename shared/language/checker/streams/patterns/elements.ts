@@ -54,7 +54,7 @@ interface Building {
   readonly context: CheckContext;
   readonly steps: BuiltStep[];
   readonly innerKeys: WrittenKey[];
-  /** All aliases of the pattern. */
+  /** All aliases of the pattern, but those of absences, which nothing else can read. */
   readonly aliases: readonly string[];
   /** Aliases met so far. */
   readonly names: Set<string>;
@@ -246,6 +246,6 @@ export function firstStep(element: PatternElement): StepElement | undefined {
 }
 
 function aliasesOf(element: PatternElement): readonly string[] {
-  if (element.kind === 'StepElement') return element.alias ? [element.alias.text] : [];
+  if (element.kind === 'StepElement') return element.alias && !element.negated ? [element.alias.text] : [];
   return element.kind === 'GroupElement' ? aliasesOf(element.pattern.body) : element.items.flatMap(aliasesOf);
 }

@@ -284,7 +284,7 @@ function lowerCancels(calls: readonly BoundCall[], built: BuiltPattern, draft: S
       return [];
     }
     const input = resolveInput(path, draft, call.context);
-    if (!input || input.stage.rows.kind !== 'plain') return [];
+    if (input?.stage.rows.kind !== 'plain') return [];
     const { shape } = input.stage.rows;
     const conditions = argument.value.kind === 'StepArgument' ? [argument.value.where] : [];
     const where = lowerStepCondition(conditions, { candidate: shape, own: null, earlier, later: [] }, call.context);

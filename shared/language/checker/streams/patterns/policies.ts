@@ -25,17 +25,21 @@ export function readPolicies(calls: readonly BoundCall[], context: CheckContext)
   const selection = oneOf(selections, calls, context);
   const emission = oneOf(emissions, calls, context);
   const subsets = last('subsets');
-  const after = last('after_match');
+  for (const name of ['subsets', 'after_match']) refuseSecond(named(name), context);
   if (selection === 'any' && emission) refuseUnderAny(emission, calls, context);
   return {
     selection: selection ?? 'next',
     emission: emission ?? null,
     subsetsMax: (subsets && countFor(subsets, 'limit')) ?? limits.patternSubsetsPerCompletionDefault,
-    afterMatch: ((after && wordFor(after, 'policy')) ?? 'no_skip') as PatternPlan['afterMatch'],
+    afterMatch: (named('after_match').map((call) => wordFor(call, 'policy'))[0] ?? 'no_skip') as PatternPlan['afterMatch'],
     withins: named('within').flatMap((call) => durationFor(call, 'duration') ?? []),
     runsMax: least(named('max_runs')) ?? limits.patternRunsDefault,
     closureMax: least(named('max_closure')) ?? limits.patternClosureEventsDefault,
   };
+}
+
+function refuseSecond([, second]: readonly BoundCall[], context: CheckContext): void {
+  if (second) context.report('E021', second.node.span, `\`.${second.descriptor.name}\` stands here twice`, 'keep one of them');
 }
 
 function least(calls: readonly BoundCall[]): number | undefined {
