@@ -1,7 +1,7 @@
 import { Duration, type Value } from '../../events/value.ts';
 import type { Argument, Expression } from '../ast/nodes.ts';
 import type { CheckContext } from './context.ts';
-import { UNRESOLVED } from './expressions/place.ts';
+import { isResolved, UNRESOLVED } from './expressions/fold.ts';
 import { expressionOf, lowerExpression, reportNoDuration } from './lower.ts';
 import { programScope } from './scopes.ts';
 import { unwrapped } from './walk.ts';
@@ -29,7 +29,7 @@ export function requireConstant(node: Expression, context: CheckContext, expecte
   const word = unwrapped(node);
   if (word.kind === 'Name' && expected.words?.includes(word.name)) return word.name;
   const lowered = lowerExpression(node, programScope(), context);
-  if (lowered === UNRESOLVED) return undefined;
+  if (!isResolved(lowered)) return undefined;
   if (lowered.kind === 'constant') return lowered.value;
   context.report(expected.code, node.span, `${expected.what} must be known before the program runs`, 'write a literal or a const');
   return undefined;
@@ -38,7 +38,7 @@ export function requireConstant(node: Expression, context: CheckContext, expecte
 /** A duration known before the program runs, in ms; else E061 (a plain number gets the hint to write a unit) and undefined. */
 export function constantDurationMs(node: Expression, context: CheckContext): number | undefined {
   const lowered = lowerExpression(node, programScope(), context);
-  if (lowered === UNRESOLVED) return undefined;
+  if (!isResolved(lowered)) return undefined;
   if (lowered.kind === 'constant' && lowered.value instanceof Duration) return lowered.value.ms;
   const isDuration = lowered.type.kind === 'duration' || lowered.type.kind === 'any';
   if (isDuration && lowered.kind !== 'constant') {

@@ -109,6 +109,7 @@ function functionSymbol(node: Extract<Statement, { kind: 'FunctionDeclaration' }
     declare: () => declareFunction(symbol, target.context),
     prepare: () => prepareFunction(symbol, target.context, target.state),
   };
+  target.state.table.addFunction(symbol);
   return symbol;
 }
 

@@ -3,8 +3,7 @@ import type { Expression, ForDeclaration, IfDeclaration, ImportDeclaration, Stat
 import type { PlanExpression } from '../plan/plan.ts';
 import { ANY } from '../plan/types.ts';
 import type { CheckContext } from './context.ts';
-import { constant } from './expressions/fold.ts';
-import { UNRESOLVED } from './expressions/place.ts';
+import { constant, isResolved } from './expressions/fold.ts';
 import { fillHoles } from './holes.ts';
 import { lowerExpression } from './lower.ts';
 import type { NameScope } from './scope.ts';
@@ -126,15 +125,18 @@ function expandIf(node: IfDeclaration, expansion: Expansion): void {
 /** The value of a constant expression; undefined when it is none, which is reported. */
 function known(node: Expression, { scope, context }: Expansion): Value | undefined {
   const lowered = lowerExpression(node, scope, context);
-  if (lowered === UNRESOLVED) return undefined;
+  if (!isResolved(lowered)) return undefined;
   if (lowered.kind === 'constant') return lowered.value;
   context.report('E062', node.span, 'this must be known before the program runs', 'write a literal or a const');
   return undefined;
 }
 
+/** Stands for a value that only the running program knows. */
+const UNKNOWN: PlanExpression = { kind: 'global', global: -1, type: ANY };
+
 /**
  * The constants of a file by name, evaluated when they are asked for. Mistakes in them are told when the values of the
- * program are checked, so here they are only unknown.
+ * program are checked, so here they are only unknown; so is what functions of the file give.
  */
 function constantScope(
   statements: readonly Statement[],
@@ -142,7 +144,9 @@ function constantScope(
   context: CheckContext,
 ): NameScope {
   const written = new Map<string, Expression>();
+  const functions = new Set<string>();
   for (const statement of statements) {
+    if (statement.kind === 'FunctionDeclaration') functions.add(statement.name.text);
     if (statement.kind === 'BindingDeclaration' && statement.binding !== 'var' && !written.has(statement.name.text)) {
       written.set(statement.name.text, statement.value);
     }
@@ -155,14 +159,16 @@ function constantScope(
       return expression && { kind: 'value', expression, bare: false };
     },
     names: () => [...written.keys()],
+    intercept: (node) => (node.kind === 'Call' && node.callee.kind === 'Name' && functions.has(node.callee.name) ? UNKNOWN : undefined),
   };
   const evaluate = (name: string): PlanExpression | undefined => {
     const node = written.get(name);
     if (!node) return undefined;
-    found.set(name, UNRESOLVED);
+    found.set(name, UNKNOWN);
     const lowered = lowerExpression(node, scope, context.quietly());
-    found.set(name, lowered);
-    return lowered;
+    const expression = lowered.kind === 'constant' && isResolved(lowered) ? lowered : UNKNOWN;
+    found.set(name, expression);
+    return expression;
   };
   return scope;
 }
@@ -174,7 +180,7 @@ function importedConstant(name: string, imports: readonly (readonly [ImportDecla
     if (!symbol) continue;
     symbol.used = true;
     symbol.prepare();
-    return symbol.constant === undefined ? { ...UNRESOLVED, type: ANY } : constant(symbol.constant, symbol.type);
+    return symbol.constant === undefined ? UNKNOWN : constant(symbol.constant, symbol.type);
   }
   return undefined;
 }

@@ -6,7 +6,7 @@ import { BOOL, DURATION, FLOAT, INT, isNumeric, printType, STR, TIMESTAMP } from
 import type { CheckContext } from './context.ts';
 import { lowerCall, lowerInvocation } from './expressions/calls.ts';
 import { isExpression } from './expressions/closures.ts';
-import { constant } from './expressions/fold.ts';
+import { constant, UNRESOLVED } from './expressions/fold.ts';
 import { lowerLambda } from './expressions/lambdas.ts';
 import { lowerClosureItem, lowerMember, namespacePath } from './expressions/members.ts';
 import { didYouMean, lowerName } from './expressions/names.ts';
@@ -23,7 +23,7 @@ import {
   lowerUnary,
   NULL_CONSTANT,
 } from './expressions/operators.ts';
-import { type Place, UNRESOLVED } from './expressions/place.ts';
+import type { Place } from './expressions/place.ts';
 import type { NameScope } from './scope.ts';
 import { unwrapped } from './walk.ts';
 

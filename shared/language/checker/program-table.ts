@@ -55,6 +55,10 @@ export class ProgramTable implements SymbolTable {
     };
   }
 
+  addFunction(symbol: FunctionSymbol): void {
+    symbol.index = this.functions.push(symbol) - 1;
+  }
+
   add(symbol: AnySymbol): void {
     switch (symbol.kind) {
       case 'event':
@@ -65,7 +69,7 @@ export class ProgramTable implements SymbolTable {
         this.types.push(symbol);
         break;
       case 'function':
-        symbol.index = this.functions.push(symbol) - 1;
+        // Stands in `functions` since it was made: calls need its index before the order of files is known.
         break;
       case 'value':
         this.values.push(symbol);

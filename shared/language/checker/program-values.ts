@@ -1,7 +1,7 @@
 import type { GlobalPlan } from '../plan/plan.ts';
 import { ANY, isAssignable, printType } from '../plan/types.ts';
 import type { CheckContext } from './context.ts';
-import { UNRESOLVED } from './expressions/place.ts';
+import { UNRESOLVED } from './expressions/fold.ts';
 import { variableType } from './expressions/statements.ts';
 import { lowerExpression } from './lower.ts';
 import type { CheckState } from './program-context.ts';

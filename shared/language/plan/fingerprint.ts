@@ -77,7 +77,7 @@ function meaningOf(key: string, value: number, names: FingerprintNames): unknown
   return value;
 }
 
-/** cyrb53: two 32-bit multiplicative hashes over UTF-16 units, mixed at the end (public domain, by bryc). As 13 hex digits. */
+/** cyrb53 cut to 52 bits: two 32-bit multiplicative hashes over UTF-16 units, mixed at the end (public domain, by bryc). As 13 hex digits. */
 function hash53(text: string, seed: number): string {
   let high = 0xdeadbeef ^ seed;
   let low = 0x41c6ce57 ^ seed;
@@ -88,5 +88,5 @@ function hash53(text: string, seed: number): string {
   }
   high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
   low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
-  return (2097151 & low).toString(16).padStart(5, '0') + (high >>> 0).toString(16).padStart(8, '0');
+  return (0xfffff & low).toString(16).padStart(5, '0') + (high >>> 0).toString(16).padStart(8, '0');
 }

@@ -4,12 +4,15 @@ import type { AggregateDescriptor } from '../../functions/descriptor.ts';
 import { ANY, isAssignable, printType, type Type } from '../../plan/types.ts';
 import type { CheckContext } from '../context.ts';
 import { acceptedTypes } from './accepted.ts';
+import { isResolved } from './fold.ts';
 import type { Place } from './place.ts';
 
 /** An argument of an aggregate that must be known before the program runs. */
 export interface ConstantArgument {
   /** Undefined when it is not constant. */
   readonly value: Value | undefined;
+  /** It could not be resolved, which has been reported. */
+  readonly isWrong: boolean;
   readonly type: Type;
   readonly span: Span;
 }
@@ -17,10 +20,11 @@ export interface ConstantArgument {
 export function splitConstants(args: readonly Argument[], place: Place): ConstantArgument[] {
   return args.map(({ value, span }) => {
     if (value.kind === 'Chain' || value.kind === 'StepArgument' || value.kind === 'PatternArgument') {
-      return { value: undefined, type: ANY, span };
+      return { value: undefined, isWrong: true, type: ANY, span };
     }
     const lowered = place.lower(value);
-    return { value: lowered.kind === 'constant' ? lowered.value : undefined, type: lowered.type, span };
+    const known = lowered.kind === 'constant' ? lowered.value : undefined;
+    return { value: known, isWrong: !isResolved(lowered), type: lowered.type, span };
   });
 }
 
@@ -51,6 +55,7 @@ export function reportArguments({ name, aggregate, span, types, constants }: Agg
 }
 
 function reportConstants({ name, aggregate, span, constants }: AggregateArguments, context: CheckContext): void {
+  if (constants.some((constant) => constant.isWrong)) return;
   const open = constants.find((constant) => constant.value === undefined);
   if (open) {
     context.report('E072', open.span, `this argument of \`${name}\` must be known before the program runs`);

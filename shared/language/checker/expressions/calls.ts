@@ -9,10 +9,10 @@ import { unwrapped } from '../walk.ts';
 import { acceptedTypes } from './accepted.ts';
 import { findAggregate, findFunction, functionNames } from './builtins.ts';
 import { isExpression, lowerClosureCall, type NamedCall, namedCall } from './closures.ts';
-import { fold } from './fold.ts';
+import { fold, UNRESOLVED } from './fold.ts';
 import { lowerClosureItem, namespacePath } from './members.ts';
 import { didYouMean } from './names.ts';
-import { type Place, UNRESOLVED } from './place.ts';
+import type { Place } from './place.ts';
 
 /** A call: of a closure's reading, a function of the program, a function of the language. */
 export function lowerCall(node: Call, place: Place): PlanExpression {

@@ -102,9 +102,6 @@ function aggregateOfClosure({ call, aggregate, node }: ClosureAggregate, place: 
   const alias = first && isExpression(first.value) ? closureReadIn(first.value, place.scope) : undefined;
   if (!alias || !first || call.arguments.length > aggregate.parameters.length) return undefined;
   const meaning = place.scope.meaning(alias) as ClosureMeaning;
-  if (aggregate.name === 'rate') {
-    place.context.report('E073', node.span, '`rate` needs a window', 'write count(b) over the seconds that the match took');
-  }
   const argument = place.lower(first.value as Expression, captureScope(place.scope, alias, meaning));
   const constants = splitConstants(call.arguments.slice(1), place);
   reportArguments({ name: call.name, aggregate, span: node.span, types: [argument.type], constants }, place.context);

@@ -4,7 +4,7 @@ import { isArray, isMap, type Value } from '../../../events/value.ts';
 import * as operations from '../../functions/arithmetic.ts';
 import type { FunctionDescriptor } from '../../functions/descriptor.ts';
 import type { BinaryExpression, ConstantExpression, LogicalExpression, PlanExpression, UnaryExpression } from '../../plan/plan.ts';
-import type { Type } from '../../plan/types.ts';
+import { ANY, type Type } from '../../plan/types.ts';
 
 /** Larger results stay what they were: a plan is no place for a million numbers. */
 const ITEMS_MAX = 1_000;
@@ -44,6 +44,19 @@ function not(found: Value): Value {
 
 export function constant(value: Value, type: Type): ConstantExpression {
   return { kind: 'constant', value, type };
+}
+
+/** Stands in for what could not be resolved; its mistake has been reported. Never folded into anything. */
+export const UNRESOLVED: PlanExpression = constant(null, ANY);
+
+/** Whether every part of an expression could be resolved. */
+export function isResolved(expression: PlanExpression): boolean {
+  const open: unknown[] = [expression];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (next === UNRESOLVED) return false;
+    if (next !== null && typeof next === 'object' && !('ms' in next)) open.push(...Object.values(next));
+  }
+  return true;
 }
 
 /**
@@ -99,7 +112,7 @@ function evaluation(node: PlanExpression, callee: FunctionDescriptor | undefined
 function withConstants(parts: readonly PlanExpression[], evaluate: (values: readonly Value[]) => Value): (() => Value) | undefined {
   const values: Value[] = [];
   for (const part of parts) {
-    if (part.kind !== 'constant') return undefined;
+    if (part.kind !== 'constant' || part === UNRESOLVED) return undefined;
     values.push(part.value);
   }
   return () => evaluate(values);

@@ -6,9 +6,9 @@ import type { RowShape } from '../scope.ts';
 import { readField } from '../scopes.ts';
 import { unwrapped } from '../walk.ts';
 import { closureItem } from './closures.ts';
-import { fold } from './fold.ts';
+import { fold, UNRESOLVED } from './fold.ts';
 import { declareHint, didYouMean, isTimeWord, programValue, wholeRow } from './names.ts';
-import { type Place, UNRESOLVED } from './place.ts';
+import type { Place } from './place.ts';
 
 /** `object.name` and `object?.name`: both are null on null. */
 export function lowerMember(node: Member, place: Place): PlanExpression {

@@ -5,8 +5,8 @@ import { ANY, mapOf, type Type } from '../../plan/types.ts';
 import type { Meaning, RowShape } from '../scope.ts';
 import type { ValueSymbol } from '../symbols.ts';
 import { findFunction } from './builtins.ts';
-import { constant } from './fold.ts';
-import { type Place, UNRESOLVED } from './place.ts';
+import { constant, UNRESOLVED } from './fold.ts';
+import type { Place } from './place.ts';
 
 /** A bare name, innermost meaning first. */
 export function lowerName(node: Name, place: Place): PlanExpression {

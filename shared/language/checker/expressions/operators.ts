@@ -2,9 +2,9 @@ import type { Binary, Conditional, Expression, Index, IsNull, MapLiteral, Range,
 import type { PlanExpression } from '../../plan/plan.ts';
 import { ANY, arrayOf, BOOL, INT, isNumeric, mapOf, NULL, printType, STR, type Type } from '../../plan/types.ts';
 import { unwrapped } from '../walk.ts';
-import { constant, fold } from './fold.ts';
+import { constant, fold, UNRESOLVED } from './fold.ts';
 import { joinTypes, type Typing, typeOfBinary, typeOfUnary } from './operator-types.ts';
-import { type Place, UNRESOLVED } from './place.ts';
+import type { Place } from './place.ts';
 
 export function lowerBinary(node: Binary, place: Place): PlanExpression {
   const { operator } = node;

@@ -1,9 +1,8 @@
 import type { Expression, Lambda } from '../../ast/nodes.ts';
 import type { LambdaExpression, PlanExpression } from '../../plan/plan.ts';
-import { ANY, type Type } from '../../plan/types.ts';
+import type { Type } from '../../plan/types.ts';
 import type { CheckContext } from '../context.ts';
 import type { NameScope } from '../scope.ts';
-import { constant } from './fold.ts';
 
 /** Where an expression is lowered. */
 export interface Place {
@@ -17,5 +16,4 @@ export interface Place {
   readonly lowerLambda: (node: Lambda, parameters: readonly Type[]) => LambdaExpression;
 }
 
-/** Stands in for what could not be resolved; its mistake has been reported. */
-export const UNRESOLVED: PlanExpression = constant(null, ANY);
+export { UNRESOLVED } from './fold.ts';

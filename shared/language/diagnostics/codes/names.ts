@@ -63,7 +63,7 @@ export const NAME_CODES = {
   E080: error({
     title: 'unknown parameter',
     explanation: 'The operator or connector has no parameter of this name.',
-    example: program(ORDER, 'stream Totals = Order.window(5m, slide: 1m).aggregate(total: sum(amount)).emit(total: total)'),
+    example: program(ORDER, 'stream Totals = Order.window(5m, hop: 1m).aggregate(total: sum(amount)).emit(total: total)'),
     fix: program(ORDER, 'stream Totals = Order.window(5m, sliding: 1m).aggregate(total: sum(amount)).emit(total: total)'),
   }),
   E091: error({

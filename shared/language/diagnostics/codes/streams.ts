@@ -28,7 +28,7 @@ export const STREAM_CODES = {
       'stream Totals = Order.window(5m)',
       '    .aggregate(total: sum(amount))',
       '    .aggregate(highest: max(total))',
-      '    .emit(highest: highest)',
+      '    .emit(total: total)',
     ),
     fix: program(
       ORDER,

@@ -43,18 +43,8 @@ export const TYPE_CODES = {
   E061: error({
     title: 'not a duration',
     explanation: 'A length of time is needed, known before the program runs and written with its unit.',
-    example: program(
-      LOGIN,
-      'stream Seen = Login as a -> Login where user == a.user as b',
-      '    .within(60)',
-      '    .emit(first: a.ip, second: b.ip)',
-    ),
-    fix: program(
-      LOGIN,
-      'stream Seen = Login as a -> Login where user == a.user as b',
-      '    .within(60s)',
-      '    .emit(first: a.ip, second: b.ip)',
-    ),
+    example: program(LOGIN, 'stream Seen = Login.dedupe(user, within: 60).emit()'),
+    fix: program(LOGIN, 'stream Seen = Login.dedupe(user, within: 60s).emit()'),
   }),
   E062: error({
     title: 'type mismatch',

@@ -127,10 +127,10 @@ export const WARNING_CODES = {
     fix: program(LOGIN, 'stream Seen = Login.where(attempts > 3).emit()'),
   }),
   W047: warning({
-    title: 'hint without effect',
-    explanation: 'A hint about where the work runs is not followed by this build; the results are the same.',
-    example: program(LOGIN, 'stream Scored = Login.score(model: "m.onnx", inputs: [attempts], outputs: ["risk"], gpu: true).emit()'),
-    fix: program(LOGIN, 'stream Scored = Login.score(model: "m.onnx", inputs: [attempts], outputs: ["risk"]).emit()'),
+    title: 'model cannot be scored here',
+    explanation: 'This build has no runtime for the model of `.score`, or not the model; its hints about hardware have no effect.',
+    example: program(LOGIN, 'stream Scored = Login.score(model: "m.onnx", inputs: [attempts], outputs: ["risk"]).emit()'),
+    fix: program(LOGIN, 'fn risk(n: int): n / 10', 'stream Scored = Login.emit(user: user, risk: risk(attempts))'),
   }),
   W048: warning({
     title: 'not of the last step',
