@@ -106,8 +106,7 @@ function isScalar({ kind }: Type): boolean {
 
 function printEvent({ name, fields }: InferredType, nullable: boolean): string {
   if (!isIdentifier(name) || reservedWords.has(name)) return `# ${JSON.stringify(name)} is no name that a program can declare`;
-  const lines = fields.map((field) => `    ${printField(field, nullable)}`);
-  return fields.length === 0 ? `# ${name} has no fields to declare` : [`event ${name}:`, ...lines].join('\n');
+  return [`event ${name}:`, ...fields.map((field) => `    ${printField(field, nullable)}`)].join('\n');
 }
 
 function printField({ name, type, isNullable }: InferredField, nullable: boolean): string {

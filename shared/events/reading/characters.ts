@@ -1,5 +1,5 @@
 /** UTF-16 units that mean something in event files. */
-export const TAB = 9;
+const TAB = 9;
 export const LINE_FEED = 10;
 export const CARRIAGE_RETURN = 13;
 export const BLANK = 32;
@@ -14,7 +14,7 @@ export const MINUS = 45;
 export const POINT = 46;
 export const SLASH = 47;
 export const ZERO = 48;
-export const NINE = 57;
+const NINE = 57;
 export const COLON = 58;
 export const SEMICOLON = 59;
 export const AT = 64;

@@ -1,6 +1,5 @@
-import { readEventTime } from '../event-time.ts';
+import { PLAIN_TIME_LENGTHS, readEventTime, readPlainTime } from '../event-time.ts';
 import type { Value, ValueMap } from '../value.ts';
-import { isMap } from '../value.ts';
 import * as is from './characters.ts';
 import { JsonScanner } from './json-scanner.ts';
 import type { ReaderOptions } from './read-result.ts';
@@ -21,7 +20,11 @@ export class JsonEventScanner extends JsonScanner {
   private readonly markFloats: boolean;
   private eventType: Value = null;
   private timestamp: Value = null;
+  /** Epoch milliseconds, when `timestamp` was in the usual form. */
+  private plainTimestamp: number | undefined;
   private flat = new Map<string, Value>();
+  /** The object under `data`. */
+  private data: ValueMap | undefined;
   private floats: string[] = [];
 
   constructor(options: ReaderOptions = {}) {
@@ -67,7 +70,9 @@ export class JsonEventScanner extends JsonScanner {
     super.open(text, start, end);
     this.eventType = null;
     this.timestamp = null;
-    this.flat = new Map();
+    this.plainTimestamp = undefined;
+    this.data = undefined;
+    if (this.flat.size > 0) this.flat = new Map();
     if (this.floats.length > 0) this.floats = [];
   }
 
@@ -86,19 +91,24 @@ export class JsonEventScanner extends JsonScanner {
   private topMember(): void {
     const key = this.key();
     if (key === 'data' && this.next() === is.BRACE_OPEN) {
-      this.flat.set(key, this.data());
+      this.data = this.dataFields();
+      return;
+    }
+    if (key === 'timestamp') {
+      this.plainTimestamp = this.plainTime();
+      this.timestamp = this.plainTimestamp === undefined ? this.member(key, 1) : null;
       return;
     }
     this.sawWholeFloat = false;
     const value = this.member(key, 1);
     if (key === 'event_type') this.eventType = value;
-    else if (key === 'timestamp') this.timestamp = value;
     else this.flat.set(key, value);
+    if (key === 'data') this.data = undefined;
     if (this.sawWholeFloat && this.markFloats) this.floats.push(key);
   }
 
   /** The object under `data`, whose members are the fields. */
-  private data(): ValueMap {
+  private dataFields(): ValueMap {
     const fields = new Map<string, Value>();
     this.floats = [];
     this.at++;
@@ -122,13 +132,30 @@ export class JsonEventScanner extends JsonScanner {
       this.at = start;
       this.fail('expected a member `event_type` with the name of the event type', 'for example {"event_type": "A", "x": 1}');
     }
-    if (isFlatType) this.flat.delete('type');
-    const data = this.flat.get('data');
-    return { type, fields: data !== undefined && isMap(data) ? data : this.flat, timestamp: this.envelopeTime() };
+    this.eventType = type;
+    if (this.data) return { type, fields: this.data, timestamp: this.envelopeTime() };
+    const fields = this.flat;
+    this.flat = new Map();
+    if (isFlatType) fields.delete('type');
+    return { type, fields, timestamp: this.envelopeTime() };
+  }
+
+  /** Moves behind a time in the usual form without making a string of it that nothing keeps. */
+  private plainTime(): number | undefined {
+    if (this.next() !== is.QUOTE) return undefined;
+    const start = this.at + 1;
+    for (const length of PLAIN_TIME_LENGTHS) {
+      const end = start + length;
+      if (end >= this.end || this.text.charCodeAt(end) !== is.QUOTE) continue;
+      const time = readPlainTime(this.text.slice(start, end));
+      if (time !== undefined) this.at = end + 1;
+      return time;
+    }
+    return undefined;
   }
 
   private envelopeTime(): number | undefined {
-    if (this.timestamp === null) return undefined;
+    if (this.timestamp === null) return this.plainTimestamp;
     const time = readEventTime(this.timestamp);
     if (time === undefined) {
       this.problems.push({

@@ -23,7 +23,7 @@ export function events(extension: string, content: string, options: ReaderOption
 }
 
 /** An event as `Type@time {fields}`, for a look at many at once. */
-export function brief({ type, fields, fallbackTime, timestamp }: InputEvent): string {
+function brief({ type, fields, fallbackTime, timestamp }: InputEvent): string {
   return `${type}@${fallbackTime}${timestamp === undefined ? '' : `!${timestamp}`} ${JSON.stringify(plain(fields))}`;
 }
 

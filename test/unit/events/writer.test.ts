@@ -9,7 +9,7 @@ import { TIMESTAMP } from '../../../shared/language/plan/types.ts';
 import { declare, events } from './reading.ts';
 
 const text = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: fc.integer({ min: 0, max: 0x10ffff }).map((code) => String.fromCodePoint(code)) }),
   fc.string(),
   fc.constantFrom('', '"', '\\', "'", '\\n', '\n\r\t', '\0\u007f\u0085', '\ud800', '\u2028', '\ufeff', 'C:\\new', '__proto__', 'null'),
 );
