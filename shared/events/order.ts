@@ -70,7 +70,7 @@ function equalMaps(a: ValueMap, b: ValueMap, depth: number, visits: Visits): boo
   if (a.size !== b.size) return false;
   enterNested(a.size, depth, visits);
   for (const [key, item] of a) {
-    if (!b.has(key) || !equalNested(item, b.get(key), depth + 1, visits)) return false;
+    if (!equalNested(item, b.get(key), depth + 1, visits)) return false;
   }
   return true;
 }

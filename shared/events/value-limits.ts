@@ -13,7 +13,7 @@ export const valueLimits = {
   /** Nesting of arrays and maps; an array of numbers has depth 1. */
   nestingDepthMax: 128,
   /** Values within one value, counted as often as they are reached. */
-  visitedValuesMax: 4_194_304,
+  visitedValuesMax: 2_097_152,
 } as const;
 
 /** Counts down what a walk over a nested value may still visit. One per walk. */

@@ -327,7 +327,7 @@ const flatten = defineFunction({
 const concat = defineFunction({
   name: 'concat',
   category: 'collection',
-  parameters: [variadic(oneOf<string | ValueArray>('parts', STR, arrayOf(ANY)))],
+  parameters: [oneOf<string | ValueArray>('x', STR, arrayOf(ANY)), variadic(oneOf<string | ValueArray>('others', STR, arrayOf(ANY)))],
   result: commonType,
   summary: 'Strings, or arrays, put one behind the other.',
   examples: [

@@ -139,7 +139,7 @@ const coalesce = defineFunction({
   name: 'coalesce',
   aliases: ['if_null'],
   category: 'conversion',
-  parameters: [variadic(any('values'))],
+  parameters: [any('x'), variadic(any('others'))],
   result: commonType,
   summary: 'The first argument that is not null, like `??`.',
   examples: [

@@ -17,7 +17,7 @@ export interface Parameter {
   readonly name: string;
   readonly types: readonly Type[];
   readonly optional?: boolean;
-  /** The last parameter may repeat: once or more, or any number of times when it is also `optional`. */
+  /** The last parameter may be given any number of times, also not at all. */
   readonly variadic?: boolean;
   /** A lambda with one of these numbers of parameters; `types` is then empty. */
   readonly lambda?: { readonly arities: readonly number[]; readonly parameterTypes: (args: readonly Type[]) => readonly Type[] };

@@ -160,21 +160,18 @@ const div = defineFunction({
   evaluate: (a, b) => finite(Math.trunc(a / b)),
 });
 
-const ORDERED: readonly Type[] = [...NUMBER, STR, TIMESTAMP, DURATION, arrayOf(ANY)];
+const ORDERED: readonly Type[] = [...NUMBER, STR, TIMESTAMP, DURATION];
 
 function extreme(name: string, direction: Direction, summary: string, examples: FunctionDescriptor['examples']): FunctionDescriptor {
   return defineFunction({
     name,
     category: 'math',
-    parameters: [variadic(oneOf<Value>('values', ...ORDERED))],
+    parameters: [oneOf<Value>('x', ...ORDERED, arrayOf(ANY)), variadic(oneOf<Value>('others', ...ORDERED))],
     result: (args) => (args.length === 1 && args[0]?.kind === 'array' ? itemOf(args[0]) : commonType(args)),
     summary,
     examples,
     nulls: 'handle',
-    evaluate: (...values) => {
-      const [only = null] = values;
-      return extremeOf(name, values.length === 1 && isArray(only) ? only : values, direction);
-    },
+    evaluate: (x, ...others) => extremeOf(name, others.length === 0 && x !== null && isArray(x) ? x : [x, ...others], direction),
   });
 }
 

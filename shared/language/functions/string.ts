@@ -164,7 +164,7 @@ const regexExtract = defineFunction({
 const format = defineFunction({
   name: 'format',
   category: 'string',
-  parameters: [str('template'), variadic(optional(any('values')))],
+  parameters: [str('template'), variadic(any('values'))],
   result: always(STR),
   summary: 'The template with each `{}` replaced by the next value, as `to_string` prints it; `{{` and `}}` are braces.',
   examples: [

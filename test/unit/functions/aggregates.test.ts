@@ -229,6 +229,9 @@ describe('variance and deviation', () => {
     expect(aggregate('stddev', [5])).toBeNull();
     expect(aggregate('variance', [1e200, 1])).toBeNull();
     expect(aggregate('variance', [1, 2, 1e200])).toBeNull();
+    const [small, large] = [[1, 2], [1e200]].map((list) => feed(create(aggregates.get('variance') as AggregateDescriptor), inputsOf(list)));
+    small?.merge?.(large as Accumulator);
+    expect(small?.result(WINDOW)).toBeNull();
   });
 
   test('of durations: a deviation is a duration, a variance has no unit to give', () => {

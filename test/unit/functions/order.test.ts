@@ -11,6 +11,13 @@ describe('strings', () => {
     expect('\u{ffff}' < '😀').toBe(false);
   });
 
+  test('with half of a pair order as the code points that they have', () => {
+    const [pair, halfAndMore] = ['\ud83d\ude00', '\ud83d\ue000'];
+    expect(compareText(pair, halfAndMore)).toBeGreaterThan(0);
+    expect(compareText(halfAndMore, pair)).toBeLessThan(0);
+    expect(compareText('\ud83da', '\ud83db')).toBeLessThan(0);
+  });
+
   test('order as their lists of code points do', () => {
     const naive = (a: string, b: string): number => {
       const [left, right] = [a, b].map((text) => [...text].map((character) => character.codePointAt(0) ?? 0));

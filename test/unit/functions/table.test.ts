@@ -106,7 +106,7 @@ describe('the type of a result', () => {
 
 /** Arguments that fit the parameters in number, and often in kind. */
 function argumentsOf({ parameters }: FunctionDescriptor): fc.Arbitrary<(Value | FunctionValue)[]> {
-  const required = parameters.filter(({ optional }) => !optional).length;
+  const required = parameters.filter(({ optional, variadic }) => !optional && !variadic).length;
   const most = parameters.at(-1)?.variadic ? parameters.length + 2 : parameters.length;
   const positions = Array.from({ length: most }, (_, at) => argumentOf(parameters[Math.min(at, parameters.length - 1)]));
   return fc.tuple(fc.integer({ min: required, max: most }), ...positions).map(([count, ...args]) => args.slice(0, count));
@@ -191,7 +191,9 @@ describe('a wrong kind', () => {
     ['year', [5], 'year: expected timestamp as t, found int'],
     ['filter', [[1], 5], 'filter: expected a function as test, found int'],
     ['format', [5], 'format: expected str as template, found int'],
-    ['max', [1, true], 'max: expected number, str, timestamp, duration or array, found bool'],
+    ['max', [1, true], 'max: expected number, str, timestamp or duration as others, found bool'],
+    ['max', [1, [2]], 'max: expected number, str, timestamp or duration as others, found array'],
+    ['concat', ['a', 1], 'concat: expected str or array as others, found int'],
   ])('%s of %j is a failure that says so', (name, args, message) => {
     expect(() => functions.get(name)?.evaluate(args, { now: 0 })).toThrow(new EvaluationError(message));
   });
