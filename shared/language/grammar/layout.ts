@@ -268,7 +268,7 @@ class Scanner {
         line.opensBlock = true;
       }
     } else if (char === ';') line.semicolons.push(start);
-    else if (char === '.' && this.#isOperatorAhead(start)) line.operatorDots.push(start);
+    else if (char === '.' && this.#text[start - 1] !== '.' && this.#isOperatorAhead(start)) line.operatorDots.push(start);
   }
 
   #isOperatorAhead(at: number): boolean {

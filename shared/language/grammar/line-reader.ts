@@ -24,7 +24,7 @@ import type {
   TypeExpression,
 } from '../ast/nodes.ts';
 import type { Diagnostic, SourceText } from '../diagnostics/diagnostic.ts';
-import { depthMax, isTooDeep } from './depth.ts';
+import { depthMax, tooDeepAt } from './depth.ts';
 import { SyntaxError as GrammarError, parse as parseLine } from './generated/parser.js';
 import type { Holes } from './lookahead.ts';
 import { LineError, type Notes } from './notes.ts';
@@ -101,8 +101,9 @@ export class LineReader {
     const notes = this.#notes();
     try {
       const reading = parseLine(input, { startRule: rule, base: piece.start, holes, notes } as { startRule: R }) as Readings[R];
-      if (input.length <= depthMax || !isTooDeep(reading)) return reading;
-      this.report({ start: piece.start, end: piece.end }, `this is nested more than ${depthMax} deep`, 'name parts of it with `let`');
+      const deep = input.length > depthMax ? tooDeepAt(reading) : undefined;
+      if (!deep) return reading;
+      this.report(deep, `this is nested more than ${depthMax} deep`, 'name parts of it with `let`');
     } catch (error) {
       this.#explain(error, { rule, piece, input });
     }
@@ -125,8 +126,9 @@ export class LineReader {
     const said = new Set<string>();
     return {
       report: (span, message, hint) => {
+        if (said.size >= errorsPerLineMax) return;
         const key = `${span.start} ${message}`;
-        if (said.size >= errorsPerLineMax || said.has(key)) return;
+        if (said.has(key)) return;
         said.add(key);
         this.report(span, message, hint);
       },

@@ -16,6 +16,11 @@ const unitMs: Readonly<Record<string, number>> = {
 const number = /^\d+(?:_\d+)*(\.\d+(?:_\d+)*)?([eE][+-]?\d+)?$/;
 const durationPart = /(\d+(?:_\d+)*(?:\.\d+)?)([a-z]+)/gy;
 
+/** A token as messages show it: code points past the fortieth are left out. */
+export function clipped(token: string): string {
+  return token.length > 40 ? `${[...token.slice(0, 80)].slice(0, 38).join('')}..` : token;
+}
+
 /** An int, float or duration. */
 export function readNumeric(text: string, span: Span, notes: Notes): NumberLiteral | DurationLiteral {
   const found = number.exec(text);
@@ -23,8 +28,8 @@ export function readNumeric(text: string, span: Span, notes: Notes): NumberLiter
   const type = found[1] === undefined && found[2] === undefined ? 'int' : 'float';
   const value = Number(text.replaceAll('_', ''));
   if (type === 'int' && value > intMax) {
-    notes.report(span, `the int ${text} is outside +-(2^53-1)`, 'write an id that long as a string');
-  } else if (value === Number.POSITIVE_INFINITY) notes.report(span, `the float ${text} is too large`);
+    notes.report(span, `the int ${clipped(text)} is outside +-(2^53-1)`, 'write an id that long as a string');
+  } else if (value === Number.POSITIVE_INFINITY) notes.report(span, `the float ${clipped(text)} is too large`);
   return { kind: 'NumberLiteral', span, type, value: Math.min(value, Number.MAX_VALUE), text };
 }
 
@@ -36,14 +41,20 @@ function readDuration(text: string, span: Span, notes: Notes): NumberLiteral | D
   for (let part = durationPart.exec(text); part; part = durationPart.exec(text)) {
     const unit = unitMs[part[2] as string];
     if (unit === undefined) return notAQuantity(text, span, notes, part[2] as string);
-    if (unit >= lastUnit)
-      notes.report(span, `the parts of the duration \`${text}\` are out of order`, 'write the larger unit first: `1h30m`');
+    if (unit >= lastUnit) {
+      notes.report(
+        span,
+        `the parts of the duration \`${clipped(text)}\` are out of order`,
+        'write the larger unit first, each once: `1h30m`',
+      );
+      return { kind: 'DurationLiteral', span, ms, text };
+    }
     ms += Number((part[1] as string).replaceAll('_', '')) * unit;
     lastUnit = unit;
     end = durationPart.lastIndex;
   }
   if (end !== text.length) return notAQuantity(text, span, notes);
-  if (ms > intMax) notes.report(span, `the duration ${text} is too long`);
+  if (ms > intMax) notes.report(span, `the duration ${clipped(text)} is too long`);
   return { kind: 'DurationLiteral', span, ms: roundedToNs(ms), text };
 }
 
@@ -53,7 +64,7 @@ function roundedToNs(ms: number): number {
 }
 
 function notAQuantity(text: string, span: Span, notes: Notes, unit?: string): NumberLiteral {
-  notes.report(span, `\`${text}\` is neither a number nor a duration`, quantityHint(text, unit));
+  notes.report(span, `\`${clipped(text)}\` is neither a number nor a duration`, quantityHint(text, unit));
   return { kind: 'NumberLiteral', span, type: 'int', value: 0, text: '0' };
 }
 
@@ -68,7 +79,7 @@ const unitNames: readonly [RegExp, string][] = [
 
 function quantityHint(text: string, unit: string | undefined): string {
   const known = unitNames.find(([names]) => unit !== undefined && names.test(unit));
-  if (known && unit !== undefined) return `write \`${text.replace(unit, known[1])}\``;
+  if (known && unit !== undefined) return `write \`${clipped(text.replace(unit, known[1]))}\``;
   if (/^0[xXbBoO]/.test(text)) return 'write the number in decimal';
   if (/^\d[\d_]*$/.test(text)) return 'an underscore stands between two digits';
   if (/^[\d._]+[fFlLuU]$/.test(text)) return 'numbers have no suffix';
@@ -85,7 +96,7 @@ export function readTimestamp(text: string, span: Span, notes: Notes): Timestamp
   const ms = parts ? timestampMs(parts) : undefined;
   if (ms === undefined) {
     const why = parts ? 'is no date or time of day' : 'is no timestamp';
-    notes.report(span, `\`${text}\` ${why}`, 'write `@2026-01-31` or `@2026-01-31T10:00:00Z`');
+    notes.report(span, `\`${clipped(text)}\` ${why}`, 'write `@2026-01-31` or `@2026-01-31T10:00:00Z`');
   }
   return { kind: 'TimestampLiteral', span, ms: ms ?? 0, text };
 }

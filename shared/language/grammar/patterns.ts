@@ -174,18 +174,15 @@ interface Building {
 function buildPattern(raw: RawPattern, { kept, notes, ownWithin }: Building): Pattern {
   const last = lastItem(raw);
   const stays = ownWithin || (last.form === 'step' && last.negated !== null);
-  const moved = stays ? [] : kept.filter((suffix) => suffix.form === 'within');
-  const own = stays ? kept : kept.filter((suffix) => suffix.form !== 'within');
+  const clauses = kept.map(withinClause);
+  const moved = stays ? [] : clauses.filter((suffix) => suffix.form === 'within');
+  const own = stays ? clauses : clauses.filter((suffix) => suffix.form !== 'within');
   const links = raw.rest.map(({ link }) => link);
   const items = [raw.first, ...raw.rest.map(({ item }) => item)];
   const elements = items.map((item, index) => buildItem(item, index === items.length - 1 ? own : item.suffixes, notes));
   const withins = [...moved, ...raw.tail.filter((suffix) => suffix.form === 'within')];
   if (withins[1])
-    notes.report(
-      withins[1].span,
-      'the pattern has a `within` already',
-      'a `within` of the last step itself needs parentheses around the step',
-    );
+    notes.report(withins[1].span, 'the pattern has a `within` already', 'a `within` of the last step itself needs parentheses');
   return {
     kind: 'Pattern',
     span: raw.span,
@@ -193,6 +190,12 @@ function buildPattern(raw: RawPattern, { kept, notes, ownWithin }: Building): Pa
     within: withins[0]?.expression ?? null,
     partitionBy: raw.tail.flatMap((suffix) => (suffix.form === 'partition' ? suffix.keys : [])),
   };
+}
+
+/** `.within(d)` as the `within d` that it means. */
+function withinClause(suffix: Suffix): Suffix {
+  const clause = suffix.form === 'operator' ? stepClause(suffix.operator) : undefined;
+  return clause?.form === 'within' ? clause : suffix;
 }
 
 /** `->` binds loosest, then `OR`, then `AND`. */

@@ -52,7 +52,9 @@ export class StatementReader {
       if (first) this.#reader.report({ start: first.start, end: first.end }, `blocks are nested more than ${blockDepthMax} deep`);
     } else {
       const next = new NextLine(lines, (line) => this.#firstWord(line));
-      for (let line = next.take(); line && !this.#reader.isFull; line = next.take()) found.push(...this.#line(line, next, read));
+      for (let line = next.take(); line && !this.#reader.isFull; line = next.take()) {
+        for (const item of this.#line(line, next, read)) found.push(item);
+      }
     }
     this.#depth--;
     return found;
@@ -100,11 +102,7 @@ export class StatementReader {
 
   /** The part of a line from `start` to `end` as a line of its own; the last part keeps the line's block. */
   #rest(line: Line, start: number, end: number): Line {
-    const text = this.#reader.text;
-    let from = start;
-    let to = end;
-    while (from < to && /\s/.test(text[from] as string)) from++;
-    while (to > from && /\s/.test(text[to - 1] as string)) to--;
+    const { from, to } = this.#trim(start, end);
     const within = (at: number): boolean => at >= from && at < to;
     const isLast = end === line.end;
     return {
@@ -120,11 +118,23 @@ export class StatementReader {
     };
   }
 
+  #trim(start: number, end: number): { from: number; to: number } {
+    const text = this.#reader.text;
+    let from = start;
+    let to = end;
+    while (from < to && /\s/.test(text[from] as string)) from++;
+    while (to > from && /\s/.test(text[to - 1] as string)) to--;
+    return { from, to };
+  }
+
   #splitAtSemicolons(line: Line): Line[] {
+    if (line.semicolons.length === 0) return [line];
     const ends = [...line.semicolons, line.end];
-    return ends
-      .map((end, index) => this.#rest(line, index === 0 ? line.start : (ends[index - 1] as number) + 1, end))
-      .filter((part) => part.start < part.end);
+    const parts = ends.map((end, index) => {
+      const { from, to } = this.#trim(index === 0 ? line.start : (ends[index - 1] as number) + 1, end);
+      return { ...line, start: from, end: to, colons: [], semicolons: [], operatorDots: [] };
+    });
+    return parts.filter((part) => part.start < part.end);
   }
 
   #requireBlock({ head, body, line }: Compound): void {

@@ -1,5 +1,6 @@
 /** Says in the user's words what the grammar did not expect, and what the user may have meant. */
 import { nearestName } from '../diagnostics/nearest-name.ts';
+import { clipped } from './literals.ts';
 import { isReserved } from './lookahead.ts';
 
 /** What the generated parser hands over about what it expected. */
@@ -46,8 +47,7 @@ function tokenAt(text: string, at: number): string {
 
 function describeToken(token: string): string {
   if (token === '') return 'end of line';
-  const shown = token.length > 40 ? `${[...token].slice(0, 36).join('')}..` : token;
-  return `\`${shown}\``;
+  return `\`${clipped(token)}\``;
 }
 
 // ------------------------------------------------------------------------------------------------ expectations

@@ -556,60 +556,61 @@ function peg$parse(input, options) {
   function peg$f87(prefixes, operand) {    return { prefixes, operand };  }
   function peg$f88() {    return '-';  }
   function peg$f89() {    return 'not';  }
-  function peg$f90(operator) {    return { operator, start: span().start };  }
-  function peg$f91(head, tail) {    return tail.length === 0 ? head : foldPostfix(head, tail);  }
-  function peg$f92(arguments_) {    return { form: 'call', end: span().end, arguments: arguments_ };  }
-  function peg$f93(index) {    return { ...index, end: span().end };  }
-  function peg$f94() {    return false;  }
-  function peg$f95() {    return true;  }
-  function peg$f96(optional, name) {    return { form: 'member', end: span().end, name, optional };  }
-  function peg$f97(from, to) {    return { form: 'slice', from, to };  }
-  function peg$f98(index) {    return { form: 'index', index };  }
-  function peg$f99(text) {    return node('Name', { name: text, quoted: false });  }
-  function peg$f100(text) {    return node('Name', { name: text, quoted: true });  }
-  function peg$f101() {    return node('BoolLiteral', { value: true });  }
-  function peg$f102() {    return node('BoolLiteral', { value: false });  }
-  function peg$f103() {    return node('NullLiteral', {});  }
-  function peg$f104(value, condition) {
+  function peg$f90() {    return 'not';  }
+  function peg$f91(operator) {    return { operator, start: span().start };  }
+  function peg$f92(head, tail) {    return tail.length === 0 ? head : foldPostfix(head, tail);  }
+  function peg$f93(arguments_) {    return { form: 'call', end: span().end, arguments: arguments_ };  }
+  function peg$f94(index) {    return { ...index, end: span().end };  }
+  function peg$f95() {    return false;  }
+  function peg$f96() {    return true;  }
+  function peg$f97(optional, name) {    return { form: 'member', end: span().end, name, optional };  }
+  function peg$f98(from, to) {    return { form: 'slice', from, to };  }
+  function peg$f99(index) {    return { form: 'index', index };  }
+  function peg$f100(text) {    return node('Name', { name: text, quoted: false });  }
+  function peg$f101(text) {    return node('Name', { name: text, quoted: true });  }
+  function peg$f102() {    return node('BoolLiteral', { value: true });  }
+  function peg$f103() {    return node('BoolLiteral', { value: false });  }
+  function peg$f104() {    return node('NullLiteral', {});  }
+  function peg$f105(value, condition) {
     const expression = condition === null ? value : wrapFiltered({ value, condition, span: { start: value.span.start, end: condition.span.end }, notes, step: false });
     return node('Parenthesized', { expression });
   }
-  function peg$f105(items) {    return node('ArrayLiteral', { items });  }
-  function peg$f106() {    return isHoleAhead(input, offset(), { holes, base, notes });  }
-  function peg$f107(name) {    return node('Hole', { name });  }
-  function peg$f108(entries) {    return node('MapLiteral', { entries });  }
-  function peg$f109(key, value) {    return node('MapEntry', { ...key, value });  }
-  function peg$f110(name) {    return { key: name.text, quoted: name.quoted };  }
-  function peg$f111(string) {    return { key: string.value, quoted: true };  }
-  function peg$f112() {    return enter();  }
-  function peg$f113() {    return leave();  }
-  function peg$f114() {    leave(); return false;  }
-  function peg$f115(type, marks) {
+  function peg$f106(items) {    return node('ArrayLiteral', { items });  }
+  function peg$f107() {    return isHoleAhead(input, offset(), { holes, base, notes });  }
+  function peg$f108(name) {    return node('Hole', { name });  }
+  function peg$f109(entries) {    return node('MapLiteral', { entries });  }
+  function peg$f110(key, value) {    return node('MapEntry', { ...key, value });  }
+  function peg$f111(name) {    return { key: name.text, quoted: name.quoted };  }
+  function peg$f112(string) {    return { key: string.value, quoted: true };  }
+  function peg$f113() {    return enter();  }
+  function peg$f114() {    return leave();  }
+  function peg$f115() {    leave(); return false;  }
+  function peg$f116(type, marks) {
     return marks.reduce((of, end) => ({ kind: 'OptionalType', span: { start: of.span.start, end }, of }), type);
   }
-  function peg$f116() {    return span().end;  }
-  function peg$f117(item) {    return node('ArrayType', { item });  }
-  function peg$f118(key, value) {    return node('MapType', { key, value });  }
-  function peg$f119(parameters) {    return node('NamedType', { name: 'tuple', parameters });  }
-  function peg$f120(name, parameters) {    return node('NamedType', { name: name.text, parameters: parameters ?? [] });  }
-  function peg$f121(text) {    return node('Identifier', { text, quoted: false });  }
-  function peg$f122(text) {    return node('Identifier', { text, quoted: true });  }
-  function peg$f123(text) {    return node('Identifier', { text, quoted: false });  }
-  function peg$f124(text) {    return node('Identifier', { text, quoted: true });  }
-  function peg$f125(head, tail) {
+  function peg$f117() {    return span().end;  }
+  function peg$f118(item) {    return node('ArrayType', { item });  }
+  function peg$f119(key, value) {    return node('MapType', { key, value });  }
+  function peg$f120(parameters) {    return node('NamedType', { name: 'tuple', parameters });  }
+  function peg$f121(name, parameters) {    return node('NamedType', { name: name.text, parameters: parameters ?? [] });  }
+  function peg$f122(text) {    return node('Identifier', { text, quoted: false });  }
+  function peg$f123(text) {    return node('Identifier', { text, quoted: true });  }
+  function peg$f124(text) {    return node('Identifier', { text, quoted: false });  }
+  function peg$f125(text) {    return node('Identifier', { text, quoted: true });  }
+  function peg$f126(head, tail) {
     return tail.length === 0 ? head : node('Identifier', { text: [head, ...tail].map((part) => part.text).join('.'), quoted: false });
   }
-  function peg$f126(word) {    return !isReserved(word);  }
-  function peg$f127() {    return holes !== null;  }
-  function peg$f128(name) {    return holes.has(name);  }
-  function peg$f129(text) {    return readNumeric(text, span(), notes);  }
-  function peg$f130(text) {    return readTimestamp(text, span(), notes);  }
-  function peg$f131(text) {    return node('StringLiteral', { value: readString(text, base + offset() + 1, notes), raw: false });  }
-  function peg$f132(text) {    return node('StringLiteral', { value: readRawString(text), raw: true });  }
-  function peg$f133(parts) {    return node('TemplateLiteral', { parts });  }
-  function peg$f134(text) {    return readTemplateText(text, base + offset(), notes);  }
-  function peg$f135() {    return isLoopVariableAhead(input, offset(), holes);  }
-  function peg$f136(name) {    return node('Hole', { name });  }
+  function peg$f127(word) {    return !isReserved(word);  }
+  function peg$f128() {    return holes !== null;  }
+  function peg$f129(name) {    return holes.has(name);  }
+  function peg$f130(text) {    return readNumeric(text, span(), notes);  }
+  function peg$f131(text) {    return readTimestamp(text, span(), notes);  }
+  function peg$f132(text) {    return node('StringLiteral', { value: readString(text, base + offset() + 1, notes), raw: false });  }
+  function peg$f133(text) {    return node('StringLiteral', { value: readRawString(text), raw: true });  }
+  function peg$f134(parts) {    return node('TemplateLiteral', { parts });  }
+  function peg$f135(text) {    return readTemplateText(text, base + offset(), notes);  }
+  function peg$f136() {    return isLoopVariableAhead(input, offset(), holes);  }
+  function peg$f137(name) {    return node('Hole', { name });  }
   let peg$currPos = options.peg$currPos | 0;
   let peg$savedPos = peg$currPos;
   const peg$posDetailsCache = [{ line: 1, column: 1 }];
@@ -5473,8 +5474,8 @@ function peg$parse(input, options) {
           if (s2 !== peg$FAILED) {
             s3 = peg$parseB();
             if (s3 !== peg$FAILED) {
-              s2 = [s2, s3];
-              s1 = s2;
+              peg$savedPos = s1;
+              s1 = peg$f90();
             } else {
               peg$currPos = s1;
               s1 = peg$FAILED;
@@ -5489,7 +5490,7 @@ function peg$parse(input, options) {
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
       peg$savedPos = s0;
-      s0 = peg$f90(s1);
+      s0 = peg$f91(s1);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5511,7 +5512,7 @@ function peg$parse(input, options) {
         s3 = peg$parsePostfixTail();
       }
       peg$savedPos = s0;
-      s0 = peg$f91(s1, s2);
+      s0 = peg$f92(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5528,7 +5529,7 @@ function peg$parse(input, options) {
     s2 = peg$parseArguments();
     if (s2 !== peg$FAILED) {
       peg$savedPos = s0;
-      s0 = peg$f92(s2);
+      s0 = peg$f93(s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5557,7 +5558,7 @@ function peg$parse(input, options) {
           }
           if (s6 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f93(s4);
+            s0 = peg$f94(s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5583,7 +5584,7 @@ function peg$parse(input, options) {
         }
         if (s3 !== peg$FAILED) {
           peg$savedPos = s2;
-          s3 = peg$f94();
+          s3 = peg$f95();
         }
         s2 = s3;
         if (s2 === peg$FAILED) {
@@ -5599,7 +5600,7 @@ function peg$parse(input, options) {
             s4 = peg$parseDot();
             if (s4 !== peg$FAILED) {
               peg$savedPos = s2;
-              s2 = peg$f95();
+              s2 = peg$f96();
             } else {
               peg$currPos = s2;
               s2 = peg$FAILED;
@@ -5614,7 +5615,7 @@ function peg$parse(input, options) {
           s4 = peg$parseAnyName();
           if (s4 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f96(s2, s4);
+            s0 = peg$f97(s2, s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5652,7 +5653,7 @@ function peg$parse(input, options) {
         s5 = null;
       }
       peg$savedPos = s0;
-      s0 = peg$f97(s1, s5);
+      s0 = peg$f98(s1, s5);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5662,7 +5663,7 @@ function peg$parse(input, options) {
       s1 = peg$parseExpression();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f98(s1);
+        s1 = peg$f99(s1);
       }
       s0 = s1;
     }
@@ -5710,7 +5711,7 @@ function peg$parse(input, options) {
     s1 = peg$parseNameText();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f99(s1);
+      s1 = peg$f100(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -5718,7 +5719,7 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f100(s1);
+        s1 = peg$f101(s1);
       }
       s0 = s1;
     }
@@ -5746,7 +5747,7 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f101();
+        s0 = peg$f102();
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -5768,7 +5769,7 @@ function peg$parse(input, options) {
         s2 = peg$parseB();
         if (s2 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f102();
+          s0 = peg$f103();
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -5790,7 +5791,7 @@ function peg$parse(input, options) {
           s2 = peg$parseB();
           if (s2 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f103();
+            s0 = peg$f104();
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5861,7 +5862,7 @@ function peg$parse(input, options) {
         }
         if (s6 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f104(s3, s4);
+          s0 = peg$f105(s3, s4);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -5920,7 +5921,7 @@ function peg$parse(input, options) {
       }
       if (s6 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f105(s3);
+        s0 = peg$f106(s3);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -5938,7 +5939,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f106();
+    s1 = peg$f107();
     if (s1) {
       s1 = undefined;
     } else {
@@ -5972,7 +5973,7 @@ function peg$parse(input, options) {
           }
           if (s6 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f107(s4);
+            s0 = peg$f108(s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5994,7 +5995,7 @@ function peg$parse(input, options) {
       s1 = peg$parseEntries();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f108(s1);
+        s1 = peg$f109(s1);
       }
       s0 = s1;
     }
@@ -6075,7 +6076,7 @@ function peg$parse(input, options) {
         s5 = peg$parseExpression();
         if (s5 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f109(s1, s5);
+          s0 = peg$f110(s1, s5);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -6100,7 +6101,7 @@ function peg$parse(input, options) {
     s1 = peg$parseAnyName();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f110(s1);
+      s1 = peg$f111(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -6108,7 +6109,7 @@ function peg$parse(input, options) {
       s1 = peg$parseString();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f111(s1);
+        s1 = peg$f112(s1);
       }
       s0 = s1;
     }
@@ -6126,7 +6127,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f112();
+    s1 = peg$f113();
     if (s1) {
       s1 = undefined;
     } else {
@@ -6136,7 +6137,7 @@ function peg$parse(input, options) {
       s2 = peg$parseTypeBody();
       if (s2 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
-        s3 = peg$f113();
+        s3 = peg$f114();
         if (s3) {
           s3 = undefined;
         } else {
@@ -6158,7 +6159,7 @@ function peg$parse(input, options) {
     }
     if (s0 === peg$FAILED) {
       peg$savedPos = peg$currPos;
-      s0 = peg$f114();
+      s0 = peg$f115();
       if (s0) {
         s0 = undefined;
       } else {
@@ -6198,7 +6199,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f115(s1, s2);
+      s0 = peg$f116(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -6220,7 +6221,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f116();
+      s1 = peg$f117();
     }
     s0 = s1;
 
@@ -6252,7 +6253,7 @@ function peg$parse(input, options) {
         }
         if (s5 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f117(s3);
+          s0 = peg$f118(s3);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -6300,7 +6301,7 @@ function peg$parse(input, options) {
               }
               if (s9 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f118(s3, s7);
+                s0 = peg$f119(s3, s7);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -6369,7 +6370,7 @@ function peg$parse(input, options) {
             }
             if (s6 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f119(s3);
+              s0 = peg$f120(s3);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -6449,7 +6450,7 @@ function peg$parse(input, options) {
               s2 = null;
             }
             peg$savedPos = s0;
-            s0 = peg$f120(s1, s2);
+            s0 = peg$f121(s1, s2);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -6483,7 +6484,7 @@ function peg$parse(input, options) {
     s1 = peg$parseNameText();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f121(s1);
+      s1 = peg$f122(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -6491,7 +6492,7 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f122(s1);
+        s1 = peg$f123(s1);
       }
       s0 = s1;
     }
@@ -6532,7 +6533,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f123(s1);
+      s1 = peg$f124(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -6540,7 +6541,7 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f124(s1);
+        s1 = peg$f125(s1);
       }
       s0 = s1;
     }
@@ -6605,7 +6606,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f125(s1, s2);
+      s0 = peg$f126(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -6633,7 +6634,7 @@ function peg$parse(input, options) {
     }
     if (s2 !== peg$FAILED) {
       peg$savedPos = peg$currPos;
-      s3 = peg$f126(s2);
+      s3 = peg$f127(s2);
       if (s3) {
         s3 = undefined;
       } else {
@@ -6670,7 +6671,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f127();
+    s1 = peg$f128();
     if (s1) {
       s1 = undefined;
     } else {
@@ -6694,7 +6695,7 @@ function peg$parse(input, options) {
         }
         if (s3 !== peg$FAILED) {
           peg$savedPos = peg$currPos;
-          s4 = peg$f128(s3);
+          s4 = peg$f129(s3);
           if (s4) {
             s4 = undefined;
           } else {
@@ -7013,7 +7014,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f129(s1);
+      s1 = peg$f130(s1);
     }
     s0 = s1;
     peg$silentFails--;
@@ -7375,7 +7376,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f130(s1);
+      s1 = peg$f131(s1);
     }
     s0 = s1;
     peg$silentFails--;
@@ -7487,7 +7488,7 @@ function peg$parse(input, options) {
       }
       if (s3 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f131(s2);
+        s0 = peg$f132(s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -7553,7 +7554,7 @@ function peg$parse(input, options) {
         }
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f132(s2);
+          s0 = peg$f133(s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -7605,7 +7606,7 @@ function peg$parse(input, options) {
       }
       if (s3 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f133(s2);
+        s0 = peg$f134(s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -7746,7 +7747,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f134(s1);
+      s1 = peg$f135(s1);
     }
     s0 = s1;
 
@@ -7758,7 +7759,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f135();
+    s1 = peg$f136();
     if (s1) {
       s1 = undefined;
     } else {
@@ -7792,7 +7793,7 @@ function peg$parse(input, options) {
           }
           if (s6 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f136(s4);
+            s0 = peg$f137(s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
