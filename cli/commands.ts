@@ -9,6 +9,10 @@ export interface CommandRow {
 
 /** The table of commands. A name that is written as two words stands in the table as two words. */
 export const commands: readonly CommandRow[] = [
+  { words: 'check', load: async () => (await import('./check.ts')).CheckCommand },
+  { words: 'parse', load: async () => (await import('./parse.ts')).ParseCommand },
+  { words: 'simulate', load: async () => (await import('./simulate.ts')).SimulateCommand },
+  { words: 'infer', load: async () => (await import('./infer.ts')).InferCommand },
   { words: 'config show', load: async () => (await import('./config-show.ts')).ConfigShowCommand },
   { words: 'config-gen', load: async () => (await import('./config-gen.ts')).ConfigGenCommand },
 ];

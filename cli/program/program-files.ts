@@ -1,0 +1,89 @@
+import { readFileSync, realpathSync } from 'node:fs';
+import { dirname, isAbsolute, join, normalize } from 'node:path';
+import { CepError } from '../../shared/errors/error.ts';
+import { lossyText, wellFormedStart } from '../../shared/events/reading/utf8.ts';
+import { type Diagnostic, SourceText } from '../../shared/language/diagnostics/diagnostic.ts';
+
+/**
+ * Reads a program and what it imports from files. Each file is read once, by whatever names it is called, and its
+ * `SourceText` has the name by which it was called first.
+ */
+export class ProgramFiles {
+  readonly #byRealPath = new Map<string, SourceText>();
+  readonly #problems: Diagnostic[] = [];
+
+  /** Every file read so far, in order. */
+  get sources(): readonly SourceText[] {
+    return [...this.#byRealPath.values()];
+  }
+
+  /** What is wrong with the bytes of the files read so far: they are not UTF-8 text. */
+  get problems(): readonly Diagnostic[] {
+    return this.#problems;
+  }
+
+  /** The program that the user named. @throws CepError `file_not_found` or `io_error` */
+  main(path: string): SourceText {
+    return this.#read(path);
+  }
+
+  /** An import, relative to the file it stands in; undefined when it cannot be read. */
+  readonly resolveImport = (path: string, from: SourceText): SourceText | undefined => {
+    try {
+      return this.#read(isAbsolute(path) ? path : join(dirname(from.name), path));
+    } catch (error) {
+      if (error instanceof CepError) return undefined; // The checker reports the import, at its position.
+      throw error;
+    }
+  };
+
+  #read(path: string): SourceText {
+    const name = normalize(path);
+    const key = attempt(name, () => realpathSync(name));
+    const known = this.#byRealPath.get(key);
+    if (known) return known;
+    const source = this.#decode(
+      name,
+      attempt(name, () => readFileSync(name)),
+    );
+    this.#byRealPath.set(key, source);
+    return source;
+  }
+
+  #decode(name: string, bytes: Uint8Array): SourceText {
+    const text = lossyText(bytes);
+    const mark = text.startsWith('\uFEFF') ? 1 : 0;
+    const source = new SourceText(name, text.slice(mark));
+    const start = text.includes('\uFFFD') ? wellFormedStart(bytes).length : text.length;
+    if (start < text.length) this.#problems.push(malformedText(source, start - mark));
+    return source;
+  }
+}
+
+function malformedText(source: SourceText, start: number): Diagnostic {
+  const isUtf16 = source.text.includes('\0');
+  return {
+    severity: 'error',
+    code: 'E000',
+    message: 'this byte is not UTF-8 text',
+    hint: `${isUtf16 ? 'the file looks like UTF-16: ' : ''}save the file as UTF-8`,
+    source,
+    span: { start, end: start + 1 },
+  };
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EISDIR: 'it is a directory',
+  ENOTDIR: 'a part of its path is no directory',
+};
+
+function attempt<T>(path: string, action: () => T): T {
+  try {
+    return action();
+  } catch (cause) {
+    const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason';
+    if (reason === 'ENOENT') throw new CepError('file_not_found', `program file '${path}' not found`, { cause });
+    throw new CepError('io_error', `program file '${path}' cannot be read: ${reasons[reason] ?? reason}`, { cause });
+  }
+}
