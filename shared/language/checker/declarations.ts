@@ -3,6 +3,7 @@ import { ANY } from '../plan/types.ts';
 import type { CheckContext } from './context.ts';
 import type { CheckState } from './program-context.ts';
 import { declareFunction, prepareFunction } from './program-functions.ts';
+import type { WrittenLoad, WrittenTest } from './program-table.ts';
 import { prepareValue } from './program-values.ts';
 import type { AliasSymbol, AnySymbol, ConnectorSymbol, EventSymbol, FunctionSymbol, Module, RecordSymbol, ValueSymbol } from './symbols.ts';
 import { prepareAlias, prepareEvent, prepareRecord } from './type-declarations.ts';
@@ -13,9 +14,9 @@ interface Target {
   readonly state: CheckState;
 }
 
-/** The symbol that a statement declares. Assignments and tests are kept in the table; they declare nothing. */
-export function declareStatement(node: Statement, target: Target): AnySymbol | undefined {
-  const { module, state, context } = target;
+/** What a statement adds to the program. Tests of imported files are theirs alone. */
+export function declareStatement(node: Statement, target: Target): AnySymbol | WrittenLoad | WrittenTest | undefined {
+  const { module, context } = target;
   switch (node.kind) {
     case 'EventDeclaration':
       return eventSymbol(node, target);
@@ -38,11 +39,9 @@ export function declareStatement(node: Statement, target: Target): AnySymbol | u
     case 'StreamDeclaration':
       return { kind: 'stream', ...declared(node, target), node, index: -1 };
     case 'AssignmentStatement':
-      state.table.loads.push({ node, module });
-      return undefined;
+      return { kind: 'load', node, module };
     case 'TestDeclaration':
-      if (module.isMain) state.table.tests.push({ node, module });
-      return undefined;
+      return module.isMain ? { kind: 'test', node, module } : undefined;
     case 'ImportDeclaration':
     case 'ForDeclaration':
     case 'IfDeclaration':

@@ -5,6 +5,7 @@ import type { CheckContext } from './context.ts';
 import { declareStatement } from './declarations.ts';
 import { expandStatements } from './expand.ts';
 import { type CheckState, contextOf } from './program-context.ts';
+import type { WrittenLoad, WrittenTest } from './program-table.ts';
 import type { AnySymbol } from './symbols.ts';
 import { LoadedModule } from './visible-names.ts';
 
@@ -22,11 +23,13 @@ export function loadProgram(source: SourceText, state: CheckState): LoadedModule
   return main;
 }
 
+type Declared = AnySymbol | WrittenLoad | WrittenTest | LoadedModule;
+
 interface Loader {
   readonly state: CheckState;
   readonly modules: Map<string, LoadedModule>;
   /** In order: what each file declares, and where other files stand in it. */
-  readonly statements: Map<LoadedModule, (AnySymbol | LoadedModule)[]>;
+  readonly statements: Map<LoadedModule, Declared[]>;
 }
 
 function loadModule(source: SourceText, isMain: boolean, chain: readonly string[], loader: Loader): LoadedModule {
@@ -92,7 +95,7 @@ function declareModule(
   imports: ReadonlyMap<ImportDeclaration, LoadedModule>,
   { module, context, loader }: Target,
 ): void {
-  const declared: (AnySymbol | LoadedModule)[] = [];
+  const declared: Declared[] = [];
   loader.statements.set(module, declared);
   const aliases = new Set<string>();
   for (const statement of expandStatements(statements, [...imports], context)) {
@@ -104,8 +107,8 @@ function declareModule(
       else for (const symbol of imported.symbols.all()) addName(symbol, module, context);
       continue;
     }
-    const symbol = declareStatement(statement, { module, context, state: loader.state });
-    if (symbol && addName(symbol, module, context)) declared.push(symbol);
+    const item = declareStatement(statement, { module, context, state: loader.state });
+    if (item && (item.kind === 'load' || item.kind === 'test' || addName(item, module, context))) declared.push(item);
   }
 }
 

@@ -93,7 +93,7 @@ function lowerPlain(node: Expression, place: Place): PlanExpression {
     case 'Filtered':
       return misplaced(node, place, 'E073', '`where` behind a call belongs to the aggregates of `.aggregate(..)`');
     case 'Lambda':
-      return misplaced(node, place, 'E062', 'a function stands only as the argument of a call');
+      return misplaced(node, place, 'E062', 'a lambda stands only as the argument of a function of the language');
     case 'Block':
       return misplaced(node, place, 'E062', 'a block stands only as the body of a lambda');
     case 'Hole':

@@ -1,6 +1,5 @@
-import { ANY, isAssignable, printType, type Type } from '../plan/types.ts';
+import { ANY, isAssignable, printType } from '../plan/types.ts';
 import type { CheckContext } from './context.ts';
-import { joinTypes } from './expressions/operator-types.ts';
 import { lowerBody, type Returned } from './expressions/statements.ts';
 import { lowerBool, lowerExpression } from './lower.ts';
 import type { CheckState } from './program-context.ts';
@@ -11,7 +10,7 @@ import { resolveType } from './type-expressions.ts';
 const declared = new WeakSet<FunctionSymbol>();
 const prepared = new WeakSet<FunctionSymbol>();
 
-/** Types of the parameters, and of the result where one is written; untyped ones are `any`. */
+/** Types of the parameters and of the result; what has no type is `any`. */
 export function declareFunction(symbol: FunctionSymbol, context: CheckContext): void {
   if (declared.has(symbol)) return;
   declared.add(symbol);
@@ -24,7 +23,7 @@ export function declareFunction(symbol: FunctionSymbol, context: CheckContext): 
   if (symbol.node.result) symbol.result = resolveType(symbol.node.result, context).type;
 }
 
-/** The body. A call of a function whose body is under way sees its declared result, else `any`. */
+/** The body, unless that is done or under way. */
 export function prepareFunction(symbol: FunctionSymbol, context: CheckContext, state: CheckState): void {
   declareFunction(symbol, context);
   if (prepared.has(symbol)) return;
@@ -44,7 +43,6 @@ export function prepareFunction(symbol: FunctionSymbol, context: CheckContext, s
     },
   );
   if (node.result) checkReturns(symbol, returns, context);
-  else symbol.result = inferred(returns);
   const { name, parameters, result } = symbol;
   symbol.plan = { name, parameters, result, locals: frame.size, body, origin: context.origin(node.span) };
 }
@@ -54,12 +52,6 @@ function checkReturns(symbol: FunctionSymbol, returns: readonly Returned[], cont
     if (isAssignable(type, symbol.result)) continue;
     context.report('E062', span, `\`${symbol.name}\` gives ${printType(symbol.result)}, not ${printType(type)}`);
   }
-}
-
-function inferred(returns: readonly Returned[]): Type {
-  const [first, ...rest] = returns;
-  const type = rest.reduce((common, next) => joinTypes(common, next.type), first?.type ?? ANY);
-  return type.kind === 'null' ? ANY : type;
 }
 
 /** Once all bodies are lowered: a function emits what the functions emit that it calls. */

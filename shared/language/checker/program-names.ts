@@ -1,8 +1,18 @@
 import { dotted, type SymbolTable } from './symbols.ts';
 import { walk } from './walk.ts';
 
+const known = new WeakMap<SymbolTable, { readonly streams: number; readonly names: ReadonlySet<string> }>();
+
 /** Names that stand as sources or steps, as they are on the wire. Undeclared ones among them are open event types. */
-export function sourceTypes(table: SymbolTable): Set<string> {
+export function sourceTypes(table: SymbolTable): ReadonlySet<string> {
+  const found = known.get(table);
+  if (found?.streams === table.streams.length) return found.names;
+  const names = readSourceTypes(table);
+  known.set(table, { streams: table.streams.length, names });
+  return names;
+}
+
+function readSourceTypes(table: SymbolTable): Set<string> {
   const names = new Set<string>();
   for (const { node, module } of [...table.streams, ...table.patterns]) {
     const add = (name: string): Set<string> => names.add(module.symbols.event(name)?.name ?? name);

@@ -19,11 +19,13 @@ import type {
 
 /** A top-level `x := e`. */
 export interface WrittenLoad {
+  readonly kind: 'load';
   readonly node: AssignmentStatement;
   readonly module: Module;
 }
 
 export interface WrittenTest {
+  readonly kind: 'test';
   readonly node: TestDeclaration;
   readonly module: Module;
 }
@@ -59,8 +61,14 @@ export class ProgramTable implements SymbolTable {
     symbol.index = this.functions.push(symbol) - 1;
   }
 
-  add(symbol: AnySymbol): void {
+  add(symbol: AnySymbol | WrittenLoad | WrittenTest): void {
     switch (symbol.kind) {
+      case 'load':
+        this.loads.push(symbol);
+        break;
+      case 'test':
+        this.tests.push(symbol);
+        break;
       case 'event':
         this.events.push(symbol);
         break;

@@ -70,7 +70,7 @@ export interface FunctionSymbol extends SymbolBase<'function', FunctionDeclarati
   /** Position in `Plan.functions`. */
   index: number;
   parameters: readonly { readonly name: string; readonly type: Type }[];
-  /** Declared, or inferred from the body; `any` while the body is being lowered. */
+  /** `any` when it is not declared. */
   result: Type;
   /** Null until the body is lowered. */
   plan: FunctionPlan | null;

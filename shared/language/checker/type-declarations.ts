@@ -80,10 +80,9 @@ function fieldsOf(declarations: readonly FieldDeclaration[], inherited: readonly
   return fields;
 }
 
-/** Once all events are prepared: which types an event type stands for as a source. */
+/** Once all events are prepared: which types an event type stands for as a source, in order of declaration. */
 export function linkDescendants(events: readonly EventSymbol[]): void {
-  for (const event of events) {
-    const descendants = events.filter((other) => other.ancestors.includes(event.name)).map((other) => other.name);
-    event.types = [event.name, ...descendants];
-  }
+  const descendants = new Map<string, string[]>(events.map(({ name }) => [name, [name]]));
+  for (const { name, ancestors } of events) for (const ancestor of ancestors) descendants.get(ancestor)?.push(name);
+  for (const event of events) event.types = descendants.get(event.name) ?? [event.name];
 }

@@ -3,6 +3,7 @@ import { nearestName } from '../diagnostics/nearest-name.ts';
 import { ANY, arrayOf, BOOL, DURATION, FLOAT, INT, mapOf, STR, TIMESTAMP, type Type } from '../plan/types.ts';
 import type { CheckContext } from './context.ts';
 import { didYouMean } from './expressions/names.ts';
+import { sourceTypes } from './program-names.ts';
 
 /** A type as written, with the `?` outside of it. */
 export interface ResolvedType {
@@ -83,8 +84,21 @@ function refused(node: NamedType, context: CheckContext): ResolvedType {
 }
 
 function unknown(node: NamedType, context: CheckContext): ResolvedType {
+  if (sourceTypes(context.table).has(node.name)) return undeclaredEvent(node, context);
   const known = OTHER_NAMES.get(node.name.toLowerCase());
   const nearest = known ?? nearestName(node.name, [...SIMPLE_TYPES.keys(), ...context.symbols.names('type')]);
   context.report('E033', node.span, `unknown type \`${node.name}\``, nearest && didYouMean(nearest));
   return { type: ANY, optional: false };
+}
+
+/** A type that streams read without its being declared: its fields are of any type. */
+function undeclaredEvent({ name, span }: NamedType, context: CheckContext): ResolvedType {
+  context.reportOnce(
+    `undeclared:${name}`,
+    'W030',
+    span,
+    `event type \`${name}\` is not declared`,
+    `declare it: \`event ${name}:\` with its fields`,
+  );
+  return { type: mapOf(ANY), optional: false };
 }

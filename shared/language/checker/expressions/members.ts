@@ -65,9 +65,9 @@ function fieldOfRow(node: Member, { reference, shape }: RowRead, place: Place): 
 }
 
 function fieldHint(name: string, known: readonly string[], isDeclaredEvent: boolean): string | undefined {
+  if (isTimeWord(name) && known.includes('timestamp')) return didYouMean('timestamp');
   const nearest = nearestName(name, known);
   if (nearest) return didYouMean(nearest);
-  if (isTimeWord(name) && known.includes('timestamp')) return didYouMean('timestamp');
   return isDeclaredEvent ? declareHint(name) : undefined;
 }
 

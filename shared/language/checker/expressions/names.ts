@@ -73,10 +73,10 @@ export function unknownName(name: string, span: Span, place: Place): PlanExpress
 
 function bareHint(name: string, { scope, context }: Place): string | undefined {
   const known = [...scope.names(), ...context.symbols.names('value'), ...scope.qualifiers(), ...context.symbols.namespaces()];
+  if (isTimeWord(name) && known.includes('timestamp')) return didYouMean('timestamp');
   const nearest = nearestName(name, known);
   if (nearest) return didYouMean(nearest);
   if (findFunction(name) || context.symbols.find('function', name)) return `\`${name}\` is a function: write ${name}(..)`;
-  if (isTimeWord(name) && known.includes('timestamp')) return didYouMean('timestamp');
   return scope.event ? declareHint(name) : undefined;
 }
 

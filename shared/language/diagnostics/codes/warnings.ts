@@ -39,7 +39,7 @@ export const WARNING_CODES = {
   }),
   W032: warning({
     title: 'enrich without fields',
-    explanation: 'Without `fields` nothing of what was looked up is added.',
+    explanation: 'Without `fields` all that was looked up is added, and its types are not known.',
     example: program(
       LOGIN,
       'connector Users = http (url: "https://users.example.com")',

@@ -10,7 +10,7 @@ event Trade:
     price: float
     qty: int
 const SCALE = 100
-fn half(n: float): n / 2
+fn half(n: float) -> float: n / 2
 `);
 const trade = context.symbols.event('Trade');
 if (!trade) throw new Error('Trade is declared');

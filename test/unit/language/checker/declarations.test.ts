@@ -67,6 +67,12 @@ event B extends Aa: x: int
     `);
   });
 
+  test('an event that streams read without its being declared is a type of open fields', () => {
+    expect(problems('fn f(e: Ping): e.anything\nstream S = Ping as p.where(f(p) == 1).emit()')).toBe(
+      '1:9 W030 event type `Ping` is not declared (declare it: `event Ping:` with its fields)',
+    );
+  });
+
   test('a type that contains itself is a cycle', () => {
     expect(
       problems(`
@@ -133,6 +139,12 @@ seen := LIMIT
 `);
     expect(plan?.globals.map(({ name, binding }) => `${binding} ${name}`)).toEqual(['let b', 'let a', 'var seen']);
     expect(plan?.loads).toEqual([{ global: 2, value: { kind: 'constant', value: 60, type: { kind: 'int' } } }]);
+  });
+
+  test('assignments at the top level run in the order of the text, those of an import at the import', () => {
+    const { plan } = checkText('var n = 0\nn := 1\nimport "a.vpl"\nn := m', { 'a.vpl': 'var m = 0\nm := 2' });
+    expect(plan?.globals.map(({ name }) => name)).toEqual(['n', 'm']);
+    expect(plan?.loads.map(({ global }) => global)).toEqual([0, 1, 0]);
   });
 
   test('a value that needs itself is a cycle', () => {

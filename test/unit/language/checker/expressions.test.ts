@@ -16,7 +16,7 @@ event Trade:
     note: any
 event Person: name: str
 const LIMIT = 10
-fn twice(n: int): n * 2
+fn twice(n: int) -> int: n * 2
 `);
 const trade = context.symbols.event('Trade');
 if (!trade) throw new Error('Trade is declared');
@@ -86,7 +86,7 @@ describe('operators on types', () => {
     ['"a".."b"', '1:1 E062 a bound of a range is an int, not str\n1:6 E062 a bound of a range is an int, not str'],
     ['qty.x', '1:5 E062 int has no fields, so `.x` cannot be read'],
     ['{a: 1, a: 2}', '1:8 E081 the key `a` is given twice'],
-    ['x => x', '1:1 E062 a function stands only as the argument of a call'],
+    ['x => x', '1:1 E062 a lambda stands only as the argument of a function of the language'],
     ['(count() where open)', '1:2 E073 `where` behind a call belongs to the aggregates of `.aggregate(..)`'],
   ])('%s is refused', (text, expected) => {
     expect(lowered(text)).toBe(expected);
@@ -143,8 +143,8 @@ describe('names', () => {
 
   test.each([
     ['prise', '1:1 E034 unknown name `prise`: event `Trade` has no such field (did you mean `price`?)'],
-    ['ts', '1:1 E034 unknown name `ts`: event `Trade` has no such field (did you mean `t`?)'],
-    ['event_time', '1:1 E034 unknown name `event_time`: event `Trade` has no such field (did you mean `event_type`?)'],
+    ['ts', '1:1 E034 unknown name `ts`: event `Trade` has no such field (did you mean `timestamp`?)'],
+    ['event_time', '1:1 E034 unknown name `event_time`: event `Trade` has no such field (did you mean `timestamp`?)'],
     ['venue', '1:1 E034 unknown name `venue`: event `Trade` has no such field (declare it in the event: `venue: any?`)'],
     ['twice', '1:1 E034 unknown name `twice`: event `Trade` has no such field (`twice` is a function: write twice(..))'],
     ['t.venue', '1:3 E034 event `Trade` has no field `venue` (declare it in the event: `venue: any?`)'],

@@ -10,18 +10,13 @@ const resultOf = (text: string): string => {
 
 describe('the value of a function', () => {
   test.each([
-    ['fn f(): 1', 'int'],
-    ['fn f(n: int): n / 2', 'float'],
+    ['fn f(): 1', 'any'],
     ['fn f(n): n', 'any'],
-    ['fn f(n: int):\n    if n > 1:\n        "a"\n    else:\n        "b"', 'str'],
-    ['fn f(n: int):\n    if n > 1:\n        return "a"\n    1', 'any'],
-    ['fn f(n: int):\n    if n > 1:\n        return 1.5\n    1', 'float'],
-    ['fn f(n: int):\n    let x = n', 'any'],
-    ['fn f(n: int):\n    if n < 2:\n        return 1\n    n * f(n - 1)', 'any'],
+    ['fn f(n: int) -> int: n / 2', 'int'],
     ['fn f(n: int) -> int:\n    if n < 2:\n        return 1\n    n * f(n - 1)', 'int'],
-    ['fn f(xs: [str]): xs[0]', 'str'],
-    ['fn f() -> str:\n    null', 'str'],
-  ])('%s', (text, type) => {
+    ['fn f(n: int) -> [str]:\n    if n > 1:\n        ["a"]\n    else:\n        null', '[str]'],
+    ['fn f() -> {str: int}:\n    return {a: 1}', '{str: int}'],
+  ])('%s: declared, else any', (text, type) => {
     expect(resultOf(text)).toBe(type);
   });
 
