@@ -18,7 +18,8 @@ export const timeOperators: readonly OperatorDescriptor[] = [
     example: {
       program:
         'event Hit:\n    at: timestamp\n    page: str\n\nstream PerMinute = Hit\n    .watermark(on: at, out_of_order: 10s)\n    .window(1m)\n    .aggregate(hits: count())\n    .emit(hits)\n',
-      events: 'Hit { at: 0, page: "a" }\nHit { at: 62000, page: "b" }\nHit { at: 59000, page: "c" }\n',
+      events:
+        'Hit { at: "2026-01-31T10:00:00Z", page: "a" }\nHit { at: "2026-01-31T10:01:02Z", page: "b" }\nHit { at: "2026-01-31T10:00:59Z", page: "c" }\n',
       outputs: ['PerMinute { hits: 2 }', 'PerMinute { hits: 1 }'],
     },
   },
@@ -35,7 +36,7 @@ export const timeOperators: readonly OperatorDescriptor[] = [
     example: {
       program:
         'event Hit:\n    at: timestamp\n\nstream PerMinute = Hit\n    .window(1m)\n    .allowed_lateness(10s)\n    .aggregate(hits: count())\n    .emit(hits)\n',
-      events: 'Hit { at: 0 }\nHit { at: 65000 }\nHit { at: 30000 }\n',
+      events: 'Hit { at: "2026-01-31T10:00:00Z" }\nHit { at: "2026-01-31T10:01:05Z" }\nHit { at: "2026-01-31T10:00:30Z" }\n',
       outputs: ['PerMinute { hits: 2 }', 'PerMinute { hits: 1 }'],
     },
   },

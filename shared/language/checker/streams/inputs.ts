@@ -60,7 +60,7 @@ export function inputOf(reference: Exclude<Reference, { kind: 'pattern' }>, path
       stage: plainStage(result?.late ?? shape, [], []),
     };
   }
-  const carries = [symbol.name, ...(result?.carries ?? [])];
+  const carries = result?.carries ?? [symbol.name];
   return {
     reference,
     plan: { name, from: { kind: 'stream', stream: symbol.index }, operators: [] },
