@@ -1,16 +1,10 @@
 import { Duration, type Value } from '../../events/value.ts';
 import type { Argument, Expression } from '../ast/nodes.ts';
 import type { CheckContext } from './context.ts';
-import { isResolved, UNRESOLVED } from './expressions/fold.ts';
+import { isResolved } from './expressions/fold.ts';
 import { expressionOf, lowerExpression, reportNoDuration } from './lower.ts';
 import { programScope } from './scopes.ts';
 import { unwrapped } from './walk.ts';
-
-/** The value of an expression that is known before the program runs, else undefined. Reports nothing. */
-export function constantValue(node: Expression, context: CheckContext): Value | undefined {
-  const lowered = lowerExpression(node, programScope(), context.quietly());
-  return lowered.kind === 'constant' && lowered !== UNRESOLVED ? lowered.value : undefined;
-}
 
 /** What a constant is for, and how to say that it is wrong. */
 export interface ConstantExpectation {
@@ -22,8 +16,8 @@ export interface ConstantExpectation {
 }
 
 /**
- * As `constantValue`, but reports what is wrong in the expression, or, when it is right but not constant, `code` with
- * "must be known before the program runs".
+ * The value of an expression that is known before the program runs. Else undefined, and a report of what is wrong in it, or,
+ * when it is right but not constant, of `code` with "must be known before the program runs".
  */
 export function requireConstant(node: Expression, context: CheckContext, expected: ConstantExpectation): Value | undefined {
   const word = unwrapped(node);

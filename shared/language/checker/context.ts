@@ -14,7 +14,7 @@ import type { EmittedShape, FunctionSymbol, Module, Symbols, SymbolTable } from 
  *   constructors of scopes for rows, matches, joins, steps, aggregates and locals.
  * - `lower.ts`: `lowerExpression` and its relatives, from the syntax tree to the typed plan.
  * - `conditions.ts`: `lowerStepCondition`, the `where` of a pattern step.
- * - `constants.ts`: `constantValue`, `constantDurationMs` and their like.
+ * - `constants.ts`: `requireConstant`, `constantDurationMs` and their like.
  * - `type-expressions.ts`: `resolveType` for a type as written.
  *
  * A context is immutable but for what all its views share (diagnostics, used marks), so it can be handed on freely.

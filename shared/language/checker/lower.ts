@@ -114,14 +114,7 @@ export function lowerBool(node: Expression, scope: NameScope, context: CheckCont
   return UNRESOLVED;
 }
 
-/** As `lowerExpression`, and E061 unless it is a duration (`any` passes). */
-export function lowerDuration(node: Expression, scope: NameScope, context: CheckContext): PlanExpression {
-  const lowered = lowerExpression(node, scope, context);
-  if (lowered.type.kind === 'duration' || lowered.type.kind === 'any') return lowered;
-  reportNoDuration(node, lowered, context);
-  return UNRESOLVED;
-}
-
+/** E061 for an expression that is no duration; a plain number gets the hint to write a unit. */
 export function reportNoDuration(node: Expression, lowered: PlanExpression, context: CheckContext): void {
   const hint = isNumeric(lowered.type) ? `write a unit: ${context.text(node.span)}s, ${context.text(node.span)}m` : undefined;
   context.report('E061', node.span, `a duration is needed here, not ${printType(lowered.type)}`, hint);
@@ -153,15 +146,6 @@ export function impliedName(node: Expression): string | undefined {
   const inner = unwrapped(node);
   if (inner.kind === 'Name') return inner.name;
   return inner.kind === 'Member' ? inner.name.text : undefined;
-}
-
-/** Arguments that must be plain unnamed expressions, in written order; names are refused (E080), chains and steps too (E062). */
-export function lowerArguments(args: readonly Argument[], scope: NameScope, context: CheckContext): PlanExpression[] {
-  return args.flatMap((argument) => {
-    if (argument.name) context.report('E080', argument.name.span, `there is no parameter \`${argument.name.text}\` here`);
-    const node = expressionOf(argument, context);
-    return node ? [lowerExpression(node, scope, context)] : [];
-  });
 }
 
 /** The argument's value when it is an expression; undefined (and E062) for a chain, a step or a pattern. */

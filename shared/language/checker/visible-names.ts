@@ -9,7 +9,7 @@ interface Namespace {
 }
 
 /** The names that one file sees, filled while it is loaded. */
-export class VisibleNames implements Symbols {
+class VisibleNames implements Symbols {
   readonly #byKind = new Map<SymbolKind, Map<string, AnySymbol>>();
   readonly #namespaces = new Map<string, Namespace>();
 

@@ -1,7 +1,7 @@
 import type { AnyNode, Expression } from '../ast/nodes.ts';
 
 /** The nodes right below a node of the syntax tree, in written order of its properties. */
-export function childrenOf(node: object): AnyNode[] {
+function childrenOf(node: object): AnyNode[] {
   const found: AnyNode[] = [];
   for (const value of Object.values(node)) collect(value, found);
   return found;
@@ -27,17 +27,6 @@ export function walk(node: AnyNode, visit: (node: AnyNode) => boolean | undefine
   for (let next = open.pop(); next; next = open.pop()) {
     if (visit(next) !== false) open.push(...childrenOf(next).reverse());
   }
-}
-
-/** The largest number of nodes from the top to the bottom of a tree. */
-export function depthOf(node: AnyNode): number {
-  let deepest = 0;
-  const open: { readonly node: AnyNode; readonly depth: number }[] = [{ node, depth: 1 }];
-  for (let next = open.pop(); next; next = open.pop()) {
-    deepest = Math.max(deepest, next.depth);
-    for (const child of childrenOf(next.node)) open.push({ node: child, depth: next.depth + 1 });
-  }
-  return deepest;
 }
 
 /** The expression inside any parentheses. */

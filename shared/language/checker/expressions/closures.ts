@@ -53,7 +53,7 @@ function indexOf(node: Expression, place: Place): PlanExpression {
   return index;
 }
 
-export function closureNamed(node: Expression, scope: NameScope): ClosureMeaning | undefined {
+function closureNamed(node: Expression, scope: NameScope): ClosureMeaning | undefined {
   const name = unwrapped(node);
   const meaning = name.kind === 'Name' ? scope.meaning(name.name) : undefined;
   return meaning?.kind === 'closure' ? meaning : undefined;

@@ -10,7 +10,7 @@ import { ANY, type Type } from '../../plan/types.ts';
 const ITEMS_MAX = 1_000;
 const CHARACTERS_MAX = 10_000;
 
-export const BINARY_OPERATIONS: Readonly<Record<BinaryExpression['operator'], (left: Value, right: Value) => Value>> = {
+const BINARY_OPERATIONS: Readonly<Record<BinaryExpression['operator'], (left: Value, right: Value) => Value>> = {
   '==': operations.equal,
   '!=': operations.notEqual,
   '<': operations.less,

@@ -1,4 +1,4 @@
-import type { Expression, FunctionStatement, Lambda } from '../../ast/nodes.ts';
+import type { FunctionStatement, Lambda } from '../../ast/nodes.ts';
 import type { LambdaExpression, PlanExpression } from '../../plan/plan.ts';
 import { ANY, type Type } from '../../plan/types.ts';
 import { extendScope } from '../scopes.ts';
@@ -23,9 +23,4 @@ function lowerBlock(statements: readonly FunctionStatement[], place: Place): Pla
   const { body, returns } = lowerBody(statements, place.scope, { context: place.context, lower: place.lower, lowerBool: place.lowerBool });
   const type = returns.reduce<Type | undefined>((common, found) => (common ? joinTypes(common, found.type) : found.type), undefined);
   return { kind: 'block', body, type: type ?? ANY };
-}
-
-/** Whether an expression is a lambda as written. */
-export function isLambda(node: Expression): node is Lambda {
-  return node.kind === 'Lambda';
 }

@@ -60,7 +60,7 @@ function readValue(symbol: ValueSymbol): PlanExpression {
 }
 
 /** E034 with the best hint there is. */
-export function unknownName(name: string, span: Span, place: Place): PlanExpression {
+function unknownName(name: string, span: Span, place: Place): PlanExpression {
   const { scope, context } = place;
   const refusal = scope.refuse?.(name);
   if (refusal) context.report(refusal.code, span, refusal.message, refusal.hint);

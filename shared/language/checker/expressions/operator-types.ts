@@ -111,7 +111,7 @@ function equality(operator: BinaryOperator, left: Type, right: Type): Typing {
 }
 
 /** Whether some value of the one type equals some value of the other. */
-export function canBeEqual(left: Type, right: Type): boolean {
+function canBeEqual(left: Type, right: Type): boolean {
   if (isNumberLike(left) && isNumberLike(right)) return !isTimestampMixed(left, right);
   if (left.kind === 'array' && right.kind === 'array') return canBeEqual(left.item, right.item);
   if (left.kind === 'map' && right.kind === 'map') return canBeEqual(left.value, right.value);

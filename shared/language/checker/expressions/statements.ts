@@ -145,7 +145,7 @@ interface AssignmentTarget {
   readonly target: string;
 }
 
-export function requireAssignable(value: PlanExpression, type: Type, { context, span, target }: AssignmentTarget): void {
+function requireAssignable(value: PlanExpression, type: Type, { context, span, target }: AssignmentTarget): void {
   if (isAssignable(value.type, type)) return;
   context.report('E062', span, `${target} is ${printType(type)} and cannot hold ${printType(value.type)}`);
 }

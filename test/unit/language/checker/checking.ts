@@ -77,7 +77,7 @@ export function lowerText(text: string, scope: NameScope | ((context: CheckConte
 }
 
 /** A plan expression in a short notation: what it reads, and its type. */
-export function show(node: PlanExpression): string {
+function show(node: PlanExpression): string {
   return `${brief(node)}: ${printType(node.type)}`;
 }
 
