@@ -5,7 +5,7 @@ import { resultLagMs } from '../time/result-lag.ts';
 import type { Next, Operator, OperatorEnvironment, WindowFrame } from './operator.ts';
 import { PartitionExpiry } from './partition-expiry.ts';
 import { RecentKeys } from './recent-keys.ts';
-import { type Evaluate, type Row, scopeOf } from './row.ts';
+import { type Evaluate, type Row, reusableScope } from './row.ts';
 
 /**
  * `.distinct([e], within: d)` and `.dedupe(e, within: d)`: of each partition the first row of every key, and the next one
@@ -15,6 +15,7 @@ export class Distinct implements Operator {
   readonly #next: Next;
   readonly #environment: OperatorEnvironment;
   readonly #key: Evaluate | null;
+  readonly #scopeOf = reusableScope();
   readonly #isPerWindow: boolean;
   readonly #keys: RecentKeys;
   readonly #expiry: PartitionExpiry;
@@ -29,7 +30,7 @@ export class Distinct implements Operator {
   }
 
   process(row: Row): void {
-    const key = keyOf([this.#key === null ? row.fields : this.#key(scopeOf(row))]);
+    const key = keyOf([this.#key === null ? row.fields : this.#key(this.#scopeOf(row))]);
     const partition = this.#isPerWindow ? '' : this.#expiry.touch(row);
     if (this.#keys.pass(partition, key, row.time)) this.#next.process(row);
     else this.#environment.suppressed();

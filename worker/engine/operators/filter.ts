@@ -1,11 +1,12 @@
 import type { FilterPlan } from '../../../shared/language/plan/plan.ts';
 import type { Next, OperatorEnvironment } from './operator.ts';
-import { type Evaluate, type Row, scopeOf } from './row.ts';
+import { type Evaluate, type Row, reusableScope } from './row.ts';
 import { StatelessOperator } from './stateless-operator.ts';
 
 /** `.where`, `.filter`, `.having`: passes a row only when the condition is true. */
 export class Filter extends StatelessOperator {
   readonly #condition: Evaluate;
+  readonly #scopeOf = reusableScope();
 
   constructor(plan: FilterPlan, next: Next, environment: OperatorEnvironment) {
     super(next);
@@ -13,6 +14,6 @@ export class Filter extends StatelessOperator {
   }
 
   process(row: Row): void {
-    if (this.#condition(scopeOf(row)) === true) this.next.process(row);
+    if (this.#condition(this.#scopeOf(row)) === true) this.next.process(row);
   }
 }

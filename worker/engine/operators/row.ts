@@ -49,6 +49,21 @@ export function scopeOf(row: Row, aggregates: readonly Value[] = NOTHING): Scope
   return { row, bound: row.bound ?? NOTHING, aggregates, locals: [] };
 }
 
+/**
+ * A scope to be used again and again, for an owner that evaluates one row after the other: what it gave for the row before
+ * is no longer valid.
+ */
+export function reusableScope(): (row: Row) => Scope {
+  const scope: { -readonly [K in keyof Scope]: Scope[K] } = { ...scopeOf(NO_ROW) };
+  return (row) => {
+    scope.row = row;
+    scope.bound = row.bound ?? NOTHING;
+    return scope;
+  };
+}
+
+const NO_ROW: Row = { type: '', time: 0, order: 0, fields: new Map(), bound: null, attributes: null, causes: [] };
+
 /** The latest of the rows that a match holds, by time, then by arrival; null when it holds none. */
 export function lastRow(bound: readonly Binding[]): Row | null {
   let last: Row | null = null;

@@ -25,7 +25,8 @@ export class ProgramTime {
     this.#sources = new SourceClocks(plan);
     this.#types = [...new Set(plan.streams.flatMap((stream) => eventTypesOf(stream)))];
     for (const index of order) this.#streams[index] = this.#clockOf(plan.streams[index] as StreamPlan);
-    this.#clocks = [...this.#sources.all()];
+    const own = this.#streams.flatMap((stream) => stream?.own ?? []);
+    this.#clocks = [...new Set([...this.#sources.all(), ...own])];
   }
 
   stream(index: number): StreamClock {
@@ -50,7 +51,8 @@ export class ProgramTime {
   }
 
   end(): void {
-    this.#sources.moveAll(Infinity, ++this.#step);
+    const step = ++this.#step;
+    for (const clock of this.#clocks) clock.moveAll(Infinity, step);
   }
 
   /** A row of a stream that reads its time from a field. Its followers see the new time in the step that comes behind. */

@@ -82,10 +82,6 @@ export class SourceClocks {
     for (const clock of source === undefined ? [] : clocksOf(source)) clock.moveAll(time, step);
   }
 
-  moveAll(time: number, step: number): void {
-    for (const clock of this.all()) clock.moveAll(time, step);
-  }
-
   all(): Set<Clock> {
     return new Set(this.#sources.flatMap(clocksOf));
   }

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { Duration, Timestamp, type Value } from '../../../shared/events/value.ts';
+import type { Plan } from '../../../shared/language/plan/plan.ts';
+import type { EngineSnapshot } from '../../../worker/engine/engine.ts';
+import { decodeState, encodeState } from '../../../worker/engine/state/codec.ts';
+import { type EngineRun, start } from './support/engine-run.ts';
+import {
+  binary,
+  binding,
+  constant,
+  countAndSum,
+  emit,
+  field,
+  fromEvent,
+  fromStream,
+  operator,
+  plan,
+  type StreamOptions,
+  stream,
+  timeWindow,
+  where,
+} from './support/plans.ts';
+
+const limited = (count: number) => operator({ kind: 'limit', count, extent: 'stream' });
+const program = (name: string, options: StreamOptions): Plan => plan({ streams: [stream(name, [fromEvent('X')], options)] });
+
+/** What the other engine says of the state of this one, which goes by way of JSON. */
+function moveTo(run: EngineRun, next: EngineRun) {
+  return next.engine.restore(JSON.parse(JSON.stringify(run.engine.snapshot())) as EngineSnapshot);
+}
+
+describe('restore', () => {
+  it('into the same program goes on as if nothing had happened', () => {
+    const streams = [
+      stream('W', [fromEvent('X')], {
+        operators: [timeWindow(10, countAndSum('v')), emit('W')],
+        partition: { keys: [{ name: 'k', value: field('k') }] },
+      }),
+      stream('D', [fromStream(0)], { operators: [operator({ kind: 'dedupe', key: field('total'), withinMs: 15 }), emit('D')] }),
+    ];
+    const bindings = [binding('C/x', 'X')];
+    const before = start(plan({ streams, bindings }));
+    const push = (run: EngineRun, time: number, v: number, partition: number) =>
+      run.push('X', time, { k: `k${v % 2}`, v }, `C/x#${partition}`);
+    push(before, 1, 1, 0);
+    push(before, 5, 2, 1);
+    push(before, 12, 1, 0);
+    const after = start(plan({ streams, bindings }));
+    expect(moveTo(before, after)).toEqual({ preserved: ['W', 'D'], changed: [], reset: [], added: [], removed: [] });
+    for (const run of [before, after]) {
+      push(run, 13, 5, 1);
+      push(run, 27, 1, 0);
+      push(run, 28, 1, 1);
+      run.engine.end();
+    }
+    expect(before.outputs.length).toBeGreaterThan(3);
+    expect(after.outputs).toEqual(before.outputs);
+    expect(after.engine.snapshot()).toEqual(before.engine.snapshot());
+    expect(after.engine.counters()).toEqual(before.engine.counters());
+  });
+
+  it('keeps the state of operators that are the same, and tells what changed', () => {
+    const before = start(program('S', { operators: [where(binary(field('v'), '>', constant(0))), limited(2), emit('S')] }));
+    before.push('X', 1, { v: 1 });
+    const after = start(program('S', { operators: [where(binary(field('v'), '>', constant(5))), limited(2), emit('S')] }));
+    expect(moveTo(before, after)).toMatchObject({ preserved: [], changed: ['S'], reset: [] });
+    after.push('X', 2, { v: 9 });
+    after.push('X', 3, { v: 9 });
+    expect(after.outputs).toEqual(['S@2 {"v":9}']);
+  });
+
+  it('starts operators that changed afresh', () => {
+    const before = start(program('S', { operators: [limited(1), emit('S')] }));
+    before.push('X', 1);
+    const after = start(program('S', { operators: [limited(2), emit('S')] }));
+    expect(moveTo(before, after)).toMatchObject({ changed: [], reset: ['S'] });
+    after.push('X', 2);
+    after.push('X', 3);
+    expect(after.outputs).toHaveLength(2);
+  });
+
+  it('starts all afresh that had another key', () => {
+    const byKey = (name: string): StreamOptions => ({
+      operators: [limited(1), emit('S')],
+      partition: { keys: [{ name, value: field(name) }] },
+    });
+    const before = start(program('S', byKey('a')));
+    before.push('X', 1, { a: 1 });
+    const after = start(program('S', byKey('b')));
+    expect(moveTo(before, after)).toMatchObject({ reset: ['S'] });
+    after.push('X', 2, { b: 1 });
+    expect(after.outputs).toHaveLength(1);
+  });
+
+  it('names streams that came and went', () => {
+    const before = start(program('Old', { operators: [emit('Old')] }));
+    expect(moveTo(before, start(program('New', { operators: [emit('New')] })))).toEqual({
+      preserved: [],
+      changed: [],
+      reset: [],
+      added: ['New'],
+      removed: ['Old'],
+    });
+  });
+
+  it('knows the time: what was late stays late', () => {
+    const options = { operators: [timeWindow(10, countAndSum('v')), emit('S')] };
+    const before = start(program('S', options));
+    before.push('X', 100, { v: 1 });
+    const after = start(program('S', options));
+    moveTo(before, after);
+    after.push('X', 5, { v: 1 });
+    expect(after.engine.counters().streams.get('S')?.late).toBe(1);
+  });
+});
+
+describe('the codec of state', () => {
+  it('brings every value back from JSON', () => {
+    const value: Value = [
+      null,
+      true,
+      'text',
+      -1.5,
+      -0,
+      Infinity,
+      -Infinity,
+      new Timestamp(5.25),
+      new Duration(-Infinity),
+      [],
+      ['t', 5],
+      new Map<string, Value>([
+        ['__proto__', 1],
+        ['m', new Map([['a', [new Timestamp(0)]]])],
+      ]),
+    ];
+    expect(decodeState(JSON.parse(JSON.stringify(encodeState(value))))).toEqual(value);
+  });
+});
