@@ -109,7 +109,7 @@ export class RunStore {
   /** The runs that are due first, all at one time, in order; empty when none is due at this watermark. */
   takeDue(watermark: number): readonly Run[] {
     const due = new Set<Run>();
-    for (let time = this.#wakes.next(); time <= watermark && due.size === 0; time = this.#wakes.next()) {
+    for (let time = this.#wakes.next(); time < Infinity && time <= watermark && due.size === 0; time = this.#wakes.next()) {
       for (let run = this.#wakes.popDue(time); run !== undefined; run = this.#wakes.popDue(time)) {
         if (run.isOpen && run.wakeTime + TIME_STEP_MS === time) due.add(run);
       }

@@ -3,8 +3,9 @@ import type { FilterPlan, PatternPlan, Plan, PlanExpression, StreamPlan } from '
 import { ANY } from '../../../../shared/language/plan/types.ts';
 import { ReferenceBackend } from '../../../../worker/engine/evaluate/reference-backend.ts';
 import type { OperatorEnvironment } from '../../../../worker/engine/operators/operator.ts';
-import { type Binding, type Row, scopeOf } from '../../../../worker/engine/operators/row.ts';
+import { type Binding, type Evaluate, type Row, scopeOf } from '../../../../worker/engine/operators/row.ts';
 import { PatternMatcher, type PatternMatcherOptions } from '../../../../worker/engine/patterns/matcher.ts';
+import { decodeState, encodeState } from '../../../../worker/engine/state/codec.ts';
 import { ORIGIN } from './pattern-builder.ts';
 
 /** An event of a test: `A7{k1}@2.5` is type A, field v = 7, field k = "k1", at 2.5 seconds. */
@@ -87,18 +88,19 @@ export class Harness {
       resultType: ANY,
       origin: ORIGIN,
     };
-    return {
+    const environment: OperatorEnvironment = {
       stream,
       evaluator: (expression: PlanExpression) => this.#backend.expression(expression),
       partition: (row: Row) => (by === undefined ? '' : String(row.fields.get(by) ?? null)),
       partitionFields: () => [],
       watermark: () => this.#watermark,
       late: () => undefined,
-      fail: (_error, row) => this.failures.push(row),
+      fail: (_error, row) => void this.failures.push(row),
       suppressed: () => undefined,
-      runsDropped: (reason, number = 1) => this.dropped.set(reason, (this.dropped.get(reason) ?? 0) + number),
+      runsDropped: (reason, number = 1) => void this.dropped.set(reason, (this.dropped.get(reason) ?? 0) + number),
       tracer: null,
-    } as unknown as OperatorEnvironment;
+    };
+    return environment;
   }
 
   push(event: TestEvent): this {
@@ -124,11 +126,15 @@ export class Harness {
   }
 
   /** Goes on with a fresh matcher that was given the state of the old one. */
-  restart(encode: (saved: Value) => Value): this {
-    const saved = encode(this.matcher.save());
+  restart(): this {
+    const saved = JSON.stringify(encodeState(this.matcher.save()));
     this.matcher = this.#create();
-    this.matcher.load(saved);
+    this.matcher.load(decodeState(JSON.parse(saved) as Value));
     return this;
+  }
+
+  expression(plan: PlanExpression): Evaluate {
+    return this.#backend.expression(plan);
   }
 
   /** The matches as text: `(A1,[B1,B2],-)`, with `@seconds` where asked for. */

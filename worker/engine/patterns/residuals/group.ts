@@ -107,7 +107,7 @@ export class GroupResidual implements Residual {
     const { round } = this.#state;
     const done = this.#rounds;
     if ((round !== null && !round.isComplete) || done >= this.#node.max) return [];
-    if (context.isClosuresOnly) return [];
+    if (context.isClosuresOnly && !this.#node.item.isNullable) return [];
     const losses = round?.unfinished() ?? NO_MARKS;
     return this.#factory
       .begin(this.#node.item, this.endTime)

@@ -6,6 +6,7 @@ import {
   type Change,
   inOrderOfChoice,
   NO_MARKS,
+  NO_OFFERS,
   type Offer,
   type Residual,
   type ResidualFactory,
@@ -73,12 +74,17 @@ export class OrResidual implements Residual {
   offers(context: RunContext): readonly Offer[] {
     return inOrderOfChoice(
       this.#branches.flatMap((branch, index) =>
-        (branch?.offers(context) ?? []).map((offer) => ({
+        this.#offersOf(branch, context).map((offer) => ({
           ...offer,
           take: (taking) => this.#take(index, offer.take(taking), taking, context),
         })),
       ),
     );
+  }
+
+  /** Once the pattern is complete, a branch that is not can win no more. */
+  #offersOf(branch: Residual | null, context: RunContext): readonly Offer[] {
+    return branch === null || (context.isClosuresOnly && !branch.isComplete) ? NO_OFFERS : branch.offers(context);
   }
 
   #take(index: number, branch: Residual, taking: Taking, context: RunContext): OrResidual {

@@ -6,6 +6,7 @@ import {
   type Change,
   inOrderOfChoice,
   latestOf,
+  NO_ABSENCES,
   NO_MARKS,
   type Offer,
   type Residual,
@@ -75,6 +76,11 @@ export class SequenceResidual implements Residual {
     return this.#state.inner?.endTime ?? this.#state.since;
   }
 
+  /** A `NOT` forbids events between two steps: with none before it, it is not in force. */
+  get #hasStepBefore(): boolean {
+    return this.#state.at >= 0 || this.#state.since < Infinity;
+  }
+
   get #isInnerComplete(): boolean {
     return this.#state.inner?.isComplete ?? true;
   }
@@ -118,7 +124,7 @@ export class SequenceResidual implements Residual {
 
   /** A `NOT` stays in force over optional steps, and ends where a step begins that must come. */
   #heldAt(index: number): readonly number[] {
-    if (!(this.#node.items[index] as TreeNode).isNullable) return NO_INDEXES;
+    if (!(this.#node.items[index] as TreeNode).isNullable || !this.#hasStepBefore) return NO_INDEXES;
     const crossed = this.#reachable().filter((reachable) => reachable.item.kind === 'absence' && reachable.index < index);
     return crossed.length === 0 ? this.#state.held : [...this.#state.held, ...crossed.map((reachable) => reachable.index)];
   }
@@ -147,7 +153,7 @@ export class SequenceResidual implements Residual {
 
   #absencesOf({ item, since }: Reachable, context: RunContext): readonly Absence[] {
     if (item.kind !== 'absence') return this.#factory.begin(item, since).absences(context);
-    return [{ node: item, deadline: deadlineOf(item, since, context) }];
+    return !this.#hasStepBefore ? NO_ABSENCES : [{ node: item, deadline: deadlineOf(item, since, context) }];
   }
 
   violate(isViolated: (slot: number) => boolean, context: RunContext): Change | null {
@@ -181,7 +187,7 @@ export class SequenceResidual implements Residual {
   #passItem({ index, item, since }: Reachable, time: number, context: RunContext): SequenceResidual | null {
     if (item.kind === 'absence') {
       const deadline = deadlineOf(item, since, context);
-      const isOver = item.until !== 'next_step' && (deadline < time || time === Infinity);
+      const isOver = deadline < time ? item.until !== 'next_step' : item.until === 'pattern' && time === Infinity;
       return isOver ? this.#with({ at: index, inner: null, since: deadline, held: NO_INDEXES, barredFrom: Infinity }) : null;
     }
     const fresh = this.#factory.begin(item, since);

@@ -1,0 +1,73 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { PatternPlan } from '../../../../shared/language/plan/plan.ts';
+import type { Binding, Row } from '../../../../worker/engine/operators/row.ts';
+import { Harness, type HarnessOptions, rowOf, type TestEvent } from './harness.ts';
+import { isCovered, Oracle } from './oracle.ts';
+import { randomEvents, randomPattern } from './random-patterns.ts';
+import { TooManyWords } from './words.ts';
+
+const RUNS = Number(process.env['PATTERN_RUNS'] ?? 400);
+
+function byTheOracle(plan: PatternPlan, events: readonly TestEvent[], by: string | undefined): readonly string[] | null {
+  const rows = events.map((event, index) => rowOf(event, index + 1));
+  const harness = new Harness(plan);
+  const partition = (row: Row): string => (by === undefined ? '' : String(row.fields.get(by)));
+  try {
+    const oracle = new Oracle(plan, rows, { expression: (expression) => harness.expression(expression), partition, end: true });
+    return oracle.run().map(({ captures, time }) => `${time} ${JSON.stringify(captures)}`);
+  } catch (thrown) {
+    if (thrown instanceof TooManyWords) return null;
+    throw thrown;
+  }
+}
+
+function byTheMatcher(plan: PatternPlan, events: readonly TestEvent[], options: HarnessOptions, restartAt = -1): readonly string[] {
+  const harness = new Harness(plan, options);
+  events.forEach((event, index) => {
+    if (index === restartAt) harness.restart();
+    harness.push(event);
+  });
+  if (restartAt >= events.length) harness.restart();
+  harness.end();
+  return harness.matches.map((match) => `${match.time} ${JSON.stringify((match.bound ?? []).map(positions))}`);
+}
+
+function positions(binding: Binding): readonly number[] {
+  const rows = binding === null ? [] : Array.isArray(binding) ? binding : [binding as Row];
+  return rows.map((row: Row) => row.order - 1);
+}
+
+describe('the matcher against brute force', () => {
+  test('gives the same matches in the same order', () => {
+    fc.assert(
+      fc.property(randomPattern, randomEvents, fc.constantFrom(undefined, 'k'), (plan, events, by) => {
+        fc.pre(isCovered(plan));
+        const expected = byTheOracle(plan, events, by);
+        fc.pre(expected !== null);
+        expect(byTheMatcher(plan, events, by === undefined ? {} : { by })).toEqual(expected);
+      }),
+      { numRuns: RUNS, maxSkipsPerRun: 1000 },
+    );
+  });
+});
+
+describe('the matcher against itself', () => {
+  test('gives the same matches with and without the index', () => {
+    fc.assert(
+      fc.property(randomPattern, randomEvents, (plan, events) => {
+        expect(byTheMatcher(plan, events, { isIndexed: true })).toEqual(byTheMatcher(plan, events, { isIndexed: false }));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  test('gives the same matches when its state is saved and loaded at any point', () => {
+    fc.assert(
+      fc.property(randomPattern, randomEvents, fc.nat({ max: 7 }), (plan, events, at) => {
+        expect(byTheMatcher(plan, events, { by: 'k' }, at)).toEqual(byTheMatcher(plan, events, { by: 'k' }));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
