@@ -3,7 +3,7 @@ import { xxHash64 } from '../../../shared/language/functions/xxhash64.ts';
 import type { AttributeName, PatternPlan } from '../../../shared/language/plan/plan.ts';
 
 /** 16 hex digits that name a match: made from the pattern and the arrival numbers of its events, so equal in every replay. */
-export function matchId(pattern: PatternPlan, causes: readonly number[]): string {
+function matchId(pattern: PatternPlan, causes: readonly number[]): string {
   return xxHash64(`${pattern.name ?? pattern.fingerprint}:${causes.join(',')}`);
 }
 

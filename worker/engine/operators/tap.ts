@@ -64,7 +64,7 @@ export class Tap extends StatelessOperator {
 }
 
 /** An event as `.print()` shows it. */
-export function eventText(row: Row): string {
+function eventText(row: Row): string {
   return `${row.type} ${fieldsToJson(row.fields)}`;
 }
 

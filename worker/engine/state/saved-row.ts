@@ -37,13 +37,13 @@ export function loadRow(saved: Value): Row {
 }
 
 /** A single row is wrapped in a map, so that it cannot be taken for a closure's array of rows. */
-export function saveBinding(binding: Binding): Value {
+function saveBinding(binding: Binding): Value {
   if (binding === null) return null;
   if (Array.isArray(binding)) return binding.map(saveRow);
   return new Map([['row', saveRow(binding as Row)]]);
 }
 
-export function loadBinding(saved: Value): Binding {
+function loadBinding(saved: Value): Binding {
   if (isMap(saved)) return loadRow(saved.get('row') as Value);
   return isArray(saved) ? saved.map(loadRow) : null;
 }

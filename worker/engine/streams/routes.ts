@@ -8,7 +8,7 @@ const NOWHERE: Route = [];
  * An origin of rows as a text: `event:<type>`, `stream:<index>`, `late:<index>`, `branch:<index>:<name>`. It is what a
  * pattern knows its candidates by.
  */
-export function originOf(from: Exclude<InputPlan['from'], { kind: 'event' }>): string {
+function originOf(from: Exclude<InputPlan['from'], { kind: 'event' }>): string {
   return from.kind === 'branch' ? `branch:${from.stream}:${from.branch}` : `${from.kind}:${from.stream}`;
 }
 
