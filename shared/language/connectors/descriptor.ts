@@ -6,6 +6,8 @@ export interface ConnectorDescriptor {
   readonly parameters: readonly ConnectorParameter[];
   /** Groups of parameters of which one must be given where the connector is declared. */
   readonly oneOf: readonly (readonly string[])[];
+  /** Groups of which one must be given, at the declaration or at the use, for the connector to be used in a role. */
+  readonly needs?: Readonly<Partial<Record<ConnectorRole, readonly string[]>>>;
   /** The parameters that say what is read or written, the preferred first: `topic` in `.from` and `.to` stands for it. */
   readonly topics: readonly string[];
   /** A broker needs a topic: `.from` must find one, `.to` falls back to the stream's name (W041). */

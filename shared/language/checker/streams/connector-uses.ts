@@ -40,6 +40,7 @@ export function connectorFor(call: BoundCall, role: ConnectorRole): UsedConnecto
   const used = findUsed(name, context);
   if (!used) return reportUnknown(name, node, context);
   refuseRole(used, role, { node, context });
+  if (used.descriptor?.roles.includes(role)) requireFor(role, used, call);
   return used;
 }
 
@@ -84,6 +85,22 @@ export function parametersFor(call: BoundCall, connector: UsedConnector): Readon
   const parameters = constantParameters(call.rest, context);
   if (connector.descriptor) checkParameters(call.rest, parameters, { descriptor: connector.descriptor, context });
   return parameters;
+}
+
+/** E082 when neither the declaration nor the use gives what the connector needs in this role. */
+function requireFor(role: ConnectorRole, { name, descriptor, declared, registered }: UsedConnector, call: BoundCall): void {
+  const group = descriptor?.needs?.[role];
+  if (!descriptor || !group || registered || declared.has('profile')) return;
+  const names = group.flatMap((each) => [each, ...(findConnectorParameter(descriptor, each)?.aliases ?? [])]);
+  const isGiven = (each: string): boolean =>
+    declared.has(each) || call.given.has(each) || call.rest.some((argument) => argument.name?.text === each);
+  if (names.some(isGiven)) return;
+  const needed = group.map((each) => `\`${each}\``).join(' or ');
+  call.context.report(
+    'E082',
+    call.node.span,
+    `connector \`${name}\` of type ${descriptor.name} needs ${needed} for \`.${call.descriptor.name}\``,
+  );
 }
 
 /** What a declared connector reads or writes by itself: its topic, subject, channel, path. */

@@ -41,7 +41,7 @@ interface Where {
 }
 
 /** As `resolveInput` for a name that is resolved. */
-export function inputOf(reference: Exclude<Reference, { kind: 'pattern' }>, path: readonly Identifier[], { draft, context }: Where): Input {
+function inputOf(reference: Exclude<Reference, { kind: 'pattern' }>, path: readonly Identifier[], { draft, context }: Where): Input {
   const name = (path.at(-1) as Identifier).text;
   if (reference.kind === 'event') return eventInput(reference, path, { draft, context });
   const { symbol } = reference;
@@ -122,7 +122,7 @@ function lowerRowOperator(node: OperatorCall, stage: Stage, { draft, context }: 
   return lower(positionOf(node, descriptor, { stage, partition: newPartition([], null), draft, context }));
 }
 
-export function aliased(stage: Stage, aliases: readonly string[]): Stage['rows'] {
+function aliased(stage: Stage, aliases: readonly string[]): Stage['rows'] {
   return stage.rows.kind === 'plain' ? { ...stage.rows, aliases } : stage.rows;
 }
 

@@ -96,7 +96,7 @@ function isImplied({ left, right }: Equality, { members }: Group): boolean {
 }
 
 /** The slots that an expression reads. */
-export function sidesRead(expression: PlanExpression): readonly number[] {
+function sidesRead(expression: PlanExpression): readonly number[] {
   const slots = new Set<number>();
   visitRows(expression, (reference) => {
     if (reference.kind === 'slot') slots.add(reference.slot);

@@ -119,7 +119,7 @@ export function countFor(call: BoundCall, name: string): number | undefined {
   return node && countOf(node, name, call.context);
 }
 
-export function countOf(node: Expression, name: string, context: CheckContext): number | undefined {
+function countOf(node: Expression, name: string, context: CheckContext): number | undefined {
   const value = requireConstant(node, context, { code: 'E081', what: `\`${name}\`` });
   if (value === undefined) return undefined;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1) return value;

@@ -40,7 +40,7 @@ export function writtenKeys(args: readonly Argument[], context: CheckContext): r
   });
 }
 
-export function keyName(node: Expression, context: CheckContext): string {
+function keyName(node: Expression, context: CheckContext): string {
   if (node.kind === 'Parenthesized') return keyName(node.expression, context);
   if (node.kind === 'Name') return node.name;
   return node.kind === 'Member' ? node.name.text : context.text(node.span);

@@ -106,7 +106,7 @@ function reportUnknownName(path: readonly Identifier[], context: CheckContext): 
 }
 
 /** The names of the branches of the forks in a chain, those of forks in branches included. */
-export function branchNames(operators: readonly OperatorCall[]): readonly string[] {
+function branchNames(operators: readonly OperatorCall[]): readonly string[] {
   return operators
     .filter((operator) => operator.name.text === 'fork')
     .flatMap((operator) => operator.arguments)

@@ -114,6 +114,6 @@ export function stepPath(value: Argument['value']): readonly Identifier[] | unde
 }
 
 /** A dotted name kept as one identifier, as a path. */
-export function splitName(name: Identifier): readonly Identifier[] {
+function splitName(name: Identifier): readonly Identifier[] {
   return name.quoted ? [name] : name.text.split('.').map((text) => ({ ...name, text }));
 }

@@ -2,7 +2,7 @@ import type { PatternDeclaration, StreamDeclaration } from '../../ast/nodes.ts';
 import { nearestName } from '../../diagnostics/nearest-name.ts';
 import { findOperator } from '../../operators/table.ts';
 import type { OperatorPlan, SourceBinding, StreamPlan } from '../../plan/plan.ts';
-import { isAssignable, printType, type Type } from '../../plan/types.ts';
+import { isAssignable, isNumeric, printType, type Type } from '../../plan/types.ts';
 import type { CheckContext } from '../context.ts';
 import type { RowShape } from '../scope.ts';
 import { fieldOf } from '../shapes.ts';
@@ -53,7 +53,8 @@ function planStream(symbol: StreamSymbol, program: ProgramStreams, root: CheckCo
   checkTimeField(start, context);
   const { plans, stage } = lowerOperators(start, draft);
   resolvePartition(partition, () => scopeOf(start.stage));
-  const shape = describe(resultShape(stage), symbol);
+  const resultType = resultTypeOf(symbol.node, resultShape(stage), context);
+  const shape = describe(withDeclared(resultShape(stage), resultType), symbol);
   const plan: StreamPlan = {
     name: symbol.name,
     source: start.plan,
@@ -61,10 +62,17 @@ function planStream(symbol: StreamSymbol, program: ProgramStreams, root: CheckCo
     partition: partitionPlan(partition),
     time,
     onError,
-    resultType: resultTypeOf(symbol.node, shape, context),
+    resultType,
     origin: context.origin(symbol.node.span),
   };
   return { plan, shape, carries: stage.carries, branches: draft.branches, late: start.late };
+}
+
+/** What a declared result type has besides reads null. */
+function withDeclared(shape: RowShape, type: Type): RowShape {
+  if (type.kind !== 'record') return shape;
+  const others = type.fields.filter(({ name }) => !fieldOf(shape, name));
+  return { ...shape, fields: [...shape.fields, ...others.map((field) => ({ ...field, optional: true }))] };
 }
 
 const times = new Set(['timestamp', 'int', 'float', 'str', 'any']);
@@ -141,12 +149,17 @@ function resultTypeOf({ name, type: written }: StreamDeclaration, shape: RowShap
     const found = fieldOf(shape, field.name);
     if (!found && !shape.open && !field.optional) {
       context.report('E062', written.span, `the results have no field \`${field.name}\`, which \`${type.name}\` declares`);
-    } else if (found && !isAssignable(found.type, field.type)) {
+    } else if (found && !canFit(found.type, field.type)) {
       const message = `field \`${field.name}\` of \`${type.name}\` is ${printType(field.type)}, the results have ${printType(found.type)}`;
       context.report('E062', written.span, message);
     }
   }
   return type;
+}
+
+/** As a value goes into a field: a duration becomes milliseconds in a number. */
+function canFit(from: Type, to: Type): boolean {
+  return isAssignable(from, to) || (from.kind === 'duration' && isNumeric(to));
 }
 
 /** A named pattern that no stream names is checked all the same. */

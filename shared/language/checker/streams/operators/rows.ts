@@ -1,8 +1,8 @@
-import { Duration } from '../../../../events/value.ts';
 import type { Argument } from '../../../ast/nodes.ts';
 import { nearestName } from '../../../diagnostics/nearest-name.ts';
 import type { NamedExpression, OperatorPlan, PlanExpression } from '../../../plan/plan.ts';
-import { ANY, type FieldType, FLOAT, isAssignable, printType, type Type } from '../../../plan/types.ts';
+import { ANY, type FieldType, printType } from '../../../plan/types.ts';
+import { fitInto } from '../../expressions/fit.ts';
 import { lowerExpression, lowerNamed } from '../../lower.ts';
 import type { RowShape } from '../../scope.ts';
 import { recordShape } from '../../scopes.ts';
@@ -137,7 +137,7 @@ function fitItems(items: readonly NamedExpression[], args: readonly Argument[], 
       );
       return item;
     }
-    const value = fitValue(item.value, field.type);
+    const value = fitInto(item.value, field.type);
     if (!value)
       at.context.report(
         'E062',
@@ -146,14 +146,6 @@ function fitItems(items: readonly NamedExpression[], args: readonly Argument[], 
       );
     return { name: item.name, value: value ?? item.value };
   });
-}
-
-/** The value as one of `type`, or undefined when it can never be one. */
-export function fitValue(value: PlanExpression, type: Type): PlanExpression | undefined {
-  if (isAssignable(value.type, type)) return value;
-  if (value.type.kind !== 'duration' || (type.kind !== 'int' && type.kind !== 'float')) return undefined;
-  const millisecond: PlanExpression = { kind: 'constant', value: new Duration(1), type: { kind: 'duration' } };
-  return { kind: 'binary', operator: '/', left: value, right: millisecond, type: FLOAT };
 }
 
 /** What `.emit as T` gives: the emitted fields and the others that T declares. */

@@ -1,5 +1,6 @@
 import type {
   AndElement,
+  Expression,
   GroupElement,
   OperatorCall,
   OrElement,
@@ -10,11 +11,12 @@ import type {
 } from '../../../ast/nodes.ts';
 import { visitPattern } from '../../../ast/nodes.ts';
 import { findOperator } from '../../../operators/table.ts';
-import type { OperatorPlan, PatternNode, StepPlan } from '../../../plan/plan.ts';
+import type { OperatorPlan, PatternNode, PlanExpression, StepPlan } from '../../../plan/plan.ts';
+import { BOOL } from '../../../plan/types.ts';
 import { lowerStepCondition } from '../../conditions.ts';
 import { constantDurationMs } from '../../constants.ts';
 import type { CheckContext } from '../../context.ts';
-import type { AliasBinding, RowShape } from '../../scope.ts';
+import type { AliasBinding, RowShape, StepNames } from '../../scope.ts';
 import { openShape } from '../../scopes.ts';
 import { positionOf, reportUnknownOperator } from '../chain.ts';
 import { resolveInput } from '../inputs.ts';
@@ -145,7 +147,7 @@ function buildStep(step: StepElement, place: Place): Built {
   reportSecondAlias(step, building);
   const own = alias === null ? null : { alias, slot, closure };
   const later = building.aliases.filter((each) => each !== alias && !visible.some((binding) => binding.alias === each));
-  const where = lowerStepCondition(conditionsOf(step), { candidate: shape, own, earlier: visible, later }, context);
+  const where = lowerConditions(conditionsOf(step), { candidate: shape, own, earlier: visible, later }, { slot, context });
   const unresolved = { name, from: { kind: 'event', type: name, types: [name] }, operators: [] } as const;
   const plan: StepPlan = {
     slot,
@@ -193,6 +195,27 @@ function conditionsOf(step: StepElement): StepElement['where'] {
     ...step.where,
     ...conditions.filter((value) => value.kind !== 'Chain' && value.kind !== 'StepArgument' && value.kind !== 'PatternArgument'),
   ];
+}
+
+/** `x => e` is a condition whose `x` is the candidate. */
+function lowerConditions(
+  conditions: readonly Expression[],
+  names: StepNames,
+  at: { readonly slot: number; readonly context: CheckContext },
+): PlanExpression | null {
+  const plain = conditions.filter((condition) => condition.kind !== 'Lambda');
+  const lambdas = conditions.flatMap((condition) => (condition.kind === 'Lambda' ? [condition] : []));
+  const lowered = [
+    lowerStepCondition(plain, names, at.context),
+    ...lambdas.map(({ parameters: [parameter], body }) => {
+      const own = parameter ? { alias: parameter.text, slot: at.slot, closure: false } : null;
+      return lowerStepCondition([body], { ...names, own }, at.context);
+    }),
+  ];
+  return lowered.reduce(
+    (left, right) => (left && right ? { kind: 'logical', operator: 'and', left, right, type: BOOL } : (left ?? right)),
+    null,
+  );
 }
 
 const tapLowerings: Readonly<Record<string, LowerOperator>> = { tap: lowerTap, print: lowerPrint, log: lowerLog };

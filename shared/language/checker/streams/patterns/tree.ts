@@ -28,7 +28,7 @@ function lastOfSequence(items: readonly PatternNode[], steps: Steps): readonly n
 }
 
 /** Whether a node can be passed without an event of its own: optional steps, `NOT`. */
-export function canBeEmpty(node: PatternNode, steps: Steps): boolean {
+function canBeEmpty(node: PatternNode, steps: Steps): boolean {
   switch (node.kind) {
     case 'step':
       return stepAt(steps, node.slot).negated || stepAt(steps, node.slot).min === 0;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { problems } from '../checking.ts';
+import { checkText, printed, problems } from '../checking.ts';
 import { planned } from './plan-text.ts';
 
 const events = `
@@ -90,12 +90,12 @@ describe('emit', () => {
       "S
         from event Tick as Tick
         emit Alert symbol=.symbol, level=1, took=((5s * .qty) / 1ms)
-        = {symbol: str, level: int, took: float, note: str}
+        = {symbol: str, level: int, took: int, note: str}
       T
         from stream S as S
         filter (.note is null and (.level > 0))
         emit T all
-        = {symbol: str, level: int, took: float, note: str}"
+        = {symbol: str, level: int, took: int, note: str}"
     `);
     expect(problems(`${events}stream S = Tick.emit as Alert (symbl: symbol, level: symbol, other: 1)`)).toMatchInlineSnapshot(`
       "15:32 E034 event \`Alert\` has no field \`symbl\` (did you mean \`symbol\`?)
@@ -241,6 +241,55 @@ stream D = Tick.to(K, topic: "t", compression: "zap", batch_size: symbol)`),
   });
 });
 
+describe('what a connector needs', () => {
+  test('depends on what it is used for', () => {
+    expect(
+      problems(`${events}connector Db = postgres (url: "postgres://x")
+connector Hook = http (secret: "s")
+connector Files = file ()
+connector Prod = http (profile: "prod")
+stream A = Tick.enrich(Db, key: symbol, fields: [a]).to(Db).to(Db, table: "t").to(Hook).to(Files).to(Files, topic: "x").to(Prod)
+stream B = Tick.from(Hook)
+stream C = Tick.from(Files)`),
+    ).toMatchInlineSnapshot(`
+  "19:16 E082 connector \`Db\` of type postgres needs \`query\` for \`.enrich\`
+  19:53 E082 connector \`Db\` of type postgres needs \`table\` or \`topic\` for \`.to\`
+  19:79 E082 connector \`Hook\` of type http needs \`url\` for \`.to\`
+  19:88 E082 connector \`Files\` of type file needs \`path\` or \`topic\` for \`.to\`
+  21:16 E082 connector \`Files\` of type file needs \`path\` or \`topic\` for \`.from\`"
+`);
+  });
+  test('may be registered with the server', () => {
+    const { diagnostics } = checkText(
+      `${events}stream A = Tick.from(Shared).to(Shared).to(Sink)`,
+      {},
+      {
+        registeredConnectors: new Map([
+          ['Shared', { type: 'kafka' }],
+          ['Sink', { type: 'nothing' }],
+        ]),
+      },
+    );
+    expect(diagnostics).toEqual([]);
+  });
+});
+
+describe('names that ended', () => {
+  test('are explained', () => {
+    expect(
+      problems(`${events}stream S = join(Tick as a, Tick as b).on(a.symbol == b.symbol).window(1m).select(p: a.price).where(b.qty > 1)
+stream M = merge(Tick as t, Alert).where(t.price > 1)
+stream F = Tick as a -> Tick as b .within(1m).forecast().where(forecast_expected_time < 5s).emit(x: a.price).emit(y: a.price)
+stream C = Tick.concurrent(workers: 2, partition_key: symbl)`),
+    ).toMatchInlineSnapshot(`
+  "15:100 E035 unknown alias \`b\` (the result of \`.select\` has only the fields written there: give it what is needed of \`b\`)
+  16:42 E035 unknown alias \`t\` (\`t\` is one input of the merge: write its fields bare)
+  17:118 E035 unknown alias \`a\` (the result of \`.emit\` has only the fields written there: give it what is needed of \`a\`)
+  18:40 E034 there is no field \`symbl\` here (did you mean \`symbol\`?)"
+`);
+  });
+});
+
 describe('enrich and score', () => {
   test('add fields and attributes', () => {
     expect(
@@ -281,8 +330,7 @@ describe('enrich and score', () => {
       15:112 E080 \`.enrich\` has no parameter \`ttl\` (it takes \`connector\`, \`key\`, \`fields\`, \`cache_ttl\`, \`timeout\`, \`fallback\`)"
     `);
   });
-  test('a model that cannot run is a warning', async () => {
-    const { checkText, printed } = await import('../checking.ts');
+  test('a model that cannot run is a warning', () => {
     const { diagnostics } = checkText(
       `${events}stream S = Tick.score(model: "m.onnx", inputs: [price], outputs: [r]).emit(r)`,
       {},

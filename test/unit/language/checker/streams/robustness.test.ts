@@ -30,7 +30,7 @@ const mutated = fc
     ),
   })
   .map(({ text, edits }) =>
-    edits.reduce((parts, edit) => edited(parts, edit), text.match(/[A-Za-z_]\w*|\d+\w*|"[^"]*"|->|=>|\s+|[^\s\w]/g) ?? []).join(''),
+    edits.reduce<readonly string[]>(edited, text.match(/[A-Za-z_]\w*|\d+\w*|"[^"]*"|->|=>|\s+|[^\s\w]/g) ?? []).join(''),
   );
 
 function edited(parts: readonly string[], { at, kind, token }: { at: number; kind: string; token: string }): string[] {

@@ -327,6 +327,16 @@ stream C = Login.emit(user).to(K, topic: "t")`;
 });
 
 describe('a declared result type', () => {
+  test('gives followers what it declares, and takes durations as milliseconds', () => {
+    expect(
+      problems(
+        'type R:\n    took: int\n    note: str?\nstream A: R = X.emit(took: 5s)\nstream B = A.where(note == null and took > 1).emit(took, other)',
+      ),
+    ).toMatchInlineSnapshot(`
+      "4:15 W030 event type \`X\` is not declared (declare it: \`event X:\` with its fields)
+      5:58 E034 unknown name \`other\`: stream \`A\` has no such field"
+    `);
+  });
   test('must fit the results', () => {
     const program = `${events}type Sum:
     total: float

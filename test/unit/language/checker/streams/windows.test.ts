@@ -10,26 +10,41 @@ event Tick:
     ok: bool
 `;
 
-const windowOf = (args: string): string =>
-  planned(`${events}stream S = Tick.window(${args})`)
+const windowOf = (args: string): string => {
+  const line = planned(`${events}stream S = Tick.window(${args})`)
     .split('\n')
-    .find((line) => line.includes('window')) ?? '';
+    .find((each) => each.includes('window'));
+  return `${args} -> ${line?.trim()}`;
+};
 
 describe('a window', () => {
-  test.each([
-    '5m',
-    '5m, sliding: 1m',
-    '5m, offset: 30s',
-    '5m, align: first',
-    '5m, early: 10s',
-    '100',
-    '100, sliding: 10',
-    'session: 5m',
-    'session: 5m, early: 1m',
-    '5m, policy: "watermark"',
-    '10m / 2',
-  ])('%s', (args) => {
-    expect(windowOf(args)).toMatchSnapshot();
+  test('is one of time, of a number of events, or a session', () => {
+    const forms = [
+      '5m',
+      '5m, sliding: 1m',
+      '5m, offset: 30s',
+      '5m, align: first',
+      '5m, early: 10s',
+      '100',
+      '100, sliding: 10',
+      'session: 5m',
+      'session: 5m, early: 1m',
+      '5m, policy: "watermark"',
+      '10m / 2',
+    ];
+    expect(forms.map(windowOf).join('\n')).toMatchInlineSnapshot(`
+      "5m -> window {kind:time,sizeMs:300000,slideMs:300000,offsetMs:0,align:epoch,earlyMs:null}
+      5m, sliding: 1m -> window {kind:time,sizeMs:300000,slideMs:60000,offsetMs:0,align:epoch,earlyMs:null}
+      5m, offset: 30s -> window {kind:time,sizeMs:300000,slideMs:300000,offsetMs:30000,align:epoch,earlyMs:null}
+      5m, align: first -> window {kind:time,sizeMs:300000,slideMs:300000,offsetMs:0,align:first,earlyMs:null}
+      5m, early: 10s -> window {kind:time,sizeMs:300000,slideMs:300000,offsetMs:0,align:epoch,earlyMs:10000}
+      100 -> window {kind:count,size:100,slide:null}
+      100, sliding: 10 -> window {kind:count,size:100,slide:10}
+      session: 5m -> window {kind:session,gapMs:300000,earlyMs:null}
+      session: 5m, early: 1m -> window {kind:session,gapMs:300000,earlyMs:60000}
+      5m, policy: "watermark" -> window {kind:time,sizeMs:300000,slideMs:300000,offsetMs:0,align:epoch,earlyMs:null}
+      10m / 2 -> window {kind:time,sizeMs:300000,slideMs:300000,offsetMs:0,align:epoch,earlyMs:null}"
+    `);
   });
   test('refuses what fits no form', () => {
     const windows = [
