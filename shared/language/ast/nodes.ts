@@ -466,10 +466,28 @@ export interface Unary extends Node<'Unary'> {
   readonly operand: Expression;
 }
 export type BinaryOperator =
-  | '??' | 'or' | 'and'
-  | '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in'
-  | '|' | '^' | '&' | '<<' | '>>'
-  | '+' | '-' | '*' | '/' | '%' | '**';
+  | '??'
+  | 'or'
+  | 'and'
+  | '=='
+  | '!='
+  | '<'
+  | '<='
+  | '>'
+  | '>='
+  | 'in'
+  | 'not in'
+  | '|'
+  | '^'
+  | '&'
+  | '<<'
+  | '>>'
+  | '+'
+  | '-'
+  | '*'
+  | '/'
+  | '%'
+  | '**';
 export interface Binary extends Node<'Binary'> {
   readonly operator: BinaryOperator;
   readonly left: Expression;
@@ -499,9 +517,27 @@ export interface Parenthesized extends Node<'Parenthesized'> {
 // ---------------------------------------------------------------------------------------------- visiting
 
 export type AnyNode =
-  | Program | Comment | Statement | FieldDeclaration | TypeExpression | ParameterDeclaration | TestStep
-  | FunctionStatement | StreamSource | SourceInput | OperatorCall | Argument | Chain | StepArgument | PatternArgument
-  | Pattern | PatternElement | Quantifier | Expression | MapEntry | Identifier;
+  | Program
+  | Comment
+  | Statement
+  | FieldDeclaration
+  | TypeExpression
+  | ParameterDeclaration
+  | TestStep
+  | FunctionStatement
+  | StreamSource
+  | SourceInput
+  | OperatorCall
+  | Argument
+  | Chain
+  | StepArgument
+  | PatternArgument
+  | Pattern
+  | PatternElement
+  | Quantifier
+  | Expression
+  | MapEntry
+  | Identifier;
 
 /** A function per kind of expression. A new kind does not compile until every visitor of this type handles it. */
 export type ExpressionVisitor<R> = { readonly [K in Expression['kind']]: (node: Extract<Expression, { kind: K }>) => R };

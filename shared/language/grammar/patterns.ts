@@ -333,11 +333,11 @@ function sortSuffixes(suffixes: readonly Suffix[], notes: Notes): SortedSuffixes
   return sorted;
 }
 
-/** `.where(e)` and `.within(d)` on a step mean `where e` and `within d`. */
+/** `.where(e)` (or `.filter(e)`) and `.within(d)` on a step mean `where e` and `within d`. */
 function stepClause(operator: OperatorCall): WhereSuffix | WithinSuffix | undefined {
   const expression = soleExpression(operator);
   if (!expression) return undefined;
-  if (operator.name.text === 'where') return { form: 'where', span: operator.span, expression };
+  if (operator.name.text === 'where' || operator.name.text === 'filter') return { form: 'where', span: operator.span, expression };
   return operator.name.text === 'within' ? { form: 'within', span: operator.span, expression } : undefined;
 }
 
