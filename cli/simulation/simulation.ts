@@ -3,6 +3,7 @@ import type { InputEvent, OutputEvent } from '../../shared/events/event.ts';
 import type { ReadEvent, ReadResult } from '../../shared/events/reading/read-result.ts';
 import { EventSchemas } from '../../shared/events/schema.ts';
 import type { Plan } from '../../shared/language/plan/plan.ts';
+import { compiledBackend } from '../../worker/engine/compile/compiled-backend.ts';
 import { createEngine } from '../../worker/engine/create-engine.ts';
 import type { Engine, EngineHost } from '../../worker/engine/engine.ts';
 import { counted } from '../counts.ts';
@@ -71,7 +72,7 @@ export class Simulation {
     this.#signal = signal;
     this.#schemas = new EventSchemas(options.plan.events);
     this.#checkpoints = options.checkpoints;
-    this.#engine = createEngine(options.plan, this.#host(), { strictEvents: options.strict });
+    this.#engine = createEngine(options.plan, this.#host(), { strictEvents: options.strict, backend: compiledBackend });
     const { lines, saved } = this.#open();
     this.#lines = lines;
     this.#problems = new EventProblems(options.eventsPath, (text) => view.note(text), saved?.totals.problems);

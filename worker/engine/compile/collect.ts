@@ -1,8 +1,5 @@
 import type { Plan, PlanExpression } from '../../../shared/language/plan/plan.ts';
 
-/** Deeper expressions are left to the reference evaluator: printed, they could exceed what JavaScript's own parser takes. */
-const DEPTH_MAX = 256;
-
 /** Every expression of the streams, globals and loads of a plan, each once; those within other expressions are not listed. */
 export function collectExpressions(plan: Plan): PlanExpression[] {
   const found = new Set<PlanExpression>();
@@ -26,12 +23,6 @@ export function collectSlots(value: unknown): number[] {
   };
   visit(value);
   return [...slots].sort((a, b) => a - b);
-}
-
-export function isTooDeep(value: unknown, depth = 0): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (depth > 2 * DEPTH_MAX) return true;
-  return partsOf(value).some((part) => isTooDeep(part, depth + 1));
 }
 
 function isExpression(value: object): value is PlanExpression {

@@ -5,10 +5,9 @@ import type { FunctionPlan, Plan, PlanExpression } from '../../../shared/languag
 import type { BackendFactory, EmitFunction, ExpressionBackend } from '../evaluate/backend.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
 import { Globals } from '../evaluate/globals.ts';
-import { loadScope, ReferenceBackend } from '../evaluate/reference-backend.ts';
+import { loadScope } from '../evaluate/reference-backend.ts';
 import { Activation, StepBudget } from '../evaluate/step-budget.ts';
 import type { Evaluate, Row, Scope } from '../operators/row.ts';
-import { isTooDeep } from './collect.ts';
 import { library, type ProgramLibrary } from './library.ts';
 import { loadGenerated } from './load.ts';
 import { printModule } from './print-module.ts';
@@ -18,12 +17,8 @@ import { parameters, programNames } from './vocabulary.ts';
 /** What a loaded module gives: functions take their scope, then their arguments. */
 type LoadedModule = readonly [readonly Evaluate[], readonly ((scope: Scope, ...args: Value[]) => Value)[]];
 
-/**
- * Runs the expressions and functions of a program as generated JavaScript: one module per program, printed from the plan,
- * verified, then loaded. A program with an expression too deep to be printed runs on the reference evaluator as a whole.
- */
-export const compiledBackend: BackendFactory = (plan) =>
-  isTooDeep([plan.globals, plan.loads, plan.streams, plan.functions]) ? new ReferenceBackend(plan) : new CompiledBackend(plan);
+/** Runs the expressions and functions of a program as generated JavaScript: one module, printed from the plan, verified, loaded. */
+export const compiledBackend: BackendFactory = (plan) => new CompiledBackend(plan);
 
 class CompiledBackend implements ExpressionBackend {
   readonly #plan: Plan;
