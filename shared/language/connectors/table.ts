@@ -3,7 +3,7 @@ import type { ConnectorDescriptor, ConnectorParameter } from './descriptor.ts';
 import { endpointConnectors } from './endpoints.ts';
 
 /** Parameters that every type of connector takes. */
-const sharedParameters: readonly ConnectorParameter[] = [
+export const sharedParameters: readonly ConnectorParameter[] = [
   { name: 'profile', kind: 'str', summary: 'credentials profile that fills in parameters' },
   { name: 'event_type', kind: 'str', summary: 'type of messages that name none' },
   { name: 'format', kind: 'str', words: ['envelope', 'flat'], default: '"envelope"', summary: 'fields under `data`, or at the top' },

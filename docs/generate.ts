@@ -1,0 +1,21 @@
+import { commandsPage } from './generate/commands.ts';
+import { configurationPage } from './generate/configuration.ts';
+import { connectorsPage } from './generate/connectors.ts';
+import { diagnosticsPage } from './generate/diagnostics.ts';
+import { aggregatesPage, functionsPage } from './generate/functions.ts';
+import { limitsPage } from './generate/limits.ts';
+import { operatorsPage } from './generate/operators.ts';
+
+/** The reference pages as `[path from the root, text]`. The same tables give the same text. */
+export async function generate(): Promise<readonly (readonly [path: string, text: string])[]> {
+  return [
+    ['docs/language/operators.md', operatorsPage()],
+    ['docs/language/functions.md', functionsPage()],
+    ['docs/language/aggregates.md', aggregatesPage()],
+    ['docs/language/diagnostics.md', diagnosticsPage()],
+    ['docs/connectors.md', connectorsPage()],
+    ['docs/configuration.md', configurationPage()],
+    ['docs/limits.md', limitsPage()],
+    ['docs/commands.md', await commandsPage()],
+  ];
+}

@@ -1,0 +1,26 @@
+import { Cli } from 'clipanion';
+import { commands } from '../../cli/commands.ts';
+import type { CliContext } from '../../cli/context.ts';
+import { commandHelp } from '../../cli/help.ts';
+import { anchor, fence, page, sentence, table } from './markdown.ts';
+
+/** `docs/commands.md`: every command with what its `--help` says. */
+export async function commandsPage(): Promise<string> {
+  const cli = new Cli<CliContext>({ binaryName: 'cep', enableColors: false });
+  for (const { load } of commands) cli.register(await load());
+  const definitions = cli.definitions();
+  return page({
+    title: 'Commands',
+    source: 'the commands in cli',
+    blocks: [
+      'Every command takes `--config <PATH>` before its name, `--help`, and where it has a result to give as data, `--json`. ' +
+        'It exits with 0, or with 1 for a mistake in a program, an event or the command line, 2 for a file that is missing or cannot be read, ' +
+        '3 for a wrong setting, 4 for what fails while it runs.',
+      table(
+        ['command', ''],
+        definitions.map(({ path, description = '' }) => [`[\`${path}\`](#${anchor(path)})`, sentence(description)]),
+      ),
+      ...definitions.flatMap((definition) => [`## ${definition.path}`, fence('text', commandHelp(definition).replace(/ +$/gm, ''))]),
+    ],
+  });
+}

@@ -1,0 +1,72 @@
+import type {
+  ConnectorDescriptor,
+  ConnectorParameter,
+  ConnectorRole,
+  ConnectorValueKind,
+} from '../../shared/language/connectors/descriptor.ts';
+import { connectors, sharedParameters } from '../../shared/language/connectors/table.ts';
+import { code, codes, page, sentence, table } from './markdown.ts';
+
+const roles: Record<ConnectorRole, string> = { source: '`.from`', sink: '`.to`', enrich: '`.enrich`' };
+
+const kinds: Record<ConnectorValueKind, string> = {
+  str: 'string',
+  int: 'whole number',
+  number: 'number',
+  bool: '`true` or `false`',
+  duration: 'duration',
+  list: 'array of strings, or one string with commas',
+  map: 'map',
+  any: 'any value',
+};
+
+/** `docs/connectors.md`: what the language knows of every type of connector. */
+export function connectorsPage(): string {
+  return page({
+    title: 'Connectors',
+    source: 'shared/language/connectors',
+    blocks: [
+      'A connector names a system outside: events come from it with `.from`, results go to it with `.to`, look-ups ask it with `.enrich`.',
+      '```vpl\nevent Login:\n    user: str\n    country: str\n\nconnector Broker = kafka (brokers: ["k1:9092", "k2:9092"], group_id: "fraud")\n' +
+        'connector Hooks = http (url: "https://alerts.example.com/hook")\n\nstream Abroad = Login\n    .from(Broker, topic: "logins")\n' +
+        '    .where(country != "NL")\n    .emit(user, country)\n    .to(Hooks)\n```',
+      'A program may name connectors that it does not declare when it is deployed to a server that has them registered; `cep check` alone ' +
+        'reports them (E030). `cep simulate` connects nothing: it counts what would be sent, and events of the file reach the streams ' +
+        'that name their type whatever their `.from` says.',
+      table(
+        ['type', 'for', ''],
+        connectors.map(({ name, aliases = [], roles: own, summary }) => [
+          `[${code(name)}](#${name})${aliases.length > 0 ? ` (also ${codes(aliases)})` : ''}`,
+          own.map((role) => roles[role]).join(' '),
+          sentence(summary),
+        ]),
+      ),
+      ...connectors.flatMap(connectorBlocks),
+      '## Parameters of every type',
+      parameterTable(sharedParameters),
+    ],
+  });
+}
+
+function connectorBlocks({ name, aliases = [], roles: own, summary, oneOf, topics, broker, parameters }: ConnectorDescriptor): string[] {
+  const facts = [
+    `For ${own.map((role) => roles[role]).join(', ')}.`,
+    ...(aliases.length > 0 ? [`Also written ${codes(aliases)}.`] : []),
+    ...oneOf.map((names) => (names.length === 1 ? `Needs ${codes(names)}.` : `Needs one of ${codes(names)}.`)),
+    ...(topics[0] !== undefined && topics[0] !== 'topic' ? [`\`topic:\` in \`.from\` and \`.to\` stands for ${code(topics[0])}.`] : []),
+    ...(broker ? ['`.from` needs a topic; `.to` without one uses the name of the stream (W041).'] : []),
+  ];
+  return [`## ${name}`, sentence(summary), facts.join(' '), parameterTable(parameters)];
+}
+
+function parameterTable(parameters: readonly ConnectorParameter[]): string {
+  return table(
+    ['parameter', 'takes', 'default', ''],
+    parameters.map((parameter) => [
+      codes([parameter.name, ...(parameter.aliases ?? [])]),
+      parameter.words ? codes(parameter.words.map((word) => `"${word}"`)) : kinds[parameter.kind],
+      parameter.default === undefined ? '' : code(parameter.default),
+      `${sentence(parameter.summary)}${parameter.secret ? ' **Secret**: never shown in answers, logs, metrics or checkpoints.' : ''}`,
+    ]),
+  );
+}
