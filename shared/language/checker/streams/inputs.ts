@@ -8,7 +8,7 @@ import { positionOf, refusePlace, reportUnknownOperator } from './chain.ts';
 import { connectorFor, declaredTopic, parametersFor } from './connector-uses.ts';
 import { bindArguments, textFor } from './operator-arguments.ts';
 import type { LowerOperator } from './operators/position.ts';
-import { lowerMap, lowerSelect, lowerWhere } from './operators/rows.ts';
+import { lowerHaving, lowerMap, lowerSelect, lowerWhere } from './operators/rows.ts';
 import { newPartition } from './partition.ts';
 import type { StreamDraft } from './program-streams.ts';
 import { type Reference, resolveReference, spanOf } from './references.ts';
@@ -21,7 +21,12 @@ export interface Input {
   readonly reference: Reference;
 }
 
-const rowOperators: Readonly<Record<string, LowerOperator>> = { where: lowerWhere, having: lowerWhere, select: lowerSelect, map: lowerMap };
+const rowOperators: Readonly<Record<string, LowerOperator>> = {
+  where: lowerWhere,
+  having: lowerHaving,
+  select: lowerSelect,
+  map: lowerMap,
+};
 
 /** The events, stream, late events or branch that a path names; undefined for a named pattern and for what is wrong (both reported). */
 export function resolveInput(path: readonly Identifier[], draft: StreamDraft, context: CheckContext): Input | undefined {
@@ -148,7 +153,7 @@ export function bindSource(node: OperatorCall, reference: Reference, context: Ch
     return;
   }
   if (given !== undefined) parameters.set('topic', given);
-  draft.program.sources.bind({ connector: connector.name, topic: topic ?? '', parameters, eventType: reference.type });
+  draft.program.sources.bind({ connector: connector.name, topic: topic ?? null, parameters, eventType: reference.type });
 }
 
 /** A named source without operators: its input, readable through its alias. */

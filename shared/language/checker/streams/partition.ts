@@ -29,7 +29,20 @@ export interface Partition {
 }
 
 export function newPartition(written: readonly WrittenKey[], expireMs: number | null, isOwn = false): Partition {
-  return { written, expireMs, isOwn, resolved: written.length === 0 ? [] : null };
+  const keys = distinctKeys(written);
+  return { written: keys, expireMs, isOwn, resolved: keys.length === 0 ? [] : null };
+}
+
+/** A key given twice counts once; a second key of one name is called by its text. */
+function distinctKeys(written: readonly WrittenKey[]): readonly WrittenKey[] {
+  const byName = new Map<string, WrittenKey>();
+  for (const key of written) {
+    const text = key.context.text(key.node.span);
+    const first = byName.get(key.name);
+    if (!first) byName.set(key.name, key);
+    else if (first.context.text(first.node.span) !== text) byName.set(text, { ...key, name: text });
+  }
+  return [...byName.values()];
 }
 
 /** Arguments of `.partition_by` as keys: named ones under their name, `f` and `a.f` under their last part, others under their text. */

@@ -6,7 +6,8 @@ import type { ConnectorSymbol } from '../symbols.ts';
 /** What a `.from(..)` asks for. */
 export interface Subscription {
   readonly connector: string;
-  readonly topic: string;
+  /** Null where the connector has but one thing to read, like the http source. */
+  readonly topic: string | null;
   readonly parameters: ReadonlyMap<string, Value>;
   readonly eventType: string;
 }
@@ -30,7 +31,7 @@ export function sourceRegistry(context: CheckContext): SourceRegistry {
     bind: ({ connector, topic, parameters, eventType }) => {
       const key = context.fingerprint({ connector, topic, parameters });
       const entry = entries.get(key) ?? {
-        binding: { id: freeId(`${connector}/${topic}`, ids), connector, parameters, eventTypes: [] },
+        binding: { id: freeId(topic === null ? connector : `${connector}/${topic}`, ids), connector, parameters, eventTypes: [] },
         eventTypes: new Set(),
       };
       entries.set(key, entry);

@@ -2,7 +2,7 @@ import type { PatternDeclaration, StreamDeclaration } from '../../ast/nodes.ts';
 import { nearestName } from '../../diagnostics/nearest-name.ts';
 import { findOperator } from '../../operators/table.ts';
 import type { OperatorPlan, SourceBinding, StreamPlan } from '../../plan/plan.ts';
-import { isAssignable, isNumeric, printType, type Type } from '../../plan/types.ts';
+import { printType, type Type } from '../../plan/types.ts';
 import type { CheckContext } from '../context.ts';
 import type { RowShape } from '../scope.ts';
 import { fieldOf } from '../shapes.ts';
@@ -14,6 +14,7 @@ import { addDefaultSink } from './default-sink.ts';
 import { emittedTypes } from './emitted-types.ts';
 import { lowerSource, type StreamStart } from './lowered-sources.ts';
 import { lowerForecast } from './operators/analytics.ts';
+import { canFit } from './operators/rows.ts';
 import { partitionPlan, resolvePartition } from './partition.ts';
 import { buildElements } from './patterns/elements.ts';
 import { lowerTrendAggregate } from './patterns/trends.ts';
@@ -155,11 +156,6 @@ function resultTypeOf({ name, type: written }: StreamDeclaration, shape: RowShap
     }
   }
   return type;
-}
-
-/** As a value goes into a field: a duration becomes milliseconds in a number. */
-function canFit(from: Type, to: Type): boolean {
-  return isAssignable(from, to) || (from.kind === 'duration' && isNumeric(to));
 }
 
 /** A named pattern that no stream names is checked all the same. */

@@ -35,8 +35,17 @@ export const lowerTap: LowerOperator = (at) => {
   const value = expressionFor(at.call, 'value');
   const counter = textFor(at.call, 'counter') ?? null;
   const labels = lowerNamed(itemsFor(at.call, 'labels'), scopeOf(at.stage), at.context);
-  if (at.call.given.has('labels') && !at.call.given.has('counter')) {
-    at.context.report('E082', at.call.node.span, '`labels:` are those of a counter', 'write `counter: "name"` too');
+  const labelled = at.call.given.get('labels');
+  if (labelled && !at.call.given.has('counter')) {
+    at.context.report('E082', labelled.span, '`labels:` are those of a counter', 'write `counter: "name"` too');
+  }
+  if (!value && !at.call.given.has('counter')) {
+    at.context.report(
+      'E082',
+      at.call.node.span,
+      '`.tap` needs something to look at',
+      'write `.tap(expression)` or `.tap(counter: "name")`',
+    );
   }
   const values = value ? [lowerExpression(value, scopeOf(at.stage), at.context)] : [];
   return passing(at, planOf(at, 'tap', { ...noTap, tap: 'tap', values, counter, labels }));

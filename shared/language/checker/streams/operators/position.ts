@@ -68,9 +68,12 @@ export function keyedPlan<K extends OperatorPlan['kind']>(at: Position, kind: K,
   return partition ? { ...plan, partition, fingerprint: at.context.fingerprint([plan.fingerprint, partition]) } : plan;
 }
 
-/** As written, without the dot before it. */
+/** As written, without the dot before it; `where e` of a source or step as `where(e)`. */
 export function operatorText(node: OperatorCall, context: CheckContext): string {
-  return context.text(node.span).replace(/^\./, '');
+  const text = context.text(node.span).replace(/^\.\s*/, '');
+  const name = node.name.text;
+  if (text.startsWith(`${name}(`) || text.startsWith(`${name} as `)) return text;
+  return `${name}(${node.arguments.map(({ span }) => context.text(span)).join(', ')})`;
 }
 
 /** The operator does nothing to the rows; for what is wrong, or only says something. */

@@ -1,7 +1,7 @@
 import type { Argument } from '../../../ast/nodes.ts';
 import { nearestName } from '../../../diagnostics/nearest-name.ts';
 import type { NamedExpression, OperatorPlan, PlanExpression } from '../../../plan/plan.ts';
-import { ANY, type FieldType, printType } from '../../../plan/types.ts';
+import { ANY, type FieldType, isAssignable, isNumeric, printType, type Type } from '../../../plan/types.ts';
 import { fitInto } from '../../expressions/fit.ts';
 import { lowerExpression, lowerNamed } from '../../lower.ts';
 import type { RowShape } from '../../scope.ts';
@@ -77,6 +77,7 @@ export const lowerEmit: LowerOperator = (at) => {
   const event = call.node.as ? targetEvent(call.node.as.text, at) : undefined;
   const items = args.length === 0 ? null : fitItems(lowerNamed(args, scopeOf(stage), context), args, { event, at });
   const shape = items ? recordShape('the result of `.emit`', fieldsOf(items)) : resultShape(stage);
+  if (!items && event) checkFields(shape, event, at);
   const next = withFields(stage, event ? asEvent(shape, event) : shape);
   const plans: OperatorPlan[] = [planOf(at, 'emit', { type: event?.name ?? type, items })];
   if (followers) plans.push(planOf(at, 'context', { context: followers, parameters: new Map([['followers', true]]) }));
@@ -146,6 +147,24 @@ function fitItems(items: readonly NamedExpression[], args: readonly Argument[], 
       );
     return { name: item.name, value: value ?? item.value };
   });
+}
+
+/** `.emit as T ()`: the fields there are must fit those that T declares. */
+function checkFields(shape: RowShape, event: EventSymbol, { call, context }: Position): void {
+  for (const { name, type } of event.type.fields) {
+    const found = shape.fields.find((field) => field.name === name);
+    if (!found || canFit(found.type, type)) continue;
+    context.report(
+      'E062',
+      call.node.span,
+      `field \`${name}\` of \`${event.name}\` is ${printType(type)}, the rows have ${printType(found.type)}`,
+    );
+  }
+}
+
+/** As a value goes into a field: a duration becomes milliseconds in a number. */
+export function canFit(from: Type, to: Type): boolean {
+  return isAssignable(from, to) || (from.kind === 'duration' && isNumeric(to));
 }
 
 /** What `.emit as T` gives: the emitted fields and the others that T declares. */

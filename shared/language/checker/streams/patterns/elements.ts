@@ -90,7 +90,7 @@ function buildSequence({ items }: SequenceElement, place: Place): Built {
   let { visible } = place;
   for (const item of items) {
     const built = build(item, { ...place, visible });
-    nodes.push(built.node);
+    nodes.push(...(built.node.kind === 'sequence' ? built.node.items : [built.node]));
     visible = built.visible;
   }
   const [only, second] = nodes;

@@ -173,7 +173,8 @@ describe('side effects', () => {
     .tap(labels: [symbol]).tap(counter: symbol).log(level: "loud", message: "x").alert(message: "{1 +}").alert(url: 5)
     .log(lvl: 1).print(a: 1)`),
     ).toMatchInlineSnapshot(`
-      "16:5 E082 \`labels:\` are those of a counter (write \`counter: "name"\` too)
+      "16:5 E082 \`.tap\` needs something to look at (write \`.tap(expression)\` or \`.tap(counter: "name")\`)
+      16:10 E082 \`labels:\` are those of a counter (write \`counter: "name"\` too)
       16:41 E034 unknown name \`symbol\`
       16:60 E081 \`level\` must be one of "debug", "info", "warn", "error"
       16:97 E081 \`{1 +}\` in a message must be an expression (a brace as text is written \`{{\`)
