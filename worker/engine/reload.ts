@@ -1,0 +1,19 @@
+import type { Plan } from '../../shared/language/plan/plan.ts';
+import { createEngine, type EngineOptions } from './create-engine.ts';
+import type { Engine, EngineHost, RestoreReport } from './engine.ts';
+
+export interface Reloaded {
+  readonly engine: Engine;
+  readonly report: RestoreReport;
+}
+
+/**
+ * Puts a changed program in the place of a running one: the new engine takes over the state of every operator whose meaning
+ * did not change, and the report says by stream what was kept and what starts afresh. The old engine is only read, so it
+ * can go on when this throws; after success the host pushes to the new one alone.
+ * @throws CepError as `createEngine` does.
+ */
+export function reload(current: Engine, plan: Plan, host: EngineHost, options?: EngineOptions): Reloaded {
+  const engine = createEngine(plan, host, options);
+  return { engine, report: engine.restore(current.snapshot()) };
+}
