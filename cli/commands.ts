@@ -11,7 +11,9 @@ export interface CommandRow {
 export const commands: readonly CommandRow[] = [
   { words: 'check', load: async () => (await import('./check.ts')).CheckCommand },
   { words: 'parse', load: async () => (await import('./parse.ts')).ParseCommand },
+  { words: 'fmt', load: async () => (await import('./fmt.ts')).FmtCommand },
   { words: 'simulate', load: async () => (await import('./simulate.ts')).SimulateCommand },
+  { words: 'test', load: async () => (await import('./test.ts')).TestCommand },
   { words: 'infer', load: async () => (await import('./infer.ts')).InferCommand },
   { words: 'config show', load: async () => (await import('./config-show.ts')).ConfigShowCommand },
   { words: 'config-gen', load: async () => (await import('./config-gen.ts')).ConfigGenCommand },

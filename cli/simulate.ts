@@ -104,7 +104,7 @@ export class SimulateCommand extends ResultCommand {
   #view(screen: Screen, plan: Plan): SimulationView {
     const view = this.json ? new JsonView(screen) : new TextView(screen);
     if (this.quiet) return quiet(view);
-    const write = this.json ? (line: string) => screen.note(line) : (line: string) => screen.result(`${line}\n`);
+    const write = (line: string): void => (view instanceof TextView ? view.line(line) : view.note(line));
     const colors = this.json ? screen.err : screen.out;
     if (this.trace)
       return traced(view, new TraceText(write, colors, countEvents(this.events, { schemas: new EventSchemas(plan.events) })), this.json);

@@ -11,14 +11,25 @@ export function usageErrorOf(error: unknown, definitions: readonly Definition[])
   const [reason = ''] = error.message.split('\n');
   const unknownOption = /^Unsupported option name \("(.*?)"\)/.exec(reason)?.[1];
   if (unknownOption !== undefined) return unknownOptionError(unknownOption, definitions);
-  const message = reason.startsWith('Command not found') ? 'incomplete command' : reason.replace(/\.$/, '');
+  const message = reason.startsWith('Command not found') ? `incomplete command${needsOf(definitions)}` : reason.replace(/\.$/, '');
   return new CepError('usage_error', message, { hint: definitions.map(({ path }) => `${path} --help`).join(', '), cause: error });
 }
 
+/** What the one command that was meant cannot do without. */
+function needsOf([only, ...others]: readonly Definition[]): string {
+  const needed = (only?.options ?? []).filter(({ required }) => required).map(({ definition }) => namesOf(definition).at(-1));
+  return others.length > 0 || needed.length === 0 ? '' : `: expected ${needed.join(' and ')}`;
+}
+
 function unknownOptionError(option: string, definitions: readonly Definition[]): CepError {
-  const known = definitions.flatMap(({ options }) => options.flatMap(({ definition }) => definition.split(' ')[0]?.split(',') ?? []));
+  const known = definitions.flatMap(({ options }) => options.flatMap(({ definition }) => namesOf(definition)));
   const nearest = nearestName(option, known);
   return new CepError('usage_error', `unknown option '${option}'`, {
     hint: nearest === undefined ? 'the options are listed by --help' : `did you mean '${nearest}'?`,
   });
+}
+
+/** `-f,--format #0` as `['-f', '--format']`. */
+function namesOf(definition: string): readonly string[] {
+  return definition.split(' ')[0]?.split(',') ?? [];
 }

@@ -54,17 +54,27 @@ abstract class ScreenView implements SimulationView {
 
 /** For people: a line for each output event. */
 export class TextView extends ScreenView {
+  #hasLines = false;
+
   output(event: OutputEvent): void {
-    this.screen.result(`${outputLine(event, this.screen)}\n`);
+    this.line(outputLine(event, this.screen));
   }
 
   console(line: string): void {
-    this.screen.result(`${line}\n`);
+    this.line(line);
+  }
+
+  /** Writes a line to standard output; the report stands apart from such lines. */
+  line(text: string): void {
+    this.#hasLines = true;
+    this.screen.result(`${text}\n`);
   }
 
   summary(totals: SimulationTotals, notes: readonly string[]): void {
     this.screen.endProgress();
-    this.screen.result(`${[...notes, ...(notes.length > 0 ? [''] : [])].map((line) => `${line}\n`).join('')}${summaryText(totals)}`);
+    if (this.#hasLines) this.screen.result('\n');
+    if (notes.length > 0) this.screen.result(`${notes.join('\n')}\n\n`);
+    this.screen.result(summaryText(totals));
   }
 }
 

@@ -1,4 +1,4 @@
-import { PassThrough, Readable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { runCli } from '../../../cli/run-cli.ts';
 
 export interface CepResult {
@@ -16,13 +16,28 @@ export interface CepOptions {
 
 /** Runs `cep` with these arguments in this process, with an environment of its own. */
 export async function cep(args: readonly string[], { env = {}, stdin = '', isTTY = false }: CepOptions = {}): Promise<CepResult> {
-  const stdout = Object.assign(new PassThrough(), { isTTY });
-  const stderr = Object.assign(new PassThrough(), { isTTY });
+  const stdout = new Captured(isTTY);
+  const stderr = new Captured(isTTY);
   const exitCode = await runCli(args, { env: { ...env }, stdin: Readable.from([stdin]), stdout, stderr, colorDepth: 1 });
-  return { exitCode, stdout: textOf(stdout), stderr: textOf(stderr) };
+  return { exitCode, stdout: stdout.text, stderr: stderr.text };
 }
 
-function textOf(stream: PassThrough): string {
-  const bytes: Buffer | null = stream.read();
-  return bytes === null ? '' : bytes.toString('utf8');
+/** A stream that keeps what is written to it. */
+class Captured extends Writable {
+  readonly isTTY: boolean;
+  readonly #chunks: Buffer[] = [];
+
+  constructor(isTTY: boolean) {
+    super();
+    this.isTTY = isTTY;
+  }
+
+  get text(): string {
+    return Buffer.concat(this.#chunks).toString('utf8');
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, callback: () => void): void {
+    this.#chunks.push(chunk);
+    callback();
+  }
 }
