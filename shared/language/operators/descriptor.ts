@@ -34,8 +34,8 @@ export type OperatorFamily =
 
 /**
  * `stream`: in the chain of any stream and in fork branches · `source`: right behind a named source · `window`: only behind
- * a window · `pattern`: in a stream whose source is a pattern, before anything that changes its matches · `join`: in a
- * stream whose source is a join · `input`: on one input of `merge` or a join · `step`: on a step of a pattern.
+ * a window · `pattern`: in a stream whose source is a pattern, wherever in its chain · `join`: in a stream whose source is a
+ * join · `input`: on one input of `merge` or a join · `step`: on a step of a pattern.
  */
 export type OperatorPlace = 'stream' | 'source' | 'window' | 'pattern' | 'join' | 'input' | 'step';
 

@@ -101,9 +101,8 @@ function refuseLate({ symbol }: Extract<Reference, { kind: 'late' }>, path: read
 export function lowerSourceInput(input: SourceInput, operators: readonly OperatorCall[], { draft, context }: Where): Input | undefined {
   const resolved = resolveInput(input.source.path, draft, context);
   if (!resolved) return undefined;
-  const alias = input.source.alias?.text;
-  const name = alias ?? input.name?.text ?? resolved.plan.name;
-  let stage: Stage = { ...resolved.stage, rows: aliased(resolved.stage, [name]) };
+  const [name = resolved.plan.name, ...others] = inputNames(input);
+  let stage: Stage = { ...resolved.stage, rows: aliased(resolved.stage, [name, ...others]) };
   const plans: OperatorPlan[] = [];
   for (const node of operators) {
     if (node.name.text === 'from') bindSource(node, resolved.reference, context, draft);
@@ -114,6 +113,12 @@ export function lowerSourceInput(input: SourceInput, operators: readonly Operato
     }
   }
   return { reference: resolved.reference, plan: { ...resolved.plan, name, operators: plans }, stage };
+}
+
+/** What the program calls an input: `stream C = ..`, then its alias, then the last part of what it names. */
+export function inputNames({ name, source }: SourceInput): readonly string[] {
+  const given = [name?.text, source.alias?.text].filter((text) => text !== undefined);
+  return given.length > 0 ? given : [source.path.at(-1)?.text ?? ''];
 }
 
 function lowerRowOperator(node: OperatorCall, stage: Stage, { draft, context }: Where): ReturnType<LowerOperator> {

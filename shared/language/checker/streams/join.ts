@@ -5,7 +5,7 @@ import type { CheckContext } from '../context.ts';
 import { lowerBool } from '../lower.ts';
 import type { JoinSideBinding, RowShape } from '../scope.ts';
 import { joinScope, openShape, recordShape, unionShape } from '../scopes.ts';
-import { type Input, lowerSourceInput } from './inputs.ts';
+import { type Input, inputNames, lowerSourceInput } from './inputs.ts';
 import { onSide, splitCondition } from './join-condition.ts';
 import { type BoundCall, bindArguments, expressionFor, sizeFor, wordFor } from './operator-arguments.ts';
 import { refuseParameters } from './operators/windows.ts';
@@ -28,7 +28,7 @@ export interface LoweredSource<P> {
 export function lowerJoin(source: JoinSource, operators: readonly OperatorCall[], draft: StreamDraft): LoweredSource<JoinSourcePlan> {
   const { context } = draft;
   const inputs = source.inputs.map((input) => lowerSide(input, draft));
-  const bindings = bindSides(inputs, context);
+  const bindings = bindSides(inputs, source, context);
   reportSameNames(source, bindings, context);
   if (inputs.length < 2) context.report('E082', source.span, 'a join needs at least two sides', 'write `join(A, B).on(A.k == B.k)`');
   const isOn = (operator: OperatorCall): boolean => operator.name.text === 'on';
@@ -65,7 +65,7 @@ function lowerSide(input: SourceInput, draft: StreamDraft): Input {
 
 /** Stands in for a side that could not be resolved, so that the rest of the join is checked too. */
 function unresolvedSide(input: SourceInput): Input {
-  const name = input.source.alias?.text ?? input.name?.text ?? input.source.path.at(-1)?.text ?? '';
+  const [name = ''] = inputNames(input);
   const from = { kind: 'event', type: name, types: [name] } as const;
   const rows = { kind: 'plain', shape: openShape(name), aliases: [] } as const;
   return {
@@ -76,13 +76,14 @@ function unresolvedSide(input: SourceInput): Input {
 }
 
 /** A side is read by its name, and by the event type it carries when no other side carries it or has that name. */
-function bindSides(inputs: readonly Input[], context: CheckContext): readonly JoinSideBinding[] {
+function bindSides(inputs: readonly Input[], source: JoinSource, context: CheckContext): readonly JoinSideBinding[] {
   const names = inputs.map(({ plan }) => plan.name);
   return inputs.map(({ plan, stage }, slot) => {
     const others = inputs.filter((_, index) => index !== slot);
     const alone = stage.carries.filter((type) => !names.includes(type) && !others.some((other) => other.stage.carries.includes(type)));
     const synonyms = alone.filter((type) => context.symbols.event(type) || plan.from.kind === 'event' || plan.from.kind === 'stream');
-    return { name: plan.name, synonyms, slot, shape: resultShape(stage) };
+    const [, ...aliases] = inputNames(source.inputs[slot] as SourceInput);
+    return { name: plan.name, synonyms: [...aliases, ...synonyms], slot, shape: resultShape(stage) };
   });
 }
 

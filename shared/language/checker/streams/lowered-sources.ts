@@ -6,7 +6,7 @@ import type { AliasBinding, RowShape } from '../scope.ts';
 import { openShape, recordShape, unionShape } from '../scopes.ts';
 import type { PatternSymbol } from '../symbols.ts';
 import { refusePlace } from './chain.ts';
-import { bindSource, lowerSourceInput, namedInput, shapesOf } from './inputs.ts';
+import { bindSource, inputNames, lowerSourceInput, namedInput, shapesOf } from './inputs.ts';
 import { lateShape, lowerJoin } from './join.ts';
 import type { WrittenKey } from './partition.ts';
 import { keysOf } from './patterns/elements.ts';
@@ -190,7 +190,7 @@ function lowerMerge(source: MergeSource, operators: readonly OperatorCall[], dra
 
 /** Rows of a merge may come from any input, so no name of one input reads them. */
 function withoutInputNames(stage: Stage, { inputs }: MergeSource): Stage {
-  const names = inputs.map((input) => input.source.alias?.text ?? input.name?.text ?? input.source.path.at(-1)?.text ?? '');
+  const names = inputs.flatMap(inputNames);
   const ended = new Map(names.map((name) => [name, `\`${name}\` is one input of the merge: write its fields bare`]));
   return stage.rows.kind === 'plain' ? { ...stage, rows: { ...stage.rows, ended } } : stage;
 }

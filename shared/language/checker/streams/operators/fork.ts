@@ -1,19 +1,18 @@
 import type { Argument } from '../../../ast/nodes.ts';
 import type { ForkPlan } from '../../../plan/plan.ts';
 import { unionShape } from '../../scopes.ts';
+import { resolvePartition } from '../partition.ts';
 import { branchPartition } from '../settings.ts';
-import { plainStage, resultShape, type Stage } from '../stage.ts';
+import { plainStage, resultShape, type Stage, scopeOf } from '../stage.ts';
 import { type LowerOperator, type Position, planOf } from './position.ts';
 
 /** `.fork(name: .op().op(), ..)`: what follows sees the rows of every branch. */
 export const lowerFork: LowerOperator = (at) => {
-  const seen = new Set<string>();
   const branches: { readonly plan: ForkPlan['branches'][number]; readonly stage: Stage }[] = [];
   for (const argument of at.call.rest) {
     const name = argument.name?.text ?? '';
-    if (seen.has(name)) at.context.report('E081', argument.span, `branch \`${name}\` is given twice`);
+    if (at.draft.branches.has(name)) at.context.report('E081', argument.span, `branch \`${name}\` is given twice`);
     else branches.push(...lowerBranch(argument, name, at));
-    seen.add(name);
   }
   const plan = planOf(at, 'fork', { branches: branches.map((branch) => branch.plan) });
   return { plans: [plan], stage: branches.length > 0 ? joinBranches(branches.map((branch) => branch.stage)) : at.stage };
@@ -31,6 +30,7 @@ function lowerBranch(
   }
   const partition = branchPartition(at.partition, value.operators, context);
   const { plans, stage } = at.lowerChain({ calls: value.operators, stage: at.stage, partition, draft, context, inBranch: true });
+  if (partition.isOwn) resolvePartition(partition, () => scopeOf(at.stage));
   draft.branches.set(name, { shape: resultShape(stage), carries: stage.carries });
   return [{ plan: { name, operators: plans }, stage }];
 }

@@ -152,7 +152,7 @@ export const lowerWindowPattern: LowerOperator = (at) => {
     }
   }
   const window = before.at(-1);
-  if (window?.kind !== 'window') {
+  if (window?.kind !== 'window' || stage.window !== 'bare') {
     context.report('E092', call.node.span, '`.pattern` looks at the events of a window', 'write it right behind `.window(..)`');
     return passing(at);
   }

@@ -232,8 +232,13 @@ function lowerMonotone({ use, draft, built, calls, policies }: MonotoneCheck): P
   const name = `.${call.descriptor.name}`;
   if (second?.call)
     call.context.report('E021', second.call.node.span, 'a pattern has one monotone condition at most', `keep \`${name}\` or the other`);
-  if (!step || closures.length !== 1) {
-    const what = closures.length === 0 ? 'the pattern has no closure' : 'the pattern has several closures';
+  if (!step?.plan.closure || closures.length !== 1) {
+    const what =
+      closures.length === 0
+        ? 'the pattern has no closure'
+        : closures.length === 1
+          ? 'this step is none'
+          : 'the pattern has several closures';
     call.context.report('E021', call.node.span, `\`${name}\` applies to the only closure, and ${what}`, 'write the step as `X+`');
     return null;
   }

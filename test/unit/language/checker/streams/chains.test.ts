@@ -275,6 +275,17 @@ stream C = Tick.from(Files)`),
   });
 });
 
+describe('branches', () => {
+  test('have names and keys that are checked', () => {
+    expect(
+      problems(`${events}stream S = Tick.fork(a: .partition_by(nothing).where(price > 1), b: .fork(a: .emit(), c: .emit()))`),
+    ).toMatchInlineSnapshot(`
+      "15:39 E034 unknown name \`nothing\`: event \`Tick\` has no such field (declare it in the event: \`nothing: any?\`)
+      15:75 E081 branch \`a\` is given twice"
+    `);
+  });
+});
+
 describe('names that ended', () => {
   test('are explained', () => {
     expect(

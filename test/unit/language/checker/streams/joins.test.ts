@@ -112,6 +112,20 @@ stream J = join(stream A = Order.where(id > 0), Big .on(Order.id == Payment.orde
       12:103 E034 \`user\` is a field of several sides of the join (write \`A.user\` or \`B.user\`)"
     `);
   });
+  test('reads a side by the name and the alias it was given', () => {
+    expect(
+      planned(
+        `${events}stream J = join(stream O = Order as o .where(o.id > O.id), Payment).on(O.id == Payment.order).window(1m).emit(o.user, x: O.id)`,
+      ),
+    ).toMatchInlineSnapshot(`
+      "J
+        inner join within 60000
+        side O: event Order as O | filter (.id > .id) key [.id]
+        side Payment: event Payment as Payment key [.order]
+        emit J user=$0.user, x=$0.id
+        = {user: str, x: int}"
+    `);
+  });
   test('gives followers and .emit() fields named after its sides', () => {
     expect(
       planned(
