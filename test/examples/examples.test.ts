@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { type CepResult, cep } from '../unit/cli/cep.ts';
+
+const examples = fileURLToPath(new URL('../../examples/', import.meta.url));
+const names = readdirSync(examples, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+
+function simulate(name: string, ...options: readonly string[]): Promise<CepResult> {
+  return cep(['simulate', '-p', `${examples}${name}/rules.vpl`, '-e', `${examples}${name}/events.evt`, '--json', ...options]);
+}
+
+/** The lines of output events, in order. */
+function outputsOf({ stdout }: CepResult): string {
+  return stdout.replace(/\{"type":"summary".*\n$/, '');
+}
+
+describe.each(names)('the example %s', (name) => {
+  it('gives the alerts that its explanation promises', async () => {
+    const result = await simulate(name);
+    expect(result.exitCode).toBe(0);
+    expect(outputsOf(result)).toBe(readFileSync(`${examples}${name}/expected.jsonl`, 'utf8'));
+  });
+
+  it('gives them line by line too', async () => {
+    expect(outputsOf(await simulate(name, '--streaming'))).toBe(outputsOf(await simulate(name)));
+  });
+
+  it('is a program without errors whose tests pass', async () => {
+    const program = `${examples}${name}/rules.vpl`;
+    expect(await cep(['check', program])).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^Syntax OK\n/) });
+    expect((await cep(['test', program])).exitCode).toBe(0);
+  });
+});
+
+it('the list of examples names all of them', () => {
+  const list = readFileSync(`${examples}README.md`, 'utf8');
+  expect(names.filter((name) => !list.includes(`[${name}](${name}/)`))).toEqual([]);
+});

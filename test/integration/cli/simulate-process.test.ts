@@ -1,0 +1,180 @@
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { CepProcess } from './cep-process.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const folder = mkdtempSync(join(tmpdir(), 'cep-process-'));
+const running: CepProcess[] = [];
+afterEach(() => {
+  for (const cep of running.splice(0)) cep.kill('SIGKILL');
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function cep(args: readonly string[], options: { readonly readsOutput?: boolean } = {}): CepProcess {
+  const started = new CepProcess(args, options);
+  running.push(started);
+  return started;
+}
+
+function write(name: string, text: string): string {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+}
+
+const rules = write(
+  'rules.vpl',
+  `event Login:
+    user: str
+    tries: int
+
+stream Pair = Login as a -> Login where user == a.user as b
+    .within(1m)
+    .emit(user: a.user, n: a.tries, m: b.tries)
+
+stream Sums = Login
+    .partition_by(user)
+    .window(7)
+    .aggregate(sum: sum(tries))
+    .emit(user: user, sum: sum)
+`,
+);
+
+function logins(count: number, apartMs: number): string {
+  return Array.from({ length: count }, (_, i) => `@${i * apartMs} Login { user: "u${i % 5}", tries: ${(i * 7) % 11} }\n`).join('');
+}
+
+function outputLines(stdout: string): string[] {
+  return stdout.split('\n').filter((line) => line.startsWith('{"type":"output"') && line.endsWith('}'));
+}
+
+describe('a process cep simulate', () => {
+  const events = write('events.evt', logins(50, 1000));
+
+  it.each([
+    ['0 when all is well', ['-p', rules, '-e', events], 0],
+    ['1 when a line cannot be read', ['-p', rules, '-e', write('unreadable.evt', 'Login {\n')], 1],
+    ['1 when the program has errors', ['-p', write('wrong.vpl', 'stream\n'), '-e', events], 1],
+    ['2 when a file is missing', ['-p', rules, '-e', join(folder, 'absent.evt')], 2],
+    ['3 when the configuration is wrong', ['-p', rules, '-e', events, '--config', write('wrong.yaml', 'procesing: 1\n')], 3],
+  ])('ends with %s', async (_, args, code) => {
+    expect((await cep(['simulate', ...args]).ended).code).toBe(code);
+  });
+
+  it('ends quietly when nobody reads its output', async () => {
+    const many = write('many.evt', logins(20_000, 1000));
+    const process = cep(['simulate', '-p', rules, '-e', many], { readsOutput: false });
+    expect(await process.ended).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('ends quietly when its reader has seen enough', async () => {
+    const many = write('more.evt', logins(20_000, 1000));
+    const process = cep(['simulate', '-p', rules, '-e', many, '--json']);
+    await process.until(({ stdout }) => stdout.length > 0);
+    process.child.stdout?.destroy();
+    expect(await process.ended).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('goes on where it was killed, with the same outputs', async () => {
+    const paced = write('paced.evt', logins(400, 10));
+    const state = join(folder, 'state');
+    const args = ['simulate', '-p', rules, '-e', paced, '--json', '--checkpoint-dir', state, '--checkpoint-interval', '50ms'];
+    const killed = cep([...args, '--timed']);
+    await killed.until(({ stdout }) => outputLines(stdout).length >= 60 && existsSync(join(state, 'checkpoint.json')));
+    killed.kill('SIGKILL');
+    const first = await killed.ended;
+    expect(first.signal).toBe('SIGKILL');
+    const resumed = await cep(args).ended;
+    const whole = await cep(['simulate', '-p', rules, '-e', paced, '--json']).ended;
+    const outputs = Number(/resumed behind .* and (\d+) outputs?/.exec(resumed.stderr)?.[1]);
+    expect(outputs).toBeGreaterThan(0);
+    expect([...outputLines(first.stdout).slice(0, outputs), ...outputLines(resumed.stdout)]).toEqual(outputLines(whole.stdout));
+    const summary = ({ stdout }: { readonly stdout: string }): unknown => ({
+      ...JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? ''),
+      duration_secs: 0,
+      event_rate: 0,
+    });
+    expect(summary(resumed)).toEqual(summary(whole));
+  });
+});
+
+describe('a process cep simulate --watch', () => {
+  async function runs(process: CepProcess, count: number): Promise<void> {
+    await process.until(({ stderr }) => stderr.split('watching for changes').length > count);
+  }
+
+  it('runs again when a file changes, shows errors without stopping, and ends with 0 on Ctrl+C', async () => {
+    const program = write('watched.vpl', readFileSync(rules, 'utf8'));
+    const events = write('watched.evt', logins(10, 1000));
+    const process = cep(['simulate', '-p', program, '-e', events, '--watch']);
+    await runs(process, 1);
+    expect(process.stdout).toContain('Events processed: 10\n');
+
+    appendFileSync(events, logins(1, 20_000));
+    await runs(process, 2);
+    expect(process.stdout).toContain('Events processed: 11\n');
+
+    write('watched.vpl', 'stream A = Login\n    .emti()\n');
+    await runs(process, 3);
+    expect(process.stderr).toContain('watched.vpl:2:6: error E091');
+
+    rmSync(events);
+    write('watched.vpl', readFileSync(rules, 'utf8'));
+    await runs(process, 4);
+    expect(process.stderr).toContain("watched.evt' not found");
+
+    write('watched.evt', logins(3, 1000));
+    await runs(process, 5);
+    expect(process.stdout).toContain('Events processed: 3\n');
+    expect(process.stdout).not.toContain('\u001b');
+
+    process.kill('SIGINT');
+    expect((await process.ended).code).toBe(0);
+  });
+
+  it('runs again when an import changes', async () => {
+    const lib = write('lib.vpl', 'const LIMIT = 100\n');
+    const program = write('importing.vpl', 'import "lib.vpl"\n\nstream A = Login\n    .where(tries >= LIMIT)\n    .emit(n: tries)\n');
+    const process = cep(['simulate', '-p', program, '-e', write('imported.evt', logins(10, 1000)), '--watch']);
+    await runs(process, 1);
+    expect(process.stdout).toContain('Alerts generated: 0\n');
+    writeFileSync(lib, 'const LIMIT = 0\n');
+    await runs(process, 2);
+    expect(process.stdout).toContain('Alerts generated: 10\n');
+    process.kill('SIGTERM');
+    expect((await process.ended).code).toBe(0);
+  });
+
+  it('breaks off a run that still goes on', async () => {
+    const events = write('slow.evt', logins(3, 60_000));
+    const process = cep(['simulate', '-p', rules, '-e', events, '--watch', '--timed', '--verbose']);
+    await process.until(({ stdout }) => stdout.includes('event Login'));
+    write('slow.evt', logins(2, 1));
+    await runs(process, 1);
+    expect(process.stdout).toContain('Events processed: 2\n');
+    process.kill('SIGINT');
+    expect((await process.ended).code).toBe(0);
+  });
+
+  it('ends with 2 at once when a file is missing from the start', async () => {
+    const { code, stderr } = await cep(['simulate', '-p', rules, '-e', join(folder, 'absent.evt'), '--watch']).ended;
+    expect([code, stderr]).toEqual([2, expect.stringContaining("absent.evt' not found")]);
+  });
+});
+
+describe('a process cep test --watch', () => {
+  it('runs the tests again when the program changes', async () => {
+    const tested = (tries: number): string =>
+      `${readFileSync(rules, 'utf8')}\ntest "pairs":\n    at 0s Login { user: "a", tries: 1 }\n    at 1s Login { user: "a", tries: 2 }\n    expect Pair { m: ${tries} } once\n`;
+    const program = write('tested.vpl', tested(3));
+    const process = cep(['test', program, '--watch']);
+    await process.until(({ stdout }) => stdout.includes('1 test: 1 failed\n'));
+    await process.until(({ stderr }) => stderr.includes('watching for changes'));
+    writeFileSync(program, tested(2));
+    await process.until(({ stdout }) => stdout.includes('1 test: 1 passed\n'));
+    process.kill('SIGINT');
+    expect((await process.ended).code).toBe(0);
+  });
+});
