@@ -9,13 +9,13 @@ import { AfterMatch } from './after-match.ts';
 import { type Capture, type Captures, compareCaptures, lastCapture, rollBack } from './captures.ts';
 import { Completion } from './completion.ts';
 import { matchRow } from './match-row.ts';
-import { buildPatternTree, listSlots, type TreeNode } from './pattern-tree.ts';
-import type { Offer, ResidualFactory } from './residual.ts';
-import { residualFactory } from './residuals/factory.ts';
-import type { Progress, Run } from './run.ts';
+import { buildPatternTree, listSlots } from './pattern-tree.ts';
+import type { Passing } from './residual.ts';
+import type { Run } from './run.ts';
 import { inMatchOrder, RunStore } from './run-store.ts';
 import { loadRuns, saveRuns } from './saved-runs.ts';
-import { type Arrival, BEFORE_THE_FIRST_EVENT, type Decision, type Take, Transition } from './transition.ts';
+import { StateSpace } from './state-space.ts';
+import { type Arrival, type Decision, type Take, Transition } from './transition.ts';
 import { buildWatches, type Relevance, relevanceOf, type Watch } from './watch.ts';
 
 export interface PatternMatcherOptions {
@@ -24,6 +24,8 @@ export interface PatternMatcherOptions {
    * event included.
    */
   readonly tap?: (step: StepPlan, row: Row) => void;
+  /** Arrival number of the last external event, for matches made by time alone. @default that of the last row received */
+  readonly order?: () => number;
   /** Finds runs by the equalities they wait for. Off, every waiting run is asked; the matches are the same. @default true */
   readonly isIndexed?: boolean;
 }
@@ -52,10 +54,9 @@ export class PatternMatcher {
   readonly #environment: OperatorEnvironment;
   readonly #emit: (match: Row) => void;
   readonly #tap: ((step: StepPlan, row: Row) => void) | null;
-  readonly #root: TreeNode;
+  readonly #order: () => number;
   readonly #isList: readonly boolean[];
-  readonly #factory: ResidualFactory;
-  readonly #initial: readonly Offer[];
+  readonly #space: StateSpace;
   readonly #watches: readonly Watch[];
   readonly #transition: Transition;
   readonly #completion: Completion;
@@ -76,13 +77,13 @@ export class PatternMatcher {
     this.#environment = environment;
     this.#emit = emit;
     this.#tap = options.tap ?? null;
-    this.#root = buildPatternTree(plan);
-    this.#isList = listSlots(this.#root, plan.steps.length);
-    this.#completion = new Completion(plan, this.#root, (matches) => environment.runsDropped('subsets_limit', matches));
-    this.#factory = residualFactory(this.#completion.enumerated);
-    this.#initial = this.#factory.begin(this.#root, Infinity).offers(BEFORE_THE_FIRST_EVENT);
+    this.#order = options.order ?? (() => this.#lastOrder);
+    const root = buildPatternTree(plan);
+    this.#isList = listSlots(root, plan.steps.length);
+    this.#completion = new Completion(plan, root, (matches) => environment.runsDropped('subsets_limit', matches));
+    this.#space = new StateSpace(plan, root, this.#completion.enumerated);
     this.#watches = buildWatches(plan, environment);
-    this.#transition = new Transition(plan, this.#watches, environment);
+    this.#transition = new Transition(plan, this.#space, this.#watches, environment);
     this.#afterMatch = new AfterMatch(plan, environment);
     this.#store = new RunStore(plan, this.#watches, options.isIndexed ?? true);
     this.#expiry = new Expiry(environment.stream.partition.expireMs);
@@ -128,12 +129,14 @@ export class PatternMatcher {
     const key = this.#environment.partition(arrival.row);
     const isForgotten = this.#expiry.isGone(key, arrival.row.time);
     const decisions: Decision[] = [];
+    let isTaken = false;
     for (const run of isForgotten ? [] : this.#concerned(key, arrival)) {
       const decision = this.#transition.decide(run, arrival);
-      if (decision !== null) decisions.push(decision);
+      if (decision === null) continue;
+      decisions.push(decision);
+      isTaken ||= decision.kind === 'move' && decision.takes.length > 0;
     }
-    const isTaken = decisions.some((decision) => decision.kind === 'move' && decision.takes.length > 0);
-    return { key, isForgotten, decisions, openings: this.#transition.open(this.#initial, isTaken, arrival) };
+    return { key, isForgotten, decisions, openings: this.#transition.open(isTaken, arrival) };
   }
 
   #concerned(key: string, { row, relevance }: Arrival): readonly Run[] {
@@ -147,50 +150,44 @@ export class PatternMatcher {
   #carryOut({ key, isForgotten, decisions, openings }: Outcome, arrival: Arrival): number {
     if (isForgotten) this.#forget(key);
     this.#expiry.touch(key, arrival.row.time);
-    const pending = decisions.flatMap((decision) => this.#apply(decision, arrival));
-    for (const take of openings) pending.push(...this.#open(key, arrival.at, arrival.row.time, take, arrival));
+    const pending: Pending[] = [];
+    for (const decision of decisions) this.#apply(decision, arrival, pending);
+    if (openings.length > 0) {
+      const { time } = arrival.row;
+      const beginning = { at: arrival.at, time, lastTime: time + (this.#plan.withinMs ?? Infinity) };
+      for (const take of openings) this.#taken(this.#store.open(key, take.progress, beginning), take, arrival, pending);
+    }
     const completed = this.#emitAll(this.#plan.selection === 'any' ? distinctInOrder(pending) : pending);
     this.#keepBudget();
     return completed;
   }
 
-  #apply(decision: Decision, arrival: Arrival): readonly Pending[] {
+  #apply(decision: Decision, arrival: Arrival, pending: Pending[]): void {
     const { run } = decision;
     if (decision.kind === 'drop') this.#store.close(run);
-    if (decision.kind === 'end') return this.#end(run);
-    if (decision.kind !== 'move') return [];
-    if (this.#plan.selection === 'any') return this.#branch(run, decision.takes, decision.kept, arrival);
-    const [take] = decision.takes;
-    if (take !== undefined) return this.#take(run, take, arrival);
-    if (decision.kept !== null) this.#store.move(run, decision.kept);
-    return [];
+    else if (decision.kind === 'end') this.#end(run, pending);
+    else if (this.#plan.selection === 'any' || decision.takes.length === 0) this.#branch(run, decision, arrival, pending);
+    else for (const take of decision.takes) this.#taken(run, take, arrival, pending, true);
   }
 
-  /** Skip till any match: the run goes on without the event, and once more with it for every step that takes it. */
-  #branch(run: Run, takes: readonly Take[], kept: Progress | null, arrival: Arrival): readonly Pending[] {
-    const branches = takes.flatMap((take) => this.#open(run.partition.key, run.began, run.firstTime, take, arrival));
+  /** The run goes on without the event, and under `.stam()` once more with it for every step that takes it. */
+  #branch(run: Run, { takes, kept }: Move, arrival: Arrival, pending: Pending[]): void {
+    for (const take of takes) {
+      this.#taken(this.#store.open(run.partition.key, take.progress, run.beginning), take, arrival, pending);
+    }
     if (kept !== null) this.#store.move(run, kept);
-    return branches;
   }
 
-  #open(key: string, began: number, firstTime: number, take: Take, arrival: Arrival): readonly Pending[] {
-    return this.#taken(this.#store.open(key, began, firstTime, take.progress), take, arrival);
-  }
-
-  #take(run: Run, take: Take, arrival: Arrival): readonly Pending[] {
-    this.#store.move(run, take.progress);
-    return this.#taken(run, take, arrival);
-  }
-
-  #taken(run: Run, { slot, progress }: Take, { row }: Arrival): readonly Pending[] {
+  #taken(run: Run, { slot, progress }: Take, { row }: Arrival, pending: Pending[], isMoving = false): void {
+    if (isMoving) this.#store.move(run, progress);
     const step = this.#plan.steps[slot] as StepPlan;
     if (step.taps.length > 0) this.#tap?.(step, { ...row, bound: this.#transition.readable(progress.captures) });
     if (this.#isList[slot] && this.#closureEvents(progress.captures) > this.#plan.closureMax) {
       this.#store.close(run);
       this.#environment.runsDropped('max_closure');
-      return [];
+      return;
     }
-    return this.#settle(run, null);
+    this.#settle(run, null, pending);
   }
 
   #closureEvents(captures: Captures): number {
@@ -198,27 +195,27 @@ export class PatternMatcher {
   }
 
   /** The matches of a run that an event or a deadline has just moved; it is over when nothing more can come. */
-  #settle(run: Run, deadline: number | null): readonly Pending[] {
-    const { residual, captures } = run.progress;
-    if (!residual.isComplete) return [];
-    const finished = rollBack(captures, residual.unfinished());
-    const isOver = run.offers.length === 0;
+  #settle(run: Run, deadline: number | null, pending: Pending[]): void {
+    const { state, captures } = run.progress;
+    if (!state.isComplete) return;
+    const finished = rollBack(captures, state.unfinished);
+    const isOver = state.offers.length === 0;
     if (isOver) this.#store.close(run);
     else if (this.#completion.waitsForTheEnd) {
       run.accepted = finished;
-      return [];
+      return;
     }
-    return this.#matches(run, finished, deadline);
+    this.#matches(run, finished, deadline, pending);
   }
 
-  #matches(run: Run, captures: Captures, deadline: number | null): readonly Pending[] {
-    return this.#completion.matchesOf(run, captures).map((match) => ({ run, captures: match, deadline }));
+  #matches(run: Run, captures: Captures, deadline: number | null, pending: Pending[]): void {
+    for (const match of this.#completion.matchesOf(run, captures)) pending.push({ run, captures: match, deadline });
   }
 
   /** The run is over; a closure that was still open gives its match now. */
-  #end(run: Run): readonly Pending[] {
+  #end(run: Run, pending: Pending[]): void {
     this.#store.close(run);
-    return run.accepted === null ? [] : this.#matches(run, run.accepted, null);
+    if (run.accepted !== null) this.#matches(run, run.accepted, null, pending);
   }
 
   /** Emits matches in order, each but for those whose run an earlier one has ended. Gives their number. */
@@ -228,7 +225,7 @@ export class PatternMatcher {
     for (const match of pending) {
       if (counted.some((earlier) => this.#isEndedBy(match.run, earlier))) continue;
       const { deadline } = match;
-      const row = matchRow(this.#plan, this.#environment.stream.name, match.captures, this.#isList, { deadline, order: this.#lastOrder });
+      const row = matchRow(this.#plan, this.#environment.stream.name, match.captures, this.#isList, { deadline, order: this.#order() });
       if (this.#afterMatch.policy !== 'no_skip' && this.#afterMatch.counts(row)) {
         counted.push(match);
         this.#skip(match);
@@ -264,35 +261,40 @@ export class PatternMatcher {
   /** Time has moved: absences match, runs end, keys expire. `Infinity` is the end of input. */
   advance(watermark: number): void {
     for (let due = this.#store.takeDue(watermark); due.length > 0; due = this.#store.takeDue(watermark)) {
-      for (const run of due) if (run.isOpen) this.#emitAll(this.#wake(run));
+      for (const run of due) if (run.isOpen) this.#wake(run);
     }
     if (watermark === Infinity) this.#endOfInput();
     else for (const key of this.#expiry.expired(watermark)) this.#forget(key);
   }
 
-  #wake(run: Run): readonly Pending[] {
+  #wake(run: Run): void {
     const deadline = run.wakeTime;
     if (this.#expiry.isGone(run.partition.key, deadline)) {
       this.#store.close(run);
-      return [];
+      return;
     }
-    return this.#isMovedByTime(run, deadline + TIME_STEP_MS) ? this.#settle(run, deadline) : this.#end(run);
+    const pending: Pending[] = [];
+    const isPassed = this.#isMovedByTime(run, { time: deadline + TIME_STEP_MS, isPatternOver: run.lastTime <= deadline });
+    if (isPassed) this.#settle(run, deadline, pending);
+    else this.#end(run, pending);
+    this.#emitAll(pending);
   }
 
-  /** Lets the `NOT`s match whose deadline lies before `time`. */
-  #isMovedByTime(run: Run, time: number): boolean {
-    const { residual, captures } = run.progress;
-    const change = residual.pass(time, run.context);
-    if (change.residual === residual) return false;
-    this.#store.move(run, { residual: change.residual, captures: rollBack(captures, change.losses) });
+  /** Lets the `NOT`s match whose time is over. */
+  #isMovedByTime(run: Run, passing: Passing): boolean {
+    const progress = this.#space.pass(run.progress, passing);
+    if (progress === run.progress) return false;
+    this.#store.move(run, progress);
     return true;
   }
 
   #endOfInput(): void {
     for (const run of inMatchOrder([...this.#store.all()])) {
       if (!run.isOpen) continue;
-      const matches = this.#isMovedByTime(run, Infinity) ? this.#settle(run, Infinity) : [];
-      this.#emitAll(run.isOpen ? [...matches, ...this.#end(run)] : matches);
+      const pending: Pending[] = [];
+      if (this.#isMovedByTime(run, { time: Infinity, isPatternOver: true })) this.#settle(run, Infinity, pending);
+      if (run.isOpen) this.#end(run, pending);
+      this.#emitAll(pending);
     }
   }
 
@@ -302,7 +304,7 @@ export class PatternMatcher {
 
   /** JSON-safe but for infinite numbers and the values of events, which the snapshot encodes. */
   save(): Value {
-    return [this.#received, this.#lastOrder, this.#expiry.save(), saveRuns(this.#store.all())];
+    return [this.#received, this.#lastOrder, this.#expiry.save(), saveRuns(this.#store.all(), this.#space)];
   }
 
   /** Takes back what `save` gave, into a fresh matcher of the same pattern. */
@@ -311,9 +313,11 @@ export class PatternMatcher {
     this.#received = received as number;
     this.#lastOrder = lastOrder as number;
     this.#expiry.load(expiry as Value);
-    loadRuns(runs as Value, this.#store, this.#root, this.#factory);
+    loadRuns(runs as Value, this.#store, this.#space);
   }
 }
+
+type Move = Extract<Decision, { kind: 'move' }>;
 
 /** What an event is going to do. */
 interface Outcome {

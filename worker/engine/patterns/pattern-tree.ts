@@ -31,6 +31,7 @@ export interface AbsenceNode extends NodeBase<'absence'> {
    * the whole pattern. `next_step`: when the next step that must come begins.
    */
   readonly until: 'gap' | 'pattern' | 'next_step';
+  /** Infinity but for `gap`. */
   readonly withinMs: number;
 }
 
@@ -115,7 +116,20 @@ export function listSlots(root: TreeNode, slots: number): readonly boolean[] {
   return isList;
 }
 
-function childrenOf(node: TreeNode): readonly (TreeNode | AbsenceNode)[] {
+/** Whether it has a `within` of its own, or a `NOT` with one. */
+export function isTimed(node: TreeNode | AbsenceNode): boolean {
+  switch (node.kind) {
+    case 'step':
+    case 'absence':
+      return node.withinMs < Infinity;
+    case 'group':
+      return node.withinMs < Infinity || isTimed(node.item);
+    default:
+      return node.items.some(isTimed);
+  }
+}
+
+export function childrenOf(node: TreeNode): readonly (TreeNode | AbsenceNode)[] {
   if (node.kind === 'step') return [];
   return node.kind === 'group' ? [node.item] : node.items;
 }
@@ -124,7 +138,7 @@ function build(node: PatternNode, plan: PatternPlan, isLast: boolean): TreeNode 
   switch (node.kind) {
     case 'step': {
       const step = plan.steps[node.slot] as StepPlan;
-      return step.negated ? buildAbsence(step, plan, isLast) : buildStep(step);
+      return step.negated ? buildAbsence(step, isLast) : buildStep(step);
     }
     case 'sequence':
       return buildSequence(node.items.map((item, index) => build(item, plan, isLast && index === node.items.length - 1)));
@@ -147,10 +161,17 @@ function buildStep({ slot, min, max, withinMs }: StepPlan): StepNode {
 }
 
 /** The last `NOT` of a pattern waits for its own deadline or else the pattern's; any other one without is held until the next step. */
-function buildAbsence({ slot, withinMs }: StepPlan, plan: PatternPlan, isLast: boolean): AbsenceNode {
+function buildAbsence({ slot, withinMs }: StepPlan, isLast: boolean): AbsenceNode {
   const until = withinMs !== null ? 'gap' : isLast ? 'pattern' : 'next_step';
-  const duration = withinMs ?? (isLast ? plan.withinMs : null) ?? Infinity;
-  return { kind: 'absence', firstSlot: slot, endSlot: slot + 1, isNullable: until === 'next_step', slot, until, withinMs: duration };
+  return {
+    kind: 'absence',
+    firstSlot: slot,
+    endSlot: slot + 1,
+    isNullable: until === 'next_step',
+    slot,
+    until,
+    withinMs: withinMs ?? Infinity,
+  };
 }
 
 function buildSequence(items: readonly (TreeNode | AbsenceNode)[]): TreeNode | AbsenceNode {

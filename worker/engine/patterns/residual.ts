@@ -7,7 +7,8 @@ import type { AbsenceNode, StepNode, TreeNode } from './pattern-tree.ts';
  * "Derivatives of Regular Expressions", 1964): an event that is taken turns a residual into the next one. Residuals are
  * immutable, know nothing of the events themselves (a run's `Captures` hold those) and nest as the pattern does.
  *
- * Times are event times in ms. `Infinity` as the time of the step before means that there is none.
+ * Times are event times in ms, or where nothing but the last event's time matters, distances from it (`StateSpace`).
+ * `Infinity` as the time of the step before means that there is none.
  */
 export interface Residual {
   /** Has taken an event, or a `NOT` has run its time. */
@@ -19,12 +20,12 @@ export interface Residual {
   /** The steps that could take the next event, in the order in which they are asked. */
   offers(context: RunContext): readonly Offer[];
   /** The `NOT`s in force. */
-  absences(context: RunContext): readonly Absence[];
+  absences(): readonly Absence[];
   /** After an event of the violated `NOT`s; null when the run is over. */
-  violate(isViolated: (slot: number) => boolean, context: RunContext): Change | null;
-  /** After `NOT`s whose deadline lies before `time` have matched; itself when there are none. */
-  pass(time: number, context: RunContext): Change;
-  /** The time after which it cannot be completed any more, unless an event is taken; Infinity when it is complete. */
+  violate(isViolated: (slot: number) => boolean): Change | null;
+  /** After the `NOT`s have matched whose time is over; itself when there are none. */
+  pass(passing: Passing): Change;
+  /** The time after which it cannot be completed any more, unless an event is taken; Infinity when it needs none. */
   dueTime(context: RunContext): number;
   /** What the run loses when it goes on without what has only begun. */
   unfinished(): readonly Mark[];
@@ -32,16 +33,14 @@ export interface Residual {
   save(): Value;
 }
 
-/** What of a run decides about its residual. */
+/** What besides itself decides about a residual. */
 export interface RunContext {
   /** A branch or round that has begun must be finished: when a run opens, under `.strict()` and under `.stam()`. */
   readonly isBinding: boolean;
   /** The run is complete as it is: only closures may take more. */
   readonly isClosuresOnly: boolean;
-  /** Last event time that the whole pattern, or a group around, allows. */
+  /** Last event time that a group around allows. The deadline of the whole pattern is the run's to look after. */
   readonly latestTime: number;
-  /** When a last `NOT` without a `within` of its own is over. */
-  readonly patternDeadline: number;
 }
 
 /** A step that would take an event, should it fit. */
@@ -53,8 +52,8 @@ export interface Offer {
   readonly isRepeat: boolean;
   /** Of a pattern not yet begun: leaves out an optional step in front. */
   readonly skipsLeading: boolean;
-  /** The element of the enumerated closure that the event belongs to; -1 outside of it. */
-  readonly element: number;
+  /** Whether the event begins an element of the enumerated closure, belongs to its newest, or lies outside. */
+  readonly element: 'new' | 'same' | 'none';
   /** What the run loses when this step takes the event: begun but unfinished parts that it leaves behind. */
   readonly losses: readonly Mark[];
   take(taking: Taking): Residual;
@@ -68,8 +67,15 @@ export interface Taking {
 
 export interface Absence {
   readonly node: AbsenceNode;
-  /** Infinity when it has none. */
+  /** Infinity when it has none of its own. */
   readonly deadline: number;
+}
+
+/** A moment up to which `NOT`s have matched whose deadline lies before it. */
+export interface Passing {
+  readonly time: number;
+  /** Whether the deadline of the whole pattern lies before it too. */
+  readonly isPatternOver: boolean;
 }
 
 export interface Change {

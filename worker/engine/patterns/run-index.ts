@@ -5,16 +5,48 @@ import { LinkedList } from './linked-list.ts';
 import { inOrderOfBeginning, type Run } from './run.ts';
 import type { Relevance, Watch } from './watch.ts';
 
-/** Runs that wait by one watch: in reach of every event, or only of events with an equal key. */
-interface Waiting {
-  readonly unkeyed: Set<Run>;
-  readonly keyed: Map<string | number | boolean, Set<Run>>;
+/** Where a run is entered. */
+export interface Place {
+  readonly waiting: Waiting;
+  readonly key: string | number | boolean | null;
 }
 
-/** Where a run is entered. */
-interface Place {
-  readonly watch: number;
-  readonly key: IndexKey;
+const NOBODY: readonly Run[] = [];
+
+/** Runs that wait by one watch: in reach of every event, or only of events with an equal key. */
+class Waiting {
+  readonly #unkeyed = new Set<Run>();
+  /** Mostly one run has a key: then it stands there alone. */
+  readonly #keyed = new Map<string | number | boolean, Run | Set<Run>>();
+
+  add(run: Run, key: Place['key']): void {
+    if (key === null) {
+      this.#unkeyed.add(run);
+      return;
+    }
+    const others = this.#keyed.get(key);
+    if (others === undefined) this.#keyed.set(key, run);
+    else if (others instanceof Set) others.add(run);
+    else this.#keyed.set(key, new Set([others, run]));
+  }
+
+  remove(run: Run, key: Place['key']): void {
+    if (key === null) {
+      this.#unkeyed.delete(run);
+      return;
+    }
+    const there = this.#keyed.get(key);
+    if (there instanceof Set) there.delete(run);
+    if (there === run || (there instanceof Set && there.size === 0)) this.#keyed.delete(key);
+  }
+
+  /** The runs that an event with this key may concern; undefined = it equals no key. */
+  find(key: IndexKey): readonly Run[] {
+    const same = key === undefined || key === null ? undefined : this.#keyed.get(key);
+    if (same === undefined) return this.#unkeyed.size === 0 ? NOBODY : [...this.#unkeyed];
+    const keyed = same instanceof Set ? [...same] : [same];
+    return this.#unkeyed.size === 0 ? keyed : [...this.#unkeyed, ...keyed];
+  }
 }
 
 /** The open runs of one partition, found by what they wait for. */
@@ -22,7 +54,6 @@ export class RunPartition {
   readonly key: string;
   readonly runs = new LinkedList<Run>();
   readonly #waiting: (Waiting | undefined)[] = [];
-  readonly #places = new Map<Run, readonly Place[]>();
 
   constructor(key: string) {
     this.key = key;
@@ -39,68 +70,41 @@ export class RunPartition {
   }
 
   /** Enters the run for the watches it now waits by. A run whose key is null fits no event of that watch. */
-  wait(run: Run, watches: readonly Watch[], isWaiting: readonly number[], isIndexed: boolean): void {
+  wait(run: Run, watches: readonly Watch[], isIndexed: boolean): void {
     this.#leave(run);
-    const places = isWaiting.map((id) => ({ watch: id, key: isIndexed ? heldKey(run, watches[id] as Watch) : null }));
-    for (const place of places) this.#enter(run, place);
-    this.#places.set(run, places);
-  }
-
-  #enter(run: Run, { watch, key }: Place): void {
-    if (key === undefined) return;
-    this.#waiting[watch] ??= { unkeyed: new Set(), keyed: new Map() };
-    const waiting = this.#waiting[watch] as Waiting;
-    if (key === null) waiting.unkeyed.add(run);
-    else addTo(waiting.keyed, key, run);
+    const places: Place[] = [];
+    for (const watch of watches) {
+      const key = isIndexed ? heldKey(run, watch) : null;
+      if (key === undefined) continue;
+      this.#waiting[watch.id] ??= new Waiting();
+      const waiting = this.#waiting[watch.id] as Waiting;
+      waiting.add(run, key);
+      places.push({ waiting, key });
+    }
+    run.places = places;
   }
 
   #leave(run: Run): void {
-    for (const { watch, key } of this.#places.get(run) ?? []) {
-      const waiting = this.#waiting[watch];
-      if (waiting === undefined || key === undefined) continue;
-      if (key === null) waiting.unkeyed.delete(run);
-      else removeFrom(waiting.keyed, key, run);
-    }
-    this.#places.delete(run);
+    for (const { waiting, key } of run.places) waiting.remove(run, key);
   }
 
   /** The runs that the event may concern, in order of beginning; all others it leaves as they are. */
   concerned(row: Row, { watches: ids }: Relevance, watches: readonly Watch[]): readonly Run[] {
-    const found: Set<Run>[] = [];
+    let found = NOBODY;
     for (const id of ids) {
-      const waiting = this.#waiting[id];
-      if (waiting === undefined) continue;
-      if (waiting.unkeyed.size > 0) found.push(waiting.unkeyed);
-      const same = waiting.keyed.size === 0 ? undefined : sameKey(waiting, row, watches[id] as Watch);
-      if (same !== undefined) found.push(same);
+      const { key } = watches[id] as Watch;
+      const runs = this.#waiting[id]?.find(key === null ? undefined : indexKeyOf(fieldOf(row, key.field))) ?? NOBODY;
+      if (runs.length > 0) found = found.length === 0 ? runs : [...new Set([...found, ...runs])];
     }
-    const [only] = found;
-    if (only === undefined) return [];
-    const runs = found.length === 1 ? [...only] : [...new Set(found.flatMap((set) => [...set]))];
-    return inOrderOfBeginning(runs);
+    return found.length < 2 ? found : inOrderOfBeginning([...found]);
   }
-}
-
-function sameKey(waiting: Waiting, row: Row, { key }: Watch): Set<Run> | undefined {
-  const value = key === null ? undefined : indexKeyOf(fieldOf(row, key.field));
-  return value === undefined || value === null ? undefined : waiting.keyed.get(value);
 }
 
 /** What an event's field must equal for the run; null = any event is looked at. */
 function heldKey(run: Run, { id, key }: Watch): IndexKey {
-  if (key === null || run.offers.some((offer) => offer.step.slot === id && offer.losses.length > 0)) return null;
-  const held = run.progress.captures[key.heldSlot] ?? null;
+  if (key === null) return null;
+  const { state, captures } = run.progress;
+  if (state.offers.some((offer) => offer.losses.length > 0 && offer.step.slot === id)) return null;
+  const held = captures[key.heldSlot] ?? null;
   return held === null ? undefined : indexKeyOf(fieldOf(held.row, key.heldField));
-}
-
-function addTo(sets: Map<string | number | boolean, Set<Run>>, key: string | number | boolean, run: Run): void {
-  const set = sets.get(key);
-  if (set === undefined) sets.set(key, new Set([run]));
-  else set.add(run);
-}
-
-function removeFrom(sets: Map<string | number | boolean, Set<Run>>, key: string | number | boolean, run: Run): void {
-  const set = sets.get(key);
-  set?.delete(run);
-  if (set?.size === 0) sets.delete(key);
 }

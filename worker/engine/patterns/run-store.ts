@@ -3,24 +3,25 @@ import { TIME_STEP_MS } from '../state/expiry.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
 import { compareCaptures } from './captures.ts';
 import { LinkedList } from './linked-list.ts';
-import { latestOf } from './residual.ts';
-import { compareRuns, type Progress, Run } from './run.ts';
+import { type Beginning, compareRuns, Run } from './run.ts';
 import { RunPartition } from './run-index.ts';
+import type { PatternState, Progress } from './state-space.ts';
 import type { Watch } from './watch.ts';
 
 /** All open runs of a pattern: by partition, by what they wait for, by when something is due, by age. */
 export class RunStore {
-  readonly #plan: PatternPlan;
   readonly #watches: readonly Watch[];
+  readonly #cancels: readonly Watch[];
   readonly #isIndexed: boolean;
   readonly #partitions = new Map<string, RunPartition>();
   readonly #runs = new LinkedList<Run>();
   readonly #wakes = new DeadlineQueue<Run>();
+  readonly #watchesOf = new WeakMap<PatternState, readonly Watch[]>();
   #serial = 0;
 
   constructor(plan: PatternPlan, watches: readonly Watch[], isIndexed: boolean) {
-    this.#plan = plan;
     this.#watches = watches;
+    this.#cancels = watches.slice(plan.steps.length);
     this.#isIndexed = isIndexed;
   }
 
@@ -41,13 +42,13 @@ export class RunStore {
     return this.#runs.toArray();
   }
 
-  open(key: string, began: number, firstTime: number, progress: Progress): Run {
+  open(key: string, progress: Progress, beginning: Beginning): Run {
     let partition = this.#partitions.get(key);
     if (partition === undefined) {
       partition = new RunPartition(key);
       this.#partitions.set(key, partition);
     }
-    const run = new Run(partition, began, firstTime, ++this.#serial, progress, this.#contextOf(firstTime, progress));
+    const run = new Run(partition, ++this.#serial, progress, beginning);
     run.inAll = this.#runs.append(run);
     partition.add(run);
     this.#settle(run);
@@ -56,7 +57,6 @@ export class RunStore {
 
   move(run: Run, progress: Progress): void {
     run.moveTo(progress);
-    run.context = this.#contextOf(run.firstTime, progress);
     this.#settle(run);
   }
 
@@ -71,34 +71,26 @@ export class RunStore {
     if (this.#wakes.size > 2 * this.#runs.size + 1_000) this.#wakes.retain((one) => one.isOpen);
   }
 
-  #contextOf(firstTime: number, { residual }: Progress): Run['context'] {
-    const deadline = firstTime + (this.#plan.withinMs ?? Infinity);
-    return {
-      isBinding: this.#plan.selection !== 'next',
-      isClosuresOnly: residual.isComplete,
-      latestTime: deadline,
-      patternDeadline: deadline,
-    };
-  }
-
-  /** Finds out what the run now waits for, and until when. */
+  /** Enters the run for what it now waits for, and until when. */
   #settle(run: Run): void {
-    const { residual } = run.progress;
-    run.offers = residual.offers(run.context);
-    run.absences = residual.absences(run.context);
-    const waiting = new Set([...run.offers.map((offer) => offer.step.slot), ...run.absences.map(({ node }) => node.slot)]);
-    for (let id = this.#plan.steps.length; id < this.#watches.length; id++) waiting.add(id);
-    run.partition.wait(run, this.#watches, [...waiting], this.#isIndexed);
-    this.#schedule(run);
-  }
-
-  #schedule(run: Run): void {
-    const { residual } = run.progress;
-    let wakeTime = residual.isComplete ? latestOf(run.offers) : residual.dueTime(run.context);
-    for (const { deadline } of run.absences) wakeTime = Math.min(wakeTime, deadline);
+    const { state, base } = run.progress;
+    run.partition.wait(run, this.#watchesFor(state), this.#isIndexed);
+    let wakeTime = state.isComplete || state.needsEvent ? Math.min(run.lastTime, base + state.dueTime) : Infinity;
+    for (const { node, deadline } of state.absences) {
+      wakeTime = Math.min(wakeTime, node.until === 'pattern' ? run.lastTime : base + deadline);
+    }
     if (wakeTime === run.wakeTime) return;
     run.wakeTime = wakeTime;
     if (wakeTime < Infinity && wakeTime > -Infinity) this.#wakes.push(wakeTime + TIME_STEP_MS, run.began, run);
+  }
+
+  #watchesFor(state: PatternState): readonly Watch[] {
+    let watches = this.#watchesOf.get(state);
+    if (watches === undefined) {
+      watches = [...state.slots.map((slot) => this.#watches[slot] as Watch), ...this.#cancels];
+      this.#watchesOf.set(state, watches);
+    }
+    return watches;
   }
 
   /** Watermark at which the next run is due. */

@@ -1,14 +1,8 @@
 import type { Binding } from '../operators/row.ts';
 import { bindingsOf, type Captures } from './captures.ts';
 import type { Link } from './linked-list.ts';
-import type { Absence, Offer, Residual, RunContext } from './residual.ts';
-import type { RunPartition } from './run-index.ts';
-
-/** What a run has come to: replaced as a whole when it takes an event or time passes. */
-export interface Progress {
-  readonly residual: Residual;
-  readonly captures: Captures;
-}
+import type { Place, RunPartition } from './run-index.ts';
+import type { Progress } from './state-space.ts';
 
 /**
  * A partial match. Under skip-till-any-match the branches that began with one event are runs of their own with the same
@@ -19,13 +13,12 @@ export class Run {
   /** Position of its first event among all that the pattern received. */
   readonly began: number;
   readonly firstTime: number;
+  /** Last event time that the pattern's `within` allows. */
+  readonly lastTime: number;
   /** Order of creation: tells the branches of one beginning apart. */
   readonly serial: number;
 
   progress: Progress;
-  context: RunContext;
-  offers: readonly Offer[] = [];
-  absences: readonly Absence[] = [];
   /** Elements of the enumerated closure that matches were given for. */
   emittedElements = 0;
   hasMatched = false;
@@ -34,17 +27,22 @@ export class Run {
   /** Event time after which something is due: a `NOT` that matches, or the end of the run. */
   wakeTime = Infinity;
   isOpen = true;
+  places: readonly Place[] = [];
   inAll: Link<Run> | null = null;
   inPartition: Link<Run> | null = null;
   #bound: readonly Binding[] | null = null;
 
-  constructor(partition: RunPartition, began: number, firstTime: number, serial: number, progress: Progress, context: RunContext) {
+  constructor(partition: RunPartition, serial: number, progress: Progress, beginning: Beginning) {
     this.partition = partition;
-    this.began = began;
-    this.firstTime = firstTime;
+    this.began = beginning.at;
+    this.firstTime = beginning.time;
+    this.lastTime = beginning.lastTime;
     this.serial = serial;
     this.progress = progress;
-    this.context = context;
+  }
+
+  get beginning(): Beginning {
+    return { at: this.began, time: this.firstTime, lastTime: this.lastTime };
   }
 
   /** What conditions read of the run. */
@@ -59,10 +57,19 @@ export class Run {
   }
 }
 
+/** A run's first event: its position and time, and how long the run may last with it. */
+export interface Beginning {
+  readonly at: number;
+  readonly time: number;
+  readonly lastTime: number;
+}
+
 /** Runs in order of beginning, branches of one beginning in order of creation. */
 export function inOrderOfBeginning(runs: Run[]): Run[] {
-  const isSorted = runs.every((run, index) => index === 0 || compareRuns(runs[index - 1] as Run, run) <= 0);
-  return isSorted ? runs : runs.sort(compareRuns);
+  for (let index = 1; index < runs.length; index++) {
+    if (compareRuns(runs[index - 1] as Run, runs[index] as Run) > 0) return runs.sort(compareRuns);
+  }
+  return runs;
 }
 
 export function compareRuns(a: Run, b: Run): number {

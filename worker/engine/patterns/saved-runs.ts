@@ -2,19 +2,18 @@ import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { Row } from '../operators/row.ts';
 import { loadRow, saveRow } from '../state/saved-row.ts';
 import { Capture, type Captures, capturesInOrder } from './captures.ts';
-import type { TreeNode } from './pattern-tree.ts';
-import type { ResidualFactory } from './residual.ts';
 import type { Run } from './run.ts';
 import type { RunStore } from './run-store.ts';
+import type { StateSpace } from './state-space.ts';
 
 /** The runs in order of creation, and each event that they hold once. */
-export function saveRuns(runs: readonly Run[]): Value {
+export function saveRuns(runs: readonly Run[], space: StateSpace): Value {
   const rows = new Map<Row, number>();
   const saved = runs.map((run) => [
     run.partition.key,
-    run.began,
-    run.firstTime,
-    run.progress.residual.save(),
+    [run.began, run.firstTime, run.lastTime],
+    space.save(run.progress.state),
+    run.progress.base,
     saveCaptures(run.progress.captures, rows),
     run.accepted && saveCaptures(run.accepted, rows),
     run.emittedElements,
@@ -23,13 +22,14 @@ export function saveRuns(runs: readonly Run[]): Value {
   return [[...rows.keys()].map(saveRow), saved];
 }
 
-export function loadRuns(saved: Value, store: RunStore, root: TreeNode, factory: ResidualFactory): void {
+export function loadRuns(saved: Value, store: RunStore, space: StateSpace): void {
   const [savedRows, runs] = saved as ValueArray;
   const rows = (savedRows as ValueArray).map(loadRow);
   for (const one of runs as ValueArray) {
-    const [key, began, firstTime, residual, captures, accepted, emittedElements, hasMatched] = one as ValueArray;
-    const progress = { residual: factory.load(root, residual as Value), captures: loadCaptures(captures as Value, rows) };
-    const run = store.open(key as string, began as number, firstTime as number, progress);
+    const [key, beginning, state, base, captures, accepted, emittedElements, hasMatched] = one as ValueArray;
+    const progress = { state: space.load(state as Value), captures: loadCaptures(captures as Value, rows), base: base as number };
+    const [at, time, lastTime] = beginning as [number, number, number];
+    const run = store.open(key as string, progress, { at, time, lastTime });
     run.accepted = accepted === null ? null : loadCaptures(accepted as Value, rows);
     run.emittedElements = emittedElements as number;
     run.hasMatched = hasMatched as boolean;

@@ -2,10 +2,11 @@ import { greater, less } from '../../../shared/language/functions/arithmetic.ts'
 import type { PatternPlan } from '../../../shared/language/plan/plan.ts';
 import type { OperatorEnvironment } from '../operators/operator.ts';
 import { type Binding, type Evaluate, type Row, scopeOf } from '../operators/row.ts';
-import { bindingsOf, Capture, type Captures, rollBack, withCapture } from './captures.ts';
+import { bindingsOf, type Captures, rollBack } from './captures.ts';
 import { noteListReads } from './expression-reads.ts';
-import type { Offer, Residual, RunContext, Taking } from './residual.ts';
-import type { Progress, Run } from './run.ts';
+import type { Absence, Offer } from './residual.ts';
+import type { Run } from './run.ts';
+import type { PatternState, Progress, StateSpace } from './state-space.ts';
 import type { Relevance, Watch } from './watch.ts';
 
 /** An event on its way through a pattern. */
@@ -28,29 +29,38 @@ export interface Take {
  */
 export type Decision =
   | { readonly kind: 'move'; readonly run: Run; readonly takes: readonly Take[]; readonly kept: Progress | null }
-  | { readonly kind: 'end' | 'drop'; readonly run: Run };
+  | { readonly kind: 'end'; readonly run: Run }
+  | { readonly kind: 'drop'; readonly run: Run };
 
-/** Where a run stands when the event meets it. */
-interface Standing extends Progress {
-  readonly offers: readonly Offer[];
+/** Where an event finds a run. */
+interface Standing {
+  readonly state: PatternState;
+  readonly captures: Captures;
+  readonly base: number;
   readonly bound: readonly Binding[];
 }
+
+const NO_TAKES: readonly Take[] = [];
 
 /** Decides what events do to runs. Changes nothing, so a failing condition (`EvaluationError`) leaves no trace. */
 export class Transition {
   readonly #plan: PatternPlan;
+  readonly #space: StateSpace;
   readonly #watches: readonly Watch[];
   readonly #monotoneValue: Evaluate | null;
   /** By slot: whether a condition reads more of it than the last event. */
   readonly #readsList: readonly boolean[];
-  readonly #nothing: readonly Binding[];
+  /** A run before its first event. */
+  readonly #nothing: Standing;
 
-  constructor(plan: PatternPlan, watches: readonly Watch[], environment: OperatorEnvironment) {
+  constructor(plan: PatternPlan, space: StateSpace, watches: readonly Watch[], environment: OperatorEnvironment) {
     this.#plan = plan;
+    this.#space = space;
     this.#watches = watches;
     this.#monotoneValue = plan.monotone && environment.evaluator(plan.monotone.value);
     this.#readsList = listReadsOf(plan);
-    this.#nothing = plan.steps.map(() => null);
+    const captures = plan.steps.map(() => null);
+    this.#nothing = { state: space.initial, captures, base: 0, bound: bindingsOf(captures, this.#readsList) };
   }
 
   /** Null when the event leaves the run as it is. */
@@ -59,56 +69,62 @@ export class Transition {
     const kept = this.#afterViolations(run, arrival);
     if (kept === null) return { kind: 'drop', run };
     const standing = this.#standing(run, kept, arrival);
-    const takes = this.#takes(standing, arrival);
+    const takes = arrival.row.time <= run.lastTime ? this.#takes(standing, arrival) : NO_TAKES;
     if (takes === null) return { kind: 'end', run };
-    if (takes.length === 0 && this.#breaksContiguity(standing, arrival)) return { kind: 'end', run };
-    const isChanged = kept !== run.progress;
-    return takes.length > 0 || isChanged ? { kind: 'move', run, takes, kept: isChanged ? kept : null } : null;
+    if (takes.length > 0) return { kind: 'move', run, takes, kept: kept === run.progress ? null : kept };
+    if (this.#breaksContiguity(standing, arrival)) return { kind: 'end', run };
+    return kept === run.progress ? null : { kind: 'move', run, takes, kept };
   }
 
   #isCancelled(run: Run, { row, relevance }: Arrival): boolean {
+    if (relevance.cancels.length === 0) return false;
     return relevance.cancels.some((id) => (this.#watches[id] as Watch).accepts(row, run.bound(this.#readsList)));
   }
 
   /** The run's progress, less what the `NOT`s forbid that the event violates; null when that ends the run. */
   #afterViolations(run: Run, { row, relevance }: Arrival): Progress | null {
-    const { residual, captures } = run.progress;
-    const violated = run.absences
-      .filter(({ node, deadline }) => relevance.isWatched[node.slot] && row.time <= deadline)
+    const { progress } = run;
+    if (progress.state.absences.length === 0) return progress;
+    const violated = progress.state.absences
+      .filter((absence) => relevance.isWatched[absence.node.slot] && row.time <= deadlineOf(absence, run))
       .filter(({ node }) => (this.#watches[node.slot] as Watch).accepts(row, run.bound(this.#readsList)))
       .map(({ node }) => node.slot);
-    if (violated.length === 0) return run.progress;
-    const change = residual.violate((slot) => violated.includes(slot), run.context);
-    return change && { residual: change.residual, captures: rollBack(captures, change.losses) };
+    return violated.length === 0 ? progress : this.#space.violate(progress, violated);
   }
 
   /** How the event finds the run: `NOT`s whose deadline it has passed have matched, even if the watermark lags behind. */
   #standing(run: Run, kept: Progress, { row }: Arrival): Standing {
-    const isOutlived = run.absences.some((absence) => absence.deadline < row.time);
-    if (!isOutlived && kept === run.progress) return { ...kept, offers: run.offers, bound: run.bound(this.#readsList) };
-    const { residual, losses } = kept.residual.pass(row.time, run.context);
-    const captures = rollBack(kept.captures, losses);
-    return { residual, captures, offers: residual.offers(run.context), bound: bindingsOf(captures, this.#readsList) };
+    const isOutlived = run.progress.state.absences.some((absence) => deadlineOf(absence, run) < row.time);
+    const found = isOutlived ? this.#space.pass(kept, { time: row.time, isPatternOver: run.lastTime < row.time }) : kept;
+    const bound = found === run.progress ? run.bound(this.#readsList) : bindingsOf(found.captures, this.#readsList);
+    return { state: found.state, captures: found.captures, base: found.base, bound };
   }
 
   /** The steps that take the event: the first that fits, or under `.stam()` all. Null when it breaks the run's monotony. */
   #takes(standing: Standing, arrival: Arrival): readonly Take[] | null {
-    const takes: Take[] = [];
-    for (const offer of standing.offers) {
+    let takes = NO_TAKES;
+    for (const offer of standing.state.offers) {
       if (!this.#fits(offer, standing, arrival)) continue;
-      const captures = rollBack(standing.captures, offer.losses);
-      if (!this.#keepsMonotony(offer, captures, arrival.row)) return null;
-      takes.push(take(offer, captures, arrival));
+      const take = this.#take(offer, standing, arrival);
+      if (take === null) return null;
+      takes = takes.length === 0 ? [take] : [...takes, take];
       if (this.#plan.selection !== 'any') break;
     }
     return takes;
   }
 
-  #fits(offer: Offer, { captures, bound }: Standing, { row, relevance }: Arrival): boolean {
+  #fits(offer: Offer, { captures, base, bound }: Standing, { row, relevance }: Arrival): boolean {
     const { slot } = offer.step;
-    if (!relevance.isWatched[slot] || row.time > offer.latestTime) return false;
+    if (!relevance.isWatched[slot] || row.time > base + offer.latestTime) return false;
     const readable = offer.losses.length === 0 ? bound : bindingsOf(rollBack(captures, offer.losses), this.#readsList);
     return (this.#watches[slot] as Watch).accepts(row, readable);
+  }
+
+  /** Null when the event breaks the monotony of the closure that would take it. */
+  #take(offer: Offer, { state, captures }: Standing, { row, at }: Arrival): Take | null {
+    const left = rollBack(captures, offer.losses);
+    if (!this.#keepsMonotony(offer, left, row)) return null;
+    return { slot: offer.step.slot, progress: this.#space.take({ state, captures: left }, offer, row, at) };
   }
 
   #keepsMonotony(offer: Offer, captures: Captures, row: Row): boolean {
@@ -122,19 +138,19 @@ export class Transition {
   }
 
   /** Under `.strict()` the next event of the sources must be the next step, as long as a step is waited for. */
-  #breaksContiguity({ offers }: Standing, { relevance }: Arrival): boolean {
-    return this.#plan.selection === 'strict' && relevance.isStepSource && offers.length > 0;
+  #breaksContiguity({ state }: Standing, { relevance }: Arrival): boolean {
+    return this.#plan.selection === 'strict' && relevance.isStepSource && state.offers.length > 0;
   }
 
   /** The runs that the event opens: one, or under `.stam()` one for each first step that it fits. */
-  open(initial: readonly Offer[], isTaken: boolean, arrival: Arrival): readonly Take[] {
-    const standing = { captures: this.#nothing as readonly null[], bound: this.#nothing };
-    const takes: Take[] = [];
-    for (const offer of initial) {
+  open(isTaken: boolean, arrival: Arrival): readonly Take[] {
+    let takes = NO_TAKES;
+    for (const offer of this.#nothing.state.offers) {
       if (offer.skipsLeading && isTaken && this.#plan.selection !== 'any') continue;
-      if (!this.#fits(offer, standing as unknown as Standing, arrival)) continue;
-      if (!this.#keepsMonotony(offer, standing.captures, arrival.row)) continue;
-      takes.push(take(offer, standing.captures, arrival));
+      if (!this.#fits(offer, this.#nothing, arrival)) continue;
+      const take = this.#take(offer, this.#nothing, arrival);
+      if (take === null) continue;
+      takes = takes.length === 0 ? [take] : [...takes, take];
       if (this.#plan.selection !== 'any') break;
     }
     return takes;
@@ -146,12 +162,9 @@ export class Transition {
   }
 }
 
-function take(offer: Offer, captures: Captures, { row, at }: Arrival): Take {
-  const { slot } = offer.step;
-  const taking: Taking = { time: row.time, captures };
-  const residual: Residual = offer.take(taking);
-  const capture = new Capture(row, at, offer.element, taking.captures[slot] ?? null);
-  return { slot, progress: { residual, captures: withCapture(taking.captures, slot, capture) } };
+/** The last `NOT` of a pattern without a `within` has the pattern's deadline. */
+function deadlineOf({ node, deadline }: Absence, run: Run): number {
+  return node.until === 'pattern' ? run.lastTime : run.progress.base + deadline;
 }
 
 function listReadsOf(plan: PatternPlan): readonly boolean[] {
@@ -163,11 +176,3 @@ function listReadsOf(plan: PatternPlan): readonly boolean[] {
   }
   return reads;
 }
-
-/** The context of a pattern that has not begun. */
-export const BEFORE_THE_FIRST_EVENT: RunContext = {
-  isBinding: true,
-  isClosuresOnly: false,
-  latestTime: Infinity,
-  patternDeadline: Infinity,
-};

@@ -6,6 +6,7 @@ import {
   type Change,
   inOrderOfChoice,
   type Offer,
+  type Passing,
   type Residual,
   type ResidualFactory,
   type RunContext,
@@ -68,17 +69,17 @@ export class AndResidual implements Residual {
     );
   }
 
-  absences(context: RunContext): readonly Absence[] {
-    return this.#branches.flatMap((branch) => branch.absences(context));
+  absences(): readonly Absence[] {
+    return this.#branches.flatMap((branch) => branch.absences());
   }
 
-  violate(isViolated: (slot: number) => boolean, context: RunContext): Change | null {
-    const changes = this.#branches.map((branch) => branch.violate(isViolated, context));
+  violate(isViolated: (slot: number) => boolean): Change | null {
+    const changes = this.#branches.map((branch) => branch.violate(isViolated));
     return changes.every((change) => change !== null) ? this.#after(changes) : null;
   }
 
-  pass(time: number, context: RunContext): Change {
-    return this.#after(this.#branches.map((branch) => branch.pass(time, context)));
+  pass(passing: Passing): Change {
+    return this.#after(this.#branches.map((branch) => branch.pass(passing)));
   }
 
   #after(changes: readonly Change[]): Change {

@@ -9,6 +9,7 @@ import {
   NO_ABSENCES,
   NO_MARKS,
   type Offer,
+  type Passing,
   type Residual,
   type ResidualFactory,
   type RunContext,
@@ -17,7 +18,7 @@ import {
 } from '../residual.ts';
 
 interface State {
-  /** Complete rounds before the current one. */
+  /** Complete rounds before the current one; of any number, not more than are enough. */
   readonly done: number;
   /** What is left of the current round; null before the first, and after a round that came to nothing. */
   readonly round: Residual | null;
@@ -100,13 +101,12 @@ export class GroupResidual implements Residual {
   }
 
   #continuing(offer: Offer): Offer {
-    return { ...offer, element: this.#elementOf(offer, this.#state.done), take: (taking) => this.#with({ round: offer.take(taking) }) };
+    return { ...offer, element: this.#elementOf(offer, 'same'), take: (taking) => this.#with({ round: offer.take(taking) }) };
   }
 
   #freshOffers(context: RunContext): readonly Offer[] {
     const { round } = this.#state;
-    const done = this.#rounds;
-    if ((round !== null && !round.isComplete) || done >= this.#node.max) return [];
+    if ((round !== null && !round.isComplete) || this.#rounds >= this.#node.max) return [];
     if (context.isClosuresOnly && !this.#node.item.isNullable) return [];
     const losses = round?.unfinished() ?? NO_MARKS;
     return this.#factory
@@ -114,16 +114,16 @@ export class GroupResidual implements Residual {
       .offers(context)
       .map((offer) => ({
         ...offer,
-        element: this.#elementOf(offer, done),
+        element: this.#elementOf(offer, 'new'),
         losses: [...losses, ...offer.losses],
         take: (taking) => this.#nextRound(offer, taking, context.isBinding),
       }));
   }
 
   #nextRound(offer: Offer, taking: Taking, isBinding: boolean): GroupResidual {
-    const { firstSlot, endSlot } = this.#node;
+    const { firstSlot, endSlot, min, max } = this.#node;
     return this.#with({
-      done: this.#rounds,
+      done: max === Infinity ? Math.min(this.#rounds, Math.max(min, 1)) : this.#rounds,
       since: this.endTime,
       firstTime: this.#state.firstTime === Infinity ? taking.time : this.#state.firstTime,
       mark: isBinding ? null : markOf(taking.captures, firstSlot, endSlot),
@@ -131,30 +131,30 @@ export class GroupResidual implements Residual {
     });
   }
 
-  #elementOf(offer: Offer, round: number): number {
-    return this.#factory.enumerated === this.#node ? round : offer.element;
+  #elementOf(offer: Offer, element: 'new' | 'same'): Offer['element'] {
+    return this.#factory.enumerated === this.#node ? element : offer.element;
   }
 
   #with(changes: Partial<State>): GroupResidual {
     return new GroupResidual(this.#node, this.#factory, { ...this.#state, ...changes });
   }
 
-  absences(context: RunContext): readonly Absence[] {
-    return this.#state.round?.absences(this.#innerContext(context)) ?? NO_ABSENCES;
+  absences(): readonly Absence[] {
+    return this.#state.round?.absences() ?? NO_ABSENCES;
   }
 
-  violate(isViolated: (slot: number) => boolean, context: RunContext): Change | null {
+  violate(isViolated: (slot: number) => boolean): Change | null {
     const { round, mark, done } = this.#state;
     if (round === null) return unchanged(this);
-    const change = round.violate(isViolated, this.#innerContext(context));
+    const change = round.violate(isViolated);
     if (change !== null) return this.#after(change);
     if (mark === null || done < this.#node.min) return null;
     return { residual: this.#with({ round: null, mark: null }), losses: [mark] };
   }
 
-  pass(time: number, context: RunContext): Change {
+  pass(passing: Passing): Change {
     const { round } = this.#state;
-    return round === null ? unchanged(this) : this.#after(round.pass(time, this.#innerContext(context)));
+    return round === null ? unchanged(this) : this.#after(round.pass(passing));
   }
 
   #after(change: Change): Change {

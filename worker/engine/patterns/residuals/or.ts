@@ -8,6 +8,7 @@ import {
   NO_MARKS,
   NO_OFFERS,
   type Offer,
+  type Passing,
   type Residual,
   type ResidualFactory,
   type RunContext,
@@ -114,18 +115,18 @@ export class OrResidual implements Residual {
     );
   }
 
-  absences(context: RunContext): readonly Absence[] {
-    return this.#branches.flatMap((branch) => branch?.absences(context) ?? []);
+  absences(): readonly Absence[] {
+    return this.#branches.flatMap((branch) => branch?.absences() ?? []);
   }
 
-  violate(isViolated: (slot: number) => boolean, context: RunContext): Change | null {
-    const changes = this.#branches.map((branch) => branch?.violate(isViolated, context) ?? null);
+  violate(isViolated: (slot: number) => boolean): Change | null {
+    const changes = this.#branches.map((branch) => branch?.violate(isViolated) ?? null);
     if (changes.every((change) => change === null)) return null;
     return this.#after(changes);
   }
 
-  pass(time: number, context: RunContext): Change {
-    return this.#after(this.#branches.map((branch) => branch?.pass(time, context) ?? null));
+  pass(passing: Passing): Change {
+    return this.#after(this.#branches.map((branch) => branch?.pass(passing) ?? null));
   }
 
   /** A branch that time has completed wins as one does that took an event. */

@@ -9,6 +9,7 @@ import {
   NO_ABSENCES,
   NO_MARKS,
   type Offer,
+  type Passing,
   type Residual,
   type ResidualFactory,
   type RunContext,
@@ -145,23 +146,23 @@ export class SequenceResidual implements Residual {
     return reachable;
   }
 
-  absences(context: RunContext): readonly Absence[] {
+  absences(): readonly Absence[] {
     const held = this.#state.held.map((index) => ({ node: this.#node.items[index] as AbsenceNode, deadline: Infinity }));
-    const inner = this.#state.inner?.absences(context) ?? [];
-    return [...held, ...inner, ...this.#reachable().flatMap((reachable) => this.#absencesOf(reachable, context))];
+    const inner = this.#state.inner?.absences() ?? [];
+    return [...held, ...inner, ...this.#reachable().flatMap((reachable) => this.#absencesOf(reachable))];
   }
 
-  #absencesOf({ item, since }: Reachable, context: RunContext): readonly Absence[] {
-    if (item.kind !== 'absence') return this.#factory.begin(item, since).absences(context);
-    return !this.#hasStepBefore ? NO_ABSENCES : [{ node: item, deadline: deadlineOf(item, since, context) }];
+  #absencesOf({ item, since }: Reachable): readonly Absence[] {
+    if (item.kind !== 'absence') return this.#factory.begin(item, since).absences();
+    return this.#hasStepBefore ? [{ node: item, deadline: since + item.withinMs }] : NO_ABSENCES;
   }
 
-  violate(isViolated: (slot: number) => boolean, context: RunContext): Change | null {
+  violate(isViolated: (slot: number) => boolean): Change | null {
     if (this.#state.held.some((index) => isViolated((this.#node.items[index] as AbsenceNode).slot))) return null;
-    const change = this.#state.inner === null ? null : this.#state.inner.violate(isViolated, context);
+    const change = this.#state.inner === null ? null : this.#state.inner.violate(isViolated);
     if (this.#state.inner !== null && change === null) return null;
     const self = change === null || change.residual === this.#state.inner ? this : this.#with({ inner: change.residual });
-    const barred = self.#reachable().find((reachable) => self.#absencesOf(reachable, context).some(({ node }) => isViolated(node.slot)));
+    const barred = self.#reachable().find((reachable) => self.#absencesOf(reachable).some(({ node }) => isViolated(node.slot)));
     const losses = change?.losses ?? NO_MARKS;
     if (barred === undefined) return { residual: self, losses };
     return self.#hasOptionalBefore(barred.index) ? { residual: self.#with({ barredFrom: barred.index }), losses } : null;
@@ -172,27 +173,31 @@ export class SequenceResidual implements Residual {
     return this.#node.items.some((item, at) => at > this.#state.at && at < index && item.kind !== 'absence');
   }
 
-  pass(time: number, context: RunContext): Change {
-    const inner = this.#state.inner?.pass(time, context);
+  pass(passing: Passing): Change {
+    const inner = this.#state.inner?.pass(passing);
     if (inner !== undefined && inner.residual !== this.#state.inner) {
-      return after(this.#with({ inner: inner.residual }).pass(time, context), inner.losses);
+      return after(this.#with({ inner: inner.residual }).pass(passing), inner.losses);
     }
     for (const reachable of this.#reachable()) {
-      const passed = this.#passItem(reachable, time, context);
-      if (passed !== null) return after(passed.pass(time, context), this.#state.inner?.unfinished() ?? NO_MARKS);
+      const passed = this.#passItem(reachable, passing);
+      if (passed !== null) return after(passed.pass(passing), this.#state.inner?.unfinished() ?? NO_MARKS);
     }
     return unchanged(this);
   }
 
-  #passItem({ index, item, since }: Reachable, time: number, context: RunContext): SequenceResidual | null {
+  #passItem({ index, item, since }: Reachable, passing: Passing): SequenceResidual | null {
     if (item.kind === 'absence') {
-      const deadline = deadlineOf(item, since, context);
-      const isOver = deadline < time ? item.until !== 'next_step' : item.until === 'pattern' && time === Infinity;
-      return isOver ? this.#with({ at: index, inner: null, since: deadline, held: NO_INDEXES, barredFrom: Infinity }) : null;
+      const isOver = item.until === 'pattern' ? passing.isPatternOver : since + item.withinMs < passing.time;
+      return isOver && item.until !== 'next_step' ? this.#passTo(index, since + item.withinMs) : null;
     }
     const fresh = this.#factory.begin(item, since);
-    const { residual } = fresh.pass(time, context);
+    const { residual } = fresh.pass(passing);
     return residual === fresh ? null : this.#moveTo(index, residual);
+  }
+
+  /** Behind a `NOT` whose time has run. */
+  #passTo(index: number, deadline: number): SequenceResidual {
+    return this.#with({ at: index, inner: null, since: deadline, held: NO_INDEXES, barredFrom: Infinity });
   }
 
   dueTime(context: RunContext): number {
@@ -219,10 +224,6 @@ export class SequenceResidual implements Residual {
     const { at, inner, since, held, barredFrom } = this.#state;
     return [at, inner?.save() ?? null, since, held, barredFrom];
   }
-}
-
-function deadlineOf(node: AbsenceNode, since: number, context: RunContext): number {
-  return node.until === 'pattern' ? context.patternDeadline : since + node.withinMs;
 }
 
 function after(change: Change, losses: readonly Mark[]): Change {

@@ -13,7 +13,7 @@ import {
   unchanged,
 } from '../residual.ts';
 
-/** A step that has taken `count` events; `since` is the time of the last one, or of the step before. */
+/** A step that has taken `count` events (or, of any number, at least as many); `since` is the time of the last one, or of the step before. */
 export class StepResidual implements Residual {
   readonly #node: StepNode;
   readonly #count: number;
@@ -44,7 +44,7 @@ export class StepResidual implements Residual {
         latestTime: this.#latestTime(context),
         isRepeat: this.#count > 0 && this.#count >= min,
         skipsLeading: false,
-        element: this.#isEnumerated ? this.#count : -1,
+        element: this.#isEnumerated ? 'new' : 'none',
         losses: NO_MARKS,
         take: (taking) => this.#take(taking),
       },
@@ -55,8 +55,11 @@ export class StepResidual implements Residual {
     return Math.min(context.latestTime, this.endTime + this.#node.withinMs);
   }
 
+  /** Where there may be any number, it is not counted how many more than enough there are. */
   #take({ time }: Taking): Residual {
-    return new StepResidual(this.#node, this.#count + 1, time, this.#isEnumerated);
+    const { min, max } = this.#node;
+    const isEnough = max === Infinity && this.#count >= Math.max(min, 1);
+    return new StepResidual(this.#node, isEnough ? this.#count : this.#count + 1, time, this.#isEnumerated);
   }
 
   absences(): readonly Absence[] {

@@ -1,0 +1,152 @@
+import type { Value } from '../../../shared/events/value.ts';
+import type { PatternPlan } from '../../../shared/language/plan/plan.ts';
+import type { Row } from '../operators/row.ts';
+import { Capture, type Captures, type Mark, rollBack, withCapture } from './captures.ts';
+import { elementsOf } from './enumeration.ts';
+import { type AbsenceNode, type ClosureNode, childrenOf, isTimed, type TreeNode } from './pattern-tree.ts';
+import {
+  type Absence,
+  latestOf,
+  type Offer,
+  type Passing,
+  type Residual,
+  type ResidualFactory,
+  type RunContext,
+  type Taking,
+} from './residual.ts';
+import { residualFactory } from './residuals/factory.ts';
+
+/** A residual of the whole pattern with what follows from it, found out once. */
+export interface PatternState {
+  readonly residual: Residual;
+  readonly isComplete: boolean;
+  readonly offers: readonly Offer[];
+  readonly absences: readonly Absence[];
+  /** Slots of the steps and `NOT`s that wait for an event. */
+  readonly slots: readonly number[];
+  /** Time after which no event can help; Infinity when none is needed. Relative as `Progress.base` says. */
+  readonly dueTime: number;
+  /** Without any further event it comes to nothing, so the deadline of the pattern ends it. */
+  readonly needsEvent: boolean;
+  /** What it would lose if it ended here. */
+  readonly unfinished: readonly Mark[];
+  /** By position of the offer. */
+  readonly successors: (PatternState | undefined)[];
+}
+
+/** What a run has come to: replaced as a whole when it takes an event or time passes. */
+export interface Progress {
+  readonly state: PatternState;
+  readonly captures: Captures;
+  /** What the times in the state count from. */
+  readonly base: number;
+}
+
+/**
+ * The states that runs of a pattern can be in, made as they are reached. In most patterns no time matters but that of the
+ * last event taken; then times in states are distances from it, there are few states, and a step from one to the next is
+ * looked up. Where more must be remembered (`AND` around a `within`, a group's `within`, parts that may be left unfinished)
+ * states are made anew at every step, with absolute times.
+ */
+export class StateSpace {
+  readonly initial: PatternState;
+  readonly #root: TreeNode;
+  readonly #factory: ResidualFactory;
+  readonly #enumerated: ClosureNode | null;
+  readonly #isRelative: boolean;
+  readonly #isBinding: boolean;
+  readonly #loaded = new Map<string, PatternState>();
+
+  constructor(plan: PatternPlan, root: TreeNode, enumerated: ClosureNode | null) {
+    this.#root = root;
+    this.#factory = residualFactory(enumerated);
+    this.#enumerated = enumerated;
+    this.#isBinding = plan.selection !== 'next';
+    this.#isRelative = !remembersTimes(root) && (this.#isBinding || !mayLeaveUnfinished(root));
+    this.initial = this.#state(this.#factory.begin(root, Infinity), true);
+  }
+
+  /** What a run has come to when this offer takes the event; `captures` are those before it, the offer's losses taken off. */
+  take({ state, captures }: { readonly state: PatternState; readonly captures: Captures }, offer: Offer, row: Row, at: number): Progress {
+    const taking: Taking = { time: this.#isRelative ? 0 : row.time, captures };
+    const next = this.#next(state, offer, taking);
+    const { slot } = offer.step;
+    const capture = new Capture(row, at, this.#elementOf(offer, taking.captures), taking.captures[slot] ?? null);
+    return { state: next, captures: withCapture(taking.captures, slot, capture), base: this.#isRelative ? row.time : 0 };
+  }
+
+  #next(state: PatternState, offer: Offer, taking: Taking): PatternState {
+    if (!this.#isRelative) return this.#state(offer.take(taking));
+    const position = state.offers.indexOf(offer);
+    let next = state.successors[position];
+    if (next === undefined) {
+      next = this.#state(offer.take(taking));
+      state.successors[position] = next;
+    }
+    return next;
+  }
+
+  #elementOf({ element }: Offer, captures: Captures): number {
+    if (this.#enumerated === null || element === 'none') return -1;
+    const elements = elementsOf(captures, this.#enumerated);
+    return element === 'new' ? elements : elements - 1;
+  }
+
+  /** After `NOT`s have matched; itself when none has. */
+  pass(progress: Progress, passing: Passing): Progress {
+    const change = progress.state.residual.pass({ ...passing, time: passing.time - progress.base });
+    if (change.residual === progress.state.residual) return progress;
+    return { ...progress, state: this.#state(change.residual), captures: rollBack(progress.captures, change.losses) };
+  }
+
+  /** After an event that the `NOT`s in `slots` forbid; null when the run is over. */
+  violate(progress: Progress, slots: readonly number[]): Progress | null {
+    const change = progress.state.residual.violate((slot) => slots.includes(slot));
+    if (change === null || change.residual === progress.state.residual) return change && progress;
+    return { ...progress, state: this.#state(change.residual), captures: rollBack(progress.captures, change.losses) };
+  }
+
+  #state(residual: Residual, isInitial = false): PatternState {
+    const isComplete = !isInitial && residual.isComplete;
+    const context: RunContext = { isBinding: isInitial || this.#isBinding, isClosuresOnly: isComplete, latestTime: Infinity };
+    const offers = residual.offers(context);
+    const absences = residual.absences();
+    return {
+      residual,
+      isComplete,
+      offers,
+      absences,
+      slots: [...new Set([...offers.map((offer) => offer.step.slot), ...absences.map(({ node }) => node.slot)])],
+      dueTime: isComplete ? latestOf(offers) : residual.dueTime(context),
+      needsEvent: residual.dueTime({ ...context, latestTime: -Infinity }) === -Infinity,
+      unfinished: residual.unfinished(),
+      successors: [],
+    };
+  }
+
+  save({ residual }: PatternState): Value {
+    return residual.save();
+  }
+
+  load(saved: Value): PatternState {
+    const key = JSON.stringify(saved, (_, value) => (typeof value === 'number' ? String(value) : value));
+    let state = this.#loaded.get(key);
+    if (state === undefined || !this.#isRelative) {
+      state = this.#state(this.#factory.load(this.#root, saved));
+      this.#loaded.set(key, state);
+    }
+    return state;
+  }
+}
+
+/** Whether a time matters other than that of the last event: of a group's first one, of the step before an `AND`. */
+function remembersTimes(node: TreeNode | AbsenceNode): boolean {
+  if (node.kind === 'absence' || node.kind === 'step') return false;
+  if (node.kind === 'and') return isTimed(node);
+  return (node.kind === 'group' && node.withinMs < Infinity) || childrenOf(node).some(remembersTimes);
+}
+
+function mayLeaveUnfinished(node: TreeNode | AbsenceNode): boolean {
+  if (node.kind === 'absence' || node.kind === 'step') return false;
+  return node.kind === 'or' || node.kind === 'group' || childrenOf(node).some(mayLeaveUnfinished);
+}
