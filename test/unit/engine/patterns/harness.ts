@@ -40,7 +40,8 @@ export function rowOf({ type, v, k, time }: TestEvent, order: number): Row {
 export interface HarnessOptions extends PatternMatcherOptions {
   /** Field that partitions. */
   readonly by?: string;
-  readonly expireMs?: number;
+  readonly expireMs?: number | null;
+  readonly partition?: (row: Row) => string;
   /** A pattern-level `.where`: a filter right behind the pattern. */
   readonly filter?: PlanExpression;
 }
@@ -76,7 +77,7 @@ export class Harness {
   }
 
   #environment(): OperatorEnvironment {
-    const { by, expireMs = null } = this.#options;
+    const { by, partition, expireMs = null } = this.#options;
     const filter = this.#filter && ({ kind: 'filter', text: '', fingerprint: '', origin: ORIGIN, condition: this.#filter } as FilterPlan);
     const stream: StreamPlan = {
       name: 'S',
@@ -91,7 +92,7 @@ export class Harness {
     const environment: OperatorEnvironment = {
       stream,
       evaluator: (expression: PlanExpression) => this.#backend.expression(expression),
-      partition: (row: Row) => (by === undefined ? '' : String(row.fields.get(by) ?? null)),
+      partition: partition ?? ((row: Row) => (by === undefined ? '' : String(row.fields.get(by) ?? null))),
       partitionFields: () => [],
       watermark: () => this.#watermark,
       late: () => undefined,

@@ -1,0 +1,551 @@
+import { describe, expect, test } from 'vitest';
+import { errorsOf, harnessOf, matches, matchesToTheEnd, timedMatches } from './program.ts';
+
+describe('where', () => {
+  test('a condition reads the candidate bare, through its own alias, and earlier steps by alias', () => {
+    expect(matches('A as a -> B where v > a.v and b.v < 9 as b', 'A5 B4 B9 B7')).toEqual(['(A5,B7)']);
+  });
+
+  test('inside a closure its alias is the previous capture, and the first capture satisfies the comparison', () => {
+    expect(matches('A -> B+ where v > b.v as b -> C', 'A B5 B3 B6 C')).toEqual(['(A,[B5,B6],C)']);
+  });
+
+  test('each comparison that mentions the previous capture is satisfied on its own', () => {
+    expect(matches('A -> B+ where v > b.v and v < 9 as b -> C', 'A B10 B5 B9 B8 C')).toEqual(['(A,[B5,B8],C)']);
+  });
+
+  test('a later condition may use aggregates of an earlier closure', () => {
+    expect(matches('A -> B+ as b -> C where v == count(b) and v <= sum(b.v)', 'A B1 B2 C1 C2')).toEqual(['(A,[B1,B2],C2)']);
+  });
+
+  test('first(b), last(b), b[0] and prev(b) read single captures', () => {
+    expect(
+      matches('A -> B+ as b -> C where first(b).v == 1 and b[0].v == 1 and last(b).v == 3 and prev(b).v == 2', 'A B1 B2 B3 C'),
+    ).toEqual(['(A,[B1,B2,B3],C)']);
+  });
+
+  test('a filter behind the pattern drops finished matches', () => {
+    expect(matches('A as a -> B as b .where(a.v == b.v)', 'A1 A2 B2')).toEqual(['(A2,B2)']);
+  });
+
+  test('a condition that fails drops the event for this pattern, is reported, and changes no run', () => {
+    const harness = harnessOf('A as a -> B where v + "x" == "1x" as b -> C');
+    harness.pushAll('A1 B2 C');
+    expect(harness.failures.map((row) => row.type)).toEqual(['B']);
+    expect(harness.matcher.activeRuns).toBe(1);
+  });
+
+  test('an event whose condition fails for one run is taken by no other', () => {
+    const harness = harnessOf('A as a -> B where a.v == 1 or k + 1 == 2 as b');
+    expect(harness.pushAll('A1 A2 B{x}').text()).toEqual([]);
+    expect(harness.matcher.activeRuns).toBe(2);
+  });
+});
+
+describe('selection', () => {
+  test('a run takes the first event that satisfies its next step and skips the others', () => {
+    expect(matches('A as a -> B where v > 5 as b -> C as c', 'A B1 X B6 B7 C')).toEqual(['(A,B6,C)']);
+  });
+
+  test('.strict() lets no other event of the sources between', () => {
+    expect(matches('A as a -> B as b -> C as c .strict()', 'A1 B1 A2 C1 A3 B3 C3')).toEqual(['(A3,B3,C3)']);
+  });
+
+  test('.strict() ignores types that are no source of the stream', () => {
+    expect(matches('A as a -> B as b .strict()', 'A1 X B1')).toEqual(['(A1,B1)']);
+  });
+
+  test('.strict() is judged within the partition', () => {
+    expect(matches('A as a -> B as b .strict() .partition_by(k)', 'A{p} A{q} B{p}')).toEqual(['(A{p},B{p})']);
+  });
+
+  test('.strict() counts the types of NOT steps among the sources', () => {
+    expect(matches('A as a -> NOT X where v > 5 -> B as b .strict()', 'A X1 B')).toEqual([]);
+    expect(matches('A as a -> NOT X where v > 5 -> B as b', 'A X1 B')).toEqual(['(A,B)']);
+  });
+
+  test('.strict() does not count the types of .not', () => {
+    expect(matches('A as a -> B as b .strict() .not(X where v > 5)', 'A X1 B')).toEqual(['(A,B)']);
+  });
+
+  test('.stam() may ignore an event that fits, so it finds every combination', () => {
+    expect(matches('A as a -> B as b -> C as c .stam()', 'A B1 B2 C')).toEqual(['(A,B1,C)', '(A,B2,C)']);
+  });
+
+  test('.stam() branches for closures too', () => {
+    expect(matches('A -> B+ as b -> C .stam()', 'A B1 B2 C')).toEqual(['(A,[B1],C)', '(A,[B1,B2],C)', '(A,[B2],C)']);
+  });
+
+  test('.stam() takes an optional step and leaves it out', () => {
+    expect(matches('A -> B? as b -> C .stam()', 'A B C')).toEqual(['(A,-,C)', '(A,B,C)']);
+  });
+
+  test('.stam() fits the events of AND in every way', () => {
+    expect(matches('AND(A as a, A as b) .stam()', 'A1 A2')).toEqual(['(A1,A2)', '(A2,A1)']);
+  });
+
+  test('.stam() with .subsets(), .each() and .longest() is refused', () => {
+    for (const emission of ['subsets', 'each', 'longest']) expect(errorsOf(`A -> B+ -> C .stam() .${emission}()`)).toEqual(['E021']);
+  });
+});
+
+describe('Kleene closures', () => {
+  test('all X is X+', () => {
+    expect(matches('all A as a -> B', 'A1 A2 B')).toEqual(['([A1,A2],B)', '([A2],B)']);
+  });
+
+  test('{n} takes exactly n', () => {
+    expect(matches('A -> B{2} as b -> C', 'A B1 B2 B3 C')).toEqual(['(A,[B1,B2],C)']);
+    expect(matches('A -> B{2} as b -> C', 'A B1 C')).toEqual([]);
+  });
+
+  test('{n,} takes n or more, {n,m} no more than m', () => {
+    expect(matches('A -> B{2,} as b -> C', 'A B1 C1 B2 B3 C2')).toEqual(['(A,[B1,B2,B3],C2)']);
+    expect(matches('A -> B{1,2} as b -> C', 'A B1 B2 B3 C')).toEqual(['(A,[B1,B2],C)']);
+  });
+
+  test('.each() behind a closure with an empty * gives one match', () => {
+    expect(matches('A -> B* as b -> C .each()', 'A C')).toEqual(['(A,[],C)']);
+    expect(matches('A -> B* as b -> C .each()', 'A B1 B2 C')).toEqual(['(A,[B1],C)', '(A,[B1,B2],C)']);
+  });
+
+  test('.each() of {n,m} begins with n captures', () => {
+    expect(matches('A -> B{2,3} as b -> C .each()', 'A B1 B2 B3 C')).toEqual(['(A,[B1,B2],C)', '(A,[B1,B2,B3],C)']);
+  });
+
+  test('.subsets() of {n,m} keeps sizes within the bounds', () => {
+    expect(matches('A -> B{2,3} as b -> C .subsets()', 'A B1 B2 B3 C')).toEqual([
+      '(A,[B1,B2],C)',
+      '(A,[B1,B3],C)',
+      '(A,[B2,B3],C)',
+      '(A,[B1,B2,B3],C)',
+    ]);
+  });
+
+  test('.subsets() of * has no empty set', () => {
+    expect(matches('A -> B* as b -> C .subsets()', 'A C')).toEqual([]);
+    expect(matches('A -> B* as b -> C .subsets()', 'A B1 C')).toEqual(['(A,[B1],C)']);
+  });
+
+  test('.subsets() at the end gives per captured event the subsets that hold it', () => {
+    expect(timedMatches('A -> B+ as b .subsets()', 'A@0 B1@1 B2@2 B3@3')).toEqual([
+      '(A,[B1])@1',
+      '(A,[B2])@2',
+      '(A,[B1,B2])@2',
+      '(A,[B3])@3',
+      '(A,[B1,B3])@3',
+      '(A,[B2,B3])@3',
+      '(A,[B1,B2,B3])@3',
+    ]);
+  });
+
+  test('.subsets(limit:) gives so many per completion and counts what it cuts', () => {
+    const harness = harnessOf('A -> B+ as b -> C .subsets(limit: 4)').pushAll('A B1 B2 B3 C');
+    expect(harness.text()).toEqual(['(A,[B1],C)', '(A,[B2],C)', '(A,[B1,B2],C)', '(A,[B3],C)']);
+    expect(harness.dropped.get('subsets_limit')).toBe(3);
+  });
+
+  test('.subsets() of a thousand captures stops at its limit', () => {
+    const harness = harnessOf('A -> B+ as b -> C .subsets(limit: 10)').pushAll(`A ${'B '.repeat(1000)} C`);
+    expect(harness.matches).toHaveLength(10);
+    expect(harness.dropped.get('subsets_limit')).toBeGreaterThan(1e300);
+  });
+
+  test('with two closures .each() acts on the first and the other is whole', () => {
+    expect(matches('A -> B+ as b -> C+ as c -> D .each()', 'A B1 B2 C1 C2 D')).toEqual(['(A,[B1],[C1,C2],D)', '(A,[B1,B2],[C1,C2],D)']);
+  });
+
+  test('with two closures .subsets() acts on the first and the other is whole', () => {
+    expect(matches('A -> B+ as b -> C+ as c -> D .subsets()', 'A B1 B2 C1 C2 D')).toEqual([
+      '(A,[B1],[C1,C2],D)',
+      '(A,[B2],[C1,C2],D)',
+      '(A,[B1,B2],[C1,C2],D)',
+    ]);
+  });
+
+  test('a closure that ends the pattern under .longest() comes at the end of input, with the time of its last event', () => {
+    expect(matchesToTheEnd('A -> B+ as b .longest()', 'A@0 B1@1 B2@2 X@9')).toEqual(['(A,[B1,B2])@2']);
+  });
+
+  test('a closure that ends the pattern under .longest() comes when the deadline of its run has passed', () => {
+    expect(timedMatches('A -> B+ as b .longest() .within(5s)', 'A@0 B1@1 B2@2 X@5')).toEqual([]);
+    expect(timedMatches('A -> B+ as b .longest() .within(5s)', 'A@0 B1@1 B2@2 X@6')).toEqual(['(A,[B1,B2])@2']);
+  });
+
+  test('a closure that ends the pattern under .longest() comes at a strict break', () => {
+    expect(timedMatches('A -> B+ as b .longest() .strict()', 'A@0 B1@1 B2@2 A@3')).toEqual(['(A,[B1,B2])@2']);
+  });
+
+  test('.longest() of a full {n,m} is emitted at once', () => {
+    expect(timedMatches('A -> B{1,2} as b .longest()', 'A@0 B1@1 B2@2')).toEqual(['(A,[B1,B2])@2']);
+  });
+
+  test('a pattern of one quantified step is a pattern', () => {
+    expect(timedMatches('A+ as a', 'A1@0 A2@1')).toEqual(['([A1])@0', '([A1,A2])@1', '([A2])@1']);
+    expect(matches('A{2} as a', 'A1 A2 A3')).toEqual(['([A1,A2])', '([A2,A3])']);
+  });
+
+  test('a group is a closure of rounds', () => {
+    expect(matches('(A as a -> B as b)+ -> C', 'A1 B1 A2 B2 C')).toEqual(['([A1,A2],[B1,B2],C)', '([A2],[B2],C)']);
+    expect(matches('A -> (B as b -> C as c)+', 'A B1 C1 B2 C2')).toEqual(['(A,[B1],[C1])', '(A,[B1,B2],[C1,C2])']);
+    expect(matches('(A as a -> B as b){2} -> C .each()', 'A1 B1 A2 B2 C')).toEqual(['([A1,A2],[B1,B2],C)']);
+  });
+
+  test('a round that was only begun is left out when the step behind the group comes', () => {
+    expect(matches('(A as a -> B as b)+ -> C', 'A1 B1 A2 C')).toEqual(['([A1],[B1],C)']);
+    expect(matches('(A as a -> B as b)+ -> C .strict()', 'A1 B1 A2 C')).toEqual([]);
+    expect(matchesToTheEnd('X -> (A as a -> B as b)+ .longest()', 'X@0 A1@1 B1@2 A2@3')).toEqual(['(X,[A1],[B1])@2']);
+  });
+});
+
+describe('monotone closures', () => {
+  test('.increasing(f) ends the run at the first break and gives the whole closure', () => {
+    expect(timedMatches('T+ as t .increasing(v)', 'T1@0 T3@1 T2@2')).toEqual(['([T1,T3])@1', '([T3])@1']);
+  });
+
+  test('.decreasing(f) falls', () => {
+    expect(timedMatches('T+ as t .decreasing(v)', 'T3@0 T1@1 T2@2')).toEqual(['([T3,T1])@1', '([T1])@1']);
+  });
+
+  test('an equal value is a break', () => {
+    expect(timedMatches('T+ as t .increasing(v)', 'T1@0 T1@1')).toEqual(['([T1])@0']);
+  });
+
+  test('null is a break, and opens no run', () => {
+    expect(matchesToTheEnd('T+ as t .increasing(v)', 'T1@0 T@1 T2@2')).toEqual(['([T1])@0', '([T2])@2']);
+  });
+
+  test('a break while a step follows ends the run without a match', () => {
+    expect(matches('A -> T+ as t -> E .increasing(v)', 'A T1 T2 E')).toEqual(['(A,[T1,T2],E)']);
+    expect(matches('A -> T+ as t -> E .increasing(v)', 'A T2 T1 E')).toEqual([]);
+  });
+
+  test('an event that fits the next step is no break', () => {
+    expect(matches('A -> T+ as t -> T where v == 0 as e .increasing(v)', 'A T1 T2 T0')).toEqual(['(A,[T1,T2],T0)']);
+  });
+
+  test('T.increasing(f) on a step is the same', () => {
+    expect(timedMatches('T.increasing(v) as t', 'T1@0 T3@1 T2@2')).toEqual(['([T1,T3])@1', '([T3])@1']);
+  });
+});
+
+describe('after a match', () => {
+  test('no_skip keeps runs apart', () => {
+    expect(matches('A as a -> B as b .after_match(no_skip)', 'A1 A2 B1')).toEqual(['(A1,B1)', '(A2,B1)']);
+  });
+
+  test('skip_to_next keeps one match for each start', () => {
+    expect(matches('A as a -> B as b .stam() .after_match(skip_to_next)', 'A1 A2 B1 B2')).toEqual(['(A1,B1)', '(A2,B1)']);
+    expect(matches('A -> B+ as b .after_match(skip_to_next)', 'A B1 B2')).toEqual(['(A,[B1])']);
+  });
+
+  test('skip_past_last also drops the run that the last event opens', () => {
+    expect(matches('A as a -> A as b .after_match(skip_past_last)', 'A1 A2 A3 A4')).toEqual(['(A1,A2)', '(A3,A4)']);
+  });
+
+  test('runs are dropped within the partition only', () => {
+    expect(matches('A as a -> B as b .partition_by(k) .after_match(skip_past_last)', 'A{p} A{q} B{p} B{q}')).toEqual([
+      '(A{p},B{p})',
+      '(A{q},B{q})',
+    ]);
+  });
+
+  test('skip_past_last with .each() is refused, also where it is the default', () => {
+    expect(errorsOf('A -> B+ .each() .after_match(skip_past_last)')).toEqual(['E021']);
+    expect(errorsOf('A -> B+ .after_match(skip_past_last)')).toEqual(['E021']);
+  });
+
+  test('a match that the filter behind the pattern drops does not count', () => {
+    expect(matches('A as a -> B as b .after_match(skip_past_last) .where(a.v > 1)', 'A1 A2 B1')).toEqual(['(A2,B1)']);
+  });
+
+  test('the first of several matches that one event completes counts', () => {
+    expect(matches('A -> B+ as b -> C .subsets() .after_match(skip_past_last)', 'A B1 B2 C')).toEqual(['(A,[B1],C)']);
+  });
+
+  test('matches of absences count when they come out, up to their last event', () => {
+    expect(timedMatches('A as a -> NOT B within 5s .after_match(skip_past_last)', 'A1@0 A2@1 X@20')).toEqual(['(A1)@5', '(A2)@6']);
+  });
+
+  test('matches of ended closures count when they come out', () => {
+    expect(timedMatches('A as a -> B+ as b .longest() .within(5s) .after_match(skip_past_last)', 'A1@0 A2@1 B1@2 A3@3 B2@4 X@30')).toEqual([
+      '(A1,[B1,B2])@4',
+    ]);
+  });
+});
+
+describe('absence', () => {
+  test('the match has the time of the deadline', () => {
+    expect(timedMatches('A as a -> NOT B where v > 3 within 5m', 'A@0 B1@10 X@301')).toEqual(['(A)@300']);
+  });
+
+  test('an event exactly at the deadline still cancels', () => {
+    expect(timedMatches('A -> NOT B within 5s', 'A@0 X@5 B@5 X@6')).toEqual([]);
+    expect(timedMatches('A -> NOT B within 5s', 'A@0 B@6')).toEqual(['(A)@5']);
+  });
+
+  test('between two steps no such event may come', () => {
+    expect(matches('A as a -> NOT B -> C as c', 'A1 B A2 C')).toEqual(['(A2,C)']);
+  });
+
+  test('behind a closure it ends the run', () => {
+    expect(matches('A -> B+ as b -> NOT X -> C', 'A B1 X B2 C')).toEqual([]);
+    expect(matches('A -> B+ as b -> NOT X -> C', 'A X B1 B2 C')).toEqual(['(A,[B1,B2],C)']);
+  });
+
+  test('over optional steps it stays in force until the step that must come', () => {
+    expect(matches('A -> NOT B -> C? as c -> D', 'A C B D')).toEqual([]);
+    expect(matches('A -> NOT B -> C? as c -> D', 'A C D B')).toEqual(['(A,C,D)']);
+  });
+
+  test('behind an optional step that has not come it only bars the way past it', () => {
+    expect(matches('A -> B? as b -> NOT X -> C', 'A X B C')).toEqual(['(A,B,C)']);
+    expect(matches('A -> B? as b -> NOT X -> C', 'A X C')).toEqual([]);
+  });
+
+  test('NOT B within d -> C is C after d without B, and a C at the end of d comes too early', () => {
+    expect(matches('A -> NOT B within 5s -> C as c', 'A@0 C1@3 C2@5 C3@6')).toEqual(['(A,C3)']);
+    expect(matches('A -> NOT B within 5s -> C as c', 'A@0 B@5 C@6')).toEqual([]);
+    expect(matches('A -> NOT B within 5s -> C as c', 'A@0 B@5.5 C@6')).toEqual(['(A,C)']);
+  });
+
+  test('a last NOT without within uses the one of the pattern, from the first event', () => {
+    expect(timedMatches('A -> B as b -> NOT C .within(10s)', 'A@0 B@4 X@11')).toEqual(['(A,B)@10']);
+    expect(timedMatches('A -> B as b -> NOT C .within(10s)', 'A@0 B@4 C@10 X@11')).toEqual([]);
+  });
+
+  test('a within behind a trailing NOT is its own: the gap to the step before it', () => {
+    expect(timedMatches('A -> B as b -> NOT C within 5s', 'A@0 B@4 X@20')).toEqual(['(A,B)@9']);
+    expect(timedMatches('A -> B+ as b -> NOT C within 5s', 'A@0 B1@1 B2@4 X@20')).toEqual(['(A,[B1,B2])@9']);
+  });
+
+  test('the pattern bounds events, not the wait for an absence', () => {
+    expect(timedMatches('A -> B as b -> NOT C within 5s .within(6s)', 'A@0 B@4 X@20')).toEqual(['(A,B)@9']);
+  });
+
+  test('an absence in a branch of AND completes at its deadline', () => {
+    expect(timedMatches('AND(A as a, B as b -> NOT C within 5s)', 'B@0 A@1 X@9')).toEqual(['(A,B)@5']);
+    expect(timedMatches('AND(A as a, B as b -> NOT C within 5s)', 'B@0 X@6 A@7')).toEqual(['(A,B)@7']);
+  });
+
+  test('at the end of input absences match at their deadlines', () => {
+    expect(matchesToTheEnd('A as a -> NOT B within 5m', 'A1@0 A2@10')).toEqual(['(A1)@300', '(A2)@310']);
+  });
+
+  test('.strict() with a trailing absence is ended by its event alone', () => {
+    expect(timedMatches('A as a -> NOT B within 5s .strict()', 'A1@0 A2@1 X@20')).toEqual(['(A1)@5', '(A2)@6']);
+    expect(timedMatches('A as a -> NOT B within 5s .strict()', 'A1@0 B@1 X@20')).toEqual([]);
+  });
+
+  test('a leading NOT and a quantifier on NOT are refused', () => {
+    expect(errorsOf('NOT A -> B')).toEqual(['E000']);
+    expect(errorsOf('A -> NOT B+ -> C')).toEqual(['E000']);
+  });
+});
+
+describe('.not', () => {
+  test('cancels the run wherever it stands', () => {
+    expect(matches('A as a -> B as b -> C as c .not(X)', 'A1 X B C')).toEqual([]);
+    expect(matches('A as a -> B as b -> C as c .not(X)', 'A1 B X C')).toEqual([]);
+    expect(timedMatches('A as a -> NOT B within 5s .not(X)', 'A@0 X@2 C@9')).toEqual([]);
+  });
+
+  test('cancels runs of its partition only', () => {
+    expect(matches('A as a -> B as b .partition_by(k) .not(X)', 'A{p} A{q} X{p} B{p} B{q}')).toEqual(['(A{q},B{q})']);
+  });
+
+  test('never retracts an emitted match', () => {
+    expect(matches('A -> B+ as b .not(X)', 'A B1 X B2')).toEqual(['(A,[B1])']);
+  });
+
+  test('comes before the step that the same event would be, and the event still opens a run', () => {
+    expect(matches('A as a -> B as b .not(A where k == a.k)', 'A1{p} A2{p} B')).toEqual(['(A2{p},B)']);
+  });
+});
+
+describe('AND and OR', () => {
+  test('nest freely with sequences', () => {
+    expect(matches('A as a -> (B as b AND C as c) -> D as d', 'A C B D')).toEqual(['(A,B,C,D)']);
+    expect(matches('AND(A as a -> B as b, C as c)', 'A C B')).toEqual(['(A,B,C)']);
+    expect(matches('A as a -> B as b OR C as c', 'A C')).toEqual(['(A,-,C)']);
+  });
+
+  test('OR binds looser than AND', () => {
+    expect(matches('A -> B as b OR C as c AND D as d', 'A D C')).toEqual(['(A,-,C,D)']);
+  });
+
+  test('OR completes on the first branch, and aliases of the others read null', () => {
+    expect(matches('X -> OR(A as a -> B as b, C as c)', 'X A C B')).toEqual(['(X,-,-,C)']);
+    expect(matches('X -> OR(A as a -> B as b, C as c)', 'X A B C')).toEqual(['(X,A,B,-)']);
+  });
+
+  test('a branch that opens the run is the branch of the run', () => {
+    expect(matches('OR(A as a -> B as b, C as c)', 'A C B')).toEqual(['(-,-,C)', '(A,B,-)']);
+  });
+
+  test('an event that fits two branches takes the first as written', () => {
+    expect(matches('AND(A as a, A as b)', 'A1 A2')).toEqual(['(A1,A2)']);
+    expect(matches('X -> OR(A as a, A as b)', 'X A')).toEqual(['(X,A,-)']);
+  });
+
+  test('an event that completes an AND also opens a run where it fits a first step', () => {
+    expect(matches('AND(A as a, B as b)', 'B1 A1 B2')).toEqual(['(A1,B1)', '(A1,B2)']);
+  });
+
+  test('a closure in AND grows until the step behind comes', () => {
+    expect(matches('AND(A as a, B+ as b) -> C as c', 'B1 A B2 C')).toEqual(['(A,[B1,B2],C)', '(A,[B2],C)']);
+  });
+
+  test('SEQ is a sequence', () => {
+    expect(matches('SEQ(A as a, B as b)', 'A B')).toEqual(['(A,B)']);
+  });
+});
+
+describe('optional steps', () => {
+  test('a trailing optional step matches at once without it and never captures', () => {
+    expect(matches('A as a -> B? as b', 'A B')).toEqual(['(A,-)']);
+  });
+
+  test('a trailing * matches at once without it and again per capture', () => {
+    expect(timedMatches('A as a -> B* as b', 'A@0 B1@1 B2@2')).toEqual(['(A,[])@0', '(A,[B1])@1', '(A,[B1,B2])@2']);
+  });
+
+  test('behind a leading optional step an event opens a run only when no open run takes it', () => {
+    expect(matches('X? as x -> A as a -> B as b', 'X A B')).toEqual(['(X,A,B)']);
+    expect(matches('X? as x -> A as a -> B as b', 'A B')).toEqual(['(-,A,B)']);
+    expect(matches('X? as x -> A as a -> B as b', 'A1 A2 B')).toEqual(['(-,A1,B)', '(-,A2,B)']);
+  });
+
+  test('an optional step not yet begun goes before the step behind it', () => {
+    expect(matches('A -> B? as b -> B as c', 'A B1 B2')).toEqual(['(A,B1,B2)']);
+    expect(matches('A -> B* as b -> B as c', 'A B1 B2 B3')).toEqual(['(A,[B1],B2)']);
+  });
+
+  test('the next step takes an event that fits the open closure too', () => {
+    expect(matches('A -> B+ as b -> B where v > 5 as c', 'A B1 B2 B7 B8')).toEqual(['(A,[B1,B2],B7)']);
+    expect(matches('A -> B+ as b -> B where v > 5 as c .stam()', 'A B1 B7')).toEqual(['(A,[B1],B7)']);
+  });
+});
+
+describe('time', () => {
+  test('a step bounds the gap to the step before it, inclusive', () => {
+    expect(matches('A as a -> (B as b within 5s) -> C as c', 'A@0 B1@6 C@7')).toEqual([]);
+    expect(matches('A as a -> (B as b within 5s) -> C as c', 'A@0 B1@5 C@70')).toEqual(['(A,B1,C)']);
+  });
+
+  test('on a closure it bounds the gaps between captures too', () => {
+    expect(matches('A -> (B+ as b within 5s) -> C', 'A@0 B1@5 B2@10 B3@16 C@17')).toEqual(['(A,[B1,B2],C)']);
+  });
+
+  test('a group bounds its first to its last event', () => {
+    expect(matches('A -> (B as b -> C as c within 5s) -> D', 'A@0 B@10 C@15 D@99')).toEqual(['(A,B,C,D)']);
+    expect(matches('A -> (B as b -> C as c within 5s) -> D', 'A@0 B@10 C@16 D@99')).toEqual([]);
+  });
+
+  test('runs end when the watermark has passed their deadline', () => {
+    const harness = harnessOf('A -> B .within(5s)').pushAll('A@0');
+    expect(harness.advance(5_000).matcher.activeRuns).toBe(1);
+    expect(harness.advance(5_001).matcher.activeRuns).toBe(0);
+  });
+
+  test('a run ends as soon as no step can come in time any more', () => {
+    const harness = harnessOf('A -> (B within 2s) -> C .within(1h)').pushAll('A@0');
+    expect(harness.advance(2_001).matcher.activeRuns).toBe(0);
+  });
+
+  test('in order of arrival an event from before still counts', () => {
+    expect(matches('A as a -> B as b .within(10s)', 'A@5 B@3')).toEqual(['(A,B)']);
+  });
+
+  test('expire drops a key after more than that long without events', () => {
+    const expiring = 'A as a -> B as b .partition_by(k, expire: 10s)';
+    expect(matches(expiring, 'A{p}@0 B{p}@10')).toEqual(['(A{p},B{p})']);
+    expect(matches(expiring, 'A{p}@0 B{p}@11')).toEqual([]);
+    expect(harnessOf(expiring).pushAll('A{p}@0 X{q}@11').matcher.activeRuns).toBe(0);
+  });
+});
+
+describe('order', () => {
+  test('matches of one event come in the order in which their runs began', () => {
+    expect(matches('A as a -> B where v >= a.v as b -> C as c', 'A3 A1 B1 B3 C')).toEqual(['(A3,B3,C)', '(A1,B1,C)']);
+  });
+
+  test('branches of one run come by their captured events, a prefix first', () => {
+    expect(matches('A -> B+ as b -> C as c .stam()', 'A B1 B2 B3 C')).toEqual([
+      '(A,[B1],C)',
+      '(A,[B1,B2],C)',
+      '(A,[B1,B2,B3],C)',
+      '(A,[B1,B3],C)',
+      '(A,[B2],C)',
+      '(A,[B2,B3],C)',
+      '(A,[B3],C)',
+    ]);
+  });
+
+  test('what one step of time completes comes by deadline, then by run', () => {
+    expect(timedMatches('A as a -> B as b -> NOT C within 5s', 'A1@0 A2@1 B1@3 A3@3 A4@3 B2@3 X@60')).toEqual([
+      '(A1,B1)@8',
+      '(A2,B1)@8',
+      '(A3,B2)@8',
+      '(A4,B2)@8',
+    ]);
+    expect(timedMatches('A as a -> NOT B where k == a.k within 5s', 'A{q}@2 A{p}@1 X@60')).toEqual(['(A{p})@6', '(A{q})@7']);
+  });
+});
+
+describe('the match as a row', () => {
+  const [match] = harnessOf('A as a -> B+ as b -> C as c').pushAll('A1@1 B2@2 B3{x}@3 C4@4.5').matches;
+
+  test('has the fields of its steps by alias, a closure those of its last event, and its duration', () => {
+    expect([...(match?.fields ?? [])]).toEqual([
+      ['a_v', 1],
+      ['b_v', 3],
+      ['b_k', 'x'],
+      ['c_v', 4],
+      ['match_duration_ms', 3500],
+    ]);
+  });
+
+  test('has the time of its last event and the arrival numbers of all its events', () => {
+    expect(match?.time).toBe(4500);
+    expect(match?.causes).toEqual([1, 2, 3, 4]);
+    expect(match?.order).toBe(4);
+    expect(match?.last?.type).toBe('C');
+  });
+
+  test('of an absence lasts until the deadline', () => {
+    const [absent] = harnessOf('A as a -> NOT B within 5s').pushAll('A@1 X@9').matches;
+    expect(absent?.time).toBe(6000);
+    expect(absent?.fields.get('match_duration_ms')).toBe(5000);
+  });
+});
+
+describe('the state budget', () => {
+  test('over max_runs the oldest run is dropped and counted', () => {
+    const harness = harnessOf('A as a -> B as b .max_runs(2)').pushAll('A1 A2 A3 B');
+    expect(harness.text()).toEqual(['(A2,B)', '(A3,B)']);
+    expect(harness.dropped.get('max_runs')).toBe(1);
+  });
+
+  test('max_runs counts over all partitions', () => {
+    const harness = harnessOf('A as a -> B as b .partition_by(k) .max_runs(2)').pushAll('A{p} A{q} A{r} B{p} B{q}');
+    expect(harness.text()).toEqual(['(A{q},B{q})']);
+  });
+
+  test('a run over max_closure is dropped and counted', () => {
+    const harness = harnessOf('A -> B+ as b -> C .max_closure(2)').pushAll('A B1 B2 B3 C');
+    expect(harness.text()).toEqual([]);
+    expect(harness.dropped.get('max_closure')).toBe(1);
+  });
+});
+
+describe('taps of steps', () => {
+  test('see the event when a run takes it, with what the run holds', () => {
+    const seen: string[] = [];
+    const harness = harnessOf('A as a .print(v) -> B as b', {
+      tap: (step, row) => seen.push(`${step.alias} ${row.fields.get('v')} ${row.bound?.length}`),
+    });
+    harness.pushAll('A1 B1 A2');
+    expect(seen).toEqual(['a 1 2', 'a 2 2']);
+  });
+});
