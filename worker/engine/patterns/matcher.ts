@@ -4,17 +4,17 @@ import { EvaluationError } from '../../../shared/language/functions/descriptor.t
 import type { PatternPlan, StepPlan } from '../../../shared/language/plan/plan.ts';
 import type { OperatorEnvironment } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
-import { Expiry, TIME_STEP_MS } from '../state/expiry.ts';
+import { Expiry } from '../state/expiry.ts';
+import { justAfter, plus } from '../time/instants.ts';
 import { AfterMatch } from './after-match.ts';
 import { type Capture, type Captures, compareCaptures, lastCapture, rollBack } from './captures.ts';
 import { Completion } from './completion.ts';
 import { matchRow } from './match-row.ts';
 import { buildPatternTree, listSlots } from './pattern-tree.ts';
-import type { Passing } from './residual.ts';
 import type { Run } from './run.ts';
 import { inMatchOrder, RunStore } from './run-store.ts';
 import { loadRuns, saveRuns } from './saved-runs.ts';
-import { StateSpace } from './state-space.ts';
+import { type Moment, StateSpace } from './state-space.ts';
 import { type Arrival, type Decision, type Take, Transition } from './transition.ts';
 import { buildWatches, type Relevance, relevanceOf, type Watch } from './watch.ts';
 
@@ -24,8 +24,6 @@ export interface PatternMatcherOptions {
    * event included.
    */
   readonly tap?: (step: StepPlan, row: Row) => void;
-  /** Arrival number of the last external event, for matches made by time alone. @default that of the last row received */
-  readonly order?: () => number;
   /** Finds runs by the equalities they wait for. Off, every waiting run is asked; the matches are the same. @default true */
   readonly isIndexed?: boolean;
 }
@@ -54,7 +52,6 @@ export class PatternMatcher {
   readonly #environment: OperatorEnvironment;
   readonly #emit: (match: Row) => void;
   readonly #tap: ((step: StepPlan, row: Row) => void) | null;
-  readonly #order: () => number;
   readonly #isList: readonly boolean[];
   readonly #space: StateSpace;
   readonly #watches: readonly Watch[];
@@ -64,9 +61,8 @@ export class PatternMatcher {
   readonly #store: RunStore;
   readonly #expiry: Expiry;
   readonly #relevances = new Map<string, Relevance | null>();
-  /** Rows received; the last one's arrival number. */
+  /** Rows received. */
   #received = 0;
-  #lastOrder = 0;
 
   constructor(plan: PatternPlan, environment: OperatorEnvironment, emit: (match: Row) => void, options: PatternMatcherOptions = {}) {
     invariant(
@@ -77,7 +73,6 @@ export class PatternMatcher {
     this.#environment = environment;
     this.#emit = emit;
     this.#tap = options.tap ?? null;
-    this.#order = options.order ?? (() => this.#lastOrder);
     const root = buildPatternTree(plan);
     this.#isList = listSlots(root, plan.steps.length);
     this.#completion = new Completion(plan, root, (matches) => environment.runsDropped('subsets_limit', matches));
@@ -110,7 +105,6 @@ export class PatternMatcher {
       return;
     }
     this.#received = arrival.at;
-    this.#lastOrder = row.order;
     const completed = this.#carryOut(outcome, arrival);
     this.#environment.tracer?.pattern(this.#environment.stream.name, this.#store.size, completed);
   }
@@ -154,7 +148,7 @@ export class PatternMatcher {
     for (const decision of decisions) this.#apply(decision, arrival, pending);
     if (openings.length > 0) {
       const { time } = arrival.row;
-      const beginning = { at: arrival.at, time, lastTime: time + (this.#plan.withinMs ?? Infinity) };
+      const beginning = { at: arrival.at, time, lastTime: plus(time, this.#plan.withinMs ?? Infinity) };
       for (const take of openings) this.#taken(this.#store.open(key, take.progress, beginning), take, arrival, pending);
     }
     const completed = this.#emitAll(this.#plan.selection === 'any' ? distinctInOrder(pending) : pending);
@@ -225,7 +219,10 @@ export class PatternMatcher {
     for (const match of pending) {
       if (counted.some((earlier) => this.#isEndedBy(match.run, earlier))) continue;
       const { deadline } = match;
-      const row = matchRow(this.#plan, this.#environment.stream.name, match.captures, this.#isList, { deadline, order: this.#order() });
+      const row = matchRow(this.#plan, this.#environment.stream.name, match.captures, this.#isList, {
+        deadline,
+        order: this.#environment.order(),
+      });
       if (this.#afterMatch.policy !== 'no_skip' && this.#afterMatch.counts(row)) {
         counted.push(match);
         this.#skip(match);
@@ -274,15 +271,15 @@ export class PatternMatcher {
       return;
     }
     const pending: Pending[] = [];
-    const isPassed = this.#isMovedByTime(run, { time: deadline + TIME_STEP_MS, isPatternOver: run.lastTime <= deadline });
+    const isPassed = this.#isMovedByTime(run, { time: justAfter(deadline), isPatternOver: run.lastTime <= deadline });
     if (isPassed) this.#settle(run, deadline, pending);
     else this.#end(run, pending);
     this.#emitAll(pending);
   }
 
   /** Lets the `NOT`s match whose time is over. */
-  #isMovedByTime(run: Run, passing: Passing): boolean {
-    const progress = this.#space.pass(run.progress, passing);
+  #isMovedByTime(run: Run, moment: Moment): boolean {
+    const progress = this.#space.pass(run.progress, moment);
     if (progress === run.progress) return false;
     this.#store.move(run, progress);
     return true;
@@ -304,14 +301,13 @@ export class PatternMatcher {
 
   /** JSON-safe but for infinite numbers and the values of events, which the snapshot encodes. */
   save(): Value {
-    return [this.#received, this.#lastOrder, this.#expiry.save(), saveRuns(this.#store.all(), this.#space)];
+    return [this.#received, this.#expiry.save(), saveRuns(this.#store.all(), this.#space)];
   }
 
   /** Takes back what `save` gave, into a fresh matcher of the same pattern. */
   load(saved: Value): void {
-    const [received, lastOrder, expiry, runs] = saved as ValueArray;
+    const [received, expiry, runs] = saved as ValueArray;
     this.#received = received as number;
-    this.#lastOrder = lastOrder as number;
     this.#expiry.load(expiry as Value);
     loadRuns(runs as Value, this.#store, this.#space);
   }

@@ -71,10 +71,10 @@ export interface Absence {
   readonly deadline: number;
 }
 
-/** A moment up to which `NOT`s have matched whose deadline lies before it. */
+/** A moment at which `NOT`s have matched whose deadline lies before it. */
 export interface Passing {
-  readonly time: number;
-  /** Whether the deadline of the whole pattern lies before it too. */
+  readonly isOver: (deadline: number) => boolean;
+  /** Whether the deadline of the whole pattern lies before it. */
   readonly isPatternOver: boolean;
 }
 

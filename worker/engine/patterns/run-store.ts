@@ -1,6 +1,6 @@
 import type { PatternPlan } from '../../../shared/language/plan/plan.ts';
-import { TIME_STEP_MS } from '../state/expiry.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
+import { justAfter, plus } from '../time/instants.ts';
 import { compareCaptures } from './captures.ts';
 import { LinkedList } from './linked-list.ts';
 import { type Beginning, compareRuns, Run } from './run.ts';
@@ -75,13 +75,15 @@ export class RunStore {
   #settle(run: Run): void {
     const { state, base } = run.progress;
     run.partition.wait(run, this.#watchesFor(state), this.#isIndexed);
-    let wakeTime = state.isComplete || state.needsEvent ? Math.min(run.lastTime, base + state.dueTime) : Infinity;
+    let wakeTime = state.isComplete || state.needsEvent ? Math.min(run.lastTime, plus(base, state.dueTime)) : Infinity;
     for (const { node, deadline } of state.absences) {
-      wakeTime = Math.min(wakeTime, node.until === 'pattern' ? run.lastTime : base + deadline);
+      wakeTime = Math.min(wakeTime, node.until === 'pattern' ? run.lastTime : plus(base, deadline));
     }
-    if (wakeTime === run.wakeTime) return;
+    wakeTime = Math.max(wakeTime, run.firstTime);
     run.wakeTime = wakeTime;
-    if (wakeTime < Infinity && wakeTime > -Infinity) this.#wakes.push(wakeTime + TIME_STEP_MS, run.began, run);
+    if (wakeTime === run.queuedTime || !Number.isFinite(wakeTime)) return;
+    run.queuedTime = wakeTime;
+    this.#wakes.push(justAfter(wakeTime), run.began, run);
   }
 
   #watchesFor(state: PatternState): readonly Watch[] {
@@ -103,7 +105,9 @@ export class RunStore {
     const due = new Set<Run>();
     for (let time = this.#wakes.next(); time < Infinity && time <= watermark && due.size === 0; time = this.#wakes.next()) {
       for (let run = this.#wakes.popDue(time); run !== undefined; run = this.#wakes.popDue(time)) {
-        if (run.isOpen && run.wakeTime + TIME_STEP_MS === time) due.add(run);
+        if (!run.isOpen || run.wakeTime !== run.queuedTime || justAfter(run.wakeTime) !== time) continue;
+        run.queuedTime = null;
+        due.add(run);
       }
     }
     return inMatchOrder([...due]);

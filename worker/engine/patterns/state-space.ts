@@ -1,19 +1,11 @@
 import type { Value } from '../../../shared/events/value.ts';
 import type { PatternPlan } from '../../../shared/language/plan/plan.ts';
 import type { Row } from '../operators/row.ts';
+import { plus } from '../time/instants.ts';
 import { Capture, type Captures, type Mark, rollBack, withCapture } from './captures.ts';
 import { elementsOf } from './enumeration.ts';
 import { type AbsenceNode, type ClosureNode, childrenOf, isTimed, type TreeNode } from './pattern-tree.ts';
-import {
-  type Absence,
-  latestOf,
-  type Offer,
-  type Passing,
-  type Residual,
-  type ResidualFactory,
-  type RunContext,
-  type Taking,
-} from './residual.ts';
+import { type Absence, latestOf, type Offer, type Residual, type ResidualFactory, type RunContext, type Taking } from './residual.ts';
 import { residualFactory } from './residuals/factory.ts';
 
 /** A residual of the whole pattern with what follows from it, found out once. */
@@ -32,6 +24,13 @@ export interface PatternState {
   readonly unfinished: readonly Mark[];
   /** By position of the offer. */
   readonly successors: (PatternState | undefined)[];
+}
+
+/** A time up to which deadlines are over that lie before it. */
+export interface Moment {
+  readonly time: number;
+  /** Whether the run's last time lies before it. */
+  readonly isPatternOver: boolean;
 }
 
 /** What a run has come to: replaced as a whole when it takes an event or time passes. */
@@ -93,8 +92,9 @@ export class StateSpace {
   }
 
   /** After `NOT`s have matched; itself when none has. */
-  pass(progress: Progress, passing: Passing): Progress {
-    const change = progress.state.residual.pass({ ...passing, time: passing.time - progress.base });
+  pass(progress: Progress, { time, isPatternOver }: Moment): Progress {
+    const isOver = (deadline: number): boolean => plus(progress.base, deadline) < time;
+    const change = progress.state.residual.pass({ isOver, isPatternOver });
     if (change.residual === progress.state.residual) return progress;
     return { ...progress, state: this.#state(change.residual), captures: rollBack(progress.captures, change.losses) };
   }

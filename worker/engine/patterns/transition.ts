@@ -2,6 +2,7 @@ import { greater, less } from '../../../shared/language/functions/arithmetic.ts'
 import type { PatternPlan } from '../../../shared/language/plan/plan.ts';
 import type { OperatorEnvironment } from '../operators/operator.ts';
 import { type Binding, type Evaluate, type Row, scopeOf } from '../operators/row.ts';
+import { plus } from '../time/instants.ts';
 import { bindingsOf, type Captures, rollBack } from './captures.ts';
 import { noteListReads } from './expression-reads.ts';
 import type { Absence, Offer } from './residual.ts';
@@ -115,7 +116,7 @@ export class Transition {
 
   #fits(offer: Offer, { captures, base, bound }: Standing, { row, relevance }: Arrival): boolean {
     const { slot } = offer.step;
-    if (!relevance.isWatched[slot] || row.time > base + offer.latestTime) return false;
+    if (!relevance.isWatched[slot] || row.time > plus(base, offer.latestTime)) return false;
     const readable = offer.losses.length === 0 ? bound : bindingsOf(rollBack(captures, offer.losses), this.#readsList);
     return (this.#watches[slot] as Watch).accepts(row, readable);
   }
@@ -164,7 +165,7 @@ export class Transition {
 
 /** The last `NOT` of a pattern without a `within` has the pattern's deadline. */
 function deadlineOf({ node, deadline }: Absence, run: Run): number {
-  return node.until === 'pattern' ? run.lastTime : run.progress.base + deadline;
+  return node.until === 'pattern' ? run.lastTime : plus(run.progress.base, deadline);
 }
 
 function listReadsOf(plan: PatternPlan): readonly boolean[] {

@@ -95,6 +95,7 @@ export class Harness {
       partition: partition ?? ((row: Row) => (by === undefined ? '' : String(row.fields.get(by) ?? null))),
       partitionFields: () => [],
       watermark: () => this.#watermark,
+      order: () => this.#order,
       late: () => undefined,
       fail: (_error, row) => void this.failures.push(row),
       suppressed: () => undefined,

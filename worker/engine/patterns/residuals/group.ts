@@ -1,4 +1,5 @@
 import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import { plus } from '../../time/instants.ts';
 import { type Mark, markOf } from '../captures.ts';
 import type { GroupNode } from '../pattern-tree.ts';
 import {
@@ -95,7 +96,7 @@ export class GroupResidual implements Residual {
   #innerContext(context: RunContext): RunContext {
     return {
       ...context,
-      latestTime: Math.min(context.latestTime, this.#state.firstTime + this.#node.withinMs),
+      latestTime: Math.min(context.latestTime, plus(this.#state.firstTime, this.#node.withinMs)),
       isClosuresOnly: context.isClosuresOnly && this.#node.max === 1,
     };
   }

@@ -1,4 +1,5 @@
 import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import { plus } from '../../time/instants.ts';
 import type { Mark } from '../captures.ts';
 import type { AbsenceNode, SequenceNode, TreeNode } from '../pattern-tree.ts';
 import {
@@ -154,7 +155,7 @@ export class SequenceResidual implements Residual {
 
   #absencesOf({ item, since }: Reachable): readonly Absence[] {
     if (item.kind !== 'absence') return this.#factory.begin(item, since).absences();
-    return this.#hasStepBefore ? [{ node: item, deadline: since + item.withinMs }] : NO_ABSENCES;
+    return this.#hasStepBefore ? [{ node: item, deadline: plus(since, item.withinMs) }] : NO_ABSENCES;
   }
 
   violate(isViolated: (slot: number) => boolean): Change | null {
@@ -187,8 +188,9 @@ export class SequenceResidual implements Residual {
 
   #passItem({ index, item, since }: Reachable, passing: Passing): SequenceResidual | null {
     if (item.kind === 'absence') {
-      const isOver = item.until === 'pattern' ? passing.isPatternOver : since + item.withinMs < passing.time;
-      return isOver && item.until !== 'next_step' ? this.#passTo(index, since + item.withinMs) : null;
+      const deadline = plus(since, item.withinMs);
+      const isOver = item.until === 'pattern' ? passing.isPatternOver : item.until === 'gap' && passing.isOver(deadline);
+      return isOver ? this.#passTo(index, deadline) : null;
     }
     const fresh = this.#factory.begin(item, since);
     const { residual } = fresh.pass(passing);

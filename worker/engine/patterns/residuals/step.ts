@@ -1,4 +1,5 @@
 import type { Value } from '../../../../shared/events/value.ts';
+import { plus } from '../../time/instants.ts';
 import type { StepNode } from '../pattern-tree.ts';
 import {
   type Absence,
@@ -52,7 +53,7 @@ export class StepResidual implements Residual {
   }
 
   #latestTime(context: RunContext): number {
-    return Math.min(context.latestTime, this.endTime + this.#node.withinMs);
+    return Math.min(context.latestTime, plus(this.endTime, this.#node.withinMs));
   }
 
   /** Where there may be any number, it is not counted how many more than enough there are. */
