@@ -3,7 +3,8 @@ import type { Row } from '../operators/row.ts';
 /** An event that waits for partners. */
 export interface Waiting {
   readonly side: number;
-  readonly key: string;
+  /** Canonical text of its key; null when a part of it is null: it joins with nothing and waits for its end alone. */
+  readonly key: string | null;
   readonly row: Row;
   /** Arrival number at this join: partners come in this order. */
   readonly order: number;
@@ -11,34 +12,36 @@ export interface Waiting {
   isHeld: boolean;
 }
 
+const NOBODY: ReadonlySet<Waiting> = new Set();
+
 /** The waiting events of one side by key, each key's in order of arrival. */
 export class JoinBuffer {
-  readonly #byKey = new Map<string, Waiting[]>();
+  readonly #byKey = new Map<string, Set<Waiting>>();
 
-  of(key: string): readonly Waiting[] {
-    return this.#byKey.get(key) ?? [];
+  of(key: string): ReadonlySet<Waiting> {
+    return this.#byKey.get(key) ?? NOBODY;
   }
 
-  add(waiting: Waiting): void {
-    const list = this.#byKey.get(waiting.key);
-    if (list === undefined) this.#byKey.set(waiting.key, [waiting]);
-    else list.push(waiting);
+  add(key: string, waiting: Waiting): void {
+    const waitingOfKey = this.#byKey.get(key);
+    if (waitingOfKey === undefined) this.#byKey.set(key, new Set([waiting]));
+    else waitingOfKey.add(waiting);
   }
 
-  remove(waiting: Waiting): void {
-    const list = this.#byKey.get(waiting.key);
-    if (list === undefined) return;
-    waiting.isHeld = false;
-    if (list[0] === waiting) list.shift();
-    else list.splice(list.indexOf(waiting), 1);
-    if (list.length === 0) this.#byKey.delete(waiting.key);
+  remove(key: string, waiting: Waiting): void {
+    const waitingOfKey = this.#byKey.get(key);
+    waitingOfKey?.delete(waiting);
+    if (waitingOfKey?.size === 0) this.#byKey.delete(key);
   }
 
-  /** Drops the oldest of a key until at most `count` are left; returns how many went. */
-  keepNewest(key: string, count: number): number {
-    const list = this.#byKey.get(key) ?? [];
-    let dropped = 0;
-    for (; list.length > count; dropped++) (list.shift() as Waiting).isHeld = false;
-    return dropped;
+  /** Those of a key that came first, beyond the newest `count`. */
+  surplus(key: string, count: number): readonly Waiting[] {
+    const surplus: Waiting[] = [];
+    const waitingOfKey = this.of(key);
+    for (const waiting of waitingOfKey) {
+      if (waitingOfKey.size - surplus.length <= count) break;
+      surplus.push(waiting);
+    }
+    return surplus;
   }
 }

@@ -4,9 +4,9 @@ import type { JoinSourcePlan } from '../../../shared/language/plan/plan.ts';
 import { limits } from '../../../shared/limits.ts';
 import type { OperatorEnvironment } from '../operators/operator.ts';
 import { type Evaluate, type Row, scopeOf } from '../operators/row.ts';
-import { TIME_STEP_MS } from '../state/expiry.ts';
 import { loadRow, saveRow } from '../state/saved-row.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
+import { justAfter, plus } from '../time/instants.ts';
 import { JoinBuffer, type Waiting } from './join-buffer.ts';
 
 /**
@@ -41,17 +41,24 @@ export class JoinOperator {
   receive(side: number, row: Row): void {
     const key = this.#keyOf(side, row);
     const combinations = key === null ? [] : this.#meet(side, key, row);
-    const waiting: Waiting = { side, key: key ?? '', row, order: ++this.#arrivals, isMatched: combinations.length > 0, isHeld: true };
-    if (key !== null || this.#isOuter(side)) this.#hold(waiting, key !== null);
+    const waiting: Waiting = { side, key, row, order: ++this.#arrivals, isMatched: combinations.length > 0, isHeld: false };
+    if (this.#isOver(row)) this.#endUnmatched(waiting);
+    else if (key !== null || this.#isOuter(side)) this.#hold(waiting);
     for (const combination of combinations) {
       for (const partner of combination) if (partner !== null) partner.isMatched = true;
-      this.#emit(
-        this.#result(
-          combination.map((partner) => partner?.row ?? row),
-          row,
-        ),
-      );
+      this.#emit(this.#joined(combination, row));
     }
+  }
+
+  /** A displaced row may come when what it could wait for has ended. Rows in order of event time never do. */
+  #isOver(row: Row): boolean {
+    const isDisplaced = this.#environment.stream.time.outOfOrderMs === 0;
+    return isDisplaced && this.#endOf(row) <= this.#environment.watermark();
+  }
+
+  /** The first watermark at which the row waits no longer. */
+  #endOf(row: Row): number {
+    return justAfter(plus(row.time, this.#keepsMs));
   }
 
   deadline(): number {
@@ -75,17 +82,20 @@ export class JoinOperator {
   #meet(side: number, key: string, row: Row): (Waiting | null)[][] {
     let partial: (Waiting | null)[][] = [[]];
     for (let other = 0; other < this.#buffers.length; other++) {
-      const candidates = other === side ? [null] : (this.#buffers[other] as JoinBuffer).of(key);
+      const candidates = other === side ? [null] : [...(this.#buffers[other] as JoinBuffer).of(key)];
       partial = partial.flatMap((chosen) => candidates.filter((one) => this.#isNear(one, chosen, row)).map((one) => [...chosen, one]));
     }
     return this.#residual === null ? partial : partial.filter((chosen) => this.#holds(chosen, row));
   }
 
   #isNear(candidate: Waiting | null, chosen: readonly (Waiting | null)[], row: Row): boolean {
+    if (candidate === null) return true;
+    return this.#areNear(candidate.row, row) && chosen.every((one) => one === null || this.#areNear(one.row, candidate.row));
+  }
+
+  #areNear(a: Row, b: Row): boolean {
     const { withinMs } = this.#plan;
-    if (candidate === null || withinMs === null) return true;
-    const { time } = candidate.row;
-    return Math.abs(time - row.time) <= withinMs && chosen.every((one) => one === null || Math.abs(one.row.time - time) <= withinMs);
+    return withinMs === null || Math.max(a.time, b.time) <= plus(Math.min(a.time, b.time), withinMs);
   }
 
   #holds(chosen: readonly (Waiting | null)[], row: Row): boolean {
@@ -93,17 +103,20 @@ export class JoinOperator {
     return (this.#residual as Evaluate)({ ...scopeOf(row), bound }) === true;
   }
 
-  #hold(waiting: Waiting, isJoinable: boolean): void {
-    if (isJoinable) {
-      const buffer = this.#buffers[waiting.side] as JoinBuffer;
-      buffer.add(waiting);
-      const newest = this.#plan.latestOnly ? 1 : this.#plan.withinCount;
-      if (newest !== null) this.#held -= buffer.keepNewest(waiting.key, newest);
-    }
+  #hold(waiting: Waiting): void {
+    waiting.isHeld = true;
     this.#held++;
-    this.#endings.push(waiting.row.time + this.#keepsMs + TIME_STEP_MS, waiting.order, waiting);
+    if (waiting.key !== null) this.#buffer(waiting.key, waiting);
+    this.#endings.push(this.#endOf(waiting.row), waiting.order, waiting);
     if (this.#endings.size > 2 * this.#held + 1_000) this.#endings.retain((one) => one.isHeld);
     if (this.#held > limits.patternRunsDefault) this.#dropOldest();
+  }
+
+  #buffer(key: string, waiting: Waiting): void {
+    const buffer = this.#buffers[waiting.side] as JoinBuffer;
+    buffer.add(key, waiting);
+    const newest = this.#plan.latestOnly ? 1 : this.#plan.withinCount;
+    if (newest !== null) for (const replaced of buffer.surplus(key, newest)) this.#release(replaced);
   }
 
   /** The state budget: the event that would end first goes, and is counted. */
@@ -118,13 +131,19 @@ export class JoinOperator {
 
   #end(waiting: Waiting): void {
     this.#release(waiting);
-    if (waiting.isMatched || !this.#isOuter(waiting.side)) return;
-    const bound = this.#plan.sides.map((_, side) => (side === waiting.side ? waiting.row : null));
-    this.#emit({ ...this.#result(bound, waiting.row), time: waiting.row.time + (this.#plan.withinMs ?? 0) });
+    this.#endUnmatched(waiting);
+  }
+
+  /** The window of an event is over: an outer join gives it alone, at the time at which its window ended. */
+  #endUnmatched({ side, row, isMatched }: Waiting): void {
+    if (isMatched || !this.#isOuter(side)) return;
+    const bound = this.#plan.sides.map((_, other) => (other === side ? row : null));
+    const order = this.#environment.order();
+    this.#emit({ ...this.#result(bound, row), time: plus(row.time, this.#plan.withinMs ?? 0), order });
   }
 
   #release(waiting: Waiting): void {
-    (this.#buffers[waiting.side] as JoinBuffer).remove(waiting);
+    if (waiting.key !== null) (this.#buffers[waiting.side] as JoinBuffer).remove(waiting.key, waiting);
     waiting.isHeld = false;
     this.#held--;
   }
@@ -132,6 +151,13 @@ export class JoinOperator {
   #isOuter(side: number): boolean {
     const { join, sides } = this.#plan;
     return join === 'full' || (join === 'left' && side === 0) || (join === 'right' && side === sides.length - 1);
+  }
+
+  #joined(chosen: readonly (Waiting | null)[], arriving: Row): Row {
+    return this.#result(
+      chosen.map((one) => one?.row ?? arriving),
+      arriving,
+    );
   }
 
   /** `arriving` is the row that made the result. */
@@ -151,20 +177,15 @@ export class JoinOperator {
 
   save(): Value {
     const held = [...this.#endings.items()].filter((waiting) => waiting.isHeld).sort((a, b) => a.order - b.order);
-    return [this.#arrivals, held.map((w) => [w.side, w.key, saveRow(w.row), w.order, w.isMatched, this.#isBuffered(w)])];
+    return [this.#arrivals, held.map((w) => [w.side, w.key, saveRow(w.row), w.order, w.isMatched])];
   }
 
   load(saved: Value): void {
     const [arrivals, held] = saved as ValueArray;
     this.#arrivals = arrivals as number;
     for (const one of held as ValueArray) {
-      const [side, key, row, order, isMatched, isJoinable] = one as ValueArray;
-      const waiting = { side, key, row: loadRow(row as Value), order, isMatched, isHeld: true } as Waiting;
-      this.#hold(waiting, isJoinable as boolean);
+      const [side, key, row, order, isMatched] = one as ValueArray;
+      this.#hold({ side, key, row: loadRow(row as Value), order, isMatched, isHeld: false } as Waiting);
     }
-  }
-
-  #isBuffered(waiting: Waiting): boolean {
-    return (this.#buffers[waiting.side] as JoinBuffer).of(waiting.key).includes(waiting);
   }
 }

@@ -55,6 +55,8 @@ export interface OperatorEnvironment {
   partitionFields(row: Row): readonly (readonly [string, Value])[];
   /** The stream's watermark, ms; -Infinity before the first event. */
   watermark(): number;
+  /** Arrival number of the last external event: the `order` of rows that time alone makes. */
+  order(): number;
   /** Counts a row that came too late for this operator and hands it to `<Stream>.late`. */
   late(row: Row): void;
   /** Counts and logs an evaluation failure; the row is dropped from this stream. */

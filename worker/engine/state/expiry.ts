@@ -1,16 +1,17 @@
 import type { Value, ValueMap } from '../../../shared/events/value.ts';
-
-/** Event times have microsecond resolution: the smallest step past a deadline that is still in time. */
-export const TIME_STEP_MS = 0.001;
+import { DeadlineQueue } from '../time/deadline-queue.ts';
+import { justAfter, plus } from '../time/instants.ts';
 
 /**
  * `.partition_by(k, expire: d)`: a key whose last event is more than d ago loses its state. Times are event times, so the
- * outcome depends on the input alone: a key is gone at `last + d`, however late somebody looks.
+ * outcome depends on the input alone: a key is gone once the watermark, or an event of its own, lies past `last + d`.
  */
 export class Expiry {
   readonly #afterMs: number | null;
-  /** Last event time by key, least recently touched first. */
+  /** The highest event time of each key. */
   readonly #lastTimes = new Map<string, number>();
+  /** Every key once, at or before the time of its end: one that was touched since goes back in line. */
+  readonly #ends = new DeadlineQueue<string>();
 
   constructor(afterMs: number | null) {
     this.#afterMs = afterMs;
@@ -20,32 +21,38 @@ export class Expiry {
   touch(key: string, time: number): void {
     if (this.#afterMs === null) return;
     const last = this.#lastTimes.get(key);
-    this.#lastTimes.delete(key);
-    this.#lastTimes.set(key, last === undefined ? time : Math.max(last, time));
+    if (last !== undefined && last >= time) return;
+    this.#lastTimes.set(key, time);
+    if (last === undefined) this.#queue(key, time, this.#afterMs);
   }
 
   /** Whether the key's state had ended before event time `time`. */
   isGone(key: string, time: number): boolean {
     if (this.#afterMs === null) return false;
     const last = this.#lastTimes.get(key);
-    return last !== undefined && time > last + this.#afterMs;
+    return last !== undefined && time > plus(last, this.#afterMs);
   }
 
-  /** First watermark at which a key ends; a lower bound, as keys touched again stay in line. */
+  /** First watermark at which a key may end. */
   deadline(): number {
-    if (this.#afterMs === null) return Infinity;
-    for (const last of this.#lastTimes.values()) return last + this.#afterMs + TIME_STEP_MS;
-    return Infinity;
+    return this.#ends.next();
   }
 
-  /** Forgets and names the keys that ended before `watermark`. Displaced events may keep a key in line a little longer. */
+  /** Forgets and names the keys that ended before `watermark`. */
   *expired(watermark: number): Iterable<string> {
     if (this.#afterMs === null) return;
-    for (const [key, last] of this.#lastTimes) {
-      if (watermark <= last + this.#afterMs) return;
-      this.#lastTimes.delete(key);
-      yield key;
+    for (let key = this.#ends.popDue(watermark); key !== undefined; key = this.#ends.popDue(watermark)) {
+      if (this.isGone(key, watermark)) {
+        this.#lastTimes.delete(key);
+        yield key;
+      } else {
+        this.#queue(key, this.#lastTimes.get(key) as number, this.#afterMs);
+      }
     }
+  }
+
+  #queue(key: string, last: number, afterMs: number): void {
+    this.#ends.push(justAfter(plus(last, afterMs)), 0, key);
   }
 
   save(): Value {
@@ -53,6 +60,6 @@ export class Expiry {
   }
 
   load(saved: Value): void {
-    for (const [key, last] of saved as ValueMap) this.#lastTimes.set(key, last as number);
+    for (const [key, last] of saved as ValueMap) this.touch(key, last as number);
   }
 }

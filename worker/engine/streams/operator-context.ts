@@ -49,6 +49,10 @@ export class OperatorContext implements StreamEnvironment {
     return this.#turn === time.step ? this.#reached : this.#stream.clock.before(time.step);
   }
 
+  order(): number {
+    return this.#stream.program.order();
+  }
+
   evaluator(expression: PlanExpression): Evaluate {
     return this.#stream.evaluator(expression, this.#operator);
   }

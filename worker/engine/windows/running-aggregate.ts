@@ -10,8 +10,8 @@ import { type Accumulators, Aggregation } from './aggregation.ts';
 import { type PreparedItem, prepareItem, resultFields } from './window-content.ts';
 
 /**
- * `.aggregate` without a window: one result per event over everything so far in the partition. Where the result follows
- * the order of events and `out_of_order` is set, events are held until the watermark passes them.
+ * `.aggregate` without a window: one result per event over everything so far in the partition. Where a result tells what
+ * came before and `out_of_order` is set, events are held until the watermark reaches them.
  */
 export class RunningAggregate implements Operator {
   readonly #plan: AggregateOperatorPlan;
@@ -31,7 +31,7 @@ export class RunningAggregate implements Operator {
     this.#next = next;
     this.#aggregation = new Aggregation(plan.aggregate, environment);
     this.#items = plan.aggregate.items.map((item) => prepareItem(item, environment));
-    this.#isHeld = this.#aggregation.isOrderSensitive && environment.stream.time.outOfOrderMs > 0;
+    this.#isHeld = this.#aggregation.followsTime && environment.stream.time.outOfOrderMs > 0;
     this.#expiry = new Expiry(environment.stream.partition.expireMs);
   }
 

@@ -2,25 +2,17 @@ import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { WindowOperatorPlan, WindowPlan } from '../../../shared/language/plan/plan.ts';
 import type { Next, Operator, OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
-import { Expiry, TIME_STEP_MS } from '../state/expiry.ts';
+import { Expiry } from '../state/expiry.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
-import { type WindowContent, WindowContents } from './window-content.ts';
+import { justAfter, plus } from '../time/instants.ts';
+import type { Sample } from './aggregation.ts';
+import { EarlyResults } from './early-results.ts';
+import { Session } from './session.ts';
+import { WindowContents } from './window-content.ts';
 
 type SessionWindowPlan = Extract<WindowPlan, { kind: 'session' }>;
 
-interface Session {
-  readonly key: string;
-  readonly rank: number;
-  content: WindowContent;
-  isOpen: boolean;
-  /** When it closes as things stand, and the time under which it stands in the queue: it is put back when they differ. */
-  closesAt: number;
-  queuedAt: number;
-  earlyCount: number;
-  earlyStep: number;
-}
-
-/** The open sessions of a key by time, and the end of the last closed one. */
+/** The sessions of a key: the open ones in order of their first event, and the last time of those that have closed. */
 interface SessionsOfKey {
   readonly open: Session[];
   closedLast: number;
@@ -39,19 +31,19 @@ export class SessionWindow implements Operator {
   readonly #graceMs: number;
   readonly #keys = new Map<string, SessionsOfKey>();
   readonly #closings = new DeadlineQueue<Session>();
-  readonly #earlies = new DeadlineQueue<Session>();
-  /** Keys that hold nothing but the memory of a closed session, to be forgotten in time. */
+  readonly #early: EarlyResults<Session>;
+  /** Keys whose last closed session is to be forgotten in time. */
   readonly #memories = new DeadlineQueue<string>();
   readonly #expiry: Expiry;
   #arrivals = 0;
 
   constructor(plan: WindowOperatorPlan, window: SessionWindowPlan, next: Next, environment: OperatorEnvironment) {
-    const { outOfOrderMs, allowedLatenessMs } = environment.stream.time;
     this.#plan = window;
     this.#environment = environment;
     this.#next = next;
-    this.#contents = new WindowContents(plan, next, environment, outOfOrderMs > 0 || allowedLatenessMs > 0);
-    this.#graceMs = window.gapMs + allowedLatenessMs;
+    this.#contents = new WindowContents(plan, next, environment, { merges: true });
+    this.#graceMs = window.gapMs + environment.stream.time.allowedLatenessMs;
+    this.#early = new EarlyResults(window.earlyMs);
     this.#expiry = new Expiry(environment.stream.partition.expireMs);
   }
 
@@ -62,14 +54,9 @@ export class SessionWindow implements Operator {
     this.#arrivals = order;
     if (this.#expiry.isGone(key, row.time)) this.#drop(key);
     this.#expiry.touch(key, row.time);
-    const sessions = this.#sessionsOf(key);
-    const session = this.#isLate(sessions, row.time) ? null : this.#sessionFor(sessions, key, row, order);
-    if (session === null) {
-      this.#environment.late(row);
-      return;
-    }
-    this.#contents.add(session.content, row, sample);
-    this.#schedule(session);
+    const touching = this.#keys.get(key)?.open.filter((session) => session.touches(row.time)) ?? [];
+    if (this.#isLate(key, touching, row.time)) this.#environment.late(row);
+    else this.#take(key, touching, row, sample);
   }
 
   endWindow(frame: WindowFrame): void {
@@ -77,17 +64,38 @@ export class SessionWindow implements Operator {
   }
 
   deadline(): number {
-    return Math.min(this.#closings.next(), this.#earlies.next(), this.#memories.next(), this.#expiry.deadline());
+    return Math.min(this.#closings.next(), this.#early.next(), this.#memories.next(), this.#expiry.deadline());
   }
 
   advance(watermark: number): void {
     for (let s = this.#closings.popDue(watermark); s; s = this.#closings.popDue(watermark)) this.#closeIfDue(s);
-    for (let s = this.#earlies.popDue(watermark); s; s = this.#earlies.popDue(watermark)) {
-      if (s.isOpen) this.#emitEarly(s, watermark);
-    }
     for (let key = this.#memories.popDue(watermark); key !== undefined; key = this.#memories.popDue(watermark))
       this.#forget(key, watermark);
     for (const key of this.#expiry.expired(watermark)) this.#drop(key);
+    for (let s = this.#early.popDue(watermark); s; s = this.#early.popDue(watermark)) this.#emit(s, watermark, false);
+  }
+
+  #isLate(key: string, touching: readonly Session[], time: number): boolean {
+    const closedLast = this.#keys.get(key)?.closedLast ?? -Infinity;
+    if (time <= plus(closedLast, this.#plan.gapMs)) return true;
+    return touching.length === 0 && plus(time, this.#graceMs) < this.#environment.watermark();
+  }
+
+  /** Into the open session that it touches, the two that it joins, or one of its own. */
+  #take(key: string, [first, second]: readonly Session[], row: Row, sample: Sample | null): void {
+    if (first === undefined) {
+      this.#begin(key, new Session(key, this.#plan.gapMs, this.#contents.begin(row, this.#arrivals, sample)));
+      return;
+    }
+    this.#contents.add(first.content, row, this.#arrivals, sample);
+    if (second !== undefined) this.#join(first, second);
+    this.#early.watch(first, this.#environment.watermark());
+  }
+
+  #begin(key: string, session: Session): void {
+    this.#sessionsOf(key).open.push(session);
+    this.#enqueue(session);
+    this.#early.watch(session, this.#environment.watermark());
   }
 
   #sessionsOf(key: string): SessionsOfKey {
@@ -99,93 +107,63 @@ export class SessionWindow implements Operator {
     return sessions;
   }
 
-  #isLate(sessions: SessionsOfKey, time: number): boolean {
-    if (time <= sessions.closedLast + this.#plan.gapMs) return true;
-    return !sessions.open.some((session) => this.#touches(session, time)) && time + this.#graceMs < this.#environment.watermark();
-  }
-
-  #touches(session: Session, time: number): boolean {
-    const { minTime, maxTime } = session.content;
-    return time >= minTime - this.#plan.gapMs && time <= maxTime + this.#plan.gapMs;
-  }
-
-  /** The session that takes the event: an open one, two that it joins, or a new one. */
-  #sessionFor(sessions: SessionsOfKey, key: string, row: Row, order: number): Session {
-    const touching = sessions.open.filter((session) => this.#touches(session, row.time));
-    const [first, second] = touching;
-    if (first === undefined) return this.#begin(sessions, key, row, order);
-    if (second !== undefined) this.#join(sessions, first, second);
-    return first;
-  }
-
-  #begin(sessions: SessionsOfKey, key: string, row: Row, rank: number): Session {
-    const content = this.#contents.create(row);
-    const session: Session = { key, rank, content, isOpen: true, closesAt: Infinity, queuedAt: Infinity, earlyCount: 0, earlyStep: 0 };
-    sessions.open.push(session);
-    return session;
-  }
-
-  #join(sessions: SessionsOfKey, first: Session, second: Session): void {
+  #join(first: Session, second: Session): void {
     first.content = this.#contents.merge(first.content, second.content);
-    second.isOpen = false;
-    sessions.open.splice(sessions.open.indexOf(second), 1);
+    this.#remove(second);
   }
 
-  #schedule(session: Session): void {
-    session.closesAt = session.content.maxTime + this.#graceMs + TIME_STEP_MS;
-    if (session.queuedAt !== Infinity) return;
-    this.#enqueue(session);
-    this.#scheduleEarly(session);
+  #remove(session: Session): void {
+    session.isOpen = false;
+    const { open } = this.#sessionsOf(session.key);
+    open.splice(open.indexOf(session), 1);
+  }
+
+  /** When the watermark comes to this, the session is over as things stand. */
+  #closesAt(session: Session): number {
+    return justAfter(plus(session.content.maxTime, this.#graceMs));
   }
 
   #enqueue(session: Session): void {
-    session.queuedAt = session.closesAt;
-    this.#closings.push(session.closesAt, session.rank, session);
-  }
-
-  #scheduleEarly(session: Session): void {
-    const { earlyMs } = this.#plan;
-    if (earlyMs !== null) this.#earlies.push(session.content.minTime + (session.earlyStep + 1) * earlyMs, session.rank, session);
+    session.queuedAt = this.#closesAt(session);
+    this.#closings.push(session.queuedAt, session.rank, session);
   }
 
   /** A session that was prolonged since it was queued goes back in line. */
   #closeIfDue(session: Session): void {
     if (!session.isOpen) return;
-    if (session.queuedAt === session.closesAt) this.#close(session);
+    if (session.queuedAt === this.#closesAt(session)) this.#close(session);
     else this.#enqueue(session);
   }
 
   #close(session: Session): void {
-    session.isOpen = false;
-    const sessions = this.#keys.get(session.key) as SessionsOfKey;
-    sessions.open.splice(sessions.open.indexOf(session), 1);
-    sessions.closedLast = Math.max(sessions.closedLast, session.content.maxTime);
-    this.#memories.push(sessions.closedLast + this.#plan.gapMs + this.#graceMs + TIME_STEP_MS, session.rank, session.key);
-    if (this.#expiry.isGone(session.key, session.closesAt)) return;
-    const end = session.content.maxTime + this.#plan.gapMs;
-    this.#emit(session, end - 1, end, true);
+    this.#remove(session);
+    this.#remember(session.key, session.content.maxTime);
+    if (!this.#expiry.isGone(session.key, this.#closesAt(session))) this.#emit(session, plus(session.end, -1), true);
   }
 
-  #emitEarly(session: Session, watermark: number): void {
-    const { minTime, maxTime } = session.content;
-    const at = Math.min(watermark, session.closesAt);
-    session.earlyStep = Math.floor((at - minTime) / (this.#plan.earlyMs as number));
-    this.#scheduleEarly(session);
-    if (session.content.count === session.earlyCount) return;
-    session.earlyCount = session.content.count;
-    this.#emit(session, watermark, maxTime + this.#plan.gapMs, false);
+  #emit(session: Session, time: number, isFinal: boolean): void {
+    const { start, end, content } = session;
+    this.#contents.emit(content, { time, start, end, isFinal, lengthMs: content.maxTime - content.minTime });
   }
 
-  #emit(session: Session, time: number, end: number, isFinal: boolean): void {
-    const { minTime, maxTime } = session.content;
-    this.#contents.emit(session.content, { time, start: minTime, end, isFinal, lengthMs: maxTime - minTime });
+  #remember(key: string, last: number): void {
+    const sessions = this.#sessionsOf(key);
+    sessions.closedLast = Math.max(sessions.closedLast, last);
+    this.#memories.push(this.#forgottenAt(sessions), 0, key);
   }
 
-  /** A closed session no longer matters once every event near it would be late anyway. */
+  /**
+   * What is closed no longer matters when no session can begin any more that an event near it would touch too: its first
+   * event would have to lie within two gaps of it and would be late.
+   */
+  #forgottenAt({ closedLast }: SessionsOfKey): number {
+    return justAfter(plus(closedLast, 2 * this.#plan.gapMs + this.#graceMs));
+  }
+
+  /** While a session is open the key stays: the memory comes up again when that one has closed. */
   #forget(key: string, watermark: number): void {
     const sessions = this.#keys.get(key);
-    if (sessions === undefined || sessions.open.length > 0) return;
-    if (sessions.closedLast + this.#plan.gapMs + this.#graceMs < watermark) this.#keys.delete(key);
+    if (sessions !== undefined && sessions.open.length === 0 && this.#forgottenAt(sessions) <= watermark) this.#keys.delete(key);
   }
 
   #drop(key: string): void {
@@ -194,12 +172,12 @@ export class SessionWindow implements Operator {
   }
 
   save(): Value {
-    const keys = [...this.#keys].map(([key, { open, closedLast }]) => [key, closedLast, open.map((session) => this.#saveSession(session))]);
+    const keys = [...this.#keys].map(([key, { open, closedLast }]) => [
+      key,
+      closedLast,
+      open.map((session) => [this.#contents.save(session.content), this.#early.save(session)]),
+    ]);
     return [this.#arrivals, keys, this.#expiry.save()];
-  }
-
-  #saveSession(session: Session): Value {
-    return [session.rank, session.earlyCount, session.earlyStep, this.#contents.save(session.content)];
   }
 
   load(saved: Value): void {
@@ -210,24 +188,13 @@ export class SessionWindow implements Operator {
   }
 
   #loadKey([key, closedLast, open]: ValueArray): void {
-    const sessions: SessionsOfKey = { open: [], closedLast: closedLast as number };
-    this.#keys.set(key as string, sessions);
     for (const one of open as ValueArray) {
-      const [rank, earlyCount, earlyStep, content] = one as ValueArray;
-      const session: Session = {
-        key: key as string,
-        rank: rank as number,
-        content: this.#contents.load(content as Value),
-        isOpen: true,
-        closesAt: Infinity,
-        queuedAt: Infinity,
-        earlyCount: earlyCount as number,
-        earlyStep: earlyStep as number,
-      };
-      sessions.open.push(session);
-      this.#schedule(session);
+      const [content, early] = one as ValueArray;
+      const session = new Session(key as string, this.#plan.gapMs, this.#contents.load(content as Value));
+      this.#sessionsOf(session.key).open.push(session);
+      this.#enqueue(session);
+      this.#early.load(session, early as Value);
     }
-    const memory = sessions.closedLast + this.#plan.gapMs + this.#graceMs + TIME_STEP_MS;
-    if (memory > -Infinity) this.#memories.push(memory, 0, key as string);
+    if (closedLast !== -Infinity) this.#remember(key as string, closedLast as number);
   }
 }

@@ -4,6 +4,9 @@ import type { Next, Operator, OperatorEnvironment, WindowFrame } from '../operat
 import type { Row } from '../operators/row.ts';
 import { Expiry } from '../state/expiry.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
+import { plus, wholeSteps } from '../time/instants.ts';
+import type { Sample } from './aggregation.ts';
+import { EarlyResults } from './early-results.ts';
 import { type WindowContent, WindowContents } from './window-content.ts';
 
 type TimeWindowPlan = Extract<WindowPlan, { kind: 'time' }>;
@@ -15,16 +18,13 @@ interface OpenWindow {
   /** Arrival number of the first event: windows that end together close in this order. */
   readonly rank: number;
   readonly content: WindowContent;
-  /** Latest time of this window's key when it was last touched; for expiry. */
   isOpen: boolean;
-  /** Events seen at the last early result, and the number of early intervals passed. */
-  earlyCount: number;
-  earlyStep: number;
 }
 
 /**
  * Tumbling and hopping windows `[start, end)`, aligned to the epoch or to a partition's first event. A window closes when
- * the watermark reaches `end + allowed lateness`; until then every event that belongs to it takes part.
+ * the watermark reaches `end + allowed lateness`; until then every event that belongs to it takes part, and an interim
+ * result comes at each multiple of `early` after its start.
  */
 export class TimeWindow implements Operator {
   readonly #plan: TimeWindowPlan;
@@ -36,7 +36,7 @@ export class TimeWindow implements Operator {
   /** `align: first`: time of each partition's first event. */
   readonly #origins = new Map<string, number>();
   readonly #closings = new DeadlineQueue<OpenWindow>();
-  readonly #earlies = new DeadlineQueue<OpenWindow>();
+  readonly #early: EarlyResults<OpenWindow>;
   readonly #expiry: Expiry;
   #arrivals = 0;
 
@@ -46,6 +46,7 @@ export class TimeWindow implements Operator {
     this.#next = next;
     this.#contents = new WindowContents(plan, next, environment);
     this.#latenessMs = environment.stream.time.allowedLatenessMs;
+    this.#early = new EarlyResults(window.earlyMs);
     this.#expiry = new Expiry(environment.stream.partition.expireMs);
   }
 
@@ -58,9 +59,9 @@ export class TimeWindow implements Operator {
     this.#expiry.touch(key, row.time);
     const watermark = this.#environment.watermark();
     let isLate = false;
-    for (let start = this.#lastStart(key, row.time); start > row.time - this.#plan.sizeMs; start -= this.#plan.slideMs) {
-      if (start + this.#plan.sizeMs + this.#latenessMs <= watermark) isLate = true;
-      else this.#contents.add(this.#open(key, start, row, order).content, row, sample);
+    for (let start = this.#lastStart(key, row.time); this.#endOf(start) > row.time; start = plus(start, -this.#plan.slideMs)) {
+      if (this.#closesAt(this.#endOf(start)) <= watermark) isLate = true;
+      else this.#take(key, start, row, sample);
     }
     if (isLate) this.#environment.late(row);
   }
@@ -70,17 +71,17 @@ export class TimeWindow implements Operator {
   }
 
   deadline(): number {
-    return Math.min(this.#closings.next(), this.#earlies.next(), this.#expiry.deadline());
+    return Math.min(this.#closings.next(), this.#early.next(), this.#expiry.deadline());
   }
 
   advance(watermark: number): void {
     for (let window = this.#closings.popDue(watermark); window; window = this.#closings.popDue(watermark)) {
       if (window.isOpen) this.#close(window);
     }
-    for (let window = this.#earlies.popDue(watermark); window; window = this.#earlies.popDue(watermark)) {
-      if (window.isOpen) this.#emitEarly(window, watermark);
-    }
     for (const key of this.#expiry.expired(watermark)) this.#drop(key);
+    for (let window = this.#early.popDue(watermark); window; window = this.#early.popDue(watermark)) {
+      this.#contents.emit(window.content, this.#frame(window, watermark, false));
+    }
   }
 
   /** Start of the last window that holds `time`. */
@@ -91,55 +92,44 @@ export class TimeWindow implements Operator {
       origin = this.#origins.get(key) ?? time;
       this.#origins.set(key, origin);
     }
-    return Math.floor((time - origin) / slideMs) * slideMs + origin;
+    return plus(wholeSteps(plus(time, -origin), slideMs) * slideMs, origin);
   }
 
-  #open(key: string, start: number, row: Row, rank: number): OpenWindow {
-    let windows = this.#windows.get(key);
-    if (windows === undefined) {
-      windows = new Map();
-      this.#windows.set(key, windows);
+  #endOf(start: number): number {
+    return plus(start, this.#plan.sizeMs);
+  }
+
+  #closesAt(end: number): number {
+    return plus(end, this.#latenessMs);
+  }
+
+  #take(key: string, start: number, row: Row, sample: Sample | null): void {
+    const window = this.#windows.get(key)?.get(start);
+    if (window !== undefined) {
+      this.#contents.add(window.content, row, this.#arrivals, sample);
+      return;
     }
-    let window = windows.get(start);
-    if (window === undefined) {
-      const end = start + this.#plan.sizeMs;
-      window = { key, start, end, rank, content: this.#contents.create(row), isOpen: true, earlyCount: 0, earlyStep: 0 };
-      windows.set(start, window);
-      this.#schedule(window);
-    }
-    return window;
+    const content = this.#contents.begin(row, this.#arrivals, sample);
+    const begun = { key, start, end: this.#endOf(start), rank: this.#arrivals, content, isOpen: true };
+    this.#add(begun);
+    this.#early.watch(begun, this.#environment.watermark());
   }
 
-  #schedule(window: OpenWindow): void {
-    this.#closings.push(window.end + this.#latenessMs, window.rank, window);
-    this.#scheduleEarly(window);
-  }
-
-  #scheduleEarly(window: OpenWindow): void {
-    const { earlyMs } = this.#plan;
-    if (earlyMs === null) return;
-    const at = window.start + (window.earlyStep + 1) * earlyMs;
-    if (at < window.end) this.#earlies.push(at, window.rank, window);
+  #add(window: OpenWindow): void {
+    const windows = this.#windows.get(window.key);
+    if (windows === undefined) this.#windows.set(window.key, new Map([[window.start, window]]));
+    else windows.set(window.start, window);
+    this.#closings.push(this.#closesAt(window.end), window.rank, window);
   }
 
   #close(window: OpenWindow): void {
     this.#forget(window);
-    if (this.#expiry.isGone(window.key, window.end + this.#latenessMs)) return;
-    this.#contents.emit(window.content, this.#frame(window, window.end - 1, true));
+    if (this.#expiry.isGone(window.key, this.#closesAt(window.end))) return;
+    this.#contents.emit(window.content, this.#frame(window, plus(window.end, -1), true));
   }
 
-  /** One interim result for a jump of time, however many intervals it passed; none when nothing came since the last. */
-  #emitEarly(window: OpenWindow, watermark: number): void {
-    const at = Math.min(watermark, window.end);
-    window.earlyStep = Math.floor((at - window.start) / (this.#plan.earlyMs as number));
-    this.#scheduleEarly(window);
-    if (watermark >= window.end || window.content.count === window.earlyCount) return;
-    window.earlyCount = window.content.count;
-    this.#contents.emit(window.content, this.#frame(window, watermark, false));
-  }
-
-  #frame(window: OpenWindow, time: number, isFinal: boolean) {
-    return { time, start: window.start, end: window.end, isFinal, lengthMs: window.end - window.start };
+  #frame({ start, end }: OpenWindow, time: number, isFinal: boolean): WindowFrame {
+    return { time, start, end, isFinal, lengthMs: this.#plan.sizeMs };
   }
 
   #forget(window: OpenWindow): void {
@@ -159,7 +149,7 @@ export class TimeWindow implements Operator {
     const open = [...this.#windows.values()].flatMap((windows) => [...windows.values()]);
     return [
       this.#arrivals,
-      open.map((w) => [w.key, w.start, w.rank, w.earlyCount, w.earlyStep, this.#contents.save(w.content)]),
+      open.map((window) => [window.key, window.start, window.rank, this.#contents.save(window.content), this.#early.save(window)]),
       new Map(this.#origins),
       this.#expiry.save(),
     ];
@@ -173,20 +163,16 @@ export class TimeWindow implements Operator {
     this.#expiry.load(expiry as Value);
   }
 
-  #loadWindow([key, start, rank, earlyCount, earlyStep, content]: ValueArray): void {
+  #loadWindow([key, start, rank, content, early]: ValueArray): void {
     const window: OpenWindow = {
       key: key as string,
       start: start as number,
-      end: (start as number) + this.#plan.sizeMs,
+      end: this.#endOf(start as number),
       rank: rank as number,
       content: this.#contents.load(content as Value),
       isOpen: true,
-      earlyCount: earlyCount as number,
-      earlyStep: earlyStep as number,
     };
-    const windows = this.#windows.get(window.key) ?? new Map<number, OpenWindow>();
-    windows.set(window.start, window);
-    this.#windows.set(window.key, windows);
-    this.#schedule(window);
+    this.#add(window);
+    this.#early.load(window, early as Value);
   }
 }

@@ -1,20 +1,28 @@
-import type { Value } from '../../../shared/events/value.ts';
 import type { WindowAggregatePlan } from '../../../shared/language/plan/plan.ts';
 import type { Next, Operator, OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
 import { StatelessOperator } from '../operators/stateless-operator.ts';
-import { Aggregation } from './aggregation.ts';
-import { causesOf, frameAttributes, type PreparedItem, prepareItem, resultFields } from './window-content.ts';
+import { type Accumulators, Aggregation } from './aggregation.ts';
+import { causesBetween, firstCause, frameAttributes, lastCause, type PreparedItem, prepareItem, resultFields } from './window-content.ts';
+
+/** What has come through of the window that is closing. */
+interface Passed {
+  readonly accumulators: Accumulators;
+  readonly first: Row;
+  last: Row;
+  count: number;
+}
 
 /**
  * `.aggregate` behind a window and operators such as `.where`: one result per closed window over those of its rows that came
- * through. Rows are held from the window's first to its end, within one step of time, so there is nothing to save.
+ * through, in the order in which they came. A window hands on its rows and ends within one step of time, so there is
+ * nothing to save.
  */
 export class WindowAggregate extends StatelessOperator implements Operator {
   readonly #environment: OperatorEnvironment;
   readonly #aggregation: Aggregation;
   readonly #items: readonly PreparedItem[];
-  #rows: Row[] = [];
+  #passed: Passed | null = null;
 
   constructor(plan: WindowAggregatePlan, next: Next, environment: OperatorEnvironment) {
     super(next);
@@ -24,37 +32,32 @@ export class WindowAggregate extends StatelessOperator implements Operator {
   }
 
   process(row: Row): void {
-    this.#rows.push(row);
+    const passed = this.#passed ?? { accumulators: this.#aggregation.accumulators(), first: row, last: row, count: 0 };
+    passed.accumulators.add(this.#aggregation.sample(row, passed.count));
+    passed.last = row;
+    passed.count++;
+    this.#passed = passed;
   }
 
   override endWindow(frame: WindowFrame): void {
-    const rows = this.#rows;
-    this.#rows = [];
-    const [first, last] = [rows[0], rows.at(-1)];
-    if (first !== undefined && last !== undefined) this.next.process(this.#result(rows, first, last, frame));
+    const passed = this.#passed;
+    this.#passed = null;
+    if (passed !== null) this.next.process(this.#result(passed, frame));
     this.next.endWindow(frame);
   }
 
-  #result(rows: readonly Row[], first: Row, last: Row, frame: WindowFrame): Row {
-    const accumulators = this.#aggregation.accumulators();
-    for (const row of this.#ordered(rows)) accumulators.add(this.#aggregation.sample(row, row.order));
-    const results: readonly Value[] = accumulators.results(frame.lengthMs);
+  #result({ accumulators, first, last }: Passed, frame: WindowFrame): Row {
+    const results = accumulators.results(frame.lengthMs);
     const keys = this.#environment.partitionFields(last);
-    const attributes = frameAttributes(frame);
     const base: Row = {
       type: last.type,
       time: frame.time,
-      order: last.order,
+      order: this.#environment.order(),
       fields: new Map(keys),
       bound: null,
-      attributes,
-      causes: causesOf(first, last),
+      attributes: frameAttributes(frame),
+      causes: causesBetween(firstCause(first), lastCause(last)),
     };
     return { ...base, fields: resultFields(this.#items, base, results, keys) };
-  }
-
-  #ordered(rows: readonly Row[]): readonly Row[] {
-    const isReordered = this.#aggregation.isOrderSensitive && this.#environment.stream.time.outOfOrderMs > 0;
-    return isReordered ? [...rows].sort((a, b) => a.time - b.time || a.order - b.order) : rows;
   }
 }

@@ -5,56 +5,68 @@ import { type Evaluate, type Row, scopeOf } from '../operators/row.ts';
 import { loadRow, saveRow } from '../state/saved-row.ts';
 import { type Accumulators, Aggregation, loadSample, type Sample, saveSample } from './aggregation.ts';
 
+/** A row and its number of arrival at the window, by which rows of equal time are ordered. */
+export interface Arrival {
+  readonly row: Row;
+  readonly order: number;
+}
+
 /**
  * What one open window holds. Rows are kept only where something reads them again: a window without aggregate, or one
  * with `.pattern(..)`. Samples are kept only where their order or their leaving matters. Else accumulators are enough.
+ * Invariant: it has taken at least one event.
  */
 export interface WindowContent {
-  readonly rows: Row[] | null;
+  readonly rows: Arrival[] | null;
   readonly samples: Sample[] | null;
   readonly accumulators: Accumulators | null;
-  /** Number of events taken, first and last in order of arrival. */
+  /** Number of events held. */
   count: number;
-  first: Row;
+  /** First and last in order of arrival. */
+  firstOrder: number;
+  firstCause: number;
   last: Row;
+  lastOrder: number;
   /** Event times, which arrival need not follow. */
   minTime: number;
   maxTime: number;
 }
 
+/** What a kind of window does with its contents besides filling and closing them. */
+export interface ContentUse {
+  /** Takes events out again: sliding counts. */
+  readonly takesOut?: boolean;
+  /** Makes one content of two: sessions. */
+  readonly merges?: boolean;
+}
+
 /** Makes, fills and closes the contents of one window operator. */
 export class WindowContents {
   readonly #aggregation: Aggregation | null;
-  readonly #items: readonly { readonly name: string; readonly value: Evaluate }[];
+  readonly #items: readonly PreparedItem[];
   readonly #predicates: readonly Evaluate[];
   readonly #keepsRows: boolean;
   readonly #keepsSamples: boolean;
+  /** With `out_of_order` events are read in order of event time, else as they arrived. */
+  readonly #isByTime: boolean;
   readonly #environment: OperatorEnvironment;
   readonly #next: Next;
 
-  /** `samples`: the operator takes events out again (sliding counts), so samples must be kept. */
-  constructor(plan: WindowOperatorPlan, next: Next, environment: OperatorEnvironment, samples = false) {
+  constructor(
+    plan: WindowOperatorPlan,
+    next: Next,
+    environment: OperatorEnvironment,
+    { takesOut = false, merges = false }: ContentUse = {},
+  ) {
     this.#next = next;
     this.#environment = environment;
     this.#aggregation = plan.aggregate && new Aggregation(plan.aggregate, environment);
     this.#items = (plan.aggregate?.items ?? []).map((item) => prepareItem(item, environment));
     this.#predicates = plan.predicates.map((predicate) => environment.evaluator(predicate.condition));
+    this.#isByTime = environment.stream.time.outOfOrderMs > 0;
     this.#keepsRows = plan.aggregate === null || plan.predicates.length > 0;
-    const reordered = environment.stream.time.outOfOrderMs > 0 && plan.window.kind !== 'count';
-    this.#keepsSamples = this.#aggregation !== null && (samples || (reordered && this.#aggregation.isOrderSensitive));
-  }
-
-  create(row: Row): WindowContent {
-    return {
-      rows: this.#keepsRows ? [] : null,
-      samples: this.#keepsSamples ? [] : null,
-      accumulators: this.#aggregation !== null && !this.#keepsSamples ? this.#aggregation.accumulators() : null,
-      count: 0,
-      first: row,
-      last: row,
-      minTime: row.time,
-      maxTime: row.time,
-    };
+    const isOrdered = this.#aggregation?.isOrderSensitive === true && (this.#isByTime || merges);
+    this.#keepsSamples = this.#aggregation !== null && (takesOut || isOrdered);
   }
 
   /** Evaluates the row for the aggregates; done once, before anything changes, as it may fail. */
@@ -62,108 +74,155 @@ export class WindowContents {
     return this.#aggregation?.sample(row, order) ?? null;
   }
 
-  add(content: WindowContent, row: Row, sample: Sample | null): void {
-    content.rows?.push(row);
+  /** A content that holds its first event. @throws EvaluationError on a value that an aggregate cannot take. */
+  begin(row: Row, order: number, sample: Sample | null): WindowContent {
+    const content: WindowContent = {
+      rows: this.#keepsRows ? [] : null,
+      samples: this.#keepsSamples ? [] : null,
+      accumulators: this.#aggregation !== null && !this.#keepsSamples ? this.#aggregation.accumulators() : null,
+      count: 0,
+      firstOrder: order,
+      firstCause: firstCause(row),
+      last: row,
+      lastOrder: order,
+      minTime: row.time,
+      maxTime: row.time,
+    };
+    this.add(content, row, order, sample);
+    return content;
+  }
+
+  /** @throws EvaluationError on a value that an aggregate cannot take: the event is then not held. */
+  add(content: WindowContent, row: Row, order: number, sample: Sample | null): void {
     if (sample !== null) {
       if (content.samples !== null) content.samples.push(sample);
       else content.accumulators?.add(sample);
     }
+    content.rows?.push({ row, order });
     content.count++;
     content.last = row;
-    content.minTime = Math.min(content.minTime, row.time);
-    content.maxTime = Math.max(content.maxTime, row.time);
+    content.lastOrder = order;
+    if (row.time < content.minTime) content.minTime = row.time;
+    if (row.time > content.maxTime) content.maxTime = row.time;
   }
 
-  /** Drops the oldest event of a content that keeps rows or samples. */
+  /** Drops the oldest event of a content whose events are taken out again. */
   dropOldest(content: WindowContent): void {
     content.rows?.shift();
     content.samples?.shift();
     content.count--;
   }
 
-  /** One content of two: an event between them has made two sessions one. Needs kept samples. */
+  /** Brings the first event and the times up to date after events were dropped. */
+  measure(content: WindowContent): void {
+    const held = content.samples ?? (content.rows ?? []).map(({ row, order }) => ({ time: row.time, order, cause: firstCause(row) }));
+    const [first] = held;
+    if (first !== undefined) [content.firstOrder, content.firstCause] = [first.order, first.cause];
+    [content.minTime, content.maxTime] = [Infinity, -Infinity];
+    for (const { time } of held) {
+      if (time < content.minTime) content.minTime = time;
+      if (time > content.maxTime) content.maxTime = time;
+    }
+  }
+
+  /** One content of two: an event between them has made two sessions one. Takes over what the two held. */
   merge(a: WindowContent, b: WindowContent): WindowContent {
-    const merged = this.create(a.first.order <= b.first.order ? a.first : b.first);
-    merged.rows?.push(...[...(a.rows ?? []), ...(b.rows ?? [])].sort((x, y) => x.order - y.order));
-    merged.samples?.push(...[...(a.samples ?? []), ...(b.samples ?? [])].sort((x, y) => x.order - y.order));
-    merged.count = a.count + b.count;
-    merged.last = a.last.order >= b.last.order ? a.last : b.last;
-    merged.minTime = Math.min(a.minTime, b.minTime);
-    merged.maxTime = Math.max(a.maxTime, b.maxTime);
-    return merged;
+    const [first, second] = a.firstOrder <= b.firstOrder ? [a, b] : [b, a];
+    const { last, lastOrder } = a.lastOrder >= b.lastOrder ? a : b;
+    if (second.accumulators !== null) first.accumulators?.merge(second.accumulators);
+    return {
+      rows: first.rows && [...first.rows, ...(second.rows ?? [])].sort((x, y) => x.order - y.order),
+      samples: first.samples && [...first.samples, ...(second.samples ?? [])].sort((x, y) => x.order - y.order),
+      accumulators: first.accumulators,
+      count: a.count + b.count,
+      firstOrder: first.firstOrder,
+      firstCause: first.firstCause,
+      last,
+      lastOrder,
+      minTime: Math.min(a.minTime, b.minTime),
+      maxTime: Math.max(a.maxTime, b.maxTime),
+    };
   }
 
   /** Hands on what the window gives, and says that it ended. */
   emit(content: WindowContent, frame: WindowFrame): void {
-    if (!this.#passes(content)) return;
+    const rows =
+      content.rows && (this.#isByTime ? [...content.rows].sort((a, b) => a.row.time - b.row.time || a.order - b.order) : content.rows);
+    if (!this.#passes(content, rows)) return;
     const attributes = frameAttributes(frame);
     if (this.#aggregation === null) {
-      for (const row of content.rows as Row[]) this.#next.process({ ...row, attributes: withAttributes(row.attributes, attributes) });
+      for (const { row } of rows ?? []) this.#next.process({ ...row, attributes: withAttributes(row.attributes, attributes) });
     } else {
-      this.#emitAggregate(content, frame, attributes);
+      this.#next.process(this.#aggregated(this.#aggregation, content, frame, attributes));
     }
     this.#next.endWindow(frame);
   }
 
-  #passes(content: WindowContent): boolean {
+  #passes(content: WindowContent, rows: readonly Arrival[] | null): boolean {
     if (this.#predicates.length === 0) return true;
-    const events = (content.rows as Row[]).map((row) => row.fields);
+    const events = (rows ?? []).map(({ row }) => row.fields);
     return this.#predicates.every((predicate) => predicate({ ...scopeOf(content.last), locals: [events] }) === true);
   }
 
-  #emitAggregate(content: WindowContent, frame: WindowFrame, attributes: Map<AttributeName, Value>): void {
-    const results = this.#results(content).results(frame.lengthMs);
-    const keys = this.#environment.partitionFields(content.last);
+  #aggregated(aggregation: Aggregation, content: WindowContent, frame: WindowFrame, attributes: Map<AttributeName, Value>): Row {
+    const { last } = content;
+    const results = this.#accumulated(aggregation, content).results(frame.lengthMs);
+    const keys = this.#environment.partitionFields(last);
     const base: Row = {
-      type: content.last.type,
+      type: last.type,
       time: frame.time,
-      order: content.last.order,
+      order: this.#environment.order(),
       fields: new Map(keys),
       bound: null,
       attributes,
-      causes: causesOf(content.first, content.last),
+      causes: causesBetween(content.firstCause, lastCause(last)),
     };
-    this.#next.process({ ...base, fields: resultFields(this.#items, base, results, keys) });
+    return { ...base, fields: resultFields(this.#items, base, results, keys) };
   }
 
-  #results(content: WindowContent): Accumulators {
-    if (content.accumulators !== null) return content.accumulators;
-    const accumulators = (this.#aggregation as Aggregation).accumulators();
-    const samples = content.samples as Sample[];
-    for (const sample of this.#isReordered() ? byTime(samples) : samples) accumulators.add(sample);
-    return accumulators;
-  }
-
-  #isReordered(): boolean {
-    return this.#environment.stream.time.outOfOrderMs > 0;
+  #accumulated(aggregation: Aggregation, { accumulators, samples }: WindowContent): Accumulators {
+    if (accumulators !== null) return accumulators;
+    const accumulated = aggregation.accumulators();
+    for (const sample of this.#isByTime ? byTime(samples ?? []) : (samples ?? [])) accumulated.add(sample);
+    return accumulated;
   }
 
   save(content: WindowContent): Value {
     return [
-      content.rows?.map(saveRow) ?? null,
+      content.rows?.map(({ row, order }) => [saveRow(row), order]) ?? null,
       content.samples?.map(saveSample) ?? null,
       content.accumulators?.save() ?? null,
       content.count,
-      saveRow(content.first),
+      content.firstOrder,
+      content.firstCause,
       saveRow(content.last),
+      content.lastOrder,
       content.minTime,
       content.maxTime,
     ];
   }
 
   load(saved: Value): WindowContent {
-    const [rows, samples, accumulators, count, first, last, minTime, maxTime] = saved as ValueArray;
+    const [rows, samples, accumulators, count, firstOrder, firstCause, last, lastOrder, minTime, maxTime] = saved as ValueArray;
+    const hasAccumulators = this.#aggregation !== null && samples === null;
     return {
-      rows: rows === null ? null : (rows as ValueArray).map(loadRow),
+      rows: rows === null ? null : (rows as ValueArray).map(loadArrival),
       samples: samples === null ? null : (samples as ValueArray).map(loadSample),
-      accumulators: accumulators === null || accumulators === undefined ? null : (this.#aggregation as Aggregation).load(accumulators),
+      accumulators: hasAccumulators ? this.#aggregation.load(accumulators as Value) : null,
       count: count as number,
-      first: loadRow(first as Value),
+      firstOrder: firstOrder as number,
+      firstCause: firstCause as number,
       last: loadRow(last as Value),
+      lastOrder: lastOrder as number,
       minTime: minTime as number,
       maxTime: maxTime as number,
     };
   }
+}
+
+function loadArrival(saved: Value): Arrival {
+  const [row, order] = saved as ValueArray;
+  return { row: loadRow(row as Value), order: order as number };
 }
 
 export interface PreparedItem {
@@ -189,10 +248,16 @@ export function resultFields(
   return fields;
 }
 
+export function firstCause(row: Row): number {
+  return row.causes[0] ?? row.order;
+}
+
+export function lastCause(row: Row): number {
+  return row.causes.at(-1) ?? row.order;
+}
+
 /** What a window's result is made from: the first and the last of its events, enough to name it. */
-export function causesOf(firstRow: Row, lastRow: Row): number[] {
-  const first = firstRow.causes[0] ?? firstRow.order;
-  const last = lastRow.causes.at(-1) ?? lastRow.order;
+export function causesBetween(first: number, last: number): number[] {
   return first === last ? [first] : [Math.min(first, last), Math.max(first, last)];
 }
 
