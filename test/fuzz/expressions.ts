@@ -32,7 +32,7 @@ const STRINGS = [
 
 /** A well-typed expression of a kind, at most `depth` operators deep. */
 export function expression(tape: Tape, kind: Kind, names: Names, depth: number): string {
-  const make = (wanted: Kind) => expression(tape, wanted, names, depth - 1);
+  const make = (wanted: Kind): string => expression(tape, wanted, names, depth - 1);
   if (depth <= 0) return leaf(tape, kind, names);
   switch (kind) {
     case 'num':
@@ -42,7 +42,7 @@ export function expression(tape: Tape, kind: Kind, names: Names, depth: number):
     case 'bool':
       return bool(tape, names, make);
     case 'list':
-      return tape.pick([
+      return tape.pick<() => string>([
         () => `[${tape.list(0, 3, () => make('num')).join(', ')}]`,
         () => `range(${tape.below(5)})`,
         () => `sort(${make('list')})`,
@@ -53,16 +53,21 @@ export function expression(tape: Tape, kind: Kind, names: Names, depth: number):
         () => `${make('list')}[${tape.below(3)}:${tape.below(4)}]`,
       ])();
     case 'time':
-      return tape.pick([() => 'timestamp', () => 'now()', () => `(${make('time')} + ${make('span')})`, () => '@2026-01-31T10:00:00Z'])();
+      return tape.pick<() => string>([
+        () => 'timestamp',
+        () => 'now()',
+        () => `(${make('time')} + ${make('span')})`,
+        () => '@2026-01-31T10:00:00Z',
+      ])();
     case 'span':
-      return tape.pick([
+      return tape.pick<() => string>([
         () => '5s',
         () => `(${make('time')} - ${make('time')})`,
         () => `(${make('span')} * ${make('num')})`,
         () => '1h30m',
       ])();
     case 'any':
-      return tape.pick([
+      return tape.pick<() => string>([
         () => leaf(tape, 'any', names),
         () => make('num'),
         () => make('str'),
@@ -77,7 +82,7 @@ export function expression(tape: Tape, kind: Kind, names: Names, depth: number):
 }
 
 function leaf(tape: Tape, kind: Kind, names: Names): string {
-  const of = (known: readonly string[], literal: () => string) =>
+  const of = (known: readonly string[], literal: () => string): string =>
     known.length > 0 && !tape.chance(35) ? (known[tape.below(known.length)] as string) : literal();
   switch (kind) {
     case 'num':
@@ -98,7 +103,7 @@ function leaf(tape: Tape, kind: Kind, names: Names): string {
 }
 
 function number(tape: Tape, names: Names, make: (kind: Kind) => string): string {
-  return tape.pick([
+  return tape.pick<() => string>([
     () => leaf(tape, 'num', names),
     () => `(${make('num')} ${tape.pick(['+', '-', '*', '/', '%', '**', '&', '|', '^', '<<', '>>'])} ${make('num')})`,
     () => `-(${make('num')})`,
@@ -115,7 +120,7 @@ function number(tape: Tape, names: Names, make: (kind: Kind) => string): string 
 }
 
 function string(tape: Tape, names: Names, make: (kind: Kind) => string): string {
-  return tape.pick([
+  return tape.pick<() => string>([
     () => leaf(tape, 'str', names),
     () => `(${make('str')} + ${make('str')})`,
     () => `upper(${make('str')})`,
@@ -130,7 +135,7 @@ function string(tape: Tape, names: Names, make: (kind: Kind) => string): string 
 }
 
 function bool(tape: Tape, names: Names, make: (kind: Kind) => string): string {
-  return tape.pick([
+  return tape.pick<() => string>([
     () => `${make('num')} ${tape.pick(['>', '<', '>=', '<=', '==', '!='])} ${make('num')}`,
     () => `(${make('bool')}) and (${make('bool')})`,
     () => `(${make('bool')}) or (${make('bool')})`,

@@ -1,7 +1,7 @@
 import type { Value } from '../../events/value.ts';
 import type { Span } from '../ast/nodes.ts';
 import type { SourceText } from '../diagnostics/diagnostic.ts';
-import type { FieldType, RecordType, Type } from './types.ts';
+import type { FieldType, Type } from './types.ts';
 
 /**
  * The typed plan: what a checked program means, with every name resolved and all sugar gone. Checker in, engine out.
@@ -132,7 +132,11 @@ export interface EventsSource {
 export interface InputPlan {
   readonly name: string;
   readonly from:
-    | { readonly kind: 'event'; readonly type: string; /** The type itself and every declared type extending it. */ readonly types: readonly string[] }
+    | {
+        readonly kind: 'event';
+        readonly type: string /** The type itself and every declared type extending it. */;
+        readonly types: readonly string[];
+      }
     | { readonly kind: 'stream'; readonly stream: number }
     | { readonly kind: 'late'; readonly stream: number }
     | { readonly kind: 'branch'; readonly stream: number; readonly branch: string };
@@ -296,7 +300,14 @@ export interface EmitPlan extends OperatorBase<'emit'> {
 }
 export type WindowPlan =
   /** `slideMs` equals `sizeMs` when tumbling. `earlyMs` null = no interim results. */
-  | { readonly kind: 'time'; readonly sizeMs: number; readonly slideMs: number; readonly offsetMs: number; readonly align: 'epoch' | 'first'; readonly earlyMs: number | null }
+  | {
+      readonly kind: 'time';
+      readonly sizeMs: number;
+      readonly slideMs: number;
+      readonly offsetMs: number;
+      readonly align: 'epoch' | 'first';
+      readonly earlyMs: number | null;
+    }
   /** `slide` null = tumbling. */
   | { readonly kind: 'count'; readonly size: number; readonly slide: number | null }
   | { readonly kind: 'session'; readonly gapMs: number; readonly earlyMs: number | null };
@@ -437,9 +448,23 @@ export type RowReference =
 
 /** What is readable of a row besides its fields. Null where a row has no such thing. */
 export type AttributeName =
-  | 'event_type' | 'timestamp' | 'match_id' | 'match_duration_ms' | 'window_start' | 'window_end' | 'is_final'
-  | 'is_forecast' | 'forecast_probability' | 'forecast_time' | 'forecast_state' | 'forecast_context_depth'
-  | 'forecast_lower' | 'forecast_upper' | 'forecast_confidence' | 'enrich_status' | 'enrich_latency_ms';
+  | 'event_type'
+  | 'timestamp'
+  | 'match_id'
+  | 'match_duration_ms'
+  | 'window_start'
+  | 'window_end'
+  | 'is_final'
+  | 'is_forecast'
+  | 'forecast_probability'
+  | 'forecast_time'
+  | 'forecast_state'
+  | 'forecast_context_depth'
+  | 'forecast_lower'
+  | 'forecast_upper'
+  | 'forecast_confidence'
+  | 'enrich_status'
+  | 'enrich_latency_ms';
 
 interface ExpressionBase<K extends string> {
   readonly kind: K;
@@ -518,7 +543,26 @@ export interface UnaryExpression extends ExpressionBase<'unary'> {
 }
 /** Strict operators: both sides are evaluated. `==`/`!=` with a literal null are `is_null`. */
 export interface BinaryExpression extends ExpressionBase<'binary'> {
-  readonly operator: '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in' | '|' | '^' | '&' | '<<' | '>>' | '+' | '-' | '*' | '/' | '%' | '**';
+  readonly operator:
+    | '=='
+    | '!='
+    | '<'
+    | '<='
+    | '>'
+    | '>='
+    | 'in'
+    | 'not in'
+    | '|'
+    | '^'
+    | '&'
+    | '<<'
+    | '>>'
+    | '+'
+    | '-'
+    | '*'
+    | '/'
+    | '%'
+    | '**';
   readonly left: PlanExpression;
   readonly right: PlanExpression;
 }
@@ -599,7 +643,11 @@ export function visitPlanExpression<R>(node: PlanExpression, visitor: PlanExpres
 export type PlanStatement =
   | { readonly kind: 'set_local'; readonly slot: number; readonly value: PlanExpression }
   | { readonly kind: 'set_global'; readonly global: number; readonly value: PlanExpression }
-  | { readonly kind: 'if'; readonly branches: readonly { readonly condition: PlanExpression; readonly body: readonly PlanStatement[] }[]; readonly otherwise: readonly PlanStatement[] }
+  | {
+      readonly kind: 'if';
+      readonly branches: readonly { readonly condition: PlanExpression; readonly body: readonly PlanStatement[] }[];
+      readonly otherwise: readonly PlanStatement[];
+    }
   /** Over a range or array (items), a map (pairs `[key, value]`), an int n (0..n). */
   | { readonly kind: 'for'; readonly slot: number; readonly iterable: PlanExpression; readonly body: readonly PlanStatement[] }
   | { readonly kind: 'while'; readonly condition: PlanExpression; readonly body: readonly PlanStatement[] }
