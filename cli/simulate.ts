@@ -7,7 +7,7 @@ import { ResultCommand } from './command.ts';
 import { checkProgram } from './program/checked-program.ts';
 import { diagnosticsText } from './program/diagnostics.ts';
 import { digestOf } from './simulation/checkpoint.ts';
-import { Checkpoints, requireSeekable } from './simulation/checkpoints.ts';
+import { Checkpoints, requireReadTwice } from './simulation/checkpoints.ts';
 import { countEvents } from './simulation/event-lines.ts';
 import { Screen } from './simulation/screen.ts';
 import { Simulation } from './simulation/simulation.ts';
@@ -113,7 +113,7 @@ export class SimulateCommand extends ResultCommand {
 
   #checkpoints({ program, intervalMs, view }: CheckpointNeeds): Checkpoints | undefined {
     if (this.checkpointDir === undefined) return undefined;
-    requireSeekable(this.events);
+    requireReadTwice(this.events);
     return new Checkpoints({ folder: this.checkpointDir, intervalMs, program, timed: this.timed, note: (text) => view.note(text) });
   }
 }

@@ -39,7 +39,7 @@ export class ProgramFiles {
 
   #read(path: string): SourceText {
     const name = normalize(path);
-    const key = attempt(name, () => realpathSync(name));
+    const key = realPathOf(name);
     const known = this.#byRealPath.get(key);
     if (known) return known;
     const source = this.#decode(
@@ -77,6 +77,15 @@ const reasons: Readonly<Record<string, string>> = {
   EISDIR: 'it is a directory',
   ENOTDIR: 'a part of its path is no directory',
 };
+
+/** The name itself for what has no path, as a pipe, and for what does not exist. */
+function realPathOf(name: string): string {
+  try {
+    return realpathSync(name);
+  } catch {
+    return name; // Reading it says what is wrong, if anything is.
+  }
+}
 
 function attempt<T>(path: string, action: () => T): T {
   try {

@@ -1,8 +1,7 @@
-import { statSync } from 'node:fs';
 import { CepError } from '../../shared/errors/error.ts';
 import type { EngineSnapshot } from '../../worker/engine/engine.ts';
 import { CheckpointFile, type OpenCheckpoint } from './checkpoint.ts';
-import type { EventPosition } from './event-lines.ts';
+import { type EventPosition, isReadTwice } from './event-lines.ts';
 import type { SavedTotals } from './totals.ts';
 
 export interface CheckpointSettings {
@@ -59,9 +58,7 @@ export class Checkpoints {
 }
 
 /** Refuses what cannot be read a second time from a byte on. @throws CepError `usage_error` */
-export function requireSeekable(eventsPath: string): void {
-  const stat = statSync(eventsPath, { throwIfNoEntry: false });
-  if (stat && !stat.isFile() && !stat.isDirectory()) {
-    throw new CepError('usage_error', `--checkpoint-dir needs an event file, and '${eventsPath}' cannot be read twice`);
-  }
+export function requireReadTwice(eventsPath: string): void {
+  if (isReadTwice(eventsPath)) return;
+  throw new CepError('usage_error', `--checkpoint-dir needs an event file, and '${eventsPath}' cannot be read twice`);
 }

@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { extname } from 'node:path';
 import { readEvents } from '../../shared/events/event-reader.ts';
 import type { EventReader, ReaderOptions, ReadResult } from '../../shared/events/reading/read-result.ts';
@@ -71,11 +72,6 @@ export class EventLines {
     return new EventLines({ reader, bytes, digest, format: position.format, from: position.bytes, linesBefore: position.line - 1 });
   }
 
-  /** Whether the file can be read a second time. */
-  get isFile(): boolean {
-    return this.#bytes.size !== undefined;
-  }
-
   /** Bytes of the file, when it is one, and how many of them have been read. */
   get progress(): { readonly size: number | undefined; readonly read: number } {
     return { size: this.#bytes.size, read: this.#restAt };
@@ -131,8 +127,9 @@ interface EventLinesParts {
   readonly linesBefore: number;
 }
 
-/** How many events a file holds. */
-export function countEvents(path: string, options: ReaderOptions): number {
+/** How many events a file holds; undefined when it can be read only once. */
+export function countEvents(path: string, options: ReaderOptions): number | undefined {
+  if (!isReadTwice(path)) return undefined;
   const lines = EventLines.open(path, { ...options, preload: false, canResume: false });
   try {
     let count = 0;
@@ -144,6 +141,12 @@ export function countEvents(path: string, options: ReaderOptions): number {
   } finally {
     lines.close();
   }
+}
+
+/** Whether a second reading gives the same: false for a pipe. What does not exist is left to whoever opens it. */
+export function isReadTwice(path: string): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined || stat.isFile() || stat.isDirectory();
 }
 
 /** A line that brings a fresh reader to where another one was. */

@@ -7,13 +7,13 @@ import { eventText, fieldsText, visible } from '../event-text.ts';
 export class TraceText implements Tracer {
   readonly #write: (line: string) => void;
   readonly #colors: Colors;
-  readonly #events: number;
+  readonly #events: string;
 
-  /** `events` is the number of events in the file. */
-  constructor(write: (line: string) => void, colors: Colors, events: number) {
+  /** `events` is the number of events in the file, if it is known. */
+  constructor(write: (line: string) => void, colors: Colors, events: number | undefined) {
     this.#write = write;
     this.#colors = colors;
-    this.#events = events;
+    this.#events = String(events ?? '?');
   }
 
   event({ type, fields }: InputEvent, number: number): void {

@@ -3,7 +3,7 @@ import type { OutputEvent } from '../../shared/events/event.ts';
 import { fieldsToJson } from '../../shared/events/text.ts';
 import type { LogEntry } from '../../worker/engine/engine.ts';
 import type { Colors } from '../colors.ts';
-import { clockText, eventText, literalText, visible } from '../event-text.ts';
+import { clockText, eventText, fieldsText, literalText, visible } from '../event-text.ts';
 import { FailureLog } from './failure-log.ts';
 import type { Screen } from './screen.ts';
 import { type SimulationTotals, summaryData, summaryText } from './summary.ts';
@@ -161,7 +161,7 @@ function through(view: SimulationView): SimulationView {
 
 function outputLine({ stream, type, time, fields }: OutputEvent, { out }: Screen): string {
   const from = stream === type ? '' : ` ${out.dim(`from ${visible(stream)}`)}`;
-  return `${out.dim(`[${clockText(time)}]`)} ${out.yellow(eventText(type, fields, out))}${from}`;
+  return `${out.dim(`[${clockText(time)}]`)} ${out.yellow(visible(type))} ${fieldsText(fields, out)}${from}`;
 }
 
 function logLine({ stream, level, message, data }: LogEntry): string {

@@ -72,5 +72,6 @@ describe('the table of commands', () => {
     expect(paths?.map((path) => path.join(' '))).toContain(words);
     expect(usage?.category).toBeTruthy();
     expect(usage?.description).toBeTruthy();
+    expect(usage?.examples?.length).toBeGreaterThan(0);
   });
 });

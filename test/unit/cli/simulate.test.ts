@@ -172,6 +172,14 @@ describe('cep simulate', () => {
 });
 
 describe('the end of the file', () => {
+  it('may come at once, and in what is no file', async () => {
+    folder.write('empty.evt', '');
+    for (const empty of ['./empty.evt', '/dev/null']) {
+      const { exitCode, stdout } = await simulate(['-p', './rules.vpl', '-e', empty, '--trace']);
+      expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^END OF INPUT\n\nSimulation Complete\n[\s\S]*Events processed: 0\n/)]);
+    }
+  });
+
   it('completes what is open, unless it is not to be flushed', async () => {
     folder.write('window.vpl', 'stream Counts = Login\n    .window(1h)\n    .aggregate(n: count())\n    .emit(n: n)\n');
     const window = ['-p', './window.vpl', '-e', './events.evt'];
@@ -402,6 +410,11 @@ describe('what stops a simulation', () => {
       [...files, '--checkpoint-dir', './state', '--checkpoint-interval', '0'],
       1,
       "error: --checkpoint-interval: expected seconds or a duration such as 500ms, found '0'\n",
+    ],
+    [
+      ['-p', './rules.vpl', '-e', '/dev/null', '--checkpoint-dir', './state'],
+      1,
+      "error: --checkpoint-dir needs an event file, and '/dev/null' cannot be read twice\n",
     ],
     [[...files, '--checkpoint-dir', './events.evt'], 2, /^error: checkpoint 'events\.evt\/checkpoint\.json' cannot be made: /],
   ] as const)('is %j', async (args, exitCode, stderr) => {
