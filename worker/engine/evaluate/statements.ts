@@ -2,7 +2,6 @@ import { type Duration, isArray, isMap, kindOf, type Value } from '../../../shar
 import { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { PlanExpression, PlanStatement } from '../../../shared/language/plan/plan.ts';
 import type { Evaluate, Scope } from '../operators/row.ts';
-import type { EmitFunction } from './backend.ts';
 import type { Activation } from './step-budget.ts';
 
 /** How a statement ended: the next one follows, or a loop or the whole body is left. */
@@ -15,8 +14,8 @@ export type Run = (scope: Scope, activation: Activation) => Completion;
 export interface StatementHost {
   expression(plan: PlanExpression): Evaluate;
   writeGlobal(index: number, value: Value): void;
-  /** Where `emit` goes at this moment; null outside of `.process`. */
-  emitter(): EmitFunction | null;
+  /** @throws EvaluationError outside of `.process`. */
+  emit(type: string, fields: Map<string, Value>): void;
 }
 
 type Prepare<K extends PlanStatement['kind']> = (statement: Extract<PlanStatement, { kind: K }>, host: StatementHost) => Run;
@@ -153,9 +152,7 @@ function prepareEmit(statement: Extract<PlanStatement, { kind: 'emit' }>, host: 
   return (scope) => {
     const fields = new Map<string, Value>();
     for (const item of items) fields.set(item.name, item.value(scope));
-    const emit = host.emitter();
-    if (emit === null) throw new EvaluationError(`emit ${statement.type}: only a function called by .process may emit`);
-    emit(statement.type, fields);
+    host.emit(statement.type, fields);
     return 'next';
   };
 }
