@@ -37,9 +37,21 @@ export class RunningAggregate implements Operator {
 
   process(row: Row): void {
     this.#arrivals++;
-    if (!this.#isHeld) this.#take(row, this.#arrivals);
-    else if (row.time < this.#environment.watermark()) this.#environment.late(row);
-    else this.#held.push(row.time, this.#arrivals, { row, order: this.#arrivals });
+    if (this.#isHeld) this.#hold(row, this.#arrivals, this.#environment.watermark());
+    else this.#take(row, this.#arrivals);
+  }
+
+  #hold(row: Row, order: number, watermark: number): void {
+    if (row.time < watermark) {
+      this.#environment.late(row);
+      return;
+    }
+    this.#held.push(row.time, order, { row, order });
+    this.#release(watermark);
+  }
+
+  #release(watermark: number): void {
+    for (let held = this.#held.popDue(watermark); held; held = this.#held.popDue(watermark)) this.#takeHeld(held.row, held.order);
   }
 
   endWindow(frame: WindowFrame): void {
@@ -51,7 +63,7 @@ export class RunningAggregate implements Operator {
   }
 
   advance(watermark: number): void {
-    for (let held = this.#held.popDue(watermark); held; held = this.#held.popDue(watermark)) this.#takeHeld(held.row, held.order);
+    this.#release(watermark);
     for (const key of this.#expiry.expired(watermark)) this.#states.delete(key);
   }
 
