@@ -1,5 +1,5 @@
 import type { Plan } from '../../shared/language/plan/plan.ts';
-import type { Delivery } from '../../worker/engine/engine.ts';
+import type { DeadLetter, Delivery } from '../../worker/engine/engine.ts';
 import { plain } from '../colors.ts';
 import { thousands } from '../counts.ts';
 import { eventText, visible } from '../event-text.ts';
@@ -24,6 +24,11 @@ export class Deliveries {
     const { connector, url } = delivery;
     if (connector !== null && this.#consoles.has(connector)) this.#view.console(consoleLine(delivery));
     else this.#count(connector ?? `webhook ${url}`);
+  }
+
+  /** A row that failed in a stream with `.on_error(dlq)`. */
+  takeDeadLetter({ stream }: DeadLetter): void {
+    this.#count(`the dead letters of stream ${stream}`);
   }
 
   #count(target: string): void {

@@ -100,6 +100,7 @@ export class Simulation {
         view.output(event);
       },
       deliver: (delivery) => this.#deliveries.take(delivery),
+      deadLetter: (letter) => this.#deliveries.takeDeadLetter(letter),
       log: (entry) => view.log(entry),
     };
     return view.tracer ? { ...host, trace: view.tracer } : host;

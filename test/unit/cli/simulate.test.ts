@@ -352,6 +352,10 @@ stream Printed = Login
     expect(stderr.match(/^failure in stream Sums: /gm)).toHaveLength(10);
     expect(stderr).toContain('further failures in stream Sums are only counted\n');
     expect(stdout).toContain('Failures:          12 in stream Sums\n');
+    folder.write('letters.vpl', 'stream Sums = Open\n    .on_error(dlq)\n    .emit(sum: a + b)\n');
+    expect((await simulate(['-p', './letters.vpl', '-e', './open.evt'])).stdout).toContain(
+      'Not delivered:     12 to the dead letters of stream Sums ',
+    );
   });
 
   it('says what was late, what was dropped, and what was counted', async () => {
