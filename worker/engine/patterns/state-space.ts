@@ -24,6 +24,8 @@ export interface PatternState {
   readonly unfinished: readonly Mark[];
   /** By position of the offer. */
   readonly successors: (PatternState | undefined)[];
+  /** The same for equal states. */
+  readonly key: string;
 }
 
 /** A time up to which deadlines are over that lie before it. */
@@ -54,7 +56,11 @@ export class StateSpace {
   readonly #enumerated: ClosureNode | null;
   readonly #isRelative: boolean;
   readonly #isBinding: boolean;
-  readonly #loaded = new Map<string, PatternState>();
+  /** Where times are relative, states by key: equal ones are one. */
+  readonly #states = new Map<string, PatternState>();
+  /** Whether the time of the last event, and that of the first, are part of where a run stands. */
+  readonly usesBase: boolean;
+  readonly usesPatternDeadline: boolean;
 
   constructor(plan: PatternPlan, root: TreeNode, enumerated: ClosureNode | null) {
     this.#root = root;
@@ -62,6 +68,8 @@ export class StateSpace {
     this.#enumerated = enumerated;
     this.#isBinding = plan.selection !== 'next';
     this.#isRelative = !remembersTimes(root) && (this.#isBinding || !mayLeaveUnfinished(root));
+    this.usesBase = this.#isRelative && isTimed(root);
+    this.usesPatternDeadline = endsWithPattern(root);
     this.initial = this.#state(this.#factory.begin(root, Infinity), true);
   }
 
@@ -107,6 +115,15 @@ export class StateSpace {
   }
 
   #state(residual: Residual, isInitial = false): PatternState {
+    const key = isInitial ? '' : JSON.stringify(residual.save(), (_, value) => (typeof value === 'number' ? String(value) : value));
+    const known = this.#isRelative ? this.#states.get(key) : undefined;
+    if (known !== undefined) return known;
+    const state = this.#derive(residual, isInitial, key);
+    if (this.#isRelative) this.#states.set(key, state);
+    return state;
+  }
+
+  #derive(residual: Residual, isInitial: boolean, key: string): PatternState {
     const isComplete = !isInitial && residual.isComplete;
     const context: RunContext = { isBinding: isInitial || this.#isBinding, isClosuresOnly: isComplete, latestTime: Infinity };
     const offers = residual.offers(context);
@@ -121,6 +138,7 @@ export class StateSpace {
       needsEvent: residual.dueTime({ ...context, latestTime: -Infinity }) === -Infinity,
       unfinished: residual.unfinished(),
       successors: [],
+      key,
     };
   }
 
@@ -129,14 +147,13 @@ export class StateSpace {
   }
 
   load(saved: Value): PatternState {
-    const key = JSON.stringify(saved, (_, value) => (typeof value === 'number' ? String(value) : value));
-    let state = this.#loaded.get(key);
-    if (state === undefined || !this.#isRelative) {
-      state = this.#state(this.#factory.load(this.#root, saved));
-      this.#loaded.set(key, state);
-    }
-    return state;
+    return this.#state(this.#factory.load(this.#root, saved));
   }
+}
+
+/** Whether a `NOT` waits for the deadline of the whole pattern. */
+function endsWithPattern(node: TreeNode | AbsenceNode): boolean {
+  return node.kind === 'absence' ? node.until === 'pattern' : childrenOf(node).some(endsWithPattern);
 }
 
 /** Whether a time matters other than that of the last event: of a group's first one, of the step before an `AND`. */

@@ -52,6 +52,8 @@ const EMPTY: Plan = { events: [], globals: [], loads: [], functions: [], connect
 export class Harness {
   readonly matches: Row[] = [];
   readonly failures: Row[] = [];
+  readonly late: Row[] = [];
+  readonly environment: OperatorEnvironment;
   readonly dropped = new Map<string, number>();
   readonly #backend = new ReferenceBackend(EMPTY);
   readonly #filter: PlanExpression | null;
@@ -65,18 +67,19 @@ export class Harness {
     this.#plan = plan;
     this.#options = options;
     this.#filter = options.filter ?? null;
+    this.environment = this.#makeEnvironment();
     this.matcher = this.#create();
   }
 
   #create(): PatternMatcher {
-    return new PatternMatcher(this.#plan, this.#environment(), (match) => this.#collect(match), this.#options);
+    return new PatternMatcher(this.#plan, this.environment, (match) => this.#collect(match), this.#options);
   }
 
   #collect(match: Row): void {
     if (this.#filter === null || this.#backend.expression(this.#filter)(scopeOf(match)) === true) this.matches.push(match);
   }
 
-  #environment(): OperatorEnvironment {
+  #makeEnvironment(): OperatorEnvironment {
     const { by, partition, expireMs = null } = this.#options;
     const filter = this.#filter && ({ kind: 'filter', text: '', fingerprint: '', origin: ORIGIN, condition: this.#filter } as FilterPlan);
     const stream: StreamPlan = {
@@ -96,7 +99,7 @@ export class Harness {
       partitionFields: () => [],
       watermark: () => this.#watermark,
       order: () => this.#order,
-      late: () => undefined,
+      late: (row) => void this.late.push(row),
       fail: (_error, row) => void this.failures.push(row),
       suppressed: () => undefined,
       runsDropped: (reason, number = 1) => void this.dropped.set(reason, (this.dropped.get(reason) ?? 0) + number),
@@ -116,8 +119,13 @@ export class Harness {
     return this;
   }
 
-  advance(time: number): this {
+  /** The watermark moves, and nothing else. */
+  moveTo(time: number): void {
     this.#watermark = Math.max(this.#watermark, time);
+  }
+
+  advance(time: number): this {
+    this.moveTo(time);
     if (this.matcher.deadline() <= this.#watermark) this.matcher.advance(this.#watermark);
     return this;
   }

@@ -14,7 +14,7 @@ function byTheOracle(plan: PatternPlan, events: readonly TestEvent[], by: string
   const harness = new Harness(plan);
   const partition = (row: Row): string => (by === undefined ? '' : String(row.fields.get(by)));
   try {
-    const oracle = new Oracle(plan, rows, { expression: (expression) => harness.expression(expression), partition, end: true });
+    const oracle = new Oracle(plan, rows, { expression: (expression) => harness.expression(expression), partition, until: Infinity });
     return oracle.run().map(({ captures, time }) => `${time} ${JSON.stringify(captures)}`);
   } catch (thrown) {
     if (thrown instanceof TooManyWords) return null;

@@ -19,8 +19,8 @@ export interface OracleMatch {
 export interface OracleOptions {
   readonly expression: (plan: PlanExpression) => Evaluate;
   readonly partition: (row: Row) => string;
-  /** Flushes what waits at the end of input. */
-  readonly end: boolean;
+  /** Time moves so far behind the last event; Infinity = the end of input. */
+  readonly until: number;
 }
 
 interface Taken {
@@ -75,7 +75,7 @@ export class Oracle {
       this.#time(row.time);
       this.#event(row, event);
     });
-    if (this.#options.end) this.#time(Infinity);
+    this.#time(this.#options.until);
     return this.#matches;
   }
 
