@@ -22,6 +22,7 @@ import type { StreamEnvironment } from './stream-environment.ts';
 import { Tap } from './tap.ts';
 import { Throttle } from './throttle.ts';
 import { ToConnector } from './to-connector.ts';
+import { TrendMark } from './trend-mark.ts';
 
 type Kind = OperatorPlan['kind'];
 type PlanOf<K extends Kind> = Extract<OperatorPlan, { kind: K }>;
@@ -55,7 +56,7 @@ const operatorTable: { readonly [K in Kind]: OperatorEntry<K> } = {
   to: { create: (plan, next, environment) => new ToConnector(plan, next, environment) },
   fork: { create: (plan, next, environment) => new Fork(plan, next, environment), waits: true },
   context: { create: (_plan, next) => new ContextMark(next) },
-  trend_aggregate: { create: notBuilt, waits: true },
+  trend_aggregate: { create: (_plan, next) => new TrendMark(next) },
   forecast: { create: notBuilt, waits: true },
   enrich: { create: notBuilt, waits: true },
   score: { create: notBuilt, waits: true },

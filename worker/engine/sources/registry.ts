@@ -6,6 +6,7 @@ import { JoinSource } from './join-source.ts';
 import { PatternSource } from './pattern-source.ts';
 import type { Source } from './source.ts';
 import { TimerSource } from './timer-source.ts';
+import { TrendSource } from './trend-source.ts';
 
 export interface SourceOptions {
   readonly environment: OperatorEnvironment;
@@ -26,7 +27,10 @@ export function createSource(stream: StreamPlan, { environment, next, makeLink, 
       return new TimerSource(source, environment, next, order);
     case 'join':
       return new JoinSource(source, environment, next, makeLink);
-    case 'pattern':
+    case 'pattern': {
+      const [first] = stream.operators;
+      if (first?.kind === 'trend_aggregate') return new TrendSource(source.pattern, first, next, environment);
       return new PatternSource(source.pattern, environment, next, makeLink);
+    }
   }
 }
