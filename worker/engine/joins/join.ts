@@ -42,8 +42,8 @@ export class JoinOperator {
     const key = this.#keyOf(side, row);
     const combinations = key === null ? [] : this.#meet(side, key, row);
     const waiting: Waiting = { side, key, row, order: ++this.#arrivals, isMatched: combinations.length > 0, isHeld: false };
-    if (this.#isOver(row)) this.#endUnmatched(waiting);
-    else if (key !== null || this.#isOuter(side)) this.#hold(waiting);
+    if (key !== null || this.#isOuter(side)) this.#hold(waiting);
+    if (waiting.isHeld && this.#isOver(row)) this.#end(waiting);
     for (const combination of combinations) {
       for (const partner of combination) if (partner !== null) partner.isMatched = true;
       this.#emit(this.#joined(combination, row));

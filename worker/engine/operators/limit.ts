@@ -5,8 +5,8 @@ import { PartitionExpiry } from './partition-expiry.ts';
 import type { Row } from './row.ts';
 
 /**
- * `.limit(n)`, `.first()`: the first n rows of each window, or of each partition over the stream's life. An interim
- * result of a window does not count, and does not pass a used-up limit.
+ * `.limit(n)`, `.first()`: the first n rows of each window and of each interim result of one, or of each partition over
+ * the stream's life. There an interim result does not count, and does not pass a used-up limit.
  */
 export class Limit implements Operator {
   readonly #plan: LimitPlan;
@@ -29,7 +29,7 @@ export class Limit implements Operator {
       this.#environment.suppressed();
       return;
     }
-    if (row.attributes?.get('is_final') !== false) this.#passed.set(key, passed + 1);
+    if (this.#plan.extent === 'window' || row.attributes?.get('is_final') !== false) this.#passed.set(key, passed + 1);
     this.#next.process(row);
   }
 

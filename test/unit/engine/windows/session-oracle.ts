@@ -55,7 +55,10 @@ function sessionsOf(open: ReadonlySet<TestEvent>, gapUs: number): Group[] {
     for (const event of ofKey) {
       const last = session.at(-1);
       if (last !== undefined && event.us - last.us <= gapUs) session.push(event);
-      else sessions.push((session = [event]));
+      else {
+        session = [event];
+        sessions.push(session);
+      }
     }
   }
   return sessions;

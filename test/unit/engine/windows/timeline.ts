@@ -55,7 +55,7 @@ export function inputs({ types = ['E'], stepMs = 12, displacedMs = 25 }: InputSh
   });
   const origin = fc.constantFrom(100_000_000, 1_700_000_000_000_123);
   return fc.tuple(origin, fc.array(event, { maxLength: 18 })).map(([from, list]) => {
-    let highest = from;
+    let highest: number = from;
     return list.map(({ type, k, v, step: by, fraction }, index) => {
       const us = highest + by * 1000 + (by === 0 ? 0 : fraction);
       highest = Math.max(highest, us);
