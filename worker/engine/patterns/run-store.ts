@@ -81,9 +81,13 @@ export class RunStore {
     }
     wakeTime = Math.max(wakeTime, run.firstTime);
     run.wakeTime = wakeTime;
-    if (wakeTime === run.queuedTime || !Number.isFinite(wakeTime)) return;
-    run.queuedTime = wakeTime;
-    this.#wakes.push(justAfter(wakeTime), run.began, run);
+    if (wakeTime < Infinity && (run.queuedTime === null || wakeTime < run.queuedTime)) this.#queue(run);
+  }
+
+  /** A run stands in line once, at or before its time: one that waits longer by then goes back in line. */
+  #queue(run: Run): void {
+    run.queuedTime = run.wakeTime;
+    this.#wakes.push(justAfter(run.wakeTime), run.began, run);
   }
 
   #watchesFor(state: PatternState): readonly Watch[] {
@@ -105,9 +109,11 @@ export class RunStore {
     const due = new Set<Run>();
     for (let time = this.#wakes.next(); time < Infinity && time <= watermark && due.size === 0; time = this.#wakes.next()) {
       for (let run = this.#wakes.popDue(time); run !== undefined; run = this.#wakes.popDue(time)) {
-        if (!run.isOpen || run.wakeTime !== run.queuedTime || justAfter(run.wakeTime) !== time) continue;
+        if (!run.isOpen || run.queuedTime === null || justAfter(run.queuedTime) !== time) continue;
+        const isEarly = run.queuedTime < run.wakeTime;
         run.queuedTime = null;
-        due.add(run);
+        if (!isEarly) due.add(run);
+        else if (run.wakeTime < Infinity) this.#queue(run);
       }
     }
     return inMatchOrder([...due]);

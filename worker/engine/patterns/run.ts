@@ -26,7 +26,7 @@ export class Run {
   accepted: Captures | null = null;
   /** Event time after which something is due: a `NOT` that matches, or the end of the run. */
   wakeTime = Infinity;
-  /** The wake time under which it stands in line; null = it does not. Entries under other times are stale. */
+  /** The time under which it stands in line; null = it does not. Entries under other times are stale. */
   queuedTime: number | null = null;
   isOpen = true;
   places: readonly Place[] = [];

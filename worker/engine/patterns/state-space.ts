@@ -70,7 +70,7 @@ export class StateSpace {
     this.#isRelative = !remembersTimes(root) && (this.#isBinding || !mayLeaveUnfinished(root));
     this.usesBase = this.#isRelative && isTimed(root);
     this.usesPatternDeadline = endsWithPattern(root);
-    this.initial = this.#state(this.#factory.begin(root, Infinity), true);
+    this.initial = this.#derive(this.#factory.begin(root, Infinity), true);
   }
 
   /** What a run has come to when this offer takes the event; `captures` are those before it, the offer's losses taken off. */
@@ -114,16 +114,19 @@ export class StateSpace {
     return { ...progress, state: this.#state(change.residual), captures: rollBack(progress.captures, change.losses) };
   }
 
-  #state(residual: Residual, isInitial = false): PatternState {
-    const key = isInitial ? '' : JSON.stringify(residual.save(), (_, value) => (typeof value === 'number' ? String(value) : value));
-    const known = this.#isRelative ? this.#states.get(key) : undefined;
-    if (known !== undefined) return known;
-    const state = this.#derive(residual, isInitial, key);
-    if (this.#isRelative) this.#states.set(key, state);
+  #state(residual: Residual): PatternState {
+    if (!this.#isRelative) return this.#derive(residual, false);
+    const key = keyOf(residual);
+    let state = this.#states.get(key);
+    if (state === undefined) {
+      state = this.#derive(residual, false);
+      this.#states.set(key, state);
+    }
     return state;
   }
 
-  #derive(residual: Residual, isInitial: boolean, key: string): PatternState {
+  #derive(residual: Residual, isInitial: boolean): PatternState {
+    let key: string | null = isInitial ? '' : null;
     const isComplete = !isInitial && residual.isComplete;
     const context: RunContext = { isBinding: isInitial || this.#isBinding, isClosuresOnly: isComplete, latestTime: Infinity };
     const offers = residual.offers(context);
@@ -138,7 +141,10 @@ export class StateSpace {
       needsEvent: residual.dueTime({ ...context, latestTime: -Infinity }) === -Infinity,
       unfinished: residual.unfinished(),
       successors: [],
-      key,
+      get key() {
+        key ??= keyOf(residual);
+        return key;
+      },
     };
   }
 
@@ -149,6 +155,11 @@ export class StateSpace {
   load(saved: Value): PatternState {
     return this.#state(this.#factory.load(this.#root, saved));
   }
+}
+
+/** Equal for residuals that are equal. */
+function keyOf(residual: Residual): string {
+  return JSON.stringify(residual.save(), (_, value) => (typeof value === 'number' ? String(value) : value));
 }
 
 /** Whether a `NOT` waits for the deadline of the whole pattern. */
