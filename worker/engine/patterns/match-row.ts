@@ -3,6 +3,8 @@ import type { AttributeName, PatternPlan } from '../../../shared/language/plan/p
 import type { Row } from '../operators/row.ts';
 import { bindingsOf, type Capture, type Captures, lastCapture } from './captures.ts';
 
+const DURATION = 'match_duration_ms';
+
 /** When a match came to be: with the event that completed it, or by time alone. */
 export interface Moment {
   /** Deadline of the absence that completed it; null = its last event's time. */
@@ -25,7 +27,7 @@ export function matchRow(plan: PatternPlan, type: string, captures: Captures, is
     order: moment.order,
     fields: new MatchFields(plan, captures, durationMs),
     bound: bindingsOf(captures, isList),
-    attributes: new Map<AttributeName, Value>([['match_duration_ms', durationMs]]),
+    attributes: new Map<AttributeName, Value>([[DURATION, durationMs]]),
     causes: causesOf(captures),
     last,
   };
@@ -55,9 +57,11 @@ function causesOf(captures: Captures): readonly number[] {
 /** The fields of a match, filled in when one is read. */
 class MatchFields extends Map<string, Value> {
   #pending: (() => Iterable<readonly [string, Value]>) | null;
+  readonly #durationMs: number;
 
   constructor(plan: PatternPlan, captures: Captures, durationMs: number) {
     super();
+    this.#durationMs = durationMs;
     this.#pending = () => fieldsOf(plan, captures, durationMs);
   }
 
@@ -69,6 +73,7 @@ class MatchFields extends Map<string, Value> {
   }
 
   override get(name: string): Value | undefined {
+    if (name === DURATION) return this.#durationMs;
     this.#fill();
     return super.get(name);
   }
@@ -113,5 +118,5 @@ function* fieldsOf(plan: PatternPlan, captures: Captures, durationMs: number): G
     if (alias === null) continue;
     for (const [name, value] of captures[slot]?.row.fields ?? []) yield [`${alias}_${name}`, value];
   }
-  yield ['match_duration_ms', durationMs];
+  yield [DURATION, durationMs];
 }

@@ -53,6 +53,8 @@ export class Harness {
   readonly matches: Row[] = [];
   readonly failures: Row[] = [];
   readonly late: Row[] = [];
+  /** Conditions that were evaluated. */
+  evaluations = 0;
   readonly environment: OperatorEnvironment;
   readonly dropped = new Map<string, number>();
   readonly #backend = new ReferenceBackend(EMPTY);
@@ -94,7 +96,7 @@ export class Harness {
     };
     const environment: OperatorEnvironment = {
       stream,
-      evaluator: (expression: PlanExpression) => this.#backend.expression(expression),
+      evaluator: (expression: PlanExpression) => this.#counted(this.#backend.expression(expression)),
       partition: partition ?? ((row: Row) => (by === undefined ? '' : String(row.fields.get(by) ?? null))),
       partitionFields: () => [],
       watermark: () => this.#watermark,
@@ -106,6 +108,13 @@ export class Harness {
       tracer: null,
     };
     return environment;
+  }
+
+  #counted(evaluate: Evaluate): Evaluate {
+    return (scope) => {
+      this.evaluations++;
+      return evaluate(scope);
+    };
   }
 
   push(event: TestEvent): this {
