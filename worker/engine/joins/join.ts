@@ -9,6 +9,9 @@ import { DeadlineQueue } from '../time/deadline-queue.ts';
 import { justAfter, plus } from '../time/instants.ts';
 import { JoinBuffer, type Waiting } from './join-buffer.ts';
 
+/** One waiting event of each side; null stands for the arriving row. */
+type Chosen = readonly (Waiting | null)[];
+
 /**
  * Joins two or more sides on equal keys. Each arrival meets every waiting event of the other sides with an equal key,
  * within `D` of it (and, of three sides, of each other), for which the residual condition holds; results come in the
@@ -79,17 +82,25 @@ export class JoinOperator {
   }
 
   /** Every choice of one waiting event from each other side that fits; the arriving side's place is null. */
-  #meet(side: number, key: string, row: Row): (Waiting | null)[][] {
-    let partial: (Waiting | null)[][] = [[]];
-    for (let other = 0; other < this.#buffers.length; other++) {
-      const candidates = other === side ? [null] : [...(this.#buffers[other] as JoinBuffer).of(key)];
-      partial = partial.flatMap((chosen) => candidates.filter((one) => this.#isNear(one, chosen, row)).map((one) => [...chosen, one]));
+  #meet(side: number, key: string, row: Row): readonly Chosen[] {
+    let chosen: readonly Chosen[] = [[]];
+    for (let other = 0; other < this.#buffers.length && chosen.length > 0; other++) {
+      chosen = other === side ? chosen.map((one) => [...one, null]) : this.#withPartners(chosen, other, key, row);
     }
-    return this.#residual === null ? partial : partial.filter((chosen) => this.#holds(chosen, row));
+    return this.#residual === null ? chosen : chosen.filter((one) => this.#holds(one, row));
   }
 
-  #isNear(candidate: Waiting | null, chosen: readonly (Waiting | null)[], row: Row): boolean {
-    if (candidate === null) return true;
+  /** Each choice with each waiting event of one more side that is near enough to all of it. */
+  #withPartners(chosen: readonly Chosen[], side: number, key: string, row: Row): readonly Chosen[] {
+    const extended: Chosen[] = [];
+    const partners = (this.#buffers[side] as JoinBuffer).of(key);
+    for (const one of chosen) {
+      for (const partner of partners) if (this.#isNear(partner, one, row)) extended.push([...one, partner]);
+    }
+    return extended;
+  }
+
+  #isNear(candidate: Waiting, chosen: Chosen, row: Row): boolean {
     return this.#areNear(candidate.row, row) && chosen.every((one) => one === null || this.#areNear(one.row, candidate.row));
   }
 
@@ -98,7 +109,7 @@ export class JoinOperator {
     return withinMs === null || Math.max(a.time, b.time) <= plus(Math.min(a.time, b.time), withinMs);
   }
 
-  #holds(chosen: readonly (Waiting | null)[], row: Row): boolean {
+  #holds(chosen: Chosen, row: Row): boolean {
     const bound = chosen.map((one) => one?.row ?? row);
     return (this.#residual as Evaluate)({ ...scopeOf(row), bound }) === true;
   }
@@ -153,7 +164,7 @@ export class JoinOperator {
     return join === 'full' || (join === 'left' && side === 0) || (join === 'right' && side === sides.length - 1);
   }
 
-  #joined(chosen: readonly (Waiting | null)[], arriving: Row): Row {
+  #joined(chosen: Chosen, arriving: Row): Row {
     return this.#result(
       chosen.map((one) => one?.row ?? arriving),
       arriving,
