@@ -14,6 +14,7 @@ export const commands: readonly CommandRow[] = [
   { words: 'fmt', load: async () => (await import('./fmt.ts')).FmtCommand },
   { words: 'simulate', load: async () => (await import('./simulate.ts')).SimulateCommand },
   { words: 'test', load: async () => (await import('./test.ts')).TestCommand },
+  { words: 'explain', load: async () => (await import('./explain.ts')).ExplainCommand },
   { words: 'infer', load: async () => (await import('./infer.ts')).InferCommand },
   { words: 'config show', load: async () => (await import('./config-show.ts')).ConfigShowCommand },
   { words: 'config-gen', load: async () => (await import('./config-gen.ts')).ConfigGenCommand },

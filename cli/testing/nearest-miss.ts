@@ -1,35 +1,26 @@
-import type { Fields } from '../../shared/events/event.ts';
+import { toText } from '../../shared/events/text.ts';
 import type { TestStepPlan } from '../../shared/language/checker/tests.ts';
-import type { Origin } from '../../shared/language/plan/plan.ts';
-import type { Tracer } from '../../worker/engine/engine.ts';
-import { plain } from '../colors.ts';
-import { counted } from '../counts.ts';
-import { eventText, visible } from '../event-text.ts';
+import type { OperatorPlan, Origin, Plan, StreamPlan } from '../../shared/language/plan/plan.ts';
+import type { Engine } from '../../worker/engine/engine.ts';
+import { briefExplanation } from '../explaining/brief-explanation.ts';
 
-/** How far one event came in a stream. */
-interface Attempt {
-  readonly event: string;
-  passed: number;
-  /** The operator that held it back, with the values that decided; null when none did. */
-  blocked: string | null;
-}
+type Expectation = Extract<TestStepPlan, { kind: 'expect' }>;
 
-/** Follows a test and says, for an expectation that no output met, how far an event or a run came. */
-export class NearestMiss implements Tracer {
-  readonly #current = new Map<string, Attempt>();
-  readonly #furthest = new Map<string, Attempt>();
-  readonly #openRuns = new Map<string, number>();
+/** Keeps, for each expectation of a test, why its stream gave no output: as it stood when the test came to the expectation. */
+export class NearestMiss {
+  readonly #plan: Plan;
   readonly #answers = new Map<Origin, string>();
-  #event = '';
 
-  event(type: string, fields: Fields): void {
-    this.#event = eventText(type, fields, plain);
+  constructor(plan: Plan) {
+    this.#plan = plan;
   }
 
-  /** The test has come to this step: the answer for it is what was seen until now. */
-  expectation({ output, origin }: Extract<TestStepPlan, { kind: 'expect' }>): void {
-    const answer = this.#answer(output);
-    if (answer !== null) this.#answers.set(origin, answer);
+  /** The test has come to this step; `engine` is one that explains itself. */
+  expectation({ output, fields, origin }: Expectation, engine: Engine): void {
+    const stream = this.#streamOf(output);
+    if (stream === undefined) return;
+    const brief = briefExplanation(engine.explain(stream.name, keyOf(stream, fields)));
+    if (brief !== null) this.#answers.set(origin, brief);
   }
 
   /** The answer for a step; null when there is none. */
@@ -37,31 +28,20 @@ export class NearestMiss implements Tracer {
     return this.#answers.get(origin) ?? null;
   }
 
-  matched(stream: string): void {
-    this.#current.set(stream, { event: this.#event, passed: 0, blocked: null });
+  /** The stream that is called so, or emits this type. */
+  #streamOf(output: string): StreamPlan | undefined {
+    const { streams } = this.#plan;
+    return streams.find(({ name }) => name === output) ?? streams.find(({ operators }) => operators.some((one) => emits(one, output)));
   }
+}
 
-  operator(stream: string, text: string, verdict: 'PASS' | 'BLOCK', values: readonly string[]): void {
-    const attempt = this.#current.get(stream) ?? { event: this.#event, passed: 0, blocked: null };
-    this.#current.set(stream, attempt);
-    if (verdict === 'PASS') attempt.passed++;
-    else attempt.blocked = `${text}${values.length === 0 ? '' : `: ${values.join(', ')}`}`;
-    if (attempt.passed >= (this.#furthest.get(stream)?.passed ?? 0)) this.#furthest.set(stream, { ...attempt });
-  }
+function emits(operator: OperatorPlan, type: string): boolean {
+  if (operator.kind === 'fork') return operator.branches.some(({ operators }) => operators.some((one) => emits(one, type)));
+  return operator.kind === 'emit' && operator.type === type;
+}
 
-  pattern(stream: string, activeRuns: number): void {
-    this.#openRuns.set(stream, activeRuns);
-  }
-
-  emitted(): void {
-    // What was emitted the test has itself.
-  }
-
-  #answer(stream: string): string | null {
-    const furthest = this.#furthest.get(stream);
-    if (furthest?.blocked) return `${furthest.event} was held back by ${visible(furthest.blocked)}`;
-    const runs = this.#openRuns.get(stream) ?? 0;
-    if (runs > 0) return `${counted(runs, 'run')} of the pattern ${runs === 1 ? 'waits' : 'wait'} for a further event`;
-    return this.#current.has(stream) ? null : `no event reached ${visible(stream)}`;
-  }
+/** The partition key that the expected fields name; undefined when they do not name all of it. */
+function keyOf({ partition }: StreamPlan, fields: Expectation['fields']): string | undefined {
+  const values = partition.keys.map(({ name }) => fields.get(name) ?? null);
+  return values.length === 0 || values.includes(null) ? undefined : values.map(toText).join(', ');
 }

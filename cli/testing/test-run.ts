@@ -2,7 +2,7 @@ import type { OutputEvent } from '../../shared/events/event.ts';
 import type { TestPlan, TestStepPlan } from '../../shared/language/checker/tests.ts';
 import type { Origin, Plan } from '../../shared/language/plan/plan.ts';
 import { createEngine } from '../../worker/engine/create-engine.ts';
-import type { Engine, Tracer } from '../../worker/engine/engine.ts';
+import type { Engine } from '../../worker/engine/engine.ts';
 import { NearestMiss } from './nearest-miss.ts';
 import { differences, nearestOutput } from './nearest-output.ts';
 
@@ -29,7 +29,7 @@ export type Expectation = Extract<TestStepPlan, { kind: 'expect' }>;
 export function runTest(plan: Plan, test: TestPlan): TestOutcome {
   const failures = new TestRun(plan, test).run();
   if (failures.length === 0) return { test, failures };
-  const miss = new NearestMiss();
+  const miss = new NearestMiss(plan);
   new TestRun(plan, test, miss).run();
   return { test, failures: failures.map((failure) => ({ ...failure, nearest: failure.nearest ?? miss.of(failure.origin) })) };
 }
@@ -49,8 +49,7 @@ class TestRun {
     this.#plan = plan;
     this.#test = test;
     this.#miss = miss;
-    const trace: { readonly trace?: Tracer } = miss ? { trace: miss } : {};
-    this.#engine = createEngine(plan, { output: (event) => this.#outputs.push(event), ...trace });
+    this.#engine = createEngine(plan, { output: (event) => this.#outputs.push(event) }, { explain: miss !== undefined });
   }
 
   run(): readonly TestFailure[] {
@@ -69,7 +68,6 @@ class TestRun {
 
   #push({ type, fields, atMs, origin }: Extract<TestStepPlan, { kind: 'event' }>): void {
     this.#now = Math.max(this.#now, atMs);
-    this.#miss?.event(type, fields);
     const admission = this.#engine.push({ type, fields, fallbackTime: atMs });
     if (admission.status === 'valid') return;
     const field = admission.field === '' ? '' : `field \`${admission.field}\`: `;
@@ -83,10 +81,10 @@ class TestRun {
 
   #expect(expectation: Expectation): void {
     const { output, origin, count } = expectation;
-    this.#miss?.expectation(expectation);
     const found = this.#outputs.filter(({ stream, type }) => stream === output || type === output);
     const fitting = found.filter(({ fields }) => differences(expectation.fields, fields).length === 0).length;
     if (count === null ? fitting > 0 : fitting === count) return;
+    if (fitting < (count ?? 1)) this.#miss?.expectation(expectation, this.#engine);
     const nearest = fitting > 0 ? null : nearestOutput(expectation.fields, found);
     this.#failures.push({ origin, problem: `expected ${wanted(origin)}, found ${fitting === 0 ? 'none' : fitting}`, found, nearest });
   }

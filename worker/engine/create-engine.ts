@@ -11,6 +11,11 @@ export interface EngineOptions {
   readonly strictEvents?: boolean;
   /** What evaluates expressions. @default the reference evaluator */
   readonly backend?: BackendFactory;
+  /**
+   * Streams remember what came last, so that `Engine.explain` can say what kept it back: for each of the last 1,000 keys the
+   * last event, the last 8 events for each step, and the last run that ended. @default false
+   */
+  readonly explain?: boolean;
 }
 
 /**
@@ -19,7 +24,7 @@ export interface EngineOptions {
  */
 export function createEngine(plan: Plan, host: EngineHost, options: EngineOptions = {}): Engine {
   const backend = load(plan, options.backend ?? ((program) => new ReferenceBackend(program)));
-  return new ProgramEngine(plan, host, { backend, strictEvents: options.strictEvents ?? false });
+  return new ProgramEngine(plan, host, { backend, strictEvents: options.strictEvents ?? false, explain: options.explain ?? false });
 }
 
 function load(plan: Plan, factory: BackendFactory): ExpressionBackend {

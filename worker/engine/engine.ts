@@ -1,6 +1,7 @@
 import type { InputEvent, OutputEvent } from '../../shared/events/event.ts';
 import type { Admission } from '../../shared/events/schema.ts';
 import type { Value } from '../../shared/events/value.ts';
+import type { Explanation } from './trace/explanation.ts';
 
 /**
  * What an engine does for a host. It is pure: it reads no clock, does no I/O and knows no randomness, so the same calls
@@ -20,6 +21,12 @@ export interface Engine {
   snapshot(): EngineSnapshot;
   /** Takes over what the snapshot has for operators this program still has; an engine that was not yet pushed to. */
   restore(snapshot: EngineSnapshot): RestoreReport;
+  /**
+   * Why a stream gave what it gave, or nothing. `key`: the values of its partition key (in a join, of the equality) as text,
+   * with `, ` between them; absent = of the key that came furthest. What came and did not fit is known only to an engine made
+   * with `explain`. Changes nothing. @throws CepError `validation_error` when the program has no such stream.
+   */
+  explain(stream: string, key?: string): Explanation;
   counters(): EngineCounters;
 }
 

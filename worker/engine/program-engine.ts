@@ -1,6 +1,8 @@
+import { CepError } from '../../shared/errors/error.ts';
 import type { Fields, InputEvent, OutputEvent } from '../../shared/events/event.ts';
 import { type Admission, EventSchemas, type ValidEvent } from '../../shared/events/schema.ts';
 import type { Value, ValueArray, ValueMap } from '../../shared/events/value.ts';
+import { nearestName } from '../../shared/language/diagnostics/nearest-name.ts';
 import type { Plan } from '../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../shared/language/plan/types.ts';
 import type { Engine, EngineCounters, EngineHost, EngineSnapshot, RestoreReport } from './engine.ts';
@@ -13,10 +15,13 @@ import { Routes } from './streams/routes.ts';
 import { type Restored, StreamNode } from './streams/stream-node.ts';
 import type { ProgramRuntime } from './streams/stream-runtime.ts';
 import { ProgramTime } from './time/program-time.ts';
+import { ConditionReaders } from './trace/condition-readers.ts';
+import type { Explanation } from './trace/explanation.ts';
 
 export interface ProgramOptions {
   readonly backend: ExpressionBackend;
   readonly strictEvents: boolean;
+  readonly explain: boolean;
 }
 
 /** A running program: takes events and ticks, moves time, and lets the streams work, each call to its end. */
@@ -39,7 +44,7 @@ export class ProgramEngine implements Engine {
   #eventsIncomplete = 0;
   #outputs = 0;
 
-  constructor(plan: Plan, host: EngineHost, { backend, strictEvents }: ProgramOptions) {
+  constructor(plan: Plan, host: EngineHost, { backend, strictEvents, explain }: ProgramOptions) {
     this.#host = host;
     this.#backend = backend;
     this.#strict = strictEvents;
@@ -47,19 +52,21 @@ export class ProgramEngine implements Engine {
     this.#records = new Map(plan.events.map(({ name, fields }) => [name, { kind: 'record', name, fields }]));
     const order = upstreamFirst(plan);
     this.#time = new ProgramTime(plan, order);
-    const runtime = this.#runtime(plan);
+    const runtime = this.#runtime(plan, explain);
     this.#nodes = plan.streams.map((stream, index) => new StreamNode(stream, index, runtime));
     this.#timed = order.map((index) => this.#nodes[index] as StreamNode).filter((node) => node.isTimed);
     this.#routes = new Routes(plan, (stream, origin, positions) => (this.#nodes[stream] as StreamNode).inlets(origin, positions));
     this.#schedule();
   }
 
-  #runtime(plan: Plan): ProgramRuntime {
+  #runtime(plan: Plan, isExplained: boolean): ProgramRuntime {
     return {
       host: this.#host,
       backend: this.#backend,
       time: this.#time,
       queue: this.#queue,
+      conditions: new ConditionReaders(plan, () => this.#backend.saveGlobals()),
+      isExplained,
       names: {
         function: (index) => plan.functions[index]?.name ?? '',
         global: (index) => plan.globals[index]?.name ?? '',
@@ -194,6 +201,25 @@ export class ProgramEngine implements Engine {
       added: named('added'),
       removed: [...saved.keys()].filter((name) => !present.has(name)),
     };
+  }
+
+  explain(stream: string, key?: string): Explanation {
+    const node = this.#nodes.find(({ plan }) => plan.name === stream);
+    if (node === undefined) throw this.#unknownStream(stream);
+    const globals = this.#backend.saveGlobals();
+    this.#backend.beginEvent();
+    try {
+      return node.explain(key ?? null);
+    } finally {
+      this.#backend.loadGlobals(globals);
+    }
+  }
+
+  #unknownStream(stream: string): CepError {
+    const names = this.#nodes.map(({ plan }) => plan.name);
+    const nearest = nearestName(stream, names);
+    const hint = nearest === undefined ? {} : { hint: `did you mean '${nearest}'?` };
+    return new CepError('validation_error', `the program has no stream '${stream}'`, hint);
   }
 
   counters(): EngineCounters {

@@ -79,9 +79,9 @@ describe('cep test', () => {
         "stdout": "failing.vpl
         FAIL  everything goes wrong
               failing.vpl:18:5: expected Many { user: "ann", tries: 2 }, found none
-                nearest: Login { user: "ann", tries: 2 } was held back by where(tries > 3): tries=2
+                nearest: Login { user: "ann", tries: 2 } at @0s was held back by where(tries > 3): tries (2) > 3
               failing.vpl:19:5: expected Pair, found none
-                nearest: 1 run of the pattern waits for a further event
+                nearest: a run that has taken 1 of 2 steps, a = Login { user: "ann", tries: 2 } at @0s, which waits for Login where user == a.user as b, until @10s, 10s left
               failing.vpl:21:5: expected Pair { user: "ann", n: 8 } once, found none
                 came:
                   [00:00:01.000] Pair { user: "ann", n: 7 }
@@ -89,6 +89,7 @@ describe('cep test', () => {
               failing.vpl:24:5: expected Many 2 times, found 1
                 came:
                   [00:00:01.000] Many { user: "ann", tries: 7 }
+                nearest: Login { user: "ann", tries: 2 } at @0s was held back by where(tries > 3): tries (2) > 3
               failing.vpl:26:5: expected no Many { tries: 9 }, found 1
                 came:
                   [00:00:02.000] Many { user: "bob", tries: 9 }

@@ -2,6 +2,7 @@ import type { Value } from '../../../shared/events/value.ts';
 import type { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { OperatorPlan, PlanExpression, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { Tracer } from '../engine.ts';
+import type { WindowView } from '../trace/views.ts';
 import type { Evaluate, Row } from './row.ts';
 
 /**
@@ -25,6 +26,8 @@ export interface Operator {
   advance(watermark: number): void;
   save(): Value;
   load(saved: Value): void;
+  /** The windows that are open, for explanations. Absent = it has none. */
+  openWindows?(): readonly WindowView[];
 }
 
 /** The bounds and marks of a window that closed, or of its interim result. */

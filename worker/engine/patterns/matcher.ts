@@ -6,6 +6,7 @@ import type { OperatorEnvironment } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
 import { Expiry } from '../state/expiry.ts';
 import { justAfter, plus } from '../time/instants.ts';
+import type { PatternView } from '../trace/views.ts';
 import { AfterMatch } from './after-match.ts';
 import { type Capture, type Captures, compareCaptures, lastCapture, rollBack } from './captures.ts';
 import { Completion } from './completion.ts';
@@ -26,6 +27,8 @@ export interface PatternMatcherOptions {
   readonly tap?: (step: StepPlan, row: Row) => void;
   /** Finds runs by the equalities they wait for. Off, every waiting run is asked; the matches are the same. @default true */
   readonly isIndexed?: boolean;
+  /** Called for each run when it is over, with or without a match; before its match is emitted. */
+  readonly closed?: ((run: Run) => void) | null;
 }
 
 /** A match on its way out. */
@@ -80,8 +83,17 @@ export class PatternMatcher {
     this.#watches = buildWatches(plan, environment);
     this.#transition = new Transition(plan, this.#space, this.#watches, environment);
     this.#afterMatch = new AfterMatch(plan, environment);
-    this.#store = new RunStore(plan, this.#watches, options.isIndexed ?? true);
+    this.#store = new RunStore(plan, this.#watches, { isIndexed: options.isIndexed ?? true, closed: options.closed ?? null });
     this.#expiry = new Expiry(environment.stream.partition.expireMs);
+  }
+
+  /** Rows received. */
+  get received(): number {
+    return this.#received;
+  }
+
+  inspect(): PatternView {
+    return { kind: 'pattern', runs: this.#store.all(), first: this.#space.initial.offers };
   }
 
   get activeRuns(): number {

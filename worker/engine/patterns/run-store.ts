@@ -8,21 +8,29 @@ import { RunPartition } from './run-index.ts';
 import type { PatternState, Progress } from './state-space.ts';
 import type { Watch } from './watch.ts';
 
+interface RunStoreOptions {
+  readonly isIndexed: boolean;
+  /** Called for each run that is over. */
+  readonly closed: ((run: Run) => void) | null;
+}
+
 /** All open runs of a pattern: by partition, by what they wait for, by when something is due, by age. */
 export class RunStore {
   readonly #watches: readonly Watch[];
   readonly #cancels: readonly Watch[];
   readonly #isIndexed: boolean;
+  readonly #closed: ((run: Run) => void) | null;
   readonly #partitions = new Map<string, RunPartition>();
   readonly #runs = new LinkedList<Run>();
   readonly #wakes = new DeadlineQueue<Run>();
   readonly #watchesOf = new WeakMap<PatternState, readonly Watch[]>();
   #serial = 0;
 
-  constructor(plan: PatternPlan, watches: readonly Watch[], isIndexed: boolean) {
+  constructor(plan: PatternPlan, watches: readonly Watch[], { isIndexed, closed }: RunStoreOptions) {
     this.#watches = watches;
     this.#cancels = watches.slice(plan.steps.length);
     this.#isIndexed = isIndexed;
+    this.#closed = closed;
   }
 
   get size(): number {
@@ -63,6 +71,7 @@ export class RunStore {
   close(run: Run): void {
     if (!run.isOpen) return;
     run.isOpen = false;
+    this.#closed?.(run);
     const { partition } = run;
     partition.remove(run);
     if (partition.runs.size === 0) this.#partitions.delete(partition.key);

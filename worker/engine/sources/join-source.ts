@@ -2,10 +2,13 @@ import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { JoinSourcePlan } from '../../../shared/language/plan/plan.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
 import { JoinOperator } from '../joins/join.ts';
-import type { Next, OperatorEnvironment } from '../operators/operator.ts';
+import type { Next } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
-import { Chain, type MakeLink } from '../streams/chain.ts';
+import { Chain } from '../streams/chain.ts';
+import { joinKeyText } from '../trace/explain-join.ts';
+import type { JoinView } from '../trace/views.ts';
 import { EventOrder } from './event-order.ts';
+import type { SourceOptions } from './registry.ts';
 import type { Source } from './source.ts';
 
 /** A join at the head of a stream: its sides, each with operators of its own, and the order in which it sees their rows. */
@@ -15,12 +18,13 @@ export class JoinSource implements Source {
   readonly #order: EventOrder;
   readonly #sides: readonly Chain[];
 
-  constructor(plan: JoinSourcePlan, environment: OperatorEnvironment, next: Next, makeLink: MakeLink) {
+  constructor(plan: JoinSourcePlan, { environment, next, makeLink, witness, conditions }: Omit<SourceOptions, 'order'>) {
     this.fingerprint = plan.fingerprint;
     this.#join = new JoinOperator(plan, environment, (row) => next.process(row));
     this.#order = new EventOrder(environment, {
       receive: (row, side) => {
         try {
+          witness?.cameToSide(side, row, joinKeyText(plan, side, row, conditions) ?? 'null');
           this.#join.receive(side, row);
         } catch (thrown) {
           environment.fail(evaluationFailure(thrown), row, null);
@@ -59,5 +63,9 @@ export class JoinSource implements Source {
 
   runsActive(): number {
     return 0;
+  }
+
+  inspect(): JoinView {
+    return { kind: 'join', waiting: this.#join.waiting() };
   }
 }

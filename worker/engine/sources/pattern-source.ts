@@ -1,12 +1,15 @@
 import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { PatternPlan, StepPlan } from '../../../shared/language/plan/plan.ts';
 import { MatchAttributes } from '../evaluate/match-id.ts';
-import type { Next, OperatorEnvironment } from '../operators/operator.ts';
+import type { Next } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
 import { PatternMatcher } from '../patterns/matcher.ts';
 import { Chain, type MakeLink } from '../streams/chain.ts';
 import { originsOf } from '../streams/routes.ts';
-import { EventOrder } from './event-order.ts';
+import { PatternWitness } from '../trace/pattern-witness.ts';
+import type { PatternView } from '../trace/views.ts';
+import { EventOrder, type Ordered } from './event-order.ts';
+import type { SourceOptions } from './registry.ts';
 import type { Source } from './source.ts';
 
 /** A pattern at the head of a stream: the origins of its candidates, and the order in which it sees them. */
@@ -17,17 +20,33 @@ export class PatternSource implements Source {
   /** Origins by the number under which the rows of each wait. */
   readonly #origins: readonly string[];
 
-  constructor(plan: PatternPlan, environment: OperatorEnvironment, next: Next, makeLink: MakeLink) {
+  constructor(plan: PatternPlan, { environment, next, makeLink, witness, conditions }: Omit<SourceOptions, 'order'>) {
     this.fingerprint = plan.fingerprint;
+    const follower = witness && new PatternWitness(plan, witness, conditions);
     this.#origins = [...originsOf([...plan.steps, ...plan.cancels].map((step) => step.input)).keys()];
-    this.#matcher = new PatternMatcher(plan, environment, (match) => next.process(identified(match, plan)), {
+    const emit = (match: Row): void => {
+      follower?.matched(match);
+      next.process(identified(match, plan));
+    };
+    this.#matcher = new PatternMatcher(plan, environment, emit, {
       tap: tapsOf(plan.steps, makeLink),
+      closed: follower && ((run) => follower.closed(run)),
     });
-    this.#order = new EventOrder(environment, {
+    const matcher: Ordered = {
       receive: (row, lane) => this.#matcher.receive(row, this.#origins[lane] as string),
       deadline: () => this.#matcher.deadline(),
       advance: (watermark) => this.#matcher.advance(watermark),
-    });
+    };
+    this.#order = new EventOrder(environment, follower === null ? matcher : this.#followed(matcher, follower));
+  }
+
+  #followed(matcher: Ordered, follower: PatternWitness): Ordered {
+    return {
+      receive: (row, lane) =>
+        follower.receive(row, this.#origins[lane] as string, this.#matcher.received + 1, () => matcher.receive(row, lane)),
+      deadline: () => matcher.deadline(),
+      advance: (watermark) => follower.advance(watermark, () => matcher.advance(watermark)),
+    };
   }
 
   /** A row is seen once, however many steps read its origin. */
@@ -56,6 +75,10 @@ export class PatternSource implements Source {
 
   runsActive(): number {
     return this.#matcher.activeRuns;
+  }
+
+  inspect(): PatternView {
+    return this.#matcher.inspect();
   }
 }
 

@@ -1,6 +1,8 @@
 import type { StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { Next, OperatorEnvironment } from '../operators/operator.ts';
 import type { MakeLink } from '../streams/chain.ts';
+import type { ConditionReader } from '../trace/condition.ts';
+import type { StreamWitness } from '../trace/witness.ts';
 import { EventsSource } from './events-source.ts';
 import { JoinSource } from './join-source.ts';
 import { PatternSource } from './pattern-source.ts';
@@ -15,10 +17,14 @@ export interface SourceOptions {
   readonly makeLink: MakeLink;
   /** Arrival number of the last external event. */
   readonly order: () => number;
+  /** What remembers the rows that come; null unless the program is to explain itself. */
+  readonly witness: StreamWitness | null;
+  /** What explanations evaluate conditions with. */
+  readonly conditions: ConditionReader;
 }
 
 /** Makes the head of a stream. Total over the kinds of sources. */
-export function createSource(stream: StreamPlan, { environment, next, makeLink, order }: SourceOptions): Source {
+export function createSource(stream: StreamPlan, { environment, next, makeLink, order, witness, conditions }: SourceOptions): Source {
   const { source } = stream;
   switch (source.kind) {
     case 'events':
@@ -26,11 +32,11 @@ export function createSource(stream: StreamPlan, { environment, next, makeLink, 
     case 'timer':
       return new TimerSource(source, environment, next, order);
     case 'join':
-      return new JoinSource(source, environment, next, makeLink);
+      return new JoinSource(source, { environment, next, makeLink, witness, conditions });
     case 'pattern': {
       const [first] = stream.operators;
       if (first?.kind === 'trend_aggregate') return new TrendSource(source.pattern, first, next, environment);
-      return new PatternSource(source.pattern, environment, next, makeLink);
+      return new PatternSource(source.pattern, { environment, next, makeLink, witness, conditions });
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { Value } from '../../../shared/events/value.ts';
 import type { Row } from '../operators/row.ts';
+import type { JoinView, PatternView } from '../trace/views.ts';
 
 /** The head of a stream: takes the rows of its origins and hands on what the chain is to see. */
 export interface Source {
@@ -13,4 +14,6 @@ export interface Source {
   load(saved: Value): void;
   /** Partial matches that wait; 0 where there are none. */
   runsActive(): number;
+  /** What it holds, for explanations. Absent = nothing. */
+  inspect?(): PatternView | JoinView;
 }

@@ -43,6 +43,11 @@ export class Chain implements Next {
     this.#first.endWindow(frame);
   }
 
+  /** In written order. */
+  get operators(): readonly Pick<Link, 'plan' | 'operator'>[] {
+    return this.#links;
+  }
+
   deadline(): number {
     let first = Infinity;
     for (const { operator } of this.#links) first = Math.min(first, operator.deadline());

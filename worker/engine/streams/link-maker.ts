@@ -1,26 +1,40 @@
+import type { OperatorPlan } from '../../../shared/language/plan/plan.ts';
 import type { Operator } from '../operators/operator.ts';
 import { createOperator, isHoldingBack } from '../operators/registry.ts';
-import { TracedOperator } from '../trace/traced-operator.ts';
+import { decidingValues } from '../trace/deciding-values.ts';
+import { TracedOperator, type TracedOptions } from '../trace/traced-operator.ts';
 import type { MakeLink } from './chain.ts';
 import { OperatorContext } from './operator-context.ts';
 import type { StreamRuntime } from './stream-runtime.ts';
 
 /** Makes the operators of a stream's chains; traced ones when the host traces. */
 export function linkMaker(stream: StreamRuntime): MakeLink {
-  const tracer = stream.program.host.trace;
   const makeLink: MakeLink = (plan, next) => {
     const context = new OperatorContext(stream, plan, makeLink);
     const create = (target: typeof next): Operator => createOperator(plan, target, context);
-    const operator =
-      tracer === undefined
-        ? create(next)
-        : new TracedOperator({ plan, next, environment: context, tracer, holdsBack: isHoldingBack(plan), create });
+    const decided = listenerOf(stream, plan, context);
+    const operator = decided === null ? create(next) : new TracedOperator({ next, decided, holdsBack: isHoldingBack(plan), create });
     return {
       plan,
       operator,
       reach: (watermark) => context.reach(watermark),
-      fail: (error, row) => context.fail(error, row, plan),
+      fail: (error, row) => {
+        if (row !== null) stream.witness?.decided(plan, 'FAIL', row, error.message);
+        context.fail(error, row, plan);
+      },
     };
   };
   return makeLink;
+}
+
+/** Who wants to know what an operator decides: the host's tracer, the stream's witness. Null = nobody. */
+function listenerOf(stream: StreamRuntime, plan: OperatorPlan, context: OperatorContext): TracedOptions['decided'] | null {
+  const { witness } = stream;
+  const tracer = stream.program.host.trace;
+  if (tracer === undefined) return witness === null ? null : (verdict, row, isHandedOn) => witness.passed(plan, verdict, row, isHandedOn);
+  const values = decidingValues(plan, context);
+  return (verdict, row, isHandedOn) => {
+    tracer.operator(context.stream.name, plan.text, verdict, values(row));
+    witness?.passed(plan, verdict, row, isHandedOn);
+  };
 }

@@ -66,6 +66,7 @@ export class OperatorContext implements StreamEnvironment {
   }
 
   late(row: Row): void {
+    this.#stream.witness?.decided(this.#operator, 'LATE', row);
     this.#stream.late(row);
   }
 

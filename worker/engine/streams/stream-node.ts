@@ -9,6 +9,9 @@ import type { Row } from '../operators/row.ts';
 import { createSource } from '../sources/registry.ts';
 import type { Source } from '../sources/source.ts';
 import type { StreamClock } from '../time/stream-clock.ts';
+import { explainStream } from '../trace/explain-stream.ts';
+import type { Explanation } from '../trace/explanation.ts';
+import { StreamWitness } from '../trace/witness.ts';
 import { advanceThrough, Chain } from './chain.ts';
 import { linkMaker } from './link-maker.ts';
 import { OperatorContext } from './operator-context.ts';
@@ -38,14 +41,56 @@ export class StreamNode {
     const makeLink = linkMaker(this.#runtime);
     this.#context = new OperatorContext(this.#runtime, null, makeLink);
     this.#chain = new Chain(plan.operators, this.#runtime.end, makeLink);
-    this.#source = createSource(plan, { environment: this.#context, next: this.#chain, makeLink, order: () => program.order() });
+    this.#source = createSource(plan, {
+      environment: this.#context,
+      next: this.#chain,
+      makeLink,
+      order: () => program.order(),
+      witness: this.#runtime.witness,
+      conditions: program.conditions.of(plan),
+    });
     this.isTimed = plan.source.kind !== 'events' || plan.operators.some(isWaiting);
   }
 
   /** What takes the rows of an origin that the inputs at these positions read. */
   inlets(origin: string, positions: readonly number[]): readonly Inlet[] {
     const isEvent = origin.startsWith('event:');
-    return this.#source.receivers(origin, positions).map((receive) => ({ stream: this.#index, deliver: this.#deliver(receive, isEvent) }));
+    return this.#source
+      .receivers(origin, positions)
+      .map((receive) => ({ stream: this.#index, deliver: this.#deliver(this.#witnessed(receive), isEvent) }));
+  }
+
+  /** The stream's own account of what it holds, waits for, and held back. `key`: as `Engine.explain` has it. */
+  explain(key: string | null): Explanation {
+    const { counters, program } = this.#runtime;
+    return explainStream(
+      {
+        plan: this.plan,
+        source: this.#source.inspect?.() ?? null,
+        operators: this.#chain.operators,
+        witness: this.#runtime.witness ?? new StreamWitness(this.plan, (expression) => program.backend.expression(expression)),
+        now: this.#clock.now(),
+        eventsIn: counters.eventsIn,
+        eventsOut: counters.eventsOut,
+        reader: program.conditions.of(this.plan),
+        streamName: program.names.stream,
+      },
+      key,
+    );
+  }
+
+  /** The receiver, with the stream's witness looking on. */
+  #witnessed(receive: (row: Row) => void): (row: Row) => void {
+    const { witness } = this.#runtime;
+    if (witness === null) return receive;
+    return (row) => {
+      witness.begin(row);
+      try {
+        receive(row);
+      } finally {
+        witness.end();
+      }
+    };
   }
 
   #deliver(receive: (row: Row) => void, isEvent: boolean): (row: Row) => void {

@@ -10,6 +10,8 @@ import type { Next } from '../operators/operator.ts';
 import type { Evaluate, Row } from '../operators/row.ts';
 import type { ProgramTime } from '../time/program-time.ts';
 import type { StreamClock } from '../time/stream-clock.ts';
+import type { ConditionReaders } from '../trace/condition-readers.ts';
+import { StreamWitness } from '../trace/witness.ts';
 import { PartitionKey } from './partition-key.ts';
 import type { ResultQueue, Route } from './queue.ts';
 
@@ -19,6 +21,10 @@ export interface ProgramRuntime {
   readonly backend: ExpressionBackend;
   readonly time: ProgramTime;
   readonly queue: ResultQueue;
+  /** What explanations evaluate conditions with. */
+  readonly conditions: ConditionReaders;
+  /** Streams remember what came last, to explain themselves. */
+  readonly isExplained: boolean;
   readonly names: FingerprintNames;
   /** Who takes the rows of an origin. Known once every stream is made. */
   route(origin: string): Route;
@@ -41,12 +47,15 @@ export class StreamRuntime {
   /** Where the chain ends: a result of the stream. */
   readonly end: Next;
   readonly partition: PartitionKey;
+  /** Null unless the program is to explain itself. */
+  readonly witness: StreamWitness | null;
 
   constructor(plan: StreamPlan, index: number, program: ProgramRuntime) {
     this.plan = plan;
     this.index = index;
     this.program = program;
     this.clock = program.time.stream(index);
+    this.witness = program.isExplained ? new StreamWitness(plan, (expression) => program.backend.expression(expression)) : null;
     this.end = this.#endAt(() => program.route(`stream:${index}`));
     this.partition = new PartitionKey(plan.partition, (expression) => this.evaluator(expression, null));
   }

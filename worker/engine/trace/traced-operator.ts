@@ -1,15 +1,12 @@
 import type { Value } from '../../../shared/events/value.ts';
-import type { OperatorPlan } from '../../../shared/language/plan/plan.ts';
-import type { Tracer } from '../engine.ts';
-import type { Next, Operator, OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
+import type { Next, Operator, WindowFrame } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
-import { decidingValues } from './deciding-values.ts';
+import type { WindowView } from './views.ts';
 
 export interface TracedOptions {
-  readonly plan: OperatorPlan;
   readonly next: Next;
-  readonly environment: OperatorEnvironment;
-  readonly tracer: Tracer;
+  /** Hears of each row what became of it, before what follows does. `isHandedOn`: the row, or what it became, went on. */
+  readonly decided: (verdict: 'PASS' | 'BLOCK', row: Row, isHandedOn: boolean) => void;
   /** The operator may hold a row back; that is a BLOCK. */
   readonly holdsBack: boolean;
   readonly create: (next: Next) => Operator;
@@ -19,17 +16,15 @@ export interface TracedOptions {
 export class TracedOperator implements Operator {
   readonly #options: TracedOptions;
   readonly #operator: Operator;
-  readonly #values: (row: Row) => readonly string[];
   /** The row at work, until its verdict is known. */
   #undecided: Row | null = null;
 
   constructor(options: TracedOptions) {
-    const { plan, next, environment, create } = options;
+    const { next, create } = options;
     this.#options = options;
-    this.#values = decidingValues(plan, environment);
     this.#operator = create({
       process: (row) => {
-        this.#decide('PASS');
+        this.#decide('PASS', true);
         next.process(row);
       },
       endWindow: (frame) => next.endWindow(frame),
@@ -39,15 +34,14 @@ export class TracedOperator implements Operator {
   process(row: Row): void {
     this.#undecided = row;
     this.#operator.process(row);
-    this.#decide(this.#options.holdsBack ? 'BLOCK' : 'PASS');
+    this.#decide(this.#options.holdsBack ? 'BLOCK' : 'PASS', false);
   }
 
-  #decide(verdict: 'PASS' | 'BLOCK'): void {
+  #decide(verdict: 'PASS' | 'BLOCK', isHandedOn: boolean): void {
     const row = this.#undecided;
     if (row === null) return;
     this.#undecided = null;
-    const { tracer, environment, plan } = this.#options;
-    tracer.operator(environment.stream.name, plan.text, verdict, this.#values(row));
+    this.#options.decided(verdict, row, isHandedOn);
   }
 
   endWindow(frame: WindowFrame): void {
@@ -62,6 +56,10 @@ export class TracedOperator implements Operator {
   advance(watermark: number): void {
     this.#undecided = null;
     this.#operator.advance(watermark);
+  }
+
+  openWindows(): readonly WindowView[] {
+    return this.#operator.openWindows?.() ?? [];
   }
 
   save(): Value {

@@ -4,6 +4,7 @@ import type { Next, Operator, OperatorEnvironment, WindowFrame } from '../operat
 import type { Row } from '../operators/row.ts';
 import { Expiry } from '../state/expiry.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
+import type { WindowView } from '../trace/views.ts';
 import { type WindowContent, WindowContents } from './window-content.ts';
 
 type CountWindowPlan = Extract<WindowPlan, { kind: 'count' }>;
@@ -92,6 +93,16 @@ export class CountWindow implements Operator {
       for (const { content } of this.#held.values()) this.#ending.push(content.lastOrder, content.firstOrder, content);
     this.#held.clear();
     for (let content = this.#ending.popDue(Infinity); content; content = this.#ending.popDue(Infinity)) this.#emit(content);
+  }
+
+  openWindows(): readonly WindowView[] {
+    return [...this.#held.values()].map(({ content, since, hasEmitted }) => {
+      const { last, count, minTime: start, maxTime } = content;
+      const { size, slide } = this.#plan;
+      const missing = slide !== null && hasEmitted ? slide - since : size - count;
+      const frame = { time: last.time, start, end: maxTime, isFinal: true, lengthMs: maxTime - start };
+      return { last, count, start, end: null, closesAt: null, missing, soFar: this.#contents.soFar(content, frame) };
+    });
   }
 
   save(): Value {

@@ -5,6 +5,7 @@ import type { Row } from '../operators/row.ts';
 import { Expiry } from '../state/expiry.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
 import { justAfter, plus } from '../time/instants.ts';
+import type { WindowView } from '../trace/views.ts';
 import type { Sample } from './aggregation.ts';
 import { EarlyResults } from './early-results.ts';
 import { Session } from './session.ts';
@@ -144,6 +145,23 @@ export class SessionWindow implements Operator {
   #emit(session: Session, time: number, isFinal: boolean): void {
     const { start, end, content } = session;
     this.#contents.emit(content, { time, start, end, isFinal, lengthMs: content.maxTime - content.minTime });
+  }
+
+  openWindows(): readonly WindowView[] {
+    const open = [...this.#keys.values()].flatMap((sessions) => sessions.open);
+    return open.map(({ start, end, content }) => {
+      const { last, count, minTime, maxTime } = content;
+      const frame = { time: plus(end, -1), start, end, isFinal: true, lengthMs: maxTime - minTime };
+      return {
+        last,
+        count,
+        start,
+        end,
+        closesAt: plus(maxTime, this.#graceMs),
+        missing: null,
+        soFar: this.#contents.soFar(content, frame),
+      };
+    });
   }
 
   #remember(key: string, last: number): void {

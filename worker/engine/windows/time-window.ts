@@ -5,6 +5,7 @@ import type { Row } from '../operators/row.ts';
 import { Expiry } from '../state/expiry.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
 import { plus, wholeSteps } from '../time/instants.ts';
+import type { WindowView } from '../trace/views.ts';
 import type { Sample } from './aggregation.ts';
 import { EarlyResults } from './early-results.ts';
 import { type WindowContent, WindowContents } from './window-content.ts';
@@ -130,6 +131,15 @@ export class TimeWindow implements Operator {
 
   #frame({ start, end }: OpenWindow, time: number, isFinal: boolean): WindowFrame {
     return { time, start, end, isFinal, lengthMs: this.#plan.sizeMs };
+  }
+
+  openWindows(): readonly WindowView[] {
+    const open = [...this.#windows.values()].flatMap((windows) => [...windows.values()]);
+    return open.map((window) => {
+      const { content, start, end } = window;
+      const soFar = this.#contents.soFar(content, this.#frame(window, plus(end, -1), true));
+      return { last: content.last, count: content.count, start, end, closesAt: this.#closesAt(end), missing: null, soFar };
+    });
   }
 
   #forget(window: OpenWindow): void {

@@ -1,3 +1,5 @@
+import { EvaluationError } from '../../../shared/events/evaluation-error.ts';
+import type { Fields } from '../../../shared/events/event.ts';
 import { Timestamp, type Value, type ValueArray } from '../../../shared/events/value.ts';
 import type { AttributeName, NamedExpression, WindowOperatorPlan } from '../../../shared/language/plan/plan.ts';
 import type { Next, OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
@@ -185,6 +187,17 @@ export class WindowContents {
     const accumulated = aggregation.accumulators();
     for (const sample of this.#isByTime ? byTime(samples ?? []) : (samples ?? [])) accumulated.add(sample);
     return accumulated;
+  }
+
+  /** What the aggregates give so far; null without aggregate, or while they cannot be evaluated. */
+  soFar(content: WindowContent, frame: WindowFrame): Fields | null {
+    if (this.#aggregation === null) return null;
+    try {
+      return this.#aggregated(this.#aggregation, content, frame, frameAttributes(frame)).fields;
+    } catch (thrown) {
+      if (thrown instanceof EvaluationError) return null;
+      throw thrown;
+    }
   }
 
   save(content: WindowContent): Value {

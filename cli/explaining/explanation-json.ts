@@ -1,0 +1,21 @@
+import { fieldsToJson, toJson } from '../../shared/events/text.ts';
+import type { Value } from '../../shared/events/value.ts';
+import type { Explanation } from '../../worker/engine/trace/explanation.ts';
+
+/** An explanation as one line of JSON, without its end: names in `snake_case`, times as epoch milliseconds. */
+export function explanationJson(explanation: Explanation): string {
+  return write(explanation);
+}
+
+/** Fields and values are maps; everything else is plain data. */
+function write(data: unknown): string {
+  if (data instanceof Map) return fieldsToJson(data as ReadonlyMap<string, Value>);
+  if (Array.isArray(data)) return `[${data.map(write).join(',')}]`;
+  if (typeof data !== 'object' || data === null) return toJson(data as Value);
+  const members = Object.entries(data).map(([name, value]) => `${JSON.stringify(snakeCase(name))}:${write(value)}`);
+  return `{${members.join(',')}}`;
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -1,0 +1,162 @@
+import { durationText, timestampText } from '../../shared/events/time-text.ts';
+import type {
+  Attempt,
+  Candidate,
+  Decision,
+  EndedRunExplanation,
+  ExplainedEvent,
+  Explanation,
+  JoinExplanation,
+  PatternExplanation,
+  RunExplanation,
+  WaitingStep,
+  WindowExplanation,
+} from '../../worker/engine/trace/explanation.ts';
+import type { Colors } from '../colors.ts';
+import { counted } from '../counts.ts';
+import { eventText, fieldsText, visible } from '../event-text.ts';
+
+const DAY_MS = 86_400_000;
+/** Events shown of those that did not fit a step. */
+const CANDIDATES_SHOWN_MAX = 3;
+
+/** `@9s` on the first day of the epoch, where offsets of an event file lie; later as a date. */
+export function timeText(ms: number): string {
+  if (!Number.isFinite(ms)) return 'the end of input';
+  return ms >= 0 && ms < DAY_MS ? `@${durationText(ms)}` : timestampText(ms);
+}
+
+/** An explanation as a person reads it, in lines; the last one ends too. */
+export function explanationText(explanation: Explanation, colors: Colors): string {
+  return `${new ExplanationText(colors).lines(explanation).join('\n')}\n`;
+}
+
+class ExplanationText {
+  readonly #colors: Colors;
+
+  constructor(colors: Colors) {
+    this.#colors = colors;
+  }
+
+  lines(explanation: Explanation): readonly string[] {
+    const { nothing, pattern, join, windows, attempts, furthest } = explanation;
+    const head = this.#head(explanation);
+    if (nothing !== null) return [head, `  ${visible(nothing)}`];
+    const isRepeated = furthest === null || attempts.some((attempt) => attempt.event === furthest.event || isSame(attempt, furthest));
+    return [
+      head,
+      ...(pattern === null ? [] : this.#pattern(pattern)),
+      ...(join === null ? [] : this.#join(join)),
+      ...attempts.flatMap((attempt) => this.#attempt(attempt.kind === 'event' ? 'last event' : 'last result', attempt)),
+      ...(isRepeated ? [] : this.#attempt('what came furthest', furthest)),
+      ...windows.flatMap((window) => this.#window(window)),
+    ];
+  }
+
+  #head({ stream, key, time, eventsIn, eventsOut }: Explanation): string {
+    const parts = [
+      this.#colors.bold(visible(stream)),
+      ...(key === null ? [] : [`key ${visible(key)}`]),
+      ...(time === null ? [] : [timeText(time)]),
+      `${counted(eventsIn, 'event')} in, ${counted(eventsOut, 'result')} out`,
+    ];
+    return parts.join(' | ');
+  }
+
+  #pattern({ openRuns, furthest, begins, ended }: PatternExplanation): readonly string[] {
+    const lines: string[] = [];
+    if (furthest === null) lines.push('  no run is open; one begins with', ...begins.flatMap((step) => this.#step(step)));
+    else {
+      const which = openRuns === 1 ? 'open run' : `furthest of ${openRuns} open runs`;
+      lines.push(`  ${which}: ${progressText(furthest)}`, ...this.#run(furthest));
+    }
+    if (ended === null) return lines;
+    return [...lines, this.#end(ended), ...(furthest === null ? this.#run(ended, 'waited') : [])];
+  }
+
+  #run({ held, waitsFor }: RunExplanation, verb = 'waits'): readonly string[] {
+    const lines = held.map(({ name, count, event }) => {
+      const more = count > 1 ? ` ${this.#colors.dim(`(the last of ${count})`)}` : '';
+      return `    ${visible(name)} = ${this.#event(event)}${more}`;
+    });
+    return waitsFor.length === 0 ? lines : [...lines, `  ${verb} for`, ...waitsFor.flatMap((step) => this.#step(step))];
+  }
+
+  #step(step: WaitingStep): readonly string[] {
+    const shown = step.candidates.slice(0, CANDIDATES_SHOWN_MAX);
+    const hidden = step.candidates.length - shown.length;
+    return [
+      `    ${visible(step.step)}${deadlineText(step)}`,
+      ...shown.map((candidate) => `      ${this.#candidate(candidate, step.isAbsence)}`),
+      ...(hidden > 0 ? [`      and ${hidden} more that did not fit`] : []),
+    ];
+  }
+
+  #candidate({ event, problem }: Candidate, isAbsence: boolean): string {
+    return `${this.#event(event)} ${isAbsence ? 'was no such event' : 'did not fit'}: ${this.#colors.red(visible(problem))}`;
+  }
+
+  #end(ended: EndedRunExplanation): string {
+    const by = ended.event === null ? '' : `, by ${this.#event(ended.event)}`;
+    return `  last run that ended: ${progressText(ended)}, at ${timeText(ended.time)}: ${visible(ended.reason)}${by}`;
+  }
+
+  #join({ sides, problems }: JoinExplanation): readonly string[] {
+    const lines = sides.flatMap(({ name, waiting, last }) => {
+      if (waiting.length > 0) {
+        return [
+          `  ${visible(name)} waits`,
+          ...waiting.map(({ event, isMatched, until }) => {
+            const limit = until === null ? '' : `, until ${timeText(until)}`;
+            return `    ${this.#event(event)}${limit}${isMatched ? ', has been joined' : ''}`;
+          }),
+        ];
+      }
+      const came = last === null ? 'none came' : `the last was ${this.#event(last.event)}, key ${visible(last.key)}`;
+      return [`  ${visible(name)} lacks: ${came}`];
+    });
+    return [
+      ...lines,
+      ...problems.map(({ event, problem }) => `  ${this.#event(event)} does not join: ${this.#colors.red(visible(problem))}`),
+    ];
+  }
+
+  #attempt(title: string, { event, decisions }: Attempt): readonly string[] {
+    return [`  ${title}: ${this.#event(event)}`, ...decisions.map((decision) => `    ${this.#decision(decision)}`)];
+  }
+
+  #decision({ operator, verdict, why }: Decision): string {
+    const { green, red } = this.#colors;
+    const word = verdict === 'PASS' || verdict === 'HELD' ? green(verdict) : red(verdict);
+    return `${visible(operator)} ${word}${why === '' ? '' : ` ${visible(why)}`}`;
+  }
+
+  #window({ operator, key, count, start, end, closesAt, missing, soFar }: WindowExplanation): readonly string[] {
+    const bounds = end === null ? `since ${timeText(start)}` : `${timeText(start)} to ${timeText(end)}`;
+    const closing = missing === null ? `closes at ${timeText(closesAt ?? Infinity)}` : `${counted(missing, 'more event')} to a result`;
+    const name = key === null ? '' : ` of ${visible(key)}`;
+    return [
+      `  open window${name}: ${visible(operator)}, ${bounds}, holds ${counted(count, 'event')}, ${closing}`,
+      ...(soFar === null ? [] : [`    so far ${fieldsText(soFar, this.#colors)}`]),
+    ];
+  }
+
+  #event({ type, time, fields }: ExplainedEvent): string {
+    return `${this.#colors.dim(timeText(time))} ${eventText(type, fields, this.#colors)}`;
+  }
+}
+
+function progressText({ stepsTaken, steps }: RunExplanation): string {
+  return `${stepsTaken} of ${counted(steps, 'step')}`;
+}
+
+/** ``, until @10s, 1s left``; empty where nothing ends it. */
+export function deadlineText({ isAbsence, deadline, leftMs }: WaitingStep): string {
+  if (deadline === null) return '';
+  const left = leftMs === null || leftMs === 0 ? '' : `, ${durationText(leftMs)} left`;
+  return `${isAbsence ? ', in force until' : ', until'} ${timeText(deadline)}${left}`;
+}
+
+function isSame(a: Attempt, b: Attempt): boolean {
+  return a.event.fields === b.event.fields && a.event.time === b.event.time && a.decisions.length === b.decisions.length;
+}

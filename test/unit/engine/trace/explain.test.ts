@@ -1,0 +1,288 @@
+import { describe, expect, it } from 'vitest';
+import type { Value } from '../../../../shared/events/value.ts';
+import { compiledBackend } from '../../../../worker/engine/compile/compiled-backend.ts';
+import type { EngineOptions } from '../../../../worker/engine/create-engine.ts';
+import { planOf } from '../../../scenarios/run-program.ts';
+import { type EngineRun, start } from '../support/engine-run.ts';
+
+type Event = readonly [type: string, time: number, fields?: Readonly<Record<string, Value>>];
+
+function run(program: string, events: readonly Event[], options: EngineOptions = { explain: true }): EngineRun {
+  const engine = start(planOf(program), options);
+  for (const event of events) engine.push(...event);
+  return engine;
+}
+
+/** Steps waited for, with what was against each event that came for them. */
+function waits({ engine }: EngineRun, stream: string, key?: string): unknown {
+  const { pattern } = engine.explain(stream, key);
+  return (pattern?.furthest?.waitsFor ?? pattern?.begins ?? []).map(({ step, deadline, candidates }) => [
+    step,
+    deadline,
+    candidates.map(({ problem }) => problem),
+  ]);
+}
+
+function ended({ engine }: EngineRun, stream = 'S'): unknown {
+  const last = engine.explain(stream).pattern?.ended;
+  return last && [last.end, last.time, last.reason];
+}
+
+describe('a condition that failed', () => {
+  const problemOf = (where: string, fields: Readonly<Record<string, Value>>, lines = ''): unknown => {
+    const program = `${lines}stream S = A as a -> B where ${where} as b\n`;
+    const { engine } = run(program, [
+      ['A', 0, { v: 50, k: 'x' }],
+      ['B', 1, fields],
+    ]);
+    return engine.explain('S').pattern?.furthest?.waitsFor[0]?.candidates[0]?.problem;
+  };
+
+  it('is the first part of an and that is not true, with both sides', () => {
+    expect(problemOf('price > 10 and price > a.v and price > 100', { price: 40 })).toBe('price (40) > a.v (50)');
+    expect(problemOf('price > 10 and price > a.v', {})).toBe('price (null) > 10');
+    expect(problemOf('price * 2 + 1 > a.v', { price: 1 })).toBe('price * 2 + 1 (3) > a.v (50)');
+  });
+
+  it('names every alternative of an or, and what a not denies', () => {
+    expect(problemOf('k == "y" or (n > 1 and n < 3)', { k: 'z', n: 5 })).toBe('k ("z") == "y" or (n (5) > 1 and n (5) < 3)');
+    expect(problemOf('not (k == a.k)', { k: 'x' })).toBe('not (k ("x") == a.k ("x"))');
+    expect(problemOf('k is null', { k: 'x' })).toBe('k ("x") is null');
+  });
+
+  it('shows the values that a call reads', () => {
+    expect(problemOf('contains(name, "ell") and starts_with(name, "x")', { name: 'hello' })).toBe('starts_with(name ("hello"), "x")');
+    expect(problemOf('flag', { flag: false })).toBe('flag (false)');
+  });
+
+  it('says why it could not be evaluated', () => {
+    expect(problemOf('upper(n) == "A"', { n: 5 })).toMatch(/^upper\(n\) == "A" fails: /);
+  });
+
+  it('reads the variables of the program as they are, and changes none of them', () => {
+    const lines = 'var seen = 7\nfn next() -> int:\n    seen := seen + 1\n    return seen\n';
+    const program = `${lines}stream S = A as a -> B where next() < v as b\nstream T = C.emit(seen: seen)\n`;
+    const engine = run(program, [
+      ['A', 0, { v: 1 }],
+      ['B', 1, { v: 1 }],
+    ]);
+    expect(waits(engine, 'S')).toEqual([['B where next() < v as b', null, ['next() (9) < v (1)']]]);
+    engine.push('C', 2);
+    expect(engine.outputs.at(-1)).toBe('T@2 {"seen":8}');
+  });
+
+  it('is cut where a value is long', () => {
+    expect(problemOf('k == "y"', { k: 'x'.repeat(100_000) })).toHaveLength(71);
+  });
+});
+
+describe('the furthest run', () => {
+  it('reads a closure: its last event, its length, the event before', () => {
+    const program = 'stream S = A as a -> B+ where v > b.v as b -> C where count(b) > 2 and n > sum(b.v) as c\n';
+    const engine = run(program, [
+      ['A', 0],
+      ['B', 1, { v: 1 }],
+      ['B', 2, { v: 5 }],
+      ['B', 3, { v: 4 }],
+      ['C', 4, { n: 1 }],
+    ]);
+    expect(waits(engine, 'S')).toEqual([
+      ['C where count(b) > 2 and n > sum(b.v) as c', null, ['count(b) (2) > 2']],
+      ['B+ where v > b.v as b', null, ['v (4) > b.v (5)']],
+    ]);
+    expect(engine.engine.explain('S').pattern?.furthest?.held.map(({ name, count }) => [name, count])).toEqual([
+      ['a', 1],
+      ['b', 2],
+    ]);
+  });
+
+  it('waits for every branch of an AND, and for a NOT in force', () => {
+    const program = 'stream S = A as a -> AND(B as b, C where v > 1 as c) -> NOT D -> E within 1m\n';
+    const events: readonly Event[] = [
+      ['A', 0],
+      ['C', 1, { v: 1 }],
+    ];
+    expect(waits(run(program, events), 'S')).toEqual([
+      ['B as b', 60_000, []],
+      ['C where v > 1 as c', 60_000, ['v (1) > 1']],
+    ]);
+    expect(waits(run(program, [...events, ['B', 2], ['C', 3, { v: 2 }]]), 'S')).toEqual([
+      ['E', 60_000, []],
+      ['NOT D', null, []],
+    ]);
+  });
+
+  it('is told of one key, of events behind its last one', () => {
+    const program = 'stream S = A as a -> B where v > 1 as b .partition_by(k, r)\n';
+    const engine = run(program, [
+      ['B', 0, { k: 'x', r: 1, v: 0 }],
+      ['A', 1, { k: 'x', r: 1 }],
+      ['B', 2, { k: 'x', r: 2, v: -5 }],
+      ['B', 3, { k: 'x', r: 1, v: 1 }],
+    ]);
+    expect(waits(engine, 'S', 'x, 1')).toEqual([['B where v > 1 as b', null, ['v (1) > 1']]]);
+    expect(engine.engine.explain('S', 'x, 2').pattern?.openRuns).toBe(0);
+  });
+});
+
+describe('the run that ended last', () => {
+  it('says which event of a NOT ended it', () => {
+    expect(
+      ended(
+        run('stream S = A as a -> NOT B where v > 1 -> C\n', [
+          ['A', 0],
+          ['B', 1, { v: 1 }],
+          ['B', 2, { v: 2 }],
+        ]),
+      ),
+    ).toEqual(['forbidden', 2, 'NOT B where v > 1 forbids the event']);
+  });
+
+  it('says that the next event was not the next step', () => {
+    expect(
+      ended(
+        run('stream S = A as a -> B as b -> C .strict()\n', [
+          ['A', 0],
+          ['C', 1],
+        ]),
+      )?.toString(),
+    ).toMatch(/^broken,1,under \.strict/);
+  });
+
+  it('says that another match counted, that the budget was used up, and that its key expired', () => {
+    const twice: readonly Event[] = [
+      ['A', 0],
+      ['A', 1],
+      ['B', 2],
+      ['B', 3],
+    ];
+    const skipping = run('stream S = A as a -> B as b .after_match(skip_past_last)\n', twice.slice(0, 3));
+    expect(ended(skipping)?.toString()).toMatch(/^(matched|skipped),2/);
+    expect(ended(run('stream S = A as a -> B as b .max_runs(1)\n', twice.slice(0, 2)))).toEqual([
+      'dropped',
+      1,
+      'the state budget was used up',
+    ]);
+    const expiring = 'stream S = A as a -> B as b .partition_by(k, expire: 10ms)\n';
+    expect(
+      ended(
+        run(expiring, [
+          ['A', 0, { k: 1 }],
+          ['A', 100, { k: 2 }],
+        ]),
+      ),
+    ).toEqual(null);
+    expect(
+      run(expiring, [
+        ['A', 0, { k: 1 }],
+        ['A', 100, { k: 2 }],
+      ]).engine.explain('S', '1').pattern?.ended?.end,
+    ).toBe('expired');
+  });
+
+  it('has the time of its absence when time alone completed it', () => {
+    const engine = run('stream S = A as a -> NOT B within 5ms .emit()\n', [
+      ['A', 0],
+      ['C', 100],
+    ]);
+    engine.engine.advance(100);
+    expect(ended(engine)).toEqual(['matched', 5, 'it matched']);
+  });
+});
+
+describe('how far an event came', () => {
+  const verdicts = ({ engine }: EngineRun, key?: string): unknown =>
+    engine
+      .explain('S', key)
+      .attempts.map(({ kind, decisions }) => [kind, ...decisions.map(({ verdict, why }) => `${verdict} ${why}`.trim())]);
+
+  it('says which key was seen before, and that a rate was used up', () => {
+    const program = 'stream S = A.throttle(2, per: 1m).distinct(k).emit()\n';
+    expect(
+      verdicts(
+        run(program, [
+          ['A', 0, { k: 1 }],
+          ['A', 1, { k: 1 }],
+        ]),
+      ),
+    ).toEqual([['event', 'PASS', 'BLOCK k (1) has passed before']]);
+    expect(
+      verdicts(
+        run(program, [
+          ['A', 0],
+          ['A', 1],
+          ['A', 2],
+        ]),
+      ),
+    ).toEqual([['event', 'BLOCK it has passed 2 in that time']]);
+  });
+
+  it('says that an operator failed, and that an event came too late', () => {
+    expect(verdicts(run('stream S = A.where(upper(v) == "A").emit()\n', [['A', 0, { v: 5 }]]))?.toString()).toMatch(/^event,FAIL /);
+    const windows = 'stream S = A.window(10ms).aggregate(n: count())\n';
+    expect(
+      verdicts(
+        run(windows, [
+          ['A', 0],
+          ['A', 50],
+          ['A', 1],
+        ]),
+      ),
+    ).toEqual([['event', 'LATE']]);
+  });
+
+  it('tells of the last event of a key whichever came since', () => {
+    const engine = run('stream S = A.partition_by(k).where(v > 1).limit(1).emit()\n', [
+      ['A', 0, { k: 'x', v: 0 }],
+      ['A', 1, { k: 'y', v: 2 }],
+    ]);
+    expect(verdicts(engine, 'x')).toEqual([['event', 'BLOCK v (0) > 1']]);
+    expect(verdicts(engine, 'y')).toEqual([['event', 'PASS', 'PASS', 'PASS']]);
+  });
+});
+
+describe('an explanation', () => {
+  const program = `var n = 0
+stream P = A as a -> B+ where k == a.k and v > b.v as b -> C where k == a.k as c .within(20ms).emit(k: a.k, n: count(b))
+stream W = B.partition_by(k).window(5ms).aggregate(n: count(), s: sum(v)).having(n > 1).emit()
+stream J = join(A, C).on(A.k == C.k and C.v > 1).window(10ms).emit(k: A.k)
+stream N = A as a -> NOT C where k == a.k within 7ms .partition_by(k).emit(k: a.k)
+stream F = W.fork(big: .where(s > 3).emit(), small: .where(s <= 3).emit())
+`;
+  const events = Array.from({ length: 200 }, (_, i): Event => ['ABBC'[(i * 7) % 4] as string, i, { k: (i * 5) % 3, v: (i * 11) % 7 }]);
+
+  it.each([
+    ['the reference evaluator', {}],
+    ['generated code', { backend: compiledBackend }],
+  ])('changes nothing of what a program does with %s: outputs and state are the same', (_, options) => {
+    const plain = run(program, [], options);
+    const explained = run(program, [], { ...options, explain: true });
+    for (const event of events) {
+      plain.push(...event);
+      explained.push(...event);
+      for (const stream of 'PWJNF') explained.engine.explain(stream);
+    }
+    expect(explained.outputs).toEqual(plain.outputs);
+    expect(explained.engine.snapshot()).toEqual(plain.engine.snapshot());
+    expect(plain.outputs.length).toBeGreaterThan(50);
+  });
+
+  it('tells from the state alone what an engine without it holds', () => {
+    const { engine } = run(program, events.slice(0, 50), {});
+    expect(engine.explain('P').pattern?.furthest?.stepsTaken).toBe(2);
+    expect(engine.explain('W').windows.length).toBeGreaterThan(0);
+    expect(engine.explain('J').join?.sides.some(({ waiting }) => waiting.length > 0)).toBe(true);
+    expect(engine.explain('W').attempts).toEqual([]);
+  });
+
+  it('remembers the last 1,000 keys', () => {
+    const many = Array.from({ length: 1_500 }, (_, i): Event => ['A', i, { k: i }]);
+    const { engine } = run('stream S = A.partition_by(k).where(k < 0).limit(1)\n', many);
+    expect(engine.explain('S', '499').nothing).toMatch(/^no event with key "499" came/);
+    expect(engine.explain('S', '500').nothing).toBeNull();
+  });
+
+  it('refuses a stream that the program has not', () => {
+    expect(() => run('stream Alerts = A\n', []).engine.explain('Alert')).toThrow("the program has no stream 'Alert'");
+  });
+});

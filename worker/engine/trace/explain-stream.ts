@@ -1,0 +1,156 @@
+import { nearestName } from '../../../shared/language/diagnostics/nearest-name.ts';
+import type { InputPlan, OperatorPlan, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import type { Operator } from '../operators/operator.ts';
+import { inputsOf } from '../streams/plan-inputs.ts';
+import type { ConditionReader } from './condition.ts';
+import { explainAttempt } from './explain-attempt.ts';
+import { explainJoin } from './explain-join.ts';
+import { explainPattern } from './explain-pattern.ts';
+import type { Attempt, Explanation, WindowExplanation } from './explanation.ts';
+import type { JoinView, PatternView } from './views.ts';
+import { firstRowOf, type RecordedAttempt, type StreamWitness } from './witness.ts';
+
+/** What a stream shows of itself. */
+export interface StreamEvidence {
+  readonly plan: StreamPlan;
+  /** Null for a source that holds nothing. */
+  readonly source: PatternView | JoinView | null;
+  readonly operators: readonly { readonly plan: OperatorPlan; readonly operator: Operator }[];
+  readonly witness: StreamWitness;
+  /** The stream's watermark, ms. */
+  readonly now: number;
+  readonly eventsIn: number;
+  readonly eventsOut: number;
+  readonly reader: ConditionReader;
+  streamName(index: number): string;
+}
+
+/** Keys that are offered in place of one that is not known. */
+const KEYS_OFFERED_MAX = 5;
+
+/** Explains a stream, of one key or as it stands. */
+export function explainStream(evidence: StreamEvidence, asked: string | null): Explanation {
+  const nothing = nothingToSay(evidence, asked);
+  const key = asked ?? chosenKey(evidence);
+  const told = nothing === null ? tell(evidence, asked, key) : NOTHING_TOLD;
+  return {
+    stream: evidence.plan.name,
+    key: (asked ?? told.key) || null,
+    time: Number.isFinite(evidence.now) ? evidence.now : null,
+    eventsIn: evidence.eventsIn,
+    eventsOut: evidence.eventsOut,
+    nothing,
+    pattern: told.pattern,
+    join: told.join,
+    windows: told.windows,
+    attempts: told.attempts,
+    furthest: told.furthest,
+  };
+}
+
+type Told = Pick<Explanation, 'key' | 'pattern' | 'join' | 'windows' | 'attempts' | 'furthest'>;
+
+const NOTHING_TOLD: Told = { key: null, pattern: null, join: null, windows: [], attempts: [], furthest: null };
+
+function tell(evidence: StreamEvidence, asked: string | null, chosen: string | null): Told {
+  const { plan, source, witness, reader, now } = evidence;
+  const pattern =
+    source?.kind === 'pattern' && plan.source.kind === 'pattern'
+      ? explainPattern({ plan: plan.source.pattern, view: source, witness, now, reader }, asked)
+      : null;
+  const joined =
+    source?.kind === 'join' && plan.source.kind === 'join'
+      ? explainJoin({ plan: plan.source, view: source, witness, reader }, asked)
+      : null;
+  const key = asked ?? pattern?.furthest?.key ?? joined?.key ?? chosen;
+  return {
+    key,
+    pattern,
+    join: joined?.join ?? null,
+    windows: windowsOf(evidence, key),
+    attempts: attemptsOf(evidence, key),
+    furthest: attemptOf(evidence, asked === null ? witness.furthest : null),
+  };
+}
+
+/** The key of the last event. */
+function chosenKey({ witness }: StreamEvidence): string | null {
+  return witness.latest?.text || null;
+}
+
+function attemptsOf(evidence: StreamEvidence, key: string | null): readonly Attempt[] {
+  const { witness, plan } = evidence;
+  const record = witness.record(key ?? '') ?? (key === null ? witness.latest : null);
+  const event = plan.source.kind === 'pattern' ? null : (record?.event ?? null);
+  return [event, record?.result ?? null].flatMap((recorded) => {
+    const attempt = attemptOf(evidence, recorded);
+    return attempt === null ? [] : [attempt];
+  });
+}
+
+function attemptOf({ reader }: StreamEvidence, recorded: RecordedAttempt | null): Attempt | null {
+  return recorded === null ? null : explainAttempt(recorded, reader);
+}
+
+function windowsOf({ operators, witness }: StreamEvidence, key: string | null): readonly WindowExplanation[] {
+  return operators.flatMap(({ plan, operator }) =>
+    (operator.openWindows?.() ?? []).flatMap(({ last, ...window }) => {
+      const keyOfWindow = witness.keyTextOf(last, plan);
+      if (key !== null && keyOfWindow !== key) return [];
+      return [{ operator: plan.text, key: keyOfWindow || null, ...window }];
+    }),
+  );
+}
+
+/** Why there is nothing to say; null when there is. */
+function nothingToSay(evidence: StreamEvidence, asked: string | null): string | null {
+  const { plan, eventsIn } = evidence;
+  if (eventsIn === 0 && plan.source.kind !== 'timer') return nothingCame(evidence);
+  if (asked === null) return null;
+  const isKeyed =
+    plan.source.kind === 'join' || plan.partition.keys.length > 0 || plan.operators.some(({ partition }) => partition !== undefined);
+  if (!isKeyed) return `${plan.name} has no partition: leave the key out`;
+  const known = knownKeys(evidence);
+  return known.includes(asked) ? null : unknownKey(asked, known);
+}
+
+function nothingCame({ plan, streamName }: StreamEvidence): string {
+  const names = [...new Set(inputsOf(plan.source).map((input) => inputText(input, streamName)))];
+  return `nothing came: ${names.length > 1 ? 'neither ' : 'no '}${names.join(' nor ')}`;
+}
+
+function inputText({ from, name }: InputPlan, streamName: (index: number) => string): string {
+  switch (from.kind) {
+    case 'event':
+      return `event ${from.type}`;
+    case 'stream':
+      return `result of ${streamName(from.stream)}`;
+    case 'late':
+      return `late event of ${streamName(from.stream)}`;
+    case 'branch':
+      return `result of ${name}`;
+  }
+}
+
+/** Keys of what is held, and those remembered. */
+function knownKeys({ source, operators, witness }: StreamEvidence): readonly string[] {
+  const held = source?.kind === 'pattern' ? source.runs.flatMap((run) => firstRowOf(run) ?? []) : [];
+  const windows = operators.flatMap(({ plan, operator }) =>
+    (operator.openWindows?.() ?? []).map(({ last }) => witness.keyTextOf(last, plan)),
+  );
+  return [...new Set([...held.map((row) => witness.keyTextOf(row)), ...windows, ...witness.keys])];
+}
+
+function unknownKey(asked: string, known: readonly string[]): string {
+  const near: string[] = [];
+  for (let nearest = nearestName(asked, known); nearest !== undefined && near.length < KEYS_OFFERED_MAX; ) {
+    near.push(nearest);
+    nearest = nearestName(
+      asked,
+      known.filter((key) => !near.includes(key)),
+    );
+  }
+  const offered = near.length > 0 ? near : known.slice(-KEYS_OFFERED_MAX);
+  const which = near.length > 0 ? 'the nearest' : known.length > offered.length ? 'the last' : 'known';
+  return `no event with key ${JSON.stringify(asked)} came; ${which}: ${offered.map((key) => JSON.stringify(key)).join(', ')}`;
+}

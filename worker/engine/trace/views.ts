@@ -1,0 +1,43 @@
+import type { Fields } from '../../../shared/events/event.ts';
+import type { Row } from '../operators/row.ts';
+import type { Offer } from '../patterns/residual.ts';
+import type { Run } from '../patterns/run.ts';
+
+/** What a pattern holds and waits for, to be read and not changed. */
+export interface PatternView {
+  readonly kind: 'pattern';
+  /** Open runs in order of creation. */
+  readonly runs: readonly Run[];
+  /** The steps that open a run. */
+  readonly first: readonly Offer[];
+}
+
+/** The events that wait in a join. */
+export interface JoinView {
+  readonly kind: 'join';
+  /** In order of arrival. */
+  readonly waiting: readonly WaitingView[];
+}
+
+export interface WaitingView {
+  readonly side: number;
+  readonly row: Row;
+  readonly isMatched: boolean;
+  /** The last event time at which it waits; Infinity where it waits for any time. */
+  readonly until: number;
+}
+
+/** A window that is open. */
+export interface WindowView {
+  /** Its last event. */
+  readonly last: Row;
+  readonly count: number;
+  readonly start: number;
+  readonly end: number | null;
+  /** Null for one that closes by number of events. */
+  readonly closesAt: number | null;
+  /** Events that a count window still needs. */
+  readonly missing: number | null;
+  /** What its aggregates give so far; null without aggregate, or when they cannot be evaluated yet. */
+  readonly soFar: Fields | null;
+}
