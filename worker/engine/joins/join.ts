@@ -7,6 +7,7 @@ import { type Evaluate, type Row, scopeOf } from '../operators/row.ts';
 import { loadRow, saveRow } from '../state/saved-row.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
 import { justAfter, plus } from '../time/instants.ts';
+import type { WaitingView } from '../trace/views.ts';
 import { JoinBuffer, type Waiting } from './join-buffer.ts';
 
 /** One waiting event of each side; null stands for the arriving row. */
@@ -62,6 +63,12 @@ export class JoinOperator {
   /** The first watermark at which the row waits no longer. */
   #endOf(row: Row): number {
     return justAfter(plus(row.time, this.#keepsMs));
+  }
+
+  /** The events that wait, in order of arrival. */
+  waiting(): readonly WaitingView[] {
+    const held = [...this.#endings.items()].filter((waiting) => waiting.isHeld).sort((a, b) => a.order - b.order);
+    return held.map(({ side, row, isMatched }) => ({ side, row, isMatched, until: plus(row.time, this.#keepsMs) }));
   }
 
   deadline(): number {
