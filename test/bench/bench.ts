@@ -1,0 +1,118 @@
+/** Measures the engine: `npm run bench -- --help`. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type AgainstFigures, measureAgainst } from './against.ts';
+import { type Build, buildCheckout, ROOT } from './builds.ts';
+import { noisyRounds } from './calibrator.ts';
+import { recordExpected } from './expectations.ts';
+import { type MicroCase, microCases } from './micro/cases.ts';
+import { MicroBench } from './micro-bench.ts';
+import { type BenchOptions, chosen, readOptions, USAGE, UsageError } from './options.ts';
+import { type BenchReport, reportText } from './report.ts';
+import { measureInRounds } from './rounds.ts';
+import { ScenarioBench } from './scenario-bench.ts';
+import { eventsOf, type Scenario, scenarios } from './scenarios.ts';
+import { ServiceBench, type ServiceCase, serviceCases } from './service-bench.ts';
+
+/** A share of the events where only the counts matter. */
+const QUICK_SCALE = 0.05;
+/** The first makes the code warm. */
+const WARM_RUNS = 2;
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  if (args.includes('--help')) return print(USAGE);
+  const work = mkdtempSync(join(tmpdir(), 'cep-bench-'));
+  try {
+    const options = readOptions(args);
+    const report = options.against === undefined ? await bench(options, work) : await benchAgainst(options, options.against, work);
+    print(options.json ? JSON.stringify(report, null, 2) : reportText(report));
+    return report.against !== null && report.against.slower.length > 0 ? 1 : 0;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`${error.message}\n\n${USAGE}`);
+    return 2;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+async function bench(options: BenchOptions, work: string): Promise<BenchReport> {
+  const tasks = chosen(allTasks(), options.names);
+  const build = await buildCheckout(ROOT);
+  const made = tasks.map(({ make }) => make({ build, work, options }));
+  const calibrations = await measureInRounds(made, options.rounds, say);
+  const scenarioBenches = made.filter((one) => one instanceof ScenarioBench);
+  if (options.record) for (const one of scenarioBenches) recordExpected(one.name, one.events, one.expected);
+  return {
+    ...circumstances(options),
+    noisy: noisyRounds(calibrations),
+    scenarios: scenarioBenches.map((one) => one.figures()),
+    micro: made.flatMap((one) => (one instanceof MicroBench ? [one.figures()] : [])),
+    service: made.flatMap((one) => (one instanceof ServiceBench ? [one.figures()] : [])),
+    against: null,
+  };
+}
+
+async function benchAgainst(options: BenchOptions, folder: string, work: string): Promise<BenchReport> {
+  const { names, events, rounds } = options;
+  const picked = chosen(
+    scenarios.map((scenario) => ({ ...scenario, group: 'scenarios' })),
+    names,
+  );
+  const ours = await buildCheckout(ROOT);
+  const { calibrations, ...against }: AgainstFigures = await measureAgainst(picked, { ours, folder, events, rounds, work, say });
+  return { ...circumstances(options), noisy: noisyRounds(calibrations), scenarios: [], micro: [], service: [], against };
+}
+
+interface TaskSetup {
+  readonly build: Build;
+  readonly work: string;
+  readonly options: BenchOptions;
+}
+
+interface Task {
+  readonly name: string;
+  readonly group: string;
+  readonly make: (setup: TaskSetup) => ScenarioBench | MicroBench | ServiceBench;
+}
+
+function allTasks(): Task[] {
+  const ofScenario = (scenario: Scenario): Task => ({
+    name: scenario.name,
+    group: 'scenarios',
+    make: ({ build, work, options: { quick, events, record } }) => {
+      const setup = { build, work, events: eventsOf(scenario, events), runs: quick ? 1 : WARM_RUNS };
+      return record ? new ScenarioBench(scenario, setup, null) : new ScenarioBench(scenario, setup);
+    },
+  });
+  const ofMicro = (micro: MicroCase): Task => ({
+    name: micro.name,
+    group: 'micro',
+    make: ({ build, options: { quick } }) => new MicroBench(micro, build, quick ? QUICK_SCALE : 1),
+  });
+  const ofService = (one: ServiceCase): Task => ({
+    name: one.name,
+    group: 'service',
+    make: ({ build, work, options: { quick } }) => new ServiceBench(one, { build, work, scale: quick ? QUICK_SCALE : 1 }),
+  });
+  return [...scenarios.map(ofScenario), ...microCases.map(ofMicro), ...serviceCases.map(ofService)];
+}
+
+function circumstances({ rounds }: BenchOptions): Pick<BenchReport, 'date' | 'node' | 'processor' | 'cores' | 'rounds'> {
+  const processor = cpus()[0]?.model.trim() ?? 'unknown';
+  return { date: new Date().toISOString(), node: process.versions.node, processor, cores: availableParallelism(), rounds };
+}
+
+function print(text: string): number {
+  process.stdout.write(`${text}\n`);
+  return 0;
+}
+
+/** What is at work, for those who wait. */
+function say(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
+  else process.stderr.write(`${text}\n`);
+}

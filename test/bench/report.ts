@@ -1,0 +1,99 @@
+import type { AgainstFigures } from './against.ts';
+import type { Comparison } from './comparison.ts';
+import type { MicroSummary } from './micro-bench.ts';
+import type { ScenarioFigures } from './scenario-bench.ts';
+import type { ServiceFigures } from './service-bench.ts';
+import type { Spread } from './statistics.ts';
+
+/** Figures of one run, as `--json` prints them. */
+export interface BenchReport {
+  /** ISO 8601. */
+  readonly date: string;
+  readonly node: string;
+  readonly processor: string;
+  readonly cores: number;
+  readonly rounds: number;
+  /** Of each round: the machine was busy with something else. */
+  readonly noisy: readonly boolean[];
+  readonly scenarios: readonly ScenarioFigures[];
+  readonly micro: readonly MicroSummary[];
+  readonly service: readonly ServiceFigures[];
+  readonly against: Omit<AgainstFigures, 'calibrations'> | null;
+}
+
+/** Tables for people. */
+export function reportText(report: BenchReport): string {
+  const { date, node, processor, cores, rounds, noisy } = report;
+  const busy = noisy.filter(Boolean).length;
+  const noise = busy === 0 ? '' : `\nNOISY: in ${busy} of ${noisy.length} rounds the machine was busy; read the ratios, not the times.`;
+  return [
+    `${date.slice(0, 10)}, Node ${node}, ${cores} cores (${processor}); rounds: ${rounds}; median (min-max)${noise}`,
+    table('Scenarios', SCENARIO_HEAD, report.scenarios.map(scenarioRow)),
+    table('In memory', MICRO_HEAD, report.micro.map(microRow)),
+    table('Process', ['case', 'what', 'value'], report.service.map(serviceRow)),
+    report.against === null ? '' : againstText(report.against),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+const SCENARIO_HEAD = ['scenario', 'outputs', 'cold ms', 'bound cold ms', 'K events/s', 'bound K/s', 'x bound', 'x reference', 'peak MB'];
+
+function scenarioRow(one: ScenarioFigures): string[] {
+  return [
+    one.name,
+    one.outputs.toLocaleString('en-US'),
+    range(one.coldMs, 0),
+    range(one.coldBoundMs, 0),
+    range(thousandths(one.rate), 0),
+    range(thousandths(one.boundRate), 0),
+    range(one.timesBound, 1),
+    range(one.timesReference, 2),
+    range(one.peakMb, 0),
+  ];
+}
+
+const MICRO_HEAD = ['case', 'what', 'outputs', 'K events/s', 'x reference', 'p50 us', 'p99 us', 'p99.9 us', 'max us'];
+
+function microRow(one: MicroSummary): string[] {
+  return [
+    one.name,
+    one.what,
+    one.outputs.toLocaleString('en-US'),
+    range(thousandths(one.rate), 0),
+    range(one.timesReference, 2),
+    ...[one.p50, one.p99, one.p999].map((spread) => range(thousandths(spread), 2)),
+    range(thousandths(one.max), 0),
+  ];
+}
+
+function serviceRow({ name, what, unit, value }: ServiceFigures): string[] {
+  return [name, what, `${range(value, 1)} ${unit}`];
+}
+
+function againstText({ comparisons, again, slower }: Omit<AgainstFigures, 'calibrations'>): string {
+  const row = ({ name, ratio, isSlower }: Comparison): string[] => [name, range(ratio, 3), isSlower ? 'slower' : ''];
+  const verdict = slower.length === 0 ? 'No scenario is slower than in the other checkout.' : `Slower in two runs: ${slower.join(', ')}.`;
+  const parts = [table('Speed as a share of the other checkout', ['scenario', 'ratio', ''], comparisons.map(row))];
+  if (again.length > 0) parts.push(table('Once more', ['scenario', 'ratio', ''], again.map(row)));
+  return [...parts, verdict].join('\n\n');
+}
+
+function thousandths({ median, min, max }: Spread): Spread {
+  return { median: median / 1000, min: min / 1000, max: max / 1000 };
+}
+
+/** `12.3 (11.9-14.0)`; a single figure alone. */
+export function range({ median, min, max }: Spread, digits: number): string {
+  const text = (value: number): string => value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return min === max ? text(median) : `${text(median)} (${text(min)}-${text(max)})`;
+}
+
+/** A Markdown table under its title; nothing without rows. */
+export function table(title: string, head: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return '';
+  const widths = head.map((cell, column) => Math.max(cell.length, 3, ...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] as number)).join(' | ')} |`;
+  return [`${title}:`, '', line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+}
