@@ -36,4 +36,11 @@ export const limits = {
   patternClosureEventsDefault: 10_000,
   /** Matches that one completion may give under `.subsets()` (`limit:`); what is cut is counted and reported. */
   patternSubsetsPerCompletionDefault: 10_000,
+
+  /** Look-ups of one `.enrich` that are under way at a time; further ones wait for their turn. */
+  enrichLookupsDefault: 64,
+  /** Keys in the cache of one `.enrich`; over it the least recently wanted gives way. */
+  enrichCacheEntriesDefault: 10_000,
+  /** Rows that one call of a model takes (`batch_size:`). */
+  scoreBatchRowsDefault: 256,
 } as const;

@@ -1,6 +1,7 @@
 import { CepError } from '../../shared/errors/error.ts';
 import { EvaluationError } from '../../shared/language/functions/descriptor.ts';
 import type { Plan } from '../../shared/language/plan/plan.ts';
+import { requireModels } from './analytics/models.ts';
 import type { Engine, EngineHost } from './engine.ts';
 import type { BackendFactory, ExpressionBackend } from './evaluate/backend.ts';
 import { ReferenceBackend } from './evaluate/reference-backend.ts';
@@ -20,9 +21,10 @@ export interface EngineOptions {
 
 /**
  * An engine for a checked program, with its globals evaluated and nothing pushed yet.
- * @throws CepError when a global cannot be evaluated, or the program uses what this engine has not (E099).
+ * @throws CepError when a global cannot be evaluated, or the program scores and the host runs no models.
  */
 export function createEngine(plan: Plan, host: EngineHost, options: EngineOptions = {}): Engine {
+  requireModels(plan, host);
   const backend = load(plan, options.backend ?? ((program) => new ReferenceBackend(program)));
   return new ProgramEngine(plan, host, { backend, strictEvents: options.strictEvents ?? false, explain: options.explain ?? false });
 }

@@ -17,9 +17,17 @@ export interface Engine {
   advance(time: number, source?: string): void;
   /** The finite input has ended: time goes to infinity, upstream first. */
   end(): void;
+  /**
+   * The answer to a question of `EngineHost.lookup` or `.score`: an input like an event, so a replay hands it in at the same
+   * place. Answers may come in any order, also behind `end`. False when nobody waits for it: unknown, or answered before.
+   */
+  answer(answer: Answer): boolean;
   /** Everything the engine remembers, as JSON-safe data. */
   snapshot(): EngineSnapshot;
-  /** Takes over what the snapshot has for operators this program still has; an engine that was not yet pushed to. */
+  /**
+   * Takes over what the snapshot has for operators this program still has; an engine that was not yet pushed to. What rows
+   * were waiting for is asked again, under new numbers.
+   */
   restore(snapshot: EngineSnapshot): RestoreReport;
   /**
    * Why a stream gave what it gave, or nothing. `key`: the values of its partition key (in a join, of the equality) as text,
@@ -39,8 +47,61 @@ export interface EngineHost {
   log?(entry: LogEntry): void;
   /** Rows that failed in a stream with `.on_error(dlq)`. */
   deadLetter?(letter: DeadLetter): void;
+  /**
+   * A row of `.enrich` needs this. The host answers at once, or later by `Engine.answer`; never by calling the engine from
+   * here. Absent: every look-up fails, and the log says so once for each operator.
+   */
+  lookup?(request: LookupRequest): Answered | undefined;
+  /** Rows of `.score` need this, in batches; answered as look-ups are. Absent: a program with `.score` is refused. */
+  score?(request: ScoreRequest): Answered | undefined;
   /** Set only when the program is traced; absent costs nothing. */
   trace?: Tracer;
+}
+
+/** What is looked up for a row of `.enrich`. */
+export interface LookupRequest {
+  /** Numbers questions of both kinds in the order in which they are asked. */
+  readonly id: number;
+  readonly stream: string;
+  readonly connector: string;
+  /** Never null. */
+  readonly key: Value;
+  /** What of the answer is used; empty = all of it. */
+  readonly fields: readonly string[];
+  /** The host answers `timeout` when it takes longer than this, ms. */
+  readonly timeoutMs: number;
+}
+
+/** Rows that wait for a model. */
+export interface ScoreRequest {
+  readonly id: number;
+  readonly stream: string;
+  readonly model: string;
+  readonly inputNames: readonly string[];
+  readonly outputs: readonly string[];
+  /** One array per row, in the order of `inputNames`; never null. */
+  readonly rows: readonly (readonly Value[])[];
+  /** `gpu`, `device_id`: hints. */
+  readonly parameters: ReadonlyMap<string, Value>;
+}
+
+/**
+ * How a question ended. The value of a look-up is a map of fields (or one value, where one field is asked for); that of a
+ * model one array per row, with one value per output.
+ */
+export type Result =
+  | { readonly status: 'ok'; readonly value: Value }
+  | { readonly status: 'error'; readonly message: string }
+  | { readonly status: 'timeout' };
+
+export interface Answered {
+  readonly result: Result;
+  /** How long it took, ms; null in a replay. */
+  readonly latencyMs: number | null;
+}
+
+export interface Answer extends Answered {
+  readonly id: number;
 }
 
 export interface Delivery {
@@ -88,6 +149,8 @@ export interface EngineCounters {
   readonly eventsInvalid: number;
   readonly eventsIncomplete: number;
   readonly outputs: number;
+  /** Questions to the host without an answer. */
+  readonly questionsOpen: number;
   /** By stream name. */
   readonly streams: ReadonlyMap<string, StreamCounters>;
 }
@@ -101,6 +164,8 @@ export interface StreamCounters {
   /** By `.dedupe`, `.throttle`, `.distinct`, `.limit`. */
   suppressed: number;
   runsActive: number;
+  /** Rows that wait for answers: a host that sees many takes in less until there are fewer. */
+  rowsWaiting: number;
   /** By reason: `max_runs`, `max_closure`, `subsets_limit`. */
   runsDropped: Map<string, number>;
   /** `.tap(counter:)`: by name and labels in text form. */

@@ -5,7 +5,8 @@ import type { Value, ValueArray, ValueMap } from '../../shared/events/value.ts';
 import { nearestName } from '../../shared/language/diagnostics/nearest-name.ts';
 import type { Plan } from '../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../shared/language/plan/types.ts';
-import type { Engine, EngineCounters, EngineHost, EngineSnapshot, RestoreReport } from './engine.ts';
+import { Effects } from './analytics/effects.ts';
+import type { Answer, Engine, EngineCounters, EngineHost, EngineSnapshot, RestoreReport } from './engine.ts';
 import type { ExpressionBackend } from './evaluate/backend.ts';
 import type { Row } from './operators/row.ts';
 import { decodeState, encodeState } from './state/codec.ts';
@@ -33,6 +34,7 @@ export class ProgramEngine implements Engine {
   readonly #records: ReadonlyMap<string, RecordType>;
   readonly #time: ProgramTime;
   readonly #queue = new ResultQueue();
+  readonly #effects = new Effects();
   readonly #routes: Routes;
   /** In order of declaration. */
   readonly #nodes: readonly StreamNode[];
@@ -67,6 +69,13 @@ export class ProgramEngine implements Engine {
       queue: this.#queue,
       conditions: new ConditionReaders(plan, () => this.#backend.saveGlobals()),
       isExplained,
+      effects: this.#effects,
+      settle: () => this.#settleAll(),
+      openGate: (gate, time) => {
+        this.#time.openGate(gate, time);
+        this.#step();
+        this.#settle();
+      },
       names: {
         function: (index) => plan.functions[index]?.name ?? '',
         global: (index) => plan.globals[index]?.name ?? '',
@@ -105,6 +114,7 @@ export class ProgramEngine implements Engine {
     this.#moveTimeTo(event, admission);
     this.#send(this.#routes.of(`event:${event.type}`), this.#rowOf(event, admission));
     this.#settle();
+    this.#effects.runTasks();
     return admission;
   }
 
@@ -113,6 +123,7 @@ export class ProgramEngine implements Engine {
     this.#time.tick(time, source);
     this.#completeDue();
     this.#settle();
+    this.#effects.runTasks();
   }
 
   end(): void {
@@ -120,6 +131,21 @@ export class ProgramEngine implements Engine {
     this.#time.end();
     this.#step();
     this.#settle();
+    this.#effects.runTasks();
+  }
+
+  answer(answer: Answer): boolean {
+    this.#backend.beginEvent();
+    const isAwaited = this.#effects.answer(answer);
+    this.#effects.runTasks();
+    return isAwaited;
+  }
+
+  /** What rows that go on after a wait have caused. */
+  #settleAll(): void {
+    this.#queue.drain();
+    this.#settle();
+    this.#schedule();
   }
 
   #moveTimeTo(event: InputEvent, { fields, time }: ValidEvent): void {
@@ -173,17 +199,25 @@ export class ProgramEngine implements Engine {
   snapshot(): EngineSnapshot {
     const streams = new Map(this.#nodes.map((node) => [node.plan.name, node.save()]));
     const counters = [this.#order, this.#eventsInvalid, this.#eventsIncomplete, this.#outputs];
-    return { version: 1, state: encodeState([counters, this.#time.save(), this.#backend.saveGlobals(), streams]) };
+    return { version: 1, state: encodeState([counters, this.#time.save(), this.#backend.saveGlobals(), streams, this.#effects.save()]) };
   }
 
   restore(snapshot: EngineSnapshot): RestoreReport {
-    const [counters, time, globals, streams] = decodeState(snapshot.state) as readonly [ValueArray, Value, ValueMap, ValueMap];
+    const [counters, time, globals, streams, effects] = decodeState(snapshot.state) as readonly [
+      ValueArray,
+      Value,
+      ValueMap,
+      ValueMap,
+      Value,
+    ];
     [this.#order, this.#eventsInvalid, this.#eventsIncomplete, this.#outputs] = counters as [number, number, number, number];
     this.#time.load(time);
     this.#backend.loadGlobals(globals);
+    this.#effects.load(effects);
     const report = this.#restoreStreams(streams);
     this.#time.finish();
     this.#schedule();
+    this.#effects.runTasks();
     return report;
   }
 
@@ -228,6 +262,7 @@ export class ProgramEngine implements Engine {
       eventsInvalid: this.#eventsInvalid,
       eventsIncomplete: this.#eventsIncomplete,
       outputs: this.#outputs,
+      questionsOpen: this.#effects.outstanding,
       streams: new Map(this.#nodes.map((node) => [node.plan.name, node.counters()])),
     };
   }

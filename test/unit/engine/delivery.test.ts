@@ -139,11 +139,4 @@ describe('delivery', () => {
       outputs: 2,
     });
   });
-
-  it('refuses what is not built, with the position', () => {
-    const score = operator({ kind: 'score', model: 'm', inputs: [], inputNames: [], outputs: [], parameters: new Map() });
-    expect(() => start(plan({ streams: [stream('S', [fromEvent('X')], { operators: [score] })] }))).toThrow(
-      'test.vpl:1:1: E099 score is not built yet',
-    );
-  });
 });

@@ -2,6 +2,7 @@ import type { Value } from '../../../shared/events/value.ts';
 import type { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { OperatorPlan, PlanExpression, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { Tracer } from '../engine.ts';
+import type { Gate } from '../time/gate.ts';
 import type { WindowView } from '../trace/views.ts';
 import type { Evaluate, Row } from './row.ts';
 
@@ -26,6 +27,8 @@ export interface Operator {
   advance(watermark: number): void;
   save(): Value;
   load(saved: Value): void;
+  /** Where it holds rows back for answers from outside; operators behind it see no time beyond. Absent = it never does. */
+  readonly gates?: readonly Gate[];
   /** The windows that are open, for explanations. Absent = it has none. */
   openWindows?(): readonly WindowView[];
 }

@@ -1,5 +1,7 @@
-import { CepError } from '../../../shared/errors/error.ts';
-import type { OperatorPlan, Origin, WindowOperatorPlan } from '../../../shared/language/plan/plan.ts';
+import type { OperatorPlan, WindowOperatorPlan } from '../../../shared/language/plan/plan.ts';
+import { Enrich } from '../analytics/enrich.ts';
+import { Forecast } from '../analytics/forecast/forecast.ts';
+import { Score } from '../analytics/score.ts';
 import { CountWindow } from '../windows/count-window.ts';
 import { RunningAggregate } from '../windows/running-aggregate.ts';
 import { SessionWindow } from '../windows/session-window.ts';
@@ -57,9 +59,9 @@ const operatorTable: { readonly [K in Kind]: OperatorEntry<K> } = {
   fork: { create: (plan, next, environment) => new Fork(plan, next, environment), waits: true },
   context: { create: (_plan, next) => new ContextMark(next) },
   trend_aggregate: { create: (_plan, next) => new TrendMark(next) },
-  forecast: { create: notBuilt, waits: true },
-  enrich: { create: notBuilt, waits: true },
-  score: { create: notBuilt, waits: true },
+  forecast: { create: (plan, next, environment) => new Forecast(plan, next, environment), waits: true },
+  enrich: { create: (plan, next, environment) => new Enrich(plan, next, environment), waits: true },
+  score: { create: (plan, next, environment) => new Score(plan, next, environment), waits: true },
 };
 
 export function createOperator(plan: OperatorPlan, next: Next, environment: StreamEnvironment): Operator {
@@ -87,14 +89,4 @@ function createWindow(plan: WindowOperatorPlan, next: Next, environment: StreamE
     case 'session':
       return new SessionWindow(plan, window, next, environment);
   }
-}
-
-function notBuilt(plan: OperatorPlan): never {
-  refuse(plan.text, plan.origin);
-}
-
-/** @throws CepError E099, with the position: the language has it and this engine has not. */
-function refuse(what: string, { source, span }: Origin): never {
-  const { line, column } = source.position(span.start);
-  throw new CepError('validation_error', `${source.name}:${line}:${column}: E099 ${what} is not built yet`);
 }

@@ -2,9 +2,12 @@ import type { Fields, OutputEvent } from '../../../shared/events/event.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import type { ForkPlan, OperatorPlan, ProcessPlan } from '../../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../../shared/language/plan/types.ts';
-import type { Delivery, LogEntry } from '../engine.ts';
+import type { Receiver } from '../analytics/effects.ts';
+import type { Delivery, LogEntry, LookupRequest, ScoreRequest } from '../engine.ts';
 import type { EmitFunction } from '../evaluate/backend.ts';
+import type { PatternObserver } from '../patterns/observer.ts';
 import type { Chain } from '../streams/chain.ts';
+import type { Gate } from '../time/gate.ts';
 import type { Next, OperatorEnvironment } from './operator.ts';
 import type { Row } from './row.ts';
 
@@ -20,6 +23,22 @@ export interface StreamEnvironment extends OperatorEnvironment {
   invoke(plan: ProcessPlan, args: readonly Value[], row: Row, emit: EmitFunction): void;
   /** The declared type of output events of this type, if it is declared. */
   outputType(type: string): RecordType | null;
+  /** A gate at which followers of the stream wait; the chain sees to the operators behind the one that has it. */
+  gate(): Gate;
+  closeGate(gate: Gate, time: number): void;
+  /** Time behind the gate goes on, with all that completes there. Only in a task of `later`. */
+  openGate(gate: Gate, time: number): void;
+  /** To be done when all that the present call of the engine causes is through. */
+  later(task: () => void): void;
+  /** Lets everything through that has been caused so far. Only in a task of `later`. */
+  settle(): void;
+  /** Counts rows that wait for answers from outside. */
+  countWaiting(change: number): void;
+  /** Asks the host; `receiver` is told at once or later. False when this host cannot be asked. */
+  lookup(request: Omit<LookupRequest, 'id' | 'stream'>, receiver: Receiver): boolean;
+  score(request: Omit<ScoreRequest, 'id' | 'stream'>, receiver: Receiver): boolean;
+  /** The pattern at the head of the stream tells this one what it sees. */
+  observePattern(observer: PatternObserver): void;
   /** One branch of a `.fork`: its operators, then the stream's end, or what follows the fork. */
   branch(fork: ForkPlan, name: string, operators: readonly OperatorPlan[], next: Next): Chain;
 }

@@ -11,6 +11,7 @@ import { AfterMatch } from './after-match.ts';
 import { type Capture, type Captures, compareCaptures, lastCapture, rollBack } from './captures.ts';
 import { Completion } from './completion.ts';
 import { matchRow } from './match-row.ts';
+import type { PatternObserver, Sight } from './observer.ts';
 import { buildPatternTree, listSlots } from './pattern-tree.ts';
 import type { Run } from './run.ts';
 import { inMatchOrder, RunStore } from './run-store.ts';
@@ -29,6 +30,8 @@ export interface PatternMatcherOptions {
   readonly isIndexed?: boolean;
   /** Called for each run when it is over, with or without a match; before its match is emitted. */
   readonly closed?: ((run: Run) => void) | null;
+  /** Is told of every event and match. */
+  readonly observer?: PatternObserver | null;
 }
 
 /** A match on its way out. */
@@ -55,6 +58,7 @@ export class PatternMatcher {
   readonly #environment: OperatorEnvironment;
   readonly #emit: (match: Row) => void;
   readonly #tap: ((step: StepPlan, row: Row) => void) | null;
+  readonly #observer: PatternObserver | null;
   readonly #isList: readonly boolean[];
   readonly #space: StateSpace;
   readonly #watches: readonly Watch[];
@@ -76,6 +80,7 @@ export class PatternMatcher {
     this.#environment = environment;
     this.#emit = emit;
     this.#tap = options.tap ?? null;
+    this.#observer = options.observer ?? null;
     const root = buildPatternTree(plan);
     this.#isList = listSlots(root, plan.steps.length);
     this.#completion = new Completion(plan, root, (matches) => environment.runsDropped('subsets_limit', matches));
@@ -119,6 +124,21 @@ export class PatternMatcher {
     this.#received = arrival.at;
     const completed = this.#carryOut(outcome, arrival);
     this.#environment.tracer?.pattern(this.#environment.stream.name, this.#store.size, completed);
+    this.#observer?.saw(this.#sightOf(arrival, outcome));
+  }
+
+  #sightOf({ row, relevance }: Arrival, { key, decisions, openings }: Outcome): Sight {
+    const takes = [...decisions.flatMap((decision) => (decision.kind === 'move' ? decision.takes : [])), ...openings];
+    return {
+      row,
+      key,
+      relevance,
+      watches: this.#watches,
+      space: this.#space,
+      taken: new Set(takes.map(({ slot }) => slot)),
+      runs: this.#store.partition(key)?.runs.toArray() ?? [],
+      isList: this.#isList,
+    };
   }
 
   #relevance(origin: string): Relevance | null {
@@ -241,6 +261,7 @@ export class PatternMatcher {
       }
       emitted++;
       this.#emit(row);
+      this.#observer?.matched(match.run, row.time);
     }
     return emitted;
   }

@@ -20,7 +20,7 @@ export class PatternSource implements Source {
   /** Origins by the number under which the rows of each wait. */
   readonly #origins: readonly string[];
 
-  constructor(plan: PatternPlan, { environment, next, makeLink, witness, conditions }: Omit<SourceOptions, 'order'>) {
+  constructor(plan: PatternPlan, { environment, next, makeLink, observer, witness, conditions }: Omit<SourceOptions, 'order'>) {
     this.fingerprint = plan.fingerprint;
     const follower = witness && new PatternWitness(plan, witness, conditions);
     this.#origins = [...originsOf([...plan.steps, ...plan.cancels].map((step) => step.input)).keys()];
@@ -30,8 +30,10 @@ export class PatternSource implements Source {
     };
     this.#matcher = new PatternMatcher(plan, environment, emit, {
       tap: tapsOf(plan.steps, makeLink),
+      observer,
       closed: follower && ((run) => follower.closed(run)),
     });
+    observer?.begin({ plan, environment, emit: (forecast) => next.process(identified(forecast, plan)) });
     const matcher: Ordered = {
       receive: (row, lane) => this.#matcher.receive(row, this.#origins[lane] as string),
       deadline: () => this.#matcher.deadline(),

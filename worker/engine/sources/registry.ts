@@ -1,5 +1,6 @@
 import type { StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { Next, OperatorEnvironment } from '../operators/operator.ts';
+import type { PatternObserver } from '../patterns/observer.ts';
 import type { MakeLink } from '../streams/chain.ts';
 import type { ConditionReader } from '../trace/condition.ts';
 import type { StreamWitness } from '../trace/witness.ts';
@@ -17,6 +18,8 @@ export interface SourceOptions {
   readonly makeLink: MakeLink;
   /** Arrival number of the last external event. */
   readonly order: () => number;
+  /** What wants to know what a pattern sees. */
+  readonly observer: PatternObserver | null;
   /** What remembers the rows that come; null unless the program is to explain itself. */
   readonly witness: StreamWitness | null;
   /** What explanations evaluate conditions with. */
@@ -24,7 +27,10 @@ export interface SourceOptions {
 }
 
 /** Makes the head of a stream. Total over the kinds of sources. */
-export function createSource(stream: StreamPlan, { environment, next, makeLink, order, witness, conditions }: SourceOptions): Source {
+export function createSource(
+  stream: StreamPlan,
+  { environment, next, makeLink, order, observer, witness, conditions }: SourceOptions,
+): Source {
   const { source } = stream;
   switch (source.kind) {
     case 'events':
@@ -36,7 +42,7 @@ export function createSource(stream: StreamPlan, { environment, next, makeLink, 
     case 'pattern': {
       const [first] = stream.operators;
       if (first?.kind === 'trend_aggregate') return new TrendSource(source.pattern, first, next, environment);
-      return new PatternSource(source.pattern, { environment, next, makeLink, witness, conditions });
+      return new PatternSource(source.pattern, { environment, next, makeLink, observer, witness, conditions });
     }
   }
 }

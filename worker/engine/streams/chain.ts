@@ -4,13 +4,18 @@ import type { OperatorPlan } from '../../../shared/language/plan/plan.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
 import type { Next, Operator, WindowFrame } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
+import type { Gate } from '../time/gate.ts';
 
 /** One operator in its place. */
 export interface Link {
   readonly plan: OperatorPlan;
   readonly operator: Operator;
-  /** The operator's own view of time has come to `watermark`. */
-  reach(watermark: number): void;
+  /** The operator's own view of time comes to `watermark`, or as far as the gates before it let it. Gives what it came to. */
+  reach(watermark: number): number;
+  /** The gates that stand before it in its chain. */
+  standBehind(gates: readonly Gate[]): void;
+  /** No time beyond this passes to the operator at present. */
+  heldAt(): number;
   /** A failure that left the operator: on a row, or (null) while time moved. */
   fail(error: EvaluationError, row: Row | null): void;
 }
@@ -22,6 +27,8 @@ export type MakeLink = (plan: OperatorPlan, next: Next) => Link;
 export class Chain implements Next {
   readonly #links: readonly Link[];
   readonly #first: Next;
+  /** Where its operators hold rows back. */
+  readonly gates: readonly Gate[];
 
   constructor(plans: readonly OperatorPlan[], end: Next, make: MakeLink) {
     const links: Link[] = [];
@@ -32,6 +39,7 @@ export class Chain implements Next {
       next = new Guarded(link);
     }
     this.#links = links;
+    this.gates = placeBehindGates(links);
     this.#first = next;
   }
 
@@ -48,18 +56,19 @@ export class Chain implements Next {
     return this.#links;
   }
 
+  /** What lies beyond a gate is due when the gate opens, and not before. */
   deadline(): number {
     let first = Infinity;
-    for (const { operator } of this.#links) first = Math.min(first, operator.deadline());
+    for (const link of this.#links) {
+      const deadline = link.operator.deadline();
+      if (deadline < first && deadline <= link.heldAt()) first = deadline;
+    }
     return first;
   }
 
   /** Upstream first. An operator sees the new time when those before it have completed what was due. */
   advance(watermark: number): void {
-    for (const link of this.#links) {
-      link.reach(watermark);
-      advanceThrough(link, watermark);
-    }
+    for (const link of this.#links) advanceThrough(link, link.reach(watermark));
   }
 
   /** Fingerprint and state of each operator; the state of one that keeps none is null. */
@@ -80,6 +89,16 @@ export class Chain implements Next {
     }
     return kept;
   }
+}
+
+/** Each operator stands behind the gates of those before it. Gives all gates. */
+function placeBehindGates(links: readonly Link[]): readonly Gate[] {
+  let gates: readonly Gate[] = [];
+  for (const link of links) {
+    if (gates.length > 0) link.standBehind(gates);
+    if (link.operator.gates !== undefined) gates = [...gates, ...link.operator.gates];
+  }
+  return gates;
 }
 
 /** What an operator completes is taken off its list before it can fail, so the rest follows when it is asked again. */

@@ -7,10 +7,10 @@ import type { MakeLink } from './chain.ts';
 import { OperatorContext } from './operator-context.ts';
 import type { StreamRuntime } from './stream-runtime.ts';
 
-/** Makes the operators of a stream's chains; traced ones when the host traces. */
-export function linkMaker(stream: StreamRuntime): MakeLink {
-  const makeLink: MakeLink = (plan, next) => {
-    const context = new OperatorContext(stream, plan, makeLink);
+/** Makes the operators of a stream's chains; traced ones when the host traces. `around`: the operator that the chain is in. */
+export function linkMaker(stream: StreamRuntime, around: OperatorContext | null = null): MakeLink {
+  return (plan, next) => {
+    const context: OperatorContext = new OperatorContext(stream, plan, { around, makeLink: () => linkMaker(stream, context) });
     const create = (target: typeof next): Operator => createOperator(plan, target, context);
     const decided = listenerOf(stream, plan, context);
     const operator = decided === null ? create(next) : new TracedOperator({ next, decided, holdsBack: isHoldingBack(plan), create });
@@ -18,13 +18,14 @@ export function linkMaker(stream: StreamRuntime): MakeLink {
       plan,
       operator,
       reach: (watermark) => context.reach(watermark),
+      standBehind: (gates) => context.standBehind(gates),
+      heldAt: () => context.heldAt(null),
       fail: (error, row) => {
         if (row !== null) stream.witness?.decided(plan, 'FAIL', row, error.message);
         context.fail(error, row, plan);
       },
     };
   };
-  return makeLink;
 }
 
 /** Who wants to know what an operator decides: the host's tracer, the stream's witness. Null = nobody. */

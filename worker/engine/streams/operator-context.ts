@@ -3,14 +3,24 @@ import type { Value } from '../../../shared/events/value.ts';
 import type { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { ForkPlan, OperatorPlan, PlanExpression, ProcessPlan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../../shared/language/plan/types.ts';
-import type { Delivery, LogEntry, Tracer } from '../engine.ts';
+import type { Receiver } from '../analytics/effects.ts';
+import type { Answered, Delivery, LogEntry, LookupRequest, ScoreRequest, Tracer } from '../engine.ts';
 import type { EmitFunction } from '../evaluate/backend.ts';
 import type { Next } from '../operators/operator.ts';
 import type { Evaluate, Row } from '../operators/row.ts';
 import type { StreamEnvironment } from '../operators/stream-environment.ts';
+import type { PatternObserver } from '../patterns/observer.ts';
+import { Gate, lowestGate } from '../time/gate.ts';
 import { Chain, type MakeLink } from './chain.ts';
 import { PartitionKey } from './partition-key.ts';
 import type { StreamRuntime } from './stream-runtime.ts';
+
+/** Where an operator stands: in the chain of the stream, or in one inside another operator. */
+interface Place {
+  readonly around: OperatorContext | null;
+  /** For chains inside the operator. */
+  readonly makeLink: () => MakeLink;
+}
 
 /** The environment of one operator (or source) in its place: what the stream offers, seen at the operator's own time. */
 export class OperatorContext implements StreamEnvironment {
@@ -19,34 +29,46 @@ export class OperatorContext implements StreamEnvironment {
   readonly #stream: StreamRuntime;
   readonly #operator: OperatorPlan | null;
   readonly #partition: PartitionKey;
-  readonly #makeLink: MakeLink;
+  readonly #place: Place;
+  #gates: readonly Gate[] = [];
   #turn = -1;
   #reached = -Infinity;
 
-  /** `operator` null: the stream's source. `makeLink`: for chains inside the operator. */
-  constructor(stream: StreamRuntime, operator: OperatorPlan | null, makeLink: MakeLink) {
+  /** `operator` null: the stream's source. */
+  constructor(stream: StreamRuntime, operator: OperatorPlan | null, place: Place) {
     const partition = operator?.partition;
     this.stream = partition === undefined ? stream.plan : { ...stream.plan, partition };
     this.#stream = stream;
     this.#operator = operator;
     this.#partition = partition === undefined ? stream.partition : new PartitionKey(partition, (key) => stream.evaluator(key, operator));
-    this.#makeLink = makeLink;
+    this.#place = place;
   }
 
   get tracer(): Tracer | null {
     return this.#stream.program.host.trace ?? null;
   }
 
-  /** The operator's turn has come in the present step of time. */
-  reach(watermark: number): void {
+  /** The operator's turn has come in the present step of time. Gives the time that has come to it. */
+  reach(watermark: number): number {
     this.#turn = this.#stream.program.time.step;
-    this.#reached = watermark;
+    this.#reached = Math.min(watermark, this.heldAt(null));
+    return this.#reached;
+  }
+
+  standBehind(gates: readonly Gate[]): void {
+    this.#gates = gates;
+  }
+
+  /** The time that the gates before it let pass; `step` null = now, else before that step of time. */
+  heldAt(step: number | null): number {
+    return Math.min(lowestGate(this.#gates, step), this.#place.around?.heldAt(step) ?? Infinity);
   }
 
   watermark(): number {
     const { time } = this.#stream.program;
-    if (!time.isStepping) return this.#stream.clock.now();
-    return this.#turn === time.step ? this.#reached : this.#stream.clock.before(time.step);
+    if (!time.isStepping) return Math.min(this.#stream.clock.now(), this.heldAt(null));
+    if (this.#turn === time.step) return this.#reached;
+    return Math.min(this.#stream.clock.before(time.step), this.heldAt(time.step));
   }
 
   order(): number {
@@ -109,9 +131,60 @@ export class OperatorContext implements StreamEnvironment {
     return resultType.kind === 'record' ? resultType : this.#stream.program.declared(type);
   }
 
+  gate(): Gate {
+    const gate = new Gate();
+    this.#stream.clock.add(gate);
+    return gate;
+  }
+
+  closeGate(gate: Gate, time: number): void {
+    this.#stream.program.time.closeGate(gate, time);
+  }
+
+  openGate(gate: Gate, time: number): void {
+    this.#stream.program.openGate(gate, time);
+  }
+
+  later(task: () => void): void {
+    this.#stream.program.effects.later(task);
+  }
+
+  settle(): void {
+    this.#stream.program.settle();
+  }
+
+  countWaiting(change: number): void {
+    this.#stream.counters.rowsWaiting += change;
+  }
+
+  lookup(request: Omit<LookupRequest, 'id' | 'stream'>, receiver: Receiver): boolean {
+    const { host } = this.#stream.program;
+    if (host.lookup === undefined) return false;
+    this.#ask((id) => host.lookup?.({ id, stream: this.stream.name, ...request }), receiver);
+    return true;
+  }
+
+  score(request: Omit<ScoreRequest, 'id' | 'stream'>, receiver: Receiver): boolean {
+    const { host } = this.#stream.program;
+    if (host.score === undefined) return false;
+    this.#ask((id) => host.score?.({ id, stream: this.stream.name, ...request }), receiver);
+    return true;
+  }
+
+  #ask(question: (id: number) => Answered | undefined, receiver: Receiver): void {
+    const { effects } = this.#stream.program;
+    const id = effects.ask(receiver);
+    const answered = question(id);
+    if (answered !== undefined) effects.answer({ id, ...answered });
+  }
+
+  observePattern(observer: PatternObserver): void {
+    this.#stream.patternObserver = observer;
+  }
+
   branch(fork: ForkPlan, name: string, operators: readonly OperatorPlan[], next: Next): Chain {
     const end = fork === this.#stream.plan.operators.at(-1) ? this.#stream.branchEnd(name) : bothOf(this.#stream.branchEnd(name), next);
-    return new Chain(operators, end, this.#makeLink);
+    return new Chain(operators, end, this.#place.makeLink());
   }
 }
 

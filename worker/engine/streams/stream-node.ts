@@ -39,13 +39,14 @@ export class StreamNode {
     this.#runtime = new StreamRuntime(plan, index, program);
     this.#clock = this.#runtime.clock;
     const makeLink = linkMaker(this.#runtime);
-    this.#context = new OperatorContext(this.#runtime, null, makeLink);
+    this.#context = new OperatorContext(this.#runtime, null, { around: null, makeLink: () => makeLink });
     this.#chain = new Chain(plan.operators, this.#runtime.end, makeLink);
     this.#source = createSource(plan, {
       environment: this.#context,
       next: this.#chain,
       makeLink,
       order: () => program.order(),
+      observer: this.#runtime.patternObserver,
       witness: this.#runtime.witness,
       conditions: program.conditions.of(plan),
     });

@@ -3,11 +3,14 @@ import type { EvaluationError } from '../../../shared/language/functions/descrip
 import type { FingerprintNames } from '../../../shared/language/plan/fingerprint.ts';
 import type { OperatorPlan, PlanExpression, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../../shared/language/plan/types.ts';
+import type { Effects } from '../analytics/effects.ts';
 import type { DeadLetter, EngineHost, StreamCounters } from '../engine.ts';
 import type { ExpressionBackend } from '../evaluate/backend.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
 import type { Next } from '../operators/operator.ts';
 import type { Evaluate, Row } from '../operators/row.ts';
+import type { PatternObserver } from '../patterns/observer.ts';
+import type { Gate } from '../time/gate.ts';
 import type { ProgramTime } from '../time/program-time.ts';
 import type { StreamClock } from '../time/stream-clock.ts';
 import type { ConditionReaders } from '../trace/condition-readers.ts';
@@ -25,6 +28,12 @@ export interface ProgramRuntime {
   readonly conditions: ConditionReaders;
   /** Streams remember what came last, to explain themselves. */
   readonly isExplained: boolean;
+  /** What is asked of the world. */
+  readonly effects: Effects;
+  /** Lets everything through that has been caused so far. */
+  settle(): void;
+  /** Time behind a gate goes on to `time`, with all that completes there. */
+  openGate(gate: Gate, time: number): void;
   readonly names: FingerprintNames;
   /** Who takes the rows of an origin. Known once every stream is made. */
   route(origin: string): Route;
@@ -49,6 +58,8 @@ export class StreamRuntime {
   readonly partition: PartitionKey;
   /** Null unless the program is to explain itself. */
   readonly witness: StreamWitness | null;
+  /** An operator that wants to know what the pattern at the head of the stream sees. */
+  patternObserver: PatternObserver | null = null;
 
   constructor(plan: StreamPlan, index: number, program: ProgramRuntime) {
     this.plan = plan;
@@ -136,6 +147,7 @@ function newCounters(): StreamCounters {
     failures: 0,
     suppressed: 0,
     runsActive: 0,
+    rowsWaiting: 0,
     runsDropped: new Map(),
     taps: new Map(),
   };

@@ -8,6 +8,8 @@ export class Clock {
   #time = -Infinity;
   #before = -Infinity;
   #movedIn = -1;
+  /** What it has come to without the end of the input. */
+  #finite = -Infinity;
   /** Each broker partition on its own; their lowest is the source's. Null while the source has none. */
   #partitions: Map<string, number> | null = null;
   /** The lowest time of this clock at which some stream may have something to complete. */
@@ -20,6 +22,11 @@ export class Clock {
   /** What it was before the step of time with this number. */
   before(step: number): number {
     return this.#movedIn === step ? this.#before : this.#time;
+  }
+
+  /** What it was before the end of the input, moved on by rows that come behind it. */
+  lastFinite(): number {
+    return this.#finite;
   }
 
   isDue(): boolean {
@@ -37,6 +44,7 @@ export class Clock {
 
   move(time: number, step: number, partition: string | null = null): void {
     const reached = partition === null ? time : this.#lowest(partition, time);
+    if (reached < Infinity && reached > this.#finite) this.#finite = reached;
     if (reached <= this.#time) return;
     if (this.#movedIn !== step) {
       this.#before = this.#time;
@@ -58,12 +66,13 @@ export class Clock {
   }
 
   save(): Value {
-    return [this.#time, this.#partitions];
+    return [this.#time, this.#partitions, this.#finite];
   }
 
   load(saved: Value): void {
-    const [time, partitions] = saved as ValueArray;
+    const [time, partitions, finite] = saved as ValueArray;
     this.#time = time as number;
+    this.#finite = finite as number;
     this.#partitions = partitions instanceof Map ? new Map(partitions) : null;
   }
 }

@@ -1,9 +1,11 @@
 import type { Value, ValueMap } from '../../../shared/events/value.ts';
-import type { InputPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import type { InputPlan, OperatorPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import { inputsOf, upstreamOf } from '../streams/plan-inputs.ts';
 import { Clock } from './clock.ts';
+import type { Gate } from './gate.ts';
+import { passedOnLagMs } from './result-lag.ts';
 import { SourceClocks, type TimedEvent } from './source-clocks.ts';
-import { type Reading, StreamClock } from './stream-clock.ts';
+import { type Following, type Reading, StreamClock } from './stream-clock.ts';
 
 /**
  * Event time of a program: the clocks of its sources, and which of them each stream waits for. Time moves in numbered
@@ -16,6 +18,8 @@ export class ProgramTime {
   readonly #clocks: readonly Clock[];
   /** Every event type that some stream reads. */
   readonly #types: readonly string[];
+  /** Streams in which, or before which, rows may wait for answers from outside. */
+  readonly #mayHold = new Set<number>();
   #step = 0;
   #isStepping = false;
 
@@ -24,7 +28,11 @@ export class ProgramTime {
     this.#plan = plan;
     this.#sources = new SourceClocks(plan);
     this.#types = [...new Set(plan.streams.flatMap((stream) => eventTypesOf(stream)))];
-    for (const index of order) this.#streams[index] = this.#clockOf(plan.streams[index] as StreamPlan);
+    for (const index of order) {
+      const stream = plan.streams[index] as StreamPlan;
+      this.#streams[index] = this.#clockOf(stream);
+      if (holdsRows(stream.operators) || upstreamOf(stream).some((before) => this.#mayHold.has(before))) this.#mayHold.add(index);
+    }
     const own = this.#streams.flatMap((stream) => stream?.own ?? []);
     this.#clocks = [...new Set([...this.#sources.all(), ...own])];
   }
@@ -61,6 +69,16 @@ export class ProgramTime {
     clock.move(time, this.#step);
   }
 
+  /** A row begins to wait at a gate that was open: time as it is goes on for what stands before it only. */
+  closeGate(gate: Gate, time: number): void {
+    gate.move(time, this.#step);
+  }
+
+  /** Time behind a gate goes on, in a step of its own. */
+  openGate(gate: Gate, time: number): void {
+    gate.move(time, ++this.#step);
+  }
+
   isDue(): boolean {
     for (const clock of this.#clocks) if (clock.isDue()) return true;
     return false;
@@ -90,7 +108,17 @@ export class ProgramTime {
     return new StreamClock(
       [...readings].map(([clock, lagMs]) => ({ clock, lagMs })),
       own,
+      this.#followedBy(stream),
     );
+  }
+
+  /** The streams that this one follows and that may hold rows back. */
+  #followedBy(stream: StreamPlan): readonly Following[] {
+    const upstream = [...new Set(upstreamOf(stream))].filter((index) => this.#mayHold.has(index));
+    return upstream.map((index) => {
+      const behindMs = passedOnLagMs(this.#plan.streams[index] as StreamPlan) + stream.time.outOfOrderMs;
+      return { clock: this.stream(index), behindMs };
+    });
   }
 
   #inputReadings({ from }: InputPlan, { time }: StreamPlan, own: Clock | null): readonly Reading[] {
@@ -100,7 +128,7 @@ export class ProgramTime {
     }
     if (own !== null) return [{ clock: own, lagMs: time.outOfOrderMs }];
     const upstream = this.#plan.streams[from.stream] as StreamPlan;
-    const behindMs = upstream.time.allowedLatenessMs + time.outOfOrderMs;
+    const behindMs = passedOnLagMs(upstream) + time.outOfOrderMs;
     return this.stream(from.stream).readings.map(({ clock, lagMs }) => ({ clock, lagMs: lagMs + behindMs }));
   }
 
@@ -136,6 +164,14 @@ export class ProgramTime {
       if (state !== undefined) this.stream(index).own?.load(state);
     });
   }
+}
+
+/** Whether one of the operators waits for answers from outside. */
+function holdsRows(operators: readonly OperatorPlan[]): boolean {
+  return operators.some((operator) => {
+    if (operator.kind === 'fork') return operator.branches.some((branch) => holdsRows(branch.operators));
+    return operator.kind === 'enrich' || operator.kind === 'score';
+  });
 }
 
 function eventTypesOf(stream: StreamPlan): readonly string[] {

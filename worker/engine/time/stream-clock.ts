@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import { type Gate, lowestGate } from './gate.ts';
 
 /** A clock that feeds a stream, and by how much (ms) the stream's watermark stays behind it. */
 export interface Reading {
@@ -6,33 +7,72 @@ export interface Reading {
   readonly lagMs: number;
 }
 
-/** A stream's watermark: the lowest of the clocks that feed it. */
+/** A stream that this one follows, and by how much (ms) its watermark stays behind that stream's. */
+export interface Following {
+  readonly clock: StreamClock;
+  readonly behindMs: number;
+}
+
+const NOTHING: readonly never[] = [];
+
+/** A stream's watermark: the lowest of the clocks that feed it, and no further than the streams it follows let time pass. */
 export class StreamClock {
   readonly readings: readonly Reading[];
   /** The clock that this stream's own rows move, where it takes the time from a field of what another stream made. */
   readonly own: Clock | null;
+  readonly #gates: Gate[] = [];
+  readonly #follows: readonly Following[];
 
-  constructor(readings: readonly Reading[], own: Clock | null) {
+  /** `follows`: the streams upstream that may hold rows back. */
+  constructor(readings: readonly Reading[], own: Clock | null, follows: readonly Following[] = NOTHING) {
     this.readings = readings;
     this.own = own;
+    this.#follows = follows;
+  }
+
+  /** Followers of this stream see no time beyond the gate. */
+  add(gate: Gate): void {
+    this.#gates.push(gate);
   }
 
   now(): number {
-    let lowest = Infinity;
-    for (const { clock, lagMs } of this.readings) lowest = Math.min(lowest, clock.now() - lagMs);
-    return lowest;
+    return this.#lowest(null);
   }
 
   /** What it was before the step of time with this number. */
   before(step: number): number {
-    let lowest = Infinity;
-    for (const { clock, lagMs } of this.readings) lowest = Math.min(lowest, clock.before(step) - lagMs);
+    return this.#lowest(step);
+  }
+
+  /** A stream with a clock of its own is not held at a time of the stream before it: only the end of input waits. */
+  #lowest(step: number | null): number {
+    const held = this.#follows.length === 0 ? Infinity : this.#heldBefore(step);
+    const isEndHeld = held < Infinity && this.own !== null;
+    let lowest = this.own === null ? held : Infinity;
+    for (const { clock, lagMs } of this.readings) {
+      const time = step === null ? clock.now() : clock.before(step);
+      lowest = Math.min(lowest, (isEndHeld && clock === this.own ? Math.min(time, clock.lastFinite()) : time) - lagMs);
+    }
     return lowest;
   }
 
-  /** Wakes the program when the watermark can have reached `deadline`: one clock that has not got there is enough to watch. */
+  #heldBefore(step: number | null): number {
+    let held = Infinity;
+    for (const { clock, behindMs } of this.#follows) held = Math.min(held, clock.#held(step) - behindMs);
+    return held;
+  }
+
+  #held(step: number | null): number {
+    return Math.min(lowestGate(this.#gates, step), this.#heldBefore(step));
+  }
+
+  /**
+   * Wakes the program when the watermark can have reached `deadline`: one clock that has not got there is enough to watch.
+   * What waits for a gate needs no waking: the gate opens in a step of its own.
+   */
   schedule(deadline: number): void {
     if (deadline === Infinity) return;
+    if (this.#follows.length > 0 && this.#heldBefore(null) < deadline) return;
     const [first] = this.readings;
     const behind = this.readings.find(({ clock, lagMs }) => clock.now() - lagMs < deadline);
     if (behind !== undefined) behind.clock.schedule(deadline + behind.lagMs);

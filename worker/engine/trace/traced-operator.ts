@@ -1,6 +1,7 @@
 import type { Value } from '../../../shared/events/value.ts';
 import type { Next, Operator, WindowFrame } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
+import type { Gate } from '../time/gate.ts';
 import type { WindowView } from './views.ts';
 
 export interface TracedOptions {
@@ -14,6 +15,7 @@ export interface TracedOptions {
 
 /** An operator that says of each row whether it let it pass, before what follows speaks of it. */
 export class TracedOperator implements Operator {
+  readonly gates: readonly Gate[];
   readonly #options: TracedOptions;
   readonly #operator: Operator;
   /** The row at work, until its verdict is known. */
@@ -29,6 +31,7 @@ export class TracedOperator implements Operator {
       },
       endWindow: (frame) => next.endWindow(frame),
     });
+    this.gates = this.#operator.gates ?? [];
   }
 
   process(row: Row): void {

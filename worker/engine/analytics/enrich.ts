@@ -1,0 +1,190 @@
+import { keyOf, toText } from '../../../shared/events/text.ts';
+import { isMap, type Value, type ValueArray } from '../../../shared/events/value.ts';
+import { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
+import type { AttributeName, EnrichPlan } from '../../../shared/language/plan/plan.ts';
+import { limits } from '../../../shared/limits.ts';
+import type { Next, Operator, WindowFrame } from '../operators/operator.ts';
+import { type Evaluate, type Row, scopeOf } from '../operators/row.ts';
+import type { StreamEnvironment } from '../operators/stream-environment.ts';
+import type { Gate } from '../time/gate.ts';
+import { fieldsOfAnswer, fieldsOfFallback, withAdded } from './added-fields.ts';
+import { type Lookup, Lookups, type Outcome } from './lookups.ts';
+import { type Waiting, WaitingRoom } from './waiting-room.ts';
+
+/** A row on its way through the operator. */
+class Visit implements Waiting {
+  readonly row: Row;
+  isReady = false;
+  isHeld = false;
+  outcome: Outcome | null = null;
+  readonly #onSettled: (visit: Visit) => void;
+
+  constructor(row: Row, onSettled: (visit: Visit) => void) {
+    this.row = row;
+    this.#onSettled = onSettled;
+  }
+
+  get time(): number {
+    return this.row.time;
+  }
+
+  settle(outcome: Outcome): void {
+    this.outcome = outcome;
+    this.#onSettled(this);
+  }
+}
+
+/**
+ * `.enrich(Conn, key: e, fields: [..])`: adds what is looked up under a key. The host does the looking up; rows wait here
+ * and leave in the order in which they came.
+ */
+export class Enrich implements Operator {
+  readonly gates: readonly Gate[];
+  readonly #plan: EnrichPlan;
+  readonly #next: Next;
+  readonly #environment: StreamEnvironment;
+  readonly #key: Evaluate;
+  readonly #fallback: Evaluate | null;
+  readonly #room: WaitingRoom<Visit>;
+  readonly #lookups: Lookups<Visit>;
+  #hasTold = false;
+
+  constructor(plan: EnrichPlan, next: Next, environment: StreamEnvironment) {
+    this.#plan = plan;
+    this.#next = next;
+    this.#environment = environment;
+    this.#key = environment.evaluator(plan.key);
+    this.#fallback = plan.fallback && environment.evaluator(plan.fallback);
+    const pass = (visit: Visit): void => this.#pass(visit);
+    this.#room = new WaitingRoom({ plan, environment, pass, endWindow: (frame) => next.endWindow(frame) });
+    this.gates = [this.#room.gate];
+    this.#lookups = new Lookups({
+      ttlMs: plan.cacheTtlMs,
+      entriesMax: limits.enrichCacheEntriesDefault,
+      concurrencyMax: limits.enrichLookupsDefault,
+      ask: (lookup, settle) => this.#ask(lookup, settle),
+    });
+  }
+
+  process(row: Row): void {
+    const key = this.#key(scopeOf(row));
+    const visit = this.#visitOf(row);
+    if (key === null) visit.settle({ status: 'error', message: 'the key is null', latencyMs: null });
+    else this.#lookups.want(keyOf([key]), key, visit);
+    if (visit.outcome !== null && this.#room.isFree) this.#pass(visit);
+    else this.#hold(visit);
+  }
+
+  #visitOf(row: Row): Visit {
+    return new Visit(row, (visit) => {
+      if (visit.isHeld) this.#room.ready(visit);
+    });
+  }
+
+  #hold(visit: Visit): void {
+    visit.isHeld = true;
+    this.#room.hold(visit);
+    if (visit.outcome !== null) this.#room.ready(visit);
+  }
+
+  #ask({ key }: Lookup<Visit>, settle: Parameters<ConstructorParameters<typeof Lookups<Visit>>[0]['ask']>[1]): void {
+    const { connector, fields, timeoutMs } = this.#plan;
+    const isAsked = this.#environment.lookup({ connector, key, fields, timeoutMs }, ({ result, latencyMs }) => settle(result, latencyMs));
+    if (isAsked) return;
+    this.#tellOnce();
+    settle({ status: 'error', message: `nothing is looked up in ${connector} in this run` }, null);
+  }
+
+  #tellOnce(): void {
+    if (this.#hasTold) return;
+    this.#hasTold = true;
+    const instead = this.#fallback === null ? 'every look-up fails' : 'the fallback stands for every answer';
+    const message = `nothing is looked up in ${this.#plan.connector} in this run: ${instead}`;
+    this.#environment.log({ level: 'warn', kind: 'log', message, data: null });
+  }
+
+  #pass({ row, outcome }: Visit): void {
+    const { fields } = this.#plan;
+    let failed = outcome as Outcome;
+    if ('value' in failed) {
+      const { status, value, latencyMs } = failed;
+      if (isMap(value) || fields.length < 2) {
+        this.#next.process(withAdded(row, fieldsOfAnswer(value, fields), attributesOf(status, latencyMs)));
+        return;
+      }
+      failed = { status: 'error', message: `the answer has no fields, expected ${fields.join(', ')}`, latencyMs };
+    }
+    this.#passFailed(row, failed);
+  }
+
+  /** Under `.on_error(null)` the row goes on with null for every field. */
+  #passFailed(row: Row, { status, message, latencyMs }: Extract<Outcome, { message: string }>): void {
+    const { connector, fields } = this.#plan;
+    if (this.#fallback !== null) {
+      const added = fieldsOfFallback(this.#fallback(scopeOf(row)), fields);
+      this.#next.process(withAdded(row, added, attributesOf('fallback', latencyMs)));
+      return;
+    }
+    const error = new EvaluationError(`look-up of ${toText(this.#key(scopeOf(row)))} in ${connector}: ${message}`);
+    this.#environment.fail(error, row, this.#plan);
+    if (this.#environment.stream.onError !== 'null') return;
+    this.#next.process(withAdded(row, new Map(fields.map((name) => [name, null])), attributesOf(status, latencyMs)));
+  }
+
+  endWindow(frame: WindowFrame): void {
+    this.#room.endWindow(frame);
+  }
+
+  deadline(): number {
+    return Infinity;
+  }
+
+  advance(): void {
+    // It waits for answers, not for time.
+  }
+
+  save(): Value {
+    const numbers = new Map([...this.#room.rows()].map((visit, number) => [visit, number] as const));
+    return [
+      this.#room.save(({ outcome }) => saveOutcome(outcome)),
+      this.#lookups.save((visit) => numbers.get(visit) as number),
+      this.#hasTold,
+    ];
+  }
+
+  load(saved: Value): void {
+    const [room, lookups, hasTold] = saved as ValueArray;
+    this.#hasTold = hasTold as boolean;
+    this.#room.load(room as Value, (row, outcome) => this.#loadVisit(row, outcome));
+    const visits = [...this.#room.rows()];
+    this.#lookups.load(lookups as Value, (number) => visits[number] as Visit);
+    this.#environment.later(() => this.#lookups.askAll());
+  }
+
+  #loadVisit(row: Row, saved: Value): Visit {
+    const visit = this.#visitOf(row);
+    visit.isHeld = true;
+    visit.outcome = loadOutcome(saved);
+    visit.isReady = visit.outcome !== null;
+    return visit;
+  }
+}
+
+function attributesOf(status: string, latencyMs: number | null): ReadonlyMap<AttributeName, Value> {
+  return new Map<AttributeName, Value>([
+    ['enrich_status', status],
+    ['enrich_latency_ms', latencyMs],
+  ]);
+}
+
+function saveOutcome(outcome: Outcome | null): Value {
+  if (outcome === null) return null;
+  return [outcome.status, 'value' in outcome ? outcome.value : outcome.message, outcome.latencyMs];
+}
+
+function loadOutcome(saved: Value): Outcome | null {
+  if (saved === null) return null;
+  const [status, content, latencyMs] = saved as readonly [Outcome['status'], Value, number | null];
+  if (status === 'ok' || status === 'cached') return { status, value: content, latencyMs };
+  return { status, message: content as string, latencyMs };
+}

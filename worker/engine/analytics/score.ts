@@ -1,0 +1,158 @@
+import { isArray, type Value, type ValueArray } from '../../../shared/events/value.ts';
+import { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
+import type { ScorePlan } from '../../../shared/language/plan/plan.ts';
+import { limits } from '../../../shared/limits.ts';
+import type { Result } from '../engine.ts';
+import type { Next, Operator, WindowFrame } from '../operators/operator.ts';
+import { type Evaluate, type Row, reusableScope } from '../operators/row.ts';
+import type { StreamEnvironment } from '../operators/stream-environment.ts';
+import type { Gate } from '../time/gate.ts';
+import { withAdded } from './added-fields.ts';
+import { type Waiting, WaitingRoom } from './waiting-room.ts';
+
+interface Scored extends Waiting {
+  readonly inputs: readonly Value[];
+  /** One value per output, or why there is none; null while it waits. */
+  outcome: { readonly outputs: ValueArray } | { readonly message: string } | null;
+}
+
+const NO_ATTRIBUTES = new Map<never, never>();
+
+/**
+ * `.score(model: .., inputs: [..], outputs: [..])`: adds what a model says of the row. The host runs the model: one batch at
+ * a time, of all rows that wait by then, up to `batch_size`. A row's outputs depend on its inputs alone, so batches do not
+ * show in the results.
+ */
+export class Score implements Operator {
+  readonly gates: readonly Gate[];
+  readonly #plan: ScorePlan;
+  readonly #next: Next;
+  readonly #environment: StreamEnvironment;
+  readonly #inputs: readonly Evaluate[];
+  readonly #scopeOf = reusableScope();
+  readonly #room: WaitingRoom<Scored>;
+  readonly #batchMax: number;
+  /** Not yet asked, in order. */
+  #waiting: Scored[] = [];
+  #asked: readonly Scored[] = [];
+  #isFlushing = false;
+
+  constructor(plan: ScorePlan, next: Next, environment: StreamEnvironment) {
+    this.#plan = plan;
+    this.#next = next;
+    this.#environment = environment;
+    this.#inputs = plan.inputs.map((input) => environment.evaluator(input));
+    this.#batchMax = (plan.parameters.get('batch_size') as number | undefined) ?? limits.scoreBatchRowsDefault;
+    const pass = (scored: Scored): void => this.#pass(scored);
+    this.#room = new WaitingRoom({ plan, environment, pass, endWindow: (frame) => next.endWindow(frame) });
+    this.gates = [this.#room.gate];
+  }
+
+  process(row: Row): void {
+    const scope = this.#scopeOf(row);
+    const inputs = this.#inputs.map((input) => input(scope));
+    const missing = inputs.indexOf(null);
+    const scored: Scored = { row, inputs, isReady: false, outcome: missing < 0 ? null : this.#nullInput(missing) };
+    if (scored.outcome !== null && this.#room.isFree) {
+      this.#pass(scored);
+      return;
+    }
+    this.#room.hold(scored);
+    if (scored.outcome !== null) this.#room.ready(scored);
+    else {
+      this.#waiting.push(scored);
+      this.#flushLater();
+    }
+  }
+
+  #nullInput(position: number): { readonly message: string } {
+    return { message: `input ${this.#plan.inputNames[position]} is null` };
+  }
+
+  /** What one call of the engine brings is asked together. */
+  #flushLater(): void {
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    this.#environment.later(() => {
+      this.#isFlushing = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    if (this.#asked.length > 0 || this.#waiting.length === 0) return;
+    const batch = this.#waiting.splice(0, this.#batchMax);
+    this.#asked = batch;
+    const { model, inputNames, outputs, parameters } = this.#plan;
+    const rows = batch.map(({ inputs }) => inputs);
+    const isAsked = this.#environment.score({ model, inputNames, outputs, rows, parameters }, ({ result }) => this.#settle(batch, result));
+    if (!isAsked) this.#settle(batch, { status: 'error', message: 'no model runs here' });
+  }
+
+  #settle(batch: readonly Scored[], result: Result): void {
+    this.#asked = [];
+    const answers = result.status === 'ok' && isArray(result.value) ? result.value : [];
+    batch.forEach((scored, position) => {
+      scored.outcome = this.#outcomeOf(result, answers[position]);
+      this.#room.ready(scored);
+    });
+    this.#flushLater();
+  }
+
+  #outcomeOf(result: Result, outputs: Value | undefined): NonNullable<Scored['outcome']> {
+    if (result.status === 'timeout') return { message: 'no answer in time' };
+    if (result.status === 'error') return { message: result.message };
+    if (outputs !== undefined && isArray(outputs) && outputs.length === this.#plan.outputs.length) return { outputs };
+    return { message: `expected ${this.#plan.outputs.length} outputs for each row` };
+  }
+
+  /** Under `.on_error(null)` the row goes on with null for every output. */
+  #pass({ row, outcome }: Scored): void {
+    const { model, outputs } = this.#plan;
+    if (outcome !== null && 'outputs' in outcome) {
+      this.#next.process(withAdded(row, new Map(outputs.map((name, at) => [name, outcome.outputs[at] ?? null])), NO_ATTRIBUTES));
+      return;
+    }
+    this.#environment.fail(new EvaluationError(`model ${model}: ${outcome?.message}`), row, this.#plan);
+    if (this.#environment.stream.onError === 'null') {
+      this.#next.process(withAdded(row, new Map(outputs.map((name) => [name, null])), NO_ATTRIBUTES));
+    }
+  }
+
+  endWindow(frame: WindowFrame): void {
+    this.#room.endWindow(frame);
+  }
+
+  deadline(): number {
+    return Infinity;
+  }
+
+  advance(): void {
+    // It waits for answers, not for time.
+  }
+
+  save(): Value {
+    return this.#room.save(({ inputs, outcome }) => [inputs, saveOutcome(outcome)]);
+  }
+
+  load(saved: Value): void {
+    this.#room.load(saved, (row, state) => {
+      const [inputs, outcome] = state as ValueArray;
+      const loaded = loadOutcome(outcome as Value);
+      return { row, inputs: inputs as ValueArray, outcome: loaded, isReady: loaded !== null };
+    });
+    this.#waiting = [...this.#room.rows()].filter(({ outcome }) => outcome === null);
+    this.#flushLater();
+  }
+}
+
+function saveOutcome(outcome: Scored['outcome']): Value {
+  if (outcome === null) return null;
+  return 'outputs' in outcome ? ['ok', outcome.outputs] : ['error', outcome.message];
+}
+
+function loadOutcome(saved: Value): Scored['outcome'] {
+  if (saved === null) return null;
+  const [status, content] = saved as ValueArray;
+  return status === 'ok' ? { outputs: content as ValueArray } : { message: content as string };
+}
