@@ -18,7 +18,7 @@ export class JoinSource implements Source {
   readonly #order: EventOrder;
   readonly #sides: readonly Chain[];
 
-  constructor(plan: JoinSourcePlan, { environment, next, makeLink, witness, conditions }: Omit<SourceOptions, 'order'>) {
+  constructor(plan: JoinSourcePlan, { environment, next, makeLink, witness, conditions }: Omit<SourceOptions, 'order' | 'observer'>) {
     this.fingerprint = plan.fingerprint;
     this.#join = new JoinOperator(plan, environment, (row) => next.process(row));
     this.#order = new EventOrder(environment, {
