@@ -24,13 +24,7 @@ const pages = [...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'].map(pageAt
 const examples = pages.flatMap(examplesOf);
 
 /** Examples that say what is right and not yet what happens, by name, with the reason. Each must still fail. */
-const known: Readonly<Record<string, string>> = {
-  'docs/language/analytics.md Trends': 'the engine refuses .trend_aggregate with E099',
-  'docs/language/operators.md .trend_aggregate': 'the engine refuses .trend_aggregate with E099',
-  'docs/language/operators.md .forecast': 'the engine refuses .forecast with E099',
-  'docs/language/operators.md .enrich': 'the engine refuses .enrich with E099',
-  'docs/language/operators.md .score': 'the engine refuses .score with E099',
-};
+const known: Readonly<Record<string, string>> = {};
 
 describe.each(examples.map((example) => [example.name, example] as const))('%s', (name, example) => {
   const reason = known[name];

@@ -92,7 +92,10 @@ function planOf(example: Example): Plan {
   return plan;
 }
 
-/** The alerts of a program over an event file, as `cep simulate` prints them; with their times when the page gives times. */
+/**
+ * The alerts of a program over an event file, as `cep simulate` prints them; with their times when the page gives times.
+ * No look-up is answered, and no model.
+ */
 export function alertsOf(example: Example, { events, outputs }: Run, options: EngineOptions = {}): string {
   const plan = planOf(example);
   const isTimed = outputs.text.startsWith('[');
@@ -101,6 +104,7 @@ export function alertsOf(example: Example, { events, outputs }: Run, options: En
     plan,
     {
       output: ({ type, time, fields }) => alerts.push(`${isTimed ? `[${clockText(time)}] ` : ''}${eventText(type, fields, plain)}`),
+      score: () => ({ result: { status: 'error', message: 'no model' }, latencyMs: null }),
     },
     options,
   );
