@@ -1,6 +1,6 @@
 import type { Value, ValueArray } from '../../../../shared/events/value.ts';
 
-export const BINS = 10;
+const BINS = 10;
 const RECENT_MAX = 20;
 /** Quantile of the normal distribution for two-sided bounds of 90 %. */
 const Z = 1.645;
