@@ -6,6 +6,8 @@ import type { Plan } from '../../shared/language/plan/plan.ts';
 import { compiledBackend } from '../../worker/engine/compile/compiled-backend.ts';
 import { createEngine } from '../../worker/engine/create-engine.ts';
 import type { Engine, EngineHost } from '../../worker/engine/engine.ts';
+import { Answers } from '../../worker/runtime/answers.ts';
+import { loadModels, type Models } from '../../worker/runtime/inference/onnx.ts';
 import { counted } from '../counts.ts';
 import type { OpenCheckpoint } from './checkpoint.ts';
 import type { Checkpoints } from './checkpoints.ts';
@@ -49,6 +51,7 @@ export class Simulation {
   readonly #deliveries: Deliveries;
   readonly #pace: Pace | undefined;
   readonly #checkpoints: Checkpoints | undefined;
+  readonly #answers: Answers;
   readonly #started = performance.now();
   #elapsedBefore = 0;
   #events = 0;
@@ -57,21 +60,27 @@ export class Simulation {
 
   /** Runs to the end of the file. An aborted signal ends it with the signal's reason. @throws CepError */
   static async run(options: SimulationOptions, view: SimulationView, signal?: AbortSignal): Promise<SimulationOutcome> {
-    const simulation = new Simulation(options, view, signal);
+    const models = await loadModels(options.plan);
+    const simulation = new Simulation(options, view, signal, models);
     try {
       return await simulation.#run();
     } finally {
       simulation.#lines.close();
+      await models?.close();
       view.flush();
     }
   }
 
-  private constructor(options: SimulationOptions, view: SimulationView, signal: AbortSignal | undefined) {
+  private constructor(options: SimulationOptions, view: SimulationView, signal: AbortSignal | undefined, models: Models | undefined) {
     this.#options = options;
     this.#view = view;
     this.#signal = signal;
     this.#schemas = new EventSchemas(options.plan.events);
     this.#checkpoints = options.checkpoints;
+    this.#answers = new Answers({
+      ...(models && { score: (request) => models.score(request) }),
+      deliver: (answer) => this.#engine.answer(answer),
+    });
     this.#engine = createEngine(options.plan, this.#host(), { strictEvents: options.strict, backend: compiledBackend });
     const { lines, saved } = this.#open();
     this.#lines = lines;
@@ -95,6 +104,7 @@ export class Simulation {
   #host(): EngineHost {
     const view = this.#view;
     const host: EngineHost = {
+      ...this.#answers.host,
       output: (event: OutputEvent) => {
         this.#outputs++;
         view.output(event);
@@ -111,6 +121,7 @@ export class Simulation {
       const piece = this.#lines.next({ stopAtEvent: this.#checkpoints?.needsPosition ?? false });
       if (!piece) break;
       await this.#takeAll(piece.results);
+      await this.#answers.settled();
       if (piece.position && this.#checkpoints?.isDue) await this.#saveCheckpoint(this.#checkpoints, piece.position);
       await this.#pause();
     }
@@ -166,6 +177,7 @@ export class Simulation {
     if (this.#options.flush) {
       this.#view.end?.();
       this.#engine.end();
+      await this.#answers.settled();
     }
     this.#view.summary(this.#totals(), [
       ...this.#problems.summary(),
