@@ -19,7 +19,9 @@ export function requireWithinLimits({ type, fields }: InputEvent): void {
   let bytes = textBytes(type, undefined);
   for (const [name, value] of fields) {
     bytes += textBytes(name, undefined);
-    bytes += typeof value === 'string' && value.length <= 64 ? value.length : valueBytes(value, { segment: name, parent: undefined }, 1);
+    if (typeof value === 'string' && value.length <= 64) bytes += value.length;
+    else if (Number.isFinite(value)) bytes += SCALAR_BYTES;
+    else bytes += valueBytes(value, { segment: name, parent: undefined }, 1);
   }
   if (bytes > limits.eventBytesMax) {
     throw new WrongValue(undefined, `found about ${bytes} bytes, expected at most ${limits.eventBytesMax}: send less, or several events`);

@@ -112,7 +112,7 @@ export class ProgramEngine implements Engine {
     this.#backend.beginEvent();
     this.#order++;
     this.#moveTimeTo(event, admission);
-    this.#send(this.#routes.of(`event:${event.type}`), this.#rowOf(event, admission));
+    this.#send(this.#routes.ofEvent(event.type), this.#rowOf(event, admission));
     this.#settle();
     this.#effects.runTasks();
     return admission;

@@ -13,6 +13,9 @@ import { JoinBuffer, type Waiting } from './join-buffer.ts';
 /** One waiting event of each side; null stands for the arriving row. */
 type Chosen = readonly (Waiting | null)[];
 
+/** An open event may have any names: those beyond are made anew. */
+const NAMES_KEPT_MAX = 1_000;
+
 /**
  * Joins two or more sides on equal keys. Each arrival meets every waiting event of the other sides with an equal key,
  * within `D` of it (and, of three sides, of each other), for which the residual condition holds; results come in the
@@ -26,6 +29,8 @@ export class JoinOperator {
   readonly #keys: readonly (readonly Evaluate[])[];
   readonly #residual: Evaluate | null;
   readonly #buffers: readonly JoinBuffer[];
+  /** Names of fields in results, by side: made once, as the same ones come with every event. */
+  readonly #names: readonly Map<string, string>[];
   readonly #endings = new DeadlineQueue<Waiting>();
   readonly #keepsMs: number;
   #arrivals = 0;
@@ -38,6 +43,7 @@ export class JoinOperator {
     this.#keys = plan.sides.map((side) => side.keys.map((key) => environment.evaluator(key)));
     this.#residual = plan.residual && environment.evaluator(plan.residual);
     this.#buffers = plan.sides.map(() => new JoinBuffer());
+    this.#names = plan.sides.map(() => new Map());
     this.#keepsMs = plan.withinMs === null ? Infinity : plan.withinMs + environment.stream.time.allowedLatenessMs;
   }
 
@@ -185,12 +191,22 @@ export class JoinOperator {
     let time = -Infinity;
     bound.forEach((row, side) => {
       if (row === null) return;
-      const prefix = `${(this.#plan.sides[side] as { name: string }).name}_`;
-      for (const [name, value] of row.fields) fields.set(prefix + name, value);
+      for (const [name, value] of row.fields) fields.set(this.#nameOf(side, name), value);
       for (const cause of row.causes) causes.add(cause);
       time = Math.max(time, row.time);
     });
     return { type: arriving.type, time, order: arriving.order, fields, bound, attributes: null, causes: [...causes].sort((a, b) => a - b) };
+  }
+
+  /** A field's name in a result. */
+  #nameOf(side: number, field: string): string {
+    const names = this.#names[side] as Map<string, string>;
+    let name = names.get(field);
+    if (name === undefined) {
+      name = `${(this.#plan.sides[side] as { name: string }).name}_${field}`;
+      if (names.size < NAMES_KEPT_MAX) names.set(field, name);
+    }
+    return name;
   }
 
   save(): Value {

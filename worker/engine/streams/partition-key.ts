@@ -14,7 +14,9 @@ export class PartitionKey {
 
   /** Canonical text of a row's key; '' without a partition. */
   text(row: Row): string {
-    return this.#parts.length === 0 ? '' : keyOf(this.fields(row).map(([, value]) => value));
+    if (this.#parts.length === 0) return '';
+    const scope = this.#scopeOf(row);
+    return keyOf(this.#parts.map(({ value }) => value(scope)));
   }
 
   /** The key's values under their names, in written order. */

@@ -3,6 +3,7 @@ import { inputsOf } from './plan-inputs.ts';
 import type { Inlet, Route } from './queue.ts';
 
 const NOWHERE: Route = [];
+const EVENT = 'event:';
 
 /**
  * An origin of rows as a text: `event:<type>`, `stream:<index>`, `late:<index>`, `branch:<index>:<name>`. It is what a
@@ -16,7 +17,7 @@ function originOf(from: Exclude<InputPlan['from'], { kind: 'event' }>): string {
 export function originsOf(inputs: readonly InputPlan[]): ReadonlyMap<string, readonly number[]> {
   const origins = new Map<string, number[]>();
   inputs.forEach(({ from }, position) => {
-    const names = from.kind === 'event' ? from.types.map((type) => `event:${type}`) : [originOf(from)];
+    const names = from.kind === 'event' ? from.types.map((type) => EVENT + type) : [originOf(from)];
     for (const name of new Set(names)) origins.set(name, [...(origins.get(name) ?? []), position]);
   });
   return origins;
@@ -25,6 +26,8 @@ export function originsOf(inputs: readonly InputPlan[]): ReadonlyMap<string, rea
 /** Who takes the rows of which origin, in order of declaration. */
 export class Routes {
   readonly #byOrigin = new Map<string, Inlet[]>();
+  /** Those of events again, by type: asked for with every event. */
+  readonly #byType: ReadonlyMap<string, Route>;
 
   /** `inlets`: what the stream offers for an origin, one inlet or several. Streams are added in order of declaration. */
   constructor(plan: Plan, inlets: (stream: number, origin: string, positions: readonly number[]) => readonly Inlet[]) {
@@ -35,6 +38,12 @@ export class Routes {
         this.#byOrigin.set(origin, route);
       }
     });
+    const ofEvents = [...this.#byOrigin].filter(([origin]) => origin.startsWith(EVENT));
+    this.#byType = new Map(ofEvents.map(([origin, route]) => [origin.slice(EVENT.length), route]));
+  }
+
+  ofEvent(type: string): Route {
+    return this.#byType.get(type) ?? NOWHERE;
   }
 
   of(origin: string): Route {
