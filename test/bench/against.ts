@@ -4,8 +4,9 @@ import type { CalibratedRound } from './calibrator.ts';
 import { runForJson } from './child-process.ts';
 import { type Comparison, compare, slowerTwice } from './comparison.ts';
 import { eventFile } from './event-files.ts';
+import type { Clock } from './options.ts';
 import { readOutputs, requireSum } from './outputs.ts';
-import type { RunFigures } from './processes/run-figures.ts';
+import { lastTime, type RunFigures } from './processes/run-figures.ts';
 import { type Measured, measureInRounds } from './rounds.ts';
 import { simulateTo } from './scenario-bench.ts';
 import { eventsOf, programOf, type Scenario } from './scenarios.ts';
@@ -15,6 +16,7 @@ export interface AgainstSetup {
   readonly folder: string;
   readonly events: number;
   readonly rounds: number;
+  readonly clock: Clock;
   readonly work: string;
   readonly say: (text: string) => void;
 }
@@ -85,7 +87,7 @@ class Pair implements Measured {
     const { data } = await runForJson<RunFigures>(process('engine'), [programOf(this.#scenario), events, '2', 'compiled']);
     this.#bound ??= (await runForJson<RunFigures>(this.#setup.ours.process('bound'), [this.name, events, '1'])).data;
     requireSum(this.name, data, this.#bound);
-    return data.timesMs.at(-1) as number;
+    return lastTime(data, this.#setup.clock);
   }
 
   async #requireSameOutputs(): Promise<void> {

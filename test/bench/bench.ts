@@ -57,13 +57,13 @@ async function bench(options: BenchOptions, work: string): Promise<BenchReport> 
 }
 
 async function benchAgainst(options: BenchOptions, folder: string, work: string): Promise<BenchReport> {
-  const { names, events, rounds } = options;
+  const { names, events, rounds, clock } = options;
   const picked = chosen(
     scenarios.map((scenario) => ({ ...scenario, group: 'scenarios' })),
     names,
   );
   const ours = await buildCheckout(ROOT);
-  const { calibrations, ...against }: AgainstFigures = await measureAgainst(picked, { ours, folder, events, rounds, work, say });
+  const { calibrations, ...against }: AgainstFigures = await measureAgainst(picked, { ours, folder, events, rounds, clock, work, say });
   return { ...circumstances(options), noisy: noisyRounds(calibrations), scenarios: [], micro: [], service: [], against };
 }
 
@@ -83,8 +83,8 @@ function allTasks(): Task[] {
   const ofScenario = (scenario: Scenario): Task => ({
     name: scenario.name,
     group: 'scenarios',
-    make: ({ build, work, options: { quick, events, record } }) => {
-      const setup = { build, work, events: eventsOf(scenario, events), runs: quick ? 1 : WARM_RUNS };
+    make: ({ build, work, options: { quick, events, record, clock } }) => {
+      const setup = { build, work, events: eventsOf(scenario, events), runs: quick ? 1 : WARM_RUNS, clock };
       return record ? new ScenarioBench(scenario, setup, null) : new ScenarioBench(scenario, setup);
     },
   });
@@ -101,9 +101,9 @@ function allTasks(): Task[] {
   return [...scenarios.map(ofScenario), ...microCases.map(ofMicro), ...serviceCases.map(ofService)];
 }
 
-function circumstances({ rounds }: BenchOptions): Pick<BenchReport, 'date' | 'node' | 'processor' | 'cores' | 'rounds'> {
+function circumstances({ rounds, clock }: BenchOptions): Pick<BenchReport, 'date' | 'node' | 'processor' | 'cores' | 'rounds' | 'clock'> {
   const processor = cpus()[0]?.model.trim() ?? 'unknown';
-  return { date: new Date().toISOString(), node: process.versions.node, processor, cores: availableParallelism(), rounds };
+  return { date: new Date().toISOString(), node: process.versions.node, processor, cores: availableParallelism(), rounds, clock };
 }
 
 function print(text: string): number {

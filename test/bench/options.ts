@@ -7,9 +7,13 @@ export const USAGE = `usage: npm run bench -- [name ...] [options]
   --events N      events of each scenario [1000000]
   --rounds N      rounds, interleaved [5]
   --against DIR   this checkout and another one in turn; ends with 1 when a scenario is slower twice
+  --cpu           warm runs by processor time: steadier beside other work, blind to waiting
   --json          figures as one JSON object
   --record        keeps counts and checksums of this run as what is expected
 `;
+
+/** By which clock warm runs are measured. */
+export type Clock = 'wall' | 'cpu';
 
 export interface BenchOptions {
   readonly names: readonly string[];
@@ -17,6 +21,7 @@ export interface BenchOptions {
   readonly events: number;
   readonly rounds: number;
   readonly against: string | undefined;
+  readonly clock: Clock;
   readonly json: boolean;
   readonly record: boolean;
 }
@@ -31,13 +36,14 @@ const ROUNDS = 5;
 /** @throws UsageError */
 export function readOptions(args: readonly string[]): BenchOptions {
   const { values, positionals } = parse(args);
-  const { quick = false, against, json = false, record = false } = values;
+  const { quick = false, against, cpu = false, json = false, record = false } = values;
   return {
     names: positionals,
     quick,
     events: numberOf('--events', values.events, quick ? EVENTS_QUICK : EVENTS),
     rounds: numberOf('--rounds', values.rounds, quick ? 1 : ROUNDS),
     against,
+    clock: cpu ? 'cpu' : 'wall',
     json,
     record,
   };
@@ -58,6 +64,7 @@ const config = {
     events: { type: 'string' },
     rounds: { type: 'string' },
     against: { type: 'string' },
+    cpu: { type: 'boolean' },
     json: { type: 'boolean' },
     record: { type: 'boolean' },
   },

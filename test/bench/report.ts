@@ -1,6 +1,7 @@
 import type { AgainstFigures } from './against.ts';
 import type { Comparison } from './comparison.ts';
 import type { MicroSummary } from './micro-bench.ts';
+import type { Clock } from './options.ts';
 import type { ScenarioFigures } from './scenario-bench.ts';
 import type { ServiceFigures } from './service-bench.ts';
 import type { Spread } from './statistics.ts';
@@ -13,6 +14,8 @@ export interface BenchReport {
   readonly processor: string;
   readonly cores: number;
   readonly rounds: number;
+  /** Of warm runs. */
+  readonly clock: Clock;
   /** Of each round: the machine was busy with something else. */
   readonly noisy: readonly boolean[];
   readonly scenarios: readonly ScenarioFigures[];
@@ -23,11 +26,11 @@ export interface BenchReport {
 
 /** Tables for people. */
 export function reportText(report: BenchReport): string {
-  const { date, node, processor, cores, rounds, noisy } = report;
+  const { date, node, processor, cores, rounds, clock, noisy } = report;
   const busy = noisy.filter(Boolean).length;
   const noise = busy === 0 ? '' : `\nNOISY: in ${busy} of ${noisy.length} rounds the machine was busy; read the ratios, not the times.`;
   return [
-    `${date.slice(0, 10)}, Node ${node}, ${cores} cores (${processor}); rounds: ${rounds}; median (min-max)${noise}`,
+    `${date.slice(0, 10)}, Node ${node}, ${cores} cores (${processor}); rounds: ${rounds}; warm runs by ${clock} time; median (min-max)${noise}`,
     table('Scenarios', SCENARIO_HEAD, report.scenarios.map(scenarioRow)),
     table('In memory', MICRO_HEAD, report.micro.map(microRow)),
     table('Process', ['case', 'what', 'value'], report.service.map(serviceRow)),

@@ -4,8 +4,9 @@ import type { Build } from './builds.ts';
 import { type Finished, runChild, runForJson } from './child-process.ts';
 import { eventFile } from './event-files.ts';
 import { expectedOf } from './expectations.ts';
+import type { Clock } from './options.ts';
 import { type Expected, readOutputs, requireSum, requireWritten } from './outputs.ts';
-import type { RunFigures } from './processes/run-figures.ts';
+import { lastTime, type RunFigures } from './processes/run-figures.ts';
 import type { Measured } from './rounds.ts';
 import { programOf, type Scenario } from './scenarios.ts';
 import { ratiosOf, type Spread, spreadOf } from './statistics.ts';
@@ -15,6 +16,7 @@ export interface ScenarioSetup {
   readonly events: number;
   /** Runs of a warm process, of which the last is measured. */
   readonly runs: number;
+  readonly clock: Clock;
   /** A folder for what is written. */
   readonly work: string;
 }
@@ -120,7 +122,7 @@ export class ScenarioBench implements Measured {
   async #warmTime(process: 'bound' | 'engine', args: readonly string[]): Promise<number> {
     const { data } = await runForJson<RunFigures>(this.#setup.build.process(process), args);
     requireSum(`${args.at(-1)} run of ${this.name}`, data, this.expected);
-    return data.timesMs.at(-1) as number;
+    return lastTime(data, this.#setup.clock);
   }
 
   #path(who: string): string {

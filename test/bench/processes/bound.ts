@@ -3,7 +3,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { runBound, type TakeOutput } from '../bounds/bound.ts';
 import { scenarios } from '../scenarios.ts';
 import { OutputTotals } from './output-totals.ts';
-import type { RunFigures } from './run-figures.ts';
+import { cpuTime, type RunFigures } from './run-figures.ts';
 
 const PIECE_CHARACTERS = 1 << 16;
 
@@ -13,14 +13,17 @@ if (scenario === undefined) throw new Error(`no scenario '${name}'`);
 
 let totals = new OutputTotals();
 const timesMs: number[] = [];
+const cpuMs: number[] = [];
 for (let time = 0; time < Number(times); time++) {
   totals = new OutputTotals();
   const started = performance.now();
+  const cpuBefore = cpuTime();
   if (outputPath === undefined) runBound(scenario.bound, events, (_stream, _time, fields, sum) => totals.take(fields, sum));
   else writeTo(outputPath, (output) => runBound(scenario.bound, events, output));
   timesMs.push(performance.now() - started);
+  cpuMs.push(cpuTime() - cpuBefore);
 }
-const figures: RunFigures = { timesMs, outputs: totals.outputs, sum: totals.sum };
+const figures: RunFigures = { timesMs, cpuMs, outputs: totals.outputs, sum: totals.sum };
 process.stdout.write(JSON.stringify(figures));
 
 /** Output events as the lines that the command line writes. */

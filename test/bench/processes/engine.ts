@@ -9,7 +9,7 @@ import { EventSchemas } from '../../../shared/events/schema.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
 import { createEngine } from '../../../worker/engine/create-engine.ts';
 import { OutputTotals } from './output-totals.ts';
-import type { RunFigures } from './run-figures.ts';
+import { cpuTime, type RunFigures } from './run-figures.ts';
 
 const [program = '', events = '', times = '1', backend] = process.argv.slice(2);
 const { plan } = checkProgram(program);
@@ -17,14 +17,17 @@ if (plan === null) throw new Error(`${program} has errors`);
 
 let totals = new OutputTotals();
 const timesMs: number[] = [];
+const cpuMs: number[] = [];
 for (let time = 0; time < Number(times); time++) {
   totals = new OutputTotals();
   const started = performance.now();
+  const cpuBefore = cpuTime();
   if (backend === 'reference') runReference(plan, events);
   else await Simulation.run({ plan, eventsPath: events, preload: false, timed: false, strict: false, flush: true }, countingView());
   timesMs.push(performance.now() - started);
+  cpuMs.push(cpuTime() - cpuBefore);
 }
-const figures: RunFigures = { timesMs, outputs: totals.outputs, sum: totals.sum };
+const figures: RunFigures = { timesMs, cpuMs, outputs: totals.outputs, sum: totals.sum };
 process.stdout.write(JSON.stringify(figures));
 
 function take(event: OutputEvent): void {

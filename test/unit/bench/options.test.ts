@@ -10,6 +10,7 @@ describe('the options of a benchmark', () => {
       events: 1_000_000,
       rounds: 5,
       against: undefined,
+      clock: 'wall',
       json: false,
       record: false,
     });
