@@ -30,6 +30,7 @@ import {
   visitExpression,
   visitPattern,
 } from '../ast/nodes.ts';
+import { operatorNames } from '../ast/operator-names.ts';
 import { comparisonPrecedence, precedence } from '../grammar/operators.ts';
 import type { Attached } from './comments.ts';
 import { concat, type Doc, group, hardLine, join, line, lineSuffix, list, nest, render, softLine } from './doc.ts';
@@ -170,7 +171,7 @@ export class ExpressionPrinter {
   }
 
   #blockStatement(statement: FunctionStatement): Doc {
-    return statement.kind === 'ExpressionStatement' ? this.#unfiltered(statement.expression) : this.#statement(statement);
+    return this.#statement(statement);
   }
 
   #looksLikeHole(statements: readonly FunctionStatement[]): boolean {
@@ -253,19 +254,24 @@ export class ExpressionPrinter {
 
   #patternParts({ within, partitionBy }: Pattern, body: Doc): Doc {
     const clauses: Doc[] = [];
-    if (within) clauses.push(concat('within ', this.#unfiltered(within)));
+    if (within) clauses.push(concat('within ', this.#clause(within)));
     if (partitionBy.length > 0)
       clauses.push(
         concat(
           'partition by ',
           join(
             ', ',
-            partitionBy.map((key) => this.#unfiltered(key)),
+            partitionBy.map((key) => this.#clause(key)),
           ),
         ),
       );
     const tail = clauses.length === 0 ? '' : nest(concat(line, join(' ', clauses)));
     return concat(body, tail);
+  }
+
+  /** Outside brackets `.first(` would begin the stream's next operator. */
+  #clause(node: Expression): Doc {
+    return callsOperatorName(node) ? concat('(', this.expression(node), ')') : this.#unfiltered(node);
   }
 
   #element(element: PatternElement): Doc {
@@ -280,7 +286,7 @@ export class ExpressionPrinter {
       concat(
         group(concat('(', nest(concat(softLine, this.#patternParts(pattern, this.#element(pattern.body)))), softLine, ')')),
         quantifierText(quantifier),
-        within ? concat(' within ', this.#unfiltered(within)) : '',
+        within ? concat(' within ', this.#clause(within)) : '',
       ),
     StepElement: (node) => this.#step(node, node.alias),
   };
@@ -335,9 +341,9 @@ export class ExpressionPrinter {
       path(step.type),
       quantifierText(step.quantifier),
       ...step.operators.map((operator) => this.operator(operator)),
-      ...step.where.map((condition) => concat(' where ', this.#unfiltered(condition))),
+      ...step.where.map((condition) => concat(' where ', this.#clause(condition))),
       alias ? ` as ${name(alias)}` : '',
-      step.within ? concat(' within ', this.#unfiltered(step.within)) : '',
+      step.within ? concat(' within ', this.#clause(step.within)) : '',
     );
   }
 }
@@ -360,6 +366,37 @@ function levelOf(node: Expression): number {
       return comparisonPrecedence;
     default:
       return level.primary;
+  }
+}
+
+/** Whether a method with the name of a stream operator is called outside all brackets of the expression. */
+function callsOperatorName(node: Expression): boolean {
+  if (node.kind === 'Call' && node.callee.kind === 'Member' && !node.callee.optional && operatorNames.has(node.callee.name.text))
+    return true;
+  return unbracketed(node).some(callsOperatorName);
+}
+
+function unbracketed(node: Expression): readonly Expression[] {
+  switch (node.kind) {
+    case 'Member':
+    case 'Index':
+    case 'Slice':
+      return [node.object];
+    case 'Call':
+      return [node.callee];
+    case 'Binary':
+      return [node.left, node.right];
+    case 'Range':
+      return [node.from, node.to];
+    case 'Unary':
+    case 'IsNull':
+      return [node.operand];
+    case 'Conditional':
+      return [node.condition, node.then, node.otherwise];
+    case 'Lambda':
+      return [node.body];
+    default:
+      return [];
   }
 }
 

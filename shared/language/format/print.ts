@@ -66,7 +66,7 @@ class Printer {
 
   constructor(around: Surroundings) {
     this.#around = around;
-    this.#expressions = new ExpressionPrinter(around.attached, (statement) => this.#functionStatement(statement));
+    this.#expressions = new ExpressionPrinter(around.attached, (statement) => this.#functionLine(statement, false));
   }
 
   program(program: Program): Doc {
@@ -77,12 +77,16 @@ class Printer {
   // ---------------------------------------------------------------- lines and blocks
 
   /** Statements or other lines one below the other, each with its comments and the empty lines of the user. */
-  #lines<N extends object>(nodes: readonly N[], doc: (node: N) => Doc, separate: (before: N, node: N) => boolean = () => false): Doc {
+  #lines<N extends object>(
+    nodes: readonly N[],
+    doc: (node: N, index: number) => Doc,
+    separate: (before: N, node: N) => boolean = () => false,
+  ): Doc {
     const docs = nodes.flatMap((node, index): Doc[] => {
       const before = nodes[index - 1];
       const { leading } = this.#around.attached(node);
       const gap = before && separate(before, node) ? blankLine : this.#gap(leading[0] ?? node);
-      return [...(before ? [gap] : []), this.#line(node, doc(node))];
+      return [...(before ? [gap] : []), this.#line(node, doc(node, index))];
     });
     return concat(...docs);
   }
@@ -195,7 +199,13 @@ class Printer {
   // ---------------------------------------------------------------- functions
 
   #functionBody(statements: readonly FunctionStatement[]): Doc {
-    return this.#lines(statements, (statement) => this.#functionStatement(statement));
+    return this.#lines(statements, (statement, index) => this.#functionLine(statement, index === 0));
+  }
+
+  #functionLine(statement: FunctionStatement, isFirst: boolean): Doc {
+    const doc = this.#functionStatement(statement);
+    const inParentheses = statement.kind === 'ExpressionStatement' && isMistakable(statement.expression, isFirst);
+    return inParentheses ? concat('(', doc, ')') : doc;
   }
 
   #functionStatement(statement: FunctionStatement): Doc {
@@ -214,8 +224,7 @@ class Printer {
     ContinueStatement: () => 'continue',
     ReturnStatement: ({ value }) => (value ? concat('return ', this.#expression(value)) : 'return'),
     EmitStatement: (node) => concat(`emit ${dotted(node.type)}`, this.#expressions.arguments(node.fields)),
-    ExpressionStatement: ({ expression }) =>
-      startsLikeStatement(expression) ? concat('(', this.#expression(expression), ')') : this.#expression(expression),
+    ExpressionStatement: ({ expression }) => this.#expression(expression),
   };
 
   // ---------------------------------------------------------------- tests
@@ -296,8 +305,20 @@ const statementWords: ReadonlySet<string> = new Set([
   'emit',
 ]);
 
-/** Whether the expression begins with a name that would open a statement instead. */
-function startsLikeStatement(expression: Expression): boolean {
+/** Words and signs that continue the line before when they begin one. */
+const continuationWords: ReadonlySet<string> = new Set(['where', 'as', 'within', 'partition', 'in', 'is', 'AND', 'OR']);
+
+/** Whether a line that begins with the expression would be read as something else: a statement, or the rest of the line before. */
+function isMistakable(expression: Expression, isFirst: boolean): boolean {
+  const first = leftmost(expression);
+  if (first.kind === 'Unary') return !isFirst && first.operator === '-';
+  const name =
+    first.kind === 'Lambda' && first.parameters.length === 1 ? first.parameters[0]?.text : first.kind === 'Name' ? first.name : undefined;
+  if (name === undefined || (first.kind === 'Name' && first.quoted)) return false;
+  return statementWords.has(name) || (!isFirst && continuationWords.has(name));
+}
+
+function leftmost(expression: Expression): Expression {
   let first = expression;
   for (;;) {
     if (first.kind === 'Member' || first.kind === 'Index' || first.kind === 'Slice') first = first.object;
@@ -305,7 +326,7 @@ function startsLikeStatement(expression: Expression): boolean {
     else if (first.kind === 'Binary') first = first.left;
     else if (first.kind === 'Range') first = first.from;
     else if (first.kind === 'IsNull') first = first.operand;
-    else return first.kind === 'Name' && !first.quoted && statementWords.has(first.name);
+    else return first;
   }
 }
 

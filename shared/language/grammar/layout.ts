@@ -76,7 +76,7 @@ const wordStart = /[A-Za-z_]/;
 const word = /[A-Za-z_][A-Za-z0-9_]*/y;
 const timestamp = /@\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?/y;
 const operatorAhead = /\.[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*\(/y;
-const emitAsAhead = /\.[ \t]*emit[ \t]+as\b/y;
+const emitAsAhead = /\.[ \t]*emit[ \t]+as[ \t]+(?:[\w.{}]+|`[^`\n]+`)[ \t]*\(/y;
 const continuationWord = /(?:and|or|where|as|within|in|is|AND|OR|partition[ \t]+by|not[ \t]+in)(?![A-Za-z0-9_])(?![ \t]*:)/y;
 const continuationSign = /\.|->|[-+*/%<>^|&]|==|!=|\?\?|\?\./y;
 const declarationAhead = /(?:event|type|const|let|var|fn|connector|context|config|pattern|stream|for|test|import)[ \t]+["A-Za-z_]/y;
@@ -325,7 +325,7 @@ class Scanner {
         this.#at = at + 1;
         return;
       }
-      if (char === '\\' && text[at + 1] !== '\n') at++;
+      if (char === '\\' && text[at + 1] !== '\n') at += text.startsWith('u{', at + 1) ? 2 : 1;
       else if (char === '{' && text[at + 1] === '{') at++;
       else if (char === '{') {
         this.#open('f', at, stringStart);

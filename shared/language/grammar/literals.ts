@@ -177,16 +177,3 @@ function readEscape(text: string, at: number, start: number, notes: Notes): { va
 export function readRawString(text: string): string {
   return text.replaceAll("''", "'");
 }
-
-/** A text of an f-string: escapes as in a string, and doubled braces. */
-export function readTemplateText(text: string, start: number, notes: Notes): string {
-  const pieces = text.split(/(\{\{|\}\})/);
-  let at = start;
-  return pieces
-    .map((piece) => {
-      const value = piece === '{{' ? '{' : piece === '}}' ? '}' : readString(piece, at, notes);
-      at += piece.length;
-      return value;
-    })
-    .join('');
-}

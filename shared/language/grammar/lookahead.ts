@@ -27,6 +27,8 @@ export const patterns = {
   all: new RegExp(`all[ \\t\\r\\n]+(?!${stepWord})[A-Za-z_\`]`, 'y'),
   /** `NOT` before a type or `(`: otherwise it is a type of that name. */
   not: new RegExp(`NOT(?:[ \\t\\r\\n]+(?!${stepWord})[A-Za-z_\`]|[ \\t\\r]*\\()`, 'y'),
+  /** `emit as T (`: an operator, no part of a dotted name. */
+  emitAs: new RegExp(`emit[ \\t\\r\\n]+as[ \\t\\r\\n]+${name}(?:\\.${name})*[ \\t\\r]*\\(`, 'y'),
   binding: /(?:let|var|const)[ \t]+[A-Za-z_`]/y,
   assignment: new RegExp(`${name}${blank}:=`, 'y'),
 } as const;
@@ -79,7 +81,7 @@ export function hasArrow(text: string, from: number, lastArrow: number): boolean
   let depth = 0;
   for (let at = from; at <= lastArrow; at++) {
     const char = text[at] as string;
-    if (char === '"' || char === "'" || char === '`') at = stringEnd(text, at, char);
+    if (char === '"' || char === "'" || char === '`') at = stringEnd(text, at);
     else if (char === '(' || char === '[' || char === '{') depth++;
     else if (char === ')' || char === ']' || char === '}') {
       if (--depth < 0) return false;
@@ -90,10 +92,35 @@ export function hasArrow(text: string, from: number, lastArrow: number): boolean
   return false;
 }
 
-function stringEnd(text: string, start: number, quote: string): number {
+/** The offset of the closing quote of the string, f-string or name in backticks whose opening quote stands here. */
+function stringEnd(text: string, start: number): number {
+  const quote = text[start];
+  if (quote === '"' && isTemplateQuote(text, start)) return templateEnd(text, start);
   for (let at = start + 1; at < text.length; at++) {
     if (text[at] === '\\' && quote === '"') at++;
     else if (text[at] === quote) return at;
+  }
+  return text.length;
+}
+
+function isTemplateQuote(text: string, quote: number): boolean {
+  return text[quote - 1] === 'f' && !/\w/.test(text[quote - 2] ?? '');
+}
+
+function templateEnd(text: string, start: number): number {
+  const inside: ('text' | 'code')[] = ['text'];
+  for (let at = start + 1; at < text.length; at++) {
+    const char = text[at] as string;
+    if (inside.at(-1) === 'text') {
+      if (char === '\\') at += text.startsWith('u{', at + 1) ? 2 : 1;
+      else if (char === '{' && text[at + 1] === '{') at++;
+      else if (char === '{') inside.push('code');
+      else if (char === '"' && inside.length === 1) return at;
+      else if (char === '"') inside.pop();
+    } else if (char === '"' && isTemplateQuote(text, at)) inside.push('text');
+    else if (char === '"' || char === "'" || char === '`') at = stringEnd(text, at);
+    else if (char === '{') inside.push('code');
+    else if (char === '}') inside.pop();
   }
   return text.length;
 }

@@ -17,6 +17,7 @@ import type {
   StepArgument,
   StepElement,
 } from '../ast/nodes.ts';
+import { walk } from '../ast/walk.ts';
 import type { Notes } from './notes.ts';
 
 type WhereSuffix = { readonly form: 'where'; readonly span: Span; readonly expression: Expression };
@@ -75,7 +76,7 @@ export interface Flow {
 export function finishFlow(raw: RawPattern, notes: Notes): Flow {
   if (isPlain(raw)) return plainFlow(raw.first as RawStep, raw.tail);
   refuseLeadingNot(raw, notes);
-  const { kept, operators } = splitOperators(lastItem(raw));
+  const { kept, operators } = splitOperators(raw);
   const built = buildPattern(raw, { kept, notes, ownWithin: false });
   const tail = raw.tail.filter((suffix) => suffix.form === 'operator').map((suffix) => suffix.operator);
   return {
@@ -87,7 +88,7 @@ export function finishFlow(raw: RawPattern, notes: Notes): Flow {
 /** Behind `pattern P =`: there is no stream, so trailing operators are the pattern's or its last step's. */
 export function finishNamed(raw: RawPattern, notes: Notes): Pattern {
   refuseLeadingNot(raw, notes);
-  const { kept, operators } = splitOperators(lastItem(raw));
+  const { kept, operators } = splitOperators(raw);
   const own: Suffix[] = [...kept];
   const tail: TailSuffix[] = [];
   for (const operator of [...operators, ...raw.tail.filter((suffix) => suffix.form === 'operator').map((suffix) => suffix.operator)]) {
@@ -178,7 +179,7 @@ function buildPattern(raw: RawPattern, { kept, notes, ownWithin }: Building): Pa
   const moved = stays ? [] : clauses.filter((suffix) => suffix.form === 'within');
   const own = stays ? clauses : clauses.filter((suffix) => suffix.form !== 'within');
   const links = raw.rest.map(({ link }) => link);
-  const items = [raw.first, ...raw.rest.map(({ item }) => item)];
+  const items = itemsOf(raw);
   const elements = items.map((item, index) => buildItem(item, index === items.length - 1 ? own : item.suffixes, notes));
   const withins = [...moved, ...raw.tail.filter((suffix) => suffix.form === 'within')];
   if (withins[1])
@@ -366,17 +367,53 @@ function lastItem(raw: RawPattern): RawItem {
   return raw.rest.at(-1)?.item ?? raw.first;
 }
 
-/** Operators behind everything else of the last item are the stream's, but `Type.increasing(f)` is the step's. */
-function splitOperators(item: RawItem): { kept: readonly Suffix[]; operators: readonly OperatorCall[] } {
+/**
+ * Operators behind everything else of the last item are the stream's. Only `Type.increasing(f)` is the step's when the
+ * pattern has no closure that the operator could mean.
+ */
+function splitOperators(raw: RawPattern): { kept: readonly Suffix[]; operators: readonly OperatorCall[] } {
+  const item = lastItem(raw);
   let end = item.suffixes.findLastIndex((suffix) => suffix.form !== 'operator') + 1;
-  while (item.form === 'step' && isMonotoneSuffix(item.suffixes[end], end, item.suffixes)) end++;
+  const isFirstClosure = item.form === 'step' && !hasClosure(raw);
+  while (isFirstClosure && isMonotoneSuffix(item.suffixes[end], end, item.suffixes)) end++;
   const operators = item.suffixes.slice(end).flatMap((suffix) => (suffix.form === 'operator' ? [suffix.operator] : []));
   return { kept: item.suffixes.slice(0, end), operators };
 }
 
+/** Whether anything but the operators behind the last item makes a closure. */
+function hasClosure(raw: RawPattern): boolean {
+  const last = lastItem(raw);
+  return itemsOf(raw).some((item) => isClosure(item) || (item !== last && item.suffixes.some(isMonotoneOperator)));
+}
+
+function itemsOf(raw: RawPattern): RawItem[] {
+  return [raw.first, ...raw.rest.map(({ item }) => item)];
+}
+
+function isClosure(item: RawItem): boolean {
+  if (item.quantifier) return true;
+  if (item.form === 'step') return item.all;
+  return item.form === 'group'
+    ? containsClosure(item.pattern)
+    : item.items.some(({ items }) => hasClosure(items) || lastItem(items).suffixes.some(isMonotoneOperator));
+}
+
+function containsClosure(pattern: Pattern): boolean {
+  let found = false;
+  walk(pattern, (node) => {
+    if (node.kind === 'Quantifier' || (node.kind === 'StepElement' && (node.all || node.operators.some(isMonotone)))) found = true;
+    return found || node.kind === 'StepElement' ? 'skip' : undefined;
+  });
+  return found;
+}
+
+function isMonotoneOperator(suffix: Suffix): boolean {
+  return suffix.form === 'operator' && isMonotone(suffix.operator);
+}
+
 function isMonotoneSuffix(suffix: Suffix | undefined, index: number, suffixes: readonly Suffix[]): boolean {
   const direct = suffixes.slice(0, index).every((before) => before.form === 'operator');
-  return direct && suffix?.form === 'operator' && isMonotone(suffix.operator);
+  return direct && suffix !== undefined && isMonotoneOperator(suffix);
 }
 
 function isMonotone(operator: OperatorCall): boolean {

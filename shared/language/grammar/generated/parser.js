@@ -5,7 +5,7 @@
 
 
 import { foldOperation, foldPostfix, foldConditional, foldLambda } from '../operators.ts';
-import { readNumeric, readTimestamp, readString, readRawString, readTemplateText } from '../literals.ts';
+import { readNumeric, readTimestamp, readString, readRawString } from '../literals.ts';
 import { finishFlow, finishNamed, finishGroup, finishArgument, finishInput, wrapFiltered } from '../patterns.ts';
 import { ahead, hasArrow, isBlockAhead, isHoleAhead, isLoopVariableAhead, isReserved, nestingMax, patterns } from '../lookahead.ts';
 
@@ -296,8 +296,9 @@ function peg$parse(input, options) {
   const peg$c96 = "'";
   const peg$c97 = "''";
   const peg$c98 = "f\"";
-  const peg$c99 = "{{";
-  const peg$c100 = "}}";
+  const peg$c99 = "\\u{";
+  const peg$c100 = "{{";
+  const peg$c101 = "}}";
 
   const peg$r0 = /^[0-9]/;
   const peg$r1 = /^[.\x01]/;
@@ -320,8 +321,9 @@ function peg$parse(input, options) {
   const peg$r18 = /^[^\n]/;
   const peg$r19 = /^[^'\n]/;
   const peg$r20 = /^[^"\\{}\n]/;
-  const peg$r21 = /^[ \t\r]/;
-  const peg$r22 = /^[ \t\r\n]/;
+  const peg$r21 = /^[0-9A-Fa-f]/;
+  const peg$r22 = /^[ \t\r]/;
+  const peg$r23 = /^[ \t\r\n]/;
 
   const peg$e0 = peg$literalExpectation("event", false);
   const peg$e1 = peg$literalExpectation("extends", false);
@@ -451,10 +453,12 @@ function peg$parse(input, options) {
   const peg$e125 = peg$literalExpectation("''", false);
   const peg$e126 = peg$literalExpectation("f\"", false);
   const peg$e127 = peg$classExpectation(["\"", "\\", "{", "}", "\n"], true, false, false);
-  const peg$e128 = peg$literalExpectation("{{", false);
-  const peg$e129 = peg$literalExpectation("}}", false);
-  const peg$e130 = peg$classExpectation([" ", "\t", "\r"], false, false, false);
-  const peg$e131 = peg$classExpectation([" ", "\t", "\r", "\n"], false, false, false);
+  const peg$e128 = peg$literalExpectation("\\u{", false);
+  const peg$e129 = peg$classExpectation([["0", "9"], ["A", "F"], ["a", "f"]], false, false, false);
+  const peg$e130 = peg$literalExpectation("{{", false);
+  const peg$e131 = peg$literalExpectation("}}", false);
+  const peg$e132 = peg$classExpectation([" ", "\t", "\r"], false, false, false);
+  const peg$e133 = peg$classExpectation([" ", "\t", "\r", "\n"], false, false, false);
 
   function peg$f0(name, parent) {    return { name, parent };  }
   function peg$f1(name) {    return null;  }
@@ -523,94 +527,98 @@ function peg$parse(input, options) {
   function peg$f54() {    return ahead(patterns.all, input, offset());  }
   function peg$f55() {    return ahead(patterns.not, input, offset());  }
   function peg$f56() {    return span();  }
-  function peg$f57(head, tail) {    return [head, ...tail];  }
-  function peg$f58(text) {    return node('Quantifier', { text, min: text === '+' ? 1 : 0, max: text === '?' ? 1 : Infinity });  }
-  function peg$f59(min) {    return Infinity;  }
-  function peg$f60(min, max) {    return node('Quantifier', { text: 'range', min, max: max ?? min });  }
-  function peg$f61(digits) {    return Number(digits);  }
-  function peg$f62(expression) {    return { form: 'where', span: span(), expression };  }
-  function peg$f63(name) {    return { form: 'as', span: span(), name };  }
-  function peg$f64(expression) {    return { form: 'where', span: span(), expression };  }
-  function peg$f65(expression) {    return { form: 'within', span: span(), expression };  }
-  function peg$f66(operator) {    return { form: 'operator', span: span(), operator };  }
-  function peg$f67() {    return enter();  }
-  function peg$f68() {    return leave();  }
-  function peg$f69() {    leave(); return false;  }
-  function peg$f70(heads, body) {    return foldLambda(heads, body);  }
-  function peg$f71(heads, otherwise) {    return foldConditional(heads, otherwise);  }
-  function peg$f72() {    return ahead(patterns.lambda, input, offset());  }
-  function peg$f73(parameters) {    return { start: span().start, parameters };  }
-  function peg$f74(name) {    return [name];  }
-  function peg$f75() {    return isBlockAhead(input, offset(), holes);  }
-  function peg$f76(statements) {    return node('Block', { statements });  }
-  function peg$f77() {    return ahead(patterns.binding, input, offset());  }
-  function peg$f78() {    return ahead(patterns.assignment, input, offset());  }
-  function peg$f79(condition, then) {    return { start: span().start, condition, then };  }
-  function peg$f80(head, tail) {    return tail.length === 0 && head.prefixes === undefined ? head : foldOperation(head, tail, notes);  }
-  function peg$f81(operator, operand) {    return { operator, operand };  }
-  function peg$f82(negated) {    return { operator: negated ? 'is not null' : 'is null', operand: null, span: span() };  }
-  function peg$f83() {    return '-';  }
-  function peg$f84() {    return 'and';  }
-  function peg$f85() {    return 'or';  }
-  function peg$f86() {    return 'not in';  }
-  function peg$f87(prefixes, operand) {    return { prefixes, operand };  }
-  function peg$f88() {    return '-';  }
-  function peg$f89() {    return 'not';  }
+  function peg$f57(head) {    return ahead(patterns.emitAs, input, offset());  }
+  function peg$f58(head, tail) {    return [head, ...tail];  }
+  function peg$f59(text) {    return node('Quantifier', { text, min: text === '+' ? 1 : 0, max: text === '?' ? 1 : Infinity });  }
+  function peg$f60(min) {    return Infinity;  }
+  function peg$f61(min, max) {    return node('Quantifier', { text: 'range', min, max: max ?? min });  }
+  function peg$f62(digits) {    return Number(digits);  }
+  function peg$f63(expression) {    return { form: 'where', span: span(), expression };  }
+  function peg$f64(name) {    return { form: 'as', span: span(), name };  }
+  function peg$f65(expression) {    return { form: 'where', span: span(), expression };  }
+  function peg$f66(expression) {    return { form: 'within', span: span(), expression };  }
+  function peg$f67(operator) {    return { form: 'operator', span: span(), operator };  }
+  function peg$f68() {    return enter();  }
+  function peg$f69() {    return leave();  }
+  function peg$f70() {    leave(); return false;  }
+  function peg$f71(heads, body) {    return foldLambda(heads, body);  }
+  function peg$f72(heads, otherwise) {    return foldConditional(heads, otherwise);  }
+  function peg$f73() {    return ahead(patterns.lambda, input, offset());  }
+  function peg$f74(parameters) {    return { start: span().start, parameters };  }
+  function peg$f75(name) {    return [name];  }
+  function peg$f76() {    return isBlockAhead(input, offset(), holes);  }
+  function peg$f77(statements) {    return node('Block', { statements });  }
+  function peg$f78() {    return ahead(patterns.binding, input, offset());  }
+  function peg$f79() {    return ahead(patterns.assignment, input, offset());  }
+  function peg$f80(condition, then) {    return { start: span().start, condition, then };  }
+  function peg$f81(head, tail) {    return tail.length === 0 && head.prefixes === undefined ? head : foldOperation(head, tail, notes);  }
+  function peg$f82(operator, operand) {    return { operator, operand };  }
+  function peg$f83(negated) {    return { operator: negated ? 'is not null' : 'is null', operand: null, span: span() };  }
+  function peg$f84() {    return '-';  }
+  function peg$f85() {    return 'and';  }
+  function peg$f86() {    return 'or';  }
+  function peg$f87() {    return 'not in';  }
+  function peg$f88(prefixes, operand) {    return { prefixes, operand };  }
+  function peg$f89() {    return '-';  }
   function peg$f90() {    return 'not';  }
-  function peg$f91(operator) {    return { operator, start: span().start };  }
-  function peg$f92(head, tail) {    return tail.length === 0 ? head : foldPostfix(head, tail);  }
-  function peg$f93(arguments_) {    return { form: 'call', end: span().end, arguments: arguments_ };  }
-  function peg$f94(index) {    return { ...index, end: span().end };  }
-  function peg$f95() {    return false;  }
-  function peg$f96() {    return true;  }
-  function peg$f97(optional, name) {    return { form: 'member', end: span().end, name, optional };  }
-  function peg$f98(from, to) {    return { form: 'slice', from, to };  }
-  function peg$f99(index) {    return { form: 'index', index };  }
-  function peg$f100(text) {    return node('Name', { name: text, quoted: false });  }
-  function peg$f101(text) {    return node('Name', { name: text, quoted: true });  }
-  function peg$f102() {    return node('BoolLiteral', { value: true });  }
-  function peg$f103() {    return node('BoolLiteral', { value: false });  }
-  function peg$f104() {    return node('NullLiteral', {});  }
-  function peg$f105(value, condition) {
+  function peg$f91() {    return 'not';  }
+  function peg$f92(operator) {    return { operator, start: span().start };  }
+  function peg$f93(head, tail) {    return tail.length === 0 ? head : foldPostfix(head, tail);  }
+  function peg$f94(arguments_) {    return { form: 'call', end: span().end, arguments: arguments_ };  }
+  function peg$f95(index) {    return { ...index, end: span().end };  }
+  function peg$f96() {    return false;  }
+  function peg$f97() {    return true;  }
+  function peg$f98(optional, name) {    return { form: 'member', end: span().end, name, optional };  }
+  function peg$f99(from, to) {    return { form: 'slice', from, to };  }
+  function peg$f100(index) {    return { form: 'index', index };  }
+  function peg$f101(text) {    return node('Name', { name: text, quoted: false });  }
+  function peg$f102(text) {    return node('Name', { name: text, quoted: true });  }
+  function peg$f103() {    return node('BoolLiteral', { value: true });  }
+  function peg$f104() {    return node('BoolLiteral', { value: false });  }
+  function peg$f105() {    return node('NullLiteral', {});  }
+  function peg$f106(value, condition) {
     const expression = condition === null ? value : wrapFiltered({ value, condition, span: { start: value.span.start, end: condition.span.end }, notes, step: false });
     return node('Parenthesized', { expression });
   }
-  function peg$f106(items) {    return node('ArrayLiteral', { items });  }
-  function peg$f107() {    return isHoleAhead(input, offset(), { holes, base, notes });  }
-  function peg$f108(name) {    return node('Hole', { name });  }
-  function peg$f109(entries) {    return node('MapLiteral', { entries });  }
-  function peg$f110(key, value) {    return node('MapEntry', { ...key, value });  }
-  function peg$f111(name) {    return { key: name.text, quoted: name.quoted };  }
-  function peg$f112(string) {    return { key: string.value, quoted: true };  }
-  function peg$f113() {    return enter();  }
-  function peg$f114() {    return leave();  }
-  function peg$f115() {    leave(); return false;  }
-  function peg$f116(type, marks) {
+  function peg$f107(items) {    return node('ArrayLiteral', { items });  }
+  function peg$f108() {    return isHoleAhead(input, offset(), { holes, base, notes });  }
+  function peg$f109(name) {    return node('Hole', { name });  }
+  function peg$f110(entries) {    return node('MapLiteral', { entries });  }
+  function peg$f111(key, value) {    return node('MapEntry', { ...key, value });  }
+  function peg$f112(name) {    return { key: name.text, quoted: name.quoted };  }
+  function peg$f113(string) {    return { key: string.value, quoted: true };  }
+  function peg$f114() {    return enter();  }
+  function peg$f115() {    return leave();  }
+  function peg$f116() {    leave(); return false;  }
+  function peg$f117(type, marks) {
     return marks.reduce((of, end) => ({ kind: 'OptionalType', span: { start: of.span.start, end }, of }), type);
   }
-  function peg$f117() {    return span().end;  }
-  function peg$f118(item) {    return node('ArrayType', { item });  }
-  function peg$f119(key, value) {    return node('MapType', { key, value });  }
-  function peg$f120(parameters) {    return node('NamedType', { name: 'tuple', parameters });  }
-  function peg$f121(name, parameters) {    return node('NamedType', { name: name.text, parameters: parameters ?? [] });  }
-  function peg$f122(text) {    return node('Identifier', { text, quoted: false });  }
-  function peg$f123(text) {    return node('Identifier', { text, quoted: true });  }
-  function peg$f124(text) {    return node('Identifier', { text, quoted: false });  }
-  function peg$f125(text) {    return node('Identifier', { text, quoted: true });  }
-  function peg$f126(head, tail) {
+  function peg$f118() {    return span().end;  }
+  function peg$f119(item) {    return node('ArrayType', { item });  }
+  function peg$f120(key, value) {    return node('MapType', { key, value });  }
+  function peg$f121(parameters) {    return node('NamedType', { name: 'tuple', parameters });  }
+  function peg$f122(name, parameters) {    return node('NamedType', { name: name.text, parameters: parameters ?? [] });  }
+  function peg$f123(text) {    return node('Identifier', { text, quoted: false });  }
+  function peg$f124(text) {    return node('Identifier', { text, quoted: true });  }
+  function peg$f125(text) {    return node('Identifier', { text, quoted: false });  }
+  function peg$f126(text) {    return node('Identifier', { text, quoted: true });  }
+  function peg$f127(head, tail) {
     return tail.length === 0 ? head : node('Identifier', { text: [head, ...tail].map((part) => part.text).join('.'), quoted: false });
   }
-  function peg$f127(word) {    return !isReserved(word);  }
-  function peg$f128() {    return holes !== null;  }
-  function peg$f129(name) {    return holes.has(name);  }
-  function peg$f130(text) {    return readNumeric(text, span(), notes);  }
-  function peg$f131(text) {    return readTimestamp(text, span(), notes);  }
-  function peg$f132(text) {    return node('StringLiteral', { value: readString(text, base + offset() + 1, notes), raw: false });  }
-  function peg$f133(text) {    return node('StringLiteral', { value: readRawString(text), raw: true });  }
-  function peg$f134(parts) {    return node('TemplateLiteral', { parts });  }
-  function peg$f135(text) {    return readTemplateText(text, base + offset(), notes);  }
-  function peg$f136() {    return isLoopVariableAhead(input, offset(), holes);  }
-  function peg$f137(name) {    return node('Hole', { name });  }
+  function peg$f128(word) {    return !isReserved(word);  }
+  function peg$f129() {    return holes !== null;  }
+  function peg$f130(name) {    return holes.has(name);  }
+  function peg$f131(text) {    return readNumeric(text, span(), notes);  }
+  function peg$f132(text) {    return readTimestamp(text, span(), notes);  }
+  function peg$f133(text) {    return node('StringLiteral', { value: readString(text, base + offset() + 1, notes), raw: false });  }
+  function peg$f134(text) {    return node('StringLiteral', { value: readRawString(text), raw: true });  }
+  function peg$f135(parts) {    return node('TemplateLiteral', { parts });  }
+  function peg$f136(pieces) {    return pieces.join('');  }
+  function peg$f137(text) {    return readString(text, base + offset(), notes);  }
+  function peg$f138() {    return '\x7b';  }
+  function peg$f139() {    return '\x7d';  }
+  function peg$f140() {    return isLoopVariableAhead(input, offset(), holes);  }
+  function peg$f141(name) {    return node('Hole', { name });  }
   let peg$currPos = options.peg$currPos | 0;
   let peg$savedPos = peg$currPos;
   const peg$posDetailsCache = [{ line: 1, column: 1 }];
@@ -4011,7 +4019,7 @@ function peg$parse(input, options) {
   }
 
   function peg$parsePath() {
-    let s0, s1, s2, s3, s4, s5, s6, s7, s8, s9;
+    let s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10;
 
     s0 = peg$currPos;
     s1 = peg$parseName();
@@ -4026,35 +4034,47 @@ function peg$parse(input, options) {
         if (peg$silentFails === 0) { peg$fail(peg$e61); }
       }
       if (s4 !== peg$FAILED) {
-        s5 = peg$parseAnyName();
+        peg$savedPos = peg$currPos;
+        s5 = peg$f57(s1);
+        if (s5) {
+          s5 = peg$FAILED;
+        } else {
+          s5 = undefined;
+        }
         if (s5 !== peg$FAILED) {
-          s6 = peg$currPos;
-          peg$silentFails++;
-          s7 = peg$currPos;
-          s8 = peg$parseS();
-          if (input.charCodeAt(peg$currPos) === 40) {
-            s9 = peg$c10;
-            peg$currPos++;
-          } else {
-            s9 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e10); }
-          }
-          if (s9 !== peg$FAILED) {
-            s8 = [s8, s9];
-            s7 = s8;
-          } else {
-            peg$currPos = s7;
-            s7 = peg$FAILED;
-          }
-          peg$silentFails--;
-          if (s7 === peg$FAILED) {
-            s6 = undefined;
-          } else {
-            peg$currPos = s6;
-            s6 = peg$FAILED;
-          }
+          s6 = peg$parseAnyName();
           if (s6 !== peg$FAILED) {
-            s3 = s5;
+            s7 = peg$currPos;
+            peg$silentFails++;
+            s8 = peg$currPos;
+            s9 = peg$parseS();
+            if (input.charCodeAt(peg$currPos) === 40) {
+              s10 = peg$c10;
+              peg$currPos++;
+            } else {
+              s10 = peg$FAILED;
+              if (peg$silentFails === 0) { peg$fail(peg$e10); }
+            }
+            if (s10 !== peg$FAILED) {
+              s9 = [s9, s10];
+              s8 = s9;
+            } else {
+              peg$currPos = s8;
+              s8 = peg$FAILED;
+            }
+            peg$silentFails--;
+            if (s8 === peg$FAILED) {
+              s7 = undefined;
+            } else {
+              peg$currPos = s7;
+              s7 = peg$FAILED;
+            }
+            if (s7 !== peg$FAILED) {
+              s3 = s6;
+            } else {
+              peg$currPos = s3;
+              s3 = peg$FAILED;
+            }
           } else {
             peg$currPos = s3;
             s3 = peg$FAILED;
@@ -4078,35 +4098,47 @@ function peg$parse(input, options) {
           if (peg$silentFails === 0) { peg$fail(peg$e61); }
         }
         if (s4 !== peg$FAILED) {
-          s5 = peg$parseAnyName();
+          peg$savedPos = peg$currPos;
+          s5 = peg$f57(s1);
+          if (s5) {
+            s5 = peg$FAILED;
+          } else {
+            s5 = undefined;
+          }
           if (s5 !== peg$FAILED) {
-            s6 = peg$currPos;
-            peg$silentFails++;
-            s7 = peg$currPos;
-            s8 = peg$parseS();
-            if (input.charCodeAt(peg$currPos) === 40) {
-              s9 = peg$c10;
-              peg$currPos++;
-            } else {
-              s9 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e10); }
-            }
-            if (s9 !== peg$FAILED) {
-              s8 = [s8, s9];
-              s7 = s8;
-            } else {
-              peg$currPos = s7;
-              s7 = peg$FAILED;
-            }
-            peg$silentFails--;
-            if (s7 === peg$FAILED) {
-              s6 = undefined;
-            } else {
-              peg$currPos = s6;
-              s6 = peg$FAILED;
-            }
+            s6 = peg$parseAnyName();
             if (s6 !== peg$FAILED) {
-              s3 = s5;
+              s7 = peg$currPos;
+              peg$silentFails++;
+              s8 = peg$currPos;
+              s9 = peg$parseS();
+              if (input.charCodeAt(peg$currPos) === 40) {
+                s10 = peg$c10;
+                peg$currPos++;
+              } else {
+                s10 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e10); }
+              }
+              if (s10 !== peg$FAILED) {
+                s9 = [s9, s10];
+                s8 = s9;
+              } else {
+                peg$currPos = s8;
+                s8 = peg$FAILED;
+              }
+              peg$silentFails--;
+              if (s8 === peg$FAILED) {
+                s7 = undefined;
+              } else {
+                peg$currPos = s7;
+                s7 = peg$FAILED;
+              }
+              if (s7 !== peg$FAILED) {
+                s3 = s6;
+              } else {
+                peg$currPos = s3;
+                s3 = peg$FAILED;
+              }
             } else {
               peg$currPos = s3;
               s3 = peg$FAILED;
@@ -4121,7 +4153,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f57(s1, s2);
+      s0 = peg$f58(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -4144,7 +4176,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f58(s1);
+      s1 = peg$f59(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -4176,7 +4208,7 @@ function peg$parse(input, options) {
               s8 = peg$currPos;
               s9 = '';
               peg$savedPos = s8;
-              s9 = peg$f59(s3);
+              s9 = peg$f60(s3);
               s8 = s9;
             }
             if (s8 !== peg$FAILED) {
@@ -4202,7 +4234,7 @@ function peg$parse(input, options) {
           }
           if (s6 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f60(s3, s5);
+            s0 = peg$f61(s3, s5);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -4259,7 +4291,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f61(s1);
+      s1 = peg$f62(s1);
     }
     s0 = s1;
 
@@ -4284,7 +4316,7 @@ function peg$parse(input, options) {
         s4 = peg$parseExpression();
         if (s4 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f62(s4);
+          s0 = peg$f63(s4);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4313,7 +4345,7 @@ function peg$parse(input, options) {
           s4 = peg$parseName();
           if (s4 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f63(s4);
+            s0 = peg$f64(s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -4353,7 +4385,7 @@ function peg$parse(input, options) {
                 }
                 if (s5 !== peg$FAILED) {
                   peg$savedPos = s0;
-                  s0 = peg$f64(s3);
+                  s0 = peg$f65(s3);
                 } else {
                   peg$currPos = s0;
                   s0 = peg$FAILED;
@@ -4392,7 +4424,7 @@ function peg$parse(input, options) {
         s4 = peg$parseExpression();
         if (s4 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f65(s4);
+          s0 = peg$f66(s4);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4416,7 +4448,7 @@ function peg$parse(input, options) {
     s1 = peg$parseOperator();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f66(s1);
+      s1 = peg$f67(s1);
     }
     s0 = s1;
 
@@ -4428,7 +4460,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f67();
+    s1 = peg$f68();
     if (s1) {
       s1 = undefined;
     } else {
@@ -4438,7 +4470,7 @@ function peg$parse(input, options) {
       s2 = peg$parseExpressionBody();
       if (s2 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
-        s3 = peg$f68();
+        s3 = peg$f69();
         if (s3) {
           s3 = undefined;
         } else {
@@ -4460,7 +4492,7 @@ function peg$parse(input, options) {
     }
     if (s0 === peg$FAILED) {
       peg$savedPos = peg$currPos;
-      s0 = peg$f69();
+      s0 = peg$f70();
       if (s0) {
         s0 = undefined;
       } else {
@@ -4489,7 +4521,7 @@ function peg$parse(input, options) {
       s2 = peg$parseLambdaBody();
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f70(s1, s2);
+        s0 = peg$f71(s1, s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -4514,7 +4546,7 @@ function peg$parse(input, options) {
         s2 = peg$parseExpressionBody();
         if (s2 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f71(s1, s2);
+          s0 = peg$f72(s1, s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4536,7 +4568,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f72();
+    s1 = peg$f73();
     if (s1) {
       s1 = undefined;
     } else {
@@ -4556,7 +4588,7 @@ function peg$parse(input, options) {
         if (s4 !== peg$FAILED) {
           s5 = peg$parse_();
           peg$savedPos = s0;
-          s0 = peg$f73(s2);
+          s0 = peg$f74(s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4580,7 +4612,7 @@ function peg$parse(input, options) {
     s1 = peg$parseName();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f74(s1);
+      s1 = peg$f75(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -4641,7 +4673,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f75();
+    s1 = peg$f76();
     if (s1) {
       s1 = undefined;
     } else {
@@ -4692,7 +4724,7 @@ function peg$parse(input, options) {
         }
         if (s7 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f76(s4);
+          s0 = peg$f77(s4);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4760,7 +4792,7 @@ function peg$parse(input, options) {
     s1 = peg$parse_();
     s2 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s3 = peg$f77();
+    s3 = peg$f78();
     if (s3) {
       s3 = undefined;
     } else {
@@ -4781,7 +4813,7 @@ function peg$parse(input, options) {
     if (s2 === peg$FAILED) {
       s2 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s3 = peg$f78();
+      s3 = peg$f79();
       if (s3) {
         s3 = undefined;
       } else {
@@ -4857,7 +4889,7 @@ function peg$parse(input, options) {
                   if (s12 !== peg$FAILED) {
                     s13 = peg$parse_();
                     peg$savedPos = s0;
-                    s0 = peg$f79(s4, s9);
+                    s0 = peg$f80(s4, s9);
                   } else {
                     peg$currPos = s0;
                     s0 = peg$FAILED;
@@ -4923,7 +4955,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f80(s1, s2);
+      s0 = peg$f81(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -4942,7 +4974,7 @@ function peg$parse(input, options) {
       s3 = peg$parseOperand();
       if (s3 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f81(s1, s3);
+        s0 = peg$f82(s1, s3);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -5000,7 +5032,7 @@ function peg$parse(input, options) {
             s6 = peg$parseB();
             if (s6 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f82(s4);
+              s0 = peg$f83(s4);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -5135,7 +5167,7 @@ function peg$parse(input, options) {
                         }
                         if (s4 !== peg$FAILED) {
                           peg$savedPos = s2;
-                          s2 = peg$f83();
+                          s2 = peg$f84();
                         } else {
                           peg$currPos = s2;
                           s2 = peg$FAILED;
@@ -5171,7 +5203,7 @@ function peg$parse(input, options) {
                             }
                             if (s3 !== peg$FAILED) {
                               peg$savedPos = s2;
-                              s3 = peg$f84();
+                              s3 = peg$f85();
                             }
                             s2 = s3;
                             if (s2 === peg$FAILED) {
@@ -5185,7 +5217,7 @@ function peg$parse(input, options) {
                               }
                               if (s3 !== peg$FAILED) {
                                 peg$savedPos = s2;
-                                s3 = peg$f85();
+                                s3 = peg$f86();
                               }
                               s2 = s3;
                               if (s2 === peg$FAILED) {
@@ -5289,7 +5321,7 @@ function peg$parse(input, options) {
                                                 s7 = peg$parseB();
                                                 if (s7 !== peg$FAILED) {
                                                   peg$savedPos = s2;
-                                                  s2 = peg$f86();
+                                                  s2 = peg$f87();
                                                 } else {
                                                   peg$currPos = s2;
                                                   s2 = peg$FAILED;
@@ -5361,7 +5393,7 @@ function peg$parse(input, options) {
       s2 = peg$parsePostfix();
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f87(s1, s2);
+        s0 = peg$f88(s1, s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -5408,7 +5440,7 @@ function peg$parse(input, options) {
       }
       if (s3 !== peg$FAILED) {
         peg$savedPos = s1;
-        s1 = peg$f88();
+        s1 = peg$f89();
       } else {
         peg$currPos = s1;
         s1 = peg$FAILED;
@@ -5453,7 +5485,7 @@ function peg$parse(input, options) {
           }
           if (s3 !== peg$FAILED) {
             peg$savedPos = s1;
-            s1 = peg$f89();
+            s1 = peg$f90();
           } else {
             peg$currPos = s1;
             s1 = peg$FAILED;
@@ -5475,7 +5507,7 @@ function peg$parse(input, options) {
             s3 = peg$parseB();
             if (s3 !== peg$FAILED) {
               peg$savedPos = s1;
-              s1 = peg$f90();
+              s1 = peg$f91();
             } else {
               peg$currPos = s1;
               s1 = peg$FAILED;
@@ -5490,7 +5522,7 @@ function peg$parse(input, options) {
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
       peg$savedPos = s0;
-      s0 = peg$f91(s1);
+      s0 = peg$f92(s1);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5512,7 +5544,7 @@ function peg$parse(input, options) {
         s3 = peg$parsePostfixTail();
       }
       peg$savedPos = s0;
-      s0 = peg$f92(s1, s2);
+      s0 = peg$f93(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5529,7 +5561,7 @@ function peg$parse(input, options) {
     s2 = peg$parseArguments();
     if (s2 !== peg$FAILED) {
       peg$savedPos = s0;
-      s0 = peg$f93(s2);
+      s0 = peg$f94(s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5558,7 +5590,7 @@ function peg$parse(input, options) {
           }
           if (s6 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f94(s4);
+            s0 = peg$f95(s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5584,7 +5616,7 @@ function peg$parse(input, options) {
         }
         if (s3 !== peg$FAILED) {
           peg$savedPos = s2;
-          s3 = peg$f95();
+          s3 = peg$f96();
         }
         s2 = s3;
         if (s2 === peg$FAILED) {
@@ -5600,7 +5632,7 @@ function peg$parse(input, options) {
             s4 = peg$parseDot();
             if (s4 !== peg$FAILED) {
               peg$savedPos = s2;
-              s2 = peg$f96();
+              s2 = peg$f97();
             } else {
               peg$currPos = s2;
               s2 = peg$FAILED;
@@ -5615,7 +5647,7 @@ function peg$parse(input, options) {
           s4 = peg$parseAnyName();
           if (s4 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f97(s2, s4);
+            s0 = peg$f98(s2, s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5653,7 +5685,7 @@ function peg$parse(input, options) {
         s5 = null;
       }
       peg$savedPos = s0;
-      s0 = peg$f98(s1, s5);
+      s0 = peg$f99(s1, s5);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5663,7 +5695,7 @@ function peg$parse(input, options) {
       s1 = peg$parseExpression();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f99(s1);
+        s1 = peg$f100(s1);
       }
       s0 = s1;
     }
@@ -5711,7 +5743,7 @@ function peg$parse(input, options) {
     s1 = peg$parseNameText();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f100(s1);
+      s1 = peg$f101(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -5719,7 +5751,7 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f101(s1);
+        s1 = peg$f102(s1);
       }
       s0 = s1;
     }
@@ -5747,7 +5779,7 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f102();
+        s0 = peg$f103();
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -5769,7 +5801,7 @@ function peg$parse(input, options) {
         s2 = peg$parseB();
         if (s2 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f103();
+          s0 = peg$f104();
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -5791,7 +5823,7 @@ function peg$parse(input, options) {
           s2 = peg$parseB();
           if (s2 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f104();
+            s0 = peg$f105();
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5862,7 +5894,7 @@ function peg$parse(input, options) {
         }
         if (s6 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f105(s3, s4);
+          s0 = peg$f106(s3, s4);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -5921,7 +5953,7 @@ function peg$parse(input, options) {
       }
       if (s6 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f106(s3);
+        s0 = peg$f107(s3);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -5939,7 +5971,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f107();
+    s1 = peg$f108();
     if (s1) {
       s1 = undefined;
     } else {
@@ -5973,7 +6005,7 @@ function peg$parse(input, options) {
           }
           if (s6 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f108(s4);
+            s0 = peg$f109(s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5995,7 +6027,7 @@ function peg$parse(input, options) {
       s1 = peg$parseEntries();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f109(s1);
+        s1 = peg$f110(s1);
       }
       s0 = s1;
     }
@@ -6076,7 +6108,7 @@ function peg$parse(input, options) {
         s5 = peg$parseExpression();
         if (s5 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f110(s1, s5);
+          s0 = peg$f111(s1, s5);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -6101,7 +6133,7 @@ function peg$parse(input, options) {
     s1 = peg$parseAnyName();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f111(s1);
+      s1 = peg$f112(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -6109,7 +6141,7 @@ function peg$parse(input, options) {
       s1 = peg$parseString();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f112(s1);
+        s1 = peg$f113(s1);
       }
       s0 = s1;
     }
@@ -6127,7 +6159,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f113();
+    s1 = peg$f114();
     if (s1) {
       s1 = undefined;
     } else {
@@ -6137,7 +6169,7 @@ function peg$parse(input, options) {
       s2 = peg$parseTypeBody();
       if (s2 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
-        s3 = peg$f114();
+        s3 = peg$f115();
         if (s3) {
           s3 = undefined;
         } else {
@@ -6159,7 +6191,7 @@ function peg$parse(input, options) {
     }
     if (s0 === peg$FAILED) {
       peg$savedPos = peg$currPos;
-      s0 = peg$f115();
+      s0 = peg$f116();
       if (s0) {
         s0 = undefined;
       } else {
@@ -6199,7 +6231,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f116(s1, s2);
+      s0 = peg$f117(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -6221,7 +6253,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f117();
+      s1 = peg$f118();
     }
     s0 = s1;
 
@@ -6253,7 +6285,7 @@ function peg$parse(input, options) {
         }
         if (s5 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f118(s3);
+          s0 = peg$f119(s3);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -6301,7 +6333,7 @@ function peg$parse(input, options) {
               }
               if (s9 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f119(s3, s7);
+                s0 = peg$f120(s3, s7);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -6370,7 +6402,7 @@ function peg$parse(input, options) {
             }
             if (s6 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f120(s3);
+              s0 = peg$f121(s3);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -6450,7 +6482,7 @@ function peg$parse(input, options) {
               s2 = null;
             }
             peg$savedPos = s0;
-            s0 = peg$f121(s1, s2);
+            s0 = peg$f122(s1, s2);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -6484,7 +6516,7 @@ function peg$parse(input, options) {
     s1 = peg$parseNameText();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f122(s1);
+      s1 = peg$f123(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -6492,7 +6524,7 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f123(s1);
+        s1 = peg$f124(s1);
       }
       s0 = s1;
     }
@@ -6533,7 +6565,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f124(s1);
+      s1 = peg$f125(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -6541,7 +6573,7 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f125(s1);
+        s1 = peg$f126(s1);
       }
       s0 = s1;
     }
@@ -6606,7 +6638,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f126(s1, s2);
+      s0 = peg$f127(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -6634,7 +6666,7 @@ function peg$parse(input, options) {
     }
     if (s2 !== peg$FAILED) {
       peg$savedPos = peg$currPos;
-      s3 = peg$f127(s2);
+      s3 = peg$f128(s2);
       if (s3) {
         s3 = undefined;
       } else {
@@ -6671,7 +6703,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f128();
+    s1 = peg$f129();
     if (s1) {
       s1 = undefined;
     } else {
@@ -6695,7 +6727,7 @@ function peg$parse(input, options) {
         }
         if (s3 !== peg$FAILED) {
           peg$savedPos = peg$currPos;
-          s4 = peg$f129(s3);
+          s4 = peg$f130(s3);
           if (s4) {
             s4 = undefined;
           } else {
@@ -7014,7 +7046,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f130(s1);
+      s1 = peg$f131(s1);
     }
     s0 = s1;
     peg$silentFails--;
@@ -7376,7 +7408,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f131(s1);
+      s1 = peg$f132(s1);
     }
     s0 = s1;
     peg$silentFails--;
@@ -7488,7 +7520,7 @@ function peg$parse(input, options) {
       }
       if (s3 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f132(s2);
+        s0 = peg$f133(s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -7554,7 +7586,7 @@ function peg$parse(input, options) {
         }
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f133(s2);
+          s0 = peg$f134(s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -7606,7 +7638,7 @@ function peg$parse(input, options) {
       }
       if (s3 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f134(s2);
+        s0 = peg$f135(s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -7620,7 +7652,30 @@ function peg$parse(input, options) {
   }
 
   function peg$parseTemplateText() {
-    let s0, s1, s2, s3, s4, s5;
+    let s0, s1, s2;
+
+    s0 = peg$currPos;
+    s1 = [];
+    s2 = peg$parseTemplatePiece();
+    if (s2 !== peg$FAILED) {
+      while (s2 !== peg$FAILED) {
+        s1.push(s2);
+        s2 = peg$parseTemplatePiece();
+      }
+    } else {
+      s1 = peg$FAILED;
+    }
+    if (s1 !== peg$FAILED) {
+      peg$savedPos = s0;
+      s1 = peg$f136(s1);
+    }
+    s0 = s1;
+
+    return s0;
+  }
+
+  function peg$parseTemplatePiece() {
+    let s0, s1, s2, s3, s4, s5, s6;
 
     s0 = peg$currPos;
     s1 = peg$currPos;
@@ -7634,23 +7689,41 @@ function peg$parse(input, options) {
     }
     if (s3 === peg$FAILED) {
       s3 = peg$currPos;
-      if (input.charCodeAt(peg$currPos) === 92) {
-        s4 = peg$c95;
-        peg$currPos++;
+      if (input.substr(peg$currPos, 3) === peg$c99) {
+        s4 = peg$c99;
+        peg$currPos += 3;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e121); }
+        if (peg$silentFails === 0) { peg$fail(peg$e128); }
       }
       if (s4 !== peg$FAILED) {
-        s5 = input.charAt(peg$currPos);
-        if (peg$r18.test(s5)) {
+        s5 = [];
+        s6 = input.charAt(peg$currPos);
+        if (peg$r21.test(s6)) {
           peg$currPos++;
         } else {
-          s5 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e122); }
+          s6 = peg$FAILED;
+          if (peg$silentFails === 0) { peg$fail(peg$e129); }
         }
-        if (s5 !== peg$FAILED) {
-          s4 = [s4, s5];
+        while (s6 !== peg$FAILED) {
+          s5.push(s6);
+          s6 = input.charAt(peg$currPos);
+          if (peg$r21.test(s6)) {
+            peg$currPos++;
+          } else {
+            s6 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e129); }
+          }
+        }
+        if (input.charCodeAt(peg$currPos) === 125) {
+          s6 = peg$c18;
+          peg$currPos++;
+        } else {
+          s6 = peg$FAILED;
+          if (peg$silentFails === 0) { peg$fail(peg$e18); }
+        }
+        if (s6 !== peg$FAILED) {
+          s4 = [s4, s5, s6];
           s3 = s4;
         } else {
           peg$currPos = s3;
@@ -7661,21 +7734,32 @@ function peg$parse(input, options) {
         s3 = peg$FAILED;
       }
       if (s3 === peg$FAILED) {
-        if (input.substr(peg$currPos, 2) === peg$c99) {
-          s3 = peg$c99;
-          peg$currPos += 2;
+        s3 = peg$currPos;
+        if (input.charCodeAt(peg$currPos) === 92) {
+          s4 = peg$c95;
+          peg$currPos++;
         } else {
-          s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e128); }
+          s4 = peg$FAILED;
+          if (peg$silentFails === 0) { peg$fail(peg$e121); }
         }
-        if (s3 === peg$FAILED) {
-          if (input.substr(peg$currPos, 2) === peg$c100) {
-            s3 = peg$c100;
-            peg$currPos += 2;
+        if (s4 !== peg$FAILED) {
+          s5 = input.charAt(peg$currPos);
+          if (peg$r18.test(s5)) {
+            peg$currPos++;
           } else {
-            s3 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e129); }
+            s5 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e122); }
           }
+          if (s5 !== peg$FAILED) {
+            s4 = [s4, s5];
+            s3 = s4;
+          } else {
+            peg$currPos = s3;
+            s3 = peg$FAILED;
+          }
+        } else {
+          peg$currPos = s3;
+          s3 = peg$FAILED;
         }
       }
     }
@@ -7691,23 +7775,41 @@ function peg$parse(input, options) {
         }
         if (s3 === peg$FAILED) {
           s3 = peg$currPos;
-          if (input.charCodeAt(peg$currPos) === 92) {
-            s4 = peg$c95;
-            peg$currPos++;
+          if (input.substr(peg$currPos, 3) === peg$c99) {
+            s4 = peg$c99;
+            peg$currPos += 3;
           } else {
             s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e121); }
+            if (peg$silentFails === 0) { peg$fail(peg$e128); }
           }
           if (s4 !== peg$FAILED) {
-            s5 = input.charAt(peg$currPos);
-            if (peg$r18.test(s5)) {
+            s5 = [];
+            s6 = input.charAt(peg$currPos);
+            if (peg$r21.test(s6)) {
               peg$currPos++;
             } else {
-              s5 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e122); }
+              s6 = peg$FAILED;
+              if (peg$silentFails === 0) { peg$fail(peg$e129); }
             }
-            if (s5 !== peg$FAILED) {
-              s4 = [s4, s5];
+            while (s6 !== peg$FAILED) {
+              s5.push(s6);
+              s6 = input.charAt(peg$currPos);
+              if (peg$r21.test(s6)) {
+                peg$currPos++;
+              } else {
+                s6 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e129); }
+              }
+            }
+            if (input.charCodeAt(peg$currPos) === 125) {
+              s6 = peg$c18;
+              peg$currPos++;
+            } else {
+              s6 = peg$FAILED;
+              if (peg$silentFails === 0) { peg$fail(peg$e18); }
+            }
+            if (s6 !== peg$FAILED) {
+              s4 = [s4, s5, s6];
               s3 = s4;
             } else {
               peg$currPos = s3;
@@ -7718,21 +7820,32 @@ function peg$parse(input, options) {
             s3 = peg$FAILED;
           }
           if (s3 === peg$FAILED) {
-            if (input.substr(peg$currPos, 2) === peg$c99) {
-              s3 = peg$c99;
-              peg$currPos += 2;
+            s3 = peg$currPos;
+            if (input.charCodeAt(peg$currPos) === 92) {
+              s4 = peg$c95;
+              peg$currPos++;
             } else {
-              s3 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e128); }
+              s4 = peg$FAILED;
+              if (peg$silentFails === 0) { peg$fail(peg$e121); }
             }
-            if (s3 === peg$FAILED) {
-              if (input.substr(peg$currPos, 2) === peg$c100) {
-                s3 = peg$c100;
-                peg$currPos += 2;
+            if (s4 !== peg$FAILED) {
+              s5 = input.charAt(peg$currPos);
+              if (peg$r18.test(s5)) {
+                peg$currPos++;
               } else {
-                s3 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e129); }
+                s5 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e122); }
               }
+              if (s5 !== peg$FAILED) {
+                s4 = [s4, s5];
+                s3 = s4;
+              } else {
+                peg$currPos = s3;
+                s3 = peg$FAILED;
+              }
+            } else {
+              peg$currPos = s3;
+              s3 = peg$FAILED;
             }
           }
         }
@@ -7747,9 +7860,39 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f135(s1);
+      s1 = peg$f137(s1);
     }
     s0 = s1;
+    if (s0 === peg$FAILED) {
+      s0 = peg$currPos;
+      if (input.substr(peg$currPos, 2) === peg$c100) {
+        s1 = peg$c100;
+        peg$currPos += 2;
+      } else {
+        s1 = peg$FAILED;
+        if (peg$silentFails === 0) { peg$fail(peg$e130); }
+      }
+      if (s1 !== peg$FAILED) {
+        peg$savedPos = s0;
+        s1 = peg$f138();
+      }
+      s0 = s1;
+      if (s0 === peg$FAILED) {
+        s0 = peg$currPos;
+        if (input.substr(peg$currPos, 2) === peg$c101) {
+          s1 = peg$c101;
+          peg$currPos += 2;
+        } else {
+          s1 = peg$FAILED;
+          if (peg$silentFails === 0) { peg$fail(peg$e131); }
+        }
+        if (s1 !== peg$FAILED) {
+          peg$savedPos = s0;
+          s1 = peg$f139();
+        }
+        s0 = s1;
+      }
+    }
 
     return s0;
   }
@@ -7759,7 +7902,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f136();
+    s1 = peg$f140();
     if (s1) {
       s1 = undefined;
     } else {
@@ -7793,7 +7936,7 @@ function peg$parse(input, options) {
           }
           if (s6 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f137(s4);
+            s0 = peg$f141(s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -7972,20 +8115,20 @@ function peg$parse(input, options) {
     peg$silentFails++;
     s0 = [];
     s1 = input.charAt(peg$currPos);
-    if (peg$r21.test(s1)) {
+    if (peg$r22.test(s1)) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e130); }
+      if (peg$silentFails === 0) { peg$fail(peg$e132); }
     }
     while (s1 !== peg$FAILED) {
       s0.push(s1);
       s1 = input.charAt(peg$currPos);
-      if (peg$r21.test(s1)) {
+      if (peg$r22.test(s1)) {
         peg$currPos++;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e130); }
+        if (peg$silentFails === 0) { peg$fail(peg$e132); }
       }
     }
     peg$silentFails--;
@@ -7999,20 +8142,20 @@ function peg$parse(input, options) {
     peg$silentFails++;
     s0 = [];
     s1 = input.charAt(peg$currPos);
-    if (peg$r22.test(s1)) {
+    if (peg$r23.test(s1)) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e131); }
+      if (peg$silentFails === 0) { peg$fail(peg$e133); }
     }
     while (s1 !== peg$FAILED) {
       s0.push(s1);
       s1 = input.charAt(peg$currPos);
-      if (peg$r22.test(s1)) {
+      if (peg$r23.test(s1)) {
         peg$currPos++;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e131); }
+        if (peg$silentFails === 0) { peg$fail(peg$e133); }
       }
     }
     peg$silentFails--;
