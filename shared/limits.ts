@@ -30,6 +30,9 @@ export const limits = {
   /** Steps of all loops in all activations that one event causes. */
   functionLoopStepsPerEventMax: 100_000_000,
 
+  /** Windows of one hopping window that an event is in: its size divided by its slide. */
+  windowsPerEventMax: 10_000,
+
   /** Open runs of all patterns of a pipeline (`.max_runs`); over it the oldest run is dropped and counted. */
   patternRunsDefault: 100_000,
   /** Events held by one closure of one run (`.max_closure`); over it the run is dropped and counted. */

@@ -1,3 +1,4 @@
+import { limits } from '../../../../limits.ts';
 import type { AggregatePlan, AttributeName, OperatorPlan, WindowOperatorPlan, WindowPlan } from '../../../plan/plan.ts';
 import { ANY, arrayOf, mapOf } from '../../../plan/types.ts';
 import { aggregateScope } from '../../aggregate-scope.ts';
@@ -65,6 +66,12 @@ function timeWindow(call: BoundCall, sizeMs: number): WindowPlan | undefined {
   if (slide?.kind === 'count') return refuse(call, 'a time window slides by a duration, not by a number of events');
   const slideMs = slide?.ms ?? sizeMs;
   if (slideMs > sizeMs) return refuse(call, '`sliding` must not be longer than the window');
+  if (sizeMs / slideMs > limits.windowsPerEventMax) {
+    return refuse(
+      call,
+      `an event may be in at most ${limits.windowsPerEventMax} windows at once: make \`sliding\` longer or the window shorter`,
+    );
+  }
   const align = wordFor(call, 'align') === 'first' ? 'first' : 'epoch';
   const offsetMs = durationFor(call, 'offset', 'zero') ?? 0;
   return { kind: 'time', sizeMs, slideMs, offsetMs, align, earlyMs: durationFor(call, 'early') ?? null };

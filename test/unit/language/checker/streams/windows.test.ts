@@ -88,6 +88,10 @@ describe('a window', () => {
       7:35 E061 a duration is needed here, not int (write a unit: 5s, 5m)"
     `);
   });
+  test('bounds the windows that one event is in', () => {
+    expect(problems(`${events}stream S = Tick.window(1d, sliding: 1ms)`)).toMatchInlineSnapshot();
+    expect(problems(`${events}stream S = Tick.window(10s, sliding: 1ms).emit()`)).toBe('');
+  });
   test('hands on its events, over which operators act per window', () => {
     expect(
       planned(
