@@ -89,7 +89,9 @@ describe('a window', () => {
     `);
   });
   test('bounds the windows that one event is in', () => {
-    expect(problems(`${events}stream S = Tick.window(1d, sliding: 1ms)`)).toMatchInlineSnapshot();
+    expect(problems(`${events}stream S = Tick.window(1d, sliding: 1ms)`)).toBe(
+      '7:16 E081 an event may be in at most 10000 windows at once: make `sliding` longer or the window shorter',
+    );
     expect(problems(`${events}stream S = Tick.window(10s, sliding: 1ms).emit()`)).toBe('');
   });
   test('hands on its events, over which operators act per window', () => {
