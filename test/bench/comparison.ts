@@ -1,7 +1,7 @@
 import { ratiosOf, type Spread, spreadOf } from './statistics.ts';
 
 /** Below this share of the other's speed a scenario has become slower. */
-export const SLOWER_BELOW = 0.9;
+const SLOWER_BELOW = 0.9;
 
 /** Times of one scenario in both checkouts, milliseconds, round by round. */
 export interface PairedTimes {

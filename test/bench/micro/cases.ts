@@ -40,8 +40,8 @@ export const microCases: readonly MicroCase[] = [
     name: 'sliding-60s',
     what: 'window of 60 s every second, 1,000 keys, 100 events per second',
     program: windowed('.window(60s, sliding: 1s)'),
-    before: 12_000,
-    events: 60_000,
+    before: 7_000,
+    events: 10_000,
     event: keyed(1_000, 10),
   },
   {
