@@ -62,6 +62,11 @@ function isClosure(node: TreeNode): boolean {
   return (node.kind === 'step' || node.kind === 'group') && node.max > 1;
 }
 
+/** `{n}` is full as soon as it is complete. */
+function isOpenWhenComplete(node: ClosureNode): boolean {
+  return isClosure(node) && node.min < node.max;
+}
+
 export function buildPatternTree(plan: PatternPlan): TreeNode {
   return asOperand(build(plan.root, plan, true));
 }
@@ -83,9 +88,9 @@ export function closuresAtTheEnd(node: TreeNode | AbsenceNode): readonly Closure
     case 'absence':
       return [];
     case 'step':
-      return isClosure(node) ? [node] : [];
+      return isOpenWhenComplete(node) ? [node] : [];
     case 'group':
-      return isClosure(node) ? [node, ...closuresAtTheEnd(node.item)] : closuresAtTheEnd(node.item);
+      return isOpenWhenComplete(node) ? [node, ...closuresAtTheEnd(node.item)] : closuresAtTheEnd(node.item);
     case 'and':
     case 'or':
       return node.items.flatMap(closuresAtTheEnd);

@@ -71,9 +71,10 @@ export class Transition {
     if (kept === null) return { kind: 'drop', run };
     const standing = this.#standing(run, kept, arrival);
     const takes = arrival.row.time <= run.lastTime ? this.#takes(standing, arrival) : NO_TAKES;
-    if (takes === null) return { kind: 'end', run };
+    const isBarred = kept !== run.progress && !kept.state.isComplete;
+    if (takes === null) return { kind: isBarred ? 'drop' : 'end', run };
     if (takes.length > 0) return { kind: 'move', run, takes, kept: kept === run.progress ? null : kept };
-    if (this.#breaksContiguity(standing, arrival)) return { kind: 'end', run };
+    if (this.#breaksContiguity(standing, arrival)) return { kind: isBarred ? 'drop' : 'end', run };
     return kept === run.progress ? null : { kind: 'move', run, takes, kept };
   }
 

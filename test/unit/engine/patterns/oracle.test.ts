@@ -7,7 +7,10 @@ import { isCovered, Oracle } from './oracle.ts';
 import { randomEvents, randomPattern } from './random-patterns.ts';
 import { TooManyWords } from './words.ts';
 
-const RUNS = Number(process.env['PATTERN_RUNS'] ?? 400);
+/** How many cases each property runs, and where the randomness begins: a failure names its seed, which `FUZZ_SEED` repeats. */
+const { FUZZ_RUNS, FUZZ_SEED } = process.env;
+const SETTINGS = { numRuns: Number(FUZZ_RUNS ?? 400), ...(FUZZ_SEED === undefined ? {} : { seed: Number(FUZZ_SEED) }) };
+const TIMEOUT_MS = 20_000 + 20 * SETTINGS.numRuns;
 
 function byTheOracle(plan: PatternPlan, events: readonly TestEvent[], by: string | undefined): readonly string[] | null {
   const rows = events.map((event, index) => rowOf(event, index + 1));
@@ -38,7 +41,7 @@ function positions(binding: Binding): readonly number[] {
   return rows.map((row: Row) => row.order - 1);
 }
 
-describe('the matcher against brute force', () => {
+describe('the matcher against brute force', { timeout: TIMEOUT_MS }, () => {
   test('gives the same matches in the same order', () => {
     fc.assert(
       fc.property(randomPattern, randomEvents, fc.constantFrom(undefined, 'k'), (plan, events, by) => {
@@ -47,18 +50,18 @@ describe('the matcher against brute force', () => {
         fc.pre(expected !== null);
         expect(byTheMatcher(plan, events, by === undefined ? {} : { by })).toEqual(expected);
       }),
-      { numRuns: RUNS, maxSkipsPerRun: 1000 },
+      { ...SETTINGS, maxSkipsPerRun: 1000 },
     );
   });
 });
 
-describe('the matcher against itself', () => {
+describe('the matcher against itself', { timeout: TIMEOUT_MS }, () => {
   test('gives the same matches with and without the index', () => {
     fc.assert(
       fc.property(randomPattern, randomEvents, (plan, events) => {
         expect(byTheMatcher(plan, events, { isIndexed: true })).toEqual(byTheMatcher(plan, events, { isIndexed: false }));
       }),
-      { numRuns: RUNS },
+      SETTINGS,
     );
   });
 
@@ -67,7 +70,7 @@ describe('the matcher against itself', () => {
       fc.property(randomPattern, randomEvents, fc.nat({ max: 7 }), (plan, events, at) => {
         expect(byTheMatcher(plan, events, { by: 'k' }, at)).toEqual(byTheMatcher(plan, events, { by: 'k' }));
       }),
-      { numRuns: RUNS },
+      SETTINGS,
     );
   });
 });

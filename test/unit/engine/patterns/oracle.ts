@@ -124,7 +124,7 @@ export class Oracle {
     const violated = this.#absencesInForce(run).filter(({ index, deadline }) => row.time <= deadline && this.#isHit(index, row, run));
     const barred = Math.min(run.barred, ...violated.map(({ index }) => index));
     if (violated.some(({ index, isHeld }) => isHeld || !this.#hasOptionalBefore(index, run))) return [];
-    const standing = { ...run, barred };
+    const standing = { ...run, barred, accepted: violated.length > 0 ? null : run.accepted };
     const fitting = this.#fitting(standing, row, event);
     if (this.#plan.selection === 'any') return [standing, ...fitting.map(({ run: one }) => one)];
     const [chosen] = fitting;
@@ -263,9 +263,12 @@ export class Oracle {
     return isFrom(step, row) && this.#holds(step.where, row, run);
   }
 
+  /** One that has the pattern's deadline does not end before the `NOT within` in front of it. */
   #deadlineOf(index: number, run: OracleRun): number {
     const { step } = this.#absences().find((absence) => absence.index === index) as { step: StepPlan };
-    if (step.withinMs === null) return this.#rowOf(run.began).time + (this.#plan.withinMs ?? Infinity);
+    if (step.withinMs === null) {
+      return Math.max(this.#rowOf(run.began).time + (this.#plan.withinMs ?? Infinity), run.passed?.time ?? -Infinity);
+    }
     const since = run.passed?.time ?? this.#rowOf((run.taken.at(-1) as Taken).event).time;
     return since + step.withinMs;
   }

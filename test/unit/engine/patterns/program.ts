@@ -6,7 +6,7 @@ import { type Row, scopeOf } from '../../../../worker/engine/operators/row.ts';
 import { Harness, type HarnessOptions } from './harness.ts';
 
 /** A program with one stream `S` over a pattern, as the language has it: `A as a -> B as b .within(10s)`. */
-export function patternOf(source: string): { readonly plan: PatternPlan; readonly stream: StreamPlan } {
+function patternOf(source: string): { readonly plan: PatternPlan; readonly stream: StreamPlan } {
   const { plan, diagnostics } = check(new SourceText('test.vpl', `stream S = ${source}\n`));
   const stream = plan?.streams[0];
   if (stream === undefined) throw new Error(diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));

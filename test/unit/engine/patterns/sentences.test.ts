@@ -180,6 +180,11 @@ describe('Kleene closures', () => {
     expect(timedMatches('A -> B{1,2} as b .longest()', 'A@0 B1@1 B2@2')).toEqual(['(A,[B1,B2])@2']);
   });
 
+  test('a full {n} beside or within the closure of .each() holds no match back', () => {
+    expect(timedMatches('AND(A* as a, B{2} as b) .each()', 'B1 B2@1')).toEqual(['([],[B1,B2])@1']);
+    expect(timedMatches('(B{2} as b)+ .each()', 'B1 B2@1')).toEqual(['([B1,B2])@1']);
+  });
+
   test('a pattern of one quantified step is a pattern', () => {
     expect(timedMatches('A+ as a', 'A1@0 A2@1')).toEqual(['([A1])@0', '([A1,A2])@1', '([A2])@1']);
     expect(matches('A{2} as a', 'A1 A2 A3')).toEqual(['([A1,A2])', '([A2,A3])']);
@@ -303,6 +308,14 @@ describe('absence', () => {
     expect(matches('A -> B? as b -> NOT X -> C', 'A X C')).toEqual([]);
   });
 
+  test('where it bars the way, a closure that ends the pattern has nothing to give until an optional step puts it off', () => {
+    const source = 'A as a -> B* as b -> NOT X -> C* as c .longest()';
+    expect(matchesToTheEnd(source, 'A@0 X@1')).toEqual([]);
+    expect(matchesToTheEnd(`${source} .strict()`, 'A@0 X@1')).toEqual([]);
+    expect(matchesToTheEnd(`${source} .strict()`, 'A1@0 A2@1')).toEqual(['(A1,[],[])@0', '(A2,[],[])@1']);
+    expect(matchesToTheEnd(source, 'A@0 X@1 B@2 C@3')).toEqual(['(A,[B],[C])@3']);
+  });
+
   test('NOT B within d -> C is C after d without B, and a C at the end of d comes too early', () => {
     expect(matches('A -> NOT B within 5s -> C as c', 'A@0 C1@3 C2@5 C3@6')).toEqual(['(A,C3)']);
     expect(matches('A -> NOT B within 5s -> C as c', 'A@0 B@5 C@6')).toEqual([]);
@@ -312,6 +325,10 @@ describe('absence', () => {
   test('a last NOT without within uses the one of the pattern, from the first event', () => {
     expect(timedMatches('A -> B as b -> NOT C .within(10s)', 'A@0 B@4 X@11')).toEqual(['(A,B)@10']);
     expect(timedMatches('A -> B as b -> NOT C .within(10s)', 'A@0 B@4 C@10 X@11')).toEqual([]);
+  });
+
+  test('a last NOT whose pattern is over before the NOT within in front of it matches with that one', () => {
+    expect(timedMatches('A as a -> NOT B within 5s -> C? as c -> NOT B .within(2s)', 'A@0 X@9')).toEqual(['(A,-)@5']);
   });
 
   test('a within behind a trailing NOT is its own: the gap to the step before it', () => {
@@ -419,6 +436,15 @@ describe('optional steps', () => {
   test('an optional step not yet begun goes before the step behind it', () => {
     expect(matches('A -> B? as b -> B as c', 'A B1 B2')).toEqual(['(A,B1,B2)']);
     expect(matches('A -> B* as b -> B as c', 'A B1 B2 B3')).toEqual(['(A,[B1],B2)']);
+  });
+
+  test('an optional step in brackets with a bound or a ? goes before the step behind the brackets too', () => {
+    expect(matches('(AND(A as a, B* as b) within 9s) -> B as c', 'A B1 B2')).toEqual(['(A,[B1],B2)']);
+    expect(matches('X -> (A as a -> B? as b)? -> B as c', 'X A B1 B2')).toEqual(['(X,A,B1,B2)']);
+  });
+
+  test('in a group that repeats, the step behind it goes before an optional step of a further element', () => {
+    expect(matches('X -> (A as a -> B? as b)+ -> B as c', 'X A B1 B2')).toEqual(['(X,[A],[],B1)']);
   });
 
   test('the next step takes an event that fits the open closure too', () => {

@@ -84,12 +84,13 @@ export class GroupResidual implements Residual {
     return round === null || round.isComplete || mark !== null;
   }
 
+  /** Only where rounds repeat does the step behind take an event first that fits the group too. */
   offers(context: RunContext): readonly Offer[] {
     const inner = this.#innerContext(context);
     const own = (this.#state.round?.offers(inner) ?? []).map((offer) => this.#continuing(offer));
     const fresh = this.#freshOffers(inner);
     const offers = [...own.filter((offer) => !offer.isRepeat), ...fresh, ...own.filter((offer) => offer.isRepeat)];
-    const isOpen = this.#rounds >= Math.max(1, this.#node.min);
+    const isOpen = this.#node.max > 1 && this.#rounds >= Math.max(1, this.#node.min);
     return isOpen ? offers.map((offer) => ({ ...offer, isRepeat: true })) : inOrderOfChoice(offers);
   }
 

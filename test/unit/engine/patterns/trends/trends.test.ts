@@ -161,7 +161,7 @@ function byWindow(all: readonly TestEvent[], windowMs: number): ReadonlyMap<numb
 }
 
 describe('trends against brute force', () => {
-  const runs = Number(process.env['PATTERN_RUNS'] ?? 300);
+  const runs = Number(process.env['FUZZ_RUNS'] ?? 300);
   const cases = fc.tuple(randomPattern, randomEvents, fc.constantFrom(4000, 9000, 60000), fc.nat(), fc.nat({ max: 8 }));
 
   test('every result is that of the trends written out, with a restart at any point', () => {
