@@ -26,7 +26,7 @@ export function fingerprint(value: unknown, names: FingerprintNames = POSITIONS)
 }
 
 /** The text that a fingerprint is made of; unlike JSON it tells all numbers, maps, durations and timestamps apart. */
-export function canonicalText(value: unknown, names: FingerprintNames = POSITIONS): string {
+function canonicalText(value: unknown, names: FingerprintNames = POSITIONS): string {
   const parts: string[] = [];
   write(value, names, parts);
   return parts.join('');

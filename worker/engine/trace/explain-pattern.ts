@@ -207,7 +207,7 @@ function stepName(step: StepPlan): string {
 }
 
 /** The step as written, on one line. */
-export function stepText({ origin }: StepPlan): string {
+function stepText({ origin }: StepPlan): string {
   return origin.source.text.slice(origin.span.start, origin.span.end).replace(/\s+/g, ' ').trim();
 }
 

@@ -8,7 +8,7 @@ import type { RunEnd } from './explanation.ts';
 import { keyText } from './key-text.ts';
 
 /** What is remembered of one stream so that it can explain itself; everything older is forgotten first. */
-export const witnessLimits = {
+const witnessLimits = {
   /** Keys, by their last event. */
   keysMax: 1_000,
   /** Events that came for one step of one key. */

@@ -23,7 +23,7 @@ import { ANY } from '../../../../shared/language/plan/types.ts';
 
 /** Plans written by hand, for what no program text is needed for. Streams name each other by position. */
 
-export const ORIGIN: Origin = { source: new SourceText('test.vpl', 'test'), span: { start: 0, end: 4 } };
+const ORIGIN: Origin = { source: new SourceText('test.vpl', 'test'), span: { start: 0, end: 4 } };
 
 export const constant = (value: Value): PlanExpression => ({ kind: 'constant', type: ANY, value });
 export const field = (name: string): PlanExpression => ({ kind: 'field', type: ANY, of: { kind: 'current' }, name });

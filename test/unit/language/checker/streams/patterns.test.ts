@@ -351,7 +351,9 @@ describe('closures', () => {
     expect(told('A -> B .within(1m).increasing(v)')).toMatchInlineSnapshot(
       `"13:30 E021 \`.increasing\` applies to the only closure, and the pattern has no closure (write the step as \`X+\`)"`,
     );
-    expect(told('A+ -> NOT B.increasing(v) -> C .within(1m)')).toMatchInlineSnapshot(`"13:23 E021 \`.increasing\` applies to the only closure, and this step is none (write the step as \`X+\`)"`);
+    expect(told('A+ -> NOT B.increasing(v) -> C .within(1m)')).toMatchInlineSnapshot(
+      `"13:23 E021 \`.increasing\` applies to the only closure, and this step is none (write the step as \`X+\`)"`,
+    );
     expect(told('A+ -> B+ .within(1m).increasing(v)')).toMatchInlineSnapshot(
       `"13:32 E021 \`.increasing\` applies to the only closure, and the pattern has several closures (write the step as \`X+\`)"`,
     );

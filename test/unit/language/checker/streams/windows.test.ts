@@ -132,7 +132,9 @@ describe('a window', () => {
     `);
   });
   test('is looked at by predicates before it is aggregated', () => {
-    expect(problems(`${events}stream S = Tick.window(5m).aggregate(n: count()).pattern(a: e => len(e) > 2)`)).toMatchInlineSnapshot(`"7:49 E092 \`.pattern\` looks at the events of a window (write it right behind \`.window(..)\`)"`);
+    expect(problems(`${events}stream S = Tick.window(5m).aggregate(n: count()).pattern(a: e => len(e) > 2)`)).toMatchInlineSnapshot(
+      `"7:49 E092 \`.pattern\` looks at the events of a window (write it right behind \`.window(..)\`)"`,
+    );
   });
   test('takes predicates over its events', () => {
     expect(
