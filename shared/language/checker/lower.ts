@@ -106,10 +106,10 @@ function misplaced(node: Expression, { context }: Place, code: 'E034' | 'E062' |
   return UNRESOLVED;
 }
 
-/** As `lowerExpression`, and E060 unless it is a bool (`any` passes). */
+/** As `lowerExpression`, and E060 unless it is a bool; `any` passes, and so does null, which counts as false. */
 export function lowerBool(node: Expression, scope: NameScope, context: CheckContext): PlanExpression {
   const lowered = lowerExpression(node, scope, context);
-  if (lowered.type.kind === 'bool' || lowered.type.kind === 'any') return lowered;
+  if (lowered.type.kind === 'bool' || lowered.type.kind === 'any' || lowered.type.kind === 'null') return lowered;
   context.report('E060', node.span, `a condition is a bool, not ${printType(lowered.type)}`);
   return UNRESOLVED;
 }

@@ -3,6 +3,7 @@ import { CODES, type Code } from '../diagnostics/codes.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { fingerprint } from '../plan/fingerprint.ts';
 import type { CheckContext } from './context.ts';
+import { type Needing, visitNeeds } from './needs.ts';
 import type { CheckOptions } from './options.ts';
 import type { ProgramTable } from './program-table.ts';
 import type { EmittedShape, FunctionSymbol, Module } from './symbols.ts';
@@ -23,6 +24,10 @@ export class CheckState {
   /** Calls from functions, by what their caller emits itself. */
   readonly calls = new Map<EmittedShape[], Set<FunctionSymbol>>();
   readonly #reported = new Set<string>();
+  readonly #prepared = new WeakSet<Needing>();
+  readonly #waiting = new Set<Needing>();
+  #nesting = 0;
+  #isOrdering = false;
 
   constructor(options: CheckOptions, table: ProgramTable) {
     this.options = options;
@@ -35,6 +40,45 @@ export class CheckState {
     if (this.#reported.has(identity)) return;
     this.#reported.add(identity);
     this.diagnostics.push(diagnostic);
+  }
+
+  /**
+   * Lowers a value or function by `lower`, and before it what it needs, deepest first. So no chain of declarations nests
+   * calls of the checker, however long it is.
+   */
+  prepareInOrder(symbol: Needing, lower: () => void): void {
+    if (this.#nesting > 0 || this.#isOrdering) {
+      this.#prepare(symbol, lower);
+      return;
+    }
+    this.#isOrdering = true;
+    visitNeeds(symbol, {
+      isKnown: (other) => this.#prepared.has(other),
+      enter: (other) => this.#waiting.add(other),
+      leave: (other) => {
+        this.#waiting.delete(other);
+        if (other === symbol) this.#prepare(symbol, lower);
+        else other.prepare();
+      },
+    });
+    this.#isOrdering = false;
+  }
+
+  #prepare(symbol: Needing, lower: () => void): void {
+    this.#prepared.add(symbol);
+    this.#nesting++;
+    lower();
+    this.#nesting--;
+  }
+
+  /** Whether what it needs is being prepared: what is found to read it now stands in a cycle. */
+  isWaiting(symbol: Needing): boolean {
+    return this.#waiting.has(symbol);
+  }
+
+  /** How many preparations wait for the one under way. */
+  get nesting(): number {
+    return this.#nesting;
   }
 
   /** True the first time it is asked for a key. */

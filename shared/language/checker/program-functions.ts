@@ -26,8 +26,13 @@ export function declareFunction(symbol: FunctionSymbol, context: CheckContext): 
 /** The body, unless that is done or under way. */
 export function prepareFunction(symbol: FunctionSymbol, context: CheckContext, state: CheckState): void {
   declareFunction(symbol, context);
-  if (prepared.has(symbol)) return;
+  // Within the body of another, its types are enough: its own body is lowered before or behind it.
+  if (prepared.has(symbol) || state.nesting > 0) return;
   prepared.add(symbol);
+  state.prepareInOrder(symbol, () => lowerFunction(symbol, context, state));
+}
+
+function lowerFunction(symbol: FunctionSymbol, context: CheckContext, state: CheckState): void {
   const emits: EmittedShape[] = [];
   state.table.ownEmits.set(symbol, emits);
   const { node } = symbol;
@@ -56,14 +61,20 @@ function checkReturns(symbol: FunctionSymbol, returns: readonly Returned[], cont
 
 /** Once all bodies are lowered: a function emits what the functions emit that it calls. */
 export function completeEmits(state: CheckState): void {
-  for (const symbol of state.table.functions) symbol.emits = emitsOf(symbol, state, new Set());
+  if ([...state.table.ownEmits.values()].every((own) => own.length === 0)) return;
+  for (const symbol of state.table.functions) symbol.emits = emitsOf(symbol, state);
 }
 
-function emitsOf(symbol: FunctionSymbol, state: CheckState, seen: Set<FunctionSymbol>): EmittedShape[] {
-  if (seen.has(symbol)) return [];
-  seen.add(symbol);
-  const own = state.table.ownEmits.get(symbol) ?? [];
-  return [...own, ...[...(state.calls.get(own) ?? [])].flatMap((callee) => emitsOf(callee, state, seen))];
+function emitsOf(first: FunctionSymbol, state: CheckState): EmittedShape[] {
+  const called = new Set([first]);
+  const found: EmittedShape[] = [];
+  // A set goes on over what is added to it meanwhile.
+  for (const symbol of called) {
+    const own = state.table.ownEmits.get(symbol) ?? [];
+    found.push(...own);
+    for (const callee of state.calls.get(own) ?? []) called.add(callee);
+  }
+  return found;
 }
 
 /** Functions that emit stand in `.process` alone. */

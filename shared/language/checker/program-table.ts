@@ -1,6 +1,7 @@
 import type { AssignmentStatement, TestDeclaration } from '../ast/nodes.ts';
-import { canonicalText, type FingerprintNames, fingerprint } from '../plan/fingerprint.ts';
+import { type FingerprintNames, fingerprint } from '../plan/fingerprint.ts';
 import type { GlobalPlan } from '../plan/plan.ts';
+import { visitNeeds } from './needs.ts';
 import type {
   AliasSymbol,
   AnySymbol,
@@ -48,6 +49,8 @@ export class ProgramTable implements SymbolTable {
   readonly ownEmits = new Map<FunctionSymbol, EmittedShape[]>();
   readonly identities: FingerprintNames;
   readonly #functionIdentities = new Map<number, string>();
+  readonly #globalIdentities: string[] = [];
+  #nesting = 0;
 
   constructor() {
     this.identities = {
@@ -101,16 +104,44 @@ export class ProgramTable implements SymbolTable {
     const known = this.#functionIdentities.get(index);
     if (known !== undefined) return known;
     const symbol = this.functions[index];
-    if (!symbol?.plan) return `function ${symbol?.name ?? index}`;
+    if (!symbol?.plan || this.#nesting > identityNestingMax) return `function ${symbol?.name ?? index}`;
+    this.#identifyNeeded(symbol);
     this.#functionIdentities.set(index, `function ${symbol.name}`);
     const { parameters, body } = symbol.plan;
+    this.#nesting++;
     const identity = fingerprint({ parameters: parameters.map(({ name }) => name), body }, this.identities);
+    this.#nesting--;
     this.#functionIdentities.set(index, identity);
     return identity;
   }
 
+  /** Those that a function calls come first, deepest first, so that a long chain of calls nests nothing here. */
+  #identifyNeeded(symbol: FunctionSymbol): void {
+    if (this.#nesting > 0) return;
+    this.#nesting++;
+    visitNeeds(symbol, {
+      isKnown: (other) => other.kind === 'function' && this.#functionIdentities.has(other.index),
+      enter: () => undefined,
+      leave: (needed) => {
+        if (needed.kind === 'function' && needed !== symbol) this.#functionIdentity(needed.index);
+      },
+    });
+    this.#nesting--;
+  }
+
+  /** A global reads those before it, so their identities come first. */
   #globalIdentity(index: number): string {
-    const plan = this.globals[index];
-    return plan ? `${plan.binding} ${plan.name} ${canonicalText(plan.value, this.identities)}` : `global ${index}`;
+    while (this.#globalIdentities.length <= index) {
+      const position = this.#globalIdentities.length;
+      const plan = this.globals[position];
+      if (!plan) return `global ${index}`;
+      const head = `${plan.binding} ${plan.name}`;
+      this.#globalIdentities.push(head);
+      this.#globalIdentities[position] = `${head} ${fingerprint(plan.value, this.identities)}`;
+    }
+    return this.#globalIdentities[index] as string;
   }
 }
+
+/** Deeper than this a recursion of functions counts by its names. */
+const identityNestingMax = 32;

@@ -17,8 +17,22 @@ const progress = new WeakMap<ValueSymbol, 'under way' | 'done'>();
  */
 export function prepareValue(symbol: ValueSymbol, context: CheckContext, state: CheckState): void {
   const known = progress.get(symbol);
-  if (known === 'under way') context.report('E008', symbol.node.name.span, `\`${symbol.name}\` depends on itself`);
-  if (known !== undefined) return;
+  if (known === 'under way' || (known === undefined && state.isWaiting(symbol)))
+    context.report('E008', symbol.node.name.span, `\`${symbol.name}\` depends on itself`);
+  if (known !== undefined || state.isWaiting(symbol)) return;
+  if (state.nesting > nestingMax) {
+    context.report('E008', symbol.node.name.span, `\`${symbol.name}\` stands in a cycle of values`);
+    return;
+  }
+  state.prepareInOrder(symbol, () => lowerValue(symbol, context, state));
+}
+
+/** Values of a cycle wait for each other; a name that is a parameter can make what is none look like one. */
+const nestingMax = 32;
+
+function lowerValue(symbol: ValueSymbol, context: CheckContext, state: CheckState): void {
+  // Preparing what it needs may have come upon it.
+  if (progress.has(symbol)) return;
   progress.set(symbol, 'under way');
   const { node } = symbol;
   const declared = node.type ? resolveType(node.type, context).type : undefined;

@@ -12,6 +12,8 @@ interface Namespace {
 class VisibleNames implements Symbols {
   readonly #byKind = new Map<SymbolKind, Map<string, AnySymbol>>();
   readonly #namespaces = new Map<string, Namespace>();
+  /** What `names` gave, while nothing is added. */
+  readonly #lists = new Map<string, readonly string[]>();
 
   /** Adds a symbol under its own name. Gives back the one that has the name already, if that is another one. */
   add(symbol: AnySymbol): AnySymbol | undefined {
@@ -19,11 +21,13 @@ class VisibleNames implements Symbols {
     const known = names.get(symbol.name);
     if (known) return known === symbol ? undefined : known;
     names.set(symbol.name, symbol);
+    this.#lists.clear();
     return undefined;
   }
 
   addNamespace(alias: string, node: ImportDeclaration, names: VisibleNames): void {
     this.#namespaces.set(alias, { node, names, used: false });
+    this.#lists.clear();
   }
 
   find<K extends SymbolKind>(kind: K, name: string): SymbolKinds[K] | undefined {
@@ -39,6 +43,13 @@ class VisibleNames implements Symbols {
   }
 
   names(...kinds: readonly SymbolKind[]): readonly string[] {
+    const key = kinds.join(' ');
+    const known = this.#lists.get(key) ?? this.#listed(kinds);
+    this.#lists.set(key, known);
+    return known;
+  }
+
+  #listed(kinds: readonly SymbolKind[]): readonly string[] {
     const own = kinds.flatMap((kind) => [...(this.#byKind.get(kind)?.keys() ?? [])]);
     const imported = [...this.#namespaces].flatMap(([alias, { names }]) => names.names(...kinds).map((name) => `${alias}.${name}`));
     return [...own, ...imported];

@@ -10,7 +10,7 @@ function childrenOf(node: object): AnyNode[] {
 function collect(value: unknown, found: AnyNode[]): void {
   if (Array.isArray(value)) for (const item of value) collect(item, found);
   else if (isNode(value)) found.push(value);
-  else if (value !== null && typeof value === 'object' && !isSpan(value)) found.push(...childrenOf(value));
+  else if (value !== null && typeof value === 'object' && !isSpan(value)) for (const child of childrenOf(value)) found.push(child);
 }
 
 function isNode(value: unknown): value is AnyNode {
@@ -25,7 +25,9 @@ function isSpan(value: object): boolean {
 export function walk(node: AnyNode, visit: (node: AnyNode) => boolean | undefined): void {
   const open: AnyNode[] = [node];
   for (let next = open.pop(); next; next = open.pop()) {
-    if (visit(next) !== false) open.push(...childrenOf(next).reverse());
+    if (visit(next) === false) continue;
+    // One by one: an array literal may have more items than a call takes arguments.
+    for (const child of childrenOf(next).reverse()) open.push(child);
   }
 }
 

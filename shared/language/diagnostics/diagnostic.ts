@@ -35,7 +35,8 @@ export class SourceText {
 
   #starts(): number[] {
     if (this.#lineStarts) return this.#lineStarts;
-    const starts = [0];
+    // A byte order mark is no part of the first line.
+    const starts = [this.text.charCodeAt(0) === 0xfeff ? 1 : 0];
     for (let at = this.text.indexOf('\n'); at >= 0; at = this.text.indexOf('\n', at + 1)) starts.push(at + 1);
     this.#lineStarts = starts;
     return starts;

@@ -8,9 +8,10 @@
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   let bound = name.length < 2 ? 0 : Math.min(3, Math.max(1, Math.floor(name.length / 3)));
   const wanted = name.toLowerCase();
+  const letters = lettersOf(name);
   let nearest: string | undefined;
   for (const candidate of candidates) {
-    if (candidate === name) continue;
+    if (candidate === name || isFar({ name, letters }, candidate, bound)) continue;
     const distance = distanceWithin(wanted, candidate.toLowerCase(), bound);
     if (distance === undefined) continue;
     if (distance === 0) return candidate;
@@ -18,6 +19,32 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
     bound = distance - 1;
   }
   return nearest;
+}
+
+/** Whether length or letters alone put a candidate beyond the bound: most are, and this is cheap. */
+function isFar({ name, letters }: { readonly name: string; readonly letters: number }, candidate: string, bound: number): boolean {
+  // Another case may have another length, but not in ASCII.
+  if (letters === 0) return false;
+  if (Math.abs(candidate.length - name.length) > bound) return lettersOf(candidate) !== 0;
+  const others = lettersOf(candidate);
+  return others !== 0 && (bitCount(letters & ~others) > bound || bitCount(others & ~letters) > bound);
+}
+
+/** The letters of an ASCII text as a set of bits, the same for both cases; 0 when there are other letters. One edit adds or removes at most one. */
+function lettersOf(text: string): number {
+  let letters = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code > 127) return 0;
+    letters |= 1 << (code & 31);
+  }
+  return letters;
+}
+
+function bitCount(bits: number): number {
+  let count = 0;
+  for (let rest = bits; rest !== 0; rest &= rest - 1) count++;
+  return count;
 }
 
 /** The optimal string alignment distance, or undefined when it is above the bound. */

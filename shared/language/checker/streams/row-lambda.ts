@@ -13,11 +13,16 @@ import { rowShape, type Stage, scopeOf } from './stage.ts';
 /** A condition on the rows of `stage`: a bool, or a lambda from the row to a bool. */
 export function lowerCondition(written: Expression, stage: Stage, context: CheckContext): PlanExpression {
   const node = unwrapped(written);
-  if (node.kind !== 'Lambda') return lowerBool(written, scopeOf(stage), context);
-  const condition = lowerRowLambda(node, stage, context);
-  if (condition.type.kind === 'bool' || condition.type.kind === 'any') return condition;
-  context.report('E060', node.body.span, `a condition is a bool, not ${printType(condition.type)}`);
+  const isLambda = node.kind === 'Lambda';
+  const condition = isLambda ? lowerRowLambda(node, stage, context) : lowerBool(written, scopeOf(stage), context);
+  if (isPassable(condition, isLambda)) return condition;
+  context.report('E060', isLambda ? node.body.span : written.span, `a condition is a bool, not ${printType(condition.type)}`);
   return condition;
+}
+
+/** A filter of null would pass nothing, ever; what else is no bool, `lowerBool` has reported. */
+function isPassable({ type }: PlanExpression, isLambda: boolean): boolean {
+  return isLambda ? type.kind === 'bool' || type.kind === 'any' : type.kind !== 'null';
 }
 
 /** `x => e` over the rows of `stage`: `x` is the row itself, resolved away; the body also reads fields bare. */

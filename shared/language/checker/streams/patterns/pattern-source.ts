@@ -372,8 +372,8 @@ interface BoundCheck {
 function warnUnbounded({ use, plan, settings, trendWindowMs, context, source }: BoundCheck): void {
   const bounded = plan.withinMs !== null || settings.partition.expireMs !== null || trendWindowMs !== null;
   if (bounded || everyGapIsBounded(plan.root, plan.steps)) return;
-  const missing = trendWindowMs === null && use.operators.some((operator) => operator.name.text === 'trend_aggregate');
-  if (missing) return;
-
+  const isWritten = (name: string): boolean => use.operators.some((operator) => operator.name.text === name);
+  // What stands there and is wrong has been reported.
+  if (isWritten('within') || (trendWindowMs === null && isWritten('trend_aggregate'))) return;
   context.report('W003', source, 'nothing bounds this pattern in time, so its runs are kept until they match', 'add `.within(10m)`');
 }
