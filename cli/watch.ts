@@ -46,6 +46,7 @@ interface Round {
 async function runUntilChange({ run, context, changes, interrupt, isFirst }: Round): Promise<void> {
   const { stdout, stderr } = context;
   if ('isTTY' in stdout && stdout.isTTY === true) stdout.write(CLEAR_TERMINAL);
+  changes.begin();
   const change = new AbortController();
   const changed = Promise.race([changes.next(), aborted(interrupt)]).then(() => change.abort());
   try {
@@ -65,9 +66,14 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-/** Tells when files change, once for changes that come close together. */
+/**
+ * Tells when files change, once for changes that come close together. A file that is added while it changes is not missed:
+ * when the watcher first sees it, its time of modification tells whether it changed after the run began that read it.
+ */
 class FileChanges {
   readonly #watcher: FSWatcher;
+  readonly #seen = new Set<string>();
+  #runBegan = Date.now();
   #timer: NodeJS.Timeout | undefined;
   #hasChanged = false;
   #failure: CepError | undefined;
@@ -76,7 +82,10 @@ class FileChanges {
   private constructor(watcher: FSWatcher) {
     this.#watcher = watcher;
     watcher.on('error', (cause) => this.#fail(cause));
-    watcher.on('all', () => {
+    watcher.on('all', (_event, path, stats) => {
+      const isFirst = !this.#seen.has(path);
+      this.#seen.add(path);
+      if (isFirst && stats !== undefined && stats.mtimeMs < this.#runBegan) return;
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.#settle(), DEBOUNCE_MS);
     });
@@ -84,10 +93,15 @@ class FileChanges {
 
   /** Resolves when the files are watched. */
   static async of(files: readonly string[]): Promise<FileChanges> {
-    const watcher = watch([...files], { ignoreInitial: true });
+    const watcher = watch([...files], { alwaysStat: true });
     const changes = new FileChanges(watcher);
     await new Promise<void>((resolve) => watcher.once('ready', resolve));
     return changes;
+  }
+
+  /** A run begins: what changes from now on it may not have read. */
+  begin(): void {
+    this.#runBegan = Date.now();
   }
 
   add(files: readonly string[]): void {
