@@ -32,8 +32,8 @@ export interface CheckContext {
 
   /** Adds a diagnostic about `span` of `source`; its severity is that of the code. One code at one span is reported once. */
   report(code: Code, span: Span, message: string, hint?: string): void;
-  /** As `report`, but once per program for each `key`. */
-  reportOnce(key: string, code: Code, span: Span, message: string, hint?: string): void;
+  /** As `report`, but once per program for each `key`; a hint that is costly is given as a function. */
+  reportOnce(key: string, code: Code, span: Span, message: string, hint?: string | (() => string)): void;
   /** The same check, looking at nodes of another file: `context.in(stream.module)`. */
   in(module: Module): CheckContext;
   /** A view that reports nothing, for trying out. */

@@ -107,7 +107,7 @@ export function contextOf(state: CheckState, module: Module, isQuiet = false): C
       if (!isQuiet) state.add(diagnosticOf(code, { source, span, message, ...(hint === undefined ? {} : { hint }) }));
     },
     reportOnce: (key, code, span, message, hint) => {
-      if (!isQuiet && state.isFirst(`once ${key}`)) context.report(code, span, message, hint);
+      if (!isQuiet && state.isFirst(`once ${key}`)) context.report(code, span, message, typeof hint === 'function' ? hint() : hint);
     },
     in: (other) => (other === module ? context : contextOf(state, other, isQuiet)),
     quietly: () => (isQuiet ? context : contextOf(state, module, true)),

@@ -61,8 +61,10 @@ function undeclared(type: string, span: Span, context: CheckContext): Reference 
     context.report('E033', span, `\`${type}\` is a type of values, not an event`, `declare \`event ${type}:\` to use it as a source`);
     return undefined;
   }
-  const nearest = nearestName(type, sourceNames(context));
-  const hint = nearest ? `did you mean \`${nearest}\`?` : `declare it: \`event ${type}:\` with its fields`;
+  const hint = (): string => {
+    const nearest = nearestName(type, sourceNames(context));
+    return nearest ? `did you mean \`${nearest}\`?` : `declare it: \`event ${type}:\` with its fields`;
+  };
   context.reportOnce(`undeclared:${type}`, 'W030', span, `event type \`${type}\` is not declared`, hint);
   return { kind: 'event', type, symbol: null };
 }

@@ -146,7 +146,8 @@ function buildStep(step: StepElement, place: Place): Built {
   const alias = step.alias?.text ?? null;
   reportSecondAlias(step, building);
   const own = alias === null ? null : { alias, slot, closure };
-  const later = building.aliases.filter((each) => each !== alias && !visible.some((binding) => binding.alias === each));
+  const known = new Set(visible.map((binding) => binding.alias));
+  const later = building.aliases.filter((each) => each !== alias && !known.has(each));
   const where = lowerConditions(conditionsOf(step), { candidate: shape, own, earlier: visible, later }, { slot, context });
   const unresolved = { name, from: { kind: 'event', type: name, types: [name] }, operators: [] } as const;
   const plan: StepPlan = {
