@@ -235,7 +235,7 @@ export class ExpressionPrinter {
       case 'StepArgument':
         return concat(dotted(value.type), ' where ', this.#unfiltered(value.where));
       case 'PatternArgument':
-        return this.pattern(value.pattern);
+        return group(this.#patternParts(value.pattern, this.#element(value.pattern.body)));
       default:
         return this.expression(value);
     }
@@ -247,8 +247,8 @@ export class ExpressionPrinter {
 
   // ---------------------------------------------------------------- patterns
 
-  /** `body` stands for the pattern's own when that is written in another form. */
-  pattern(pattern: Pattern, body = this.#element(pattern.body)): Doc {
+  /** A pattern outside brackets. `body` stands for the pattern's own when that is written in another form. */
+  pattern(pattern: Pattern, body = this.#openElement(pattern.body)): Doc {
     return group(this.#patternParts(pattern, body));
   }
 
@@ -311,11 +311,24 @@ export class ExpressionPrinter {
     return concat('sequence', list('(', docs, ')'));
   }
 
-  #arrows({ items }: SequenceElement): Doc {
+  #arrows({ items }: SequenceElement, doc = (item: PatternElement) => this.#inner(item, ['SequenceElement'])): Doc {
     const [first, ...rest] = items;
     if (!first) return '';
-    const tail = rest.flatMap((item): Doc[] => [line, this.item(item, concat('-> ', this.#inner(item, ['SequenceElement'])))]);
-    return concat(this.item(first, this.#inner(first, ['SequenceElement'])), nest(concat(...tail)));
+    const tail = rest.flatMap((item): Doc[] => [line, this.item(item, concat('-> ', doc(item)))]);
+    return concat(this.item(first, doc(first)), nest(concat(...tail)));
+  }
+
+  /** Outside brackets the operators of a step before `->` have lines of their own. */
+  #openElement(element: PatternElement): Doc {
+    if (element.kind !== 'SequenceElement' || element.form === 'call') return this.#element(element);
+    const [first] = element.items;
+    const last = element.items.at(-1);
+    return this.#arrows(element, (item) => {
+      if (item === last || item.kind !== 'StepElement') return this.#inner(item, ['SequenceElement']);
+      const operators = item.operators.flatMap((operator): Doc[] => [hardLine, this.operator(operator)]);
+      const tail = item === first ? nest(concat(...operators)) : concat(...operators);
+      return concat(this.#step({ ...item, operators: [] }, item.alias), tail);
+    });
   }
 
   #infix(node: AndElement | OrElement, separator: string): Doc {

@@ -30,7 +30,7 @@ import { dotted, name, stringLiteral, word } from './names.ts';
 import { ExpressionPrinter, path } from './print-expressions.ts';
 
 /** Columns of a line at most, where the program allows a line end. */
-export const widthMax = 100;
+const widthMax = 100;
 
 /** What the formatter knows beyond the tree. */
 export interface Surroundings {

@@ -12,7 +12,7 @@ import type { Comment } from '../ast/nodes.ts';
 import { operatorNames } from '../ast/operator-names.ts';
 
 /** Brackets (and braces of f-strings) inside one another. */
-export const bracketDepthMax = 200;
+const bracketDepthMax = 200;
 /** Blocks inside one another. */
 export const blockDepthMax = 100;
 
@@ -490,7 +490,8 @@ function placeLine({ line, width, previous, blocks, problems }: Placing): void {
   }
   while (blocks.length > 1 && width < (blocks.at(-1) as OpenBlock).width) blocks.pop();
   const block = blocks.at(-1) as OpenBlock;
-  if (width !== block.width) {
+  if (width !== block.width && !line.broken) {
+    line.broken = true;
     problems.push({
       start: line.indentStart,
       end: Math.max(line.indentEnd, line.start),
@@ -524,6 +525,7 @@ function checkStyle(line: Line, text: string, style: string | undefined, problem
         message: `${char === '\t' ? 'a tab' : 'a blank'} in an indentation that began with ${style === '\t' ? 'tabs' : 'blanks'}`,
         hint: 'indent with blanks or with tabs, not with both',
       });
+      line.broken = true;
       return style;
     }
     style = char;

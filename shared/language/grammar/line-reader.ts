@@ -70,7 +70,7 @@ export interface Piece {
 }
 
 /** Errors of one file beyond this number are left out. */
-export const errorsMax = 500;
+const errorsMax = 500;
 /** Errors of one logical line beyond this number are left out: they tend to have one cause. */
 const errorsPerLineMax = 5;
 
@@ -141,11 +141,11 @@ export class LineReader {
   #explain(error: unknown, { rule, piece, input }: { rule: string; piece: Piece; input: string }): void {
     if (error instanceof LineError) this.report(error.span, error.message, error.hint);
     else if (error instanceof GrammarError) {
-      const at = error.location.start.offset;
-      const { length, message, hint } = explainSyntaxError({
+      const text = input.replaceAll('\x01', '.');
+      const { at, length, message, hint } = explainSyntaxError({
         rule,
-        text: input.replaceAll('\x01', '.'),
-        at,
+        text,
+        at: error.location.start.offset,
         expected: error.expected ?? [],
       });
       this.report({ start: piece.start + at, end: piece.start + at + length }, message, hint);

@@ -1,4 +1,5 @@
 /** Says in the user's words what the grammar did not expect, and what the user may have meant. */
+import { operatorNames } from '../ast/operator-names.ts';
 import { nearestName } from '../diagnostics/nearest-name.ts';
 import { clipped } from './literals.ts';
 import { isReserved } from './lookahead.ts';
@@ -26,19 +27,35 @@ interface Failure {
   readonly expected: readonly Expectation[];
 }
 
-export function explainSyntaxError({ rule, text, at, expected }: Failure): Explanation {
+export function explainSyntaxError({ rule, text, at: failedAt, expected }: Failure): Explanation & { readonly at: number } {
+  const at = tokenStart(text, failedAt);
   const token = tokenAt(text, at);
   const wanted = describeExpected(expected);
   const message = `unexpected ${describeToken(token)}${wanted.length > 0 ? `; expected ${alternatives(wanted)}` : ''}`;
   const hint = findHint({ rule, token, before: text.slice(0, at).trimEnd(), after: text.slice(at + token.length), wanted, expected });
   const length = Math.max(1, token.length);
-  return hint === undefined ? { message, length } : { message, hint, length };
+  return hint === undefined ? { at, message, length } : { at, message, hint, length };
 }
 
 // ------------------------------------------------------------------------------------------------ tokens
 
 const tokenPattern =
-  /[A-Za-z_][A-Za-z0-9_]*|\d[\w.]*|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|`[^`\n]*`|===|!==|->|=>|:=|==|!=|<=|>=|<>|\+\+|--|[-+*/%]=|&&|\|\||::|[\s\S]/uy;
+  /[A-Za-z_][A-Za-z0-9_]*|\d[\w.]*|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|`[^`\n]*`|===|!==|->|=>|:=|==|!=|<=|>=|<>|\+\+|--|[-+*/%]=|&&|\|\||\/\/|::|[\s\S]/uy;
+
+/** Signs of other languages, of which the grammar has read the first character when it stops. */
+const foreignSign = /(?:===|!==|<>|\+\+|--|[-+*/%]=|\/\/|\?)$/;
+
+/** Where the unexpected token begins: behind blanks, or at the first character of a sign that was read in part. */
+function tokenStart(text: string, failedAt: number): number {
+  const read = /^(?:[=+\-/>]|\s|$)/.test(text.slice(failedAt, failedAt + 1))
+    ? foreignSign.exec(text.slice(Math.max(0, failedAt - 3), failedAt + 1).trimEnd())
+    : null;
+  const signEnd = text.slice(0, failedAt + 1).trimEnd().length;
+  if (read && signEnd - read[0].length < failedAt) return signEnd - read[0].length;
+  let at = failedAt;
+  while (at < text.length && /\s/.test(text[at] as string)) at++;
+  return at;
+}
 
 function tokenAt(text: string, at: number): string {
   tokenPattern.lastIndex = at;
@@ -46,38 +63,100 @@ function tokenAt(text: string, at: number): string {
 }
 
 function describeToken(token: string): string {
-  if (token === '') return 'end of line';
-  return `\`${clipped(token)}\``;
+  return token === '' ? 'end of line' : `\`${clipped(token)}\``;
 }
 
 // ------------------------------------------------------------------------------------------------ expectations
 
-const operandOnly: ReadonlySet<string> = new Set([
-  'a number',
-  'a string',
-  'a timestamp',
-  'a name',
-  '`f"`',
+/** What one expectation stands for when all of `signs` (or more) are expected; the others of the group are left out. */
+interface Group {
+  readonly has: string;
+  readonly means: readonly string[];
+  readonly others: ReadonlySet<string>;
+}
+
+const groups: readonly Group[] = [
+  {
+    has: '`SEQ`',
+    means: ['a step'],
+    others: new Set(['a name', '`(`', '`AND`', '`OR`', '`sequence`']),
+  },
+  {
+    has: 'a number',
+    means: ['an expression'],
+    others: new Set([
+      'a string',
+      'a timestamp',
+      'a name',
+      '`f"`',
+      '`(`',
+      '`[`',
+      '`{`',
+      '`-`',
+      '`~`',
+      '`!`',
+      '`not`',
+      '`true`',
+      '`false`',
+      '`null`',
+      '`if`',
+    ]),
+  },
+  { has: '`{{`', means: [], others: new Set(['`"`', '`\\`', '`\\u{`', '`{`', '`}}`']) },
+  {
+    has: '`partition`',
+    means: ['`->`', '`where`', '`as`', '`within`', 'an operator such as `.where(..)`'],
+    others: new Set([
+      '`->`',
+      '`where`',
+      '`as`',
+      '`within`',
+      'a quantifier',
+      '`AND`',
+      '`OR`',
+      '`[`',
+      '`.`',
+      '`(`',
+      'an operator',
+      '`is`',
+      '`?`',
+    ]),
+  },
+];
+
+/** Left out when anything else is expected: they may follow nearly everything. */
+const commonplace: ReadonlySet<string> = new Set([
+  '`is`',
+  '`.`',
+  '`?`',
   '`(`',
   '`[`',
-  '`{`',
-  '`-`',
-  '`~`',
-  '`!`',
-  '`not`',
-  '`true`',
-  '`false`',
-  '`null`',
-  '`if`',
+  '`<`',
+  '`asc`',
+  '`desc`',
+  'a quantifier',
+  '`within`',
+  '`AND`',
+  '`OR`',
 ]);
-const behindOperand: ReadonlySet<string> = new Set(['an operator', '`is`', '`.`', '`?`', '`(`', '`[`']);
 
 function describeExpected(expected: readonly Expectation[]): string[] {
   const all = new Set(expected.flatMap(describe));
-  if (all.has('a number')) return ['an expression', ...[...all].filter((item) => !operandOnly.has(item))];
-  if (!all.has('an operator')) return [...all];
-  const rest = [...all].filter((item) => !behindOperand.has(item));
-  return rest.length > 0 ? rest : ['an operator'];
+  for (const { has, means, others } of groups) {
+    if (!all.delete(has)) continue;
+    for (const other of others) all.delete(other);
+    for (const meaning of means) all.add(meaning);
+    if (has === '`partition`') return [...all];
+  }
+  if (all.has('`)`') || all.has('`,`')) for (const item of ['`where`', '`as`', '`->`', 'an operator']) all.delete(item);
+  const telling = [...all].filter((item) => !commonplace.has(item));
+  if (telling.length > 1) return telling.filter((item) => item !== 'an operator');
+  if (telling.length > 0 || all.size > 2) return telling.length > 0 ? telling : ['an operator'];
+  return all.size > 0 ? [...all] : endOf(expected);
+}
+
+function endOf(expected: readonly Expectation[]): string[] {
+  return expected.some(({ type }) => type === 'end') ? ['the end of the line'] : [];
 }
 
 function describe({ type, text, description }: Expectation): string[] {
@@ -86,7 +165,7 @@ function describe({ type, text, description }: Expectation): string[] {
 }
 
 function alternatives(items: readonly string[]): string {
-  const sorted = [...items].sort((a, b) => Number(a.startsWith('`')) - Number(b.startsWith('`')) || (a < b ? -1 : 1));
+  const sorted = [...items].sort((a, b) => Number(a.startsWith('`')) - Number(b.startsWith('`')));
   if (sorted.length <= 1) return sorted.join('');
   return `${sorted.slice(0, -1).join(', ')} or ${sorted.at(-1)}`;
 }
@@ -105,7 +184,7 @@ interface HintInput {
 
 function findHint(input: HintInput): string | undefined {
   if (input.token === '') return lineEndHint(input);
-  return fixedHints[input.token] ?? signHint(input) ?? wordHint(input);
+  return fixedHints[input.token] ?? beforeHint(input) ?? signHint(input) ?? wordHint(input);
 }
 
 const trailingOperator = /(?:->|[-+*/%<>=|&^?,]|\b(?:and|or|not|in|AND|OR))$/;
@@ -113,9 +192,12 @@ const trailingOperator = /(?:->|[-+*/%<>=|&^?,]|\b(?:and|or|not|in|AND|OR))$/;
 function lineEndHint({ before, rule }: HintInput): string | undefined {
   if (trailingOperator.test(before))
     return 'a line does not continue because it ends with an operator: begin the next line with the operator';
-  if (/^(?:.*Head)$/.test(rule) && !before.endsWith(':')) return 'a block opens with `:` at the end of the line';
+  if (/Head$/.test(rule) && !before.endsWith(':')) return 'a block opens with `:` at the end of the line';
   return undefined;
 }
+
+const nullHint = 'write `null`';
+const quotesHint = (quote: string): string => `write plain quotes: \`${quote}\``;
 
 const fixedHints: Readonly<Record<string, string>> = {
   __proto__: null as never,
@@ -129,12 +211,13 @@ const fixedHints: Readonly<Record<string, string>> = {
   '-=': 'write `x := x - ..`',
   '*=': 'write `x := x * ..`',
   '/=': 'write `x := x / ..`',
+  '//': 'a comment with `//` needs a blank before it; `div(a, b)` divides ints',
   ';': 'a statement ends at the end of its line',
   '?': 'there is no `c ? a : b`: write `if c then a else b`',
-  '\u201c': 'write plain quotes: `"`',
-  '\u201d': 'write plain quotes: `"`',
-  '\u2018': "write plain quotes: `'`",
-  '\u2019': "write plain quotes: `'`",
+  '\u201c': quotesHint('"'),
+  '\u201d': quotesHint('"'),
+  '\u2018': quotesHint("'"),
+  '\u2019': quotesHint("'"),
   '\u00a0': 'this is a no-break space; write a plain one',
   '\u2192': 'write `->`',
   '\u2265': 'write `>=`',
@@ -147,6 +230,10 @@ const fixedHints: Readonly<Record<string, string>> = {
   IS: 'write `is`',
   WHERE: 'write `where`',
   AS: 'write `as`',
+  NULL: nullHint,
+  None: nullHint,
+  nil: nullHint,
+  undefined: nullHint,
   xor: 'write `!=` between bools, `^` between ints',
   mod: 'write `%`',
   div: 'write `div(a, b)`',
@@ -156,37 +243,57 @@ const fixedHints: Readonly<Record<string, string>> = {
   BETWEEN: 'write `x >= a and x <= b`',
   contains: 'write `contains(x, y)` or `y in x`',
   matches: 'write `regex_match(text, "pattern")`',
+  group: 'write `.partition_by(key)`',
+  order: 'write `.order_by(value)`',
+  twice: 'write `2 times`',
 };
+
+/** What the text before the token gives away. */
+function beforeHint({ before, token, rule, expected }: HintInput): string | undefined {
+  const operator = /\.(\w+)$/.exec(before)?.[1];
+  if (operator !== undefined && operatorNames.has(operator) && token !== '(')
+    return `an operator takes its arguments in parentheses: \`.${operator}(..)\``;
+  const source = /\b(timer|merge|sequence|\w*join)$/.exec(before)?.[1];
+  if (source !== undefined && rule === 'StreamLine') return `write \`${source}(..)\``;
+  if (token === '->' && expected.some(({ text }) => text === 'on'))
+    return 'an input is a type or a stream: declare a stream with the pattern and name it here';
+  if (rule === 'StreamLine' && /[(,:]\s*\w+\s*->/.test(before) && !/\bas\s+\w+\s*->/.test(before)) return 'a lambda is written `x => e`';
+  return undefined;
+}
 
 function signHint({ token, before, after, wanted, expected, rule }: HintInput): string | undefined {
   const behind = expected.some(({ description }) => description === 'an operator');
   if (token === '=' && behind) return rule === 'ExpressionLine' ? 'to assign write `:=`, to compare `==`' : 'to compare write `==`';
   if (token === ':=') return 'a name is assigned with `:=` at the start of a statement only';
   if (token === '=' && rule === 'FunctionHead') return 'parameters have no default values';
+  if (token === '=' && rule === 'FieldLine')
+    return 'fields have no default values: write `name: type?` and `name ?? value` where it is read';
   if (token === '=>' && behind) return 'the parameters of a lambda are names: `x => e`, `(a, b) => e`';
   if (token === '->' && behind) return 'a pattern cannot stand in an expression';
   if (token === ':' && before.includes('f"') && wanted.includes('`}`'))
     return 'an f-string has no formats: write `round(x, 2)` or `format_time(t, ..)`';
-  if (token === ',' && /\([^()]*$/.test(before) && wanted.includes('`)`') && !wanted.includes('`,`'))
+  if (token === ',' && /(?:^|[^\w`\])])\([^()]*$/.test(before) && wanted.includes('`)`'))
     return 'there are no tuples: write an array `[a, b]`';
-  if (token === '/' && after.startsWith('/')) return 'a comment with `//` needs a blank before it; `div(a, b)` divides ints';
+  if (token === ',' && rule === 'StreamLine' && wanted.includes('`->`'))
+    return 'several sources are written `merge(A, B)` or `join(A, B)`, a sequence `A -> B`';
   if (token === '{' && rule === 'EventHead') return 'fields follow a `:`';
+  if (token === '{' && /^\s*[A-Za-z_]\w*\s*\}/.test(after) && /\w$/.test(before))
+    return '`{name}` in a name is filled with the variable of a `for` around it';
   if (token === '+' && wanted.includes('an expression')) return 'there is no unary `+`';
   if (token === '}' && before.includes('f"')) return 'in the text of an f-string a brace is written twice: `}}`';
+  if (token === '$') return 'a name begins with a letter or `_`';
   if ((token.codePointAt(0) ?? 0) > 0x7f) return 'a name with other characters is written in backticks';
   return undefined;
 }
 
 function wordHint({ token, rule, wanted, expected }: HintInput): string | undefined {
-  if (!/^[A-Za-z_]/.test(token))
-    return /^\d[\d_]*[A-Za-z]/.test(token) && wanted.includes('a name') ? 'a name begins with a letter' : undefined;
+  if (/^\d[\d_]*[A-Za-z]/.test(token) && wanted.includes('a name')) return 'a name begins with a letter or `_`';
+  if (!/^[A-Za-z_]/.test(token)) return undefined;
   if (isReserved(token)) return reservedHint(token, wanted);
   if (token === 'from' && rule === 'StreamLine' && wanted.includes('`=`')) return 'write `stream Name = Source`';
+  if (rule === 'StreamLine' && operatorNames.has(token)) return `an operator begins with a dot: \`.${token}(..)\``;
   const words = expected.flatMap(({ text }) => (text !== undefined && /^[A-Za-z]/.test(text) ? [text] : []));
-  const operators =
-    wanted.some((item) => item === 'an operator') || expected.some(({ description }) => description === 'an operator')
-      ? ['and', 'or', 'in', 'is']
-      : [];
+  const operators = expected.some(({ description }) => description === 'an operator') ? ['and', 'or', 'in', 'is'] : [];
   const near = nearestName(token, [...words, ...operators]);
   return near === undefined ? undefined : `did you mean \`${near}\`?`;
 }

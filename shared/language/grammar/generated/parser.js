@@ -363,102 +363,103 @@ function peg$parse(input, options) {
   const peg$e35 = peg$literalExpectation("advance", false);
   const peg$e36 = peg$literalExpectation("expect", false);
   const peg$e37 = peg$literalExpectation("no", false);
-  const peg$e38 = peg$literalExpectation("once", false);
-  const peg$e39 = peg$classExpectation([["0", "9"]], false, false, false);
-  const peg$e40 = peg$literalExpectation("time", false);
-  const peg$e41 = peg$literalExpectation("s", false);
-  const peg$e42 = peg$literalExpectation("merge", false);
-  const peg$e43 = peg$literalExpectation("join", false);
-  const peg$e44 = peg$literalExpectation("left_join", false);
-  const peg$e45 = peg$literalExpectation("right_join", false);
-  const peg$e46 = peg$literalExpectation("full_join", false);
-  const peg$e47 = peg$literalExpectation("timer", false);
-  const peg$e48 = peg$literalExpectation("on", false);
-  const peg$e49 = peg$classExpectation([".", "\x01"], false, false, false);
-  const peg$e50 = peg$literalExpectation("asc", false);
-  const peg$e51 = peg$literalExpectation("desc", false);
-  const peg$e52 = peg$literalExpectation("where", false);
-  const peg$e53 = peg$literalExpectation("AND", false);
-  const peg$e54 = peg$literalExpectation("OR", false);
-  const peg$e55 = peg$literalExpectation("partition", false);
-  const peg$e56 = peg$literalExpectation("by", false);
-  const peg$e57 = peg$literalExpectation("SEQ", false);
-  const peg$e58 = peg$literalExpectation("sequence", false);
-  const peg$e59 = peg$literalExpectation("all", false);
-  const peg$e60 = peg$literalExpectation("NOT", false);
-  const peg$e61 = peg$literalExpectation(".", false);
-  const peg$e62 = peg$otherExpectation("a quantifier");
-  const peg$e63 = peg$classExpectation(["+", "*", "?"], false, false, false);
-  const peg$e64 = peg$literalExpectation("[", false);
-  const peg$e65 = peg$literalExpectation("]", false);
-  const peg$e66 = peg$literalExpectation("within", false);
-  const peg$e67 = peg$literalExpectation("=>", false);
-  const peg$e68 = peg$classExpectation([";", "\n"], false, false, false);
-  const peg$e69 = peg$classExpectation([" ", "\t", "\r", "\n", ";"], false, false, false);
-  const peg$e70 = peg$literalExpectation("then", false);
-  const peg$e71 = peg$literalExpectation("is", false);
-  const peg$e72 = peg$literalExpectation("not", false);
-  const peg$e73 = peg$literalExpectation("null", false);
-  const peg$e74 = peg$otherExpectation("an operator");
-  const peg$e75 = peg$classExpectation(["-", "+", "*", "/", "%", "<", ">", "=", "!", "&", "|", "^", "?", ".", "a", "o", "i", "n"], false, false, false);
-  const peg$e76 = peg$literalExpectation("==", false);
-  const peg$e77 = peg$literalExpectation("!=", false);
-  const peg$e78 = peg$literalExpectation("<=", false);
-  const peg$e79 = peg$literalExpectation("<<", false);
-  const peg$e80 = peg$literalExpectation("<", false);
-  const peg$e81 = peg$literalExpectation(">=", false);
-  const peg$e82 = peg$literalExpectation(">>", false);
-  const peg$e83 = peg$classExpectation(["+", ">"], false, false, false);
-  const peg$e84 = peg$literalExpectation("-", false);
-  const peg$e85 = peg$literalExpectation(">", false);
-  const peg$e86 = peg$literalExpectation("**", false);
-  const peg$e87 = peg$classExpectation(["%", "*", "/"], false, false, false);
-  const peg$e88 = peg$literalExpectation("&&", false);
-  const peg$e89 = peg$literalExpectation("||", false);
-  const peg$e90 = peg$literalExpectation("??", false);
-  const peg$e91 = peg$classExpectation(["&", "^", "|"], false, false, false);
-  const peg$e92 = peg$literalExpectation("..=", false);
-  const peg$e93 = peg$literalExpectation("..", false);
-  const peg$e94 = peg$literalExpectation("and", false);
-  const peg$e95 = peg$literalExpectation("or", false);
-  const peg$e96 = peg$literalExpectation("~", false);
-  const peg$e97 = peg$literalExpectation("!", false);
-  const peg$e98 = peg$literalExpectation("?", false);
-  const peg$e99 = peg$otherExpectation("a name");
-  const peg$e100 = peg$literalExpectation("true", false);
-  const peg$e101 = peg$literalExpectation("false", false);
-  const peg$e102 = peg$otherExpectation("a key");
-  const peg$e103 = peg$otherExpectation("a type");
-  const peg$e104 = peg$classExpectation([["A", "Z"], ["a", "z"], ["0", "9"], "_"], false, false, false);
-  const peg$e105 = peg$literalExpectation("`", false);
-  const peg$e106 = peg$classExpectation(["`", "\n"], true, false, false);
-  const peg$e107 = peg$classExpectation([["A", "Z"], ["a", "z"], "_"], false, false, false);
-  const peg$e108 = peg$classExpectation([["A", "Z"], ["a", "z"], "_", "`"], false, false, false);
-  const peg$e109 = peg$otherExpectation("a number");
-  const peg$e110 = peg$classExpectation(["e", "E"], false, false, false);
-  const peg$e111 = peg$classExpectation(["+", "-"], false, false, false);
-  const peg$e112 = peg$classExpectation([["0", "9"], "_"], false, false, false);
-  const peg$e113 = peg$otherExpectation("a timestamp");
-  const peg$e114 = peg$literalExpectation("@", false);
-  const peg$e115 = peg$literalExpectation("T", false);
-  const peg$e116 = peg$classExpectation([["0", "9"], ":"], false, false, false);
-  const peg$e117 = peg$literalExpectation("Z", false);
-  const peg$e118 = peg$otherExpectation("a string");
-  const peg$e119 = peg$literalExpectation("\"", false);
-  const peg$e120 = peg$classExpectation(["\"", "\\", "\n"], true, false, false);
-  const peg$e121 = peg$literalExpectation("\\", false);
-  const peg$e122 = peg$classExpectation(["\n"], true, false, false);
-  const peg$e123 = peg$literalExpectation("'", false);
-  const peg$e124 = peg$classExpectation(["'", "\n"], true, false, false);
-  const peg$e125 = peg$literalExpectation("''", false);
-  const peg$e126 = peg$literalExpectation("f\"", false);
-  const peg$e127 = peg$classExpectation(["\"", "\\", "{", "}", "\n"], true, false, false);
-  const peg$e128 = peg$literalExpectation("\\u{", false);
-  const peg$e129 = peg$classExpectation([["0", "9"], ["A", "F"], ["a", "f"]], false, false, false);
-  const peg$e130 = peg$literalExpectation("{{", false);
-  const peg$e131 = peg$literalExpectation("}}", false);
-  const peg$e132 = peg$classExpectation([" ", "\t", "\r"], false, false, false);
-  const peg$e133 = peg$classExpectation([" ", "\t", "\r", "\n"], false, false, false);
+  const peg$e38 = peg$otherExpectation("a count such as `once` or `3 times`");
+  const peg$e39 = peg$literalExpectation("once", false);
+  const peg$e40 = peg$classExpectation([["0", "9"]], false, false, false);
+  const peg$e41 = peg$literalExpectation("time", false);
+  const peg$e42 = peg$literalExpectation("s", false);
+  const peg$e43 = peg$literalExpectation("merge", false);
+  const peg$e44 = peg$literalExpectation("join", false);
+  const peg$e45 = peg$literalExpectation("left_join", false);
+  const peg$e46 = peg$literalExpectation("right_join", false);
+  const peg$e47 = peg$literalExpectation("full_join", false);
+  const peg$e48 = peg$literalExpectation("timer", false);
+  const peg$e49 = peg$literalExpectation("on", false);
+  const peg$e50 = peg$classExpectation([".", "\x01"], false, false, false);
+  const peg$e51 = peg$literalExpectation("asc", false);
+  const peg$e52 = peg$literalExpectation("desc", false);
+  const peg$e53 = peg$literalExpectation("where", false);
+  const peg$e54 = peg$literalExpectation("AND", false);
+  const peg$e55 = peg$literalExpectation("OR", false);
+  const peg$e56 = peg$literalExpectation("partition", false);
+  const peg$e57 = peg$literalExpectation("by", false);
+  const peg$e58 = peg$literalExpectation("SEQ", false);
+  const peg$e59 = peg$literalExpectation("sequence", false);
+  const peg$e60 = peg$literalExpectation("all", false);
+  const peg$e61 = peg$literalExpectation("NOT", false);
+  const peg$e62 = peg$literalExpectation(".", false);
+  const peg$e63 = peg$otherExpectation("a quantifier");
+  const peg$e64 = peg$classExpectation(["+", "*", "?"], false, false, false);
+  const peg$e65 = peg$literalExpectation("[", false);
+  const peg$e66 = peg$literalExpectation("]", false);
+  const peg$e67 = peg$literalExpectation("within", false);
+  const peg$e68 = peg$literalExpectation("=>", false);
+  const peg$e69 = peg$classExpectation([";", "\n"], false, false, false);
+  const peg$e70 = peg$classExpectation([" ", "\t", "\r", "\n", ";"], false, false, false);
+  const peg$e71 = peg$literalExpectation("then", false);
+  const peg$e72 = peg$literalExpectation("is", false);
+  const peg$e73 = peg$literalExpectation("not", false);
+  const peg$e74 = peg$literalExpectation("null", false);
+  const peg$e75 = peg$otherExpectation("an operator");
+  const peg$e76 = peg$classExpectation(["-", "+", "*", "/", "%", "<", ">", "=", "!", "&", "|", "^", "?", ".", "a", "o", "i", "n"], false, false, false);
+  const peg$e77 = peg$literalExpectation("==", false);
+  const peg$e78 = peg$literalExpectation("!=", false);
+  const peg$e79 = peg$literalExpectation("<=", false);
+  const peg$e80 = peg$literalExpectation("<<", false);
+  const peg$e81 = peg$literalExpectation("<", false);
+  const peg$e82 = peg$literalExpectation(">=", false);
+  const peg$e83 = peg$literalExpectation(">>", false);
+  const peg$e84 = peg$classExpectation(["+", ">"], false, false, false);
+  const peg$e85 = peg$literalExpectation("-", false);
+  const peg$e86 = peg$literalExpectation(">", false);
+  const peg$e87 = peg$literalExpectation("**", false);
+  const peg$e88 = peg$classExpectation(["%", "*", "/"], false, false, false);
+  const peg$e89 = peg$literalExpectation("&&", false);
+  const peg$e90 = peg$literalExpectation("||", false);
+  const peg$e91 = peg$literalExpectation("??", false);
+  const peg$e92 = peg$classExpectation(["&", "^", "|"], false, false, false);
+  const peg$e93 = peg$literalExpectation("..=", false);
+  const peg$e94 = peg$literalExpectation("..", false);
+  const peg$e95 = peg$literalExpectation("and", false);
+  const peg$e96 = peg$literalExpectation("or", false);
+  const peg$e97 = peg$literalExpectation("~", false);
+  const peg$e98 = peg$literalExpectation("!", false);
+  const peg$e99 = peg$literalExpectation("?", false);
+  const peg$e100 = peg$otherExpectation("a name");
+  const peg$e101 = peg$literalExpectation("true", false);
+  const peg$e102 = peg$literalExpectation("false", false);
+  const peg$e103 = peg$otherExpectation("a key");
+  const peg$e104 = peg$otherExpectation("a type");
+  const peg$e105 = peg$classExpectation([["A", "Z"], ["a", "z"], ["0", "9"], "_"], false, false, false);
+  const peg$e106 = peg$literalExpectation("`", false);
+  const peg$e107 = peg$classExpectation(["`", "\n"], true, false, false);
+  const peg$e108 = peg$classExpectation([["A", "Z"], ["a", "z"], "_"], false, false, false);
+  const peg$e109 = peg$classExpectation([["A", "Z"], ["a", "z"], "_", "`"], false, false, false);
+  const peg$e110 = peg$otherExpectation("a number");
+  const peg$e111 = peg$classExpectation(["e", "E"], false, false, false);
+  const peg$e112 = peg$classExpectation(["+", "-"], false, false, false);
+  const peg$e113 = peg$classExpectation([["0", "9"], "_"], false, false, false);
+  const peg$e114 = peg$otherExpectation("a timestamp");
+  const peg$e115 = peg$literalExpectation("@", false);
+  const peg$e116 = peg$literalExpectation("T", false);
+  const peg$e117 = peg$classExpectation([["0", "9"], ":"], false, false, false);
+  const peg$e118 = peg$literalExpectation("Z", false);
+  const peg$e119 = peg$otherExpectation("a string");
+  const peg$e120 = peg$literalExpectation("\"", false);
+  const peg$e121 = peg$classExpectation(["\"", "\\", "\n"], true, false, false);
+  const peg$e122 = peg$literalExpectation("\\", false);
+  const peg$e123 = peg$classExpectation(["\n"], true, false, false);
+  const peg$e124 = peg$literalExpectation("'", false);
+  const peg$e125 = peg$classExpectation(["'", "\n"], true, false, false);
+  const peg$e126 = peg$literalExpectation("''", false);
+  const peg$e127 = peg$literalExpectation("f\"", false);
+  const peg$e128 = peg$classExpectation(["\"", "\\", "{", "}", "\n"], true, false, false);
+  const peg$e129 = peg$literalExpectation("\\u{", false);
+  const peg$e130 = peg$classExpectation([["0", "9"], ["A", "F"], ["a", "f"]], false, false, false);
+  const peg$e131 = peg$literalExpectation("{{", false);
+  const peg$e132 = peg$literalExpectation("}}", false);
+  const peg$e133 = peg$classExpectation([" ", "\t", "\r"], false, false, false);
+  const peg$e134 = peg$classExpectation([" ", "\t", "\r", "\n"], false, false, false);
 
   function peg$f0(name, parent) {    return { name, parent };  }
   function peg$f1(name) {    return null;  }
@@ -523,7 +524,10 @@ function peg$parse(input, options) {
   function peg$f52(all, negated, inner, suffixes) {
     return { ...inner, all: inner.all || all !== null, negated, span: span(), suffixes: [...inner.suffixes, ...suffixes] };
   }
-  function peg$f53(all, negated, type, quantifier, suffixes) {    return { form: 'step', span: span(), all: all !== null, negated, type, quantifier, suffixes };  }
+  function peg$f53(all, negated, type, early, direct, late, suffixes) {
+    if (early && late) notes.report(late.span, 'the step has a quantifier already');
+    return { form: 'step', span: span(), all: all !== null, negated, type, quantifier: early ?? late, suffixes: [...direct, ...suffixes] };
+  }
   function peg$f54() {    return ahead(patterns.all, input, offset());  }
   function peg$f55() {    return ahead(patterns.not, input, offset());  }
   function peg$f56() {    return span();  }
@@ -2454,13 +2458,14 @@ function peg$parse(input, options) {
   function peg$parseTimes() {
     let s0, s1, s2, s3, s4, s5;
 
+    peg$silentFails++;
     s0 = peg$currPos;
     if (input.substr(peg$currPos, 4) === peg$c38) {
       s1 = peg$c38;
       peg$currPos += 4;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e38); }
+      if (peg$silentFails === 0) { peg$fail(peg$e39); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
@@ -2484,7 +2489,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e39); }
+        if (peg$silentFails === 0) { peg$fail(peg$e40); }
       }
       if (s3 !== peg$FAILED) {
         while (s3 !== peg$FAILED) {
@@ -2494,7 +2499,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s3 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e39); }
+            if (peg$silentFails === 0) { peg$fail(peg$e40); }
           }
         }
       } else {
@@ -2512,7 +2517,7 @@ function peg$parse(input, options) {
           peg$currPos += 4;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e40); }
+          if (peg$silentFails === 0) { peg$fail(peg$e41); }
         }
         if (s3 !== peg$FAILED) {
           if (input.charCodeAt(peg$currPos) === 115) {
@@ -2520,7 +2525,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e41); }
+            if (peg$silentFails === 0) { peg$fail(peg$e42); }
           }
           if (s4 === peg$FAILED) {
             s4 = null;
@@ -2541,6 +2546,11 @@ function peg$parse(input, options) {
         peg$currPos = s0;
         s0 = peg$FAILED;
       }
+    }
+    peg$silentFails--;
+    if (s0 === peg$FAILED) {
+      s1 = peg$FAILED;
+      if (peg$silentFails === 0) { peg$fail(peg$e38); }
     }
 
     return s0;
@@ -2581,7 +2591,7 @@ function peg$parse(input, options) {
       peg$currPos += 5;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e42); }
+      if (peg$silentFails === 0) { peg$fail(peg$e43); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseS();
@@ -2656,7 +2666,7 @@ function peg$parse(input, options) {
         peg$currPos += 4;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e43); }
+        if (peg$silentFails === 0) { peg$fail(peg$e44); }
       }
       if (s2 === peg$FAILED) {
         if (input.substr(peg$currPos, 9) === peg$c43) {
@@ -2664,7 +2674,7 @@ function peg$parse(input, options) {
           peg$currPos += 9;
         } else {
           s2 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e44); }
+          if (peg$silentFails === 0) { peg$fail(peg$e45); }
         }
         if (s2 === peg$FAILED) {
           if (input.substr(peg$currPos, 10) === peg$c44) {
@@ -2672,7 +2682,7 @@ function peg$parse(input, options) {
             peg$currPos += 10;
           } else {
             s2 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e45); }
+            if (peg$silentFails === 0) { peg$fail(peg$e46); }
           }
           if (s2 === peg$FAILED) {
             if (input.substr(peg$currPos, 9) === peg$c45) {
@@ -2680,7 +2690,7 @@ function peg$parse(input, options) {
               peg$currPos += 9;
             } else {
               s2 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e46); }
+              if (peg$silentFails === 0) { peg$fail(peg$e47); }
             }
           }
         }
@@ -2762,7 +2772,7 @@ function peg$parse(input, options) {
           peg$currPos += 5;
         } else {
           s1 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e47); }
+          if (peg$silentFails === 0) { peg$fail(peg$e48); }
         }
         if (s1 !== peg$FAILED) {
           s2 = peg$parseS();
@@ -2892,7 +2902,7 @@ function peg$parse(input, options) {
       peg$currPos += 2;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e48); }
+      if (peg$silentFails === 0) { peg$fail(peg$e49); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
@@ -3021,7 +3031,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s0 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e49); }
+      if (peg$silentFails === 0) { peg$fail(peg$e50); }
     }
 
     return s0;
@@ -3156,7 +3166,7 @@ function peg$parse(input, options) {
       peg$currPos += 3;
     } else {
       s2 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e50); }
+      if (peg$silentFails === 0) { peg$fail(peg$e51); }
     }
     if (s2 === peg$FAILED) {
       if (input.substr(peg$currPos, 4) === peg$c49) {
@@ -3164,7 +3174,7 @@ function peg$parse(input, options) {
         peg$currPos += 4;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e51); }
+        if (peg$silentFails === 0) { peg$fail(peg$e52); }
       }
     }
     if (s2 !== peg$FAILED) {
@@ -3261,7 +3271,7 @@ function peg$parse(input, options) {
             peg$currPos += 5;
           } else {
             s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e52); }
+            if (peg$silentFails === 0) { peg$fail(peg$e53); }
           }
           if (s4 !== peg$FAILED) {
             s5 = peg$parseB();
@@ -3426,7 +3436,7 @@ function peg$parse(input, options) {
         peg$currPos += 3;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e53); }
+        if (peg$silentFails === 0) { peg$fail(peg$e54); }
       }
       if (s2 === peg$FAILED) {
         if (input.substr(peg$currPos, 2) === peg$c52) {
@@ -3434,7 +3444,7 @@ function peg$parse(input, options) {
           peg$currPos += 2;
         } else {
           s2 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e54); }
+          if (peg$silentFails === 0) { peg$fail(peg$e55); }
         }
       }
       if (s2 !== peg$FAILED) {
@@ -3468,7 +3478,7 @@ function peg$parse(input, options) {
       peg$currPos += 9;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e55); }
+      if (peg$silentFails === 0) { peg$fail(peg$e56); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
@@ -3479,7 +3489,7 @@ function peg$parse(input, options) {
           peg$currPos += 2;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e56); }
+          if (peg$silentFails === 0) { peg$fail(peg$e57); }
         }
         if (s4 !== peg$FAILED) {
           s5 = peg$parseB();
@@ -3644,7 +3654,7 @@ function peg$parse(input, options) {
         peg$currPos += 3;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e53); }
+        if (peg$silentFails === 0) { peg$fail(peg$e54); }
       }
       if (s2 === peg$FAILED) {
         if (input.substr(peg$currPos, 2) === peg$c52) {
@@ -3652,7 +3662,7 @@ function peg$parse(input, options) {
           peg$currPos += 2;
         } else {
           s2 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e54); }
+          if (peg$silentFails === 0) { peg$fail(peg$e55); }
         }
         if (s2 === peg$FAILED) {
           if (input.substr(peg$currPos, 3) === peg$c55) {
@@ -3660,7 +3670,7 @@ function peg$parse(input, options) {
             peg$currPos += 3;
           } else {
             s2 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e57); }
+            if (peg$silentFails === 0) { peg$fail(peg$e58); }
           }
           if (s2 === peg$FAILED) {
             if (input.substr(peg$currPos, 8) === peg$c56) {
@@ -3668,7 +3678,7 @@ function peg$parse(input, options) {
               peg$currPos += 8;
             } else {
               s2 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e58); }
+              if (peg$silentFails === 0) { peg$fail(peg$e59); }
             }
           }
         }
@@ -3906,8 +3916,11 @@ function peg$parse(input, options) {
         }
         s5 = [];
         s6 = peg$currPos;
-        s7 = peg$parse_();
-        s8 = peg$parseSuffix();
+        s7 = peg$parseS();
+        s8 = peg$parseCondition();
+        if (s8 === peg$FAILED) {
+          s8 = peg$parseOperatorSuffix();
+        }
         if (s8 !== peg$FAILED) {
           s6 = s8;
         } else {
@@ -3917,8 +3930,11 @@ function peg$parse(input, options) {
         while (s6 !== peg$FAILED) {
           s5.push(s6);
           s6 = peg$currPos;
-          s7 = peg$parse_();
-          s8 = peg$parseSuffix();
+          s7 = peg$parseS();
+          s8 = peg$parseCondition();
+          if (s8 === peg$FAILED) {
+            s8 = peg$parseOperatorSuffix();
+          }
           if (s8 !== peg$FAILED) {
             s6 = s8;
           } else {
@@ -3926,8 +3942,42 @@ function peg$parse(input, options) {
             s6 = peg$FAILED;
           }
         }
+        s6 = peg$currPos;
+        s7 = peg$parseS();
+        s8 = peg$parseQuantifier();
+        if (s8 !== peg$FAILED) {
+          s6 = s8;
+        } else {
+          peg$currPos = s6;
+          s6 = peg$FAILED;
+        }
+        if (s6 === peg$FAILED) {
+          s6 = null;
+        }
+        s7 = [];
+        s8 = peg$currPos;
+        s9 = peg$parse_();
+        s10 = peg$parseSuffix();
+        if (s10 !== peg$FAILED) {
+          s8 = s10;
+        } else {
+          peg$currPos = s8;
+          s8 = peg$FAILED;
+        }
+        while (s8 !== peg$FAILED) {
+          s7.push(s8);
+          s8 = peg$currPos;
+          s9 = peg$parse_();
+          s10 = peg$parseSuffix();
+          if (s10 !== peg$FAILED) {
+            s8 = s10;
+          } else {
+            peg$currPos = s8;
+            s8 = peg$FAILED;
+          }
+        }
         peg$savedPos = s0;
-        s0 = peg$f53(s1, s2, s3, s4, s5);
+        s0 = peg$f53(s1, s2, s3, s4, s5, s6, s7);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -3954,7 +4004,7 @@ function peg$parse(input, options) {
         peg$currPos += 3;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e59); }
+        if (peg$silentFails === 0) { peg$fail(peg$e60); }
       }
       if (s2 !== peg$FAILED) {
         s3 = peg$parseB();
@@ -3995,7 +4045,7 @@ function peg$parse(input, options) {
         peg$currPos += 3;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e60); }
+        if (peg$silentFails === 0) { peg$fail(peg$e61); }
       }
       if (s2 !== peg$FAILED) {
         s3 = peg$parseB();
@@ -4031,7 +4081,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e61); }
+        if (peg$silentFails === 0) { peg$fail(peg$e62); }
       }
       if (s4 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
@@ -4095,7 +4145,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e61); }
+          if (peg$silentFails === 0) { peg$fail(peg$e62); }
         }
         if (s4 !== peg$FAILED) {
           peg$savedPos = peg$currPos;
@@ -4172,7 +4222,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e63); }
+      if (peg$silentFails === 0) { peg$fail(peg$e64); }
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
@@ -4251,7 +4301,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e62); }
+      if (peg$silentFails === 0) { peg$fail(peg$e63); }
     }
 
     return s0;
@@ -4268,7 +4318,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s3 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e39); }
+      if (peg$silentFails === 0) { peg$fail(peg$e40); }
     }
     if (s3 !== peg$FAILED) {
       while (s3 !== peg$FAILED) {
@@ -4278,7 +4328,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e39); }
+          if (peg$silentFails === 0) { peg$fail(peg$e40); }
         }
       }
     } else {
@@ -4299,7 +4349,7 @@ function peg$parse(input, options) {
   }
 
   function peg$parseSuffix() {
-    let s0, s1, s2, s3, s4, s5;
+    let s0, s1, s2, s3, s4;
 
     s0 = peg$currPos;
     if (input.substr(peg$currPos, 5) === peg$c50) {
@@ -4307,7 +4357,7 @@ function peg$parse(input, options) {
       peg$currPos += 5;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e52); }
+      if (peg$silentFails === 0) { peg$fail(peg$e53); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
@@ -4363,44 +4413,52 @@ function peg$parse(input, options) {
         if (s0 === peg$FAILED) {
           s0 = peg$parseOperatorSuffix();
           if (s0 === peg$FAILED) {
-            s0 = peg$currPos;
-            if (input.charCodeAt(peg$currPos) === 91) {
-              s1 = peg$c60;
-              peg$currPos++;
-            } else {
-              s1 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e64); }
-            }
-            if (s1 !== peg$FAILED) {
-              s2 = peg$parse_();
-              s3 = peg$parseExpression();
-              if (s3 !== peg$FAILED) {
-                s4 = peg$parse_();
-                if (input.charCodeAt(peg$currPos) === 93) {
-                  s5 = peg$c61;
-                  peg$currPos++;
-                } else {
-                  s5 = peg$FAILED;
-                  if (peg$silentFails === 0) { peg$fail(peg$e65); }
-                }
-                if (s5 !== peg$FAILED) {
-                  peg$savedPos = s0;
-                  s0 = peg$f65(s3);
-                } else {
-                  peg$currPos = s0;
-                  s0 = peg$FAILED;
-                }
-              } else {
-                peg$currPos = s0;
-                s0 = peg$FAILED;
-              }
-            } else {
-              peg$currPos = s0;
-              s0 = peg$FAILED;
-            }
+            s0 = peg$parseCondition();
           }
         }
       }
+    }
+
+    return s0;
+  }
+
+  function peg$parseCondition() {
+    let s0, s1, s2, s3, s4, s5;
+
+    s0 = peg$currPos;
+    if (input.charCodeAt(peg$currPos) === 91) {
+      s1 = peg$c60;
+      peg$currPos++;
+    } else {
+      s1 = peg$FAILED;
+      if (peg$silentFails === 0) { peg$fail(peg$e65); }
+    }
+    if (s1 !== peg$FAILED) {
+      s2 = peg$parse_();
+      s3 = peg$parseExpression();
+      if (s3 !== peg$FAILED) {
+        s4 = peg$parse_();
+        if (input.charCodeAt(peg$currPos) === 93) {
+          s5 = peg$c61;
+          peg$currPos++;
+        } else {
+          s5 = peg$FAILED;
+          if (peg$silentFails === 0) { peg$fail(peg$e66); }
+        }
+        if (s5 !== peg$FAILED) {
+          peg$savedPos = s0;
+          s0 = peg$f65(s3);
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
+      } else {
+        peg$currPos = s0;
+        s0 = peg$FAILED;
+      }
+    } else {
+      peg$currPos = s0;
+      s0 = peg$FAILED;
     }
 
     return s0;
@@ -4415,7 +4473,7 @@ function peg$parse(input, options) {
       peg$currPos += 6;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e66); }
+      if (peg$silentFails === 0) { peg$fail(peg$e67); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
@@ -4583,7 +4641,7 @@ function peg$parse(input, options) {
           peg$currPos += 2;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e67); }
+          if (peg$silentFails === 0) { peg$fail(peg$e68); }
         }
         if (s4 !== peg$FAILED) {
           s5 = peg$parse_();
@@ -4754,7 +4812,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s2 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e68); }
+      if (peg$silentFails === 0) { peg$fail(peg$e69); }
     }
     if (s2 !== peg$FAILED) {
       s3 = [];
@@ -4763,7 +4821,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e69); }
+        if (peg$silentFails === 0) { peg$fail(peg$e70); }
       }
       while (s4 !== peg$FAILED) {
         s3.push(s4);
@@ -4772,7 +4830,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e69); }
+          if (peg$silentFails === 0) { peg$fail(peg$e70); }
         }
       }
       s1 = [s1, s2, s3];
@@ -4868,7 +4926,7 @@ function peg$parse(input, options) {
             peg$currPos += 4;
           } else {
             s6 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e70); }
+            if (peg$silentFails === 0) { peg$fail(peg$e71); }
           }
           if (s6 !== peg$FAILED) {
             s7 = peg$parseB();
@@ -4990,7 +5048,7 @@ function peg$parse(input, options) {
         peg$currPos += 2;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e71); }
+        if (peg$silentFails === 0) { peg$fail(peg$e72); }
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$parseB();
@@ -5002,7 +5060,7 @@ function peg$parse(input, options) {
             peg$currPos += 3;
           } else {
             s5 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e72); }
+            if (peg$silentFails === 0) { peg$fail(peg$e73); }
           }
           if (s5 !== peg$FAILED) {
             s6 = peg$parseB();
@@ -5026,7 +5084,7 @@ function peg$parse(input, options) {
             peg$currPos += 4;
           } else {
             s5 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e73); }
+            if (peg$silentFails === 0) { peg$fail(peg$e74); }
           }
           if (s5 !== peg$FAILED) {
             s6 = peg$parseB();
@@ -5066,7 +5124,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s2 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e75); }
+      if (peg$silentFails === 0) { peg$fail(peg$e76); }
     }
     peg$silentFails--;
     if (s2 !== peg$FAILED) {
@@ -5081,7 +5139,7 @@ function peg$parse(input, options) {
         peg$currPos += 2;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e76); }
+        if (peg$silentFails === 0) { peg$fail(peg$e77); }
       }
       if (s2 === peg$FAILED) {
         if (input.substr(peg$currPos, 2) === peg$c69) {
@@ -5089,7 +5147,7 @@ function peg$parse(input, options) {
           peg$currPos += 2;
         } else {
           s2 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e77); }
+          if (peg$silentFails === 0) { peg$fail(peg$e78); }
         }
         if (s2 === peg$FAILED) {
           if (input.substr(peg$currPos, 2) === peg$c70) {
@@ -5097,7 +5155,7 @@ function peg$parse(input, options) {
             peg$currPos += 2;
           } else {
             s2 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e78); }
+            if (peg$silentFails === 0) { peg$fail(peg$e79); }
           }
           if (s2 === peg$FAILED) {
             if (input.substr(peg$currPos, 2) === peg$c71) {
@@ -5105,7 +5163,7 @@ function peg$parse(input, options) {
               peg$currPos += 2;
             } else {
               s2 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e79); }
+              if (peg$silentFails === 0) { peg$fail(peg$e80); }
             }
             if (s2 === peg$FAILED) {
               if (input.charCodeAt(peg$currPos) === 60) {
@@ -5113,7 +5171,7 @@ function peg$parse(input, options) {
                 peg$currPos++;
               } else {
                 s2 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e80); }
+                if (peg$silentFails === 0) { peg$fail(peg$e81); }
               }
               if (s2 === peg$FAILED) {
                 if (input.substr(peg$currPos, 2) === peg$c73) {
@@ -5121,7 +5179,7 @@ function peg$parse(input, options) {
                   peg$currPos += 2;
                 } else {
                   s2 = peg$FAILED;
-                  if (peg$silentFails === 0) { peg$fail(peg$e81); }
+                  if (peg$silentFails === 0) { peg$fail(peg$e82); }
                 }
                 if (s2 === peg$FAILED) {
                   if (input.substr(peg$currPos, 2) === peg$c74) {
@@ -5129,7 +5187,7 @@ function peg$parse(input, options) {
                     peg$currPos += 2;
                   } else {
                     s2 = peg$FAILED;
-                    if (peg$silentFails === 0) { peg$fail(peg$e82); }
+                    if (peg$silentFails === 0) { peg$fail(peg$e83); }
                   }
                   if (s2 === peg$FAILED) {
                     s2 = input.charAt(peg$currPos);
@@ -5137,7 +5195,7 @@ function peg$parse(input, options) {
                       peg$currPos++;
                     } else {
                       s2 = peg$FAILED;
-                      if (peg$silentFails === 0) { peg$fail(peg$e83); }
+                      if (peg$silentFails === 0) { peg$fail(peg$e84); }
                     }
                     if (s2 === peg$FAILED) {
                       s2 = peg$currPos;
@@ -5146,7 +5204,7 @@ function peg$parse(input, options) {
                         peg$currPos++;
                       } else {
                         s3 = peg$FAILED;
-                        if (peg$silentFails === 0) { peg$fail(peg$e84); }
+                        if (peg$silentFails === 0) { peg$fail(peg$e85); }
                       }
                       if (s3 !== peg$FAILED) {
                         s4 = peg$currPos;
@@ -5156,7 +5214,7 @@ function peg$parse(input, options) {
                           peg$currPos++;
                         } else {
                           s5 = peg$FAILED;
-                          if (peg$silentFails === 0) { peg$fail(peg$e85); }
+                          if (peg$silentFails === 0) { peg$fail(peg$e86); }
                         }
                         peg$silentFails--;
                         if (s5 === peg$FAILED) {
@@ -5182,7 +5240,7 @@ function peg$parse(input, options) {
                           peg$currPos += 2;
                         } else {
                           s2 = peg$FAILED;
-                          if (peg$silentFails === 0) { peg$fail(peg$e86); }
+                          if (peg$silentFails === 0) { peg$fail(peg$e87); }
                         }
                         if (s2 === peg$FAILED) {
                           s2 = input.charAt(peg$currPos);
@@ -5190,7 +5248,7 @@ function peg$parse(input, options) {
                             peg$currPos++;
                           } else {
                             s2 = peg$FAILED;
-                            if (peg$silentFails === 0) { peg$fail(peg$e87); }
+                            if (peg$silentFails === 0) { peg$fail(peg$e88); }
                           }
                           if (s2 === peg$FAILED) {
                             s2 = peg$currPos;
@@ -5199,7 +5257,7 @@ function peg$parse(input, options) {
                               peg$currPos += 2;
                             } else {
                               s3 = peg$FAILED;
-                              if (peg$silentFails === 0) { peg$fail(peg$e88); }
+                              if (peg$silentFails === 0) { peg$fail(peg$e89); }
                             }
                             if (s3 !== peg$FAILED) {
                               peg$savedPos = s2;
@@ -5213,7 +5271,7 @@ function peg$parse(input, options) {
                                 peg$currPos += 2;
                               } else {
                                 s3 = peg$FAILED;
-                                if (peg$silentFails === 0) { peg$fail(peg$e89); }
+                                if (peg$silentFails === 0) { peg$fail(peg$e90); }
                               }
                               if (s3 !== peg$FAILED) {
                                 peg$savedPos = s2;
@@ -5226,7 +5284,7 @@ function peg$parse(input, options) {
                                   peg$currPos += 2;
                                 } else {
                                   s2 = peg$FAILED;
-                                  if (peg$silentFails === 0) { peg$fail(peg$e90); }
+                                  if (peg$silentFails === 0) { peg$fail(peg$e91); }
                                 }
                                 if (s2 === peg$FAILED) {
                                   s2 = input.charAt(peg$currPos);
@@ -5234,7 +5292,7 @@ function peg$parse(input, options) {
                                     peg$currPos++;
                                   } else {
                                     s2 = peg$FAILED;
-                                    if (peg$silentFails === 0) { peg$fail(peg$e91); }
+                                    if (peg$silentFails === 0) { peg$fail(peg$e92); }
                                   }
                                   if (s2 === peg$FAILED) {
                                     if (input.substr(peg$currPos, 3) === peg$c81) {
@@ -5242,7 +5300,7 @@ function peg$parse(input, options) {
                                       peg$currPos += 3;
                                     } else {
                                       s2 = peg$FAILED;
-                                      if (peg$silentFails === 0) { peg$fail(peg$e92); }
+                                      if (peg$silentFails === 0) { peg$fail(peg$e93); }
                                     }
                                     if (s2 === peg$FAILED) {
                                       if (input.substr(peg$currPos, 2) === peg$c82) {
@@ -5250,7 +5308,7 @@ function peg$parse(input, options) {
                                         peg$currPos += 2;
                                       } else {
                                         s2 = peg$FAILED;
-                                        if (peg$silentFails === 0) { peg$fail(peg$e93); }
+                                        if (peg$silentFails === 0) { peg$fail(peg$e94); }
                                       }
                                       if (s2 === peg$FAILED) {
                                         s2 = peg$currPos;
@@ -5260,7 +5318,7 @@ function peg$parse(input, options) {
                                           peg$currPos += 3;
                                         } else {
                                           s4 = peg$FAILED;
-                                          if (peg$silentFails === 0) { peg$fail(peg$e94); }
+                                          if (peg$silentFails === 0) { peg$fail(peg$e95); }
                                         }
                                         if (s4 === peg$FAILED) {
                                           if (input.substr(peg$currPos, 2) === peg$c84) {
@@ -5268,7 +5326,7 @@ function peg$parse(input, options) {
                                             peg$currPos += 2;
                                           } else {
                                             s4 = peg$FAILED;
-                                            if (peg$silentFails === 0) { peg$fail(peg$e95); }
+                                            if (peg$silentFails === 0) { peg$fail(peg$e96); }
                                           }
                                           if (s4 === peg$FAILED) {
                                             if (input.substr(peg$currPos, 2) === peg$c24) {
@@ -5304,7 +5362,7 @@ function peg$parse(input, options) {
                                             peg$currPos += 3;
                                           } else {
                                             s3 = peg$FAILED;
-                                            if (peg$silentFails === 0) { peg$fail(peg$e72); }
+                                            if (peg$silentFails === 0) { peg$fail(peg$e73); }
                                           }
                                           if (s3 !== peg$FAILED) {
                                             s4 = peg$parseB();
@@ -5369,7 +5427,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e74); }
+      if (peg$silentFails === 0) { peg$fail(peg$e75); }
     }
 
     return s0;
@@ -5419,7 +5477,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s2 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e84); }
+      if (peg$silentFails === 0) { peg$fail(peg$e85); }
     }
     if (s2 !== peg$FAILED) {
       s3 = peg$currPos;
@@ -5429,7 +5487,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e85); }
+        if (peg$silentFails === 0) { peg$fail(peg$e86); }
       }
       peg$silentFails--;
       if (s4 === peg$FAILED) {
@@ -5455,7 +5513,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e96); }
+        if (peg$silentFails === 0) { peg$fail(peg$e97); }
       }
       if (s1 === peg$FAILED) {
         s1 = peg$currPos;
@@ -5464,7 +5522,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s2 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e97); }
+          if (peg$silentFails === 0) { peg$fail(peg$e98); }
         }
         if (s2 !== peg$FAILED) {
           s3 = peg$currPos;
@@ -5501,7 +5559,7 @@ function peg$parse(input, options) {
             peg$currPos += 3;
           } else {
             s2 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e72); }
+            if (peg$silentFails === 0) { peg$fail(peg$e73); }
           }
           if (s2 !== peg$FAILED) {
             s3 = peg$parseB();
@@ -5554,7 +5612,7 @@ function peg$parse(input, options) {
   }
 
   function peg$parsePostfixTail() {
-    let s0, s1, s2, s3, s4, s5, s6;
+    let s0, s1, s2, s3, s4, s5;
 
     s0 = peg$currPos;
     s1 = peg$parseS();
@@ -5568,29 +5626,28 @@ function peg$parse(input, options) {
     }
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
-      s1 = peg$parseS();
       if (input.charCodeAt(peg$currPos) === 91) {
-        s2 = peg$c60;
+        s1 = peg$c60;
         peg$currPos++;
       } else {
-        s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e64); }
+        s1 = peg$FAILED;
+        if (peg$silentFails === 0) { peg$fail(peg$e65); }
       }
-      if (s2 !== peg$FAILED) {
-        s3 = peg$parse_();
-        s4 = peg$parseSubscript();
-        if (s4 !== peg$FAILED) {
-          s5 = peg$parse_();
+      if (s1 !== peg$FAILED) {
+        s2 = peg$parse_();
+        s3 = peg$parseSubscript();
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parse_();
           if (input.charCodeAt(peg$currPos) === 93) {
-            s6 = peg$c61;
+            s5 = peg$c61;
             peg$currPos++;
           } else {
-            s6 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e65); }
+            s5 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e66); }
           }
-          if (s6 !== peg$FAILED) {
+          if (s5 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f95(s4);
+            s0 = peg$f95(s3);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5612,7 +5669,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e61); }
+          if (peg$silentFails === 0) { peg$fail(peg$e62); }
         }
         if (s3 !== peg$FAILED) {
           peg$savedPos = s2;
@@ -5626,7 +5683,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s3 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e98); }
+            if (peg$silentFails === 0) { peg$fail(peg$e99); }
           }
           if (s3 !== peg$FAILED) {
             s4 = peg$parseDot();
@@ -5758,7 +5815,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e99); }
+      if (peg$silentFails === 0) { peg$fail(peg$e100); }
     }
 
     return s0;
@@ -5773,7 +5830,7 @@ function peg$parse(input, options) {
       peg$currPos += 4;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e100); }
+      if (peg$silentFails === 0) { peg$fail(peg$e101); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
@@ -5795,7 +5852,7 @@ function peg$parse(input, options) {
         peg$currPos += 5;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e101); }
+        if (peg$silentFails === 0) { peg$fail(peg$e102); }
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$parseB();
@@ -5817,7 +5874,7 @@ function peg$parse(input, options) {
           peg$currPos += 4;
         } else {
           s1 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e73); }
+          if (peg$silentFails === 0) { peg$fail(peg$e74); }
         }
         if (s1 !== peg$FAILED) {
           s2 = peg$parseB();
@@ -5860,7 +5917,7 @@ function peg$parse(input, options) {
           peg$currPos += 5;
         } else {
           s6 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e52); }
+          if (peg$silentFails === 0) { peg$fail(peg$e53); }
         }
         if (s6 !== peg$FAILED) {
           s7 = peg$parseB();
@@ -5920,7 +5977,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e64); }
+      if (peg$silentFails === 0) { peg$fail(peg$e65); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
@@ -5949,7 +6006,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s6 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e65); }
+        if (peg$silentFails === 0) { peg$fail(peg$e66); }
       }
       if (s6 !== peg$FAILED) {
         peg$savedPos = s0;
@@ -6148,7 +6205,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e102); }
+      if (peg$silentFails === 0) { peg$fail(peg$e103); }
     }
 
     return s0;
@@ -6249,7 +6306,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e98); }
+      if (peg$silentFails === 0) { peg$fail(peg$e99); }
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
@@ -6269,7 +6326,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e64); }
+      if (peg$silentFails === 0) { peg$fail(peg$e65); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
@@ -6281,7 +6338,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s5 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e65); }
+          if (peg$silentFails === 0) { peg$fail(peg$e66); }
         }
         if (s5 !== peg$FAILED) {
           peg$savedPos = s0;
@@ -6426,7 +6483,7 @@ function peg$parse(input, options) {
               peg$currPos++;
             } else {
               s4 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e80); }
+              if (peg$silentFails === 0) { peg$fail(peg$e81); }
             }
             if (s4 !== peg$FAILED) {
               s5 = peg$parse_();
@@ -6462,7 +6519,7 @@ function peg$parse(input, options) {
                   peg$currPos++;
                 } else {
                   s8 = peg$FAILED;
-                  if (peg$silentFails === 0) { peg$fail(peg$e85); }
+                  if (peg$silentFails === 0) { peg$fail(peg$e86); }
                 }
                 if (s8 !== peg$FAILED) {
                   s2 = s6;
@@ -6502,7 +6559,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e103); }
+      if (peg$silentFails === 0) { peg$fail(peg$e104); }
     }
 
     return s0;
@@ -6531,7 +6588,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e99); }
+      if (peg$silentFails === 0) { peg$fail(peg$e100); }
     }
 
     return s0;
@@ -6580,7 +6637,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e99); }
+      if (peg$silentFails === 0) { peg$fail(peg$e100); }
     }
 
     return s0;
@@ -6600,7 +6657,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e61); }
+        if (peg$silentFails === 0) { peg$fail(peg$e62); }
       }
       if (s4 !== peg$FAILED) {
         s5 = peg$parseAnyName();
@@ -6622,7 +6679,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e61); }
+          if (peg$silentFails === 0) { peg$fail(peg$e62); }
         }
         if (s4 !== peg$FAILED) {
           s5 = peg$parseAnyName();
@@ -6646,7 +6703,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e99); }
+      if (peg$silentFails === 0) { peg$fail(peg$e100); }
     }
 
     return s0;
@@ -6748,7 +6805,7 @@ function peg$parse(input, options) {
                 peg$currPos++;
               } else {
                 s7 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e104); }
+                if (peg$silentFails === 0) { peg$fail(peg$e105); }
               }
               while (s7 !== peg$FAILED) {
                 s6.push(s7);
@@ -6757,7 +6814,7 @@ function peg$parse(input, options) {
                   peg$currPos++;
                 } else {
                   s7 = peg$FAILED;
-                  if (peg$silentFails === 0) { peg$fail(peg$e104); }
+                  if (peg$silentFails === 0) { peg$fail(peg$e105); }
                 }
               }
               s1 = [s1, s2, s3, s4, s5, s6];
@@ -6795,7 +6852,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e105); }
+      if (peg$silentFails === 0) { peg$fail(peg$e106); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$currPos;
@@ -6805,7 +6862,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e106); }
+        if (peg$silentFails === 0) { peg$fail(peg$e107); }
       }
       if (s4 !== peg$FAILED) {
         while (s4 !== peg$FAILED) {
@@ -6815,7 +6872,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e106); }
+            if (peg$silentFails === 0) { peg$fail(peg$e107); }
           }
         }
       } else {
@@ -6832,7 +6889,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e105); }
+          if (peg$silentFails === 0) { peg$fail(peg$e106); }
         }
         if (s3 !== peg$FAILED) {
           s0 = s2;
@@ -6861,7 +6918,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e107); }
+      if (peg$silentFails === 0) { peg$fail(peg$e108); }
     }
     if (s1 !== peg$FAILED) {
       s2 = [];
@@ -6870,7 +6927,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e104); }
+        if (peg$silentFails === 0) { peg$fail(peg$e105); }
       }
       while (s3 !== peg$FAILED) {
         s2.push(s3);
@@ -6879,7 +6936,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e104); }
+          if (peg$silentFails === 0) { peg$fail(peg$e105); }
         }
       }
       s1 = [s1, s2];
@@ -6900,7 +6957,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s0 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e108); }
+      if (peg$silentFails === 0) { peg$fail(peg$e109); }
     }
 
     return s0;
@@ -6921,7 +6978,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s5 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e61); }
+        if (peg$silentFails === 0) { peg$fail(peg$e62); }
       }
       if (s5 !== peg$FAILED) {
         s6 = peg$parseDigits();
@@ -6945,7 +7002,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s6 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e110); }
+        if (peg$silentFails === 0) { peg$fail(peg$e111); }
       }
       if (s6 !== peg$FAILED) {
         s7 = input.charAt(peg$currPos);
@@ -6953,7 +7010,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s7 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e111); }
+          if (peg$silentFails === 0) { peg$fail(peg$e112); }
         }
         if (s7 === peg$FAILED) {
           s7 = null;
@@ -6964,7 +7021,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s9 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e39); }
+          if (peg$silentFails === 0) { peg$fail(peg$e40); }
         }
         if (s9 !== peg$FAILED) {
           while (s9 !== peg$FAILED) {
@@ -6974,7 +7031,7 @@ function peg$parse(input, options) {
               peg$currPos++;
             } else {
               s9 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e39); }
+              if (peg$silentFails === 0) { peg$fail(peg$e40); }
             }
           }
         } else {
@@ -6988,7 +7045,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s10 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e104); }
+            if (peg$silentFails === 0) { peg$fail(peg$e105); }
           }
           peg$silentFails--;
           if (s10 === peg$FAILED) {
@@ -7021,7 +7078,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s7 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e104); }
+        if (peg$silentFails === 0) { peg$fail(peg$e105); }
       }
       while (s7 !== peg$FAILED) {
         s6.push(s7);
@@ -7030,7 +7087,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s7 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e104); }
+          if (peg$silentFails === 0) { peg$fail(peg$e105); }
         }
       }
       s3 = [s3, s4, s5, s6];
@@ -7052,7 +7109,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e109); }
+      if (peg$silentFails === 0) { peg$fail(peg$e110); }
     }
 
     return s0;
@@ -7067,7 +7124,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e39); }
+      if (peg$silentFails === 0) { peg$fail(peg$e40); }
     }
     if (s1 !== peg$FAILED) {
       s2 = [];
@@ -7076,7 +7133,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e112); }
+        if (peg$silentFails === 0) { peg$fail(peg$e113); }
       }
       while (s3 !== peg$FAILED) {
         s2.push(s3);
@@ -7085,7 +7142,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e112); }
+          if (peg$silentFails === 0) { peg$fail(peg$e113); }
         }
       }
       s1 = [s1, s2];
@@ -7110,7 +7167,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s3 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e114); }
+      if (peg$silentFails === 0) { peg$fail(peg$e115); }
     }
     if (s3 !== peg$FAILED) {
       s4 = [];
@@ -7119,7 +7176,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s5 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e39); }
+        if (peg$silentFails === 0) { peg$fail(peg$e40); }
       }
       if (s5 !== peg$FAILED) {
         while (s5 !== peg$FAILED) {
@@ -7129,7 +7186,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s5 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e39); }
+            if (peg$silentFails === 0) { peg$fail(peg$e40); }
           }
         }
       } else {
@@ -7141,7 +7198,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s5 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e84); }
+          if (peg$silentFails === 0) { peg$fail(peg$e85); }
         }
         if (s5 !== peg$FAILED) {
           s6 = [];
@@ -7150,7 +7207,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s7 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e39); }
+            if (peg$silentFails === 0) { peg$fail(peg$e40); }
           }
           if (s7 !== peg$FAILED) {
             while (s7 !== peg$FAILED) {
@@ -7160,7 +7217,7 @@ function peg$parse(input, options) {
                 peg$currPos++;
               } else {
                 s7 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e39); }
+                if (peg$silentFails === 0) { peg$fail(peg$e40); }
               }
             }
           } else {
@@ -7172,7 +7229,7 @@ function peg$parse(input, options) {
               peg$currPos++;
             } else {
               s7 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e84); }
+              if (peg$silentFails === 0) { peg$fail(peg$e85); }
             }
             if (s7 !== peg$FAILED) {
               s8 = [];
@@ -7181,7 +7238,7 @@ function peg$parse(input, options) {
                 peg$currPos++;
               } else {
                 s9 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e39); }
+                if (peg$silentFails === 0) { peg$fail(peg$e40); }
               }
               if (s9 !== peg$FAILED) {
                 while (s9 !== peg$FAILED) {
@@ -7191,7 +7248,7 @@ function peg$parse(input, options) {
                     peg$currPos++;
                   } else {
                     s9 = peg$FAILED;
-                    if (peg$silentFails === 0) { peg$fail(peg$e39); }
+                    if (peg$silentFails === 0) { peg$fail(peg$e40); }
                   }
                 }
               } else {
@@ -7204,7 +7261,7 @@ function peg$parse(input, options) {
                   peg$currPos++;
                 } else {
                   s10 = peg$FAILED;
-                  if (peg$silentFails === 0) { peg$fail(peg$e115); }
+                  if (peg$silentFails === 0) { peg$fail(peg$e116); }
                 }
                 if (s10 !== peg$FAILED) {
                   s11 = [];
@@ -7213,7 +7270,7 @@ function peg$parse(input, options) {
                     peg$currPos++;
                   } else {
                     s12 = peg$FAILED;
-                    if (peg$silentFails === 0) { peg$fail(peg$e116); }
+                    if (peg$silentFails === 0) { peg$fail(peg$e117); }
                   }
                   if (s12 !== peg$FAILED) {
                     while (s12 !== peg$FAILED) {
@@ -7223,7 +7280,7 @@ function peg$parse(input, options) {
                         peg$currPos++;
                       } else {
                         s12 = peg$FAILED;
-                        if (peg$silentFails === 0) { peg$fail(peg$e116); }
+                        if (peg$silentFails === 0) { peg$fail(peg$e117); }
                       }
                     }
                   } else {
@@ -7236,7 +7293,7 @@ function peg$parse(input, options) {
                       peg$currPos++;
                     } else {
                       s13 = peg$FAILED;
-                      if (peg$silentFails === 0) { peg$fail(peg$e61); }
+                      if (peg$silentFails === 0) { peg$fail(peg$e62); }
                     }
                     if (s13 !== peg$FAILED) {
                       s14 = [];
@@ -7245,7 +7302,7 @@ function peg$parse(input, options) {
                         peg$currPos++;
                       } else {
                         s15 = peg$FAILED;
-                        if (peg$silentFails === 0) { peg$fail(peg$e39); }
+                        if (peg$silentFails === 0) { peg$fail(peg$e40); }
                       }
                       if (s15 !== peg$FAILED) {
                         while (s15 !== peg$FAILED) {
@@ -7255,7 +7312,7 @@ function peg$parse(input, options) {
                             peg$currPos++;
                           } else {
                             s15 = peg$FAILED;
-                            if (peg$silentFails === 0) { peg$fail(peg$e39); }
+                            if (peg$silentFails === 0) { peg$fail(peg$e40); }
                           }
                         }
                       } else {
@@ -7280,7 +7337,7 @@ function peg$parse(input, options) {
                       peg$currPos++;
                     } else {
                       s13 = peg$FAILED;
-                      if (peg$silentFails === 0) { peg$fail(peg$e117); }
+                      if (peg$silentFails === 0) { peg$fail(peg$e118); }
                     }
                     if (s13 === peg$FAILED) {
                       s13 = peg$currPos;
@@ -7289,7 +7346,7 @@ function peg$parse(input, options) {
                         peg$currPos++;
                       } else {
                         s14 = peg$FAILED;
-                        if (peg$silentFails === 0) { peg$fail(peg$e111); }
+                        if (peg$silentFails === 0) { peg$fail(peg$e112); }
                       }
                       if (s14 !== peg$FAILED) {
                         s15 = input.charAt(peg$currPos);
@@ -7297,7 +7354,7 @@ function peg$parse(input, options) {
                           peg$currPos++;
                         } else {
                           s15 = peg$FAILED;
-                          if (peg$silentFails === 0) { peg$fail(peg$e39); }
+                          if (peg$silentFails === 0) { peg$fail(peg$e40); }
                         }
                         if (s15 !== peg$FAILED) {
                           s16 = input.charAt(peg$currPos);
@@ -7305,7 +7362,7 @@ function peg$parse(input, options) {
                             peg$currPos++;
                           } else {
                             s16 = peg$FAILED;
-                            if (peg$silentFails === 0) { peg$fail(peg$e39); }
+                            if (peg$silentFails === 0) { peg$fail(peg$e40); }
                           }
                           if (s16 !== peg$FAILED) {
                             if (input.charCodeAt(peg$currPos) === 58) {
@@ -7321,7 +7378,7 @@ function peg$parse(input, options) {
                                 peg$currPos++;
                               } else {
                                 s18 = peg$FAILED;
-                                if (peg$silentFails === 0) { peg$fail(peg$e39); }
+                                if (peg$silentFails === 0) { peg$fail(peg$e40); }
                               }
                               if (s18 !== peg$FAILED) {
                                 s19 = input.charAt(peg$currPos);
@@ -7329,7 +7386,7 @@ function peg$parse(input, options) {
                                   peg$currPos++;
                                 } else {
                                   s19 = peg$FAILED;
-                                  if (peg$silentFails === 0) { peg$fail(peg$e39); }
+                                  if (peg$silentFails === 0) { peg$fail(peg$e40); }
                                 }
                                 if (s19 !== peg$FAILED) {
                                   s14 = [s14, s15, s16, s17, s18, s19];
@@ -7414,7 +7471,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e113); }
+      if (peg$silentFails === 0) { peg$fail(peg$e114); }
     }
 
     return s0;
@@ -7430,7 +7487,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e119); }
+      if (peg$silentFails === 0) { peg$fail(peg$e120); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$currPos;
@@ -7440,7 +7497,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e120); }
+        if (peg$silentFails === 0) { peg$fail(peg$e121); }
       }
       if (s4 === peg$FAILED) {
         s4 = peg$currPos;
@@ -7449,7 +7506,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s5 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e121); }
+          if (peg$silentFails === 0) { peg$fail(peg$e122); }
         }
         if (s5 !== peg$FAILED) {
           s6 = input.charAt(peg$currPos);
@@ -7457,7 +7514,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s6 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e122); }
+            if (peg$silentFails === 0) { peg$fail(peg$e123); }
           }
           if (s6 !== peg$FAILED) {
             s5 = [s5, s6];
@@ -7478,7 +7535,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e120); }
+          if (peg$silentFails === 0) { peg$fail(peg$e121); }
         }
         if (s4 === peg$FAILED) {
           s4 = peg$currPos;
@@ -7487,7 +7544,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s5 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e121); }
+            if (peg$silentFails === 0) { peg$fail(peg$e122); }
           }
           if (s5 !== peg$FAILED) {
             s6 = input.charAt(peg$currPos);
@@ -7495,7 +7552,7 @@ function peg$parse(input, options) {
               peg$currPos++;
             } else {
               s6 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e122); }
+              if (peg$silentFails === 0) { peg$fail(peg$e123); }
             }
             if (s6 !== peg$FAILED) {
               s5 = [s5, s6];
@@ -7516,7 +7573,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e119); }
+        if (peg$silentFails === 0) { peg$fail(peg$e120); }
       }
       if (s3 !== peg$FAILED) {
         peg$savedPos = s0;
@@ -7536,7 +7593,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e123); }
+        if (peg$silentFails === 0) { peg$fail(peg$e124); }
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$currPos;
@@ -7546,7 +7603,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e124); }
+          if (peg$silentFails === 0) { peg$fail(peg$e125); }
         }
         if (s4 === peg$FAILED) {
           if (input.substr(peg$currPos, 2) === peg$c97) {
@@ -7554,7 +7611,7 @@ function peg$parse(input, options) {
             peg$currPos += 2;
           } else {
             s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e125); }
+            if (peg$silentFails === 0) { peg$fail(peg$e126); }
           }
         }
         while (s4 !== peg$FAILED) {
@@ -7564,7 +7621,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e124); }
+            if (peg$silentFails === 0) { peg$fail(peg$e125); }
           }
           if (s4 === peg$FAILED) {
             if (input.substr(peg$currPos, 2) === peg$c97) {
@@ -7572,7 +7629,7 @@ function peg$parse(input, options) {
               peg$currPos += 2;
             } else {
               s4 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e125); }
+              if (peg$silentFails === 0) { peg$fail(peg$e126); }
             }
           }
         }
@@ -7582,7 +7639,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e123); }
+          if (peg$silentFails === 0) { peg$fail(peg$e124); }
         }
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
@@ -7599,7 +7656,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e118); }
+      if (peg$silentFails === 0) { peg$fail(peg$e119); }
     }
 
     return s0;
@@ -7614,7 +7671,7 @@ function peg$parse(input, options) {
       peg$currPos += 2;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e126); }
+      if (peg$silentFails === 0) { peg$fail(peg$e127); }
     }
     if (s1 !== peg$FAILED) {
       s2 = [];
@@ -7634,7 +7691,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e119); }
+        if (peg$silentFails === 0) { peg$fail(peg$e120); }
       }
       if (s3 !== peg$FAILED) {
         peg$savedPos = s0;
@@ -7685,7 +7742,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s3 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e127); }
+      if (peg$silentFails === 0) { peg$fail(peg$e128); }
     }
     if (s3 === peg$FAILED) {
       s3 = peg$currPos;
@@ -7694,7 +7751,7 @@ function peg$parse(input, options) {
         peg$currPos += 3;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e128); }
+        if (peg$silentFails === 0) { peg$fail(peg$e129); }
       }
       if (s4 !== peg$FAILED) {
         s5 = [];
@@ -7703,7 +7760,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s6 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e129); }
+          if (peg$silentFails === 0) { peg$fail(peg$e130); }
         }
         while (s6 !== peg$FAILED) {
           s5.push(s6);
@@ -7712,7 +7769,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s6 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e129); }
+            if (peg$silentFails === 0) { peg$fail(peg$e130); }
           }
         }
         if (input.charCodeAt(peg$currPos) === 125) {
@@ -7740,7 +7797,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e121); }
+          if (peg$silentFails === 0) { peg$fail(peg$e122); }
         }
         if (s4 !== peg$FAILED) {
           s5 = input.charAt(peg$currPos);
@@ -7748,7 +7805,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s5 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e122); }
+            if (peg$silentFails === 0) { peg$fail(peg$e123); }
           }
           if (s5 !== peg$FAILED) {
             s4 = [s4, s5];
@@ -7771,7 +7828,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e127); }
+          if (peg$silentFails === 0) { peg$fail(peg$e128); }
         }
         if (s3 === peg$FAILED) {
           s3 = peg$currPos;
@@ -7780,7 +7837,7 @@ function peg$parse(input, options) {
             peg$currPos += 3;
           } else {
             s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e128); }
+            if (peg$silentFails === 0) { peg$fail(peg$e129); }
           }
           if (s4 !== peg$FAILED) {
             s5 = [];
@@ -7789,7 +7846,7 @@ function peg$parse(input, options) {
               peg$currPos++;
             } else {
               s6 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e129); }
+              if (peg$silentFails === 0) { peg$fail(peg$e130); }
             }
             while (s6 !== peg$FAILED) {
               s5.push(s6);
@@ -7798,7 +7855,7 @@ function peg$parse(input, options) {
                 peg$currPos++;
               } else {
                 s6 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e129); }
+                if (peg$silentFails === 0) { peg$fail(peg$e130); }
               }
             }
             if (input.charCodeAt(peg$currPos) === 125) {
@@ -7826,7 +7883,7 @@ function peg$parse(input, options) {
               peg$currPos++;
             } else {
               s4 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e121); }
+              if (peg$silentFails === 0) { peg$fail(peg$e122); }
             }
             if (s4 !== peg$FAILED) {
               s5 = input.charAt(peg$currPos);
@@ -7834,7 +7891,7 @@ function peg$parse(input, options) {
                 peg$currPos++;
               } else {
                 s5 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e122); }
+                if (peg$silentFails === 0) { peg$fail(peg$e123); }
               }
               if (s5 !== peg$FAILED) {
                 s4 = [s4, s5];
@@ -7870,7 +7927,7 @@ function peg$parse(input, options) {
         peg$currPos += 2;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e130); }
+        if (peg$silentFails === 0) { peg$fail(peg$e131); }
       }
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
@@ -7884,7 +7941,7 @@ function peg$parse(input, options) {
           peg$currPos += 2;
         } else {
           s1 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e131); }
+          if (peg$silentFails === 0) { peg$fail(peg$e132); }
         }
         if (s1 !== peg$FAILED) {
           peg$savedPos = s0;
@@ -8096,7 +8153,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e104); }
+      if (peg$silentFails === 0) { peg$fail(peg$e105); }
     }
     peg$silentFails--;
     if (s1 === peg$FAILED) {
@@ -8119,7 +8176,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e132); }
+      if (peg$silentFails === 0) { peg$fail(peg$e133); }
     }
     while (s1 !== peg$FAILED) {
       s0.push(s1);
@@ -8128,7 +8185,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e132); }
+        if (peg$silentFails === 0) { peg$fail(peg$e133); }
       }
     }
     peg$silentFails--;
@@ -8146,7 +8203,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e133); }
+      if (peg$silentFails === 0) { peg$fail(peg$e134); }
     }
     while (s1 !== peg$FAILED) {
       s0.push(s1);
@@ -8155,7 +8212,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e133); }
+        if (peg$silentFails === 0) { peg$fail(peg$e134); }
       }
     }
     peg$silentFails--;
