@@ -29,14 +29,14 @@ export function diagnosticsPage(): string {
 }
 
 function codeBlocks([code, { severity, title, explanation, example, fix }]: readonly [string, CodeDescriptor]): string[] {
-  const about = [`### ${code}`, `**${sentence(title)}** ${explanation}`];
-  if (example === null) return about;
   return [
-    ...about,
+    `### ${code}`,
+    `**${sentence(title)}** ${explanation}`,
     fence(`vpl ${severity}=${code}`, example),
     'The checker says:',
     fence('text', diagnosed(example)),
-    ...(fix === null ? [] : ['Put right:', fence('vpl', fix)]),
+    'Put right:',
+    fence('vpl', fix),
   ];
 }
 

@@ -82,10 +82,4 @@ export const DECLARATION_CODES = {
     example: program('import "missing.vpl"', LOGIN, READ),
     fix: program(LOGIN, READ),
   }),
-  E099: error({
-    title: 'not built yet',
-    explanation: 'The program means something that this build cannot run.',
-    example: null,
-    fix: null,
-  }),
 } as const;

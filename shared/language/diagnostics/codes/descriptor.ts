@@ -7,10 +7,10 @@ export interface CodeDescriptor {
   readonly title: string;
   /** One sentence: what the code means. */
   readonly explanation: string;
-  /** A program that gets this code and no other; null where no program can. */
-  readonly example: string | null;
+  /** A program that gets this code and no other. */
+  readonly example: string;
   /** The same program put right; it gets no diagnostics at all. */
-  readonly fix: string | null;
+  readonly fix: string;
 }
 
 type Description = Omit<CodeDescriptor, 'severity'>;
