@@ -129,7 +129,7 @@ function trees(loopVariables: readonly string[]) {
     const postfix = fc.oneof(nameExpression, expression);
     return {
       expression: fc.oneof(
-        { depthSize: 'small', withCrossShrink: true },
+        { depthSize: 'xsmall', withCrossShrink: true },
         literal,
         leaf,
         fc.array(expression, { maxLength: 3 }).map((items) => node({ kind: 'ArrayLiteral', items })),
@@ -276,7 +276,7 @@ function elementOf(element: Arbitrary<PatternElement>, parts: Parts): Arbitrary<
   const call = fc
     .tuple(fc.constantFrom('SequenceElement', 'AndElement', 'OrElement'), items)
     .map(([kind, list]) => node({ kind, form: 'call', items: list.map(callItem) } as Omit<SequenceElement, 'span'>) as PatternElement);
-  return fc.oneof({ depthSize: 'small' }, stepOf(parts), group, call);
+  return fc.oneof({ depthSize: 'xsmall' }, stepOf(parts), group, call);
 }
 
 /** Several elements: their last `within` would be the pattern's. */
@@ -349,7 +349,7 @@ function withSettledLast(element: PatternElement): PatternElement {
 
 const type: Arbitrary<TypeExpression> = fc.letrec<{ type: TypeExpression }>((tie) => ({
   type: fc.oneof(
-    { depthSize: 'small', withCrossShrink: true },
+    { depthSize: 'xsmall', withCrossShrink: true },
     fc.constantFrom('int', 'str', 'common.UserId', 'any').map((name) => node({ kind: 'NamedType', name, parameters: [] })),
     tie('type').map((item) => node({ kind: 'ArrayType', item })),
     tie('type').map((of) => node({ kind: 'OptionalType', of })),
@@ -385,7 +385,7 @@ function functionStatements(
     const branches = several(fc.record({ condition: expression, body }));
     return {
       statement: fc.oneof(
-        { depthSize: 'small', withCrossShrink: true },
+        { depthSize: 'xsmall', withCrossShrink: true },
         simple,
         fc.constantFrom(node({ kind: 'BreakStatement' }), node({ kind: 'ContinueStatement' })),
         fc.option(expression).map((value) => node({ kind: 'ReturnStatement', value })),
