@@ -12,7 +12,7 @@ import type { Comment } from '../ast/nodes.ts';
 import { operatorNames } from '../ast/operator-names.ts';
 
 /** Brackets (and braces of f-strings) inside one another. */
-const bracketDepthMax = 200;
+export const bracketDepthMax = 200;
 /** Blocks inside one another. */
 export const blockDepthMax = 100;
 
@@ -105,7 +105,7 @@ class Scanner {
   /** A line end was passed since the last token. */
   #freshLine = true;
   #indentStart = 0;
-  #indentEnd = 0;
+  #indentEnd = -1;
   /** Brackets open beyond the depth allowed; they are counted, not kept. */
   #excess = 0;
   /** How many of the open brackets are braces of f-strings. */
@@ -127,7 +127,11 @@ class Scanner {
   }
 
   scan(): void {
-    if (this.#text.charCodeAt(0) === 0xfeff) this.#blank(0, 1);
+    if (this.#text.charCodeAt(0) === 0xfeff) {
+      this.#blank(0, 1);
+      this.#indentStart = 1;
+      this.#at = 1;
+    }
     this.#findStrangeCharacters();
     while (this.#skipBlanks()) {
       if (this.#freshLine) this.#beginPhysicalLine();

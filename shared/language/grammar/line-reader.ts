@@ -70,7 +70,7 @@ export interface Piece {
 }
 
 /** Errors of one file beyond this number are left out. */
-const errorsMax = 500;
+export const errorsMax = 500;
 /** Errors of one logical line beyond this number are left out: they tend to have one cause. */
 const errorsPerLineMax = 5;
 

@@ -27,12 +27,18 @@ interface Failure {
   readonly expected: readonly Expectation[];
 }
 
+/** Characters around an error that hints look at. */
+const hintReach = 2000;
+
 export function explainSyntaxError({ rule, text, at: failedAt, expected }: Failure): Explanation & { readonly at: number } {
   const at = tokenStart(text, failedAt);
   const token = tokenAt(text, at);
   const wanted = describeExpected(expected);
   const message = `unexpected ${describeToken(token)}${wanted.length > 0 ? `; expected ${alternatives(wanted)}` : ''}`;
-  const hint = findHint({ rule, token, before: text.slice(0, at).trimEnd(), after: text.slice(at + token.length), wanted, expected });
+  const upTo = text.slice(Math.max(0, at - hintReach), at);
+  const before = upTo.trimEnd();
+  const after = text.slice(at + token.length, at + hintReach);
+  const hint = findHint({ rule, token, before, startsLine: upTo.slice(before.length).includes('\n'), after, wanted, expected });
   const length = Math.max(1, token.length);
   return hint === undefined ? { at, message, length } : { at, message, hint, length };
 }
@@ -53,7 +59,7 @@ function tokenStart(text: string, failedAt: number): number {
   const signEnd = text.slice(0, failedAt + 1).trimEnd().length;
   if (read && signEnd - read[0].length < failedAt) return signEnd - read[0].length;
   let at = failedAt;
-  while (at < text.length && /\s/.test(text[at] as string)) at++;
+  while (at < text.length && /[ \t\r\n]/.test(text[at] as string)) at++;
   return at;
 }
 
@@ -102,6 +108,7 @@ const groups: readonly Group[] = [
       '`if`',
     ]),
   },
+  { has: 'a type', means: ['a type'], others: new Set(['`[`', '`{`', '`(`']) },
   { has: '`{{`', means: [], others: new Set(['`"`', '`\\`', '`\\u{`', '`{`', '`}}`']) },
   {
     has: '`partition`',
@@ -177,6 +184,8 @@ interface HintInput {
   readonly token: string;
   /** The line up to the token, blanks at its end cut off. */
   readonly before: string;
+  /** It is the first token of its line. */
+  readonly startsLine: boolean;
   readonly after: string;
   readonly wanted: readonly string[];
   readonly expected: readonly Expectation[];
@@ -249,7 +258,8 @@ const fixedHints: Readonly<Record<string, string>> = {
 };
 
 /** What the text before the token gives away. */
-function beforeHint({ before, token, rule, expected }: HintInput): string | undefined {
+function beforeHint({ before, startsLine, token, rule, wanted, expected }: HintInput): string | undefined {
+  if (startsLine && wanted.some((item) => /^`[)\]}]`$/.test(item))) return 'a bracket before it is still open';
   const operator = /\.(\w+)$/.exec(before)?.[1];
   if (operator !== undefined && operatorNames.has(operator) && token !== '(')
     return `an operator takes its arguments in parentheses: \`.${operator}(..)\``;
@@ -367,7 +377,8 @@ export function explainStatement(text: string, at: number, place: keyof typeof s
   const near = isWord && !isAtom(next) ? nearestName(token, statementWords[place]) : undefined;
   const hint = statementHint(token, next, place) ?? (near === undefined ? undefined : `did you mean \`${near}\`?`);
   const message = `unexpected ${describeToken(token)}; expected ${expectedAt[place]}`;
-  const certain = hint !== undefined && /^[ \t]+["A-Za-z_]/.test(next) && !/^[ \t]+(?:and|or|in|is|not|as)\b/.test(next);
+  const goesOn = /^[ \t]+(?!(?:and|or|in|is|not|as)\b)["A-Za-z_]|^[ \t]*:(?!=)/.test(next);
+  const certain = hint !== undefined && goesOn;
   return hint === undefined ? { message, length, certain } : { message, hint, length, certain };
 }
 
