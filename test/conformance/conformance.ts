@@ -35,13 +35,6 @@ export function reports(cases: readonly Report[]): void {
   });
 }
 
-/** Reports that the language does not give yet; each has to leave this list when it does. */
-export function openReports(cases: readonly Report[]): void {
-  it.fails.each(cases)('%s', (_, program, ...diagnostics) => {
-    expect(diagnosticsOf(text(program), diagnostics)).toEqual(diagnostics);
-  });
-}
-
 export function equations(cases: readonly Equation[]): void {
   it.each(cases)('%s: %s', (_, expression, value, fields = '') => {
     const expected = [`S ${JSON.stringify({ v: value })}`];

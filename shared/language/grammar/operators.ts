@@ -46,7 +46,7 @@ interface PrefixMark {
 }
 export type Operand = Expression | { readonly prefixes: readonly PrefixMark[]; readonly operand: Expression };
 export type OperationTail =
-  | { readonly operator: InfixOperator; readonly operand: Operand }
+  | { readonly operator: InfixOperator; readonly operand: Operand; readonly start: number }
   | { readonly operator: NullTest; readonly operand: null; readonly span: Span };
 
 type Pending =
@@ -122,12 +122,14 @@ class Folding {
 
   #refuseChain(level: number, item: OperationTail): void {
     if (!isUnchained(level) || this.#pending.at(-1)?.level !== level) return;
-    const left = this.#values.at(-1) as Expression;
-    const span = item.operand === null ? item.span : { start: left.span.end, end: startOf(item.operand) };
+    const span = item.operand === null ? item.span : { start: item.start, end: startOf(item.operand) };
     if (level === rangePrecedence) this.#notes.report(span, 'ranges do not chain', 'put one of them in parentheses');
     else this.#notes.report(span, 'comparisons do not chain', 'join them: `a < b and b < c`');
     const top = this.#pending.pop();
     if (top) this.#complete(top);
+    // What was refused fits everything, so that one mistake is one error.
+    const refused = this.#values.pop() as Expression;
+    this.#values.push({ kind: 'NullLiteral', span: refused.span });
   }
 
   #complete(pending: Pending): void {

@@ -556,7 +556,7 @@ function peg$parse(input, options) {
   function peg$f79() {    return ahead(patterns.assignment, input, offset());  }
   function peg$f80(condition, then) {    return { start: span().start, condition, then };  }
   function peg$f81(head, tail) {    return tail.length === 0 && head.prefixes === undefined ? head : foldOperation(head, tail, notes);  }
-  function peg$f82(operator, operand) {    return { operator, operand };  }
+  function peg$f82(operator, operand) {    return { operator, operand, start: span().start };  }
   function peg$f83(negated) {    return { operator: negated ? 'is not null' : 'is null', operand: null, span: span() };  }
   function peg$f84() {    return '-';  }
   function peg$f85() {    return 'and';  }
