@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { check } from '../../../../shared/language/checker/check.ts';
 import { SourceText } from '../../../../shared/language/diagnostics/diagnostic.ts';
+import { depthMax } from '../../../../shared/language/grammar/depth.ts';
 import type { Plan } from '../../../../shared/language/plan/plan.ts';
 import { compiledBackend } from '../../../../worker/engine/compile/compiled-backend.ts';
 import { printModule } from '../../../../worker/engine/compile/print-module.ts';
@@ -82,7 +83,7 @@ describe('generated code', () => {
   });
 
   test('takes the deepest expression that a program may have', () => {
-    const terms = 990;
+    const terms = depthMax - 10;
     const plan = planOf(`event A:\n    v: float\n\nstream S = A.emit(s: ${Array.from({ length: terms }, () => 'v').join(' + ')})\n`);
     const seen: unknown[] = [];
     const engine = createEngine(plan, { output: (event) => seen.push(event.fields.get('s')) }, { backend: compiledBackend });
