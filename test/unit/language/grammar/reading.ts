@@ -12,7 +12,7 @@ export function read(text: string): Program {
   return program;
 }
 
-export function readStatement(text: string): Statement {
+function readStatement(text: string): Statement {
   const [statement] = read(text).statements;
   if (!statement) throw new Error(`no statement in ${text}`);
   return statement;
