@@ -1,6 +1,6 @@
 /** The formatter: a program's text in its one layout. */
 import type { Program } from '../ast/nodes.ts';
-import type { Diagnostic, SourceText } from '../diagnostics/diagnostic.ts';
+import { type Diagnostic, SourceText } from '../diagnostics/diagnostic.ts';
 import { parse } from '../grammar/parse.ts';
 import { attachComments } from './comments.ts';
 import { print } from './print.ts';
@@ -16,7 +16,8 @@ export interface FormatResult {
 /**
  * One statement below the other, blocks indented by four blanks, one operator a line, lines of at most 100 columns where
  * the language allows a line end, first spellings only. Comments stay with what they stand at; of several empty lines one
- * stays. A formatted text stays as it is, and means the same as before.
+ * stays. A formatted text stays as it is, and means the same as before. No comment is ever lost: a text in which one would be
+ * stays as it is.
  */
 export function format(source: SourceText): FormatResult {
   const { program, diagnostics } = parse(source);
@@ -24,7 +25,12 @@ export function format(source: SourceText): FormatResult {
   const spelled = firstSpellings(tidyComments(program));
   const attached = attachComments(spelled, source.text);
   const text = print(spelled, { attached, hasBlankBefore: (node) => hasBlankBefore(source.text, node) });
-  return { text, diagnostics };
+  return { text: keepsComments(program, text) ? text : source.text, diagnostics };
+}
+
+/** A comment inside of something that the layout puts on one line may have no place left: then the text stays as it was. */
+function keepsComments(program: Program, text: string): boolean {
+  return parse(new SourceText('formatted', text)).program.comments.length === program.comments.length;
 }
 
 function tidyComments(program: Program): Program {

@@ -19,9 +19,9 @@ describe('printing a syntax tree', () => {
       fc.property(programs, (program) => {
         expect(meaningOf(read(print(program)))).toEqual(meaningOf(program));
       }),
-      { numRuns: 400 },
+      { numRuns: 120 },
     );
-  });
+  }, 120_000);
 
   it('gives a text that the formatter leaves as it is', () => {
     fc.assert(
@@ -29,7 +29,7 @@ describe('printing a syntax tree', () => {
         const text = format(new SourceText('test.vpl', print(program))).text;
         expect(format(new SourceText('test.vpl', text)).text).toBe(text);
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     );
-  });
+  }, 120_000);
 });
