@@ -22,10 +22,21 @@ export interface FormatResult {
 export function format(source: SourceText): FormatResult {
   const { program, diagnostics } = parse(source);
   if (diagnostics.length > 0) return { text: source.text, diagnostics };
-  const spelled = firstSpellings(tidyComments(program));
-  const attached = attachComments(spelled, source.text);
-  const text = print(spelled, { attached, hasBlankBefore: (node) => hasBlankBefore(source.text, node) });
+  let text = layout(source.text, program);
+  // A comment may stand elsewhere once its surroundings are laid out: again, until nothing moves.
+  for (let pass = 0, before = source.text; pass < PASSES_MAX && text !== before; pass++) {
+    before = text;
+    text = layout(before, parse(new SourceText(source.name, before)).program);
+  }
   return { text: keepsComments(program, text) ? text : source.text, diagnostics };
+}
+
+const PASSES_MAX = 4;
+
+function layout(text: string, program: Program): string {
+  const spelled = firstSpellings(tidyComments(program));
+  const attached = attachComments(spelled, text);
+  return print(spelled, { attached, hasBlankBefore: (node) => hasBlankBefore(text, node) });
 }
 
 /** A comment inside of something that the layout puts on one line may have no place left: then the text stays as it was. */
