@@ -23,6 +23,11 @@ export const noComments: Attached = () => nothing;
 
 type Slot = keyof NodeComments;
 
+/** Nothing can follow it on its line. */
+function endsLine({ text }: Comment): boolean {
+  return !text.startsWith('/*') || text.includes('\n');
+}
+
 /** A node that comments are printed with: an item of a list, or a line. */
 interface Anchor {
   readonly node: AnyNode;
@@ -75,11 +80,17 @@ const sourceKinds: ReadonlySet<AnyNode['kind']> = new Set<AnyNode['kind']>([
 export function attachComments(program: Program, text: string): Attached {
   const found = new Map<object, { [S in Slot]: Comment[] }>();
   const root: Anchor = { node: program, start: 0, end: text.length, inner: anchorsIn(program), midLine: false };
+  const slotsOf = (node: object): { [S in Slot]: Comment[] } => {
+    const slots = found.get(node) ?? { leading: [], trailing: [], after: [], head: [] };
+    found.set(node, slots);
+    return slots;
+  };
   for (const comment of program.comments) {
-    const { anchor, slot } = placeOf(comment, { root, text });
-    const slots = found.get(anchor.node) ?? { leading: [], trailing: [], after: [], head: [] };
-    found.set(anchor.node, slots);
-    slots[slot].push(comment);
+    const { anchor, slot, around } = placeOf(comment, { root, text });
+    const slots = slotsOf(anchor.node);
+    const hasRoom = slot === 'leading' || slot === 'after' || !slots[slot].some(endsLine);
+    if (hasRoom) slots[slot].push(comment);
+    else slotsOf(leading(anchor, around).anchor.node).leading.push(comment);
   }
   return (node) => found.get(node) ?? nothing;
 }
@@ -118,6 +129,8 @@ function isFirstStep(parent: AnyNode, index: number): boolean {
 interface Place {
   readonly anchor: Anchor;
   readonly slot: Slot;
+  /** The anchors around it, outermost first. */
+  readonly around: readonly Anchor[];
 }
 
 interface Search {
@@ -134,26 +147,51 @@ function placeOf(comment: Comment, { root, text }: Search): Place {
   const previous = parent.inner[index];
   const next = parent.inner[index + 1];
   if (!comment.ownLine) {
-    if (previous && !text.slice(previous.end, start).includes('\n')) return { anchor: previous, slot: 'trailing' };
-    if (!previous && isBlock(parent.node)) return { anchor: parent, slot: 'head' };
+    if (previous && !text.slice(previous.end, start).includes('\n')) return { ...lastLineOf(previous, around), slot: 'trailing' };
+    if (!previous && isBlock(parent.node)) return { anchor: parent, slot: 'head', around };
   } else if (previous) {
-    const ending = endOfBlock(previous, columnOf(text, start), text);
-    if (ending) return { anchor: ending, slot: 'after' };
+    const column = columnOf(text, start);
+    const endsBranch =
+      next !== undefined && column >= columnOf(text, previous.start) && isBeforeBranch(comment, { parent, previous, next, text });
+    const ending = endOfBlock(previous, column, text) ?? (endsBranch ? previous : undefined);
+    if (ending) return { anchor: ending, slot: 'after', around };
   }
   if (next) return leading(next, around);
-  if (previous) return { anchor: previous, slot: 'after' };
-  return parent === root ? { anchor: root, slot: 'after' } : leading(parent, around.slice(0, -1));
+  if (previous) return { anchor: previous, slot: 'after', around };
+  return parent === root ? { anchor: root, slot: 'after', around } : leading(parent, around.slice(0, -1));
 }
 
 /** Before an anchor, or before the first one around it that begins a line. */
 function leading(anchor: Anchor, around: readonly Anchor[]): Place {
   const place = anchor.midLine ? (around.findLast((outer) => !outer.midLine) ?? anchor) : anchor;
-  return { anchor: place, slot: 'leading' };
+  return { anchor: place, slot: 'leading', around };
+}
+
+/** The line that ends where an anchor ends: the last one of a block. */
+function lastLineOf(anchor: Anchor, around: readonly Anchor[]): { anchor: Anchor; around: readonly Anchor[] } {
+  const inner = lastLine(anchor);
+  return inner ? lastLineOf(inner, [...around, anchor]) : { anchor, around };
 }
 
 function containing(anchor: Anchor, start: number, end: number): Anchor | undefined {
   const inner = anchor.inner[lastIndexStarting(anchor.inner, start)];
   return inner && inner.start <= start && inner.end >= end ? inner : undefined;
+}
+
+interface Between {
+  readonly parent: Anchor;
+  readonly previous: Anchor;
+  readonly next: Anchor;
+  readonly text: string;
+}
+
+/** Whether a comment between two statements stands before the `elif` or `else` that parts them. */
+function isBeforeBranch(comment: Comment, { parent: { node }, previous, next, text }: Between): boolean {
+  if (node.kind !== 'IfDeclaration' && node.kind !== 'IfStatement') return false;
+  const bodies: readonly (readonly AnyNode[])[] = [...node.branches.map(({ body }) => body), node.otherwise ?? []];
+  if (bodies.some((body) => body.includes(previous.node) && body.includes(next.node))) return false;
+  const between = text.slice(previous.end, next.start).replace(/\/\*[\s\S]*?\*\/|(?:#|\/\/)[^\n]*/g, (found) => ' '.repeat(found.length));
+  return comment.span.start < previous.end + between.search(/\S/);
 }
 
 /** The last line of a block that a comment behind the block still belongs to by its indentation. */

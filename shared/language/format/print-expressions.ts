@@ -252,7 +252,7 @@ export class ExpressionPrinter {
     return group(this.#patternParts(pattern, body));
   }
 
-  #patternParts({ within, partitionBy }: Pattern, body: Doc): Doc {
+  #patternParts({ body: element, within, partitionBy }: Pattern, body: Doc): Doc {
     const clauses: Doc[] = [];
     if (within) clauses.push(concat('within ', this.#clause(within)));
     if (partitionBy.length > 0)
@@ -265,7 +265,8 @@ export class ExpressionPrinter {
           ),
         ),
       );
-    const tail = clauses.length === 0 ? '' : nest(concat(line, join(' ', clauses)));
+    const isCall = 'form' in element && element.form === 'call';
+    const tail = clauses.length === 0 ? '' : nest(concat(isCall ? ' ' : line, join(' ', clauses)));
     return concat(body, tail);
   }
 

@@ -107,8 +107,7 @@ fn with_many_parameters(first_parameter: float, second_parameter: [str], third_p
           FirstEventType as first,
           SecondEventType+ where key == first.key as second,
           ThirdEventType where key == first.key
-      )
-          within 10m partition by key
+      ) within 10m partition by key
       let long_sum = first_long_variable_name
           + second_long_variable_name
           + third_long_variable_name
@@ -244,37 +243,44 @@ test "t": # the test
       "#!shebang
       # about the event
       event Login: # a login
-          user: str   # who
+          user: str # who
           # where from
 
           # the address
           ip: str
           # the last one
+
       # about the stream
       stream S = Login # the source
           # only some
-          .where(user != "root" # not root
-            and ip != "") # nor nobody
+          .where(
+              # not root
+              user != "root" and ip != ""
+          ) # nor nobody
           .emit(
               # first
               user: user, # trailing
-              ip: /* inline */ ip
+              /* inline */
+              ip: ip
               # last
           )
-          // the end
+
+      // the end
       let x = [
           1, # one
           # two
           2
       ]
-      fn f(a, # the first
-          b): # the second
+
+      # the second
+      fn f(a, b): # the first
           # begins
           if a: # a
               return 1 # one
               # after one
-          # before else
-          else: # otherwise
+          else:
+              # before else
+              # otherwise
               return 2
           # ends
 
@@ -286,10 +292,13 @@ test "t": # the test
           within 5m # bound
 
       test "t": # the test
-          at 0s Login { # fields
-              user: "a" } # at 0
+          at 0s Login {
+              # fields
+              user: "a"
+          } # at 0
           # nothing more
-      # the very end"
+      # the very end
+      "
     `);
   });
 
