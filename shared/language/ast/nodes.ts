@@ -17,7 +17,10 @@ interface Node<K extends string> {
   readonly span: Span;
 }
 
-/** A name as written, backticks taken off. `quoted` is true when it stood in backticks. */
+/**
+ * A name as written, backticks taken off. `quoted` is true when it stood in backticks. Where a name of an imported file may
+ * stand (`extends`, `.emit as`, `emit`, tests, `.not(X where e)`) the text may be dotted: `common.Login`.
+ */
 export interface Identifier extends Node<'Identifier'> {
   readonly text: string;
   readonly quoted: boolean;
@@ -74,7 +77,7 @@ export interface TypeDeclaration extends Node<'TypeDeclaration'> {
 }
 
 export type TypeExpression = NamedType | ArrayType | MapType | OptionalType;
-/** Also unsupported generic forms such as `Stream<T>` (with `parameters`), which the checker refuses (E062). */
+/** Also forms that the checker refuses (E062): generic ones such as `Stream<T>`, and a tuple `(A, B)` as `tuple<A, B>`. */
 export interface NamedType extends Node<'NamedType'> {
   /** May be dotted: `common.UserId`. */
   readonly name: string;

@@ -264,8 +264,8 @@ test "t": # the test
               ip: ip
               # last
           )
+          // the end
 
-      // the end
       let x = [
           1, # one
           # two
