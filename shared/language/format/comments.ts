@@ -202,8 +202,11 @@ function endOfBlock(previous: Anchor, column: number, text: string): Anchor | un
 }
 
 function lastLine(anchor: Anchor): Anchor | undefined {
+  const { kind } = anchor.node;
   const last = anchor.inner.at(-1);
-  return isBlock(anchor.node) && last && (lineKinds.has(last.node.kind) || anchor.node.kind === 'ConfigDeclaration') ? last : undefined;
+  if (!last) return undefined;
+  if (kind === 'StreamDeclaration') return last.node.kind === 'OperatorCall' ? last : undefined;
+  return blockKinds.has(kind) && (lineKinds.has(last.node.kind) || kind === 'ConfigDeclaration') ? last : undefined;
 }
 
 const blockKinds: ReadonlySet<AnyNode['kind']> = new Set<AnyNode['kind']>([

@@ -376,90 +376,91 @@ function peg$parse(input, options) {
   const peg$e48 = peg$literalExpectation("timer", false);
   const peg$e49 = peg$literalExpectation("on", false);
   const peg$e50 = peg$classExpectation([".", "\x01"], false, false, false);
-  const peg$e51 = peg$literalExpectation("asc", false);
-  const peg$e52 = peg$literalExpectation("desc", false);
-  const peg$e53 = peg$literalExpectation("where", false);
-  const peg$e54 = peg$literalExpectation("AND", false);
-  const peg$e55 = peg$literalExpectation("OR", false);
-  const peg$e56 = peg$literalExpectation("partition", false);
-  const peg$e57 = peg$literalExpectation("by", false);
-  const peg$e58 = peg$literalExpectation("SEQ", false);
-  const peg$e59 = peg$literalExpectation("sequence", false);
-  const peg$e60 = peg$literalExpectation("all", false);
-  const peg$e61 = peg$literalExpectation("NOT", false);
-  const peg$e62 = peg$literalExpectation(".", false);
-  const peg$e63 = peg$otherExpectation("a quantifier");
-  const peg$e64 = peg$classExpectation(["+", "*", "?"], false, false, false);
-  const peg$e65 = peg$literalExpectation("[", false);
-  const peg$e66 = peg$literalExpectation("]", false);
-  const peg$e67 = peg$literalExpectation("within", false);
-  const peg$e68 = peg$literalExpectation("=>", false);
-  const peg$e69 = peg$classExpectation([";", "\n"], false, false, false);
-  const peg$e70 = peg$classExpectation([" ", "\t", "\r", "\n", ";"], false, false, false);
-  const peg$e71 = peg$literalExpectation("then", false);
-  const peg$e72 = peg$literalExpectation("is", false);
-  const peg$e73 = peg$literalExpectation("not", false);
-  const peg$e74 = peg$literalExpectation("null", false);
-  const peg$e75 = peg$otherExpectation("an operator");
-  const peg$e76 = peg$classExpectation(["-", "+", "*", "/", "%", "<", ">", "=", "!", "&", "|", "^", "?", ".", "a", "o", "i", "n"], false, false, false);
-  const peg$e77 = peg$literalExpectation("==", false);
-  const peg$e78 = peg$literalExpectation("!=", false);
-  const peg$e79 = peg$literalExpectation("<=", false);
-  const peg$e80 = peg$literalExpectation("<<", false);
-  const peg$e81 = peg$literalExpectation("<", false);
-  const peg$e82 = peg$literalExpectation(">=", false);
-  const peg$e83 = peg$literalExpectation(">>", false);
-  const peg$e84 = peg$classExpectation(["+", ">"], false, false, false);
-  const peg$e85 = peg$literalExpectation("-", false);
-  const peg$e86 = peg$literalExpectation(">", false);
-  const peg$e87 = peg$literalExpectation("**", false);
-  const peg$e88 = peg$classExpectation(["%", "*", "/"], false, false, false);
-  const peg$e89 = peg$literalExpectation("&&", false);
-  const peg$e90 = peg$literalExpectation("||", false);
-  const peg$e91 = peg$literalExpectation("??", false);
-  const peg$e92 = peg$classExpectation(["&", "^", "|"], false, false, false);
-  const peg$e93 = peg$literalExpectation("..=", false);
-  const peg$e94 = peg$literalExpectation("..", false);
-  const peg$e95 = peg$literalExpectation("and", false);
-  const peg$e96 = peg$literalExpectation("or", false);
-  const peg$e97 = peg$literalExpectation("~", false);
-  const peg$e98 = peg$literalExpectation("!", false);
-  const peg$e99 = peg$literalExpectation("?", false);
-  const peg$e100 = peg$otherExpectation("a name");
-  const peg$e101 = peg$literalExpectation("true", false);
-  const peg$e102 = peg$literalExpectation("false", false);
-  const peg$e103 = peg$otherExpectation("a key");
-  const peg$e104 = peg$otherExpectation("a type");
-  const peg$e105 = peg$classExpectation([["A", "Z"], ["a", "z"], ["0", "9"], "_"], false, false, false);
-  const peg$e106 = peg$literalExpectation("`", false);
-  const peg$e107 = peg$classExpectation(["`", "\n"], true, false, false);
-  const peg$e108 = peg$classExpectation([["A", "Z"], ["a", "z"], "_"], false, false, false);
-  const peg$e109 = peg$classExpectation([["A", "Z"], ["a", "z"], "_", "`"], false, false, false);
-  const peg$e110 = peg$otherExpectation("a number");
-  const peg$e111 = peg$classExpectation(["e", "E"], false, false, false);
-  const peg$e112 = peg$classExpectation(["+", "-"], false, false, false);
-  const peg$e113 = peg$classExpectation([["0", "9"], "_"], false, false, false);
-  const peg$e114 = peg$otherExpectation("a timestamp");
-  const peg$e115 = peg$literalExpectation("@", false);
-  const peg$e116 = peg$literalExpectation("T", false);
-  const peg$e117 = peg$classExpectation([["0", "9"], ":"], false, false, false);
-  const peg$e118 = peg$literalExpectation("Z", false);
-  const peg$e119 = peg$otherExpectation("a string");
-  const peg$e120 = peg$literalExpectation("\"", false);
-  const peg$e121 = peg$classExpectation(["\"", "\\", "\n"], true, false, false);
-  const peg$e122 = peg$literalExpectation("\\", false);
-  const peg$e123 = peg$classExpectation(["\n"], true, false, false);
-  const peg$e124 = peg$literalExpectation("'", false);
-  const peg$e125 = peg$classExpectation(["'", "\n"], true, false, false);
-  const peg$e126 = peg$literalExpectation("''", false);
-  const peg$e127 = peg$literalExpectation("f\"", false);
-  const peg$e128 = peg$classExpectation(["\"", "\\", "{", "}", "\n"], true, false, false);
-  const peg$e129 = peg$literalExpectation("\\u{", false);
-  const peg$e130 = peg$classExpectation([["0", "9"], ["A", "F"], ["a", "f"]], false, false, false);
-  const peg$e131 = peg$literalExpectation("{{", false);
-  const peg$e132 = peg$literalExpectation("}}", false);
-  const peg$e133 = peg$classExpectation([" ", "\t", "\r"], false, false, false);
-  const peg$e134 = peg$classExpectation([" ", "\t", "\r", "\n"], false, false, false);
+  const peg$e51 = peg$anyExpectation();
+  const peg$e52 = peg$literalExpectation("asc", false);
+  const peg$e53 = peg$literalExpectation("desc", false);
+  const peg$e54 = peg$literalExpectation("where", false);
+  const peg$e55 = peg$literalExpectation("AND", false);
+  const peg$e56 = peg$literalExpectation("OR", false);
+  const peg$e57 = peg$literalExpectation("partition", false);
+  const peg$e58 = peg$literalExpectation("by", false);
+  const peg$e59 = peg$literalExpectation("SEQ", false);
+  const peg$e60 = peg$literalExpectation("sequence", false);
+  const peg$e61 = peg$literalExpectation("all", false);
+  const peg$e62 = peg$literalExpectation("NOT", false);
+  const peg$e63 = peg$literalExpectation(".", false);
+  const peg$e64 = peg$otherExpectation("a quantifier");
+  const peg$e65 = peg$classExpectation(["+", "*", "?"], false, false, false);
+  const peg$e66 = peg$literalExpectation("[", false);
+  const peg$e67 = peg$literalExpectation("]", false);
+  const peg$e68 = peg$literalExpectation("within", false);
+  const peg$e69 = peg$literalExpectation("=>", false);
+  const peg$e70 = peg$classExpectation([";", "\n"], false, false, false);
+  const peg$e71 = peg$classExpectation([" ", "\t", "\r", "\n", ";"], false, false, false);
+  const peg$e72 = peg$literalExpectation("then", false);
+  const peg$e73 = peg$literalExpectation("is", false);
+  const peg$e74 = peg$literalExpectation("not", false);
+  const peg$e75 = peg$literalExpectation("null", false);
+  const peg$e76 = peg$otherExpectation("an operator");
+  const peg$e77 = peg$classExpectation(["-", "+", "*", "/", "%", "<", ">", "=", "!", "&", "|", "^", "?", ".", "a", "o", "i", "n"], false, false, false);
+  const peg$e78 = peg$literalExpectation("==", false);
+  const peg$e79 = peg$literalExpectation("!=", false);
+  const peg$e80 = peg$literalExpectation("<=", false);
+  const peg$e81 = peg$literalExpectation("<<", false);
+  const peg$e82 = peg$literalExpectation("<", false);
+  const peg$e83 = peg$literalExpectation(">=", false);
+  const peg$e84 = peg$literalExpectation(">>", false);
+  const peg$e85 = peg$classExpectation(["+", ">"], false, false, false);
+  const peg$e86 = peg$literalExpectation("-", false);
+  const peg$e87 = peg$literalExpectation(">", false);
+  const peg$e88 = peg$literalExpectation("**", false);
+  const peg$e89 = peg$classExpectation(["%", "*", "/"], false, false, false);
+  const peg$e90 = peg$literalExpectation("&&", false);
+  const peg$e91 = peg$literalExpectation("||", false);
+  const peg$e92 = peg$literalExpectation("??", false);
+  const peg$e93 = peg$classExpectation(["&", "^", "|"], false, false, false);
+  const peg$e94 = peg$literalExpectation("..=", false);
+  const peg$e95 = peg$literalExpectation("..", false);
+  const peg$e96 = peg$literalExpectation("and", false);
+  const peg$e97 = peg$literalExpectation("or", false);
+  const peg$e98 = peg$literalExpectation("~", false);
+  const peg$e99 = peg$literalExpectation("!", false);
+  const peg$e100 = peg$literalExpectation("?", false);
+  const peg$e101 = peg$otherExpectation("a name");
+  const peg$e102 = peg$literalExpectation("true", false);
+  const peg$e103 = peg$literalExpectation("false", false);
+  const peg$e104 = peg$otherExpectation("a key");
+  const peg$e105 = peg$otherExpectation("a type");
+  const peg$e106 = peg$classExpectation([["A", "Z"], ["a", "z"], ["0", "9"], "_"], false, false, false);
+  const peg$e107 = peg$literalExpectation("`", false);
+  const peg$e108 = peg$classExpectation(["`", "\n"], true, false, false);
+  const peg$e109 = peg$classExpectation([["A", "Z"], ["a", "z"], "_"], false, false, false);
+  const peg$e110 = peg$classExpectation([["A", "Z"], ["a", "z"], "_", "`"], false, false, false);
+  const peg$e111 = peg$otherExpectation("a number");
+  const peg$e112 = peg$classExpectation(["e", "E"], false, false, false);
+  const peg$e113 = peg$classExpectation(["+", "-"], false, false, false);
+  const peg$e114 = peg$classExpectation([["0", "9"], "_"], false, false, false);
+  const peg$e115 = peg$otherExpectation("a timestamp");
+  const peg$e116 = peg$literalExpectation("@", false);
+  const peg$e117 = peg$literalExpectation("T", false);
+  const peg$e118 = peg$classExpectation([["0", "9"], ":"], false, false, false);
+  const peg$e119 = peg$literalExpectation("Z", false);
+  const peg$e120 = peg$otherExpectation("a string");
+  const peg$e121 = peg$literalExpectation("\"", false);
+  const peg$e122 = peg$classExpectation(["\"", "\\", "\n"], true, false, false);
+  const peg$e123 = peg$literalExpectation("\\", false);
+  const peg$e124 = peg$classExpectation(["\n"], true, false, false);
+  const peg$e125 = peg$literalExpectation("'", false);
+  const peg$e126 = peg$classExpectation(["'", "\n"], true, false, false);
+  const peg$e127 = peg$literalExpectation("''", false);
+  const peg$e128 = peg$literalExpectation("f\"", false);
+  const peg$e129 = peg$classExpectation(["\"", "\\", "{", "}", "\n"], true, false, false);
+  const peg$e130 = peg$literalExpectation("\\u{", false);
+  const peg$e131 = peg$classExpectation([["0", "9"], ["A", "F"], ["a", "f"]], false, false, false);
+  const peg$e132 = peg$literalExpectation("{{", false);
+  const peg$e133 = peg$literalExpectation("}}", false);
+  const peg$e134 = peg$classExpectation([" ", "\t", "\r"], false, false, false);
+  const peg$e135 = peg$classExpectation([" ", "\t", "\r", "\n"], false, false, false);
 
   function peg$f0(name, parent) {    return { name, parent };  }
   function peg$f1(name) {    return null;  }
@@ -506,123 +507,129 @@ function peg$parse(input, options) {
   function peg$f34() {    return node('Identifier', { text: 'on', quoted: false });  }
   function peg$f35(name) {    return name.text === 'emit';  }
   function peg$f36(name, as, arguments_) {    return node('OperatorCall', { name, as, arguments: arguments_ });  }
-  function peg$f37() {    return ahead(patterns.named, input, offset());  }
-  function peg$f38(name, value, order) {    return node('Argument', { name, value, order });  }
-  function peg$f39(operators) {    return node('Chain', { operators: [operators[0], ...operators[1]] });  }
-  function peg$f40() {    return hasArrow(input, offset(), lastArrow);  }
-  function peg$f41(pattern) {    return node('PatternArgument', { pattern: finishArgument(pattern, notes) });  }
-  function peg$f42(value, condition) {    return condition === null ? value : wrapFiltered({ value, condition, span: span(), notes, step: true });  }
-  function peg$f43(items, tail) {    return { ...items, span: span(), tail };  }
-  function peg$f44(first, rest) {    return { first, rest, span: span(), tail: [] };  }
-  function peg$f45(link, item) {    return { link, item };  }
-  function peg$f46(keys) {    return { form: 'partition', span: span(), keys };  }
-  function peg$f47(open, quantifier, suffixes) {    return { ...open, quantifier, suffixes, end: span().end };  }
-  function peg$f48(pattern) {    return { form: 'group', span: span(), pattern: finishGroup(pattern, notes) };  }
-  function peg$f49(name, items) {    return { form: 'call', span: span(), name, items };  }
-  function peg$f50() {    return ahead(patterns.named, input, offset());  }
-  function peg$f51(name, items) {    return { name, items };  }
-  function peg$f52(all, negated, inner, suffixes) {
+  function peg$f37() {    return canBe('arguments');  }
+  function peg$f38() {    return cannotBe('arguments');  }
+  function peg$f39() {    return ahead(patterns.named, input, offset());  }
+  function peg$f40(name, value, order) {    return node('Argument', { name, value, order });  }
+  function peg$f41(operators) {    return node('Chain', { operators: [operators[0], ...operators[1]] });  }
+  function peg$f42() {    return hasArrow(input, offset(), lastArrow);  }
+  function peg$f43(pattern) {    return node('PatternArgument', { pattern: finishArgument(pattern, notes) });  }
+  function peg$f44(value, condition) {    return condition === null ? value : wrapFiltered({ value, condition, span: span(), notes, step: true });  }
+  function peg$f45(items, tail) {    return { ...items, span: span(), tail };  }
+  function peg$f46(first, rest) {    return { first, rest, span: span(), tail: [] };  }
+  function peg$f47(link, item) {    return { link, item };  }
+  function peg$f48(keys) {    return { form: 'partition', span: span(), keys };  }
+  function peg$f49() {    return canBe('item');  }
+  function peg$f50() {    return cannotBe('item');  }
+  function peg$f51(open, quantifier, suffixes) {    return { ...open, quantifier, suffixes, end: span().end };  }
+  function peg$f52(pattern) {    return { form: 'group', span: span(), pattern: finishGroup(pattern, notes) };  }
+  function peg$f53(name, items) {    return { form: 'call', span: span(), name, items };  }
+  function peg$f54() {    return ahead(patterns.named, input, offset());  }
+  function peg$f55(name, items) {    return { name, items };  }
+  function peg$f56(all, negated, inner, suffixes) {
     return { ...inner, all: inner.all || all !== null, negated, span: span(), suffixes: [...inner.suffixes, ...suffixes] };
   }
-  function peg$f53(all, negated, type, early, direct, late, suffixes) {
+  function peg$f57(all, negated, type, early, direct, late, suffixes) {
     if (early && late) notes.report(late.span, 'the step has a quantifier already');
     return { form: 'step', span: span(), all: all !== null, negated, type, quantifier: early ?? late, suffixes: [...direct, ...suffixes] };
   }
-  function peg$f54() {    return ahead(patterns.all, input, offset());  }
-  function peg$f55() {    return ahead(patterns.not, input, offset());  }
-  function peg$f56() {    return span();  }
-  function peg$f57(head) {    return ahead(patterns.emitAs, input, offset());  }
-  function peg$f58(head, tail) {    return [head, ...tail];  }
-  function peg$f59(text) {    return node('Quantifier', { text, min: text === '+' ? 1 : 0, max: text === '?' ? 1 : Infinity });  }
-  function peg$f60(min) {    return Infinity;  }
-  function peg$f61(min, max) {    return node('Quantifier', { text: 'range', min, max: max ?? min });  }
-  function peg$f62(digits) {    return Number(digits);  }
-  function peg$f63(expression) {    return { form: 'where', span: span(), expression };  }
-  function peg$f64(name) {    return { form: 'as', span: span(), name };  }
-  function peg$f65(expression) {    return { form: 'where', span: span(), expression };  }
-  function peg$f66(expression) {    return { form: 'within', span: span(), expression };  }
-  function peg$f67(operator) {    return { form: 'operator', span: span(), operator };  }
-  function peg$f68() {    return enter();  }
-  function peg$f69() {    return leave();  }
-  function peg$f70() {    leave(); return false;  }
-  function peg$f71(heads, body) {    return foldLambda(heads, body);  }
-  function peg$f72(heads, otherwise) {    return foldConditional(heads, otherwise);  }
-  function peg$f73() {    return ahead(patterns.lambda, input, offset());  }
-  function peg$f74(parameters) {    return { start: span().start, parameters };  }
-  function peg$f75(name) {    return [name];  }
-  function peg$f76() {    return isBlockAhead(input, offset(), holes);  }
-  function peg$f77(statements) {    return node('Block', { statements });  }
-  function peg$f78() {    return ahead(patterns.binding, input, offset());  }
-  function peg$f79() {    return ahead(patterns.assignment, input, offset());  }
-  function peg$f80(condition, then) {    return { start: span().start, condition, then };  }
-  function peg$f81(head, tail) {    return tail.length === 0 && head.prefixes === undefined ? head : foldOperation(head, tail, notes);  }
-  function peg$f82(operator, operand) {    return { operator, operand, start: span().start };  }
-  function peg$f83(negated) {    return { operator: negated ? 'is not null' : 'is null', operand: null, span: span() };  }
-  function peg$f84() {    return '-';  }
-  function peg$f85() {    return 'and';  }
-  function peg$f86() {    return 'or';  }
-  function peg$f87() {    return 'not in';  }
-  function peg$f88(prefixes, operand) {    return { prefixes, operand };  }
-  function peg$f89() {    return '-';  }
-  function peg$f90() {    return 'not';  }
-  function peg$f91() {    return 'not';  }
-  function peg$f92(operator) {    return { operator, start: span().start };  }
-  function peg$f93(head, tail) {    return tail.length === 0 ? head : foldPostfix(head, tail);  }
-  function peg$f94(arguments_) {    return { form: 'call', end: span().end, arguments: arguments_ };  }
-  function peg$f95(index) {    return { ...index, end: span().end };  }
-  function peg$f96() {    return false;  }
-  function peg$f97() {    return true;  }
-  function peg$f98(optional, name) {    return { form: 'member', end: span().end, name, optional };  }
-  function peg$f99(from, to) {    return { form: 'slice', from, to };  }
-  function peg$f100(index) {    return { form: 'index', index };  }
-  function peg$f101(text) {    return node('Name', { name: text, quoted: false });  }
-  function peg$f102(text) {    return node('Name', { name: text, quoted: true });  }
-  function peg$f103() {    return node('BoolLiteral', { value: true });  }
-  function peg$f104() {    return node('BoolLiteral', { value: false });  }
-  function peg$f105() {    return node('NullLiteral', {});  }
-  function peg$f106(value, condition) {
+  function peg$f58() {    return ahead(patterns.all, input, offset());  }
+  function peg$f59() {    return ahead(patterns.not, input, offset());  }
+  function peg$f60() {    return span();  }
+  function peg$f61(head) {    return ahead(patterns.emitAs, input, offset());  }
+  function peg$f62(head, tail) {    return [head, ...tail];  }
+  function peg$f63(text) {    return node('Quantifier', { text, min: text === '+' ? 1 : 0, max: text === '?' ? 1 : Infinity });  }
+  function peg$f64(min) {    return Infinity;  }
+  function peg$f65(min, max) {    return node('Quantifier', { text: 'range', min, max: max ?? min });  }
+  function peg$f66(digits) {    return Number(digits);  }
+  function peg$f67(expression) {    return { form: 'where', span: span(), expression };  }
+  function peg$f68(name) {    return { form: 'as', span: span(), name };  }
+  function peg$f69(expression) {    return { form: 'where', span: span(), expression };  }
+  function peg$f70(expression) {    return { form: 'within', span: span(), expression };  }
+  function peg$f71(operator) {    return { form: 'operator', span: span(), operator };  }
+  function peg$f72() {    return canBe('expression');  }
+  function peg$f73() {    return cannotBe('expression');  }
+  function peg$f74() {    return enter();  }
+  function peg$f75() {    return leave();  }
+  function peg$f76() {    leave(); return false;  }
+  function peg$f77(heads, body) {    return foldLambda(heads, body);  }
+  function peg$f78(heads, otherwise) {    return foldConditional(heads, otherwise);  }
+  function peg$f79() {    return ahead(patterns.lambda, input, offset());  }
+  function peg$f80(parameters) {    return { start: span().start, parameters };  }
+  function peg$f81(name) {    return [name];  }
+  function peg$f82() {    return isBlockAhead(input, offset(), holes);  }
+  function peg$f83(statements) {    return node('Block', { statements });  }
+  function peg$f84() {    return ahead(patterns.binding, input, offset());  }
+  function peg$f85() {    return ahead(patterns.assignment, input, offset());  }
+  function peg$f86(condition, then) {    return { start: span().start, condition, then };  }
+  function peg$f87(head, tail) {    return tail.length === 0 && head.prefixes === undefined ? head : foldOperation(head, tail, notes);  }
+  function peg$f88(operator, operand) {    return { operator, operand, start: span().start };  }
+  function peg$f89(negated) {    return { operator: negated ? 'is not null' : 'is null', operand: null, span: span() };  }
+  function peg$f90() {    return '-';  }
+  function peg$f91() {    return 'and';  }
+  function peg$f92() {    return 'or';  }
+  function peg$f93() {    return 'not in';  }
+  function peg$f94(prefixes, operand) {    return { prefixes, operand };  }
+  function peg$f95() {    return '-';  }
+  function peg$f96() {    return 'not';  }
+  function peg$f97() {    return 'not';  }
+  function peg$f98(operator) {    return { operator, start: span().start };  }
+  function peg$f99(head, tail) {    return tail.length === 0 ? head : foldPostfix(head, tail);  }
+  function peg$f100(arguments_) {    return { form: 'call', end: span().end, arguments: arguments_ };  }
+  function peg$f101(index) {    return { ...index, end: span().end };  }
+  function peg$f102() {    return false;  }
+  function peg$f103() {    return true;  }
+  function peg$f104(optional, name) {    return { form: 'member', end: span().end, name, optional };  }
+  function peg$f105(from, to) {    return { form: 'slice', from, to };  }
+  function peg$f106(index) {    return { form: 'index', index };  }
+  function peg$f107(text) {    return node('Name', { name: text, quoted: false });  }
+  function peg$f108(text) {    return node('Name', { name: text, quoted: true });  }
+  function peg$f109() {    return node('BoolLiteral', { value: true });  }
+  function peg$f110() {    return node('BoolLiteral', { value: false });  }
+  function peg$f111() {    return node('NullLiteral', {});  }
+  function peg$f112(value, condition) {
     const expression = condition === null ? value : wrapFiltered({ value, condition, span: { start: value.span.start, end: condition.span.end }, notes, step: false });
     return node('Parenthesized', { expression });
   }
-  function peg$f107(items) {    return node('ArrayLiteral', { items });  }
-  function peg$f108() {    return isHoleAhead(input, offset(), { holes, base, notes });  }
-  function peg$f109(name) {    return node('Hole', { name });  }
-  function peg$f110(entries) {    return node('MapLiteral', { entries });  }
-  function peg$f111(key, value) {    return node('MapEntry', { ...key, value });  }
-  function peg$f112(name) {    return { key: name.text, quoted: name.quoted };  }
-  function peg$f113(string) {    return { key: string.value, quoted: true };  }
-  function peg$f114() {    return enter();  }
-  function peg$f115() {    return leave();  }
-  function peg$f116() {    leave(); return false;  }
-  function peg$f117(type, marks) {
+  function peg$f113(items) {    return node('ArrayLiteral', { items });  }
+  function peg$f114() {    return isHoleAhead(input, offset(), { holes, base, notes });  }
+  function peg$f115(name) {    return node('Hole', { name });  }
+  function peg$f116(entries) {    return node('MapLiteral', { entries });  }
+  function peg$f117(key, value) {    return node('MapEntry', { ...key, value });  }
+  function peg$f118(name) {    return { key: name.text, quoted: name.quoted };  }
+  function peg$f119(string) {    return { key: string.value, quoted: true };  }
+  function peg$f120() {    return enter();  }
+  function peg$f121() {    return leave();  }
+  function peg$f122() {    leave(); return false;  }
+  function peg$f123(type, marks) {
     return marks.reduce((of, end) => ({ kind: 'OptionalType', span: { start: of.span.start, end }, of }), type);
   }
-  function peg$f118() {    return span().end;  }
-  function peg$f119(item) {    return node('ArrayType', { item });  }
-  function peg$f120(key, value) {    return node('MapType', { key, value });  }
-  function peg$f121(parameters) {    return node('NamedType', { name: 'tuple', parameters });  }
-  function peg$f122(name, parameters) {    return node('NamedType', { name: name.text, parameters: parameters ?? [] });  }
-  function peg$f123(text) {    return node('Identifier', { text, quoted: false });  }
-  function peg$f124(text) {    return node('Identifier', { text, quoted: true });  }
-  function peg$f125(text) {    return node('Identifier', { text, quoted: false });  }
-  function peg$f126(text) {    return node('Identifier', { text, quoted: true });  }
-  function peg$f127(head, tail) {
+  function peg$f124() {    return span().end;  }
+  function peg$f125(item) {    return node('ArrayType', { item });  }
+  function peg$f126(key, value) {    return node('MapType', { key, value });  }
+  function peg$f127(parameters) {    return node('NamedType', { name: 'tuple', parameters });  }
+  function peg$f128(name, parameters) {    return node('NamedType', { name: name.text, parameters: parameters ?? [] });  }
+  function peg$f129(text) {    return node('Identifier', { text, quoted: false });  }
+  function peg$f130(text) {    return node('Identifier', { text, quoted: true });  }
+  function peg$f131(text) {    return node('Identifier', { text, quoted: false });  }
+  function peg$f132(text) {    return node('Identifier', { text, quoted: true });  }
+  function peg$f133(head, tail) {
     return tail.length === 0 ? head : node('Identifier', { text: [head, ...tail].map((part) => part.text).join('.'), quoted: false });
   }
-  function peg$f128(word) {    return !isReserved(word);  }
-  function peg$f129() {    return holes !== null;  }
-  function peg$f130(name) {    return holes.has(name);  }
-  function peg$f131(text) {    return readNumeric(text, span(), notes);  }
-  function peg$f132(text) {    return readTimestamp(text, span(), notes);  }
-  function peg$f133(text) {    return node('StringLiteral', { value: readString(text, base + offset() + 1, notes), raw: false });  }
-  function peg$f134(text) {    return node('StringLiteral', { value: readRawString(text), raw: true });  }
-  function peg$f135(parts) {    return node('TemplateLiteral', { parts });  }
-  function peg$f136(pieces) {    return pieces.join('');  }
-  function peg$f137(text) {    return readString(text, base + offset(), notes);  }
-  function peg$f138() {    return '\x7b';  }
-  function peg$f139() {    return '\x7d';  }
-  function peg$f140() {    return isLoopVariableAhead(input, offset(), holes);  }
-  function peg$f141(name) {    return node('Hole', { name });  }
+  function peg$f134(word) {    return !isReserved(word);  }
+  function peg$f135() {    return holes !== null;  }
+  function peg$f136(name) {    return holes.has(name);  }
+  function peg$f137(text) {    return readNumeric(text, span(), notes);  }
+  function peg$f138(text) {    return readTimestamp(text, span(), notes);  }
+  function peg$f139(text) {    return node('StringLiteral', { value: readString(text, base + offset() + 1, notes), raw: false });  }
+  function peg$f140(text) {    return node('StringLiteral', { value: readRawString(text), raw: true });  }
+  function peg$f141(parts) {    return node('TemplateLiteral', { parts });  }
+  function peg$f142(pieces) {    return pieces.join('');  }
+  function peg$f143(text) {    return readString(text, base + offset(), notes);  }
+  function peg$f144() {    return '\x7b';  }
+  function peg$f145() {    return '\x7d';  }
+  function peg$f146() {    return isLoopVariableAhead(input, offset(), holes);  }
+  function peg$f147(name) {    return node('Hole', { name });  }
   let peg$currPos = options.peg$currPos | 0;
   let peg$savedPos = peg$currPos;
   const peg$posDetailsCache = [{ line: 1, column: 1 }];
@@ -3038,6 +3045,62 @@ function peg$parse(input, options) {
   }
 
   function peg$parseArguments() {
+    let s0, s1, s2;
+
+    s0 = peg$currPos;
+    peg$savedPos = peg$currPos;
+    s1 = peg$f37();
+    if (s1) {
+      s1 = undefined;
+    } else {
+      s1 = peg$FAILED;
+    }
+    if (s1 !== peg$FAILED) {
+      s2 = peg$parseArgumentList();
+      if (s2 !== peg$FAILED) {
+        s0 = s2;
+      } else {
+        peg$currPos = s0;
+        s0 = peg$FAILED;
+      }
+    } else {
+      peg$currPos = s0;
+      s0 = peg$FAILED;
+    }
+    if (s0 === peg$FAILED) {
+      s0 = peg$currPos;
+      peg$savedPos = peg$currPos;
+      s1 = peg$f38();
+      if (s1) {
+        s1 = undefined;
+      } else {
+        s1 = peg$FAILED;
+      }
+      if (s1 !== peg$FAILED) {
+        if (input.length > peg$currPos) {
+          s2 = input.charAt(peg$currPos);
+          peg$currPos++;
+        } else {
+          s2 = peg$FAILED;
+          if (peg$silentFails === 0) { peg$fail(peg$e51); }
+        }
+        if (s2 !== peg$FAILED) {
+          s1 = [s1, s2];
+          s0 = s1;
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
+      } else {
+        peg$currPos = s0;
+        s0 = peg$FAILED;
+      }
+    }
+
+    return s0;
+  }
+
+  function peg$parseArgumentList() {
     let s0, s1, s2, s3, s4, s5, s6;
 
     s0 = peg$currPos;
@@ -3097,7 +3160,7 @@ function peg$parse(input, options) {
     s0 = peg$currPos;
     s1 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s2 = peg$f37();
+    s2 = peg$f39();
     if (s2) {
       s2 = undefined;
     } else {
@@ -3147,7 +3210,7 @@ function peg$parse(input, options) {
         s3 = null;
       }
       peg$savedPos = s0;
-      s0 = peg$f38(s1, s2, s3);
+      s0 = peg$f40(s1, s2, s3);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -3166,7 +3229,7 @@ function peg$parse(input, options) {
       peg$currPos += 3;
     } else {
       s2 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e51); }
+      if (peg$silentFails === 0) { peg$fail(peg$e52); }
     }
     if (s2 === peg$FAILED) {
       if (input.substr(peg$currPos, 4) === peg$c49) {
@@ -3174,7 +3237,7 @@ function peg$parse(input, options) {
         peg$currPos += 4;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e52); }
+        if (peg$silentFails === 0) { peg$fail(peg$e53); }
       }
     }
     if (s2 !== peg$FAILED) {
@@ -3235,13 +3298,13 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f39(s1);
+      s1 = peg$f41(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s1 = peg$f40();
+      s1 = peg$f42();
       if (s1) {
         s1 = undefined;
       } else {
@@ -3251,7 +3314,7 @@ function peg$parse(input, options) {
         s2 = peg$parseItems();
         if (s2 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f41(s2);
+          s0 = peg$f43(s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -3271,7 +3334,7 @@ function peg$parse(input, options) {
             peg$currPos += 5;
           } else {
             s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e53); }
+            if (peg$silentFails === 0) { peg$fail(peg$e54); }
           }
           if (s4 !== peg$FAILED) {
             s5 = peg$parseB();
@@ -3296,7 +3359,7 @@ function peg$parse(input, options) {
             s2 = null;
           }
           peg$savedPos = s0;
-          s0 = peg$f42(s1, s2);
+          s0 = peg$f44(s1, s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -3348,7 +3411,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f43(s1, s2);
+      s0 = peg$f45(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -3386,7 +3449,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f44(s1, s2);
+      s0 = peg$f46(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -3405,7 +3468,7 @@ function peg$parse(input, options) {
       s3 = peg$parseItem();
       if (s3 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f45(s1, s3);
+        s0 = peg$f47(s1, s3);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -3436,7 +3499,7 @@ function peg$parse(input, options) {
         peg$currPos += 3;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e54); }
+        if (peg$silentFails === 0) { peg$fail(peg$e55); }
       }
       if (s2 === peg$FAILED) {
         if (input.substr(peg$currPos, 2) === peg$c52) {
@@ -3444,7 +3507,7 @@ function peg$parse(input, options) {
           peg$currPos += 2;
         } else {
           s2 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e55); }
+          if (peg$silentFails === 0) { peg$fail(peg$e56); }
         }
       }
       if (s2 !== peg$FAILED) {
@@ -3478,7 +3541,7 @@ function peg$parse(input, options) {
       peg$currPos += 9;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e56); }
+      if (peg$silentFails === 0) { peg$fail(peg$e57); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
@@ -3489,7 +3552,7 @@ function peg$parse(input, options) {
           peg$currPos += 2;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e57); }
+          if (peg$silentFails === 0) { peg$fail(peg$e58); }
         }
         if (s4 !== peg$FAILED) {
           s5 = peg$parseB();
@@ -3522,7 +3585,7 @@ function peg$parse(input, options) {
             }
             if (s7 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f46(s7);
+              s0 = peg$f48(s7);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -3548,11 +3611,59 @@ function peg$parse(input, options) {
   }
 
   function peg$parseItem() {
-    let s0;
+    let s0, s1, s2;
 
-    s0 = peg$parseGroup();
+    s0 = peg$currPos;
+    peg$savedPos = peg$currPos;
+    s1 = peg$f49();
+    if (s1) {
+      s1 = undefined;
+    } else {
+      s1 = peg$FAILED;
+    }
+    if (s1 !== peg$FAILED) {
+      s2 = peg$parseGroup();
+      if (s2 === peg$FAILED) {
+        s2 = peg$parseStep();
+      }
+      if (s2 !== peg$FAILED) {
+        s0 = s2;
+      } else {
+        peg$currPos = s0;
+        s0 = peg$FAILED;
+      }
+    } else {
+      peg$currPos = s0;
+      s0 = peg$FAILED;
+    }
     if (s0 === peg$FAILED) {
-      s0 = peg$parseStep();
+      s0 = peg$currPos;
+      peg$savedPos = peg$currPos;
+      s1 = peg$f50();
+      if (s1) {
+        s1 = undefined;
+      } else {
+        s1 = peg$FAILED;
+      }
+      if (s1 !== peg$FAILED) {
+        if (input.length > peg$currPos) {
+          s2 = input.charAt(peg$currPos);
+          peg$currPos++;
+        } else {
+          s2 = peg$FAILED;
+          if (peg$silentFails === 0) { peg$fail(peg$e51); }
+        }
+        if (s2 !== peg$FAILED) {
+          s1 = [s1, s2];
+          s0 = s1;
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
+      } else {
+        peg$currPos = s0;
+        s0 = peg$FAILED;
+      }
     }
 
     return s0;
@@ -3599,7 +3710,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f47(s1, s2, s3);
+      s0 = peg$f51(s1, s2, s3);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -3633,7 +3744,7 @@ function peg$parse(input, options) {
         }
         if (s5 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f48(s3);
+          s0 = peg$f52(s3);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -3654,7 +3765,7 @@ function peg$parse(input, options) {
         peg$currPos += 3;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e54); }
+        if (peg$silentFails === 0) { peg$fail(peg$e55); }
       }
       if (s2 === peg$FAILED) {
         if (input.substr(peg$currPos, 2) === peg$c52) {
@@ -3662,7 +3773,7 @@ function peg$parse(input, options) {
           peg$currPos += 2;
         } else {
           s2 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e55); }
+          if (peg$silentFails === 0) { peg$fail(peg$e56); }
         }
         if (s2 === peg$FAILED) {
           if (input.substr(peg$currPos, 3) === peg$c55) {
@@ -3670,7 +3781,7 @@ function peg$parse(input, options) {
             peg$currPos += 3;
           } else {
             s2 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e58); }
+            if (peg$silentFails === 0) { peg$fail(peg$e59); }
           }
           if (s2 === peg$FAILED) {
             if (input.substr(peg$currPos, 8) === peg$c56) {
@@ -3678,7 +3789,7 @@ function peg$parse(input, options) {
               peg$currPos += 8;
             } else {
               s2 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e59); }
+              if (peg$silentFails === 0) { peg$fail(peg$e60); }
             }
           }
         }
@@ -3736,7 +3847,7 @@ function peg$parse(input, options) {
             }
             if (s8 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f49(s1, s5);
+              s0 = peg$f53(s1, s5);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -3764,7 +3875,7 @@ function peg$parse(input, options) {
     s0 = peg$currPos;
     s1 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s2 = peg$f50();
+    s2 = peg$f54();
     if (s2) {
       s2 = undefined;
     } else {
@@ -3802,7 +3913,7 @@ function peg$parse(input, options) {
     s2 = peg$parseItems();
     if (s2 !== peg$FAILED) {
       peg$savedPos = s0;
-      s0 = peg$f51(s1, s2);
+      s0 = peg$f55(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -3865,7 +3976,7 @@ function peg$parse(input, options) {
               }
             }
             peg$savedPos = s0;
-            s0 = peg$f52(s1, s2, s6, s9);
+            s0 = peg$f56(s1, s2, s6, s9);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -3977,7 +4088,7 @@ function peg$parse(input, options) {
           }
         }
         peg$savedPos = s0;
-        s0 = peg$f53(s1, s2, s3, s4, s5, s6, s7);
+        s0 = peg$f57(s1, s2, s3, s4, s5, s6, s7);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -3992,7 +4103,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f54();
+    s1 = peg$f58();
     if (s1) {
       s1 = undefined;
     } else {
@@ -4004,7 +4115,7 @@ function peg$parse(input, options) {
         peg$currPos += 3;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e60); }
+        if (peg$silentFails === 0) { peg$fail(peg$e61); }
       }
       if (s2 !== peg$FAILED) {
         s3 = peg$parseB();
@@ -4033,7 +4144,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f55();
+    s1 = peg$f59();
     if (s1) {
       s1 = undefined;
     } else {
@@ -4045,13 +4156,13 @@ function peg$parse(input, options) {
         peg$currPos += 3;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e61); }
+        if (peg$silentFails === 0) { peg$fail(peg$e62); }
       }
       if (s2 !== peg$FAILED) {
         s3 = peg$parseB();
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f56();
+          s0 = peg$f60();
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4081,11 +4192,11 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e62); }
+        if (peg$silentFails === 0) { peg$fail(peg$e63); }
       }
       if (s4 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
-        s5 = peg$f57(s1);
+        s5 = peg$f61(s1);
         if (s5) {
           s5 = peg$FAILED;
         } else {
@@ -4145,11 +4256,11 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e62); }
+          if (peg$silentFails === 0) { peg$fail(peg$e63); }
         }
         if (s4 !== peg$FAILED) {
           peg$savedPos = peg$currPos;
-          s5 = peg$f57(s1);
+          s5 = peg$f61(s1);
           if (s5) {
             s5 = peg$FAILED;
           } else {
@@ -4203,7 +4314,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f58(s1, s2);
+      s0 = peg$f62(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -4222,11 +4333,11 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e64); }
+      if (peg$silentFails === 0) { peg$fail(peg$e65); }
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f59(s1);
+      s1 = peg$f63(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -4258,7 +4369,7 @@ function peg$parse(input, options) {
               s8 = peg$currPos;
               s9 = '';
               peg$savedPos = s8;
-              s9 = peg$f60(s3);
+              s9 = peg$f64(s3);
               s8 = s9;
             }
             if (s8 !== peg$FAILED) {
@@ -4284,7 +4395,7 @@ function peg$parse(input, options) {
           }
           if (s6 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f61(s3, s5);
+            s0 = peg$f65(s3, s5);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -4301,7 +4412,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e63); }
+      if (peg$silentFails === 0) { peg$fail(peg$e64); }
     }
 
     return s0;
@@ -4341,7 +4452,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f62(s1);
+      s1 = peg$f66(s1);
     }
     s0 = s1;
 
@@ -4357,7 +4468,7 @@ function peg$parse(input, options) {
       peg$currPos += 5;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e53); }
+      if (peg$silentFails === 0) { peg$fail(peg$e54); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
@@ -4366,7 +4477,7 @@ function peg$parse(input, options) {
         s4 = peg$parseExpression();
         if (s4 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f63(s4);
+          s0 = peg$f67(s4);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4395,7 +4506,7 @@ function peg$parse(input, options) {
           s4 = peg$parseName();
           if (s4 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f64(s4);
+            s0 = peg$f68(s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -4431,7 +4542,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e65); }
+      if (peg$silentFails === 0) { peg$fail(peg$e66); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
@@ -4443,11 +4554,11 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s5 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e66); }
+          if (peg$silentFails === 0) { peg$fail(peg$e67); }
         }
         if (s5 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f65(s3);
+          s0 = peg$f69(s3);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4473,7 +4584,7 @@ function peg$parse(input, options) {
       peg$currPos += 6;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e67); }
+      if (peg$silentFails === 0) { peg$fail(peg$e68); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
@@ -4482,7 +4593,7 @@ function peg$parse(input, options) {
         s4 = peg$parseExpression();
         if (s4 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f66(s4);
+          s0 = peg$f70(s4);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4506,7 +4617,7 @@ function peg$parse(input, options) {
     s1 = peg$parseOperator();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f67(s1);
+      s1 = peg$f71(s1);
     }
     s0 = s1;
 
@@ -4514,11 +4625,67 @@ function peg$parse(input, options) {
   }
 
   function peg$parseExpression() {
+    let s0, s1, s2;
+
+    s0 = peg$currPos;
+    peg$savedPos = peg$currPos;
+    s1 = peg$f72();
+    if (s1) {
+      s1 = undefined;
+    } else {
+      s1 = peg$FAILED;
+    }
+    if (s1 !== peg$FAILED) {
+      s2 = peg$parseNestedExpression();
+      if (s2 !== peg$FAILED) {
+        s0 = s2;
+      } else {
+        peg$currPos = s0;
+        s0 = peg$FAILED;
+      }
+    } else {
+      peg$currPos = s0;
+      s0 = peg$FAILED;
+    }
+    if (s0 === peg$FAILED) {
+      s0 = peg$currPos;
+      peg$savedPos = peg$currPos;
+      s1 = peg$f73();
+      if (s1) {
+        s1 = undefined;
+      } else {
+        s1 = peg$FAILED;
+      }
+      if (s1 !== peg$FAILED) {
+        if (input.length > peg$currPos) {
+          s2 = input.charAt(peg$currPos);
+          peg$currPos++;
+        } else {
+          s2 = peg$FAILED;
+          if (peg$silentFails === 0) { peg$fail(peg$e51); }
+        }
+        if (s2 !== peg$FAILED) {
+          s1 = [s1, s2];
+          s0 = s1;
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
+      } else {
+        peg$currPos = s0;
+        s0 = peg$FAILED;
+      }
+    }
+
+    return s0;
+  }
+
+  function peg$parseNestedExpression() {
     let s0, s1, s2, s3;
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f68();
+    s1 = peg$f74();
     if (s1) {
       s1 = undefined;
     } else {
@@ -4528,7 +4695,7 @@ function peg$parse(input, options) {
       s2 = peg$parseExpressionBody();
       if (s2 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
-        s3 = peg$f69();
+        s3 = peg$f75();
         if (s3) {
           s3 = undefined;
         } else {
@@ -4550,7 +4717,7 @@ function peg$parse(input, options) {
     }
     if (s0 === peg$FAILED) {
       peg$savedPos = peg$currPos;
-      s0 = peg$f70();
+      s0 = peg$f76();
       if (s0) {
         s0 = undefined;
       } else {
@@ -4579,7 +4746,7 @@ function peg$parse(input, options) {
       s2 = peg$parseLambdaBody();
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f71(s1, s2);
+        s0 = peg$f77(s1, s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -4604,7 +4771,7 @@ function peg$parse(input, options) {
         s2 = peg$parseExpressionBody();
         if (s2 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f72(s1, s2);
+          s0 = peg$f78(s1, s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4626,7 +4793,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f73();
+    s1 = peg$f79();
     if (s1) {
       s1 = undefined;
     } else {
@@ -4641,12 +4808,12 @@ function peg$parse(input, options) {
           peg$currPos += 2;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e68); }
+          if (peg$silentFails === 0) { peg$fail(peg$e69); }
         }
         if (s4 !== peg$FAILED) {
           s5 = peg$parse_();
           peg$savedPos = s0;
-          s0 = peg$f74(s2);
+          s0 = peg$f80(s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4670,7 +4837,7 @@ function peg$parse(input, options) {
     s1 = peg$parseName();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f75(s1);
+      s1 = peg$f81(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -4731,7 +4898,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f76();
+    s1 = peg$f82();
     if (s1) {
       s1 = undefined;
     } else {
@@ -4782,7 +4949,7 @@ function peg$parse(input, options) {
         }
         if (s7 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f77(s4);
+          s0 = peg$f83(s4);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4812,7 +4979,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s2 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e69); }
+      if (peg$silentFails === 0) { peg$fail(peg$e70); }
     }
     if (s2 !== peg$FAILED) {
       s3 = [];
@@ -4821,7 +4988,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e70); }
+        if (peg$silentFails === 0) { peg$fail(peg$e71); }
       }
       while (s4 !== peg$FAILED) {
         s3.push(s4);
@@ -4830,7 +4997,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e70); }
+          if (peg$silentFails === 0) { peg$fail(peg$e71); }
         }
       }
       s1 = [s1, s2, s3];
@@ -4850,7 +5017,7 @@ function peg$parse(input, options) {
     s1 = peg$parse_();
     s2 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s3 = peg$f78();
+    s3 = peg$f84();
     if (s3) {
       s3 = undefined;
     } else {
@@ -4871,7 +5038,7 @@ function peg$parse(input, options) {
     if (s2 === peg$FAILED) {
       s2 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s3 = peg$f79();
+      s3 = peg$f85();
       if (s3) {
         s3 = undefined;
       } else {
@@ -4926,7 +5093,7 @@ function peg$parse(input, options) {
             peg$currPos += 4;
           } else {
             s6 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e71); }
+            if (peg$silentFails === 0) { peg$fail(peg$e72); }
           }
           if (s6 !== peg$FAILED) {
             s7 = peg$parseB();
@@ -4947,7 +5114,7 @@ function peg$parse(input, options) {
                   if (s12 !== peg$FAILED) {
                     s13 = peg$parse_();
                     peg$savedPos = s0;
-                    s0 = peg$f80(s4, s9);
+                    s0 = peg$f86(s4, s9);
                   } else {
                     peg$currPos = s0;
                     s0 = peg$FAILED;
@@ -5013,7 +5180,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f81(s1, s2);
+      s0 = peg$f87(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5032,7 +5199,7 @@ function peg$parse(input, options) {
       s3 = peg$parseOperand();
       if (s3 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f82(s1, s3);
+        s0 = peg$f88(s1, s3);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -5048,7 +5215,7 @@ function peg$parse(input, options) {
         peg$currPos += 2;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e72); }
+        if (peg$silentFails === 0) { peg$fail(peg$e73); }
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$parseB();
@@ -5060,7 +5227,7 @@ function peg$parse(input, options) {
             peg$currPos += 3;
           } else {
             s5 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e73); }
+            if (peg$silentFails === 0) { peg$fail(peg$e74); }
           }
           if (s5 !== peg$FAILED) {
             s6 = peg$parseB();
@@ -5084,13 +5251,13 @@ function peg$parse(input, options) {
             peg$currPos += 4;
           } else {
             s5 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e74); }
+            if (peg$silentFails === 0) { peg$fail(peg$e75); }
           }
           if (s5 !== peg$FAILED) {
             s6 = peg$parseB();
             if (s6 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f83(s4);
+              s0 = peg$f89(s4);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -5124,7 +5291,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s2 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e76); }
+      if (peg$silentFails === 0) { peg$fail(peg$e77); }
     }
     peg$silentFails--;
     if (s2 !== peg$FAILED) {
@@ -5139,7 +5306,7 @@ function peg$parse(input, options) {
         peg$currPos += 2;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e77); }
+        if (peg$silentFails === 0) { peg$fail(peg$e78); }
       }
       if (s2 === peg$FAILED) {
         if (input.substr(peg$currPos, 2) === peg$c69) {
@@ -5147,7 +5314,7 @@ function peg$parse(input, options) {
           peg$currPos += 2;
         } else {
           s2 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e78); }
+          if (peg$silentFails === 0) { peg$fail(peg$e79); }
         }
         if (s2 === peg$FAILED) {
           if (input.substr(peg$currPos, 2) === peg$c70) {
@@ -5155,7 +5322,7 @@ function peg$parse(input, options) {
             peg$currPos += 2;
           } else {
             s2 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e79); }
+            if (peg$silentFails === 0) { peg$fail(peg$e80); }
           }
           if (s2 === peg$FAILED) {
             if (input.substr(peg$currPos, 2) === peg$c71) {
@@ -5163,7 +5330,7 @@ function peg$parse(input, options) {
               peg$currPos += 2;
             } else {
               s2 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e80); }
+              if (peg$silentFails === 0) { peg$fail(peg$e81); }
             }
             if (s2 === peg$FAILED) {
               if (input.charCodeAt(peg$currPos) === 60) {
@@ -5171,7 +5338,7 @@ function peg$parse(input, options) {
                 peg$currPos++;
               } else {
                 s2 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e81); }
+                if (peg$silentFails === 0) { peg$fail(peg$e82); }
               }
               if (s2 === peg$FAILED) {
                 if (input.substr(peg$currPos, 2) === peg$c73) {
@@ -5179,7 +5346,7 @@ function peg$parse(input, options) {
                   peg$currPos += 2;
                 } else {
                   s2 = peg$FAILED;
-                  if (peg$silentFails === 0) { peg$fail(peg$e82); }
+                  if (peg$silentFails === 0) { peg$fail(peg$e83); }
                 }
                 if (s2 === peg$FAILED) {
                   if (input.substr(peg$currPos, 2) === peg$c74) {
@@ -5187,7 +5354,7 @@ function peg$parse(input, options) {
                     peg$currPos += 2;
                   } else {
                     s2 = peg$FAILED;
-                    if (peg$silentFails === 0) { peg$fail(peg$e83); }
+                    if (peg$silentFails === 0) { peg$fail(peg$e84); }
                   }
                   if (s2 === peg$FAILED) {
                     s2 = input.charAt(peg$currPos);
@@ -5195,7 +5362,7 @@ function peg$parse(input, options) {
                       peg$currPos++;
                     } else {
                       s2 = peg$FAILED;
-                      if (peg$silentFails === 0) { peg$fail(peg$e84); }
+                      if (peg$silentFails === 0) { peg$fail(peg$e85); }
                     }
                     if (s2 === peg$FAILED) {
                       s2 = peg$currPos;
@@ -5204,7 +5371,7 @@ function peg$parse(input, options) {
                         peg$currPos++;
                       } else {
                         s3 = peg$FAILED;
-                        if (peg$silentFails === 0) { peg$fail(peg$e85); }
+                        if (peg$silentFails === 0) { peg$fail(peg$e86); }
                       }
                       if (s3 !== peg$FAILED) {
                         s4 = peg$currPos;
@@ -5214,7 +5381,7 @@ function peg$parse(input, options) {
                           peg$currPos++;
                         } else {
                           s5 = peg$FAILED;
-                          if (peg$silentFails === 0) { peg$fail(peg$e86); }
+                          if (peg$silentFails === 0) { peg$fail(peg$e87); }
                         }
                         peg$silentFails--;
                         if (s5 === peg$FAILED) {
@@ -5225,7 +5392,7 @@ function peg$parse(input, options) {
                         }
                         if (s4 !== peg$FAILED) {
                           peg$savedPos = s2;
-                          s2 = peg$f84();
+                          s2 = peg$f90();
                         } else {
                           peg$currPos = s2;
                           s2 = peg$FAILED;
@@ -5240,7 +5407,7 @@ function peg$parse(input, options) {
                           peg$currPos += 2;
                         } else {
                           s2 = peg$FAILED;
-                          if (peg$silentFails === 0) { peg$fail(peg$e87); }
+                          if (peg$silentFails === 0) { peg$fail(peg$e88); }
                         }
                         if (s2 === peg$FAILED) {
                           s2 = input.charAt(peg$currPos);
@@ -5248,7 +5415,7 @@ function peg$parse(input, options) {
                             peg$currPos++;
                           } else {
                             s2 = peg$FAILED;
-                            if (peg$silentFails === 0) { peg$fail(peg$e88); }
+                            if (peg$silentFails === 0) { peg$fail(peg$e89); }
                           }
                           if (s2 === peg$FAILED) {
                             s2 = peg$currPos;
@@ -5257,11 +5424,11 @@ function peg$parse(input, options) {
                               peg$currPos += 2;
                             } else {
                               s3 = peg$FAILED;
-                              if (peg$silentFails === 0) { peg$fail(peg$e89); }
+                              if (peg$silentFails === 0) { peg$fail(peg$e90); }
                             }
                             if (s3 !== peg$FAILED) {
                               peg$savedPos = s2;
-                              s3 = peg$f85();
+                              s3 = peg$f91();
                             }
                             s2 = s3;
                             if (s2 === peg$FAILED) {
@@ -5271,11 +5438,11 @@ function peg$parse(input, options) {
                                 peg$currPos += 2;
                               } else {
                                 s3 = peg$FAILED;
-                                if (peg$silentFails === 0) { peg$fail(peg$e90); }
+                                if (peg$silentFails === 0) { peg$fail(peg$e91); }
                               }
                               if (s3 !== peg$FAILED) {
                                 peg$savedPos = s2;
-                                s3 = peg$f86();
+                                s3 = peg$f92();
                               }
                               s2 = s3;
                               if (s2 === peg$FAILED) {
@@ -5284,7 +5451,7 @@ function peg$parse(input, options) {
                                   peg$currPos += 2;
                                 } else {
                                   s2 = peg$FAILED;
-                                  if (peg$silentFails === 0) { peg$fail(peg$e91); }
+                                  if (peg$silentFails === 0) { peg$fail(peg$e92); }
                                 }
                                 if (s2 === peg$FAILED) {
                                   s2 = input.charAt(peg$currPos);
@@ -5292,7 +5459,7 @@ function peg$parse(input, options) {
                                     peg$currPos++;
                                   } else {
                                     s2 = peg$FAILED;
-                                    if (peg$silentFails === 0) { peg$fail(peg$e92); }
+                                    if (peg$silentFails === 0) { peg$fail(peg$e93); }
                                   }
                                   if (s2 === peg$FAILED) {
                                     if (input.substr(peg$currPos, 3) === peg$c81) {
@@ -5300,7 +5467,7 @@ function peg$parse(input, options) {
                                       peg$currPos += 3;
                                     } else {
                                       s2 = peg$FAILED;
-                                      if (peg$silentFails === 0) { peg$fail(peg$e93); }
+                                      if (peg$silentFails === 0) { peg$fail(peg$e94); }
                                     }
                                     if (s2 === peg$FAILED) {
                                       if (input.substr(peg$currPos, 2) === peg$c82) {
@@ -5308,7 +5475,7 @@ function peg$parse(input, options) {
                                         peg$currPos += 2;
                                       } else {
                                         s2 = peg$FAILED;
-                                        if (peg$silentFails === 0) { peg$fail(peg$e94); }
+                                        if (peg$silentFails === 0) { peg$fail(peg$e95); }
                                       }
                                       if (s2 === peg$FAILED) {
                                         s2 = peg$currPos;
@@ -5318,7 +5485,7 @@ function peg$parse(input, options) {
                                           peg$currPos += 3;
                                         } else {
                                           s4 = peg$FAILED;
-                                          if (peg$silentFails === 0) { peg$fail(peg$e95); }
+                                          if (peg$silentFails === 0) { peg$fail(peg$e96); }
                                         }
                                         if (s4 === peg$FAILED) {
                                           if (input.substr(peg$currPos, 2) === peg$c84) {
@@ -5326,7 +5493,7 @@ function peg$parse(input, options) {
                                             peg$currPos += 2;
                                           } else {
                                             s4 = peg$FAILED;
-                                            if (peg$silentFails === 0) { peg$fail(peg$e96); }
+                                            if (peg$silentFails === 0) { peg$fail(peg$e97); }
                                           }
                                           if (s4 === peg$FAILED) {
                                             if (input.substr(peg$currPos, 2) === peg$c24) {
@@ -5362,7 +5529,7 @@ function peg$parse(input, options) {
                                             peg$currPos += 3;
                                           } else {
                                             s3 = peg$FAILED;
-                                            if (peg$silentFails === 0) { peg$fail(peg$e73); }
+                                            if (peg$silentFails === 0) { peg$fail(peg$e74); }
                                           }
                                           if (s3 !== peg$FAILED) {
                                             s4 = peg$parseB();
@@ -5379,7 +5546,7 @@ function peg$parse(input, options) {
                                                 s7 = peg$parseB();
                                                 if (s7 !== peg$FAILED) {
                                                   peg$savedPos = s2;
-                                                  s2 = peg$f87();
+                                                  s2 = peg$f93();
                                                 } else {
                                                   peg$currPos = s2;
                                                   s2 = peg$FAILED;
@@ -5427,7 +5594,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e75); }
+      if (peg$silentFails === 0) { peg$fail(peg$e76); }
     }
 
     return s0;
@@ -5451,7 +5618,7 @@ function peg$parse(input, options) {
       s2 = peg$parsePostfix();
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f88(s1, s2);
+        s0 = peg$f94(s1, s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -5477,7 +5644,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s2 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e85); }
+      if (peg$silentFails === 0) { peg$fail(peg$e86); }
     }
     if (s2 !== peg$FAILED) {
       s3 = peg$currPos;
@@ -5487,7 +5654,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e86); }
+        if (peg$silentFails === 0) { peg$fail(peg$e87); }
       }
       peg$silentFails--;
       if (s4 === peg$FAILED) {
@@ -5498,7 +5665,7 @@ function peg$parse(input, options) {
       }
       if (s3 !== peg$FAILED) {
         peg$savedPos = s1;
-        s1 = peg$f89();
+        s1 = peg$f95();
       } else {
         peg$currPos = s1;
         s1 = peg$FAILED;
@@ -5513,7 +5680,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e97); }
+        if (peg$silentFails === 0) { peg$fail(peg$e98); }
       }
       if (s1 === peg$FAILED) {
         s1 = peg$currPos;
@@ -5522,7 +5689,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s2 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e98); }
+          if (peg$silentFails === 0) { peg$fail(peg$e99); }
         }
         if (s2 !== peg$FAILED) {
           s3 = peg$currPos;
@@ -5543,7 +5710,7 @@ function peg$parse(input, options) {
           }
           if (s3 !== peg$FAILED) {
             peg$savedPos = s1;
-            s1 = peg$f90();
+            s1 = peg$f96();
           } else {
             peg$currPos = s1;
             s1 = peg$FAILED;
@@ -5559,13 +5726,13 @@ function peg$parse(input, options) {
             peg$currPos += 3;
           } else {
             s2 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e73); }
+            if (peg$silentFails === 0) { peg$fail(peg$e74); }
           }
           if (s2 !== peg$FAILED) {
             s3 = peg$parseB();
             if (s3 !== peg$FAILED) {
               peg$savedPos = s1;
-              s1 = peg$f91();
+              s1 = peg$f97();
             } else {
               peg$currPos = s1;
               s1 = peg$FAILED;
@@ -5580,7 +5747,7 @@ function peg$parse(input, options) {
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
       peg$savedPos = s0;
-      s0 = peg$f92(s1);
+      s0 = peg$f98(s1);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5602,7 +5769,7 @@ function peg$parse(input, options) {
         s3 = peg$parsePostfixTail();
       }
       peg$savedPos = s0;
-      s0 = peg$f93(s1, s2);
+      s0 = peg$f99(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5619,7 +5786,7 @@ function peg$parse(input, options) {
     s2 = peg$parseArguments();
     if (s2 !== peg$FAILED) {
       peg$savedPos = s0;
-      s0 = peg$f94(s2);
+      s0 = peg$f100(s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5631,7 +5798,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e65); }
+        if (peg$silentFails === 0) { peg$fail(peg$e66); }
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$parse_();
@@ -5643,11 +5810,11 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s5 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e66); }
+            if (peg$silentFails === 0) { peg$fail(peg$e67); }
           }
           if (s5 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f95(s3);
+            s0 = peg$f101(s3);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5669,11 +5836,11 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e62); }
+          if (peg$silentFails === 0) { peg$fail(peg$e63); }
         }
         if (s3 !== peg$FAILED) {
           peg$savedPos = s2;
-          s3 = peg$f96();
+          s3 = peg$f102();
         }
         s2 = s3;
         if (s2 === peg$FAILED) {
@@ -5683,13 +5850,13 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s3 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e99); }
+            if (peg$silentFails === 0) { peg$fail(peg$e100); }
           }
           if (s3 !== peg$FAILED) {
             s4 = peg$parseDot();
             if (s4 !== peg$FAILED) {
               peg$savedPos = s2;
-              s2 = peg$f97();
+              s2 = peg$f103();
             } else {
               peg$currPos = s2;
               s2 = peg$FAILED;
@@ -5704,7 +5871,7 @@ function peg$parse(input, options) {
           s4 = peg$parseAnyName();
           if (s4 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f98(s2, s4);
+            s0 = peg$f104(s2, s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5742,7 +5909,7 @@ function peg$parse(input, options) {
         s5 = null;
       }
       peg$savedPos = s0;
-      s0 = peg$f99(s1, s5);
+      s0 = peg$f105(s1, s5);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5752,7 +5919,7 @@ function peg$parse(input, options) {
       s1 = peg$parseExpression();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f100(s1);
+        s1 = peg$f106(s1);
       }
       s0 = s1;
     }
@@ -5800,7 +5967,7 @@ function peg$parse(input, options) {
     s1 = peg$parseNameText();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f101(s1);
+      s1 = peg$f107(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -5808,14 +5975,14 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f102(s1);
+        s1 = peg$f108(s1);
       }
       s0 = s1;
     }
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e100); }
+      if (peg$silentFails === 0) { peg$fail(peg$e101); }
     }
 
     return s0;
@@ -5830,13 +5997,13 @@ function peg$parse(input, options) {
       peg$currPos += 4;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e101); }
+      if (peg$silentFails === 0) { peg$fail(peg$e102); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f103();
+        s0 = peg$f109();
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -5852,13 +6019,13 @@ function peg$parse(input, options) {
         peg$currPos += 5;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e102); }
+        if (peg$silentFails === 0) { peg$fail(peg$e103); }
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$parseB();
         if (s2 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f104();
+          s0 = peg$f110();
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -5874,13 +6041,13 @@ function peg$parse(input, options) {
           peg$currPos += 4;
         } else {
           s1 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e74); }
+          if (peg$silentFails === 0) { peg$fail(peg$e75); }
         }
         if (s1 !== peg$FAILED) {
           s2 = peg$parseB();
           if (s2 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f105();
+            s0 = peg$f111();
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5917,7 +6084,7 @@ function peg$parse(input, options) {
           peg$currPos += 5;
         } else {
           s6 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e53); }
+          if (peg$silentFails === 0) { peg$fail(peg$e54); }
         }
         if (s6 !== peg$FAILED) {
           s7 = peg$parseB();
@@ -5951,7 +6118,7 @@ function peg$parse(input, options) {
         }
         if (s6 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f106(s3, s4);
+          s0 = peg$f112(s3, s4);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -5977,7 +6144,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e65); }
+      if (peg$silentFails === 0) { peg$fail(peg$e66); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
@@ -6006,11 +6173,11 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s6 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e66); }
+        if (peg$silentFails === 0) { peg$fail(peg$e67); }
       }
       if (s6 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f107(s3);
+        s0 = peg$f113(s3);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -6028,7 +6195,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f108();
+    s1 = peg$f114();
     if (s1) {
       s1 = undefined;
     } else {
@@ -6062,7 +6229,7 @@ function peg$parse(input, options) {
           }
           if (s6 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f109(s4);
+            s0 = peg$f115(s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -6084,7 +6251,7 @@ function peg$parse(input, options) {
       s1 = peg$parseEntries();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f110(s1);
+        s1 = peg$f116(s1);
       }
       s0 = s1;
     }
@@ -6165,7 +6332,7 @@ function peg$parse(input, options) {
         s5 = peg$parseExpression();
         if (s5 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f111(s1, s5);
+          s0 = peg$f117(s1, s5);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -6190,7 +6357,7 @@ function peg$parse(input, options) {
     s1 = peg$parseAnyName();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f112(s1);
+      s1 = peg$f118(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -6198,14 +6365,14 @@ function peg$parse(input, options) {
       s1 = peg$parseString();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f113(s1);
+        s1 = peg$f119(s1);
       }
       s0 = s1;
     }
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e103); }
+      if (peg$silentFails === 0) { peg$fail(peg$e104); }
     }
 
     return s0;
@@ -6216,7 +6383,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f114();
+    s1 = peg$f120();
     if (s1) {
       s1 = undefined;
     } else {
@@ -6226,7 +6393,7 @@ function peg$parse(input, options) {
       s2 = peg$parseTypeBody();
       if (s2 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
-        s3 = peg$f115();
+        s3 = peg$f121();
         if (s3) {
           s3 = undefined;
         } else {
@@ -6248,7 +6415,7 @@ function peg$parse(input, options) {
     }
     if (s0 === peg$FAILED) {
       peg$savedPos = peg$currPos;
-      s0 = peg$f116();
+      s0 = peg$f122();
       if (s0) {
         s0 = undefined;
       } else {
@@ -6288,7 +6455,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f117(s1, s2);
+      s0 = peg$f123(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -6306,11 +6473,11 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e99); }
+      if (peg$silentFails === 0) { peg$fail(peg$e100); }
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f118();
+      s1 = peg$f124();
     }
     s0 = s1;
 
@@ -6326,7 +6493,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e65); }
+      if (peg$silentFails === 0) { peg$fail(peg$e66); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
@@ -6338,11 +6505,11 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s5 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e66); }
+          if (peg$silentFails === 0) { peg$fail(peg$e67); }
         }
         if (s5 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f119(s3);
+          s0 = peg$f125(s3);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -6390,7 +6557,7 @@ function peg$parse(input, options) {
               }
               if (s9 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f120(s3, s7);
+                s0 = peg$f126(s3, s7);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -6459,7 +6626,7 @@ function peg$parse(input, options) {
             }
             if (s6 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f121(s3);
+              s0 = peg$f127(s3);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -6483,7 +6650,7 @@ function peg$parse(input, options) {
               peg$currPos++;
             } else {
               s4 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e81); }
+              if (peg$silentFails === 0) { peg$fail(peg$e82); }
             }
             if (s4 !== peg$FAILED) {
               s5 = peg$parse_();
@@ -6519,7 +6686,7 @@ function peg$parse(input, options) {
                   peg$currPos++;
                 } else {
                   s8 = peg$FAILED;
-                  if (peg$silentFails === 0) { peg$fail(peg$e86); }
+                  if (peg$silentFails === 0) { peg$fail(peg$e87); }
                 }
                 if (s8 !== peg$FAILED) {
                   s2 = s6;
@@ -6539,7 +6706,7 @@ function peg$parse(input, options) {
               s2 = null;
             }
             peg$savedPos = s0;
-            s0 = peg$f122(s1, s2);
+            s0 = peg$f128(s1, s2);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -6559,7 +6726,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e104); }
+      if (peg$silentFails === 0) { peg$fail(peg$e105); }
     }
 
     return s0;
@@ -6573,7 +6740,7 @@ function peg$parse(input, options) {
     s1 = peg$parseNameText();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f123(s1);
+      s1 = peg$f129(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -6581,14 +6748,14 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f124(s1);
+        s1 = peg$f130(s1);
       }
       s0 = s1;
     }
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e100); }
+      if (peg$silentFails === 0) { peg$fail(peg$e101); }
     }
 
     return s0;
@@ -6622,7 +6789,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f125(s1);
+      s1 = peg$f131(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -6630,14 +6797,14 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f126(s1);
+        s1 = peg$f132(s1);
       }
       s0 = s1;
     }
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e100); }
+      if (peg$silentFails === 0) { peg$fail(peg$e101); }
     }
 
     return s0;
@@ -6657,7 +6824,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e62); }
+        if (peg$silentFails === 0) { peg$fail(peg$e63); }
       }
       if (s4 !== peg$FAILED) {
         s5 = peg$parseAnyName();
@@ -6679,7 +6846,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e62); }
+          if (peg$silentFails === 0) { peg$fail(peg$e63); }
         }
         if (s4 !== peg$FAILED) {
           s5 = peg$parseAnyName();
@@ -6695,7 +6862,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f127(s1, s2);
+      s0 = peg$f133(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -6703,7 +6870,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e100); }
+      if (peg$silentFails === 0) { peg$fail(peg$e101); }
     }
 
     return s0;
@@ -6723,7 +6890,7 @@ function peg$parse(input, options) {
     }
     if (s2 !== peg$FAILED) {
       peg$savedPos = peg$currPos;
-      s3 = peg$f128(s2);
+      s3 = peg$f134(s2);
       if (s3) {
         s3 = undefined;
       } else {
@@ -6760,7 +6927,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f129();
+    s1 = peg$f135();
     if (s1) {
       s1 = undefined;
     } else {
@@ -6784,7 +6951,7 @@ function peg$parse(input, options) {
         }
         if (s3 !== peg$FAILED) {
           peg$savedPos = peg$currPos;
-          s4 = peg$f130(s3);
+          s4 = peg$f136(s3);
           if (s4) {
             s4 = undefined;
           } else {
@@ -6805,7 +6972,7 @@ function peg$parse(input, options) {
                 peg$currPos++;
               } else {
                 s7 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e105); }
+                if (peg$silentFails === 0) { peg$fail(peg$e106); }
               }
               while (s7 !== peg$FAILED) {
                 s6.push(s7);
@@ -6814,7 +6981,7 @@ function peg$parse(input, options) {
                   peg$currPos++;
                 } else {
                   s7 = peg$FAILED;
-                  if (peg$silentFails === 0) { peg$fail(peg$e105); }
+                  if (peg$silentFails === 0) { peg$fail(peg$e106); }
                 }
               }
               s1 = [s1, s2, s3, s4, s5, s6];
@@ -6852,7 +7019,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e106); }
+      if (peg$silentFails === 0) { peg$fail(peg$e107); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$currPos;
@@ -6862,7 +7029,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e107); }
+        if (peg$silentFails === 0) { peg$fail(peg$e108); }
       }
       if (s4 !== peg$FAILED) {
         while (s4 !== peg$FAILED) {
@@ -6872,7 +7039,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e107); }
+            if (peg$silentFails === 0) { peg$fail(peg$e108); }
           }
         }
       } else {
@@ -6889,7 +7056,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e106); }
+          if (peg$silentFails === 0) { peg$fail(peg$e107); }
         }
         if (s3 !== peg$FAILED) {
           s0 = s2;
@@ -6918,7 +7085,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e108); }
+      if (peg$silentFails === 0) { peg$fail(peg$e109); }
     }
     if (s1 !== peg$FAILED) {
       s2 = [];
@@ -6927,7 +7094,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e105); }
+        if (peg$silentFails === 0) { peg$fail(peg$e106); }
       }
       while (s3 !== peg$FAILED) {
         s2.push(s3);
@@ -6936,7 +7103,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e105); }
+          if (peg$silentFails === 0) { peg$fail(peg$e106); }
         }
       }
       s1 = [s1, s2];
@@ -6957,7 +7124,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s0 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e109); }
+      if (peg$silentFails === 0) { peg$fail(peg$e110); }
     }
 
     return s0;
@@ -6978,7 +7145,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s5 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e62); }
+        if (peg$silentFails === 0) { peg$fail(peg$e63); }
       }
       if (s5 !== peg$FAILED) {
         s6 = peg$parseDigits();
@@ -7002,7 +7169,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s6 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e111); }
+        if (peg$silentFails === 0) { peg$fail(peg$e112); }
       }
       if (s6 !== peg$FAILED) {
         s7 = input.charAt(peg$currPos);
@@ -7010,7 +7177,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s7 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e112); }
+          if (peg$silentFails === 0) { peg$fail(peg$e113); }
         }
         if (s7 === peg$FAILED) {
           s7 = null;
@@ -7045,7 +7212,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s10 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e105); }
+            if (peg$silentFails === 0) { peg$fail(peg$e106); }
           }
           peg$silentFails--;
           if (s10 === peg$FAILED) {
@@ -7078,7 +7245,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s7 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e105); }
+        if (peg$silentFails === 0) { peg$fail(peg$e106); }
       }
       while (s7 !== peg$FAILED) {
         s6.push(s7);
@@ -7087,7 +7254,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s7 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e105); }
+          if (peg$silentFails === 0) { peg$fail(peg$e106); }
         }
       }
       s3 = [s3, s4, s5, s6];
@@ -7103,13 +7270,13 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f131(s1);
+      s1 = peg$f137(s1);
     }
     s0 = s1;
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e110); }
+      if (peg$silentFails === 0) { peg$fail(peg$e111); }
     }
 
     return s0;
@@ -7133,7 +7300,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e113); }
+        if (peg$silentFails === 0) { peg$fail(peg$e114); }
       }
       while (s3 !== peg$FAILED) {
         s2.push(s3);
@@ -7142,7 +7309,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e113); }
+          if (peg$silentFails === 0) { peg$fail(peg$e114); }
         }
       }
       s1 = [s1, s2];
@@ -7167,7 +7334,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s3 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e115); }
+      if (peg$silentFails === 0) { peg$fail(peg$e116); }
     }
     if (s3 !== peg$FAILED) {
       s4 = [];
@@ -7198,7 +7365,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s5 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e85); }
+          if (peg$silentFails === 0) { peg$fail(peg$e86); }
         }
         if (s5 !== peg$FAILED) {
           s6 = [];
@@ -7229,7 +7396,7 @@ function peg$parse(input, options) {
               peg$currPos++;
             } else {
               s7 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e85); }
+              if (peg$silentFails === 0) { peg$fail(peg$e86); }
             }
             if (s7 !== peg$FAILED) {
               s8 = [];
@@ -7261,7 +7428,7 @@ function peg$parse(input, options) {
                   peg$currPos++;
                 } else {
                   s10 = peg$FAILED;
-                  if (peg$silentFails === 0) { peg$fail(peg$e116); }
+                  if (peg$silentFails === 0) { peg$fail(peg$e117); }
                 }
                 if (s10 !== peg$FAILED) {
                   s11 = [];
@@ -7270,7 +7437,7 @@ function peg$parse(input, options) {
                     peg$currPos++;
                   } else {
                     s12 = peg$FAILED;
-                    if (peg$silentFails === 0) { peg$fail(peg$e117); }
+                    if (peg$silentFails === 0) { peg$fail(peg$e118); }
                   }
                   if (s12 !== peg$FAILED) {
                     while (s12 !== peg$FAILED) {
@@ -7280,7 +7447,7 @@ function peg$parse(input, options) {
                         peg$currPos++;
                       } else {
                         s12 = peg$FAILED;
-                        if (peg$silentFails === 0) { peg$fail(peg$e117); }
+                        if (peg$silentFails === 0) { peg$fail(peg$e118); }
                       }
                     }
                   } else {
@@ -7293,7 +7460,7 @@ function peg$parse(input, options) {
                       peg$currPos++;
                     } else {
                       s13 = peg$FAILED;
-                      if (peg$silentFails === 0) { peg$fail(peg$e62); }
+                      if (peg$silentFails === 0) { peg$fail(peg$e63); }
                     }
                     if (s13 !== peg$FAILED) {
                       s14 = [];
@@ -7337,7 +7504,7 @@ function peg$parse(input, options) {
                       peg$currPos++;
                     } else {
                       s13 = peg$FAILED;
-                      if (peg$silentFails === 0) { peg$fail(peg$e118); }
+                      if (peg$silentFails === 0) { peg$fail(peg$e119); }
                     }
                     if (s13 === peg$FAILED) {
                       s13 = peg$currPos;
@@ -7346,7 +7513,7 @@ function peg$parse(input, options) {
                         peg$currPos++;
                       } else {
                         s14 = peg$FAILED;
-                        if (peg$silentFails === 0) { peg$fail(peg$e112); }
+                        if (peg$silentFails === 0) { peg$fail(peg$e113); }
                       }
                       if (s14 !== peg$FAILED) {
                         s15 = input.charAt(peg$currPos);
@@ -7465,13 +7632,13 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f132(s1);
+      s1 = peg$f138(s1);
     }
     s0 = s1;
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e114); }
+      if (peg$silentFails === 0) { peg$fail(peg$e115); }
     }
 
     return s0;
@@ -7487,7 +7654,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e120); }
+      if (peg$silentFails === 0) { peg$fail(peg$e121); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$currPos;
@@ -7497,7 +7664,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e121); }
+        if (peg$silentFails === 0) { peg$fail(peg$e122); }
       }
       if (s4 === peg$FAILED) {
         s4 = peg$currPos;
@@ -7506,7 +7673,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s5 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e122); }
+          if (peg$silentFails === 0) { peg$fail(peg$e123); }
         }
         if (s5 !== peg$FAILED) {
           s6 = input.charAt(peg$currPos);
@@ -7514,7 +7681,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s6 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e123); }
+            if (peg$silentFails === 0) { peg$fail(peg$e124); }
           }
           if (s6 !== peg$FAILED) {
             s5 = [s5, s6];
@@ -7535,7 +7702,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e121); }
+          if (peg$silentFails === 0) { peg$fail(peg$e122); }
         }
         if (s4 === peg$FAILED) {
           s4 = peg$currPos;
@@ -7544,7 +7711,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s5 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e122); }
+            if (peg$silentFails === 0) { peg$fail(peg$e123); }
           }
           if (s5 !== peg$FAILED) {
             s6 = input.charAt(peg$currPos);
@@ -7552,7 +7719,7 @@ function peg$parse(input, options) {
               peg$currPos++;
             } else {
               s6 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e123); }
+              if (peg$silentFails === 0) { peg$fail(peg$e124); }
             }
             if (s6 !== peg$FAILED) {
               s5 = [s5, s6];
@@ -7573,11 +7740,11 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e120); }
+        if (peg$silentFails === 0) { peg$fail(peg$e121); }
       }
       if (s3 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f133(s2);
+        s0 = peg$f139(s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -7593,7 +7760,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e124); }
+        if (peg$silentFails === 0) { peg$fail(peg$e125); }
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$currPos;
@@ -7603,7 +7770,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e125); }
+          if (peg$silentFails === 0) { peg$fail(peg$e126); }
         }
         if (s4 === peg$FAILED) {
           if (input.substr(peg$currPos, 2) === peg$c97) {
@@ -7611,7 +7778,7 @@ function peg$parse(input, options) {
             peg$currPos += 2;
           } else {
             s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e126); }
+            if (peg$silentFails === 0) { peg$fail(peg$e127); }
           }
         }
         while (s4 !== peg$FAILED) {
@@ -7621,7 +7788,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e125); }
+            if (peg$silentFails === 0) { peg$fail(peg$e126); }
           }
           if (s4 === peg$FAILED) {
             if (input.substr(peg$currPos, 2) === peg$c97) {
@@ -7629,7 +7796,7 @@ function peg$parse(input, options) {
               peg$currPos += 2;
             } else {
               s4 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e126); }
+              if (peg$silentFails === 0) { peg$fail(peg$e127); }
             }
           }
         }
@@ -7639,11 +7806,11 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e124); }
+          if (peg$silentFails === 0) { peg$fail(peg$e125); }
         }
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f134(s2);
+          s0 = peg$f140(s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -7656,7 +7823,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e119); }
+      if (peg$silentFails === 0) { peg$fail(peg$e120); }
     }
 
     return s0;
@@ -7671,7 +7838,7 @@ function peg$parse(input, options) {
       peg$currPos += 2;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e127); }
+      if (peg$silentFails === 0) { peg$fail(peg$e128); }
     }
     if (s1 !== peg$FAILED) {
       s2 = [];
@@ -7691,11 +7858,11 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e120); }
+        if (peg$silentFails === 0) { peg$fail(peg$e121); }
       }
       if (s3 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f135(s2);
+        s0 = peg$f141(s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -7724,7 +7891,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f136(s1);
+      s1 = peg$f142(s1);
     }
     s0 = s1;
 
@@ -7742,7 +7909,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s3 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e128); }
+      if (peg$silentFails === 0) { peg$fail(peg$e129); }
     }
     if (s3 === peg$FAILED) {
       s3 = peg$currPos;
@@ -7751,7 +7918,7 @@ function peg$parse(input, options) {
         peg$currPos += 3;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e129); }
+        if (peg$silentFails === 0) { peg$fail(peg$e130); }
       }
       if (s4 !== peg$FAILED) {
         s5 = [];
@@ -7760,7 +7927,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s6 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e130); }
+          if (peg$silentFails === 0) { peg$fail(peg$e131); }
         }
         while (s6 !== peg$FAILED) {
           s5.push(s6);
@@ -7769,7 +7936,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s6 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e130); }
+            if (peg$silentFails === 0) { peg$fail(peg$e131); }
           }
         }
         if (input.charCodeAt(peg$currPos) === 125) {
@@ -7797,7 +7964,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e122); }
+          if (peg$silentFails === 0) { peg$fail(peg$e123); }
         }
         if (s4 !== peg$FAILED) {
           s5 = input.charAt(peg$currPos);
@@ -7805,7 +7972,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s5 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e123); }
+            if (peg$silentFails === 0) { peg$fail(peg$e124); }
           }
           if (s5 !== peg$FAILED) {
             s4 = [s4, s5];
@@ -7828,7 +7995,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e128); }
+          if (peg$silentFails === 0) { peg$fail(peg$e129); }
         }
         if (s3 === peg$FAILED) {
           s3 = peg$currPos;
@@ -7837,7 +8004,7 @@ function peg$parse(input, options) {
             peg$currPos += 3;
           } else {
             s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e129); }
+            if (peg$silentFails === 0) { peg$fail(peg$e130); }
           }
           if (s4 !== peg$FAILED) {
             s5 = [];
@@ -7846,7 +8013,7 @@ function peg$parse(input, options) {
               peg$currPos++;
             } else {
               s6 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e130); }
+              if (peg$silentFails === 0) { peg$fail(peg$e131); }
             }
             while (s6 !== peg$FAILED) {
               s5.push(s6);
@@ -7855,7 +8022,7 @@ function peg$parse(input, options) {
                 peg$currPos++;
               } else {
                 s6 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e130); }
+                if (peg$silentFails === 0) { peg$fail(peg$e131); }
               }
             }
             if (input.charCodeAt(peg$currPos) === 125) {
@@ -7883,7 +8050,7 @@ function peg$parse(input, options) {
               peg$currPos++;
             } else {
               s4 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e122); }
+              if (peg$silentFails === 0) { peg$fail(peg$e123); }
             }
             if (s4 !== peg$FAILED) {
               s5 = input.charAt(peg$currPos);
@@ -7891,7 +8058,7 @@ function peg$parse(input, options) {
                 peg$currPos++;
               } else {
                 s5 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e123); }
+                if (peg$silentFails === 0) { peg$fail(peg$e124); }
               }
               if (s5 !== peg$FAILED) {
                 s4 = [s4, s5];
@@ -7917,7 +8084,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f137(s1);
+      s1 = peg$f143(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -7927,11 +8094,11 @@ function peg$parse(input, options) {
         peg$currPos += 2;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e131); }
+        if (peg$silentFails === 0) { peg$fail(peg$e132); }
       }
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f138();
+        s1 = peg$f144();
       }
       s0 = s1;
       if (s0 === peg$FAILED) {
@@ -7941,11 +8108,11 @@ function peg$parse(input, options) {
           peg$currPos += 2;
         } else {
           s1 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e132); }
+          if (peg$silentFails === 0) { peg$fail(peg$e133); }
         }
         if (s1 !== peg$FAILED) {
           peg$savedPos = s0;
-          s1 = peg$f139();
+          s1 = peg$f145();
         }
         s0 = s1;
       }
@@ -7959,7 +8126,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f140();
+    s1 = peg$f146();
     if (s1) {
       s1 = undefined;
     } else {
@@ -7993,7 +8160,7 @@ function peg$parse(input, options) {
           }
           if (s6 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f141(s4);
+            s0 = peg$f147(s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -8153,7 +8320,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e105); }
+      if (peg$silentFails === 0) { peg$fail(peg$e106); }
     }
     peg$silentFails--;
     if (s1 === peg$FAILED) {
@@ -8176,7 +8343,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e133); }
+      if (peg$silentFails === 0) { peg$fail(peg$e134); }
     }
     while (s1 !== peg$FAILED) {
       s0.push(s1);
@@ -8185,7 +8352,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e133); }
+        if (peg$silentFails === 0) { peg$fail(peg$e134); }
       }
     }
     peg$silentFails--;
@@ -8203,7 +8370,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e134); }
+      if (peg$silentFails === 0) { peg$fail(peg$e135); }
     }
     while (s1 !== peg$FAILED) {
       s0.push(s1);
@@ -8212,7 +8379,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e134); }
+        if (peg$silentFails === 0) { peg$fail(peg$e135); }
       }
     }
     peg$silentFails--;
@@ -8241,6 +8408,18 @@ function peg$parse(input, options) {
   function leave() {
     nesting--;
     return true;
+  }
+
+  // Where a rule has failed once it fails again, whatever is tried around it: without this memory, forms that begin alike
+  // would be read again at every level of nesting.
+  let failures = null;
+  function canBe(rule) {
+    return failures === null || !failures.has(rule + offset());
+  }
+  function cannotBe(rule) {
+    failures ??= new Set();
+    failures.add(rule + offset());
+    return false;
   }
 
   peg$result = peg$startRuleFunction();

@@ -161,6 +161,48 @@ describe('any text', () => {
     );
   }, 120_000);
 
+  it('ends quickly when forms that begin alike are nested and the innermost is broken', () => {
+    const openings = [
+      'A -> B.pattern(',
+      'A -> (B.x(',
+      'A -> B[f(',
+      'A -> B within f(',
+      'A -> B where f(',
+      'A -> B partition by f(',
+      'A -> NOT(B.x(',
+      'A -> all B+.x(',
+      'AND(A, B -> C.x(',
+      'sequence(a: A.x(',
+      'merge(A.x(',
+      'A.fork(a: .x(A -> B.x(',
+      'A.not(X where f(',
+      'A.emit as T (A -> B.emit as T (',
+      'f(a, {b: [',
+      'f(x => {let y = (',
+      'f((a, b) => (',
+      'count() where (',
+      '{a: if (',
+      'x[f"{',
+      '-(not (',
+    ];
+    const nested = fc.tuple(
+      fc.array(fc.constantFrom(...openings), { minLength: 1, maxLength: 40 }),
+      fc.constantFrom('$', 'A -> $', 'x', '', ')'),
+      fc.boolean(),
+    );
+    fc.assert(
+      fc.property(nested, ([opens, core, closed]) => {
+        const open = opens.join('');
+        const closers = [...open.replace(/[^([{]/g, '')].reverse().map((bracket) => ({ '(': ')', '[': ']', '{': '}' })[bracket]);
+        const close = closers.join('').replaceAll('}]', '}"]');
+        const started = process.cpuUsage();
+        parse(new SourceText('t.vpl', `stream X = ${open}${core}${closed ? close : ''}`));
+        expect(process.cpuUsage(started).user / 1e6).toBeLessThan(1);
+      }),
+      { numRuns: 400 },
+    );
+  }, 120_000);
+
   it('never throws and ends quickly when it is a program with a piece taken out, put in or doubled', () => {
     const mutation = fc.tuple(fc.nat(), fc.nat(40), pieces, fc.constantFrom('cut', 'insert', 'double'));
     fc.assert(
