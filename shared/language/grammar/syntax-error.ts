@@ -291,6 +291,7 @@ function signHint({ token, before, after, wanted, expected, rule }: HintInput): 
     return '`{name}` in a name is filled with the variable of a `for` around it';
   if (token === '+' && wanted.includes('an expression')) return 'there is no unary `+`';
   if (token === '}' && before.includes('f"')) return 'in the text of an f-string a brace is written twice: `}}`';
+  if (token === '.' && /^\d/.test(after)) return 'a number begins with a digit: `0.5`';
   if (token === '$') return 'a name begins with a letter or `_`';
   if ((token.codePointAt(0) ?? 0) > 0x7f) return 'a name with other characters is written in backticks';
   return undefined;

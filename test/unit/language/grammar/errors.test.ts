@@ -117,6 +117,7 @@ describe('a syntax error', () => {
       'fn f(x):\n    pass',
       'let x = 5;',
       'let x = +5',
+      'let x = .5',
       'let x = (1, 2)',
       'let x = f"{x:.2f}"',
       'let x = f"a}b"',
@@ -165,6 +166,7 @@ describe('a syntax error', () => {
       2:5 unexpected \`elsif\`; expected a statement (write \`elif\`)
       1:10 unexpected \`;\`; expected an operator (a statement ends at the end of its line)
       1:9 unexpected \`+\`; expected an expression (there is no unary \`+\`)
+      1:9 unexpected \`.\`; expected an expression (a number begins with a digit: \`0.5\`)
       1:11 unexpected \`,\`; expected \`)\` (there are no tuples: write an array \`[a, b]\`)
       1:13 unexpected \`:\`; expected \`}\` (an f-string has no formats: write \`round(x, 2)\` or \`format_time(t, ..)\`)
       1:12 unexpected \`}\` (in the text of an f-string a brace is written twice: \`}}\`)
