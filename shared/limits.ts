@@ -46,4 +46,37 @@ export const limits = {
   enrichCacheEntriesDefault: 10_000,
   /** Rows that one call of a model takes (`batch_size:`). */
   scoreBatchRowsDefault: 256,
+
+  /** Body of a request. */
+  requestBodyBytesMax: 1_048_576,
+  /** Body of a batch of events, and of a checkpoint to restore. */
+  batchBodyBytesMax: 16_777_216,
+  /** Request line and headers of a request together. */
+  requestHeaderBytesMax: 16_384,
+  /** Time for the headers of a request to come in. */
+  requestHeadersMsMax: 10_000,
+  /** Time for a whole request to come in. */
+  requestMsMax: 30_000,
+  /** Time a connection is kept open between two requests. */
+  keepAliveMsMax: 5_000,
+  /** Entries of one page of a list (`?limit=`). */
+  pageEntriesDefault: 50,
+  /** The largest `?limit=`. */
+  pageEntriesMax: 1_000,
+  /** Time for which the answer to an `Idempotency-Key` is kept. */
+  idempotencyMsMax: 600_000,
+  /** Answers kept for idempotency keys, over all tenants; over it the oldest are forgotten. */
+  idempotencyAnswersMax: 100_000,
+  /** The same, in bytes. */
+  idempotencyBytesMax: 67_108_864,
+  /** Length of an `Idempotency-Key`, in characters. */
+  idempotencyKeyCharsMax: 255,
+  /** Clients that the rate limit remembers; over it those are forgotten that waited longest. */
+  rateLimitClientsMax: 100_000,
+  /** One message of a WebSocket client. Above it the connection is closed with 1009. */
+  webSocketMessageBytesMax: 1_048_576,
+  /** What may wait for a client that does not read, of a WebSocket connection or a stream of output events. */
+  clientQueueBytesMax: 1_048_576,
+  /** Output events of a pipeline that a stream can be resumed from. */
+  outputRingEventsMax: 1_000,
 } as const;

@@ -4,6 +4,10 @@ export interface CepErrorOptions {
   /** What the user can do about it: one sentence, shown on a line of its own. */
   readonly hint?: string;
   readonly cause?: unknown;
+  /** More about it as JSON-safe data, such as the diagnostics of a program; part of an HTTP answer. */
+  readonly details?: unknown;
+  /** When trying again makes sense, in seconds. */
+  readonly retryAfterSeconds?: number;
 }
 
 /**
@@ -14,16 +18,25 @@ export class CepError extends Error {
   override readonly name = 'CepError';
   readonly code: ErrorCode;
   readonly hint: string | undefined;
+  readonly details: unknown;
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: CepErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.hint = options.hint;
+    this.details = options.details;
+    this.retryAfterSeconds = options.retryAfterSeconds;
   }
 
   /** The exit code of a process that ends because of this error. */
   get exitCode(): number {
     return errorCodes[this.code].exitCode;
+  }
+
+  /** The HTTP status of an answer that says this error. */
+  get status(): number {
+    return errorCodes[this.code].status;
   }
 }
 
