@@ -87,6 +87,10 @@ export const errorCodes = {
   checkpoint_corrupt: { exitCode: 4, status: 400 },
   /** `durable=true` of a server without a state directory. */
   not_durable: { exitCode: 4, status: 409 },
+  /** The state directory cannot take what must be kept: the disk is full or fails. Nothing of the request was taken. */
+  storage_unavailable: { exitCode: 2, status: 503 },
+  /** An event kept its pipeline busy for longer than one event may, and was given up. */
+  budget_exceeded: { exitCode: 4, status: 422 },
   /** No such tenant. */
   tenant_not_found: { exitCode: 4, status: 404 },
   /** The pipeline has no connector of this name that takes webhooks. */

@@ -1,0 +1,488 @@
+import type { CepError } from '../../shared/errors/error.ts';
+
+/**
+ * What a server asks of the worker's runtime: tenants, pipelines and the events that go through them. It is the only door: the
+ * HTTP layer knows nothing of threads, stores or engines.
+ *
+ * Every call that can be refused throws (or rejects with) a `CepError` whose code stands in `shared/errors/codes.ts`, where
+ * its HTTP status stands too. `retryAfterSeconds` and `details` of the error go into the answer. No call waits for a user's
+ * program but those that say so, so nothing a program does can hold up the caller's thread.
+ *
+ * A resource of another tenant does not exist: the answer is the `.._not_found` of an id that nobody has.
+ */
+export interface Runtime {
+  readonly tenants: Tenants;
+  readonly pipelines: Pipelines;
+  /** Brings back what the state directory holds. Resolves when everything runs; until then `readiness()` says `recovering`. */
+  start(): Promise<void>;
+  /** Never waits. */
+  readiness(): Readiness;
+  /** What a scrape shows: the numbers last heard of each thread, at most a quarter of a second old. Never waits. */
+  scrape(): RuntimeMetrics;
+  /**
+   * Runs `action` once for each key of a tenant within 10 minutes: a repeat gets the first result, or waits for it. The
+   * result is kept in memory, so it must be small. What the action throws is not kept.
+   * @throws CepError `idempotency_conflict` when the key was used with another digest
+   */
+  once<T>(request: OnceRequest, action: () => Promise<T>): Promise<T>;
+  /**
+   * Stops taking events, finishes those accepted, takes final checkpoints, flushes the sinks. `clean` is false when
+   * something was given up at the deadline. May be called once.
+   */
+  shutdown(options: { readonly deadlineMs: number }): Promise<{ readonly clean: boolean }>;
+}
+
+export interface OnceRequest {
+  readonly tenant: string;
+  readonly key: string;
+  /** Of method, path and body: whatever makes two requests the same. */
+  readonly digest: string;
+}
+
+export interface Readiness {
+  readonly ready: boolean;
+  readonly reason?: 'starting' | 'recovering' | 'draining';
+  readonly pipelines: number;
+  readonly streams: number;
+  readonly eventsProcessed: number;
+  readonly outputEventsEmitted: number;
+}
+
+// ------------------------------------------------------------------------------------------------ tenants
+
+export const tenantPlans = ['free', 'default', 'pro', 'enterprise'] as const;
+export type TenantPlan = (typeof tenantPlans)[number];
+
+export interface Quota {
+  readonly maxPipelines: number;
+  readonly maxEventsPerSecond: number;
+  readonly maxStreamsPerPipeline: number;
+  /** Bytes of saved state of all pipelines of the tenant. */
+  readonly maxStateBytes: number;
+}
+
+export interface Tenant {
+  readonly id: string;
+  readonly name: string;
+  readonly plan: TenantPlan;
+  readonly quota: Quota;
+  /** The first 8 hex digits of the key's SHA-256; null when the tenant has no key. */
+  readonly keyPrefix: string | null;
+  /** Epoch ms. */
+  readonly createdAt: number;
+}
+
+export interface Usage {
+  readonly tenantId: string;
+  readonly tenantName: string;
+  readonly eventsProcessed: number;
+  readonly outputEventsEmitted: number;
+  readonly activePipelines: number;
+  /** Refused for a quota or a full queue. */
+  readonly eventsRejected: number;
+  readonly quota: Quota;
+}
+
+/** Who a key belongs to. `admin` is the server's own key, and everybody while no key is configured. */
+export interface Access {
+  readonly tenantId: string;
+  readonly role: 'admin' | 'tenant';
+}
+
+export interface Tenants {
+  /** False when no key is configured: then `authenticate` lets everybody in as the tenant `default`. */
+  readonly isAuthenticationOn: boolean;
+  /**
+   * Compares digests in constant time.
+   * @throws CepError `missing_api_key`, `invalid_api_key`
+   */
+  authenticate(key: string | undefined): Access;
+  /** The key is shown this once. @throws CepError `validation_error`, `name_taken` */
+  create(request: {
+    readonly name: string;
+    readonly plan?: TenantPlan;
+    readonly quota?: Partial<Quota>;
+  }): Promise<Tenant & { readonly apiKey: string }>;
+  /** In order of creation. */
+  list(): readonly Tenant[];
+  /** @throws CepError `tenant_not_found` */
+  get(id: string): Tenant;
+  /** Its pipelines go with it. @throws CepError `tenant_not_found`, `forbidden` for the server's own tenant */
+  delete(id: string): Promise<void>;
+  /** @throws CepError `tenant_not_found` */
+  usage(id: string): Usage;
+}
+
+// ------------------------------------------------------------------------------------------------ pipelines
+
+export type PipelineStatus = 'starting' | 'running' | 'degraded' | 'draining' | 'stopped' | 'failed';
+
+export interface Pipeline {
+  readonly id: string;
+  readonly name: string;
+  readonly status: PipelineStatus;
+  readonly source: string;
+  /** 1, and one more for each reload. */
+  readonly version: number;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Epoch ms. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Since it was started last; 0 while it is stopped. */
+  readonly uptimeSeconds: number;
+  readonly eventsProcessed: number;
+  readonly outputEventsEmitted: number;
+  /** Why it is `failed` or `degraded`. */
+  readonly error?: string;
+}
+
+/** A problem of a program, ready to be sent. Lines and columns are 1-based. */
+export interface ProgramDiagnostic {
+  readonly severity: 'error' | 'warning';
+  readonly code: string;
+  /** The imported file, by the path that names it; absent for the program itself. */
+  readonly file?: string;
+  readonly line: number;
+  readonly column: number;
+  readonly endLine: number;
+  readonly endColumn: number;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+export interface DeployRequest {
+  readonly name: string;
+  readonly source: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /**
+   * A program of one connection: neither listed nor stored, not counted by the quota of pipelines, gone with `delete`. Names
+   * of such pipelines need not differ.
+   */
+  readonly ephemeral?: boolean;
+}
+
+export interface Deployed {
+  readonly pipeline: Pipeline;
+  readonly streams: readonly string[];
+  readonly warnings: readonly ProgramDiagnostic[];
+}
+
+/** By stream name. */
+export interface ReloadReport {
+  /** False for a dry run. */
+  readonly reloaded: boolean;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly preserved: readonly string[];
+  readonly reset: readonly string[];
+  readonly changed: readonly string[];
+  readonly warnings: readonly ProgramDiagnostic[];
+}
+
+export interface CheckpointResult {
+  readonly pipelineId: string;
+  /** The document `{version, pipeline_id, source_hash, created_at, engine, sources, counters, crc32}` as JSON text, ready to be sent. */
+  readonly checkpointJson: string;
+  readonly eventsProcessed: number;
+}
+
+export interface RestoreResult {
+  readonly pipelineId: string;
+  readonly eventsRestored: number;
+  readonly preserved: readonly string[];
+  /** Changed operators included: their state starts afresh too. */
+  readonly reset: readonly string[];
+}
+
+export interface StreamMetrics {
+  readonly name: string;
+  readonly eventsIn: number;
+  readonly eventsOut: number;
+  readonly late: number;
+  readonly failures: number;
+  readonly suppressed: number;
+  readonly runsActive: number;
+  /** Rows that wait for answers from outside. */
+  readonly queueSize: number;
+  readonly runsDropped: Readonly<Record<string, number>>;
+  /** `.tap(counter:)`: by name and labels in text form. */
+  readonly taps: Readonly<Record<string, number>>;
+}
+
+/** Latency of events from being accepted to being through, microseconds; 0 when there was none. */
+export interface LatencyMetrics {
+  readonly p50Us: number;
+  readonly p95Us: number;
+  readonly p99Us: number;
+}
+
+export interface PipelineMetrics {
+  readonly pipelineId: string;
+  readonly eventsProcessed: number;
+  readonly outputEventsEmitted: number;
+  readonly eventsInvalid: number;
+  readonly eventsIncomplete: number;
+  readonly eventsLate: number;
+  /** Refused: a full queue, a quota, or an event that used up its budget. */
+  readonly eventsRefused: number;
+  readonly eventsInFlight: number;
+  readonly dlqEvents: number;
+  readonly activeRuns: number;
+  /** Of the last saved state. */
+  readonly stateBytes: number;
+  readonly uptimeSeconds: number;
+  readonly latency: LatencyMetrics;
+  readonly streams: readonly StreamMetrics[];
+}
+
+export interface TopologyNode {
+  readonly id: string;
+  readonly label: string;
+  readonly nodeType: 'event' | 'stream' | 'source' | 'sink' | 'timer';
+  /** Secrets are not in it. */
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+export interface Topology {
+  readonly nodes: readonly TopologyNode[];
+  readonly edges: readonly { readonly id: string; readonly source: string; readonly target: string }[];
+}
+
+/** An output event of a pipeline: an alert. */
+export interface Output {
+  /** Numbers the outputs of a pipeline from 1 on, without holes; goes on after a restart. */
+  readonly sequence: number;
+  /** Stable: a replay gives the same output the same id. */
+  readonly id: string;
+  readonly stream: string;
+  readonly eventType: string;
+  /** Event time, epoch ms. */
+  readonly timestamp: number;
+  /** The JSON text of the object of its fields. */
+  readonly fieldsJson: string;
+  /** Index in its request of the event that caused it; -1 when it was a tick of the clock. */
+  readonly eventIndex: number;
+}
+
+/**
+ * How the bytes of a request hold events. `event`: one `{event_type, fields, timestamp?, id?}`. `batch`: `{"events": [..]}` of
+ * these. `ndjson`: one such object per line, whose fields may also stand under `data` or beside `event_type`. `flat`: one
+ * `{event_type, ..fields}`.
+ */
+export type InjectFormat = 'event' | 'batch' | 'ndjson' | 'flat';
+
+export interface InjectRequest {
+  /** Nobody changes the bytes after the call. */
+  readonly body: Uint8Array;
+  readonly format: InjectFormat;
+  /** Resolves only when the events are on disk. @default false */
+  readonly durable?: boolean;
+  /** Whether the result holds the outputs. @default true */
+  readonly outputs?: boolean;
+  readonly idempotencyKey?: string;
+}
+
+export interface InjectProblem {
+  /** Of the event in the request. */
+  readonly index: number;
+  readonly code: 'invalid_event' | 'budget_exceeded';
+  /** Path of the field that is wrong, empty when the event as a whole is. */
+  readonly field: string;
+  readonly message: string;
+}
+
+export interface InjectResult {
+  readonly accepted: number;
+  readonly rejected: number;
+  /** By index. */
+  readonly errors: readonly InjectProblem[];
+  /** What these events caused, in order; empty with `outputs: false`. */
+  readonly outputs: readonly Output[];
+  /** All outputs that these events caused, shown or not. */
+  readonly outputCount: number;
+  readonly processingTimeUs: number;
+  /** Answered from memory: the same idempotency key was used before. */
+  readonly repeated: boolean;
+}
+
+export interface Follower {
+  /** The sequence of the last output seen; absent = only what is to come. */
+  readonly after?: number;
+  /** There is something to read where `read` had given the last of it. Called once until the next `read`, never from within a call of the runtime. */
+  readonly onReadable: () => void;
+  /** The pipeline is gone, or the server stops; what is left can still be read. */
+  readonly onEnd: (reason: 'deleted' | 'shutdown') => void;
+}
+
+/** A place in the newest 1,000 outputs of a pipeline. It holds no outputs itself, so a slow reader costs nothing and misses some. */
+export interface OutputCursor {
+  /** The next outputs, and how many were missed before them. Both empty: wait for `onReadable`. Never waits. */
+  read(max: number): { readonly skipped: number; readonly outputs: readonly Output[] };
+  close(): void;
+}
+
+/** What `.print`, `.log`, `.tap` and failures of a program say. */
+export interface ProgramLogLine {
+  readonly sequence: number;
+  /** Wall clock, epoch ms. */
+  readonly time: number;
+  readonly stream: string;
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly kind: 'print' | 'log' | 'tap' | 'failure' | 'counter';
+  readonly message: string;
+  readonly dataJson: string;
+}
+
+/** A line of the dead-letter file, as it stands there. */
+export interface DeadLetters {
+  readonly total: number;
+  /** Each a JSON object. */
+  readonly entries: readonly string[];
+}
+
+export interface Page {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface Pipelines {
+  /**
+   * Checks the program, then starts it; waits for both, on other threads.
+   * @throws CepError `parse_error`, `validation_error` (`details`: ProgramDiagnostic[]), `name_taken`, `quota_exceeded`,
+   *   `connector_error`, `storage_unavailable`, `not_ready`; nothing is kept
+   */
+  deploy(tenant: string, request: DeployRequest): Promise<Deployed>;
+  /** Checks a program without keeping it; errors and warnings. */
+  validate(source: string): Promise<readonly ProgramDiagnostic[]>;
+  /** In order of creation. */
+  list(tenant: string, page: Page): { readonly pipelines: readonly Pipeline[]; readonly total: number };
+  /** All pipelines of all tenants, for administration. */
+  all(): readonly (Pipeline & { readonly tenantId: string })[];
+  /** @throws CepError `pipeline_not_found`, as all that follow */
+  get(tenant: string, id: string): Pipeline;
+  streams(tenant: string, id: string): readonly string[];
+  delete(tenant: string, id: string): Promise<void>;
+  /** Finishes what was accepted, saves its state. Nothing to do when it is stopped. */
+  stop(tenant: string, id: string): Promise<Pipeline>;
+  /** Goes on with the state of `stop`. A failed pipeline starts from its last good state. */
+  start(tenant: string, id: string): Promise<Pipeline>;
+  /**
+   * Puts a changed program in its place, between two events. Any error leaves the old one running.
+   * @throws CepError `parse_error`, `validation_error`, `quota_exceeded`, `state_would_reset` (`details`: ReloadReport),
+   *   `pipeline_not_running`, `storage_unavailable`
+   */
+  reload(
+    tenant: string,
+    id: string,
+    request: { readonly source: string; readonly dryRun?: boolean; readonly acceptReset?: boolean },
+  ): Promise<ReloadReport>;
+  /** @throws CepError `pipeline_not_running` */
+  checkpoint(tenant: string, id: string): Promise<CheckpointResult>;
+  /**
+   * @param body The answer of a checkpoint request or its `checkpoint` alone, as JSON bytes.
+   * @throws CepError `checkpoint_too_new`, `checkpoint_mismatch`, `checkpoint_corrupt`, `pipeline_not_running`
+   */
+  restore(tenant: string, id: string, body: Uint8Array): Promise<RestoreResult>;
+  /** Asks the engine's thread; when that is busy for longer than a moment, what was last heard. */
+  metrics(tenant: string, id: string): Promise<PipelineMetrics>;
+  topology(tenant: string, id: string): Topology;
+  /** The engine's explanation as JSON text. @throws CepError `validation_error` when the program has no such stream */
+  explain(tenant: string, id: string, request: { readonly stream: string; readonly key?: string }): Promise<string>;
+  /**
+   * Hands events to the pipeline and waits until they are through.
+   * @throws CepError `invalid_event` (single events; `details`: {field}), `invalid_json`, `pipeline_not_running`, `queue_full`
+   *   and `quota_exceeded` (with `retryAfterSeconds`), `not_durable`, `storage_unavailable`, `idempotency_conflict`,
+   *   `budget_exceeded` (single events), `payload_too_large`; nothing of the request is accepted then
+   */
+  inject(tenant: string, id: string, request: InjectRequest): Promise<InjectResult>;
+  follow(tenant: string, id: string, follower: Follower): OutputCursor;
+  /** The newest lines, oldest first, at most 1,000. */
+  programLog(tenant: string, id: string, limit: number): readonly ProgramLogLine[];
+  deadLetters(tenant: string, id: string, page: Page): Promise<DeadLetters>;
+  /** To the sink that failed, and to no other. */
+  replayDeadLetters(tenant: string, id: string): Promise<{ readonly replayed: number; readonly failed: number }>;
+  clearDeadLetters(tenant: string, id: string): Promise<{ readonly cleared: number }>;
+}
+
+// ------------------------------------------------------------------------------------------------ metrics
+
+/** Numbers of a scrape. Counters only grow while the process lives. Histogram buckets are those of `latencyBucketsSeconds`. */
+export interface RuntimeMetrics {
+  readonly pipelines: readonly PipelineScrape[];
+  readonly connectors: readonly ConnectorScrape[];
+  readonly threads: readonly {
+    readonly name: string;
+    readonly pipelines: number;
+    readonly queueBytes: number;
+    readonly restarts: number;
+  }[];
+  readonly storage: {
+    readonly walBytes: number;
+    readonly walSyncs: number;
+    readonly checkpointAgeSeconds: number;
+    readonly failures: number;
+  } | null;
+}
+
+/** Upper bounds of the latency histogram, seconds; one more bucket holds the rest. */
+export const latencyBucketsSeconds = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1] as const;
+
+export interface PipelineScrape extends PipelineMetrics {
+  readonly tenantId: string;
+  readonly name: string;
+  readonly status: PipelineStatus;
+  readonly eventsByType: Readonly<Record<string, number>>;
+  /** By stream, then event type. */
+  readonly outputsByStream: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** By stream: counts per bucket (not added up), and the sum in seconds, of what the stream emitted. */
+  readonly latencyByStream: Readonly<Record<string, { readonly counts: readonly number[]; readonly sum: number }>>;
+  /** By event type and field. */
+  readonly incompleteFields: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly checkpointSeconds: number;
+  readonly checkpointAgeSeconds: number;
+}
+
+export interface ConnectorScrape {
+  readonly pipelineId: string;
+  readonly connector: string;
+  readonly state: 'closed' | 'half_open' | 'open';
+  readonly delivered: number;
+  readonly dlqEvents: number;
+  readonly dlqDropped: number;
+  readonly pending: number;
+}
+
+// ------------------------------------------------------------------------------------------------ making one
+
+/** Something that happened, for the log: the message is fixed, what varies stands in the fields. Never holds a secret. */
+export interface RuntimeReport {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly fields: Readonly<Record<string, string | number | boolean>>;
+}
+
+export interface RuntimeOptions {
+  /** The server's key; absent = authentication is off. */
+  readonly apiKey?: string;
+  /** Where pipelines, tenants, checkpoints and events are kept; absent = in memory. */
+  readonly stateDir?: string;
+  /** What programs may read of the file system. @default the current directory */
+  readonly workDir?: string;
+  /** @default 2 */
+  readonly engineThreads?: number;
+  /** @default 10 s */
+  readonly checkpointIntervalMs?: number;
+  /** Incomplete events are invalid. @default false */
+  readonly strictEvents?: boolean;
+  /** How long an engine may work on one event before its thread is replaced. @default 5 s */
+  readonly eventBudgetMs?: number;
+  /** Where the console connector writes. @default standard output */
+  readonly console?: (line: string) => void;
+  readonly report: (report: RuntimeReport) => void;
+}
+
+/** `createRuntime` of `runtime.ts`. @throws CepError `io_error` when the state directory cannot be used */
+export type CreateRuntime = (options: RuntimeOptions) => Promise<Runtime>;
+
+/** What the runtime throws. */
+export type RuntimeRefusal = CepError;
