@@ -1,0 +1,31 @@
+const hidden = '[REDACTED]';
+
+/** Secrets shorter than this are words of their own and would tear holes into texts that mean something else. */
+const secretLengthMin = 6;
+
+/** Places of a text where a secret stands whatever its value is. */
+const secretPlaces: readonly (readonly [RegExp, string])[] = [
+  [/([?&](?:api_key|apikey|token|password|secret)=)[^&\s"'<>\\]+/gi, `$1${hidden}`],
+  [/\b(bearer\s+)[\w.~+/=-]+/gi, `$1${hidden}`],
+  [/\b(cep-auth\.)[\w.~+/=-]+/g, `$1${hidden}`],
+  [/([a-z][a-z0-9+.-]*:\/\/[^\s:/@"'\\]*:)[^\s@/"'\\]+@/gi, `$1${hidden}@`],
+];
+
+/** Takes known secrets, and what stands where secrets stand, out of texts that people or files will see. */
+export class Redactor {
+  readonly #secrets = new Set<string>();
+  #pattern: RegExp | undefined;
+
+  /** From now on the text is hidden wherever it appears, also as it is written inside JSON or a URL. */
+  add(secret: string): void {
+    if (secret.length < secretLengthMin) return;
+    for (const form of [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]) this.#secrets.add(form);
+    const longestFirst = [...this.#secrets].sort((a, b) => b.length - a.length);
+    this.#pattern = new RegExp(longestFirst.map((text) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g');
+  }
+
+  redact(text: string): string {
+    const known = this.#pattern ? text.replace(this.#pattern, hidden) : text;
+    return secretPlaces.reduce((rest, [place, replacement]) => rest.replace(place, replacement), known);
+  }
+}

@@ -1,0 +1,59 @@
+export interface TokenBucketOptions {
+  /** Tokens that come back per second. */
+  readonly ratePerSecond: number;
+  /** Tokens of a client that has waited long enough. */
+  readonly burst: number;
+  /** Clients remembered at most; over it those are forgotten that asked longest ago. */
+  readonly clientsMax: number;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+}
+
+interface Bucket {
+  tokens: number;
+  filledAtMs: number;
+}
+
+/** A token bucket per client, in bounded memory. A client that was forgotten begins with a full bucket. */
+export class TokenBuckets {
+  readonly #options: TokenBucketOptions;
+  /** In the order of last use, oldest first. */
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(options: TokenBucketOptions) {
+    this.#options = options;
+  }
+
+  /** Takes a token: 0 when there was one, else the seconds until there is one. */
+  take(client: string): number {
+    const bucket = this.#filled(client);
+    if (bucket.tokens >= 1) {
+      bucket.tokens -= 1;
+      return 0;
+    }
+    return (1 - bucket.tokens) / this.#options.ratePerSecond;
+  }
+
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  #filled(client: string): Bucket {
+    const { ratePerSecond, burst, clientsMax } = this.#options;
+    const nowMs = this.#options.now();
+    const bucket = this.#buckets.get(client) ?? { tokens: burst, filledAtMs: nowMs };
+    bucket.tokens = Math.min(burst, bucket.tokens + ((nowMs - bucket.filledAtMs) / 1000) * ratePerSecond);
+    bucket.filledAtMs = nowMs;
+    this.#buckets.delete(client);
+    this.#buckets.set(client, bucket);
+    if (this.#buckets.size > clientsMax) this.#forgetOldest();
+    return bucket;
+  }
+
+  #forgetOldest(): void {
+    for (const oldest of this.#buckets.keys()) {
+      this.#buckets.delete(oldest);
+      return;
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import type { LogFields, Logger, LogLevel } from './logger.ts';
+import type { MetricRegistry } from './metric-registry.ts';
+import type { LabelsOf, MetricName } from './metrics-table.ts';
+
+/** What happens inside and is worth a line: how bad it is, the message, and what it moves. Messages never vary; fields do. */
+interface InternalEvent<Fields extends LogFields> {
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly count?: (metrics: MetricRegistry, fields: Fields) => void;
+}
+
+function event<Fields extends LogFields>(
+  level: LogLevel,
+  message: string,
+  count?: (metrics: MetricRegistry, fields: Fields) => void,
+): InternalEvent<Fields> {
+  return count === undefined ? { level, message } : { level, message, count };
+}
+
+/** Counts one for a metric whose labels are fields of the event. */
+function counts<N extends MetricName>(name: N): (metrics: MetricRegistry, fields: LabelsOf<N>) => void {
+  return (metrics, fields) => metrics.count(name, fields);
+}
+
+interface OfPipeline extends LogFields {
+  readonly tenant: string;
+  readonly pipeline: string;
+}
+
+interface OfConnector extends OfPipeline {
+  readonly connector: string;
+}
+
+interface OfRequest extends LogFields {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** The table of internal events: each is one log line and, where there is one, one step of a metric. */
+export const internalEvents = {
+  ServerListening: event<{ url: string; version: string }>('info', 'Server listening'),
+  MetricsListening: event<{ url: string }>('info', 'Metrics listening'),
+  ServerStopping: event<{ signal: string }>('info', 'Server stopping'),
+  ServerStopped: event<{ seconds: number }>('info', 'Server stopped'),
+  StateInMemory: event<LogFields>('info', 'State is in memory; it is gone when the process ends (set --state-dir to keep it)'),
+  DeadLettersInMemory: event<LogFields>('warn', 'Dead letters are kept in memory, the newest only (set --state-dir to keep them)'),
+  AuthenticationOff: event<{ bind: string }>(
+    'warn',
+    'Authentication is off and the server listens beyond this machine (set --api-key, or --insecure to accept this)',
+  ),
+  KeyOnCommandLine: event<LogFields>(
+    'warn',
+    'The key on the command line can be read by every user of this machine (set CEP_API_KEY instead)',
+  ),
+  CertificatesReloaded: event<{ cert: string }>('info', 'Certificates reloaded'),
+  CertificatesNotReloaded: event<{ error: string }>('error', 'Certificates not reloaded; the old ones stay in use'),
+
+  PipelineDeployed: event<OfPipeline>('info', 'Pipeline deployed'),
+  PipelineReloaded: event<OfPipeline>('info', 'Pipeline reloaded'),
+  PipelineStarted: event<OfPipeline>('info', 'Pipeline started'),
+  PipelineStopped: event<OfPipeline>('info', 'Pipeline stopped'),
+  PipelineDeleted: event<OfPipeline>('info', 'Pipeline deleted'),
+  PipelineRecovered: event<OfPipeline>('info', 'Pipeline recovered'),
+  PipelineFailed: event<OfPipeline & { error: string }>('error', 'Pipeline failed'),
+  CheckpointFailed: event<OfPipeline & { error: string }>('error', 'Checkpoint failed'),
+  CircuitBreakerOpened: event<OfConnector>('warn', 'Circuit breaker opened'),
+  CircuitBreakerHalfOpen: event<OfConnector>('info', 'Circuit breaker half-open'),
+  CircuitBreakerClosed: event<OfConnector>('info', 'Circuit breaker closed'),
+  DeadLetterWritten: event<OfConnector & { error: string }>('warn', 'DLQ write', counts('cep_dlq_events_total')),
+
+  AuditRecord: event<OfRequest & { who: string; operation: string; status: number }>('info', 'Audit'),
+  RequestAnswered: event<OfRequest & { status: number; ms: number }>('debug', 'Request answered'),
+  RequestFailed: event<OfRequest & { error: string; stack?: string }>('error', 'Request failed'),
+  RequestRateLimited: event<OfRequest & { client: string }>('debug', 'Request rate-limited', (metrics) =>
+    metrics.count('cep_rate_limited_total', {}),
+  ),
+  ClientMissedEvents: event<{ transport: string; skipped: number }>('debug', 'Slow client missed output events', (metrics, fields) =>
+    metrics.count('cep_stream_gap_events_total', { transport: fields.transport }, fields.skipped),
+  ),
+} as const;
+
+type Table = typeof internalEvents;
+export type InternalEventName = keyof Table;
+export type FieldsOf<N extends InternalEventName> = Table[N] extends InternalEvent<infer Fields> ? Fields : never;
+
+/** Where a part of the process reports what happens. */
+export class Telemetry {
+  readonly log: Logger;
+  readonly metrics: MetricRegistry;
+
+  constructor(log: Logger, metrics: MetricRegistry) {
+    this.log = log;
+    this.metrics = metrics;
+  }
+
+  /** Writes the line and moves the metric of an internal event. */
+  report<N extends InternalEventName>(name: N, fields: FieldsOf<N>): void {
+    const { level, message, count } = internalEvents[name] as unknown as InternalEvent<FieldsOf<N>>;
+    count?.(this.metrics, fields);
+    if (!this.log.isEnabled(level)) return;
+    this.metrics.count('cep_log_lines_total', { level });
+    this.log.log(level, message, fields);
+  }
+
+  /** The same with fields on every line, as those of one request. */
+  with(fields: LogFields): Telemetry {
+    return new Telemetry(this.log.child(fields), this.metrics);
+  }
+}

@@ -1,0 +1,203 @@
+import { type LabelsOf, type MetricDescriptor, type MetricName, metrics } from './metrics-table.ts';
+
+/** One time series: where its values stand. Stays valid until its labels are dropped; after that it counts for nobody. */
+export interface Series {
+  readonly slot: number;
+}
+
+/** A value that is read when somebody asks, with the values of its metric's labels in the table's order. */
+export interface Sample {
+  readonly labels: readonly string[];
+  /** A number, or of a histogram its buckets (not cumulated, the last without bound) and the sum of what was observed. */
+  readonly value: number | { readonly counts: ArrayLike<number>; readonly sum: number };
+}
+
+export type Collector = () => Iterable<Sample>;
+
+/** Series of one metric at most; further ones are counted together in a series whose labels are all `_other`. */
+const seriesPerMetricMax = 20_000;
+/** Lines that are made without letting anything else run. */
+const linesPerTurnMax = 4_000;
+
+interface Family {
+  readonly name: MetricName;
+  readonly descriptor: MetricDescriptor;
+  readonly series: Map<string, SeriesText>;
+  collector: Collector | undefined;
+}
+
+interface SeriesText extends Series {
+  readonly labels: readonly string[];
+  /** The line up to its value; of a histogram one for each bucket, then of sum and count. */
+  readonly heads: readonly string[];
+}
+
+/**
+ * All metrics of a process. Counting is one addition in an array of doubles; all text is made when somebody scrapes, in slices,
+ * so that a scrape never holds up anything else.
+ */
+export class MetricRegistry {
+  #values = new Float64Array(1024);
+  #used = 0;
+  readonly #free = new Map<number, number[]>();
+  readonly #families = new Map<MetricName, Family>();
+
+  constructor() {
+    for (const [name, descriptor] of Object.entries(metrics) as [MetricName, MetricDescriptor][]) {
+      this.#families.set(name, { name, descriptor, series: new Map(), collector: undefined });
+    }
+  }
+
+  /** The series with these labels, made when it is not there. Keep it where something is counted often. */
+  series<N extends MetricName>(name: N, labels: LabelsOf<N>): Series {
+    const family = this.#family(name);
+    const values = family.descriptor.labels.map((label) => (labels as Readonly<Record<string, string>>)[label] ?? '');
+    return this.#seriesOf(family, values);
+  }
+
+  add({ slot }: Series, amount = 1): void {
+    this.#values[slot] = (this.#values[slot] as number) + amount;
+  }
+
+  set({ slot }: Series, value: number): void {
+    this.#values[slot] = value;
+  }
+
+  /** Counts a value of a histogram. `buckets` are those of its metric. */
+  observe({ slot }: Series, value: number, buckets: readonly number[]): void {
+    let bucket = 0;
+    while (bucket < buckets.length && value > (buckets[bucket] as number)) bucket++;
+    const values = this.#values;
+    values[slot + bucket] = (values[slot + bucket] as number) + 1;
+    values[slot + buckets.length + 1] = (values[slot + buckets.length + 1] as number) + value;
+  }
+
+  /** Adds to the series with these labels, for what happens seldom. */
+  count<N extends MetricName>(name: N, labels: LabelsOf<N>, amount = 1): void {
+    this.add(this.series(name, labels), amount);
+  }
+
+  /** The current value, 0 when nothing was counted. Not for histograms. */
+  valueOf<N extends MetricName>(name: N, labels: LabelsOf<N>): number {
+    const values = metrics[name].labels.map((label) => (labels as Readonly<Record<string, string>>)[label] ?? '');
+    const found = this.#family(name).series.get(values.join('\0'));
+    return found ? (this.#values[found.slot] as number) : 0;
+  }
+
+  /** From now on the metric is read from here at every scrape, besides the series that are counted. */
+  collect(name: MetricName, collector: Collector): void {
+    this.#family(name).collector = collector;
+  }
+
+  /** Forgets all series that have these label values, as those of a deleted pipeline. */
+  drop(labels: Readonly<Record<string, string>>): void {
+    for (const family of this.#families.values()) {
+      const wanted = Object.entries(labels).map(([label, value]) => [family.descriptor.labels.indexOf(label), value] as const);
+      if (wanted.some(([index]) => index < 0)) continue;
+      for (const [key, series] of family.series) {
+        if (!wanted.every(([index, value]) => series.labels[index] === value)) continue;
+        family.series.delete(key);
+        this.#release(series.slot, widthOf(family.descriptor));
+      }
+    }
+  }
+
+  /** The text of all metrics in the Prometheus format. Families without a series are left out. */
+  async render(): Promise<string> {
+    const parts: string[] = [];
+    let lines = 0;
+    for (const family of this.#families.values()) {
+      for (const part of this.#linesOf(family)) {
+        parts.push(part);
+        if (++lines % linesPerTurnMax === 0) await new Promise((resume) => setImmediate(resume));
+      }
+    }
+    return parts.join('');
+  }
+
+  *#linesOf(family: Family): Generator<string> {
+    const { name, descriptor } = family;
+    let isFirst = true;
+    for (const lines of this.#seriesLines(family)) {
+      if (isFirst) yield `# HELP ${name} ${descriptor.help}\n# TYPE ${name} ${descriptor.type}\n`;
+      isFirst = false;
+      yield lines;
+    }
+  }
+
+  *#seriesLines({ name, descriptor, series, collector }: Family): Generator<string> {
+    const values = this.#values;
+    for (const { slot, heads } of series.values()) yield textOf(heads, values, slot);
+    for (const { labels, value } of collector?.() ?? []) {
+      yield textOf(headsOf(name, descriptor, labels), typeof value === 'number' ? [value] : [...Array.from(value.counts), value.sum], 0);
+    }
+  }
+
+  #family(name: MetricName): Family {
+    return this.#families.get(name) as Family;
+  }
+
+  #seriesOf(family: Family, labels: readonly string[]): Series {
+    const key = labels.join('\0');
+    const found = family.series.get(key);
+    if (found) return found;
+    if (family.series.size >= seriesPerMetricMax && labels.some((label) => label !== '_other')) {
+      return this.#seriesOf(
+        family,
+        labels.map(() => '_other'),
+      );
+    }
+    const made = { slot: this.#reserve(widthOf(family.descriptor)), labels, heads: headsOf(family.name, family.descriptor, labels) };
+    family.series.set(key, made);
+    return made;
+  }
+
+  #reserve(width: number): number {
+    const freed = this.#free.get(width)?.pop();
+    if (freed !== undefined) return freed;
+    const slot = this.#used;
+    this.#used += width;
+    if (this.#used > this.#values.length) {
+      const larger = new Float64Array(this.#values.length * 2);
+      larger.set(this.#values);
+      this.#values = larger;
+    }
+    return slot;
+  }
+
+  #release(slot: number, width: number): void {
+    this.#values.fill(0, slot, slot + width);
+    const free = this.#free.get(width) ?? [];
+    free.push(slot);
+    this.#free.set(width, free);
+  }
+}
+
+/** Slots of one series: one value, or a histogram's buckets, the one without bound, and the sum. */
+function widthOf({ buckets }: MetricDescriptor): number {
+  return buckets ? buckets.length + 2 : 1;
+}
+
+function headsOf(name: string, { labels, buckets }: MetricDescriptor, values: readonly string[]): readonly string[] {
+  const pairs = labels.map((label, index) => `${label}="${escapeLabel(values[index] ?? '')}"`);
+  const block = (...more: string[]): string => (pairs.length + more.length === 0 ? '' : `{${[...pairs, ...more].join(',')}}`);
+  if (!buckets) return [`${name}${block()} `];
+  const bounds = [...buckets.map(String), '+Inf'];
+  return [...bounds.map((bound) => `${name}_bucket${block(`le="${bound}"`)} `), `${name}_sum${block()} `, `${name}_count${block()} `];
+}
+
+function textOf(heads: readonly string[], values: ArrayLike<number>, at: number): string {
+  if (heads.length === 1) return `${heads[0]}${values[at]}\n`;
+  const bucketCount = heads.length - 2;
+  let text = '';
+  let count = 0;
+  for (let bucket = 0; bucket < bucketCount; bucket++) {
+    count += values[at + bucket] as number;
+    text += `${heads[bucket]}${count}\n`;
+  }
+  return `${text}${heads[bucketCount]}${values[at + bucketCount]}\n${heads[bucketCount + 1]}${count}\n`;
+}
+
+function escapeLabel(value: string): string {
+  return value.replace(/[\\\n"]/g, (char) => (char === '\n' ? '\\n' : `\\${char}`));
+}

@@ -1,0 +1,73 @@
+/**
+ * The table of metrics. The registry, `/metrics` and the documentation read it; dashboards and alert rules are made of it.
+ * Labels stand in the order in which they are written. Units are base units: seconds, bytes.
+ */
+export interface MetricDescriptor {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  /** One sentence for people. */
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** Upper bounds of a histogram's buckets, ascending, without infinity. */
+  readonly buckets?: readonly number[];
+}
+
+const latencyBucketsSeconds = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1] as const;
+const durationBucketsSeconds = [0.001, 0.01, 0.1, 1, 10, 60] as const;
+const ofPipeline = ['tenant', 'pipeline'] as const;
+
+export const metrics = {
+  cep_events_total: { type: 'counter', help: 'Events taken, by event type.', labels: [...ofPipeline, 'event_type'] },
+  cep_events_processed: { type: 'counter', help: 'Events that a stream has processed.', labels: [...ofPipeline, 'stream'] },
+  cep_output_events_total: {
+    type: 'counter',
+    help: 'Output events, by stream and event type.',
+    labels: [...ofPipeline, 'stream', 'event_type'],
+  },
+  cep_processing_latency_seconds: {
+    type: 'histogram',
+    help: 'Time from an event to the end of everything it caused.',
+    labels: [...ofPipeline, 'stream'],
+    buckets: latencyBucketsSeconds,
+  },
+  cep_stream_queue_size: { type: 'gauge', help: 'Events that wait for a stream.', labels: [...ofPipeline, 'stream'] },
+  cep_active_streams: { type: 'gauge', help: 'Streams of running pipelines.', labels: ofPipeline },
+
+  cep_events_invalid_total: { type: 'counter', help: 'Events that were refused because they do not fit their type.', labels: ofPipeline },
+  cep_events_incomplete_total: {
+    type: 'counter',
+    help: 'Events that lacked a declared field and were processed with null there.',
+    labels: [...ofPipeline, 'event_type', 'field'],
+  },
+  cep_events_late_total: { type: 'counter', help: 'Events whose window, run or join had ended.', labels: ofPipeline },
+  cep_dlq_events_total: { type: 'counter', help: 'Dead letters written, by connector.', labels: [...ofPipeline, 'connector'] },
+  cep_dlq_dropped_total: { type: 'counter', help: 'Dead letters that fell out of the ring in memory.', labels: ofPipeline },
+  cep_connector_state: { type: 'gauge', help: 'Circuit breaker: 0 closed, 1 half-open, 2 open.', labels: [...ofPipeline, 'connector'] },
+  cep_runs_active: { type: 'gauge', help: 'Partial matches that are open.', labels: ofPipeline },
+  cep_runs_dropped_total: { type: 'counter', help: 'Partial matches that were given up, by reason.', labels: [...ofPipeline, 'reason'] },
+  cep_tap_total: { type: 'counter', help: 'Rows that passed a tap, by its name.', labels: [...ofPipeline, 'name'] },
+  cep_state_bytes: { type: 'gauge', help: 'State of a pipeline.', labels: ofPipeline },
+  cep_checkpoint_seconds: {
+    type: 'histogram',
+    help: 'Time that a checkpoint took.',
+    labels: ofPipeline,
+    buckets: durationBucketsSeconds,
+  },
+  cep_checkpoint_age_seconds: { type: 'gauge', help: 'Time since the last checkpoint.', labels: ofPipeline },
+  cep_queue_depth: { type: 'gauge', help: 'Requests that wait for the engine of a pipeline.', labels: ofPipeline },
+
+  cep_loop_delay_seconds: { type: 'gauge', help: 'Delay of the event loop, by thread and quantile.', labels: ['thread', 'quantile'] },
+  cep_http_requests_total: { type: 'counter', help: 'Requests answered, by route and status.', labels: ['route', 'status'] },
+  cep_rate_limited_total: { type: 'counter', help: 'Requests refused by the rate limit.', labels: [] },
+  cep_stream_clients: { type: 'gauge', help: 'Clients that follow output events, by transport.', labels: ['transport'] },
+  cep_stream_gap_events_total: {
+    type: 'counter',
+    help: 'Output events that slow clients missed, by transport.',
+    labels: ['transport'],
+  },
+  cep_log_lines_total: { type: 'counter', help: 'Log lines written, by level.', labels: ['level'] },
+} as const satisfies Record<string, MetricDescriptor>;
+
+export type MetricName = keyof typeof metrics;
+
+/** A value for each label of a metric. */
+export type LabelsOf<N extends MetricName> = { readonly [L in (typeof metrics)[N]['labels'][number]]: string };
