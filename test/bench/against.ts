@@ -84,7 +84,8 @@ class Pair implements Measured {
   /** The second run of a fresh process. */
   async #timeOf({ process }: Build): Promise<number> {
     const events = eventFile(this.#scenario, eventsOf(this.#scenario, this.#setup.events));
-    const { data } = await runForJson<RunFigures>(process('engine'), [programOf(this.#scenario), events, '2', 'compiled']);
+    const args = [programOf(this.#scenario), events, '2', 'compiled', this.#scenario.checked];
+    const { data } = await runForJson<RunFigures>(process('engine'), args);
     this.#bound ??= (await runForJson<RunFigures>(this.#setup.ours.process('bound'), [this.name, events, '1'])).data;
     requireSum(this.name, data, this.#bound);
     return lastTime(data, this.#setup.clock);

@@ -6,9 +6,12 @@ import { type AgainstFigures, measureAgainst } from './against.ts';
 import { type Build, buildCheckout, ROOT } from './builds.ts';
 import { noisyRounds } from './calibrator.ts';
 import { recordExpected } from './expectations.ts';
+import { pairFigures } from './gates/pair-gate.ts';
+import { ScenarioGate } from './gates/scenario-gate.ts';
 import { type MicroCase, microCases } from './micro/cases.ts';
 import { MicroBench } from './micro-bench.ts';
 import { type BenchOptions, chosen, readOptions, USAGE, UsageError } from './options.ts';
+import { WrongOutputs } from './outputs.ts';
 import { type BenchReport, reportText } from './report.ts';
 import { measureInRounds } from './rounds.ts';
 import { ScenarioBench } from './scenario-bench.ts';
@@ -19,6 +22,9 @@ import { ServiceBench, type ServiceCase, serviceCases } from './service-bench.ts
 const QUICK_SCALE = 0.05;
 /** The first makes the code warm. */
 const WARM_RUNS = 2;
+/** The first is cold, the last warm. */
+const GATE_RUNS = 4;
+const NOTHING_MEASURED = { gates: [], pairs: [], scenarios: [], micro: [], service: [], against: null } as const;
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -27,16 +33,46 @@ async function main(args: readonly string[]): Promise<number> {
   const work = mkdtempSync(join(tmpdir(), 'cep-bench-'));
   try {
     const options = readOptions(args);
-    const report = options.against === undefined ? await bench(options, work) : await benchAgainst(options, options.against, work);
+    const report = await reportOf(options, work);
     print(options.json ? JSON.stringify(report, null, 2) : reportText(report));
-    return report.against !== null && report.against.slower.length > 0 ? 1 : 0;
+    return isFailed(report) ? 1 : 0;
   } catch (error) {
+    if (error instanceof WrongOutputs) return complain(error);
     if (!(error instanceof UsageError)) throw error;
     process.stderr.write(`${error.message}\n\n${USAGE}`);
     return 2;
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
+}
+
+function reportOf(options: BenchOptions, work: string): Promise<BenchReport> {
+  if (options.gates) return benchGates(options);
+  return options.against === undefined ? bench(options, work) : benchAgainst(options, options.against, work);
+}
+
+function isFailed({ against, gates, pairs }: BenchReport): boolean {
+  return (against?.slower ?? []).length > 0 || [...gates, ...pairs].some(({ verdict }) => verdict === 'FAIL');
+}
+
+async function benchGates(options: BenchOptions): Promise<BenchReport> {
+  const { names, events, rounds, clock, quick, record } = options;
+  const picked = chosen(
+    scenarios.map((scenario) => ({ ...scenario, group: 'scenarios' })),
+    names,
+  );
+  const setup = { build: await buildCheckout(ROOT), events, clock, record, runs: quick ? 1 : GATE_RUNS };
+  const gates = picked.map((scenario) => new ScenarioGate(scenario, setup));
+  const calibrations = await measureInRounds(gates, rounds, say);
+  if (record) for (const gate of gates) recordExpected(gate.name, gate.events, gate.totals);
+  const all = gates.flatMap(({ circumstances }) => circumstances);
+  return {
+    ...circumstances(options),
+    ...NOTHING_MEASURED,
+    noisy: noisyRounds(calibrations),
+    gates: gates.map((gate) => gate.figures(all)),
+    pairs: pairFigures(gates),
+  };
 }
 
 async function bench(options: BenchOptions, work: string): Promise<BenchReport> {
@@ -48,11 +84,11 @@ async function bench(options: BenchOptions, work: string): Promise<BenchReport> 
   if (options.record) for (const one of scenarioBenches) recordExpected(one.name, one.events, one.expected);
   return {
     ...circumstances(options),
+    ...NOTHING_MEASURED,
     noisy: noisyRounds(calibrations),
     scenarios: scenarioBenches.map((one) => one.figures()),
     micro: made.flatMap((one) => (one instanceof MicroBench ? [one.figures()] : [])),
     service: made.flatMap((one) => (one instanceof ServiceBench ? [one.figures()] : [])),
-    against: null,
   };
 }
 
@@ -64,7 +100,7 @@ async function benchAgainst(options: BenchOptions, folder: string, work: string)
   );
   const ours = await buildCheckout(ROOT);
   const { calibrations, ...against }: AgainstFigures = await measureAgainst(picked, { ours, folder, events, rounds, clock, work, say });
-  return { ...circumstances(options), noisy: noisyRounds(calibrations), scenarios: [], micro: [], service: [], against };
+  return { ...circumstances(options), ...NOTHING_MEASURED, noisy: noisyRounds(calibrations), against };
 }
 
 interface TaskSetup {
@@ -109,6 +145,11 @@ function circumstances({ rounds, clock }: BenchOptions): Pick<BenchReport, 'date
 function print(text: string): number {
   process.stdout.write(`${text}\n`);
   return 0;
+}
+
+function complain({ message }: WrongOutputs): number {
+  process.stderr.write(`${message}\n`);
+  return 1;
 }
 
 /** What is at work, for those who wait. */

@@ -23,8 +23,8 @@ export interface CalibratedRound {
   readonly after: number;
 }
 
-/** Which rounds ran while the machine was busy: a calibration took over a fifth longer than the fastest of the run. */
-export function noisyRounds(rounds: readonly CalibratedRound[]): boolean[] {
-  const fastest = Math.min(...rounds.flatMap(({ before, after }) => [before, after]));
+/** Which rounds ran while the machine was busy: a calibration took over a fifth longer than the fastest of the run, which had `all`. */
+export function noisyRounds(rounds: readonly CalibratedRound[], all = rounds): boolean[] {
+  const fastest = Math.min(...all.flatMap(({ before, after }) => [before, after]));
   return rounds.map(({ before, after }) => Math.max(before, after) > fastest * (1 + NOISE));
 }

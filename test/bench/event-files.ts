@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, openSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder } from './builds.ts';
 import type { Scenario } from './scenarios.ts';
@@ -12,6 +12,14 @@ export function eventFile(scenario: Scenario, count: number): string {
   const path = join(cacheFolder('events'), `${scenario.name}-${count}-${sampleOf(scenario, count)}.evt`);
   if (!existsSync(path)) writeEvents(scenario, count, path);
   return path;
+}
+
+/** Reads a file to its end, so that what reads it next finds it in memory. */
+export function readAhead(path: string): void {
+  const chunk = Buffer.allocUnsafe(PIECE_CHARACTERS);
+  const file = openSync(path, 'r');
+  while (readSync(file, chunk) > 0);
+  closeSync(file);
 }
 
 /** One event per millisecond. */

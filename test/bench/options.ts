@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util';
 
-export const USAGE = `usage: npm run bench -- [name ...] [options]
+export const USAGE = `usage: npm run bench -- [gates] [name ...] [options]
 
-  name            scenarios, micro cases or groups (scenarios, micro, service); a part of a name is enough
+  gates           how scenarios stand to the same work by hand, cold, and to what they must come to; ends with 1 when one fails
+  name            scenarios, micro cases or groups (scenarios, micro, service); a part of a name is enough, of a number its start
   --quick         small files, one round: holds counts and checksums to what is expected, its times mean nothing
   --events N      events of each scenario [1000000]
   --rounds N      rounds, interleaved [5]
@@ -16,6 +17,8 @@ export const USAGE = `usage: npm run bench -- [name ...] [options]
 export type Clock = 'wall' | 'cpu';
 
 export interface BenchOptions {
+  /** Only how fast the scenarios are beside their bounds, and whether that is enough. */
+  readonly gates: boolean;
   readonly names: readonly string[];
   readonly quick: boolean;
   readonly events: number;
@@ -37,8 +40,10 @@ const ROUNDS = 5;
 export function readOptions(args: readonly string[]): BenchOptions {
   const { values, positionals } = parse(args);
   const { quick = false, against, cpu = false, json = false, record = false } = values;
+  const gates = positionals[0] === 'gates';
   return {
-    names: positionals,
+    gates,
+    names: gates ? positionals.slice(1) : positionals,
     quick,
     events: numberOf('--events', values.events, quick ? EVENTS_QUICK : EVENTS),
     rounds: numberOf('--rounds', values.rounds, quick ? 1 : ROUNDS),
@@ -82,7 +87,8 @@ export function chosen<T extends { readonly name: string }>(
   all: readonly (T & { readonly group: string })[],
   names: readonly string[],
 ): T[] {
-  const fits = ({ name, group }: { name: string; group: string }, part: string): boolean => group === part || name.includes(part);
+  const fits = ({ name, group }: { name: string; group: string }, part: string): boolean =>
+    group === part || (/^\d/.test(part) ? name.startsWith(part) : name.includes(part));
   for (const part of names) if (!all.some((one) => fits(one, part))) throw new UsageError(`nothing to measure is called '${part}'`);
   return names.length === 0 ? [...all] : all.filter((one) => names.some((part) => fits(one, part)));
 }

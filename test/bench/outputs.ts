@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** What a scenario must give. */
-export interface Expected {
+/** What a run over events gave. */
+export interface Totals {
   readonly outputs: number;
+  /** Of one number of each output. */
+  readonly sum: number;
+}
+
+/** What a scenario must give. */
+export interface Expected extends Totals {
   /** SHA-256 of the lines of the output events. */
   readonly sha256: string;
-  /** Of all numbers among the fields of all outputs. */
-  readonly sum: number;
 }
 
 export interface Written {
@@ -59,17 +63,13 @@ export function requireWritten(who: string, { outputs, sha256 }: Written, expect
 }
 
 /** @throws WrongOutputs */
-export function requireSum(
-  who: string,
-  { outputs, sum }: Pick<Expected, 'outputs' | 'sum'>,
-  expected: Pick<Expected, 'outputs' | 'sum'>,
-): void {
+export function requireSum(who: string, { outputs, sum }: Totals, expected: Totals): void {
   requireCount(who, outputs, expected);
   if (!(Math.abs(sum - expected.sum) <= SUM_TOLERANCE * Math.abs(expected.sum))) {
     throw new WrongOutputs(`${who}: other values than expected (their sum is ${sum} for ${expected.sum})`);
   }
 }
 
-function requireCount(who: string, outputs: number, expected: Pick<Expected, 'outputs'>): void {
+function requireCount(who: string, outputs: number, expected: Pick<Totals, 'outputs'>): void {
   if (outputs !== expected.outputs) throw new WrongOutputs(`${who}: ${outputs} outputs for ${expected.outputs}`);
 }

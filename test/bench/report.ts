@@ -1,5 +1,7 @@
 import type { AgainstFigures } from './against.ts';
 import type { Comparison } from './comparison.ts';
+import type { PairGateFigures } from './gates/pair-gate.ts';
+import type { ScenarioGateFigures } from './gates/scenario-gate.ts';
 import type { MicroSummary } from './micro-bench.ts';
 import type { Clock } from './options.ts';
 import type { ScenarioFigures } from './scenario-bench.ts';
@@ -18,6 +20,8 @@ export interface BenchReport {
   readonly clock: Clock;
   /** Of each round: the machine was busy with something else. */
   readonly noisy: readonly boolean[];
+  readonly gates: readonly ScenarioGateFigures[];
+  readonly pairs: readonly PairGateFigures[];
   readonly scenarios: readonly ScenarioFigures[];
   readonly micro: readonly MicroSummary[];
   readonly service: readonly ServiceFigures[];
@@ -31,6 +35,8 @@ export function reportText(report: BenchReport): string {
   const noise = busy === 0 ? '' : `\nNOISY: in ${busy} of ${noisy.length} rounds the machine was busy; read the ratios, not the times.`;
   return [
     `${date.slice(0, 10)}, Node ${node}, ${cores} cores (${processor}); rounds: ${rounds}; warm runs by ${clock} time; median (min-max)${noise}`,
+    table('Speed as a share of the same work by hand', GATE_HEAD, report.gates.map(gateRow)),
+    table('Speed per event as a share of another scenario', PAIR_HEAD, report.pairs.map(pairRow)),
     table('Scenarios', SCENARIO_HEAD, report.scenarios.map(scenarioRow)),
     table('In memory', MICRO_HEAD, report.micro.map(microRow)),
     table('Process', ['case', 'what', 'value'], report.service.map(serviceRow)),
@@ -38,6 +44,29 @@ export function reportText(report: BenchReport): string {
   ]
     .filter((part) => part !== '')
     .join('\n\n');
+}
+
+const GATE_HEAD = ['scenario', 'events', 'outputs', 'cold ms', 'bound ms', 'cold', 'with load', 'warm', 'gate', 'target', '', 'noisy'];
+
+function gateRow(one: ScenarioGateFigures): string[] {
+  return [
+    one.name,
+    one.events.toLocaleString('en-US'),
+    one.outputs.toLocaleString('en-US'),
+    range(one.engineMs, 0),
+    range(one.boundMs, 0),
+    ...[one.cold, one.coldWithLoad, one.warm].map((spread) => range(spread, 2)),
+    one.gate.toFixed(2),
+    one.target?.toFixed(2) ?? '',
+    one.verdict,
+    one.noisyRounds === 0 ? '' : `${one.noisyRounds} of ${one.rounds}`,
+  ];
+}
+
+const PAIR_HEAD = ['scenario', 'beside', 'ratio', 'gate', ''];
+
+function pairRow({ name, than, ratio, gate, verdict }: PairGateFigures): string[] {
+  return [name, than, range(ratio, 2), gate.toFixed(2), verdict];
 }
 
 const SCENARIO_HEAD = ['scenario', 'outputs', 'cold ms', 'bound cold ms', 'K events/s', 'bound K/s', 'x bound', 'x reference', 'peak MB'];

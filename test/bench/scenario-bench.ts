@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Build } from './builds.ts';
 import { type Finished, runChild, runForJson } from './child-process.ts';
-import { eventFile } from './event-files.ts';
+import { eventFile, readAhead } from './event-files.ts';
 import { expectedOf } from './expectations.ts';
 import type { Clock } from './options.ts';
 import { type Expected, readOutputs, requireSum, requireWritten } from './outputs.ts';
@@ -66,14 +66,16 @@ export class ScenarioBench implements Measured {
 
   /** @throws WrongOutputs when a run gives something else than the others, or than what is expected */
   async measure(): Promise<void> {
+    readAhead(this.#events);
     const { build } = this.#setup;
     const bound = await runForJson<RunFigures>(build.process('bound'), [this.name, this.#events, '1', this.#path('bound')]);
     this.#coldBound.push(bound);
     this.#cold.push(await this.#simulate(bound.data));
     this.#bound.push(await this.#warmTime('bound', [this.name, this.#events, String(this.#setup.runs)]));
     const engine = [programOf(this.#scenario), this.#events, String(this.#setup.runs)];
-    this.#warm.push(await this.#warmTime('engine', [...engine, 'compiled']));
-    this.#reference.push(await this.#warmTime('engine', [...engine, 'reference']));
+    const { checked } = this.#scenario;
+    this.#warm.push(await this.#warmTime('engine', [...engine, 'compiled', checked]));
+    this.#reference.push(await this.#warmTime('engine', [...engine, 'reference', checked]));
   }
 
   get events(): number {
@@ -121,7 +123,7 @@ export class ScenarioBench implements Measured {
   /** The last run of a process that runs it several times. */
   async #warmTime(process: 'bound' | 'engine', args: readonly string[]): Promise<number> {
     const { data } = await runForJson<RunFigures>(this.#setup.build.process(process), args);
-    requireSum(`${args.at(-1)} run of ${this.name}`, data, this.expected);
+    requireSum(`${args[3] ?? process} run of ${this.name}`, data, this.expected);
     return lastTime(data, this.#setup.clock);
   }
 

@@ -12,7 +12,9 @@ export interface Scenario {
   /** Event number `i` of `count` without its time, which is `i` ms. */
   readonly line: (i: number, count: number) => string;
   readonly bound: MakeBound;
-  /** Of the events asked for, where one event is so much work that all would take too long. @default 1 */
+  /** The number in each output that the checksum is made of. */
+  readonly checked: string;
+  /** Of the events asked for, where one event is so much work for the reference evaluator that all would take too long. @default 1 */
   readonly share?: number;
 }
 
@@ -32,39 +34,63 @@ export const scenarios: readonly Scenario[] = [
     what: 'filter and projection',
     line: (i) => tick(SYMBOLS[i % 3], 40 + (i % 100), 1000 + (i % 5000)),
     bound: filterBound,
+    checked: 'price',
   },
   {
     name: '02-aggregation',
     what: 'count window of 100, three aggregates',
     line: (i) => `Trade { symbol: "ACME", price: ${decimal(100 + (i % 50) * 0.1)}, volume: ${decimal(100 + (i % 900))} }`,
     bound: aggregationBound,
+    checked: 'average',
   },
-  { name: '03-temporal-join', what: 'join within 5 s, newest per user', line: loginOrPayment, bound: temporalJoinBound },
+  {
+    name: '03-temporal-join',
+    what: 'join within 5 s, newest per user',
+    line: loginOrPayment,
+    bound: temporalJoinBound,
+    checked: 'amount',
+  },
   {
     name: '04-rising-run',
     what: 'first, rising+, last within 60 s',
     line: (i) => tick(SYMBOLS[i % 2], 100 + Math.floor(i / 10) * 10 + (i % 10), 1000),
     bound: risingRunBound,
+    checked: 'to_price',
   },
   {
     name: '05-crossover',
     what: 'two moving averages, joined',
     line: (i) => tick('AAPL', 100 + Math.sin(i / 100) * 10 + (i % 5) * 0.1, 1000),
     bound: crossoverBound,
+    checked: 'strength',
   },
-  { name: '06-sensors', what: 'two spreads, joined within 30 s', line: temperatureOrPressure, bound: sensorsBound },
+  {
+    name: '06-sensors',
+    what: 'two spreads, joined within 30 s',
+    line: temperatureOrPressure,
+    bound: sensorsBound,
+    checked: 'score',
+  },
   {
     name: '07-sequence',
     what: 'A then B, one open run',
     line: (i) => `${i % 2 === 0 ? 'A' : 'B'} { id: ${i >> 1} }`,
     bound: sequenceBound,
+    checked: 'second',
   },
-  { name: '08-open-runs', what: 'A then B, 1,000 open runs', line: (i) => blockOf(i, 1_000), bound: sequenceBound },
+  {
+    name: '08-open-runs',
+    what: 'A then B, 1,000 open runs',
+    line: (i) => blockOf(i, 1_000),
+    bound: sequenceBound,
+    checked: 'second',
+  },
   {
     name: '09-many-rules',
     what: '1,000 filters on one type',
     line: (i) => tick(`S${scattered(i) & 1023}`, 40 + (i % 100), 1000),
     bound: manyRulesBound,
+    checked: 'price',
     share: 0.05,
   },
   {
@@ -72,6 +98,7 @@ export const scenarios: readonly Scenario[] = [
     what: 'count windows of 5, a tenth as many keys as events',
     line: (i, count) => `Reading { device: "dev-${scattered(i) % Math.ceil(count / 10)}", value: ${decimal(20 + (i % 30))} }`,
     bound: manyKeysBound,
+    checked: 'spread',
   },
 ];
 

@@ -3,10 +3,10 @@ import { LineCursor } from './line-cursor.ts';
 import type { Names } from './names.ts';
 
 /**
- * Takes an output of the bound. `sum` adds up the numbers among the fields in their order: a cheap checksum that the engine's
- * outputs are held to.
+ * Takes an output of the bound. `checked` is the number among its fields that a checksum is made of, which the engine's outputs
+ * are held to.
  */
-export type TakeOutput = (stream: string, time: number, fields: object, sum: number) => void;
+export type TakeOutput = (stream: string, time: number, fields: object, checked: number) => void;
 
 /** One scenario by hand: reads the line at the cursor, from its type on, and gives what follows from it. */
 export interface Bound {

@@ -60,7 +60,9 @@ class Averages {
   #count = 0;
   #value = 0;
   #time = 0;
-  #newest: Average[] = [];
+  /** The two newest, oldest first. */
+  #before: Average | undefined;
+  #last: Average | undefined;
 
   constructor(size: number) {
     this.#size = size;
@@ -81,13 +83,17 @@ class Averages {
   close(): Average {
     this.#count = 0;
     const closed = { value: this.#value, time: this.#time };
-    const [before] = this.#newest.slice(-1);
-    this.#newest = before === undefined ? [closed] : [before, closed];
+    this.#before = this.#last;
+    this.#last = closed;
     return closed;
   }
 
-  get newest(): readonly Average[] {
-    return this.#newest;
+  get before(): Average | undefined {
+    return this.#before;
+  }
+
+  get last(): Average | undefined {
+    return this.#last;
   }
 }
 
@@ -100,17 +106,19 @@ export const crossoverBound: MakeBound = ({ line, names, output }) => {
     const strength = Math.abs(fast - slow);
     if (!(strength > GAP)) return;
     const fields = { symbol: names.text(symbol), fast, slow, signal: fast > slow ? 'buy' : 'sell', strength };
-    output('Crossing', Math.max(time, other), fields, fast + slow + strength);
+    output('Crossing', Math.max(time, other), fields, strength);
   };
   const closeFast = (symbol: number): void => {
     const { fast, slow } = symbols[symbol] as (typeof symbols)[number];
     const closed = fast.close();
-    for (const other of slow.newest) meet(symbol, closed, other);
+    if (slow.before !== undefined) meet(symbol, closed, slow.before);
+    if (slow.last !== undefined) meet(symbol, closed, slow.last);
   };
   const closeSlow = (symbol: number): void => {
     const { fast, slow } = symbols[symbol] as (typeof symbols)[number];
     const closed = slow.close();
-    for (const other of fast.newest) meet(symbol, other, closed);
+    if (fast.before !== undefined) meet(symbol, fast.before, closed);
+    if (fast.last !== undefined) meet(symbol, fast.last, closed);
   };
   return {
     event(time) {
@@ -184,8 +192,7 @@ export const sensorsBound: MakeBound = ({ line, names, output }) => {
     const score = (warmth.spread / 10) * (load.spread / 20);
     if (!(score > SCORE)) return;
     const numbers = { warmth: warmth.mean, warmth_spread: warmth.spread, load: load.mean, load_spread: load.spread, score };
-    const sum = warmth.mean + warmth.spread + load.mean + load.spread + score;
-    output('Anomaly', Math.max(warmth.time, load.time), { place: names.text(place), ...numbers }, sum);
+    output('Anomaly', Math.max(warmth.time, load.time), { place: names.text(place), ...numbers }, score);
   };
   const meetWarmth = (place: number, warmth: Reading | undefined): void => meet(place, warmth, loads.newest[place]);
   const meetLoad = (place: number, load: Reading | undefined): void => meet(place, warmths.newest[place], load);

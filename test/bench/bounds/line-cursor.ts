@@ -9,10 +9,10 @@ const BLANK = 0x20;
 const ZERO = 0x30;
 const NINE = 0x39;
 const LETTER_E = 0x65;
+const COMMA = 0x2c;
+const BRACE_CLOSE = 0x7d;
 /** So many characters hold at most fifteen digits, which a double keeps. */
 const EXACT_CHARACTERS_MAX = 16;
-/** No finite double is written longer. */
-const LONG_NUMBER_MAX = 40;
 const POWERS_OF_TEN = Float64Array.from({ length: EXACT_CHARACTERS_MAX }, (_, power) => 10 ** power);
 
 /** Reads the lines of a scenario byte by byte. Knows where each value stands, so it skips the words between them. */
@@ -68,9 +68,12 @@ export class LineCursor {
   }
 
   #longNumber(start: number): number {
-    const rest = /^[^,} ]+/.exec(this.#bytes.toString('latin1', start, start + LONG_NUMBER_MAX))?.[0] ?? '';
-    this.#at = start + rest.length;
-    return Number(rest);
+    const bytes = this.#bytes;
+    let at = this.#at;
+    let code = bytes[at];
+    while (code !== COMMA && code !== BLANK && code !== BRACE_CLOSE && code !== LINE_FEED) code = bytes[++at];
+    this.#at = at;
+    return Number(bytes.toString('latin1', start, at));
   }
 
   /** The number of a name between quotes, the first of which stands behind `skip` bytes. */

@@ -25,7 +25,7 @@ export const sequenceBound: MakeBound = ({ line, output }) => {
       const since = openSince.get(id);
       if (since === undefined) return;
       openSince.delete(id);
-      if (time - since <= WITHIN_MS) output('Pairs', time, { first: id, second: id }, id + id);
+      if (time - since <= WITHIN_MS) output('Pairs', time, { first: id, second: id }, id);
     },
   };
 };
@@ -47,7 +47,7 @@ export const risingRunBound: MakeBound = ({ line, names, output }) => {
     if (took > WITHIN_MS) return false;
     if (run.steps > 0 && price > run.last) {
       const fields = { symbol: names.text(symbol), from_price: run.from, to_price: price, steps: run.steps, took_ms: took };
-      output('Rises', time, fields, run.from + price + run.steps + took);
+      output('Rises', time, fields, price);
       return false;
     }
     if (price > run.from) {

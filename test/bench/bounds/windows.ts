@@ -12,7 +12,7 @@ export const aggregationBound: MakeBound = ({ line, names, output }) => {
     const { turnover, traded, trades, time } = window;
     const average = turnover / traded;
     windows[symbol] = { trades: 0, turnover: 0, traded: 0, time: 0 };
-    if (traded > 0) output('AveragePrice', time, { symbol: names.text(symbol), average, traded, trades }, average + traded + trades);
+    if (traded > 0) output('AveragePrice', time, { symbol: names.text(symbol), average, traded, trades }, average);
   };
   return {
     event(time) {
@@ -38,7 +38,7 @@ const UNSTEADY = 8;
 export const manyKeysBound: MakeBound = ({ line, names, output }) => {
   const windows: Spread[] = [];
   const close = (device: number, { mean, deviation, time }: Spread): void => {
-    if (deviation > UNSTEADY) output('Unsteady', time, { device: names.text(device), mean, spread: deviation }, mean + deviation);
+    if (deviation > UNSTEADY) output('Unsteady', time, { device: names.text(device), mean, spread: deviation }, deviation);
   };
   return {
     event(time) {

@@ -1,37 +1,29 @@
-/** Runs a bound: `<scenario> <events> [times] [output file]`. Prints times and the sum of the outputs as JSON. */
+/** Runs a bound: `<scenario> <events> [times] [output file]`. Prints times and totals of the outputs as JSON. */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { runBound, type TakeOutput } from '../bounds/bound.ts';
 import { scenarios } from '../scenarios.ts';
-import { OutputTotals } from './output-totals.ts';
-import { cpuTime, type RunFigures } from './run-figures.ts';
+import type { OutputTotals } from './output-totals.ts';
+import { runRepeatedly } from './repeated-runs.ts';
 
 const PIECE_CHARACTERS = 1 << 16;
 
 const [name, events = '', times = '1', outputPath] = process.argv.slice(2);
 const scenario = scenarios.find((one) => one.name === name);
 if (scenario === undefined) throw new Error(`no scenario '${name}'`);
+const { bound } = scenario;
 
-let totals = new OutputTotals();
-const timesMs: number[] = [];
-const cpuMs: number[] = [];
-for (let time = 0; time < Number(times); time++) {
-  totals = new OutputTotals();
-  const started = performance.now();
-  const cpuBefore = cpuTime();
-  if (outputPath === undefined) runBound(scenario.bound, events, (_stream, _time, fields, sum) => totals.take(fields, sum));
-  else writeTo(outputPath, (output) => runBound(scenario.bound, events, output));
-  timesMs.push(performance.now() - started);
-  cpuMs.push(cpuTime() - cpuBefore);
-}
-const figures: RunFigures = { timesMs, cpuMs, outputs: totals.outputs, sum: totals.sum };
+const figures = await runRepeatedly(Number(times), async (totals) => {
+  if (outputPath !== undefined) return writeTo(outputPath, totals, (output) => runBound(bound, events, output));
+  return runBound(bound, events, (_stream, _time, fields, checked) => totals.take(fields, checked));
+});
 process.stdout.write(JSON.stringify(figures));
 
 /** Output events as the lines that the command line writes. */
-function writeTo(path: string, run: (output: TakeOutput) => void): void {
+function writeTo(path: string, totals: OutputTotals, run: (output: TakeOutput) => number): number {
   const file = openSync(path, 'w');
   let piece = '';
-  run((stream, time, fields, sum) => {
-    totals.take(fields, sum);
+  const events = run((stream, time, fields, checked) => {
+    totals.take(fields, checked);
     piece += `{"type":"output","stream":"${stream}","event_type":"${stream}","timestamp":${time},"data":${JSON.stringify(fields)}}\n`;
     if (piece.length < PIECE_CHARACTERS) return;
     writeSync(file, piece);
@@ -39,4 +31,5 @@ function writeTo(path: string, run: (output: TakeOutput) => void): void {
   });
   writeSync(file, piece);
   closeSync(file);
+  return events;
 }

@@ -1,5 +1,7 @@
-/** Runs a program over an event file: `<program> <events> <times> <compiled | reference>`. Prints times and the sum of the outputs as JSON. */
-
+/**
+ * Runs a program over an event file: `<program> <events> <times> <compiled | reference> <checked field>`. Prints times and totals
+ * of the outputs as JSON.
+ */
 import { checkProgram } from '../../../cli/program/checked-program.ts';
 import { EventLines } from '../../../cli/simulation/event-lines.ts';
 import { Simulation } from '../../../cli/simulation/simulation.ts';
@@ -8,38 +10,49 @@ import type { OutputEvent } from '../../../shared/events/event.ts';
 import { EventSchemas } from '../../../shared/events/schema.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
 import { createEngine } from '../../../worker/engine/create-engine.ts';
-import { OutputTotals } from './output-totals.ts';
-import { cpuTime, type RunFigures } from './run-figures.ts';
+import type { OutputTotals } from './output-totals.ts';
+import { runRepeatedly } from './repeated-runs.ts';
 
-const [program = '', events = '', times = '1', backend] = process.argv.slice(2);
-const { plan } = checkProgram(program);
-if (plan === null) throw new Error(`${program} has errors`);
+const [program = '', events = '', times = '1', backend, checked = ''] = process.argv.slice(2);
 
-let totals = new OutputTotals();
-const timesMs: number[] = [];
-const cpuMs: number[] = [];
-for (let time = 0; time < Number(times); time++) {
-  totals = new OutputTotals();
-  const started = performance.now();
-  const cpuBefore = cpuTime();
-  if (backend === 'reference') runReference(plan, events);
-  else await Simulation.run({ plan, eventsPath: events, preload: false, timed: false, strict: false, flush: true }, countingView());
-  timesMs.push(performance.now() - started);
-  cpuMs.push(cpuTime() - cpuBefore);
-}
-const figures: RunFigures = { timesMs, cpuMs, outputs: totals.outputs, sum: totals.sum };
+const figures = await runRepeatedly(Number(times), async (totals, begins) => {
+  const { plan } = checkProgram(program);
+  if (plan === null) throw new Error(`${program} has errors`);
+  return backend === 'reference' ? runReference(plan, totals, begins) : await simulate(plan, totals, begins);
+});
 process.stdout.write(JSON.stringify(figures));
 
-function take(event: OutputEvent): void {
-  let sum = 0;
-  for (const value of event.fields.values()) if (typeof value === 'number') sum += value;
-  totals.take(event, sum);
+/** As `cep simulate` does it, with outputs that stay in memory. Returns the number of events. */
+async function simulate(plan: Plan, totals: OutputTotals, begins: () => void): Promise<number> {
+  let count = 0;
+  let isOpen = false;
+  const options = {
+    plan,
+    preload: false,
+    timed: false,
+    strict: false,
+    flush: true,
+    /** Who asks where the events are has made the engine and opens the file now. */
+    get eventsPath(): string {
+      if (!isOpen) begins();
+      isOpen = true;
+      return events;
+    },
+  };
+  await Simulation.run(
+    options,
+    countingView(totals, (processed) => {
+      count = processed;
+    }),
+  );
+  return count;
 }
 
 /** The reference evaluator, fed by the readers of the command line. */
-function runReference(program: Plan, path: string): void {
-  const engine = createEngine(program, { output: take, deliver: refuse, log: refuse });
-  const lines = EventLines.open(path, { schemas: new EventSchemas(program.events), preload: false, canResume: false });
+function runReference(plan: Plan, totals: OutputTotals, begins: () => void): number {
+  const engine = createEngine(plan, { output: (event) => take(totals, event), deliver: refuse, log: refuse });
+  begins();
+  const lines = EventLines.open(events, { schemas: new EventSchemas(plan.events), preload: false, canResume: false });
   for (let piece = lines.next({ stopAtEvent: false }); piece; piece = lines.next({ stopAtEvent: false })) {
     for (const result of piece.results) {
       if (result.kind !== 'event') throw new Error(`line of the event file: ${result.kind}`);
@@ -48,18 +61,23 @@ function runReference(program: Plan, path: string): void {
   }
   lines.close();
   engine.end();
+  return engine.counters().eventsProcessed;
+}
+
+function take(totals: OutputTotals, event: OutputEvent): void {
+  totals.take(event, event.fields.get(checked) as number);
 }
 
 /** Takes outputs, shows nothing; a scenario that has anything else to say is broken. */
-function countingView(): SimulationView {
+function countingView(totals: OutputTotals, ended: (eventsProcessed: number) => void): SimulationView {
   const nothing = (): void => undefined;
   const done = (): Promise<void> => Promise.resolve();
   return {
-    output: take,
+    output: (event) => take(totals, event),
     console: refuse,
     log: refuse,
     note: refuse,
-    summary: nothing,
+    summary: ({ eventsProcessed }) => ended(eventsProcessed),
     progress: nothing,
     flush: nothing,
     ready: done,

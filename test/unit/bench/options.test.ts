@@ -5,6 +5,7 @@ import { range, table } from '../../bench/report.ts';
 describe('the options of a benchmark', () => {
   it('measure everything in five rounds of a million events', () => {
     expect(readOptions([])).toEqual({
+      gates: false,
       names: [],
       quick: false,
       events: 1_000_000,
@@ -21,6 +22,11 @@ describe('the options of a benchmark', () => {
     expect(readOptions(['--quick', '--events', '5_000', '--rounds=2'])).toMatchObject({ events: 5_000, rounds: 2 });
   });
 
+  it('judge everything that is named behind the word gates', () => {
+    expect(readOptions(['gates', '01', '--rounds', '1'])).toMatchObject({ gates: true, names: ['01'], rounds: 1 });
+    expect(readOptions(['01', 'gates'])).toMatchObject({ gates: false, names: ['01', 'gates'] });
+  });
+
   it.each([['--events', '0'], ['--rounds', 'many'], ['--slow']])('refuse %s %s', (...args) => {
     expect(() => readOptions(args)).toThrow(UsageError);
   });
@@ -31,13 +37,18 @@ describe('the choice of what is measured', () => {
     { name: '01-filter', group: 'scenarios' },
     { name: 'filter', group: 'micro' },
     { name: 'cold-start', group: 'service' },
+    { name: 'chain-01', group: 'micro' },
   ];
   const names = (...parts: string[]): string[] => chosen(all, parts).map(({ name }) => name);
 
   it('is everything, a group, or whatever has the word in its name', () => {
-    expect(names()).toHaveLength(3);
-    expect(names('micro')).toEqual(['filter']);
+    expect(names()).toHaveLength(4);
+    expect(names('micro')).toEqual(['filter', 'chain-01']);
     expect(names('filter', 'service')).toEqual(['01-filter', 'filter', 'cold-start']);
+  });
+
+  it('takes a number for the beginning of a name', () => {
+    expect(names('01')).toEqual(['01-filter']);
   });
 
   it('refuses a name that fits nothing', () => {
