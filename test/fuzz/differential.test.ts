@@ -8,6 +8,8 @@ import type { Plan } from '../../shared/language/plan/plan.ts';
 import { compiledBackend } from '../../worker/engine/compile/compiled-backend.ts';
 import { createEngine, type EngineOptions } from '../../worker/engine/create-engine.ts';
 import type { Engine, EngineHost } from '../../worker/engine/engine.ts';
+import { fuse } from '../../worker/engine/fusion/fuse.ts';
+import { enterOrPush } from './entering.ts';
 import { events } from './events.ts';
 import { program } from './programs.ts';
 import { Tape } from './tape.ts';
@@ -33,20 +35,27 @@ test('random programs give the same bytes compiled, replayed and restored at any
     expect(run(plan, input), told('replayed')).toEqual(reference);
     expect(run(plan, input, { options: { backend: compiledBackend } }), told('compiled')).toEqual(reference);
     expect(run(plan, input, { cut }), told(`restored before event ${cut}`)).toEqual(reference);
+    expect(run(plan, input, { options: fused }), told('fused')).toEqual(reference);
+    expect(run(plan, input, { options: fused, cut, successorOptions: {} }), told(`fused, then restored as reference before event ${cut}`)).toEqual(reference);
+    expect(run(plan, input, { cut, successorOptions: fused }), told(`reference, then restored as fused before event ${cut}`)).toEqual(reference);
   });
   fc.assert(property, { numRuns: programs, ...seed });
   expect(valid, 'most random programs are programs').toBeGreaterThan(programs * 0.6);
   expect(effects, 'and they do something').toBeGreaterThan(programs);
 });
 
+const fused: EngineOptions = { backend: compiledBackend, fuse };
+
 interface RunOptions {
   readonly options?: EngineOptions;
+  /** Of the engine that takes over. */
+  readonly successorOptions?: EngineOptions;
   /** Before this event the engine is given up and a new one takes over. */
   readonly cut?: number;
 }
 
 /** Everything a host sees of a run, as text. */
-function run(plan: Plan, input: readonly InputEvent[], { options = {}, cut = -1 }: RunOptions = {}): string[] {
+function run(plan: Plan, input: readonly InputEvent[], { options = {}, successorOptions = options, cut = -1 }: RunOptions = {}): string[] {
   const seen: string[] = [];
   const host: EngineHost = {
     output: (event) => seen.push(`${event.stream} ${event.type} ${event.time} ${fieldsToJson(event.fields)}`),
@@ -54,9 +63,8 @@ function run(plan: Plan, input: readonly InputEvent[], { options = {}, cut = -1 
   };
   let engine = createEngine(plan, host, options);
   for (const [at, event] of input.entries()) {
-    if (at === cut) engine = successor(engine, plan, host, options);
-    const { status } = engine.push(event);
-    if (status === 'invalid') seen.push(`${at} invalid`);
+    if (at === cut) engine = successor(engine, plan, host, successorOptions);
+    if (enterOrPush(engine, event) === 'invalid') seen.push(`${at} invalid`);
   }
   engine.end();
   return seen;

@@ -1,6 +1,7 @@
 import type { InputEvent, OutputEvent } from '../../shared/events/event.ts';
 import type { Admission } from '../../shared/events/schema.ts';
 import type { Value } from '../../shared/events/value.ts';
+import type { EventEntries } from './fusion/event-entry.ts';
 import type { Explanation } from './trace/explanation.ts';
 
 /**
@@ -36,6 +37,8 @@ export interface Engine {
    */
   explain(stream: string, key?: string): Explanation;
   counters(): EngineCounters;
+  /** Short ways in for events whose values a reader has found in the bytes: the effects of `push`, without an event made. */
+  readonly entries: EventEntries;
 }
 
 /** What the engine hands to its host, in order, while a call runs. */

@@ -1,4 +1,4 @@
-import { CepError } from '../../shared/errors/error.ts';
+import { CepError, invariant } from '../../shared/errors/error.ts';
 import type { Fields, InputEvent, OutputEvent } from '../../shared/events/event.ts';
 import { type Admission, EventSchemas, type ValidEvent } from '../../shared/events/schema.ts';
 import type { Value, ValueArray, ValueMap } from '../../shared/events/value.ts';
@@ -8,6 +8,10 @@ import type { RecordType } from '../../shared/language/plan/types.ts';
 import { Effects } from './analytics/effects.ts';
 import type { Answer, Engine, EngineCounters, EngineHost, EngineSnapshot, RestoreReport } from './engine.ts';
 import type { ExpressionBackend } from './evaluate/backend.ts';
+import { type Arriving, EventArrivals } from './fusion/event-arrivals.ts';
+import type { EventEntries } from './fusion/event-entry.ts';
+import type { FusedProgram } from './fusion/fuse.ts';
+import type { FusedRuntime, Kernel } from './fusion/fused-runtime.ts';
 import type { Row } from './operators/row.ts';
 import { decodeState, encodeState } from './state/codec.ts';
 import { upstreamFirst } from './streams/plan-inputs.ts';
@@ -23,6 +27,8 @@ export interface ProgramOptions {
   readonly backend: ExpressionBackend;
   readonly strictEvents: boolean;
   readonly explain: boolean;
+  /** The program as generated code, as far as it has a form there. */
+  readonly fused: FusedProgram | null;
 }
 
 /** A running program: takes events and ticks, moves time, and lets the streams work, each call to its end. */
@@ -36,17 +42,22 @@ export class ProgramEngine implements Engine {
   readonly #queue = new ResultQueue();
   readonly #effects = new Effects();
   readonly #routes: Routes;
+  readonly #fused: FusedProgram | null;
+  readonly #kernels = new Map<object, Kernel>();
+  readonly entries: EventEntries = { entries: [], source: null };
   /** In order of declaration. */
   readonly #nodes: readonly StreamNode[];
   /** Those that may wait for time, upstream first. */
   readonly #timed: readonly StreamNode[];
-  /** Arrival number of the last external event. */
-  #order = 0;
+  readonly #arriving: Arriving;
+  /** The row of the event that came as scalars last, if something wanted it. */
+  #row: Row | null = null;
   #eventsInvalid = 0;
   #eventsIncomplete = 0;
   #outputs = 0;
 
-  constructor(plan: Plan, host: EngineHost, { backend, strictEvents, explain }: ProgramOptions) {
+  constructor(plan: Plan, host: EngineHost, { backend, strictEvents, explain, fused }: ProgramOptions) {
+    this.#fused = fused;
     this.#host = host;
     this.#backend = backend;
     this.#strict = strictEvents;
@@ -54,11 +65,28 @@ export class ProgramEngine implements Engine {
     this.#records = new Map(plan.events.map(({ name, fields }) => [name, { kind: 'record', name, fields }]));
     const order = upstreamFirst(plan);
     this.#time = new ProgramTime(plan, order);
+    const [time, queue, effects] = [this.#time, this.#queue, this.#effects];
+    this.#arriving = { order: 0, backend, time, queue, effects, step: () => this.#step(), settle: () => this.#settle() };
     const runtime = this.#runtime(plan, explain);
     this.#nodes = plan.streams.map((stream, index) => new StreamNode(stream, index, runtime));
     this.#timed = order.map((index) => this.#nodes[index] as StreamNode).filter((node) => node.isTimed);
     this.#routes = new Routes(plan, (stream, origin, positions) => (this.#nodes[stream] as StreamNode).inlets(origin, positions));
+    if (fused !== null) this.entries = { entries: fused.link(this.#fusedRuntime()), source: null };
     this.#schedule();
+  }
+
+  #fusedRuntime(): FusedRuntime {
+    return {
+      node: (index) => this.#nodes[index] as StreamNode,
+      kernel: (plan) => this.#kernels.get(plan),
+      arrivals: ({ name }) => {
+        const clock = this.#time.singleClock(name);
+        return clock === null ? null : new EventArrivals(this.#arriving, clock);
+      },
+      output: this.#outputOf(),
+      defer: (call) => this.#queue.addCall(call),
+      rowOfEvent: () => this.#rowOfEvent(),
+    };
   }
 
   #runtime(plan: Plan, isExplained: boolean): ProgramRuntime {
@@ -81,10 +109,12 @@ export class ProgramEngine implements Engine {
         global: (index) => plan.globals[index]?.name ?? '',
         stream: (index) => plan.streams[index]?.name ?? '',
       },
+      kernelOf: (one) => this.#fused?.kernelOf(one),
+      addKernel: (one, kernel) => this.#kernels.set(one, kernel),
       route: (origin) => this.#routes.of(origin),
       branchRoute: (stream, branch) => this.#routes.ofBranch(stream, branch),
       declared: (type) => this.#records.get(type) ?? null,
-      order: () => this.#order,
+      order: () => this.#arriving.order,
       output: this.#outputOf(),
     };
   }
@@ -110,7 +140,7 @@ export class ProgramEngine implements Engine {
     }
     if (admission.incomplete.length > 0) this.#eventsIncomplete++;
     this.#backend.beginEvent();
-    this.#order++;
+    this.#arriving.order++;
     this.#moveTimeTo(event, admission);
     this.#send(this.#routes.ofEvent(event.type), this.#rowOf(event, admission));
     this.#settle();
@@ -183,8 +213,19 @@ export class ProgramEngine implements Engine {
     for (const node of this.#timed) node.schedule();
   }
 
+  /** The event that came as scalars, as a row: for what runs operator by operator. */
+  #rowOfEvent(): Row {
+    if (this.#row?.order === this.#arriving.order) return this.#row;
+    const event = this.entries.source?.();
+    invariant(event !== undefined, 'whoever enters an event can make all of it');
+    const admission = this.#schemas.admit(event, { strict: this.#strict });
+    invariant(admission.status === 'valid', 'only what is valid is entered');
+    this.#row = this.#rowOf(event, admission);
+    return this.#row;
+  }
+
   #rowOf({ type }: InputEvent, { fields, time }: ValidEvent): Row {
-    return { type, time, order: this.#order, fields: this.#complete(type, fields), bound: null, attributes: null, causes: [this.#order] };
+    return { type, time, order: this.#arriving.order, fields: this.#complete(type, fields), bound: null, attributes: null, causes: [this.#arriving.order] };
   }
 
   /** All declared fields in their order, null where absent, then the others. */
@@ -198,7 +239,7 @@ export class ProgramEngine implements Engine {
 
   snapshot(): EngineSnapshot {
     const streams = new Map(this.#nodes.map((node) => [node.plan.name, node.save()]));
-    const counters = [this.#order, this.#eventsInvalid, this.#eventsIncomplete, this.#outputs];
+    const counters = [this.#arriving.order, this.#eventsInvalid, this.#eventsIncomplete, this.#outputs];
     return { version: 1, state: encodeState([counters, this.#time.save(), this.#backend.saveGlobals(), streams, this.#effects.save()]) };
   }
 
@@ -210,7 +251,7 @@ export class ProgramEngine implements Engine {
       ValueMap,
       Value,
     ];
-    [this.#order, this.#eventsInvalid, this.#eventsIncomplete, this.#outputs] = counters as [number, number, number, number];
+    [this.#arriving.order, this.#eventsInvalid, this.#eventsIncomplete, this.#outputs] = counters as [number, number, number, number];
     this.#time.load(time);
     this.#backend.loadGlobals(globals);
     this.#effects.load(effects);
@@ -258,12 +299,12 @@ export class ProgramEngine implements Engine {
 
   counters(): EngineCounters {
     return {
-      eventsProcessed: this.#order,
+      eventsProcessed: this.#arriving.order,
       eventsInvalid: this.#eventsInvalid,
       eventsIncomplete: this.#eventsIncomplete,
       outputs: this.#outputs,
       questionsOpen: this.#effects.outstanding,
-      streams: new Map(this.#nodes.map((node) => [node.plan.name, node.counters()])),
+      streams: new Map(this.#nodes.map((node) => [node.plan.name, node.count()])),
     };
   }
 }

@@ -38,6 +38,10 @@ export class Effects {
     this.#tasks.push(task);
   }
 
+  get hasTasks(): boolean {
+    return this.#tasks.length > 0;
+  }
+
   runTasks(): void {
     for (let task = this.#tasks.shift(); task !== undefined; task = this.#tasks.shift()) task();
   }

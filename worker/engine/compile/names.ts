@@ -1,5 +1,8 @@
 import type { Value } from '../../../shared/events/value.ts';
 
+/** What minted names begin with; by the letter a reader of generated text sees what it is. `k` and `l` are taken. */
+type MintedLetter = 'a' | 'b' | 'c' | 'e' | 'f' | 'g' | 'h' | 'o' | 'p' | 'r' | 's' | 't' | 'v' | 'x' | 'y';
+
 /**
  * What may appear in generated text, all of it: names minted here (a letter and a number), entries of the constants table,
  * numbers, and the fixed words of `vocabulary.ts`. No text of the user ever does: names and strings are constants.
@@ -15,7 +18,7 @@ export class Names {
   }
 
   /** A fresh name: `s4`. */
-  mint(letter: 'e' | 'f' | 's' | 'a' | 'v'): string {
+  mint(letter: MintedLetter): string {
     return `${letter}${this.#count++}`;
   }
 

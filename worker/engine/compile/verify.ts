@@ -1,10 +1,10 @@
 import { InvariantError } from '../../../shared/errors/error.ts';
-import { keywords, parameters, properties } from './vocabulary.ts';
+import { expressionVocabulary, type Vocabulary } from './vocabulary.ts';
 
-const TOKEN = /\s+|[A-Za-z_$][\w$]*|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|===|!==|=>|&&|\|\||\?\?|[()[\]{},;=!?:.]|./suy;
+const TOKEN = /\s+|[A-Za-z_$][\w$]*|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|===|!==|=>|<=|>=|&&|\|\||\?\?|\+\+|[()[\]{},;=!?:.<>+*/%-]|./suy;
 const MINTED = /^[a-z]\d+$/;
 const NUMBER = /^(?:\d|\.\d)/;
-const PUNCTUATION = new Set(['===', '!==', '=>', '&&', '||', '??', '(', ')', '[', ']', '{', '}', ',', ';', '=', '!', '?', ':', '.', '-']);
+const PUNCTUATION = new Set('=== !== => <= >= && || ?? ++ ( ) [ ] { } , ; = ! ? : . < > + - * / %'.split(' '));
 const PROLOGUE = "'use strict';";
 
 /**
@@ -12,21 +12,19 @@ const PROLOGUE = "'use strict';";
  * only keywords, minted names, numbers, punctuation, the library's names, and the listed properties behind a dot.
  * @throws InvariantError: the generator is wrong.
  */
-export function verifyGenerated(text: string): void {
+export function verifyGenerated(text: string, vocabulary: Vocabulary = expressionVocabulary): void {
   if (!text.startsWith(PROLOGUE)) throw new InvariantError('generated code must begin in strict mode');
   const tokens = text.slice(PROLOGUE.length).matchAll(new RegExp(TOKEN.source, 'suyg'));
   let before = '';
   for (const [token] of tokens) {
     if (/^\s/.test(token)) continue;
-    if (!isAllowed(token, before))
+    if (!isAllowed(token, before, vocabulary))
       throw new InvariantError(`generated code must not contain ${JSON.stringify(token)} after ${JSON.stringify(before)}`);
     before = token;
   }
 }
 
-const names: ReadonlySet<string> = new Set(parameters);
-
-function isAllowed(token: string, before: string): boolean {
-  if (before === '.') return properties.has(token);
+function isAllowed(token: string, before: string, { keywords, names, properties, hasMintedProperties }: Vocabulary): boolean {
+  if (before === '.') return properties.has(token) || (hasMintedProperties && MINTED.test(token));
   return NUMBER.test(token) || MINTED.test(token) || keywords.has(token) || names.has(token) || PUNCTUATION.has(token);
 }

@@ -29,3 +29,16 @@ export const parameters: readonly string[] = ['K', ...programNames, ...Object.ke
 
 /** Properties that generated text may read, only ever of rows, scopes, functions and activations. */
 export const properties: ReadonlySet<string> = new Set(['row', 'bound', 'aggregates', 'time', 'loopStep']);
+
+/** What the text of a generated module may contain. */
+export interface Vocabulary {
+  readonly keywords: ReadonlySet<string>;
+  /** Names of what the module is given. */
+  readonly names: ReadonlySet<string>;
+  readonly properties: ReadonlySet<string>;
+  /** Objects may have fields with minted names. */
+  readonly hasMintedProperties: boolean;
+}
+
+/** That of the expressions and functions of a program. */
+export const expressionVocabulary: Vocabulary = { keywords, names: new Set(parameters), properties, hasMintedProperties: false };

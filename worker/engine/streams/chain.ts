@@ -27,20 +27,25 @@ export type MakeLink = (plan: OperatorPlan, next: Next) => Link;
 export class Chain implements Next {
   readonly #links: readonly Link[];
   readonly #first: Next;
+  /** What takes a row at each operator, and behind the last one. */
+  readonly #entries: readonly Next[];
   /** Where its operators hold rows back. */
   readonly gates: readonly Gate[];
 
   constructor(plans: readonly OperatorPlan[], end: Next, make: MakeLink) {
     const links: Link[] = [];
+    const entries = [end];
     let next = end;
     for (let position = plans.length - 1; position >= 0; position--) {
       const link = make(plans[position] as OperatorPlan, next);
       links.unshift(link);
       next = new Guarded(link);
+      entries.unshift(next);
     }
     this.#links = links;
     this.gates = placeBehindGates(links);
     this.#first = next;
+    this.#entries = entries;
   }
 
   process(row: Row): void {
@@ -49,6 +54,11 @@ export class Chain implements Next {
 
   endWindow(frame: WindowFrame): void {
     this.#first.endWindow(frame);
+  }
+
+  /** What takes a row at the operator at a position; behind the last one the chain's end. */
+  entry(position: number): Next {
+    return this.#entries[position] as Next;
   }
 
   /** In written order. */

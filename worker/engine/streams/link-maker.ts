@@ -1,5 +1,6 @@
 import type { OperatorPlan } from '../../../shared/language/plan/plan.ts';
-import type { Operator } from '../operators/operator.ts';
+import type { Kernel } from '../fusion/fused-runtime.ts';
+import type { Next, Operator } from '../operators/operator.ts';
 import { createOperator, isHoldingBack } from '../operators/registry.ts';
 import { decidingValues } from '../trace/deciding-values.ts';
 import { TracedOperator, type TracedOptions } from '../trace/traced-operator.ts';
@@ -11,7 +12,7 @@ import type { StreamRuntime } from './stream-runtime.ts';
 export function linkMaker(stream: StreamRuntime, around: OperatorContext | null = null): MakeLink {
   return (plan, next) => {
     const context: OperatorContext = new OperatorContext(stream, plan, { around, makeLink: () => linkMaker(stream, context) });
-    const create = (target: typeof next): Operator => createOperator(plan, target, context);
+    const create = (target: typeof next): Operator => createWith(stream, plan, target, context);
     const decided = listenerOf(stream, plan, context);
     const operator = decided === null ? create(next) : new TracedOperator({ next, decided, holdsBack: isHoldingBack(plan), create });
     return {
@@ -26,6 +27,15 @@ export function linkMaker(stream: StreamRuntime, around: OperatorContext | null 
       },
     };
   };
+}
+
+/** The operator, or the kernel of generated code that takes its place. */
+function createWith(stream: StreamRuntime, plan: OperatorPlan, next: Next, context: OperatorContext): Operator {
+  const kernel = stream.program.kernelOf(plan) as ((plan: OperatorPlan, next: Next, context: OperatorContext) => Operator & Kernel) | undefined;
+  if (kernel === undefined) return createOperator(plan, next, context);
+  const operator = kernel(plan, next, context);
+  stream.program.addKernel(plan, operator);
+  return operator;
 }
 
 /** Who wants to know what an operator decides: the host's tracer, the stream's witness. Null = nobody. */

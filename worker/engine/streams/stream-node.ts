@@ -1,12 +1,14 @@
 import { readEventTime } from '../../../shared/events/event-time.ts';
 import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import { fingerprint } from '../../../shared/language/plan/fingerprint.ts';
-import type { StreamPlan } from '../../../shared/language/plan/plan.ts';
+import type { OperatorPlan, SourcePlan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { StreamCounters } from '../engine.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
+import type { FusedNode, Kernel } from '../fusion/fused-runtime.ts';
+import type { Next } from '../operators/operator.ts';
 import { isWaiting } from '../operators/registry.ts';
 import type { Row } from '../operators/row.ts';
-import { createSource } from '../sources/registry.ts';
+import { createSource, type SourceOptions } from '../sources/registry.ts';
 import type { Source } from '../sources/source.ts';
 import type { StreamClock } from '../time/stream-clock.ts';
 import { explainStream } from '../trace/explain-stream.ts';
@@ -22,7 +24,7 @@ import { type ProgramRuntime, StreamRuntime } from './stream-runtime.ts';
 export type Restored = 'preserved' | 'changed' | 'reset';
 
 /** One stream at work: its source, its chain, its time. */
-export class StreamNode {
+export class StreamNode implements FusedNode {
   readonly plan: StreamPlan;
   /** Something in it may wait for time. */
   readonly isTimed: boolean;
@@ -32,6 +34,9 @@ export class StreamNode {
   readonly #context: OperatorContext;
   readonly #source: Source;
   readonly #chain: Chain;
+  /** The earliest deadline that the clocks have been told of. */
+  watched = Infinity;
+  readonly #receivers = new Map<string, readonly Inlet[]>();
 
   constructor(plan: StreamPlan, index: number, program: ProgramRuntime) {
     this.plan = plan;
@@ -41,7 +46,7 @@ export class StreamNode {
     const makeLink = linkMaker(this.#runtime);
     this.#context = new OperatorContext(this.#runtime, null, { around: null, makeLink: () => makeLink });
     this.#chain = new Chain(plan.operators, this.#runtime.end, makeLink);
-    this.#source = createSource(plan, {
+    this.#source = createWith(plan, program, {
       environment: this.#context,
       next: this.#chain,
       makeLink,
@@ -56,9 +61,23 @@ export class StreamNode {
   /** What takes the rows of an origin that the inputs at these positions read. */
   inlets(origin: string, positions: readonly number[]): readonly Inlet[] {
     const isEvent = origin.startsWith('event:');
-    return this.#source
+    const inlets = this.#source
       .receivers(origin, positions)
       .map((receive) => ({ stream: this.#index, deliver: this.#deliver(this.#witnessed(receive), isEvent) }));
+    this.#receivers.set(origin, inlets);
+    return inlets;
+  }
+
+  receivers(origin: string): readonly ((row: Row) => void)[] {
+    return (this.#receivers.get(origin) ?? []).map(({ deliver }) => deliver);
+  }
+
+  entry(position: number): Next {
+    return this.#chain.entry(position);
+  }
+
+  fail(thrown: unknown, row: Row, operator: OperatorPlan | null): void {
+    this.#runtime.fail(evaluationFailure(thrown), row, operator);
   }
 
   /** The stream's own account of what it holds, waits for, and held back. `key`: as `Engine.explain` has it. */
@@ -134,10 +153,16 @@ export class StreamNode {
 
   /** Wakes the program when something here may be due. */
   schedule(): void {
-    this.#clock.schedule(Math.min(this.#source.deadline(), this.#chain.deadline()));
+    this.watched = Math.min(this.#source.deadline(), this.#chain.deadline());
+    this.#clock.schedule(this.watched);
   }
 
-  counters(): StreamCounters {
+  get counters(): StreamCounters {
+    return this.#runtime.counters;
+  }
+
+  /** The counters with what is counted only when they are asked for. */
+  count(): StreamCounters {
     const { counters } = this.#runtime;
     counters.runsActive = this.#source.runsActive();
     return counters;
@@ -175,6 +200,15 @@ export class StreamNode {
       fingerprints.length === operators.length && operators.every((operator, position) => operator.fingerprint === fingerprints[position])
     );
   }
+}
+
+/** The head of the stream, or the kernel of generated code that takes its place. */
+function createWith(plan: StreamPlan, program: ProgramRuntime, options: SourceOptions): Source {
+  const kernel = program.kernelOf(plan.source) as ((plan: SourcePlan, options: SourceOptions) => Source & Kernel) | undefined;
+  if (kernel === undefined) return createSource(plan, options);
+  const source = kernel(plan.source, options);
+  program.addKernel(plan.source, source);
+  return source;
 }
 
 function saveCounters(counters: StreamCounters): Value {

@@ -7,6 +7,7 @@ import type { Effects } from '../analytics/effects.ts';
 import type { DeadLetter, EngineHost, StreamCounters } from '../engine.ts';
 import type { ExpressionBackend } from '../evaluate/backend.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
+import type { Kernel, KernelFactory } from '../fusion/fused-runtime.ts';
 import type { Next } from '../operators/operator.ts';
 import type { Evaluate, Row } from '../operators/row.ts';
 import type { PatternObserver } from '../patterns/observer.ts';
@@ -35,6 +36,9 @@ export interface ProgramRuntime {
   /** Time behind a gate goes on to `time`, with all that completes there. */
   openGate(gate: Gate, time: number): void;
   readonly names: FingerprintNames;
+  /** What takes the place of the operator or source of this plan in a fused program. */
+  kernelOf(plan: object): KernelFactory | undefined;
+  addKernel(plan: object, kernel: Kernel): void;
   /** Who takes the rows of an origin. Known once every stream is made. */
   route(origin: string): Route;
   branchRoute(stream: number, branch: string): Route;

@@ -4,7 +4,7 @@ import { inputsOf, upstreamOf } from '../streams/plan-inputs.ts';
 import { Clock } from './clock.ts';
 import type { Gate } from './gate.ts';
 import { passedOnLagMs } from './result-lag.ts';
-import { SourceClocks, type TimedEvent } from './source-clocks.ts';
+import { type SingleClock, SourceClocks, type TimedEvent } from './source-clocks.ts';
 import { type Following, type Reading, StreamClock } from './stream-clock.ts';
 
 /**
@@ -52,6 +52,17 @@ export class ProgramTime {
 
   observe(event: TimedEvent): void {
     this.#sources.observe(event, ++this.#step);
+  }
+
+  /** The only clock that an event of this type moves; null when there are more. */
+  singleClock(type: string): SingleClock | null {
+    return this.#sources.singleOf(type);
+  }
+
+  /** As `observe`, for a type with a single clock. */
+  observeOn(source: SingleClock, time: number, isArrivalTime: boolean): void {
+    source.followsArrival = isArrivalTime;
+    source.clock.move(time, ++this.#step);
   }
 
   tick(time: number, source?: string): void {

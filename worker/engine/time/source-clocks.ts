@@ -15,6 +15,12 @@ interface Source {
   followsArrival: boolean;
 }
 
+/** A source as an event sees it that moves nothing but its clock. */
+export interface SingleClock {
+  readonly clock: Clock;
+  followsArrival: boolean;
+}
+
 /** An admitted event as the clocks see it. */
 export interface TimedEvent {
   readonly type: string;
@@ -69,6 +75,12 @@ export class SourceClocks {
         if (time !== undefined) clock.move(time, step, partition);
       }
     }
+  }
+
+  /** The only clock that an event of this type moves when nobody names its source; null when there are more. */
+  singleOf(type: string): SingleClock | null {
+    const [source, ...others] = this.#sourcesOf(type);
+    return source === undefined || others.length > 0 || source.fieldClocks.size > 0 ? null : source;
   }
 
   /** A tick of the host. Without a source it is for those whose newest event has arrival time. */

@@ -1,0 +1,150 @@
+import type { AttributeName, RowReference } from '../../../shared/language/plan/plan.ts';
+import type { FieldType } from '../../../shared/language/plan/types.ts';
+import type { ModuleText } from './module-text.ts';
+import { boxed, NULL_TYPED, named, type Readable, representationOf, type Typed } from './typed.ts';
+
+type Constants = Pick<ModuleText<never>, 'constant' | 'names'>;
+
+/** The row at one place of a chain, as generated code has it: no object, a name for each field. */
+export interface Columns extends Readable {
+  /** Text of the row's arrival number. */
+  readonly order: string;
+  /** Text of `event_type`. */
+  readonly type: string;
+  /** Text of the row's causes, an array. */
+  readonly causes: string;
+  /** Text of the row's attributes, a map or null. */
+  readonly attributes: string;
+  /** The fields in order; null where that is the event as it came, with fields that nothing here reads. */
+  readonly fields: readonly (readonly [name: string, value: Typed])[] | null;
+  /** Text that makes the row for what runs operator by operator. @throws CannotFuse */
+  row(): string;
+}
+
+/** An event of a declared type. A field that is read becomes a parameter of the function that reads it. */
+export class EventColumns implements Columns {
+  readonly time: string;
+  readonly order: string;
+  readonly type: string;
+  readonly fields = null;
+  readonly attributes = 'null';
+  readonly #fields: ReadonlyMap<string, Typed>;
+  readonly #read = new Set<string>();
+  readonly #names: ReadonlyMap<string, string>;
+
+  constructor(type: string, fields: readonly FieldType[], constants: Constants) {
+    this.time = constants.names.mint('t');
+    this.order = constants.names.mint('o');
+    this.type = constants.constant(type);
+    this.#names = new Map(fields.map(({ name }) => [name, constants.names.mint('v')]));
+    this.#fields = new Map(fields.map((field) => [field.name, named(this.#names.get(field.name) as string, representationOf(field.type))]));
+  }
+
+  get causes(): string {
+    return `[${this.order}]`;
+  }
+
+  /** What the event does not declare it does not have: an event that has more does not come this way. */
+  field(of: RowReference, name: string): Typed | undefined {
+    if (of.kind !== 'current') return undefined;
+    const field = this.#fields.get(name);
+    if (field === undefined) return NULL_TYPED;
+    this.#read.add(name);
+    return field;
+  }
+
+  attribute(of: RowReference, name: AttributeName): Typed | undefined {
+    return of.kind === 'current' ? attributeOf(name, this) : undefined;
+  }
+
+  /** Names of the fields that have been read, in declared order. */
+  get read(): readonly string[] {
+    return [...this.#fields.keys()].filter((name) => this.#read.has(name));
+  }
+
+  /** The parameters of a function that has read these. */
+  get parameters(): readonly string[] {
+    return [this.time, this.order, ...this.read.map((name) => this.#names.get(name) as string)];
+  }
+
+  row(): string {
+    return 'rowOfEvent()';
+  }
+}
+
+export interface NamedColumnsParts {
+  readonly fields: readonly (readonly [name: string, value: Typed])[];
+  readonly time: string;
+  readonly order: string;
+  readonly type: string;
+  readonly causes: string;
+  readonly attributes: string;
+  /** Attributes that stand in names of their own. */
+  readonly attribute?: (name: AttributeName) => Typed | undefined;
+  readonly module: Constants;
+}
+
+/** A row whose fields are all known: behind `.select`, `.emit`, `.aggregate`. */
+export class NamedColumns implements Columns {
+  readonly fields: readonly (readonly [name: string, value: Typed])[];
+  readonly time: string;
+  readonly order: string;
+  readonly type: string;
+  readonly causes: string;
+  readonly attributes: string;
+  readonly #parts: NamedColumnsParts;
+  readonly #byName: ReadonlyMap<string, Typed>;
+
+  /** The values are simple: they may be read more than once. */
+  constructor(parts: NamedColumnsParts) {
+    this.#parts = parts;
+    this.#byName = new Map(parts.fields);
+    this.fields = parts.fields;
+    this.time = parts.time;
+    this.order = parts.order;
+    this.type = parts.type;
+    this.causes = parts.causes;
+    this.attributes = parts.attributes;
+  }
+
+  field(of: RowReference, name: string): Typed | undefined {
+    return of.kind === 'current' ? (this.#byName.get(name) ?? NULL_TYPED) : undefined;
+  }
+
+  attribute(of: RowReference, name: AttributeName): Typed | undefined {
+    if (of.kind !== 'current') return undefined;
+    return attributeOf(name, this) ?? this.#parts.attribute?.(name);
+  }
+
+  /** The same row with other fields. */
+  with(fields: readonly (readonly [name: string, value: Typed])[], type: string = this.type): NamedColumns {
+    return new NamedColumns({ ...this.#parts, fields, type });
+  }
+
+  row(): string {
+    const { constant } = this.#parts.module;
+    const names = constant.call(this.#parts.module, NamesOf.from(this.fields.map(([name]) => name)));
+    const values = this.fields.map(([, value]) => boxed(value)).join(',');
+    return `makeRow(${this.type},${this.time},${this.order},${names},[${values}],${this.attributes},${this.causes})`;
+  }
+}
+
+/** A list of field names as one constant. */
+export class NamesOf {
+  readonly names: readonly string[];
+
+  private constructor(names: readonly string[]) {
+    this.names = names;
+  }
+
+  static from(names: readonly string[]): NamesOf {
+    return new NamesOf(names);
+  }
+}
+
+/** What every row has; of other attributes an event and what is made of it have none. */
+function attributeOf(name: AttributeName, { time, type, attributes }: Columns): Typed | undefined {
+  if (name === 'timestamp') return named(time, 'timestamp');
+  if (name === 'event_type') return named(type, 'string');
+  return attributes === 'null' ? NULL_TYPED : undefined;
+}

@@ -1,0 +1,46 @@
+import type { InputEvent } from '../../../shared/events/event.ts';
+import type { Value } from '../../../shared/events/value.ts';
+import type { Type } from '../../../shared/language/plan/types.ts';
+
+/**
+ * The short way into an engine for events of one declared type: what a reader has found in the bytes goes in as scalars,
+ * without an event in between. It has the effects of `Engine.push` of the same event, byte for byte.
+ *
+ * It takes only plain events: every declared field is there, in any order, not null, of its declared type and within its
+ * limits; nothing undeclared is there; the time is finite. Everything else goes to `Engine.push`. Checking this is the
+ * caller's part: also for fields that the program does not read.
+ */
+export interface EventEntry {
+  readonly type: string;
+  /** Declared fields in order, inherited first. */
+  readonly fields: readonly EntryField[];
+  /** Position in `fields` of the declared timestamp that is the event's time unless an envelope states one; null = none. */
+  readonly timeField: number | null;
+  /**
+   * Takes an event to its end. `time`: epoch ms. `isArrivalTime`: nothing but the arrival (the offset of an event file) said
+   * it. `values`: those of the fields that are read, in the order of `fields`; numbers, strings and bools as they are,
+   * a timestamp or duration as its milliseconds.
+   */
+  readonly enter: (time: number, isArrivalTime: boolean, ...values: (number | string | boolean)[]) => void;
+}
+
+export interface EntryField {
+  readonly name: string;
+  /** Of scalar kind: a type with fields of other kinds has no entry. */
+  readonly type: Type;
+  /** The program reads it: its value is handed in. */
+  readonly isRead: boolean;
+}
+
+/** The short ways into a running engine. Empty where the program, or what the host wants to see, does not allow them. */
+export interface EventEntries {
+  readonly entries: readonly EventEntry[];
+  /**
+   * Whoever calls `enter` sets this before: makes the whole event that is being entered, for the rare part of a program that
+   * wants more of it than the fields that are read. Called, if at all, while `enter` runs.
+   */
+  source: (() => InputEvent) | null;
+}
+
+/** What `enter` is given for a field. */
+export type EntryValue = Exclude<Value, null | object>;

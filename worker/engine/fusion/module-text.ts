@@ -1,0 +1,121 @@
+import { Names } from '../compile/names.ts';
+
+/** The running program that a module is linked to; given to whatever the module asked for. */
+export type Resolve<R> = (runtime: R) => unknown;
+
+/** A constant that is known only when the program runs. */
+class Late<R> {
+  readonly resolve: Resolve<R>;
+  constructor(resolve: Resolve<R>) {
+    this.resolve = resolve;
+  }
+}
+
+/** The statements of one generated function, and the names that they assign. */
+export class Body {
+  readonly #names: Names;
+  readonly #statements: string[] = [];
+  readonly #temporaries: string[] = [];
+
+  constructor(names: Names) {
+    this.#names = names;
+  }
+
+  add(statement: string): void {
+    this.#statements.push(statement);
+  }
+
+  /** A name that expressions of this function may assign. */
+  temporary(): string {
+    const name = this.#names.mint('x');
+    this.#temporaries.push(name);
+    return name;
+  }
+
+  /** A name for the value of an expression, evaluated here. */
+  bind(text: string): string {
+    const name = this.#names.mint('y');
+    this.add(`const ${name}=${text};`);
+    return name;
+  }
+
+  /** What has been printed so far, to come back to. */
+  mark(): () => void {
+    const statements = this.#statements.length;
+    const temporaries = this.#temporaries.length;
+    return () => {
+      this.#statements.length = statements;
+      this.#temporaries.length = temporaries;
+    };
+  }
+
+  get text(): string {
+    const declared = this.#temporaries.length === 0 ? '' : `let ${this.#temporaries.join(',')};`;
+    return declared + this.#statements.join('');
+  }
+}
+
+/**
+ * The text of a generated module while it is printed: functions, and a table of the constants and objects they use. Nothing
+ * in the text is the user's: names are minted, strings are entries of the table.
+ */
+export class ModuleText<R> {
+  readonly names = new Names();
+  readonly #functions: string[] = [];
+  /** Asked for by whoever links the module. */
+  readonly #exports: string[] = [];
+
+  /** A name for a constant of the program, or for an object of the runtime. */
+  constant(value: unknown): string {
+    return this.names.constant(value).replace(/^K\[(\d+)\]$/, 'k$1');
+  }
+
+  /** A name for an object that exists when the module is linked. */
+  late(resolve: Resolve<R>): string {
+    return this.constant(new Late(resolve));
+  }
+
+  /** Prints a function; gives its name. The parameters are asked for when the body is printed and knows what it reads. */
+  function(parameters: () => readonly string[], print: (body: Body) => void): string {
+    const body = new Body(this.names);
+    print(body);
+    const name = this.names.mint('f');
+    this.#functions.push(`const ${name}=(${parameters().join(',')})=>{${body.text}};`);
+    return name;
+  }
+
+  /** Any other declaration on the top level. */
+  declare(text: string): void {
+    this.#functions.push(text);
+  }
+
+  /** The position of a name in what the loaded module returns. */
+  export(name: string): number {
+    return this.#exports.push(name) - 1;
+  }
+
+  /** What has been printed so far, to come back to. */
+  mark(): () => void {
+    const functions = this.#functions.length;
+    const exported = this.#exports.length;
+    return () => {
+      this.#functions.length = functions;
+      this.#exports.length = exported;
+    };
+  }
+
+  /** Declarations printed so far. */
+  get size(): number {
+    return this.#functions.length;
+  }
+
+  get text(): string {
+    const constants = this.names.constants.map((_, at) => `const k${at}=K[${at}];`);
+    return `'use strict';\n${constants.join('')}\n${this.#functions.join('\n')}\nreturn [${this.#exports.join(',')}];\n`;
+  }
+
+  /** The table that the module is loaded with. */
+  resolve(runtime: R): readonly unknown[] {
+    return this.names.constants.map((constant) => (constant instanceof Late ? (constant as Late<R>).resolve(runtime) : constant));
+  }
+}

@@ -1,0 +1,38 @@
+import type { EmitPlan } from '../../../../shared/language/plan/plan.ts';
+import { isNumeric, type RecordType } from '../../../../shared/language/plan/types.ts';
+import { OutputShape } from '../fused-output.ts';
+import { withFields } from '../passed-columns.ts';
+import type { Place } from '../place.ts';
+import { boxed, CannotFuse, type Typed } from '../typed.ts';
+import { printItems } from './select.ts';
+
+/** `.emit(n: e, ..)`: makes an output event of a class of its own, and hands on a row of the same fields. */
+export function fuseEmit(plan: EmitPlan, place: Place): void {
+  const { body, columns, module, stream, program } = place;
+  const items = plan.items === null ? columns.fields : printItems(plan.items, plan, place);
+  if (items === null) throw new CannotFuse();
+  const fields = fitted(items, stream.resultType.kind === 'record' ? stream.resultType : program.declared(plan.type));
+  const shape = module.constant(new OutputShape(stream.name, plan.type, fields.map(([name]) => name)));
+  body.add(`give(new ${outputClass(fields.length, shape, place)}(${[columns.time, ...fields.map(([, value]) => boxed(value))].join(',')}));`);
+  place.rest(withFields(columns, fields, module, module.constant(plan.type)), body);
+}
+
+/** A duration in a field of numbers is its milliseconds. */
+function fitted(items: NonNullable<Place['columns']['fields']>, type: RecordType | null): NonNullable<Place['columns']['fields']> {
+  const numeric = new Set((type?.fields ?? []).filter((field) => isNumeric(field.type)).map(({ name }) => name));
+  return items.map(([name, value]): readonly [string, Typed] => {
+    if (!numeric.has(name)) return [name, value];
+    if (value.as === 'value' && value.text !== 'null') throw new CannotFuse();
+    return [name, value.as === 'duration' ? { ...value, as: 'number' } : value];
+  });
+}
+
+/** Objects of one class have one form in memory. */
+function outputClass(fields: number, shape: string, { module }: Place): string {
+  const name = module.names.mint('c');
+  const values = Array.from({ length: fields }, (_, i) => `x${i}`);
+  const assigned = values.map((value) => `this.${value}=${value};`).join('');
+  module.declare(`function ${name}(${['t', ...values].map((value) => (value === 't' ? 't0' : value)).join(',')}){this.time=t0;${assigned}}`);
+  module.declare(`shapeOutput(${name},${shape},(o0)=>[${values.map((value) => `o0.${value}`).join(',')}]);`);
+  return name;
+}

@@ -1,0 +1,14 @@
+import type { FilterPlan } from '../../../../shared/language/plan/plan.ts';
+import { guarded } from '../guarded.ts';
+import type { Place } from '../place.ts';
+import { printTypedCondition } from '../print-typed.ts';
+
+/** `.where`: the row ends here unless the condition is true. */
+export function fuseFilter(plan: FilterPlan, place: Place): void {
+  const { body, columns, module } = place;
+  const condition = printTypedCondition(plan.condition, { module, body, readable: columns });
+  if (condition.text === 'true') return place.rest(columns, body);
+  const test = condition.canFail ? guarded([condition], plan, place)[0] : condition.text;
+  body.add(`if(!${test})return;`);
+  place.rest(columns, body);
+}

@@ -1,0 +1,19 @@
+import type { OperatorPlan } from '../../../../shared/language/plan/plan.ts';
+import type { OperatorFuser } from '../place.ts';
+import { fuseEmit } from './emit.ts';
+import { fuseFilter } from './filter.ts';
+import { fuseSelect } from './select.ts';
+
+type Kind = OperatorPlan['kind'];
+
+/** The operators that have a form in generated code. Those that have none, and all behind them, take rows one by one. */
+const operatorFusers: { readonly [K in Kind]?: OperatorFuser<Extract<OperatorPlan, { kind: K }>> } = {
+  filter: fuseFilter,
+  select: fuseSelect,
+  emit: fuseEmit,
+  context: (_plan, place) => place.rest(place.columns, place.body),
+};
+
+export function fuserOf(plan: OperatorPlan): OperatorFuser | undefined {
+  return operatorFusers[plan.kind] as OperatorFuser | undefined;
+}

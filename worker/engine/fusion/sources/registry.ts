@@ -1,0 +1,18 @@
+import type { SourcePlan } from '../../../../shared/language/plan/plan.ts';
+import type { Columns } from '../columns.ts';
+import type { FusedInlet, StreamFusion } from '../stream-fusion.ts';
+import { CannotFuse } from '../typed.ts';
+
+/** Prints what takes the rows of an origin at the head of a stream. @throws CannotFuse */
+export type SourceFuser = (fusion: StreamFusion, origin: string, columns: Columns) => readonly FusedInlet[];
+
+/** Joins and patterns that have a form in generated code; events need none. */
+const sourceFusers: { readonly [K in SourcePlan['kind']]?: SourceFuser } = {};
+
+export function sourceFuserOf(source: SourcePlan): SourceFuser {
+  return sourceFusers[source.kind] ?? cannotFuse;
+}
+
+function cannotFuse(): never {
+  throw new CannotFuse();
+}

@@ -1,0 +1,124 @@
+import type { InputPlan, OperatorPlan, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import { inputsOf } from '../streams/plan-inputs.ts';
+import type { Columns } from './columns.ts';
+import type { Body } from './module-text.ts';
+import { fuserOf } from './operators/registry.ts';
+import { PassedColumns } from './passed-columns.ts';
+import type { Place } from './place.ts';
+import type { ProgramFusion } from './program-fusion.ts';
+import { sourceFuserOf } from './sources/registry.ts';
+import { CannotFuse } from './typed.ts';
+
+/** A generated function that takes the rows of one input, and what it wants to be given. */
+export interface FusedInlet {
+  readonly name: string;
+  readonly arguments: readonly string[];
+}
+
+/** One stream while it is printed. */
+export class StreamFusion {
+  readonly plan: StreamPlan;
+  readonly index: number;
+  readonly #program: ProgramFusion;
+
+  constructor(plan: StreamPlan, index: number, program: ProgramFusion) {
+    this.plan = plan;
+    this.index = index;
+    this.#program = program;
+  }
+
+  /**
+   * Functions for the rows of an origin, one for each input that reads it. `isDirect`: nothing else is waiting or under way
+   * when they are called, so what follows the stream may be called at once. @throws CannotFuse
+   */
+  inlets(origin: string, columns: Columns, isDirect: boolean): readonly FusedInlet[] {
+    if (this.plan.time.on !== null) throw new CannotFuse();
+    if (this.plan.source.kind !== 'events') return sourceFuserOf(this.plan.source)(this, origin, columns);
+    const reading = this.#program.positions(this.index, origin);
+    const inputs = inputsOf(this.plan.source);
+    const isStateless = isDirect && reading.length === 1 && this.#isStateless();
+    return reading.map((position) => this.inlet(columns, (passed, body) => this.#input(inputs[position] as InputPlan, passed, body, isStateless)));
+  }
+
+  /** A function for rows that come to this stream, counted as its events. */
+  inlet(columns: Columns, print: (columns: Columns, body: Body) => void): FusedInlet {
+    const { module } = this.#program;
+    const passed = new PassedColumns(columns, module);
+    const name = module.function(
+      () => passed.parameters,
+      (body) => {
+        body.add(`${this.counters}.eventsIn++;`);
+        print(passed, body);
+      },
+    );
+    return { name, arguments: passed.arguments };
+  }
+
+  get counters(): string {
+    return this.#program.once(`counters:${this.index}`, () => this.#program.module.late((runtime) => runtime.node(this.index).counters));
+  }
+
+  get node(): string {
+    return this.#program.once(`node:${this.index}`, () => this.#program.module.late((runtime) => runtime.node(this.index)));
+  }
+
+  /** Behind a call that may have given the stream something earlier to wait for: `due` is the kernel's earliest deadline. */
+  watch(kernel: string, body: Body): void {
+    body.add(`if(${kernel}.due<${this.node}.watched)${this.node}.schedule();`);
+  }
+
+  /** Prints the stream's chain from its head on, for rows of its source. Results wait for their turn. */
+  chain(columns: Columns, body: Body): void {
+    this.#chain(0, columns, body, false);
+  }
+
+  #isStateless(): boolean {
+    const stateless = new Set<OperatorPlan['kind']>(['filter', 'select', 'emit', 'context']);
+    return this.plan.operators.every(({ kind }) => stateless.has(kind));
+  }
+
+  #input(input: InputPlan, columns: Columns, body: Body, isDirect: boolean): void {
+    this.#operators(input.operators, 0, columns, body, (rest, inner) => this.#chain(0, rest, inner, isDirect), null);
+  }
+
+  #chain(position: number, columns: Columns, body: Body, isDirect: boolean): void {
+    const end = (rest: Columns, inner: Body): void => this.#end(rest, inner, isDirect);
+    this.#operators(this.plan.operators, position, columns, body, end, (at) => this.#program.module.late((runtime) => runtime.node(this.index).entry(at)));
+  }
+
+  /** `entryOf` names what runs the operators from a position on one by one; null = nothing does, they must be printed. */
+  #operators(
+    operators: readonly OperatorPlan[],
+    position: number,
+    columns: Columns,
+    body: Body,
+    end: (columns: Columns, body: Body) => void,
+    entryOf: ((position: number) => string) | null,
+  ): void {
+    const plan = operators[position];
+    if (plan === undefined) return end(columns, body);
+    const next = (rest: Columns, inner: Body): void => this.#operators(operators, position + 1, rest, inner, end, entryOf);
+    const { module } = this.#program;
+    const place: Place = { program: this.#program, fusion: this, module, stream: this.plan, index: this.index, columns, body, rest: next };
+    const fuse = fuserOf(plan);
+    const back = this.#program.mark();
+    const undo = body.mark();
+    try {
+      if (fuse === undefined) throw new CannotFuse();
+      fuse(plan, place);
+    } catch (error) {
+      if (!(error instanceof CannotFuse) || entryOf === null) throw error;
+      back();
+      undo();
+      body.add(`${entryOf(position)}.process(${columns.row()});`);
+      if (this.#program.isTimed(this.index)) body.add(`${this.node}.schedule();`);
+    }
+  }
+
+  /** The end of the chain: a result, for the streams that follow. */
+  #end(columns: Columns, body: Body, isDirect: boolean): void {
+    body.add(`${this.counters}.eventsOut++;`);
+    const followers = this.#program.followers(`stream:${this.index}`, columns, isDirect);
+    for (const call of followers) body.add(isDirect ? `${call};` : `defer(()=>${call});`);
+  }
+}

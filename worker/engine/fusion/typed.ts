@@ -1,0 +1,68 @@
+import type { AttributeName, ClosureAggregateExpression, RowReference, UnlessFirstCaptureExpression } from '../../../shared/language/plan/plan.ts';
+import type { Type } from '../../../shared/language/plan/types.ts';
+
+/**
+ * What generated code knows of a value. Timestamps and durations stand there as their milliseconds; `value` is any value of
+ * the language as the rest of the engine holds it.
+ */
+export type Representation = 'number' | 'string' | 'boolean' | 'timestamp' | 'duration' | 'value';
+
+/** A value as text of generated code: what it is known to be there. */
+export interface Typed {
+  /** Stands anywhere an expression may: a name, a literal, a call, or in parentheses. */
+  readonly text: string;
+  readonly as: Representation;
+  /** May be null. */
+  readonly isNullable: boolean;
+  /** A name or a literal: may stand twice. */
+  readonly isSimple: boolean;
+  /** Evaluating it may throw an `EvaluationError`. */
+  readonly canFail: boolean;
+}
+
+/** What the expressions at one place of a chain may read. `undefined`: not here; whoever asks gives up (`CannotFuse`). */
+export interface Readable {
+  field(of: RowReference, name: string): Typed | undefined;
+  attribute(of: RowReference, name: AttributeName): Typed | undefined;
+  /** The result of an aggregate call. */
+  aggregate?(index: number): Typed | undefined;
+  closure?(node: ClosureAggregateExpression): Typed | undefined;
+  unlessFirst?(node: UnlessFirstCaptureExpression): Typed | undefined;
+  /** Event time of the current row, epoch ms: what functions such as `now()` see. */
+  readonly time: string;
+}
+
+/** Thrown where a program has something that generated code has no form for; the stream then runs operator by operator. */
+export class CannotFuse extends Error {}
+
+export const NULL_TYPED: Typed = { text: 'null', as: 'value', isNullable: true, isSimple: true, canFail: false };
+
+/** A name that holds a value of this representation. */
+export function named(text: string, as: Representation, isNullable = false): Typed {
+  return { text, as, isNullable, isSimple: true, canFail: false };
+}
+
+/** How values of a declared type stand in generated code. */
+export function representationOf(type: Type): Representation {
+  switch (type.kind) {
+    case 'int':
+    case 'float':
+      return 'number';
+    case 'str':
+      return 'string';
+    case 'bool':
+      return 'boolean';
+    case 'timestamp':
+    case 'duration':
+      return type.kind;
+    default:
+      return 'value';
+  }
+}
+
+/** The value as the rest of the engine holds it. */
+export function boxed({ text, as, isNullable, isSimple }: Typed): string {
+  if (as !== 'timestamp' && as !== 'duration') return text;
+  const make = as === 'timestamp' ? 'timestampOf' : 'durationOf';
+  return isNullable || !isSimple ? `${make}OrNull(${text})` : `${make}(${text})`;
+}
