@@ -77,8 +77,9 @@ export interface NamedColumnsParts {
   readonly time: string;
   readonly order: string;
   readonly type: string;
-  readonly causes: string;
-  readonly attributes: string;
+  /** Asked for only where the row is made. */
+  readonly causes: () => string;
+  readonly attributes: () => string;
   /** Attributes that stand in names of their own. */
   readonly attribute?: (name: AttributeName) => Typed | undefined;
   readonly module: Constants;
@@ -90,8 +91,6 @@ export class NamedColumns implements Columns {
   readonly time: string;
   readonly order: string;
   readonly type: string;
-  readonly causes: string;
-  readonly attributes: string;
   readonly #parts: NamedColumnsParts;
   readonly #byName: ReadonlyMap<string, Typed>;
 
@@ -103,8 +102,14 @@ export class NamedColumns implements Columns {
     this.time = parts.time;
     this.order = parts.order;
     this.type = parts.type;
-    this.causes = parts.causes;
-    this.attributes = parts.attributes;
+  }
+
+  get causes(): string {
+    return this.#parts.causes();
+  }
+
+  get attributes(): string {
+    return this.#parts.attributes();
   }
 
   field(of: RowReference, name: string): Typed | undefined {

@@ -39,6 +39,11 @@ export class Body {
     return name;
   }
 
+  /** Some rows do not come this far. */
+  get mayReturn(): boolean {
+    return this.#statements.some((statement) => statement.endsWith('return;') || statement.endsWith('return;}'));
+  }
+
   /** What has been printed so far, to come back to. */
   mark(): () => void {
     const statements = this.#statements.length;

@@ -57,8 +57,9 @@ export class PassedColumns implements Columns {
   }
 
   row(): string {
-    const { fields, time, order, type, causes, attributes } = this;
+    const { fields, time, order, type } = this;
     if (fields === null) return this.#inner.row();
+    const [causes, attributes] = [() => this.causes, () => this.attributes];
     return new NamedColumns({ fields, time, order, type, causes, attributes, module: this.#module }).row();
   }
 
@@ -87,7 +88,8 @@ export class PassedColumns implements Columns {
 /** The row with other fields; what else it has stays. */
 export function withFields(columns: Columns, fields: NonNullable<Columns['fields']>, module: Constants, type = columns.type): Columns {
   if (columns instanceof NamedColumns) return columns.with(fields, type);
-  const { time, order, causes, attributes } = columns;
+  const { time, order } = columns;
+  const [causes, attributes] = [() => columns.causes, () => columns.attributes];
   const attribute = columns instanceof EventColumns ? undefined : (name: AttributeName) => columns.attribute({ kind: 'current' }, name);
   return new NamedColumns({ fields, time, order, type, causes, attributes, module, ...(attribute && { attribute }) });
 }
