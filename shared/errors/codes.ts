@@ -36,6 +36,8 @@ export const errorCodes = {
   forbidden: { exitCode: 4, status: 403 },
   /** No such path. */
   not_found: { exitCode: 4, status: 404 },
+  /** The path takes WebSocket connections only. */
+  upgrade_required: { exitCode: 4, status: 426 },
   /** The path exists, the method does not; the answer's `Allow` names those that do. */
   method_not_allowed: { exitCode: 4, status: 405 },
   /** The client took too long to send its request. */

@@ -1,0 +1,19 @@
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance } from 'fastify';
+import type { HttpAppOptions } from './http-app.ts';
+import { openApiDocument } from './openapi.ts';
+import type { Route } from './route.ts';
+
+/** Serves the document of all routes at `/openapi.json`, and a page made of it at `/docs`. Both need no key. */
+export async function registerDocs<Caller>(app: FastifyInstance, { routes, about }: HttpAppOptions<Caller>): Promise<void> {
+  const document = openApiDocument(about, routes as readonly Route<never>[]);
+  await app.register(async (docs) => {
+    docs.addHook('onRoute', (route) => {
+      route.config = { access: 'open', operation: 'docs', ...route.config };
+    });
+    await docs.register(swagger, { mode: 'static', specification: { document: document as never } });
+    await docs.register(swaggerUi, { routePrefix: '/docs', staticCSP: true });
+    docs.get('/openapi.json', { config: { access: 'open', operation: 'getOpenApi' } }, () => document);
+  });
+}

@@ -1,0 +1,93 @@
+import Type, { type TSchema } from 'typebox';
+import { CepError } from '../errors/error.ts';
+import { nearestName } from '../language/diagnostics/nearest-name.ts';
+import { limits } from '../limits.ts';
+
+/** A parameter of the query: for the documentation, and how its text is read. */
+export interface QueryParameter<T = unknown> {
+  readonly schema: TSchema;
+  readonly doc: string;
+  /** @throws CepError for a text that does not fit; `undefined` when the query lacks the parameter. */
+  readonly read: (text: string | undefined) => T;
+}
+
+export type QueryTable = Readonly<Record<string, QueryParameter>>;
+export type QueryValues<T extends QueryTable> = { readonly [K in keyof T]: T[K] extends QueryParameter<infer V> ? V : never };
+
+const isWhole = /^\d{1,15}$/;
+
+/** Entries of a page. */
+export const limitParameter: QueryParameter<number> = {
+  schema: Type.Integer({ minimum: 1, maximum: limits.pageEntriesMax, default: limits.pageEntriesDefault }),
+  doc: 'Entries to give at most.',
+  read: (text) => {
+    if (text === undefined) return limits.pageEntriesDefault;
+    const limit = isWhole.test(text) ? Number(text) : 0;
+    if (limit >= 1 && limit <= limits.pageEntriesMax) return limit;
+    throw new CepError('invalid_limit', `limit: found '${text}', expected a whole number from 1 to ${limits.pageEntriesMax}`);
+  },
+};
+
+/** Entries before a page. */
+export const offsetParameter: QueryParameter<number> = {
+  schema: Type.Integer({ minimum: 0, default: 0 }),
+  doc: 'Entries to leave out at the beginning.',
+  read: (text) => {
+    if (text === undefined) return 0;
+    if (isWhole.test(text)) return Number(text);
+    throw new CepError('invalid_offset', `offset: found '${text}', expected a whole number of at least 0`);
+  },
+};
+
+/** A parameter that is `true` or `false`. */
+export function flagParameter(name: string, doc: string, fallback: boolean): QueryParameter<boolean> {
+  return {
+    schema: Type.Boolean({ default: fallback }),
+    doc,
+    read: (text) => {
+      if (text === undefined) return fallback;
+      if (text === 'true' || text === '1' || text === '') return true;
+      if (text === 'false' || text === '0') return false;
+      throw new CepError('validation_error', `${name}: found '${text}', expected true or false`);
+    },
+  };
+}
+
+/** A parameter that is any text. */
+export function textParameter(doc: string): QueryParameter<string | undefined> {
+  return { schema: Type.String(), doc, read: (text) => text };
+}
+
+/**
+ * Reads a query by its table.
+ * @throws CepError of a parameter, `validation_error` for one that stands twice or is unknown.
+ */
+export function readQuery(table: QueryTable, query: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  for (const name of Object.keys(query)) if (!Object.hasOwn(table, name)) throw unknownParameter(name, Object.keys(table));
+  return Object.fromEntries(Object.entries(table).map(([name, { read }]) => [name, read(textOf(name, query[name]))]));
+}
+
+function textOf(name: string, value: unknown): string | undefined {
+  if (value === undefined || typeof value === 'string') return value;
+  throw new CepError('validation_error', `query parameter '${name}' stands more than once`);
+}
+
+function unknownParameter(name: string, known: readonly string[]): CepError {
+  const nearest = nearestName(name, known);
+  const expected = known.length === 0 ? 'this path takes none' : `expected ${known.join(', ')}`;
+  return new CepError(
+    'validation_error',
+    `unknown query parameter '${name}': ${expected}`,
+    nearest === undefined ? {} : { hint: `did you mean '${nearest}'?` },
+  );
+}
+
+/** A page of a list that an object holds, as its members beside the list. */
+export interface PageFacts {
+  readonly total: number;
+  readonly pagination: { readonly total: number; readonly limit: number; readonly offset: number; readonly has_more: boolean };
+}
+
+export function pageFacts({ total, limit, offset }: { total: number; limit: number; offset: number }): PageFacts {
+  return { total, pagination: { total, limit, offset, has_more: offset + limit < total } };
+}

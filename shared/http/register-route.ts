@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { WebSocket } from 'ws';
+import { CepError } from '../errors/error.ts';
+import { limits } from '../limits.ts';
+import { Answer } from './answer.ts';
+import type { Callers, HttpAppOptions } from './http-app.ts';
+import { readQuery, textParameter } from './query.ts';
+import { callerOf, telemetryOf } from './request-guard.ts';
+import type { Call, Route } from './route.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The query as its route reads it. */
+    queryValues: Readonly<Record<string, unknown>>;
+  }
+}
+
+/** Puts a declared route into the server: its checks before, its answer after. */
+export function registerRoute<Caller>(app: FastifyInstance, route: Route<Caller>, options: HttpAppOptions<Caller>): void {
+  const { method, path, access, body, bytes, isProbe, keyInQuery, webSocket, operation } = route;
+  const answer = answering(route, options);
+  const table = keyInQuery ? { ...route.query, api_key: textParameter('The API key.') } : route.query;
+  const checkQuery = (request: FastifyRequest, done: (error?: Error) => void): void => {
+    try {
+      request.queryValues = readQuery(table, request.query as Record<string, unknown>);
+      done();
+    } catch (error) {
+      done(error as Error);
+    }
+  };
+  const registered: RouteOptions = {
+    method,
+    url: path.replace(/\{(\w+)\}/g, ':$1'),
+    bodyLimit: bytes?.bytesMax ?? limits.requestBodyBytesMax,
+    config: { access, bytes, operation, isProbe: isProbe === true, keyInQuery: keyInQuery === true, isWebSocket: webSocket !== undefined },
+    ...(body === undefined ? {} : { schema: { body } }),
+    preValidation: (request, _reply, done) => {
+      if (route.isBodyOptional) request.body ??= {};
+      checkQuery(request, done);
+    },
+    exposeHeadRoute: isProbe === true,
+    handler: webSocket ? refuseWithoutUpgrade : answer,
+  };
+  if (!webSocket) app.route(registered);
+  else
+    app.route({
+      ...registered,
+      wsHandler: (socket: WebSocket, request) => webSocket(socket, callOf(request, undefined, options)),
+    } as RouteOptions);
+}
+
+function refuseWithoutUpgrade(_request: FastifyRequest, reply: FastifyReply): never {
+  reply.header('upgrade', 'websocket');
+  throw new CepError('upgrade_required', 'this path takes WebSocket connections only');
+}
+
+function answering<Caller>(route: Route<Caller>, options: HttpAppOptions<Caller>) {
+  const firstStatus = Number(Object.keys(route.success)[0] ?? 200);
+  const { handle, idempotency, isAudited } = route;
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const call = callOf(request, reply, options);
+    const act = async (): Promise<unknown> => handle?.(call);
+    const key = idempotency === 'answer' ? idempotencyKeyOf(request) : undefined;
+    const given = key === undefined ? await act() : await onceFor({ request, key, callers: options.callers }, act);
+    if (reply.sent || given === undefined) return reply.hijack();
+    const { status, body, headers } = given instanceof Answer ? given : new Answer(firstStatus, given);
+    if (isAudited) audit(request, { route, status, options });
+    return reply.code(status).headers(headers).send(body);
+  };
+}
+
+function onceFor<Caller>(
+  { request, key, callers }: { readonly request: FastifyRequest; readonly key: string; readonly callers: Callers<Caller> },
+  action: () => Promise<unknown>,
+): Promise<unknown> {
+  const digest = createHash('sha256').update(`${request.method} ${request.url}\n`);
+  if (request.bodyBytes) digest.update(request.bodyBytes);
+  return callers.once({ caller: request.caller as Caller, key, digest: digest.digest('hex') }, action);
+}
+
+/** @throws CepError `validation_error` for a key that is too long or holds what cannot be printed. */
+export function idempotencyKeyOf({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
+  const key = headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (typeof key === 'string' && key !== '' && key.length <= limits.idempotencyKeyCharsMax) return key;
+  throw new CepError('validation_error', `Idempotency-Key: expected one text of 1 to ${limits.idempotencyKeyCharsMax} characters`);
+}
+
+interface Audited<Caller> {
+  readonly route: Route<Caller>;
+  readonly status: number;
+  readonly options: HttpAppOptions<Caller>;
+}
+
+function audit<Caller>(request: FastifyRequest, { route, status, options }: Audited<Caller>): void {
+  telemetryOf(request, options.telemetry).report('AuditRecord', {
+    who: options.callers.nameOf(request.caller as Caller),
+    operation: route.operation,
+    method: request.method,
+    path: request.url.split('?')[0] ?? '',
+    status,
+  });
+}
+
+function callOf<Caller>(
+  request: FastifyRequest,
+  reply: FastifyReply | undefined,
+  { callers, telemetry }: HttpAppOptions<Caller>,
+): Call<Caller> {
+  return {
+    params: request.params as Record<string, string>,
+    query: request.queryValues,
+    body: request.body,
+    get caller() {
+      if (request.caller !== undefined) return request.caller as Caller;
+      const found = callerOf(request, callers);
+      if ('error' in found) throw found.error;
+      return found.caller;
+    },
+    headers: request.headers,
+    requestId: request.id,
+    get telemetry() {
+      return telemetryOf(request, telemetry);
+    },
+    request,
+    reply: reply as FastifyReply,
+  };
+}

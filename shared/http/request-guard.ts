@@ -1,0 +1,130 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { CepError } from '../errors/error.ts';
+import type { TokenBuckets } from '../security/token-buckets.ts';
+import type { Telemetry } from '../telemetry/internal-events.ts';
+import type { Callers } from './http-app.ts';
+import type { Origins } from './origins.ts';
+import { addressGroup, presentedKey, traceOf } from './request-identity.ts';
+import type { RequestLog } from './request-log.ts';
+
+export interface GuardOptions<Caller> {
+  readonly callers: Callers<Caller>;
+  readonly origins: Origins;
+  /** Undefined = no limit. */
+  readonly buckets: TokenBuckets | undefined;
+  readonly refusal: () => CepError | undefined;
+  readonly telemetry: Telemetry;
+  readonly log: RequestLog;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    isProbe?: boolean;
+    keyInQuery?: boolean;
+    isWebSocket?: boolean;
+    /** The name of the route in metrics. */
+    operation?: string;
+  }
+  interface FastifyRequest {
+    /** Who has the key of the request; undefined on routes that need none. */
+    caller: unknown;
+    /** Made when it is first asked for. */
+    telemetry: Telemetry | undefined;
+    startedAtMs: number;
+  }
+}
+
+/** What stands before every route, in this order: id, origin, key, rate limit, readiness, role. */
+export function guardRequests<Caller>(app: FastifyInstance, options: GuardOptions<Caller>): void {
+  app.decorateRequest('telemetry', undefined);
+  app.decorateRequest('startedAtMs', 0);
+  app.addHook('onRequest', (request, reply, done) => {
+    try {
+      request.startedAtMs = performance.now();
+      reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
+      reply.headers(options.origins.headersFor(request.headers));
+      if (request.method === 'OPTIONS') answerPreflight(options.origins, request, reply);
+      else guard(request, options);
+      if (!reply.sent) done();
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    options.log.answered(request, reply);
+    done();
+  });
+}
+
+function answerPreflight(origins: Origins, { headers }: FastifyRequest, reply: FastifyReply): void {
+  reply.code(204).headers(origins.preflightHeadersFor(headers)).send();
+}
+
+function guard<Caller>(request: FastifyRequest, options: GuardOptions<Caller>): void {
+  const { callers, origins, refusal } = options;
+  const { access, isProbe, isWebSocket } = request.routeOptions.config;
+  if (isProbe) return;
+  const key = callerOf(request, callers);
+  limitRate(request, options, 'error' in key ? undefined : key.caller);
+  if (access === 'key' || access === 'admin') {
+    if ('error' in key) throw key.error;
+    request.caller = key.caller;
+  }
+  refuseForeignPages(request, { origins, isStrict: isWebSocket === true || !callers.isAuthenticationOn });
+  const refused = access === 'open' || access === undefined ? undefined : refusal();
+  if (refused) throw refused;
+  if (access === 'admin' && !callers.isAdmin(request.caller as Caller)) {
+    throw new CepError('forbidden', 'this path needs the key of the server itself');
+  }
+}
+
+/** Whose key a request carries, or why it has no good one. */
+export function callerOf<Caller>(
+  request: FastifyRequest,
+  callers: Callers<Caller>,
+): { readonly caller: Caller } | { readonly error: unknown } {
+  const { keyInQuery, isWebSocket } = request.routeOptions.config;
+  const key = presentedKey(request.headers, request.query, { inQuery: keyInQuery === true, inProtocol: isWebSocket === true });
+  try {
+    return { caller: callers.authenticate(key) };
+  } catch (error) {
+    return { error };
+  }
+}
+
+function limitRate<Caller>(request: FastifyRequest, options: GuardOptions<Caller>, caller: Caller | undefined): void {
+  const { buckets, callers, telemetry } = options;
+  if (!buckets) return;
+  const hasKey = caller !== undefined && callers.isAuthenticationOn;
+  const client = hasKey ? `key ${callers.nameOf(caller)}` : `address ${addressGroup(request.ip)}`;
+  const waitSeconds = buckets.take(client);
+  if (waitSeconds === 0) return;
+  telemetry.report('RequestRateLimited', { method: request.method, path: request.routeOptions.url ?? '', client });
+  throw new CepError('rate_limited', 'too many requests of this client', {
+    retryAfterSeconds: waitSeconds,
+    hint: 'wait as long as Retry-After says; batches take many events in one request',
+  });
+}
+
+/**
+ * A page of another site may not act through the browser of somebody who can reach the server. Where a key is needed only
+ * WebSockets are at risk, because for everything else the page would have to know the key and be let in by CORS.
+ */
+function refuseForeignPages(request: FastifyRequest, { origins, isStrict }: { origins: Origins; isStrict: boolean }): void {
+  const isHarmless = request.method === 'GET' && request.routeOptions.config.isWebSocket !== true;
+  if (!isStrict || isHarmless || origins.admits(request.headers)) return;
+  throw new CepError('forbidden', `pages of ${request.headers.origin} may not use this server`, {
+    hint: 'name the origin in --cors-origins to allow it',
+  });
+}
+
+/** The telemetry of one request: its lines carry the request's id, and its trace when it has one. */
+export function telemetryOf(request: FastifyRequest, telemetry: Telemetry): Telemetry {
+  if (request.telemetry) return request.telemetry;
+  const trace = traceOf(request.headers);
+  request.telemetry = telemetry.with({
+    request_id: request.id,
+    ...(trace === undefined ? {} : { trace_id: trace.traceId, span_id: trace.spanId }),
+  });
+  return request.telemetry;
+}

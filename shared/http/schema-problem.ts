@@ -1,0 +1,74 @@
+import type { FastifySchemaValidationError } from 'fastify';
+import { CepError } from '../errors/error.ts';
+import { nearestName } from '../language/diagnostics/nearest-name.ts';
+
+/** What the validator adds when it is told to be verbose. */
+interface Verbose {
+  readonly parentSchema?: { readonly properties?: Readonly<Record<string, unknown>> };
+}
+
+/** What is wrong with a body, in words: where, what was found, what was expected. */
+export function schemaProblem(violation: FastifySchemaValidationError & Verbose, body: unknown): CepError {
+  const { instancePath, keyword, params, message = 'does not fit', parentSchema } = violation;
+  const where = ['body', ...instancePath.split('/').slice(1).map(unescapePointer)].join('.');
+  const found = valueAt(body, instancePath);
+  const problem = (text: string, hint?: string): CepError =>
+    new CepError('validation_error', `${where}: ${text}`, { details: { path: instancePath }, ...(hint === undefined ? {} : { hint }) });
+  switch (keyword) {
+    case 'required':
+      return problem(`lacks the member '${String(params['missingProperty'])}'`);
+    case 'additionalProperties':
+      return unknownMember(String(params['additionalProperty']), Object.keys(parentSchema?.properties ?? {}), problem);
+    case 'type':
+      return problem(`found ${describe(found)}, expected ${article(String(params['type']))}`);
+    case 'enum':
+      return problem(`found ${describe(found)}, expected one of ${(params['allowedValues'] as unknown[]).join(', ')}`);
+    case 'const':
+    case 'anyOf':
+      return problem(`found ${describe(found)}, which is none of the values expected here`);
+    default:
+      return problem(`found ${describe(found)}, which ${message}`);
+  }
+}
+
+function unknownMember(name: string, known: readonly string[], problem: (text: string, hint?: string) => CepError): CepError {
+  const nearest = nearestName(name, known);
+  return problem(
+    `unknown member '${name}': expected ${known.join(', ')}`,
+    nearest === undefined ? undefined : `did you mean '${nearest}'?`,
+  );
+}
+
+function valueAt(body: unknown, pointer: string): unknown {
+  let value = body;
+  for (const part of pointer.split('/').slice(1).map(unescapePointer))
+    value = (value as Record<string, unknown> | null | undefined)?.[part];
+  return value;
+}
+
+function unescapePointer(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+const shownCharsMax = 60;
+
+function describe(value: unknown): string {
+  if (value === undefined || value === null) return value === null ? 'null' : 'nothing';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'object') return 'an object';
+  if (typeof value === 'string') return `the text '${value.length > shownCharsMax ? `${value.slice(0, shownCharsMax)}..` : value}'`;
+  return typeof value === 'number' ? `the number ${value}` : String(value);
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'a text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'an array',
+};
+
+function article(type: string): string {
+  return typeNames[type] ?? type;
+}

@@ -1,0 +1,472 @@
+import { connect } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import { afterEach, describe, expect, it } from 'vitest';
+import { errorCodes } from '../../../shared/errors/codes.ts';
+import { CepError } from '../../../shared/errors/error.ts';
+import { createHttpApp, type HttpAppOptions } from '../../../shared/http/http-app.ts';
+import { flagParameter, limitParameter, offsetParameter } from '../../../shared/http/query.ts';
+import { type Route, routeMaker } from '../../../shared/http/route.ts';
+import { digestOfKey, hasDigest } from '../../../shared/security/api-keys.ts';
+import { Telemetry } from '../../../shared/telemetry/internal-events.ts';
+import { silentLogger } from '../../../shared/telemetry/logger.ts';
+import { MetricRegistry } from '../../../shared/telemetry/metric-registry.ts';
+
+interface Person {
+  readonly name: string;
+}
+
+const route = routeMaker<Person>();
+const facts = { summary: 'For the test', tag: 'test', success: { 200: 'anything' } } as const;
+const text = Type.Object({ name: Type.String({ minLength: 1 }), size: Type.Optional(Type.Integer()) }, { additionalProperties: false });
+
+let runs = 0;
+const routes: Route<Person>[] = [
+  route({ ...facts, method: 'GET', path: '/probe', operation: 'probe', access: 'open', isProbe: true, handle: () => ({ up: true }) }),
+  route({ ...facts, method: 'GET', path: '/open', operation: 'open', access: 'open', handle: () => ({ open: true }) }),
+  route({
+    ...facts,
+    method: 'GET',
+    path: '/mine/{id}',
+    operation: 'mine',
+    access: 'key',
+    handle: ({ caller, params }) => ({ name: caller.name, id: params.id }),
+  }),
+  route({
+    ...facts,
+    method: 'GET',
+    path: '/query-key',
+    operation: 'queryKey',
+    access: 'key',
+    keyInQuery: true,
+    handle: ({ caller }) => caller,
+  }),
+  route({
+    ...facts,
+    method: 'DELETE',
+    path: '/all',
+    operation: 'deleteAll',
+    access: 'admin',
+    isAudited: true,
+    handle: () => ({ deleted: true }),
+  }),
+  route({
+    ...facts,
+    method: 'POST',
+    path: '/things',
+    operation: 'makeThing',
+    access: 'key',
+    success: { 201: 'made' },
+    body: text,
+    idempotency: 'answer',
+    handle: ({ body }) => ({ ...body, runs: ++runs }),
+  }),
+  route({
+    ...facts,
+    method: 'POST',
+    path: '/bytes',
+    operation: 'bytes',
+    access: 'key',
+    bytes: { contentTypes: ['application/json', 'application/x-ndjson'], bytesMax: 2_000_000, schema: text },
+    handle: ({ body }) => ({ length: body.length }),
+  }),
+  route({
+    ...facts,
+    method: 'GET',
+    path: '/list',
+    operation: 'list',
+    access: 'key',
+    query: { limit: limitParameter, offset: offsetParameter, full: flagParameter('full', 'All of it.', false) },
+    handle: ({ query }) => query,
+  }),
+  route({
+    ...facts,
+    method: 'GET',
+    path: '/fails',
+    operation: 'fails',
+    access: 'open',
+    handle: () => {
+      throw new Error('at /secret/place.ts:1');
+    },
+  }),
+  route({
+    ...facts,
+    method: 'GET',
+    path: '/busy',
+    operation: 'busy',
+    access: 'open',
+    handle: () => {
+      throw new CepError('queue_full', 'full', { retryAfterSeconds: 0.2 });
+    },
+  }),
+];
+
+const people: Readonly<Record<string, Person>> = {
+  [digestOfKey('key-of-ann')]: { name: 'ann' },
+  [digestOfKey('key-of-root')]: { name: 'root' },
+};
+const answers = new Map<string, { digest: string; answer: Promise<unknown> }>();
+
+const options: HttpAppOptions<Person> = {
+  routes,
+  callers: {
+    isAuthenticationOn: true,
+    authenticate(key) {
+      if (key === undefined) throw new CepError('missing_api_key', 'no key');
+      const owner = Object.entries(people).find(([digest]) => hasDigest(key, digest))?.[1];
+      if (!owner) throw new CepError('invalid_api_key', 'nobody has this key');
+      return owner;
+    },
+    isAdmin: ({ name }) => name === 'root',
+    nameOf: ({ name }) => name,
+    async once({ caller, key, digest }, action) {
+      const known = answers.get(`${caller.name} ${key}`) ?? { digest, answer: action() };
+      answers.set(`${caller.name} ${key}`, known);
+      if (known.digest !== digest) throw new CepError('idempotency_conflict', 'another request had this key');
+      return known.answer as ReturnType<typeof action>;
+    },
+  },
+  telemetry: new Telemetry(silentLogger, new MetricRegistry()),
+  about: { title: 'test', version: '1' },
+  rateLimit: 0,
+  now: () => 0,
+  corsOrigins: [],
+  refusal: () => undefined,
+  hasDocs: true,
+};
+
+const apps: FastifyInstance[] = [];
+const make = async (changes: Partial<HttpAppOptions<Person>> = {}): Promise<FastifyInstance> => {
+  const app = await createHttpApp({ ...options, ...changes });
+  apps.push(app);
+  return app;
+};
+const ann = { 'x-api-key': 'key-of-ann' };
+
+afterEach(async () => {
+  await Promise.all(apps.splice(0).map((app) => app.close()));
+});
+
+describe('a route', () => {
+  it('cannot be served when it does not declare who may call it', async () => {
+    const app = await make();
+    app.get('/forgotten', () => 'open to all');
+    await expect(app.ready()).rejects.toThrow('the route GET /forgotten does not declare who may call it');
+  });
+
+  it.each([
+    ['no key', {}, 401, 'missing_api_key'],
+    ['a wrong key', { 'x-api-key': 'nobody' }, 401, 'invalid_api_key'],
+    ['a bearer that is wrong', { authorization: 'Bearer nobody' }, 401, 'invalid_api_key'],
+    ['another kind of authorization', { authorization: 'Basic a2V5' }, 401, 'missing_api_key'],
+  ])('that needs a key answers %s with %o', async (_what, headers, status, code) => {
+    const answer = await (await make()).inject({ url: '/mine/1', headers });
+    expect(answer.statusCode).toBe(status);
+    expect(answer.json()).toMatchObject({ code, request_id: answer.headers['x-request-id'] });
+    expect(answer.headers['www-authenticate']).toBe('Bearer');
+  });
+
+  it.each([ann, { authorization: 'Bearer key-of-ann' }, { authorization: 'bearer key-of-ann' }])(
+    'takes the key from %o',
+    async (headers) => {
+      expect((await (await make()).inject({ url: '/mine/7', headers })).json()).toEqual({ name: 'ann', id: '7' });
+    },
+  );
+
+  it('takes the key from the query only where it says so', async () => {
+    const app = await make();
+    expect((await app.inject('/query-key?api_key=key-of-ann')).json()).toEqual({ name: 'ann' });
+    expect((await app.inject('/mine/1?api_key=key-of-ann')).statusCode).toBe(401);
+  });
+
+  it('of the administrator refuses other keys', async () => {
+    const app = await make();
+    expect((await app.inject({ method: 'DELETE', url: '/all', headers: ann })).json()).toMatchObject({ code: 'forbidden' });
+    expect((await app.inject({ method: 'DELETE', url: '/all', headers: { 'x-api-key': 'key-of-root' } })).statusCode).toBe(200);
+  });
+
+  it('answers with its first success', async () => {
+    const answer = await (await make()).inject({ method: 'POST', url: '/things', headers: ann, payload: { name: 'a' } });
+    expect([answer.statusCode, answer.json().name]).toEqual([201, 'a']);
+  });
+});
+
+describe('a body', () => {
+  it.each([
+    ['{"name": 5}', 'body.name: found the number 5, expected a text', undefined],
+    ['{}', "body: lacks the member 'name'", undefined],
+    ['{"name": "a", "siez": 1}', "body: unknown member 'siez': expected name, size", "did you mean 'size'?"],
+    ['{"name": "a", "size": "12"}', "body.size: found the text '12', expected a whole number", undefined],
+    ['[]', 'body: found an array, expected an object', undefined],
+    ['null', 'body: found null, expected an object', undefined],
+    ['', 'body: found nothing, expected an object', undefined],
+    ['{"name": "a", "__proto__": {"polluted": true}}', "body: unknown member '__proto__': expected name, size", undefined],
+  ])('%s is refused: %s', async (payload, error, hint) => {
+    const answer = await (await make()).inject({
+      method: 'POST',
+      url: '/things',
+      headers: { ...ann, 'content-type': 'application/json' },
+      payload,
+    });
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json()).toMatchObject({ code: 'validation_error', error });
+    expect(answer.json().hint).toBe(hint);
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  it.each([
+    ['no JSON', Buffer.from('{"name"'), 'application/json', 400, 'invalid_json'],
+    ['not UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'application/json', 400, 'invalid_json'],
+    ['of another type', Buffer.from('name=a'), 'application/x-www-form-urlencoded', 415, 'unsupported_media_type'],
+    ['lines where none are taken', Buffer.from('{}\n'), 'application/x-ndjson', 415, 'unsupported_media_type'],
+    ['over 1 MiB', Buffer.alloc(1_048_577, 0x20), 'application/json', 413, 'payload_too_large'],
+  ])('that is %s is refused', async (_what, payload, type, status, code) => {
+    const answer = await (await make()).inject({ method: 'POST', url: '/things', headers: { ...ann, 'content-type': type }, payload });
+    expect([answer.statusCode, answer.json().code]).toEqual([status, code]);
+  });
+
+  it('of exactly the limit is taken', async () => {
+    const payload = `{"name": "a"${' '.repeat(1_048_576 - 13)}}`;
+    const answer = await (await make()).inject({
+      method: 'POST',
+      url: '/things',
+      headers: { ...ann, 'content-type': 'application/json' },
+      payload,
+    });
+    expect(answer.statusCode).toBe(201);
+  });
+
+  it('that is compressed is refused, so none can unpack to more than the limit', async () => {
+    const headers = { ...ann, 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    const answer = await (await make()).inject({ method: 'POST', url: '/things', headers, payload: Buffer.from([0x1f, 0x8b]) });
+    expect([answer.statusCode, answer.json().code]).toEqual([415, 'unsupported_media_type']);
+  });
+
+  it.each(['application/json', 'application/x-ndjson', 'application/x-ndjson; charset=utf-8'])(
+    'of type %s goes on as bytes',
+    async (type) => {
+      const payload = Buffer.from('{"a":1}\n{"b"');
+      const answer = await (await make()).inject({ method: 'POST', url: '/bytes', headers: { ...ann, 'content-type': type }, payload });
+      expect(answer.json()).toEqual({ length: payload.length });
+    },
+  );
+});
+
+describe('a query', () => {
+  it.each([
+    ['', { limit: 50, offset: 0, full: false }],
+    ['?limit=1000&offset=7&full=true', { limit: 1000, offset: 7, full: true }],
+  ])('%s is read as %o', async (query, expected) => {
+    expect((await (await make()).inject({ url: `/list${query}`, headers: ann })).json()).toEqual(expected);
+  });
+
+  it.each([
+    ['limit=1001', 'invalid_limit', "limit: found '1001', expected a whole number from 1 to 1000"],
+    ['limit=0', 'invalid_limit', "limit: found '0', expected a whole number from 1 to 1000"],
+    ['limit=ten', 'invalid_limit', "limit: found 'ten', expected a whole number from 1 to 1000"],
+    ['limit=-1', 'invalid_limit', "limit: found '-1', expected a whole number from 1 to 1000"],
+    ['offset=-1', 'invalid_offset', "offset: found '-1', expected a whole number of at least 0"],
+    ['offset=1.5', 'invalid_offset', "offset: found '1.5', expected a whole number of at least 0"],
+    ['full=maybe', 'validation_error', "full: found 'maybe', expected true or false"],
+    ['limti=5', 'validation_error', "unknown query parameter 'limti': expected limit, offset, full"],
+    ['limit=1&limit=2', 'validation_error', "query parameter 'limit' stands more than once"],
+  ])('%s is refused with %s', async (query, code, error) => {
+    const answer = await (await make()).inject({ url: `/list?${query}`, headers: ann });
+    expect([answer.statusCode, answer.json().code, answer.json().error]).toEqual([400, code, error]);
+  });
+});
+
+describe('an error', () => {
+  it('says nothing of its cause when it is a defect', async () => {
+    const answer = await (await make()).inject('/fails');
+    expect(answer.statusCode).toBe(500);
+    expect(answer.json()).toMatchObject({ code: 'internal_error' });
+    expect(answer.body).not.toMatch(/secret|\.ts/);
+  });
+
+  it('says when to try again in whole seconds', async () => {
+    const answer = await (await make()).inject('/busy');
+    expect([answer.statusCode, answer.headers['retry-after'], answer.json().retry_after_seconds]).toEqual([429, '1', 1]);
+  });
+
+  it('of a path that does not exist is not_found', async () => {
+    const answer = await (await make()).inject('/nowhere');
+    expect([answer.statusCode, answer.json().code]).toEqual([404, 'not_found']);
+  });
+
+  it('of a method that a path does not take names those it takes', async () => {
+    const answer = await (await make()).inject({ method: 'PUT', url: '/mine/1', headers: ann });
+    expect([answer.statusCode, answer.json().code, answer.headers['allow']]).toEqual([405, 'method_not_allowed', 'GET']);
+  });
+
+  it('of a path that is no URL is bad_request', async () => {
+    const answer = await (await make()).inject({ url: '/mine/%ff%', headers: ann });
+    expect([answer.statusCode, answer.json().code]).toEqual([400, 'bad_request']);
+  });
+
+  it('has a status between 400 and 599 whatever its code', () => {
+    for (const { status } of Object.values(errorCodes)) expect(status >= 400 && status < 600).toBe(true);
+  });
+});
+
+describe('a request id', () => {
+  it('is the one of the request when that can be printed', async () => {
+    expect((await (await make()).inject({ url: '/open', headers: { 'x-request-id': 'r-17' } })).headers['x-request-id']).toBe('r-17');
+  });
+
+  it.each(['', 'a b', 'x'.repeat(129)])('is made anew instead of %o', async (id) => {
+    expect((await (await make()).inject({ url: '/open', headers: { 'x-request-id': id } })).headers['x-request-id']).toMatch(
+      /^[0-9a-f-]{36}$/,
+    );
+  });
+});
+
+describe('an idempotency key', () => {
+  const post = (app: FastifyInstance, key: string, payload: object) =>
+    app.inject({ method: 'POST', url: '/things', headers: { ...ann, 'idempotency-key': key }, payload });
+
+  it('makes a repeat get the first answer', async () => {
+    const app = await make();
+    const first = await post(app, 'k1', { name: 'a' });
+    expect((await post(app, 'k1', { name: 'a' })).json()).toEqual(first.json());
+    expect((await post(app, 'k2', { name: 'a' })).json()).not.toEqual(first.json());
+  });
+
+  it('with another body is a conflict', async () => {
+    const app = await make();
+    await post(app, 'k3', { name: 'a' });
+    const answer = await post(app, 'k3', { name: 'b' });
+    expect([answer.statusCode, answer.json().code]).toEqual([422, 'idempotency_conflict']);
+  });
+
+  it('that is longer than 255 characters is refused', async () => {
+    expect((await post(await make(), 'k'.repeat(256), { name: 'a' })).json()).toMatchObject({ code: 'validation_error' });
+  });
+});
+
+describe('the rate limit', () => {
+  it('lets twice the rate through at once, then refuses with the time to wait', async () => {
+    let now = 0;
+    const app = await make({ rateLimit: 2, now: () => now });
+    const statuses = [];
+    for (let i = 0; i < 5; i++) statuses.push((await app.inject({ url: '/open' })).statusCode);
+    expect(statuses).toEqual([200, 200, 200, 200, 429]);
+    const refused = await app.inject('/open');
+    expect([refused.json().code, refused.headers['retry-after'], refused.json().retry_after_seconds]).toEqual(['rate_limited', '1', 1]);
+    now = 500;
+    expect((await app.inject('/open')).statusCode).toBe(200);
+    expect((await app.inject('/open')).statusCode).toBe(429);
+  });
+
+  it('counts keys apart from each other and from addresses', async () => {
+    const app = await make({ rateLimit: 1, now: () => 0 });
+    const get = async (headers: Record<string, string>) => (await app.inject({ url: '/open', headers })).statusCode;
+    expect([await get(ann), await get(ann), await get(ann)]).toEqual([200, 200, 429]);
+    expect([await get({ 'x-api-key': 'key-of-root' }), await get({})]).toEqual([200, 200]);
+  });
+
+  it('counts wrong keys by address, whatever the key', async () => {
+    const app = await make({ rateLimit: 1, now: () => 0 });
+    const get = async (key: string) => (await app.inject({ url: '/mine/1', headers: { 'x-api-key': key } })).statusCode;
+    expect([await get('guess 1'), await get('guess 2'), await get('guess 3')]).toEqual([401, 401, 429]);
+  });
+
+  it('believes X-Forwarded-For only of proxies that are trusted', async () => {
+    const statusesOf = async (app: FastifyInstance): Promise<number[]> => {
+      const statuses = [];
+      for (let i = 0; i < 3; i++)
+        statuses.push((await app.inject({ url: '/open', headers: { 'x-forwarded-for': `10.0.0.${i}` } })).statusCode);
+      return statuses;
+    };
+    expect(await statusesOf(await make({ rateLimit: 1 }))).toEqual([200, 200, 429]);
+    expect(await statusesOf(await make({ rateLimit: 1, trustedProxies: ['127.0.0.1'] }))).toEqual([200, 200, 200]);
+  });
+
+  it('never limits probes', async () => {
+    const app = await make({ rateLimit: 1 });
+    for (let i = 0; i < 10; i++) expect((await app.inject('/probe')).statusCode).toBe(200);
+  });
+});
+
+describe('other pages', () => {
+  const preflight = (app: FastifyInstance) =>
+    app.inject({ method: 'OPTIONS', url: '/things', headers: { origin: 'https://a.example', 'access-control-request-method': 'POST' } });
+
+  it('are not let in unless their origin is named', async () => {
+    const closed = await preflight(await make());
+    expect(closed.headers['access-control-allow-origin']).toBeUndefined();
+    const open = await preflight(await make({ corsOrigins: ['https://a.example'] }));
+    expect([open.statusCode, open.headers['access-control-allow-origin']]).toEqual([204, 'https://a.example']);
+    const other = await preflight(await make({ corsOrigins: ['https://b.example'] }));
+    expect(other.headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  it('cannot act on a server without keys through the browser of a user', async () => {
+    const callers = { ...options.callers, isAuthenticationOn: false, authenticate: () => ({ name: 'root' }) };
+    const act = async (changes: Partial<HttpAppOptions<Person>>, origin: string) =>
+      (await (await make({ callers, ...changes })).inject({ method: 'DELETE', url: '/all', headers: { origin, host: 'localhost:9000' } }))
+        .statusCode;
+    expect(await act({}, 'https://evil.example')).toBe(403);
+    expect(await act({}, 'http://localhost:9000')).toBe(200);
+    expect(await act({ corsOrigins: ['https://evil.example'] }, 'https://evil.example')).toBe(200);
+  });
+});
+
+describe('a server that is not ready', () => {
+  it('refuses all but probes and what is open', async () => {
+    const app = await make({ refusal: () => new CepError('not_ready', 'the server is draining') });
+    expect((await app.inject({ url: '/mine/1', headers: ann })).statusCode).toBe(503);
+    expect((await app.inject('/probe')).statusCode).toBe(200);
+  });
+});
+
+describe('the documentation', () => {
+  it('describes every route at /openapi.json without a key', async () => {
+    const document = (await (await make()).inject('/openapi.json')).json();
+    const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods as object).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(described.sort()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).sort());
+    expect(document.paths['/mine/{id}'].get).toMatchObject({ operationId: 'mine', security: [{ apiKey: [] }, { bearer: [] }] });
+    expect(Object.keys(document.paths['/all'].delete.responses)).toEqual(expect.arrayContaining(['200', '401', '403', '429']));
+  });
+
+  it('is a page at /docs', async () => {
+    const app = await make();
+    const page = await app.inject('/docs');
+    expect([page.statusCode, page.headers['content-type']]).toEqual([200, expect.stringContaining('text/html')]);
+    expect((await app.inject('/docs/json')).json().info).toEqual({ title: 'test', version: '1' });
+  });
+});
+
+describe('bytes that are no good request', () => {
+  const talk = async (bytes: string): Promise<string> => {
+    const app = await make();
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = app.server.address() as { port: number };
+    return new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
+      let answer = '';
+      socket.on('data', (chunk) => {
+        answer += chunk;
+      });
+      socket.on('end', () => resolve(answer));
+      socket.on('error', reject);
+    });
+  };
+
+  it.each([
+    ['no HTTP', 'hello\r\n\r\n', 400, 'bad_request'],
+    ['headers over 16 KiB', `GET /open HTTP/1.1\r\nhost: a\r\nx: ${'a'.repeat(17_000)}\r\n\r\n`, 431, 'headers_too_large'],
+    [
+      'both a length and chunks',
+      'POST /things HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+      'bad_request',
+    ],
+  ])('are refused: %s', async (_what, bytes, status, code) => {
+    const answer = await talk(bytes);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ code });
+  });
+});
