@@ -1,12 +1,13 @@
 import type { MakeBound } from './bound.ts';
+import { TO_PRICE, TO_TICK_SYMBOL, TO_VOLUME } from './line-words.ts';
 
 /** Every price above 50. */
 export const filterBound: MakeBound = ({ line, names, output }) => ({
   event(time) {
-    const symbol = line.name('Tick { symbol: '.length);
-    const price = line.number(', price: '.length);
-    line.number(', volume: '.length);
-    line.endLine(' }\n'.length);
+    const symbol = line.name(TO_TICK_SYMBOL);
+    const price = line.number(TO_PRICE);
+    line.number(TO_VOLUME);
+    line.endLine();
     if (price > 50) output('Dear', time, { symbol: names.text(symbol), price }, price);
   },
 });
@@ -20,10 +21,10 @@ export const manyRulesBound: MakeBound = ({ line, names, output }) => {
   const ruleOf: (string | null)[] = [];
   return {
     event(time) {
-      const symbol = line.name('Tick { symbol: '.length);
-      const price = line.number(', price: '.length);
-      line.number(', volume: '.length);
-      line.endLine(' }\n'.length);
+      const symbol = line.name(TO_TICK_SYMBOL);
+      const price = line.number(TO_PRICE);
+      line.number(TO_VOLUME);
+      line.endLine();
       let rule = ruleOf[symbol];
       if (rule === undefined) {
         rule = rules.get(names.text(symbol)) ?? null;

@@ -1,4 +1,19 @@
 import type { MakeBound } from './bound.ts';
+import {
+  TO_AMOUNT,
+  TO_DEVICE,
+  TO_IP,
+  TO_LOGIN_USER,
+  TO_PAYMENT_USER,
+  TO_PLACE,
+  TO_PRESSURE_SENSOR,
+  TO_PRICE,
+  TO_SHOP,
+  TO_TEMPERATURE_SENSOR,
+  TO_TICK_SYMBOL,
+  TO_VALUE,
+  TO_VOLUME,
+} from './line-words.ts';
 import { Spread } from './spread.ts';
 
 const LOGIN = 'L'.charCodeAt(0);
@@ -30,20 +45,20 @@ export const temporalJoinBound: MakeBound = ({ line, names, output }) => {
   return {
     event(time) {
       if (line.type() === LOGIN) {
-        const user = line.name('Login { user: '.length);
-        const login = { time, ip: line.name(', ip: '.length) };
-        line.name(', device: '.length);
+        const user = line.name(TO_LOGIN_USER);
+        const login = { time, ip: line.name(TO_IP) };
+        line.name(TO_DEVICE);
         logins[user] = login;
         meet(user, time, login, payments[user]);
       } else {
-        const user = line.name('Payment { user: '.length);
-        const amount = line.number(', amount: '.length);
-        const payment = { time, amount, ip: line.name(', ip: '.length) };
-        line.name(', shop: '.length);
+        const user = line.name(TO_PAYMENT_USER);
+        const amount = line.number(TO_AMOUNT);
+        const payment = { time, amount, ip: line.name(TO_IP) };
+        line.name(TO_SHOP);
         payments[user] = payment;
         meet(user, time, logins[user], payment);
       }
-      line.endLine(' }\n'.length);
+      line.endLine();
     },
   };
 };
@@ -122,10 +137,10 @@ export const crossoverBound: MakeBound = ({ line, names, output }) => {
   };
   return {
     event(time) {
-      const symbol = line.name('Tick { symbol: '.length);
-      const price = line.number(', price: '.length);
-      line.number(', volume: '.length);
-      line.endLine(' }\n'.length);
+      const symbol = line.name(TO_TICK_SYMBOL);
+      const price = line.number(TO_PRICE);
+      line.number(TO_VOLUME);
+      line.endLine();
       symbols[symbol] ??= { fast: new Averages(12), slow: new Averages(26) };
       const { fast, slow } = symbols[symbol];
       const isFastDone = fast.add(price, time);
@@ -199,10 +214,10 @@ export const sensorsBound: MakeBound = ({ line, names, output }) => {
   return {
     event(time) {
       const isWarmth = line.type() === TEMPERATURE;
-      line.name(isWarmth ? 'Temperature { sensor: '.length : 'Pressure { sensor: '.length);
-      const place = line.name(', place: '.length);
-      const value = line.number(', value: '.length);
-      line.endLine(' }\n'.length);
+      line.name(isWarmth ? TO_TEMPERATURE_SENSOR : TO_PRESSURE_SENSOR);
+      const place = line.name(TO_PLACE);
+      const value = line.number(TO_VALUE);
+      line.endLine();
       if (isWarmth) meetWarmth(place, warmths.add(place, value, time));
       else meetLoad(place, loads.add(place, value, time));
     },

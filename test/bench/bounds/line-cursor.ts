@@ -1,4 +1,5 @@
 import { Names } from './names.ts';
+import type { Words } from './words.ts';
 
 const LINE_FEED = 0x0a;
 const QUOTE = 0x22;
@@ -15,15 +16,17 @@ const BRACE_CLOSE = 0x7d;
 const EXACT_CHARACTERS_MAX = 16;
 const POWERS_OF_TEN = Float64Array.from({ length: EXACT_CHARACTERS_MAX }, (_, power) => 10 ** power);
 
-/** Reads the lines of a scenario byte by byte. Knows where each value stands, so it skips the words between them. */
+/** Reads the lines of a scenario byte by byte: values, and the words that must stand before each. */
 export class LineCursor {
   readonly names = new Names();
   #bytes: Buffer = Buffer.alloc(0);
+  #view: DataView = new DataView(new ArrayBuffer(0));
   #at = 0;
 
   /** Whole lines, to be read before the next are given. */
   load(bytes: Buffer): void {
     this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.#at = 0;
   }
 
@@ -48,10 +51,10 @@ export class LineCursor {
     return this.#bytes[this.#at] as number;
   }
 
-  /** A number behind `skip` bytes. */
-  number(skip: number): number {
+  /** A number behind these words. @throws Error when something else stands there */
+  number(words: Words): number {
     const bytes = this.#bytes;
-    const start = this.#at + skip;
+    const start = this.#behind(words);
     let at = bytes[start] === MINUS ? start + 1 : start;
     let digits = 0;
     let point = -1;
@@ -76,23 +79,34 @@ export class LineCursor {
     return Number(bytes.toString('latin1', start, at));
   }
 
-  /** The number of a name between quotes, the first of which stands behind `skip` bytes. */
-  name(skip: number): number {
+  /** The number of a name behind these words, which end with its first quote. @throws Error when something else stands there */
+  name(words: Words): number {
     const bytes = this.#bytes;
-    const start = this.#at + skip + 1;
+    const start = this.#behind(words);
     let at = start;
     let code = bytes[at];
     while (code !== QUOTE) {
-      if (code === BACKSLASH || code === undefined) throw new Error('not a line of this scenario');
+      if (code === BACKSLASH || code === undefined) throw notALine();
       code = bytes[++at];
     }
     this.#at = at + 1;
     return this.names.idOf(bytes, start, at);
   }
 
-  /** Goes on behind the line, whatever is left of it. @throws Error when it does not end as expected */
-  endLine(left: number): void {
-    this.#at += left;
-    if (this.#bytes[this.#at - 1] !== LINE_FEED) throw new Error('not a line of this scenario');
+  /** Goes on behind the line. @throws Error when it does not end here */
+  endLine(): void {
+    const bytes = this.#bytes;
+    const at = this.#at;
+    if (bytes[at] !== BLANK || bytes[at + 1] !== BRACE_CLOSE || bytes[at + 2] !== LINE_FEED) throw notALine();
+    this.#at = at + 3;
   }
+
+  #behind(words: Words): number {
+    if (!words.standAt(this.#view, this.#at)) throw notALine();
+    return this.#at + words.length;
+  }
+}
+
+function notALine(): Error {
+  return new Error('not a line of this scenario');
 }

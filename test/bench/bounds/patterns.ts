@@ -1,27 +1,34 @@
 import type { MakeBound } from './bound.ts';
+import { TO_A_ID, TO_B_ID, TO_PRICE, TO_TICK_SYMBOL, TO_VOLUME } from './line-words.ts';
 
 const WITHIN_MS = 60_000;
 const TYPE_A = 'A'.charCodeAt(0);
 
+/** More than can be open within the time. A power of two. */
+const OPEN_MAX = 1 << 17;
+
 /** The time of each A without its B, by id; As leave in the order in which they came. */
 export const sequenceBound: MakeBound = ({ line, output }) => {
   const openSince = new Map<number, number>();
-  const expire = (time: number): void => {
-    for (const [id, since] of openSince) {
-      if (time - since <= WITHIN_MS) return;
-      openSince.delete(id);
+  const ids = new Float64Array(OPEN_MAX);
+  const times = new Float64Array(OPEN_MAX);
+  let oldest = 0;
+  let next = 0;
+  const open = (id: number, time: number): void => {
+    for (; oldest !== next && time - (times[oldest] as number) > WITHIN_MS; oldest = (oldest + 1) & (OPEN_MAX - 1)) {
+      openSince.delete(ids[oldest] as number);
     }
+    openSince.set(id, time);
+    times[next] = time;
+    ids[next] = id;
+    next = (next + 1) & (OPEN_MAX - 1);
   };
   return {
     event(time) {
       const isA = line.type() === TYPE_A;
-      const id = line.number('A { id: '.length);
-      line.endLine(' }\n'.length);
-      if (isA) {
-        if ((id & 1023) === 0) expire(time);
-        openSince.set(id, time);
-        return;
-      }
+      const id = line.number(isA ? TO_A_ID : TO_B_ID);
+      line.endLine();
+      if (isA) return open(id, time);
       const since = openSince.get(id);
       if (since === undefined) return;
       openSince.delete(id);
@@ -58,10 +65,10 @@ export const risingRunBound: MakeBound = ({ line, names, output }) => {
   };
   return {
     event(time) {
-      const symbol = line.name('Tick { symbol: '.length);
-      const price = line.number(', price: '.length);
-      line.number(', volume: '.length);
-      line.endLine(' }\n'.length);
+      const symbol = line.name(TO_TICK_SYMBOL);
+      const price = line.number(TO_PRICE);
+      line.number(TO_VOLUME);
+      line.endLine();
       runsOf[symbol] ??= [];
       const runs = runsOf[symbol];
       let kept = 0;

@@ -1,4 +1,5 @@
 import type { MakeBound } from './bound.ts';
+import { TO_PRICE, TO_READING_DEVICE, TO_TRADE_SYMBOL, TO_VALUE, TO_VOLUME } from './line-words.ts';
 import { Spread } from './spread.ts';
 
 const TRADES = 100;
@@ -16,10 +17,10 @@ export const aggregationBound: MakeBound = ({ line, names, output }) => {
   };
   return {
     event(time) {
-      const symbol = line.name('Trade { symbol: '.length);
-      const price = line.number(', price: '.length);
-      const volume = line.number(', volume: '.length);
-      line.endLine(' }\n'.length);
+      const symbol = line.name(TO_TRADE_SYMBOL);
+      const price = line.number(TO_PRICE);
+      const volume = line.number(TO_VOLUME);
+      line.endLine();
       windows[symbol] ??= { trades: 0, turnover: 0, traded: 0, time: 0 };
       const window = windows[symbol];
       window.turnover += price * volume;
@@ -42,9 +43,9 @@ export const manyKeysBound: MakeBound = ({ line, names, output }) => {
   };
   return {
     event(time) {
-      const device = line.name('Reading { device: '.length);
-      const value = line.number(', value: '.length);
-      line.endLine(' }\n'.length);
+      const device = line.name(TO_READING_DEVICE);
+      const value = line.number(TO_VALUE);
+      line.endLine();
       windows[device] ??= new Spread();
       const window = windows[device];
       window.add(value, time);

@@ -10,6 +10,7 @@ import { createEngine } from '../../../worker/engine/create-engine.ts';
 import { runBound } from '../../bench/bounds/bound.ts';
 import { LineCursor } from '../../bench/bounds/line-cursor.ts';
 import { Names } from '../../bench/bounds/names.ts';
+import { Words } from '../../bench/bounds/words.ts';
 import { writeEvents } from '../../bench/event-files.ts';
 import { programOf, type Scenario, scenarios } from '../../bench/scenarios.ts';
 
@@ -69,7 +70,7 @@ describe('the line cursor', () => {
   it.each(['0', '7', '-12', '40.0', '0.1', '107.30000000000001', '-1e-7', '123456789012345', '1e21', '0.30000000000000004'])(
     'reads %s as JavaScript does',
     (text) => {
-      expect(cursor(`x: ${text} }\n`).number('x: '.length)).toBe(Number(text));
+      expect(cursor(`xy: ${text} }\n`).number(new Words('xy: '))).toBe(Number(text));
     },
   );
 
@@ -77,8 +78,13 @@ describe('the line cursor', () => {
     const line = cursor('@12 T { s: "one", x: 5 }\n@13 T { s: "one", x: 6 }\n');
     const values: unknown[] = [];
     while (line.hasMore()) {
-      values.push(line.time(), String.fromCharCode(line.type()), line.names.text(line.name('T { s: '.length)), line.number(', x: '.length));
-      line.endLine(' }\n'.length);
+      values.push(
+        line.time(),
+        String.fromCharCode(line.type()),
+        line.names.text(line.name(new Words('T { s: "'))),
+        line.number(new Words(', x: ')),
+      );
+      line.endLine();
     }
     expect(values).toEqual([12, 'T', 'one', 5, 13, 'T', 'one', 6]);
   });
@@ -86,8 +92,14 @@ describe('the line cursor', () => {
   it('refuses a line that does not end where it should', () => {
     const line = cursor('@1 T { x: 5, y: 6 }\n');
     line.time();
-    line.number('T { x: '.length);
-    expect(() => line.endLine(' }\n'.length)).toThrow('not a line of this scenario');
+    line.number(new Words('T { x: '));
+    expect(() => line.endLine()).toThrow('not a line of this scenario');
+  });
+
+  it.each(['T { x: ', 'T { s: ', 'T { x: "', 'U { x:  '])('refuses words other than %s', (words) => {
+    const line = cursor('T { x: 5 }\n');
+    if (words === 'T { x: ') expect(line.number(new Words(words))).toBe(5);
+    else expect(() => line.number(new Words(words))).toThrow('not a line of this scenario');
   });
 
   it('refuses lines that are cut off', () => {
