@@ -52,6 +52,8 @@ export class ProgramEngine implements Engine {
   readonly #arriving: Arriving;
   /** The row of the event that came as scalars last, if something wanted it. */
   #row: Row | null = null;
+  /** Counts that are kept together are spread over the streams before anybody reads them. */
+  readonly #beforeCounting: (() => void)[] = [];
   #eventsInvalid = 0;
   #eventsIncomplete = 0;
   #outputs = 0;
@@ -84,6 +86,7 @@ export class ProgramEngine implements Engine {
         return clock === null ? null : new EventArrivals(this.#arriving, clock);
       },
       output: this.#outputOf(),
+      beforeCounting: (settle) => this.#beforeCounting.push(settle),
       defer: (call) => this.#queue.addCall(call),
       rowOfEvent: () => this.#rowOfEvent(),
     };
@@ -238,6 +241,7 @@ export class ProgramEngine implements Engine {
   }
 
   snapshot(): EngineSnapshot {
+    for (const settle of this.#beforeCounting) settle();
     const streams = new Map(this.#nodes.map((node) => [node.plan.name, node.save()]));
     const counters = [this.#arriving.order, this.#eventsInvalid, this.#eventsIncomplete, this.#outputs];
     return { version: 1, state: encodeState([counters, this.#time.save(), this.#backend.saveGlobals(), streams, this.#effects.save()]) };
@@ -298,6 +302,7 @@ export class ProgramEngine implements Engine {
   }
 
   counters(): EngineCounters {
+    for (const settle of this.#beforeCounting) settle();
     return {
       eventsProcessed: this.#arriving.order,
       eventsInvalid: this.#eventsInvalid,

@@ -17,7 +17,7 @@ export class OutputShape {
 /** An output event as generated code makes it: one object with its values; the map of its fields is made when it is read. */
 export abstract class FusedOutput implements OutputEvent {
   declare readonly time: number;
-  declare protected readonly shape: OutputShape;
+  declare readonly shape: OutputShape;
   declare protected readonly values: (output: FusedOutput) => readonly Value[];
 
   get stream(): string {
@@ -35,7 +35,7 @@ export abstract class FusedOutput implements OutputEvent {
 }
 
 /** Makes a generated constructor one of output events. `values` reads those of one, in the order of the names. */
-export function shapeOutput(constructor: { prototype: object }, shape: OutputShape, values: (output: FusedOutput) => readonly Value[]): void {
+export function shapeOutput(constructor: { prototype: object }, values: (output: FusedOutput) => readonly Value[]): void {
   Object.setPrototypeOf(constructor.prototype, FusedOutput.prototype);
-  Object.assign(constructor.prototype, { shape, values });
+  Object.assign(constructor.prototype, { values });
 }

@@ -43,6 +43,8 @@ export interface FusedRuntime {
   /** Null when events of the type move more than one clock. */
   arrivals(type: EventPlan): Arrivals | null;
   output(event: OutputEvent): void;
+  /** To be called before anybody reads the counters of streams. */
+  beforeCounting(settle: () => void): void;
   /** Puts a call behind the results that are on their way already. */
   defer(call: () => void): void;
   /** The event that is being entered, as a row. */

@@ -11,6 +11,17 @@ class Late<R> {
   }
 }
 
+/** A function of a module. */
+export interface GeneratedFunction {
+  readonly name: string;
+  readonly parameters: readonly string[];
+  readonly body: string;
+}
+
+function printDeclaration(one: string | GeneratedFunction): string {
+  return typeof one === 'string' ? one : `const ${one.name}=(${one.parameters.join(',')})=>{${one.body}};`;
+}
+
 /** The statements of one generated function, and the names that they assign. */
 export class Body {
   readonly #names: Names;
@@ -66,7 +77,9 @@ export class Body {
  */
 export class ModuleText<R> {
   readonly names = new Names();
-  readonly #functions: string[] = [];
+  readonly #declarations: (string | GeneratedFunction)[] = [];
+  readonly #functions = new Map<string, GeneratedFunction>();
+  readonly #leftOut = new Set<string>();
   /** Asked for by whoever links the module. */
   readonly #exports: string[] = [];
 
@@ -85,13 +98,24 @@ export class ModuleText<R> {
     const body = new Body(this.names);
     print(body);
     const name = this.names.mint('f');
-    this.#functions.push(`const ${name}=(${parameters().join(',')})=>{${body.text}};`);
+    const generated = { name, parameters: parameters(), body: body.text };
+    this.#functions.set(name, generated);
+    this.#declarations.push(generated);
     return name;
+  }
+
+  functionOf(name: string): GeneratedFunction {
+    return this.#functions.get(name) as GeneratedFunction;
+  }
+
+  /** Leaves a function out after all: its caller prints it otherwise. */
+  leaveOut(name: string): void {
+    this.#leftOut.add(name);
   }
 
   /** Any other declaration on the top level. */
   declare(text: string): void {
-    this.#functions.push(text);
+    this.#declarations.push(text);
   }
 
   /** The position of a name in what the loaded module returns. */
@@ -101,22 +125,23 @@ export class ModuleText<R> {
 
   /** What has been printed so far, to come back to. */
   mark(): () => void {
-    const functions = this.#functions.length;
+    const declarations = this.#declarations.length;
     const exported = this.#exports.length;
     return () => {
-      this.#functions.length = functions;
+      this.#declarations.length = declarations;
       this.#exports.length = exported;
     };
   }
 
   /** Declarations printed so far. */
   get size(): number {
-    return this.#functions.length;
+    return this.#declarations.length;
   }
 
   get text(): string {
+    const declarations = this.#declarations.filter((one) => typeof one === 'string' || !this.#leftOut.has(one.name));
     const constants = this.names.constants.map((_, at) => `const k${at}=K[${at}];`);
-    return `'use strict';\n${constants.join('')}\n${this.#functions.join('\n')}\nreturn [${this.#exports.join(',')}];\n`;
+    return `'use strict';\n${constants.join('')}\n${declarations.map(printDeclaration).join('\n')}\nreturn [${this.#exports.join(',')}];\n`;
   }
 
   /** The table that the module is loaded with. */

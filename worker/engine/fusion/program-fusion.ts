@@ -1,4 +1,4 @@
-import type { EventPlan, Plan } from '../../../shared/language/plan/plan.ts';
+import type { EventPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../../shared/language/plan/types.ts';
 import { isWaiting } from '../operators/registry.ts';
 import { inputsOf } from '../streams/plan-inputs.ts';
@@ -6,6 +6,8 @@ import { originsOf } from '../streams/routes.ts';
 import { type Columns, EventColumns } from './columns.ts';
 import type { FusedRuntime, KernelFactory } from './fused-runtime.ts';
 import { ModuleText } from './module-text.ts';
+import { type PrintedRule, printRules, RULES_MIN } from './rules/print-rules.ts';
+import { boundsOf } from './rules/rule-bounds.ts';
 import { StreamFusion } from './stream-fusion.ts';
 import { CannotFuse, representationOf } from './typed.ts';
 
@@ -78,8 +80,10 @@ export class ProgramFusion {
   mark(): () => void {
     const back = this.module.mark();
     const kernels = new Set(this.#kernels.keys());
+    const names = this.#once.size;
     return () => {
       back();
+      for (const key of [...this.#once.keys()].slice(names)) this.#once.delete(key);
       for (const plan of this.#kernels.keys()) if (!kernels.has(plan)) this.#kernels.delete(plan);
     };
   }
@@ -110,8 +114,50 @@ export class ProgramFusion {
   /** Calls that hand a row on to all that read its origin, in order. */
   followers(origin: string, columns: Columns, isDirect: boolean): readonly string[] {
     const readers = this.#readers.get(origin) ?? [];
+    if (readers.length >= RULES_MIN) return this.#manyFollowers(readers.map(({ stream }) => stream), origin, columns);
     const isAlone = readers.length === 1;
-    return readers.flatMap(({ stream }) => this.#fusedCalls(stream, origin, columns, isDirect && isAlone) ?? this.#rowCalls(stream, origin, columns));
+    return readers.flatMap(({ stream }) => this.#calls(stream, origin, columns, isDirect && isAlone));
+  }
+
+  #calls(stream: number, origin: string, columns: Columns, isDirect: boolean): readonly string[] {
+    return this.#fusedCalls(stream, origin, columns, isDirect) ?? this.#rowCalls(stream, origin, columns);
+  }
+
+  /** Neighbours among the streams that begin with a condition are looked up together; the order of declaration stays. */
+  #manyFollowers(streams: readonly number[], origin: string, columns: Columns): readonly string[] {
+    const calls: string[] = [];
+    let rules: PrintedRule[] = [];
+    const flush = (): void => {
+      if (rules.length >= RULES_MIN) calls.push(printRules(rules, columns, this.module));
+      else for (const { stream } of rules) calls.push(...this.#calls(stream, origin, columns, false));
+      rules = [];
+    };
+    for (const stream of streams) {
+      const rule = this.#rule(stream, origin, columns);
+      if (rule !== undefined) {
+        rules.push(rule);
+        continue;
+      }
+      flush();
+      calls.push(...this.#calls(stream, origin, columns, false));
+    }
+    flush();
+    return calls;
+  }
+
+  /** The stream as a rule: it begins with a condition that cannot fail, and keeps rows away that fall out of its bounds. */
+  #rule(stream: number, origin: string, columns: Columns): PrintedRule | undefined {
+    const bounds = boundsOf(this.plan.streams[stream] as StreamPlan);
+    if (bounds === undefined || columns.field({ kind: 'current' }, bounds.column)?.isNullable !== false) return undefined;
+    const back = this.mark();
+    try {
+      const [inlet] = (this.#streams[stream] as StreamFusion).inlets(origin, columns, false, false);
+      if (inlet !== undefined && !/^(?:let [^;]*;)?try/.test(this.module.functionOf(inlet.name).body)) return { stream, bounds, inlet };
+    } catch (error) {
+      if (!(error instanceof CannotFuse)) throw error;
+    }
+    back();
+    return undefined;
   }
 
   #fusedCalls(stream: number, origin: string, columns: Columns, isDirect: boolean): readonly string[] | undefined {

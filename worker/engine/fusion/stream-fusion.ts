@@ -29,25 +29,26 @@ export class StreamFusion {
 
   /**
    * Functions for the rows of an origin, one for each input that reads it. `isDirect`: nothing else is waiting or under way
-   * when they are called, so what follows the stream may be called at once. @throws CannotFuse
+   * when they are called, so what follows the stream may be called at once. `isCounted`: they count the stream's events.
+   * @throws CannotFuse
    */
-  inlets(origin: string, columns: Columns, isDirect: boolean): readonly FusedInlet[] {
+  inlets(origin: string, columns: Columns, isDirect: boolean, isCounted = true): readonly FusedInlet[] {
     if (this.plan.time.on !== null) throw new CannotFuse();
     if (this.plan.source.kind !== 'events') return sourceFuserOf(this.plan.source)(this, origin, columns);
     const reading = this.#program.positions(this.index, origin);
     const inputs = inputsOf(this.plan.source);
     const isStateless = isDirect && reading.length === 1 && this.#isStateless();
-    return reading.map((position) => this.inlet(columns, (passed, body) => this.#input(inputs[position] as InputPlan, passed, body, isStateless)));
+    return reading.map((position) => this.inlet(columns, (passed, body) => this.#input(inputs[position] as InputPlan, passed, body, isStateless), isCounted));
   }
 
   /** A function for rows that come to this stream, counted as its events. */
-  inlet(columns: Columns, print: (columns: Columns, body: Body) => void): FusedInlet {
+  inlet(columns: Columns, print: (columns: Columns, body: Body) => void, isCounted = true): FusedInlet {
     const { module } = this.#program;
     const passed = new PassedColumns(columns, module);
     const name = module.function(
       () => passed.parameters,
       (body) => {
-        body.add(`${this.counters}.eventsIn++;`);
+        if (isCounted) body.add(`${this.counters}.eventsIn++;`);
         print(passed, body);
       },
     );

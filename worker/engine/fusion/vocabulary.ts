@@ -6,6 +6,7 @@ import { library } from '../compile/library.ts';
 import { keywords as expressionKeywords, type Vocabulary } from '../compile/vocabulary.ts';
 import type { Row } from '../operators/row.ts';
 import type { NamesOf } from './columns.ts';
+import { makeRules } from './rules/print-rules.ts';
 import { shapeOutput } from './fused-output.ts';
 
 /** What the generated code of a fused program may call by name, besides what the running program offers (`programNames`). */
@@ -19,6 +20,7 @@ export const fusedLibrary = {
   bounded,
   makeRow,
   shapeOutput,
+  makeRules,
 } as const;
 
 /** Functions of the running program; `FusedRuntime` has exactly these. */
@@ -39,6 +41,10 @@ const properties: ReadonlySet<string> = new Set([
   'arrive',
   'depart',
   'time',
+  'shape',
+  'find',
+  'findAny',
+  'length',
 ]);
 
 export const fusedVocabulary: Vocabulary = {

@@ -13,7 +13,7 @@ export function fuseEmit(plan: EmitPlan, place: Place): void {
   if (items === null) throw new CannotFuse();
   const fields = fitted(items, stream.resultType.kind === 'record' ? stream.resultType : program.declared(plan.type));
   const shape = module.constant(new OutputShape(stream.name, plan.type, fields.map(([name]) => name)));
-  body.add(`give(new ${outputClass(fields.length, shape, place)}(${[columns.time, ...fields.map(([, value]) => boxed(value))].join(',')}));`);
+  body.add(`give(new ${outputClass(fields.length, place)}(${[shape, columns.time, ...fields.map(([, value]) => boxed(value))].join(',')}));`);
   place.rest(withFields(columns, fields, module, module.constant(plan.type)), body);
 }
 
@@ -27,12 +27,14 @@ function fitted(items: NonNullable<Place['columns']['fields']>, type: RecordType
   });
 }
 
-/** Objects of one class have one form in memory. */
-function outputClass(fields: number, shape: string, { module }: Place): string {
-  const name = module.names.mint('c');
-  const values = Array.from({ length: fields }, (_, i) => `x${i}`);
-  const assigned = values.map((value) => `this.${value}=${value};`).join('');
-  module.declare(`function ${name}(${['t', ...values].map((value) => (value === 't' ? 't0' : value)).join(',')}){this.time=t0;${assigned}}`);
-  module.declare(`shapeOutput(${name},${shape},(o0)=>[${values.map((value) => `o0.${value}`).join(',')}]);`);
-  return name;
+/** The class of all outputs with so many fields: objects of one class have one form in memory. */
+function outputClass(fields: number, { module, program }: Place): string {
+  return program.once(`output:${fields}`, () => {
+    const name = module.names.mint('c');
+    const values = Array.from({ length: fields }, (_, i) => `x${i}`);
+    const assigned = values.map((value) => `this.${value}=${value};`).join('');
+    module.declare(`function ${name}(${['s0', 't0', ...values].join(',')}){this.shape=s0;this.time=t0;${assigned}}`);
+    module.declare(`shapeOutput(${name},(o0)=>[${values.map((value) => `o0.${value}`).join(',')}]);`);
+    return name;
+  });
 }
