@@ -1,13 +1,13 @@
 import { EvtScanner } from './reading/evt-scanner.ts';
 import { type LineEvent, type LineFormat, LineReader } from './reading/line-reader.ts';
-import type { EventReader, ReaderOptions } from './reading/read-result.ts';
+import type { MovableReader, ReaderOptions } from './reading/read-result.ts';
 import type { ValueProblem } from './reading/scan-problem.ts';
 
 /**
  * A reader of `.evt` files: `@<offset> Type { field: value }`, `Type(value, ..)`, JSON lines and `BATCH <offset>`.
  * An event's `fallbackTime` is its offset from the start of the file, in milliseconds.
  */
-export function evtReader(options: ReaderOptions = {}): EventReader {
+export function evtReader(options: ReaderOptions = {}): MovableReader {
   return new LineReader(new EvtFormat(options), options.markFloats ?? false);
 }
 
@@ -28,6 +28,14 @@ class EvtFormat implements LineFormat {
 
   get wholeFloats(): readonly string[] {
     return this.#scanner.wholeFloats;
+  }
+
+  get time(): number {
+    return this.#scanner.offset;
+  }
+
+  set time(offset: number) {
+    this.#scanner.offset = offset;
   }
 
   event(text: string, start: number, end: number): LineEvent | undefined {

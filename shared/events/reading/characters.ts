@@ -1,5 +1,5 @@
 /** UTF-16 units that mean something in event files. */
-const TAB = 9;
+export const TAB = 9;
 export const LINE_FEED = 10;
 export const CARRIAGE_RETURN = 13;
 export const BLANK = 32;

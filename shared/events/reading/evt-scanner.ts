@@ -46,6 +46,10 @@ export class EvtScanner extends TextScanner {
     return this.currentOffset;
   }
 
+  set offset(offset: number) {
+    this.currentOffset = offset;
+  }
+
   /** The type of the event in the line just read, as far as it was read. */
   get typeSoFar(): string {
     return this.isJson ? this.json.typeSoFar : this.currentType;

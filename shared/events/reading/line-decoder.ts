@@ -29,6 +29,15 @@ export class LineDecoder {
     this.#handler = handler;
   }
 
+  /** Lines taken so far. */
+  get lines(): number {
+    return this.#number;
+  }
+
+  set lines(count: number) {
+    this.#number = count;
+  }
+
   write(chunk: Uint8Array): void {
     let start = 0;
     while (start < chunk.length) {

@@ -2,7 +2,7 @@ import { limits } from '../../limits.ts';
 import type { Fields, InputEvent } from '../event.ts';
 import { LineDecoder, type LineHandler } from './line-decoder.ts';
 import { columnAt, unreadable } from './line-excerpt.ts';
-import type { EventReader, ReadEvent, ReadResult } from './read-result.ts';
+import type { MovableReader, ReadEvent, ReaderPosition, ReadResult } from './read-result.ts';
 import { printPath, UnreadableText, type ValueProblem } from './scan-problem.ts';
 
 /** An event as a line states it. `timestamp` is the envelope's, in epoch milliseconds. */
@@ -21,13 +21,15 @@ export interface LineFormat {
   /** The type in the line, as far as it was read; empty when it has not been seen. */
   readonly typeSoFar: string;
   readonly wholeFloats: readonly string[];
+  /** What an event that nothing gives a time takes over from the lines before it. */
+  time: number;
   /** The time, in epoch milliseconds, of an event that nothing else gives one. Called once for each event, in order. */
   fallbackTime(event: LineEvent): number;
   isComment(text: string): boolean;
 }
 
 /** Reads events of any line format. */
-export class LineReader implements EventReader, LineHandler {
+export class LineReader implements MovableReader, LineHandler {
   readonly #format: LineFormat;
   readonly #markFloats: boolean;
   readonly #lines = new LineDecoder(this);
@@ -36,6 +38,15 @@ export class LineReader implements EventReader, LineHandler {
   constructor(format: LineFormat, markFloats: boolean) {
     this.#format = format;
     this.#markFloats = markFloats;
+  }
+
+  get position(): ReaderPosition {
+    return { lines: this.#lines.lines, time: this.#format.time };
+  }
+
+  set position({ lines, time }: ReaderPosition) {
+    this.#lines.lines = lines;
+    this.#format.time = time;
   }
 
   write(chunk: Uint8Array): ReadResult[] {

@@ -58,3 +58,16 @@ export interface EventReader {
   /** The result of a last line without a line end. Nothing may be written afterwards. */
   end(): ReadResult[];
 }
+
+/** What a reader must know to go on behind a line, besides the bytes. */
+export interface ReaderPosition {
+  /** Lines before the next one. */
+  readonly lines: number;
+  /** What a line without an offset or a time takes over: the offset, or the time, that was last set; epoch milliseconds. */
+  readonly time: number;
+}
+
+/** A reader that can be asked where it is, and moved: between two lines, not while it holds a part of one. */
+export interface MovableReader extends EventReader {
+  position: ReaderPosition;
+}

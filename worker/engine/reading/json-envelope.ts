@@ -1,0 +1,114 @@
+import * as is from '../../../shared/events/reading/characters.ts';
+import { bytesOf } from './literal.ts';
+import { marks, type ReadingState, times } from './marks.ts';
+import { numberTime, plainTime, plainTimeBytes } from './plain-time.ts';
+import { behindBlanks, member, standsAt } from './spacing.ts';
+
+const EVENT_TYPE = { bytes: bytesOf('"event_type"'), isQuoted: true };
+const TYPE = { bytes: bytesOf('"type"'), isQuoted: true };
+const TIMESTAMP = { bytes: bytesOf('"timestamp"'), isQuoted: false };
+const DATA = { bytes: bytesOf('"data"'), isQuoted: false };
+const DATA_BEHIND_TYPE = bytesOf(',"data":{');
+const NESTED_END = bytesOf('}}\n');
+/** Digits of a whole number that certainly fits a double. */
+const EXACT_DIGITS_MAX = 15;
+
+/** Members of a JSON event's envelope; a field of one of these names can only be told from it under `data`. */
+export const envelopeMembers: ReadonlySet<string> = new Set(['event_type', 'type', 'timestamp', 'data']);
+
+/**
+ * What surrounds the fields of a JSON event: the brackets, its type's name and its time. Each function moves over a part of
+ * the line and returns the position behind it, 0 when something else stands there.
+ */
+export class JsonEnvelope {
+  private readonly marks: Int32Array;
+  private readonly times: Float64Array;
+
+  constructor(state: ReadingState) {
+    this.marks = state.marks;
+    this.times = state.times;
+  }
+
+  /** From the start of a line to the name of the type, behind the quote that opens it. A time may stand in front. */
+  head(bytes: Uint8Array, at: number): number {
+    const open = behindBlanks(bytes, at);
+    if (bytes[open] !== is.BRACE_OPEN) return 0;
+    let next = behindBlanks(bytes, open + 1);
+    if (!standsAt(bytes, next, TIMESTAMP.bytes)) return typeMember(bytes, next, 0);
+    next = this.timeMember(bytes, next);
+    return next === 0 ? 0 : typeMember(bytes, next, is.COMMA);
+  }
+
+  /** From behind the name of the type to the first field's name. */
+  body(bytes: Uint8Array, at: number): number {
+    if (standsAt(bytes, at, DATA_BEHIND_TYPE)) return this.nested(at + DATA_BEHIND_TYPE.length);
+    let next = behindComma(bytes, at);
+    if (next !== 0 && standsAt(bytes, next, TIMESTAMP.bytes)) {
+      next = this.timeMember(bytes, next);
+      if (next !== 0) next = behindComma(bytes, next);
+    }
+    if (next === 0) return 0;
+    const data = member(bytes, next, 0, DATA);
+    if (data !== 0) return bytes[data] === is.BRACE_OPEN ? this.nested(behindBlanks(bytes, data + 1)) : 0;
+    this.marks[marks.isNested] = 0;
+    return next;
+  }
+
+  /** From behind the last field to behind the line feed. */
+  end(bytes: Uint8Array, at: number): number {
+    const isNested = this.marks[marks.isNested] === 1;
+    if (isNested && standsAt(bytes, at, NESTED_END)) return at + NESTED_END.length;
+    let next = behindBlanks(bytes, at);
+    if (isNested) {
+      if (bytes[next] !== is.BRACE_CLOSE) return 0;
+      next = behindBlanks(bytes, next + 1);
+    }
+    if (bytes[next] === is.COMMA) {
+      next = this.timeMember(bytes, behindBlanks(bytes, next + 1));
+      if (next === 0) return 0;
+      next = behindBlanks(bytes, next);
+    }
+    if (bytes[next] !== is.BRACE_CLOSE) return 0;
+    next = behindBlanks(bytes, next + 1);
+    return bytes[next] === is.LINE_FEED ? next + 1 : 0;
+  }
+
+  private nested(at: number): number {
+    this.marks[marks.isNested] = 1;
+    return at;
+  }
+
+  /** Reads `"timestamp": ..`, once. A text in another than the usual forms, or a number with a point, is left to the long way. */
+  private timeMember(bytes: Uint8Array, at: number): number {
+    if (!Number.isNaN(this.times[times.envelope] as number)) return 0;
+    const value = member(bytes, at, 0, TIMESTAMP);
+    if (value === 0) return 0;
+    return bytes[value] === is.QUOTE ? this.textTime(bytes, value + 1) : this.numberTime(bytes, value);
+  }
+
+  private textTime(bytes: Uint8Array, at: number): number {
+    const time = plainTime(bytes, at);
+    this.times[times.envelope] = time;
+    return Number.isNaN(time) ? 0 : at + plainTimeBytes(bytes, at);
+  }
+
+  private numberTime(bytes: Uint8Array, at: number): number {
+    let next = at;
+    let value = 0;
+    for (; is.isDigit(bytes[next] as number); next++) value = value * 10 + ((bytes[next] as number) - is.ZERO);
+    const digits = next - at;
+    if (digits === 0 || digits > EXACT_DIGITS_MAX || (digits > 1 && bytes[at] === is.ZERO)) return 0;
+    const time = numberTime(value);
+    this.times[times.envelope] = time;
+    return Number.isNaN(time) ? 0 : next;
+  }
+}
+
+function typeMember(bytes: Uint8Array, at: number, mark: number): number {
+  return member(bytes, at, mark, EVENT_TYPE) || member(bytes, at, mark, TYPE);
+}
+
+function behindComma(bytes: Uint8Array, at: number): number {
+  const comma = behindBlanks(bytes, at);
+  return bytes[comma] === is.COMMA ? behindBlanks(bytes, comma + 1) : 0;
+}

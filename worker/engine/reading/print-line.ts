@@ -1,0 +1,97 @@
+import type { EntryField, EventEntry } from '../fusion/event-entry.ts';
+import { bytesOf, printMatch } from './literal.ts';
+import { marks, times } from './marks.ts';
+import { printValue, type ValueContext } from './print-value.ts';
+import { envelopeMembers } from './json-envelope.ts';
+import { scalarKind } from './short-way.ts';
+import type { Key } from './spacing.ts';
+
+export interface LineContext extends ValueContext {
+  /** Names of the constants that a line needs. */
+  readonly marks: string;
+  readonly times: string;
+  /** Only for JSON. */
+  readonly envelope: string;
+}
+
+/** How a format writes an event, as far as it can be foretold. */
+export interface LineNotation {
+  /** Text in front of a field's value, without the quote that may open it; the usual one first. `at` is the field's position. */
+  readonly leads: (name: string, at: number) => readonly string[];
+  /** The field's name as it stands in a line. */
+  readonly key: (name: string) => string;
+  /** What separates a field from what stands before it; 0 = nothing that `member` would have to find. */
+  readonly mark: (at: number) => number;
+}
+
+export const evtNotation: LineNotation = {
+  leads: (name, at) => [`${at === 0 ? ' { ' : ', '}${name}: `],
+  key: (name) => name,
+  mark: (at) => (at === 0 ? 123 : 44),
+};
+
+export const jsonNotation: LineNotation = {
+  leads: (name, at) => (at === 0 ? [`"${name}":`, `"${name}": `] : [`,"${name}":`, `, "${name}": `]),
+  key: (name) => `"${name}"`,
+  mark: (at) => (at === 0 ? 0 : 44),
+};
+
+/**
+ * Prints the function for a line of one type of an `.evt` file: `(b0, w0, p0)` with the line at the type's name gives the
+ * position behind the line, and 0 when the line is not as foretold.
+ */
+export function printEvtLine(entry: EventEntry, context: LineContext): string {
+  const name = `if(${printMatch(entry.type)})p0+=${entry.type.length};else return 0;`;
+  if (entry.fields.length === 0) return `(b0,w0,p0)=>{${name}p0=emptyEvtLine(b0,p0);if(p0===0)return 0;${enter(entry, [], 'false', context)}}`;
+  const { text, values } = printFields(entry, evtNotation, context);
+  const end = `if(${printMatch(' }\n')})p0+=3;else{p0=evtLineEnd(b0,p0);if(p0===0)return 0;}`;
+  return `(b0,w0,p0)=>{${name}${text}${end}${enter(entry, values, 'false', context)}}`;
+}
+
+/** The same for a line of JSON, with `p0` behind the quote that opens the type's name. */
+export function printJsonLine(entry: EventEntry, context: LineContext): string {
+  const { envelope } = context;
+  const name = `if(${printMatch(`${entry.type}"`)})p0=${envelope}.body(b0,p0+${entry.type.length + 1});else return 0;if(p0===0)return 0;`;
+  const canBeFlat = entry.fields.length > 0 && !entry.fields.some((field) => envelopeMembers.has(field.name));
+  const place = canBeFlat ? '' : `if(${context.marks}[${marks.isNested}]===0)return 0;`;
+  const { text, values } = printFields(entry, jsonNotation, context);
+  const end = `p0=${envelope}.end(b0,p0);if(p0===0)return 0;`;
+  const stated = `const u0=${context.times}[${times.envelope}];`;
+  return `(b0,w0,p0)=>{${name}${place}${text}${end}${stated}${enter(entry, values, 'u0===u0', context)}}`;
+}
+
+/** Prints all fields of a type in their order. `values`: names of those that are wanted, by position; undefined for others. */
+function printFields({ fields, timeField }: EventEntry, notation: LineNotation, context: LineContext): FieldsText {
+  const values: (string | undefined)[] = [];
+  const texts = fields.map((field, at) => {
+    const { text, value } = printValue(field, field.isRead || at === timeField, context);
+    values.push(value);
+    return printLead(field, at, notation, context) + text;
+  });
+  return { text: texts.join(''), values };
+}
+
+interface FieldsText {
+  readonly text: string;
+  readonly values: readonly (string | undefined)[];
+}
+
+function printLead({ name, type }: EntryField, at: number, notation: LineNotation, { define }: LineContext): string {
+  const isQuoted = scalarKind(type) === 'str';
+  const leads = notation.leads(name, at).map((lead) => lead + (isQuoted ? '"' : ''));
+  const key: Key = { bytes: bytesOf(notation.key(name)), isQuoted };
+  const foretold = leads.map((lead) => `if(${printMatch(lead)})p0+=${bytesOf(lead).length};else `).join('');
+  return `${foretold}{p0=member(b0,p0,${notation.mark(at)},${define(key)});if(p0===0)return 0;}`;
+}
+
+/** Counts the event, hands it in and returns. `isStated`: the envelope says the time, as `u0`. */
+function enter({ enter: take, fields, timeField }: EventEntry, values: FieldsText['values'], isStated: string, context: LineContext): string {
+  const current = `${context.times}[${times.current}]`;
+  const read = values.filter((_, at) => (fields[at] as EntryField).isRead).map((value) => `,${value}`);
+  const call = (time: string, isArrival: boolean): string => `${context.define(take)}(${time},${isArrival}${read.join('')});`;
+  const count = `${context.marks}[${marks.entered}]++;`;
+  const own = timeField === null ? undefined : (values[timeField] as string);
+  if (isStated === 'false') return `${count}${own === undefined ? call(current, true) : call(own, false)}return p0;`;
+  if (own !== undefined) return `${count}const u1=${isStated}?u0:${own};${current}=u1;${call('u1', false)}return p0;`;
+  return `${count}if(${isStated}){${current}=u0;${call('u0', false)}}else ${call(current, true)}return p0;`;
+}

@@ -1,0 +1,94 @@
+import { TIMESTAMP_MS_MAX } from '../../../shared/events/calendar.ts';
+import { Names } from '../compile/names.ts';
+import type { EventEntry } from '../fusion/event-entry.ts';
+import { JsonEnvelope } from './json-envelope.ts';
+import { printMatch } from './literal.ts';
+import { marks, type ReadingState, times } from './marks.ts';
+import { printChoice } from './print-choice.ts';
+import { type LineContext, printEvtLine, printJsonLine } from './print-line.ts';
+import type { TextTable } from './text-table.ts';
+
+export type LineFormatName = 'evt' | 'jsonl';
+
+/** Generated text with the table that `K` is in it. */
+export interface PrintedText {
+  readonly text: string;
+  readonly constants: readonly unknown[];
+}
+
+/** What a printed reader works with, besides the bytes. */
+export interface ReaderSurroundings {
+  readonly state: ReadingState;
+  readonly texts: TextTable;
+  /** Takes the line at this position the long way and returns the position behind it. */
+  readonly slow: (at: number) => number;
+}
+
+/**
+ * Prints one reader for all these types. Loaded, it gives `(bytes, words, from, to)`, which reads the whole lines from `from`
+ * to `to` and enters what it finds; `words` is a view of the same bytes. Up to three bytes behind `to` are looked at.
+ */
+export function printReader(entries: readonly EventEntry[], format: LineFormatName, surroundings: ReaderSurroundings): PrintedText {
+  const printer = new ReaderPrinter(surroundings);
+  return printer.print(entries, format);
+}
+
+class ReaderPrinter {
+  readonly #names = new Names();
+  readonly #known = new Map<unknown, string>();
+  readonly #definitions: string[] = [];
+  readonly #context: LineContext;
+  readonly #slow: string;
+
+  constructor({ state, texts, slow }: ReaderSurroundings) {
+    const define = (constant: unknown): string => this.#define(constant);
+    this.#context = {
+      names: this.#names,
+      define,
+      texts,
+      marks: define(state.marks),
+      times: define(state.times),
+      envelope: define(new JsonEnvelope(state)),
+    };
+    this.#slow = define(slow);
+  }
+
+  print(entries: readonly EventEntry[], format: LineFormatName): PrintedText {
+    const printLine = format === 'evt' ? printEvtLine : printJsonLine;
+    const readers = entries.map((entry) => ({ type: entry.type, name: this.#names.mint('f'), text: printLine(entry, this.#context) }));
+    const choice = printChoice(readers);
+    const loop = format === 'evt' ? this.#evtLoop(choice) : this.#jsonLoop(choice);
+    const functions = readers.map(({ name, text }) => `const ${name}=${text};`);
+    return { text: `'use strict';\n${[...this.#definitions, ...functions].join('\n')}\nreturn ${loop};\n`, constants: this.#names.constants };
+  }
+
+  /** A name for a constant: once defined, it costs no look at the table. */
+  #define(constant: unknown): string {
+    const known = this.#known.get(constant);
+    if (known !== undefined) return known;
+    const name = this.#names.mint('a');
+    this.#known.set(constant, name);
+    this.#definitions.push(`const ${name}=${this.#names.constant(constant)};`);
+    return name;
+  }
+
+  /** An offset in front is kept at once: it counts for the lines behind it whatever becomes of this one. */
+  #evtLoop(choice: string): string {
+    const { marks: m, times: t } = this.#context;
+    const digits = 'let c0=0;let m0=0;while((c0=b0[++q0]-48)>=0&&c0<=9)m0=m0*10+c0;';
+    const isOffset = `if(c0!==-16||q0-p0<2||m0>${TIMESTAMP_MS_MAX}){p0=${this.#slow}(p0);continue;}`;
+    const offset = `if(b0[p0]===64){${digits}${isOffset}${t}[${times.current}]=m0;q0++;}`;
+    return this.#loop(`${m}[${marks.lineStart}]=p0;let q0=p0;${offset}let r0=0;${choice}`);
+  }
+
+  #jsonLoop(choice: string): string {
+    const { marks: m, times: t, envelope } = this.#context;
+    const begin = `${m}[${marks.lineStart}]=p0;${t}[${times.envelope}]=${t}[${times.none}];let q0=0;`;
+    const heads = ['{"event_type":"', '{"event_type": "'].map((head) => `if(${printMatch(head)})q0=p0+${head.length};else `);
+    return this.#loop(`${begin}${heads.join('')}q0=${envelope}.head(b0,p0);let r0=0;if(q0!==0){${choice}}`);
+  }
+
+  #loop(line: string): string {
+    return `(b0,w0,p0,x0)=>{while(p0<x0){${line}p0=r0===0?${this.#slow}(p0):r0;}}`;
+  }
+}

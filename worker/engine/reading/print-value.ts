@@ -1,0 +1,109 @@
+import type { EntryField } from '../fusion/event-entry.ts';
+import type { Names } from '../compile/names.ts';
+import { powersOfTen } from './decimal.ts';
+import { printMatch } from './literal.ts';
+import { type ScalarKind, scalarKind } from './short-way.ts';
+import type { TextTable } from './text-table.ts';
+
+/**
+ * Statements that read one value from the bytes at `p0` and move behind it, or leave the function with 0. Names in them:
+ * `b0` the bytes, `w0` a view of them for words, `c0` the byte at `p0` less 48 (so that a digit is itself), `s0` the first
+ * digit of a number, `q0` its point, `g0` its sign.
+ */
+export interface ValueText {
+  readonly text: string;
+  /** Name of the constant or variable that then holds the value; undefined when it was only checked. */
+  readonly value: string | undefined;
+}
+
+export interface ValueContext {
+  readonly names: Names;
+  /** Prints the definition of a name for an entry of the constants table. */
+  readonly define: (constant: unknown) => string;
+  readonly texts: TextTable;
+}
+
+/** Digits of a whole number that certainly fits a double. */
+const EXACT_DIGITS_MAX = 15;
+const SAFE_MAX = Number.MAX_SAFE_INTEGER;
+/** A number with this many digits in front of its point is certainly finite. */
+const FINITE_DIGITS_MAX = 300;
+/** The byte of a point, less 48. */
+const POINT = -2;
+const NEXT_DIGIT = '(c0=b0[++p0]-48)>=0&&c0<=9';
+
+/** `isWanted`: the value is needed, not only that it is one. */
+export function printValue(field: EntryField, isWanted: boolean, context: ValueContext): ValueText {
+  switch (scalarKind(field.type) as ScalarKind) {
+    case 'str':
+      return isWanted ? printText(context) : { text: 'p0=skipText(b0,w0,p0);if(p0===0)return 0;', value: undefined };
+    case 'bool':
+      return printBool(isWanted, context);
+    case 'int':
+      return isWanted ? wantedNumber(context, wantedWhole) : { text: printNumber(uncheckedDigits, checkedWhole), value: undefined };
+    case 'float':
+    case 'duration':
+      return isWanted ? wantedNumber(context, wantedFloat) : { text: printNumber(uncheckedDigits, checkedFloat), value: undefined };
+    case 'timestamp':
+      return printTime(context);
+  }
+}
+
+/** A text whose opening quote has been read. */
+function printText({ names, define, texts }: ValueContext): ValueText {
+  const value = names.mint('v');
+  const field = define(texts.field());
+  return { text: `const ${value}=${field}.read(b0,w0,p0);if(${value}===null)return 0;p0+=${value}.length+1;`, value };
+}
+
+function printBool(isWanted: boolean, { names }: ValueContext): ValueText {
+  const value = names.mint('v');
+  const set = isWanted ? `${value}=true;` : '';
+  const text = `if(${printMatch('true')}){${set}p0+=4;}else if(${printMatch('false')})p0+=5;else return 0;`;
+  return isWanted ? { text: `let ${value}=false;${text}`, value } : { text, value: undefined };
+}
+
+/** What is done with the digits of a number, and behind them. */
+type DigitsText = (digits: 'first' | 'next') => string;
+
+/** Sign, digits and what follows; the first digit and the others are handed to `digits`. */
+function printNumber(digits: DigitsText, rest: string): string {
+  const sign = 'const g0=c0===-3;if(g0)c0=b0[++p0]-48;';
+  const first = `const s0=p0;if(c0<0||c0>9)return 0;${digits('first')}`;
+  const noLeadingZero = 'if(b0[s0]===48&&p0-s0>1)return 0;';
+  return `{let c0=b0[p0]-48;${sign}${first}while(${NEXT_DIGIT})${digits('next')};${noLeadingZero}${rest}}`;
+}
+
+function wantedNumber({ names, define }: ValueContext, rest: (value: string, powers: string) => string): ValueText {
+  const value = names.mint('v');
+  const digits: DigitsText = (which) => (which === 'first' ? `${value}=c0;` : `${value}=${value}*10+c0`);
+  return { text: `let ${value}=0;${printNumber(digits, `${rest(value, define(powersOfTen))}if(g0)${value}=-${value};`)}`, value };
+}
+
+const uncheckedDigits: DigitsText = () => '';
+const checkedWhole = `if(p0-s0>${EXACT_DIGITS_MAX})return 0;`;
+const checkedFloat =
+  `if(c0===${POINT}){if(p0-s0>${FINITE_DIGITS_MAX})return 0;const q0=p0;while(${NEXT_DIGIT});if(p0-q0===1)return 0;}` +
+  `else if(p0-s0>${EXACT_DIGITS_MAX})return 0;`;
+
+function wantedWhole(value: string): string {
+  return `if(${value}>${SAFE_MAX})return 0;`;
+}
+
+function wantedFloat(value: string, powers: string): string {
+  const long = `{${value}=decimal(b0,s0,q0,p0);if(${value}!==${value})return 0;}`;
+  const scaled = `if(p0-s0<=${EXACT_DIGITS_MAX + 1})${value}=${value}/${powers}[p0-q0-1];else${long}`;
+  return (
+    `if(c0===${POINT}){const q0=p0;while(${NEXT_DIGIT})${value}=${value}*10+c0;if(p0-q0===1)return 0;${scaled}}` +
+    `else if(${value}>${SAFE_MAX})return 0;`
+  );
+}
+
+/** Text in one of the usual forms, or a number. Also a time that nothing reads must be one. */
+function printTime(context: ValueContext): ValueText {
+  const value = context.names.mint('v');
+  const number = wantedNumber(context, wantedFloat);
+  const fromText = `${value}=plainTime(b0,p0+1);p0=p0+1+plainTimeBytes(b0,p0+1);`;
+  const fromNumber = `${number.text}${value}=numberTime(${number.value});`;
+  return { text: `let ${value}=0;if(b0[p0]===34){${fromText}}else{${fromNumber}}if(${value}!==${value})return 0;`, value };
+}

@@ -1,0 +1,194 @@
+import { firstBytes, plainBytes, special } from './text-scan.ts';
+
+/** Makes a string of ASCII bytes; it must not keep the bytes alive. */
+export type DecodeText = (bytes: Uint8Array, start: number, end: number) => string;
+
+const QUOTE = 34;
+const LENGTH_MAX = 64;
+const TEXTS_MAX = 131_072;
+const POOL_WORDS_MAX = 1_048_576;
+const SLOTS_MIN = 1024;
+const POOL_WORDS_MIN = 4096;
+/** Words of an entry in front of its text: hash, length, and twice its number, plus one when it was met again. */
+const HEAD_WORDS = 3;
+const ENTRY_WORDS_MAX = HEAD_WORDS + LENGTH_MAX / 4 + 1;
+const MULTIPLIER = 0x9e3779b1;
+
+/** A field must find this share of its texts in the table to be worth its room. */
+const HIT_SHARE_MIN = 0.5;
+const JUDGED_LOOKUPS_MIN = 4096;
+const PAUSE_LOOKUPS_MIN = 1 << 20;
+const PAUSE_LOOKUPS_MAX = 1 << 29;
+
+/**
+ * Turns pieces of text in bytes into strings, of which each is made once: equal texts are then mostly the same string, with
+ * its hash known. Texts that come again are internalized, so comparing them with each other and with constants compares
+ * pointers.
+ *
+ * Bounded: at most 131,072 texts of at most 64 bytes, and 4 MiB of their bytes; a full table begins anew. A field that
+ * seldom finds its texts then leaves the table alone for a while, longer each time, and costs no more than a slice.
+ */
+export class TextTable {
+  readonly decode: DecodeText;
+  private readonly fields: TextField[] = [];
+  private bits = Math.log2(SLOTS_MIN);
+  private slots = new Int32Array(SLOTS_MIN);
+  private pool = new Int32Array(POOL_WORDS_MIN);
+  private used = 1;
+  private readonly texts: string[] = [];
+
+  constructor(decode: DecodeText) {
+    this.decode = decode;
+  }
+
+  /** Texts that are kept. */
+  get size(): number {
+    return this.texts.length;
+  }
+
+  /** A reader for the texts of one field. */
+  field(): TextField {
+    const field = new TextField(this);
+    this.fields.push(field);
+    return field;
+  }
+
+  /** The string for the bytes from `start` to `end`; `last` are those behind the last whole word. Undefined when it is not kept. */
+  find(words: DataView, start: number, end: number, hash: number, last: number): string | undefined {
+    const { slots, pool } = this;
+    const mask = slots.length - 1;
+    const length = end - start;
+    const wholeEnd = start + (length & ~3);
+    for (let slot = hash >>> (32 - this.bits); ; slot = (slot + 1) & mask) {
+      const entry = slots[slot] as number;
+      if (entry === 0) return undefined;
+      if (pool[entry] !== hash || pool[entry + 1] !== length) continue;
+      let own = entry + HEAD_WORDS;
+      let at = start;
+      while (at < wholeEnd && words.getInt32(at, true) === pool[own]) {
+        at += 4;
+        own++;
+      }
+      if (at === wholeEnd && pool[own] === last) return this.met(entry);
+    }
+  }
+
+  /** Keeps a text that `find` did not find, and returns its string. */
+  add(bytes: Uint8Array, words: DataView, start: number, end: number, hash: number, last: number): string {
+    if (this.texts.length === TEXTS_MAX || this.used + ENTRY_WORDS_MAX > POOL_WORDS_MAX) this.beginAnew();
+    this.reserve();
+    const text = this.decode(bytes, start, end);
+    const { pool, used: entry } = this;
+    pool[entry] = hash;
+    pool[entry + 1] = end - start;
+    pool[entry + 2] = (this.texts.push(text) - 1) * 2;
+    let own = entry + HEAD_WORDS;
+    for (let at = start; at + 4 <= end; at += 4) pool[own++] = words.getInt32(at, true);
+    pool[own++] = last;
+    this.used = own;
+    this.place(entry);
+    return text;
+  }
+
+  private met(entry: number): string {
+    const mark = this.pool[entry + 2] as number;
+    const index = mark >> 1;
+    if ((mark & 1) === 1) return this.texts[index] as string;
+    const text = internalized(this.texts[index] as string);
+    this.texts[index] = text;
+    this.pool[entry + 2] = mark + 1;
+    return text;
+  }
+
+  private place(entry: number): void {
+    const mask = this.slots.length - 1;
+    let slot = (this.pool[entry] as number) >>> (32 - this.bits);
+    while (this.slots[slot] !== 0) slot = (slot + 1) & mask;
+    this.slots[slot] = entry;
+  }
+
+  /** Room for one more entry. */
+  private reserve(): void {
+    if (this.used + ENTRY_WORDS_MAX > this.pool.length) {
+      const grown = new Int32Array(this.pool.length * 2);
+      grown.set(this.pool);
+      this.pool = grown;
+    }
+    if ((this.texts.length + 1) * 2 <= this.slots.length) return;
+    const entries = this.slots.filter((entry) => entry !== 0);
+    this.bits++;
+    this.slots = new Int32Array(this.slots.length * 2);
+    for (const entry of entries) this.place(entry);
+  }
+
+  private beginAnew(): void {
+    for (const field of this.fields) field.judge();
+    this.bits = Math.log2(SLOTS_MIN);
+    this.slots = new Int32Array(SLOTS_MIN);
+    this.pool = new Int32Array(POOL_WORDS_MIN);
+    this.used = 1;
+    this.texts.length = 0;
+  }
+}
+
+/** Reads the texts of one field. */
+export class TextField {
+  private readonly table: TextTable;
+  private lookups = 0;
+  private misses = 0;
+  /** Texts still to come that are not looked up. */
+  private pause = 0;
+  private nextPause = PAUSE_LOOKUPS_MIN;
+
+  constructor(table: TextTable) {
+    this.table = table;
+  }
+
+  /** The plain ASCII text at `at` that a quote ends; null when something else than plain text comes before it. */
+  read(bytes: Uint8Array, words: DataView, at: number): string | null {
+    let end = at;
+    let hash = 0;
+    let word = words.getInt32(end, true);
+    let specials = special(word);
+    while (specials === 0) {
+      hash = Math.imul(hash ^ word, MULTIPLIER);
+      end += 4;
+      word = words.getInt32(end, true);
+      specials = special(word);
+    }
+    const rest = plainBytes(specials);
+    end += rest;
+    if (bytes[end] !== QUOTE) return null;
+    if (end - at > LENGTH_MAX || this.pause > 0) return this.slice(bytes, at, end);
+    const last = firstBytes(word, rest);
+    hash = Math.imul(hash ^ last, MULTIPLIER);
+    this.lookups++;
+    return this.table.find(words, at, end, hash, last) ?? this.add(bytes, words, at, end, hash, last);
+  }
+
+  /** Called when the table is full. */
+  judge(): void {
+    const isWorthIt = this.lookups < JUDGED_LOOKUPS_MIN || this.misses <= this.lookups * (1 - HIT_SHARE_MIN);
+    if (!isWorthIt) {
+      this.pause = this.nextPause;
+      this.nextPause = Math.min(this.nextPause * 2, PAUSE_LOOKUPS_MAX);
+    }
+    this.lookups = 0;
+    this.misses = 0;
+  }
+
+  private add(bytes: Uint8Array, words: DataView, start: number, end: number, hash: number, last: number): string {
+    this.misses++;
+    return this.table.add(bytes, words, start, end, hash, last);
+  }
+
+  private slice(bytes: Uint8Array, start: number, end: number): string {
+    if (this.pause > 0) this.pause--;
+    return this.table.decode(bytes, start, end);
+  }
+}
+
+/** The one string of this content that the runtime has: a name of a property is always that one. */
+function internalized(text: string): string {
+  return Object.keys({ [text]: null })[0] as string;
+}

@@ -1,0 +1,36 @@
+import type { Vocabulary } from '../compile/vocabulary.ts';
+import { decimal } from './decimal.ts';
+import { numberTime, plainTime, plainTimeBytes } from './plain-time.ts';
+import { isBool, isFiniteNumber, isSafeWhole, isShortText, milliseconds, size, timeOf } from './record-values.ts';
+import { emptyEvtLine, evtLineEnd, member } from './spacing.ts';
+import { skipText } from './text-scan.ts';
+
+/** What generated readers may call by name. */
+export const readingLibrary = {
+  decimal,
+  emptyEvtLine,
+  evtLineEnd,
+  isBool,
+  isFiniteNumber,
+  isSafeWhole,
+  isShortText,
+  member,
+  milliseconds,
+  numberTime,
+  plainTime,
+  plainTimeBytes,
+  size,
+  skipText,
+  timeOf,
+} as const;
+
+/** The parameters of a generated reader, in order: the constants table, then everything it may call. */
+export const readingParameters: readonly string[] = ['K', ...Object.keys(readingLibrary)];
+
+/** What the text of a generated reader may contain. Properties are those of views, strings, maps, fields' readers and envelopes. */
+export const readingVocabulary: Vocabulary = {
+  keywords: new Set(['const', 'let', 'return', 'if', 'else', 'while', 'continue', 'switch', 'case', 'break', 'true', 'false', 'null']),
+  names: new Set(readingParameters),
+  properties: new Set(['getInt32', 'length', 'read', 'head', 'body', 'end', 'get', 'size']),
+  hasMintedProperties: false,
+};
