@@ -54,6 +54,11 @@ export interface Accumulator {
    * constants; `time` is the event's time (ms) and `order` its arrival number: `first`/`last` go by time, then by arrival.
    */
   add(args: readonly Value[], time: number, order: number): void;
+  /**
+   * `add` without the array: no aggregate takes more than one argument before its constants. Where it takes none (`rate`), or
+   * the call gives none (`count()`), the value is `true`. Each class has its own, so that a call from one place is direct.
+   */
+  addOne(value: Value, time: number, order: number): void;
   result(window: AggregateWindow): Value;
   /**
    * Takes in what another accumulator of the same descriptor and constants holds; the result is then that of one
@@ -61,6 +66,18 @@ export interface Accumulator {
    */
   merge?(other: Accumulator): void;
   save(): Value;
+}
+
+/**
+ * An accumulator over what moves through a window: values leave in the order in which they came. Its result is that of a
+ * fresh `Accumulator` given what is still there, to the bit. It is not saved: whoever holds it has the values.
+ */
+export interface SlidingAccumulator {
+  /** As `Accumulator.addOne`; `order` is larger than that of all before. */
+  addOne(value: Value, time: number, order: number): void;
+  /** Takes out the oldest, given again as it was added. */
+  removeOne(value: Value, time: number, order: number): void;
+  result(window: AggregateWindow): Value;
 }
 
 /** What `rate()` divides by. `lengthMs` is that of the time window, or last minus first for count and session windows. */
@@ -80,6 +97,8 @@ export interface AggregateDescriptor {
   /** Checks those constants when the program is checked; a message means E072. `create` may rely on it. */
   readonly checkConstants?: (constants: readonly Value[]) => string | undefined;
   readonly create: (constants: readonly Value[]) => Accumulator;
+  /** Absent where only adding all that is left again gives the result. */
+  readonly createSliding?: (constants: readonly Value[]) => SlidingAccumulator;
   readonly load: (constants: readonly Value[], saved: Value) => Accumulator;
 }
 

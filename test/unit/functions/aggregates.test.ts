@@ -21,8 +21,12 @@ const named = aggregateList.map((aggregate) => [aggregate.name, aggregate] as co
 const constantsOf = ({ name }: AggregateDescriptor): readonly Value[] => CONSTANTS[name] ?? [];
 const create = (aggregate: AggregateDescriptor): Accumulator => aggregate.create(constantsOf(aggregate));
 
+/** By either way in. */
 function feed(accumulator: Accumulator, inputs: readonly Input[]): Accumulator {
-  for (const { value, time, order } of inputs) accumulator.add([value], time, order);
+  for (const { value, time, order } of inputs) {
+    if (order % 2 === 0) accumulator.add([value], time, order);
+    else accumulator.addOne(value, time, order);
+  }
   return accumulator;
 }
 
@@ -117,6 +121,41 @@ describe('every aggregate', () => {
         expect(toJson(right.save())).toBe(rightBefore);
       }),
     );
+  });
+
+  const sliding = named.filter(([, { createSliding }]) => createSliding !== undefined);
+
+  test.each(sliding)('%s of what moves through a window is that of what is still there', (_, descriptor) => {
+    fc.assert(
+      fc.property(inputLists(descriptor), fc.array(fc.nat(3)), (inputs, removals) => {
+        const accumulator = descriptor.createSliding?.(constantsOf(descriptor));
+        const held: Input[] = [];
+        for (const [at, input] of inputs.entries()) {
+          accumulator?.addOne(input.value, input.time, input.order);
+          held.push(input);
+          for (const gone of held.splice(0, removals[at] ?? 0)) accumulator?.removeOne(gone.value, gone.time, gone.order);
+          const expected = feed(create(descriptor), held).result(WINDOW);
+          expect(toText([accumulator?.result(WINDOW) ?? null])).toBe(toText([expected]));
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('without a sliding form are those that only adding again can bring back', () => {
+    expect(named.filter(([, { createSliding }]) => createSliding === undefined).map(([name]) => name)).toEqual(['top', 'ema']);
+  });
+
+  test('that has been emptied takes numbers where it had durations', () => {
+    for (const [name, descriptor] of sliding) {
+      if (name === 'variance') continue;
+      const accumulator = descriptor.createSliding?.(constantsOf(descriptor));
+      accumulator?.addOne(new Duration(1), 0, 0);
+      accumulator?.removeOne(new Duration(1), 0, 0);
+      accumulator?.addOne(7, 1, 1);
+      const expected = feed(create(descriptor), [{ value: 7, time: 1, order: 1 }]).result(WINDOW);
+      expect(accumulator?.result(WINDOW), name).toEqual(expected);
+    }
   });
 
   test('whose result follows the order of arrival cannot be merged', () => {

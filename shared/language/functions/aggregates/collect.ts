@@ -8,6 +8,8 @@ import { savedParts } from './quantity.ts';
 
 class CollectAccumulator implements Accumulator {
   #values: Value[];
+  /** What lies before it was taken out again. */
+  #start = 0;
   /** A result holds this very array, so the next value goes into a copy. */
   #handedOut = false;
 
@@ -16,7 +18,10 @@ class CollectAccumulator implements Accumulator {
   }
 
   add(args: readonly Value[]): void {
-    const value = args[0] ?? null;
+    this.addOne(args[0] ?? null);
+  }
+
+  addOne(value: Value): void {
     if (value === null) return;
     requireBounded(value);
     if (this.#handedOut) this.#values = [...this.#values];
@@ -24,7 +29,13 @@ class CollectAccumulator implements Accumulator {
     this.#values.push(value);
   }
 
+  removeOne(value: Value): void {
+    if (value !== null) this.#start++;
+  }
+
   result(): Value {
+    if (this.#start > 0) this.#values = this.#values.slice(this.#start);
+    this.#start = 0;
     this.#handedOut = true;
     return this.#values;
   }
@@ -41,5 +52,6 @@ export const collect: AggregateDescriptor = {
   summary: 'The values that are not null as an array, in order of arrival.',
   examples: [{ values: ['b', null, 'a'], call: 'collect(x)', result: '["b", "a"]' }],
   create: () => new CollectAccumulator(),
+  createSliding: () => new CollectAccumulator(),
   load: (_, saved) => new CollectAccumulator(savedParts(saved).map(decodeValue)),
 };

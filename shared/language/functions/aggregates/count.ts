@@ -1,28 +1,35 @@
-import { invariant } from '../../../errors/error.ts';
 import { keyOf } from '../../../events/text.ts';
 import type { Value } from '../../../events/value.ts';
 import { FLOAT, INT } from '../../plan/types.ts';
 import { always, any, optional } from '../define.ts';
 import type { Accumulator, AggregateDescriptor, AggregateWindow } from '../descriptor.ts';
-import { savedParts } from './quantity.ts';
+import { requireSame, savedParts } from './quantity.ts';
 
 class CountAccumulator implements Accumulator {
-  #count: number;
+  #count = 0;
 
   constructor(count = 0) {
     this.#count = count;
   }
 
   add(args: readonly Value[]): void {
-    if (args.length === 0 || (args[0] ?? null) !== null) this.#count++;
+    this.addOne(args.length === 0 || (args[0] ?? null));
+  }
+
+  addOne(value: Value): void {
+    if (value !== null) this.#count++;
+  }
+
+  removeOne(value: Value): void {
+    if (value !== null) this.#count--;
   }
 
   merge(other: Accumulator): void {
-    invariant(other instanceof CountAccumulator, 'accumulators of one aggregate merge');
+    requireSame(other instanceof CountAccumulator);
     this.#count += other.#count;
   }
 
-  result(_window: AggregateWindow): Value {
+  result(): Value {
     return this.#count;
   }
 
@@ -41,16 +48,40 @@ export const count: AggregateDescriptor = {
     { values: [5, null, 5], call: 'count(x)', result: '2' },
   ],
   create: () => new CountAccumulator(),
+  createSliding: () => new CountAccumulator(),
   load: (_, saved) => new CountAccumulator(Number(saved)),
 };
 
-class RateAccumulator extends CountAccumulator {
-  override add(): void {
-    super.add([]);
+class RateAccumulator implements Accumulator {
+  #count = 0;
+
+  constructor(count = 0) {
+    this.#count = count;
   }
 
-  override result(window: AggregateWindow): Value {
-    return window.lengthMs > 0 ? (Number(super.result(window)) * 1000) / window.lengthMs : null;
+  add(): void {
+    this.#count++;
+  }
+
+  addOne(): void {
+    this.#count++;
+  }
+
+  removeOne(): void {
+    this.#count--;
+  }
+
+  merge(other: Accumulator): void {
+    requireSame(other instanceof RateAccumulator);
+    this.#count += other.#count;
+  }
+
+  result({ lengthMs }: AggregateWindow): Value {
+    return lengthMs > 0 ? (this.#count * 1000) / lengthMs : null;
+  }
+
+  save(): Value {
+    return this.#count;
   }
 }
 
@@ -62,6 +93,7 @@ export const rate: AggregateDescriptor = {
     'Events per second of the window; for count and session windows, of the time from the first event to the last. Null when that is 0.',
   examples: [{ values: [1, 1, null, 1, 1], call: 'rate()', result: '0.5' }],
   create: () => new RateAccumulator(),
+  createSliding: () => new RateAccumulator(),
   load: (_, saved) => new RateAccumulator(Number(saved)),
 };
 
@@ -74,12 +106,15 @@ class DistinctAccumulator implements Accumulator {
   }
 
   add(args: readonly Value[]): void {
-    const value = args[0] ?? null;
+    this.addOne(args[0] ?? null);
+  }
+
+  addOne(value: Value): void {
     if (value !== null) this.#keys.add(keyOf([value]));
   }
 
   merge(other: Accumulator): void {
-    invariant(other instanceof DistinctAccumulator, 'accumulators of one aggregate merge');
+    requireSame(other instanceof DistinctAccumulator);
     for (const key of other.#keys) this.#keys.add(key);
   }
 
@@ -92,6 +127,29 @@ class DistinctAccumulator implements Accumulator {
   }
 }
 
+/** How often each key is in the window. */
+class SlidingDistinct {
+  readonly #times = new Map<string, number>();
+
+  addOne(value: Value): void {
+    if (value === null) return;
+    const key = keyOf([value]);
+    this.#times.set(key, (this.#times.get(key) ?? 0) + 1);
+  }
+
+  removeOne(value: Value): void {
+    if (value === null) return;
+    const key = keyOf([value]);
+    const times = this.#times.get(key) ?? 0;
+    if (times > 1) this.#times.set(key, times - 1);
+    else this.#times.delete(key);
+  }
+
+  result(): Value {
+    return this.#times.size;
+  }
+}
+
 export const countDistinct: AggregateDescriptor = {
   name: 'count_distinct',
   aliases: ['distinct_count'],
@@ -100,5 +158,6 @@ export const countDistinct: AggregateDescriptor = {
   summary: 'The exact number of different values that are not null.',
   examples: [{ values: ['a', 'b', 'a', null, 1], call: 'count_distinct(x)', result: '3' }],
   create: () => new DistinctAccumulator(),
+  createSliding: () => new SlidingDistinct(),
   load: (_, saved) => new DistinctAccumulator(savedParts(saved).map(String)),
 };

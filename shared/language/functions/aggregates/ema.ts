@@ -1,28 +1,37 @@
 import type { Value } from '../../../events/value.ts';
 import { int, quantity } from '../define.ts';
 import { type AggregateDescriptor, EvaluationError } from '../descriptor.ts';
-import { OrderedQuantities, savedQuantities } from './quantity.ts';
+import { Quantities, quantityOf, savedQuantities, type Unit } from './quantity.ts';
 import { averageType } from './sum.ts';
 
-class EmaState {
+/** Follows the order of arrival. */
+class EmaAccumulator extends Quantities {
   readonly #weight: number;
-  #average: number | null;
+  #average = 0;
+  #isEmpty = true;
 
-  constructor(n: number, average: number | null = null) {
+  constructor(n: number, unit: Unit | null = null, average: Value = null) {
+    super('ema', unit);
     this.#weight = 2 / (n + 1);
-    this.#average = average;
+    if (typeof average === 'number') this.#take(average);
   }
 
-  add(value: number): void {
-    this.#average = this.#average === null ? value : value * this.#weight + this.#average * (1 - this.#weight);
+  override addOne(value: Value): void {
+    if (typeof value === 'number' && this.unit === 'number') this.#take(value);
+    else if (value !== null) this.#take(this.read(value));
   }
 
-  result(): number | null {
-    return this.#average;
+  #take(value: number): void {
+    this.#average = this.#isEmpty ? value : value * this.#weight + this.#average * (1 - this.#weight);
+    this.#isEmpty = false;
+  }
+
+  result(): Value {
+    return this.#isEmpty ? null : quantityOf(this.#average, this.unit);
   }
 
   save(): Value {
-    return this.#average;
+    return [this.unit, this.#isEmpty ? null : this.#average];
   }
 }
 
@@ -34,10 +43,10 @@ export const ema: AggregateDescriptor = {
   examples: [{ values: [10, null, 20, 40], call: 'ema(x, 3)', result: '27.5' }],
   constantsFrom: 1,
   checkConstants: ([n]) => (isPeriod(n) ? undefined : 'the period n of ema is a whole number from 1 on'),
-  create: (constants) => new OrderedQuantities('ema', new EmaState(periodOf(constants))),
+  create: (constants) => new EmaAccumulator(periodOf(constants)),
   load: (constants, saved) => {
     const { unit, state } = savedQuantities(saved);
-    return new OrderedQuantities('ema', new EmaState(periodOf(constants), typeof state === 'number' ? state : null), unit);
+    return new EmaAccumulator(periodOf(constants), unit, state);
   },
 };
 

@@ -1,52 +1,81 @@
-import { invariant } from '../../../errors/error.ts';
 import { decodeValue, encodeValue } from '../../../events/stored-value.ts';
 import type { Value } from '../../../events/value.ts';
 import { requireBounded } from '../../../events/value-limits.ts';
 import { any, sameAs } from '../define.ts';
 import type { Accumulator, AggregateDescriptor } from '../descriptor.ts';
-import { savedParts } from './quantity.ts';
+import { Candidates } from './candidates.ts';
+import { requireSame, savedParts } from './quantity.ts';
 
 /** Whether the earliest or the latest event is looked for. */
 type End = 'first' | 'last';
 
-interface Held {
-  readonly value: Value;
-  readonly time: number;
-  readonly order: number;
-}
-
 /** The value of the event at one end, by event time and then by arrival. Nulls count: the first value may be null. */
 class EndAccumulator implements Accumulator {
-  readonly #end: End;
-  #held: Held | undefined;
+  readonly #isFirst: boolean;
+  #isEmpty = true;
+  #value: Value = null;
+  #time = 0;
+  #order = 0;
 
-  constructor(end: End, held?: Held) {
-    this.#end = end;
-    this.#held = held;
+  constructor(end: End, [value = null, time, order]: readonly Value[] = []) {
+    this.#isFirst = end === 'first';
+    if (time !== undefined) this.#offer(decodeValue(value), Number(time), Number(order));
   }
 
   add(args: readonly Value[], time: number, order: number): void {
-    const value = args[0] ?? null;
-    requireBounded(value);
-    this.#offer({ value, time, order });
+    this.addOne(args[0] ?? null, time, order);
+  }
+
+  addOne(value: Value, time: number, order: number): void {
+    if (typeof value === 'object') requireBounded(value);
+    this.#offer(value, time, order);
   }
 
   merge(other: Accumulator): void {
-    invariant(other instanceof EndAccumulator, 'accumulators of one aggregate merge');
-    if (other.#held) this.#offer(other.#held);
+    requireSame(other instanceof EndAccumulator);
+    if (!other.#isEmpty) this.#offer(other.#value, other.#time, other.#order);
   }
 
-  #offer(candidate: Held): void {
-    const later = this.#held ? candidate.time - this.#held.time || candidate.order - this.#held.order : 0;
-    if (!this.#held || (this.#end === 'first' ? later < 0 : later > 0)) this.#held = candidate;
+  #offer(value: Value, time: number, order: number): void {
+    const later = time - this.#time || order - this.#order;
+    if (!this.#isEmpty && (this.#isFirst ? later >= 0 : later <= 0)) return;
+    this.#isEmpty = false;
+    this.#value = value;
+    this.#time = time;
+    this.#order = order;
   }
 
   result(): Value {
-    return this.#held?.value ?? null;
+    return this.#value;
   }
 
   save(): Value {
-    return this.#held ? [encodeValue(this.#held.value), this.#held.time, this.#held.order] : null;
+    return this.#isEmpty ? null : [encodeValue(this.#value), this.#time, this.#order];
+  }
+}
+
+/** The same while the events that arrived first leave. */
+class SlidingEnd {
+  readonly #isFirst: boolean;
+  readonly #candidates = new Candidates();
+
+  constructor(end: End) {
+    this.#isFirst = end === 'first';
+  }
+
+  addOne(value: Value, time: number, order: number): void {
+    requireBounded(value);
+    const candidates = this.#candidates;
+    while (!candidates.isEmpty && (this.#isFirst ? time < candidates.lastTime : time >= candidates.lastTime)) candidates.pop();
+    candidates.push(value, time, order);
+  }
+
+  removeOne(_value: Value, _time: number, order: number): void {
+    this.#candidates.leave(order);
+  }
+
+  result(): Value {
+    return this.#candidates.best;
   }
 }
 
@@ -61,13 +90,9 @@ function end(name: End, summary: string, result: string): AggregateDescriptor {
       { values: [], call: `${name}(x)`, result: 'null' },
     ],
     create: () => new EndAccumulator(name),
-    load: (_, saved) => new EndAccumulator(name, loadHeld(saved)),
+    createSliding: () => new SlidingEnd(name),
+    load: (_, saved) => new EndAccumulator(name, savedParts(saved)),
   };
-}
-
-function loadHeld(saved: Value): Held | undefined {
-  const [value = null, time, order] = savedParts(saved);
-  return time === undefined ? undefined : { value: decodeValue(value), time: Number(time), order: Number(order) };
 }
 
 export const first = end('first', 'The value of the earliest event (of several, the one that arrived first), null or not.', '"a"');

@@ -1,11 +1,11 @@
-import { invariant } from '../../../errors/error.ts';
 import { decodeValue, encodeValue } from '../../../events/stored-value.ts';
 import type { Value } from '../../../events/value.ts';
 import { arrayOf, DURATION, STR, TIMESTAMP } from '../../plan/types.ts';
 import { int, itemOf, NUMBER, oneOf, sameAs } from '../define.ts';
 import { type Accumulator, type AggregateDescriptor, type AggregateExample, EvaluationError } from '../descriptor.ts';
 import { beats, type Direction, orderOf, requireOrdered } from '../extremes.ts';
-import { savedParts } from './quantity.ts';
+import { Candidates } from './candidates.ts';
+import { requireSame, savedParts } from './quantity.ts';
 
 /** The largest or smallest value so far. */
 class ExtremeAccumulator implements Accumulator {
@@ -20,13 +20,19 @@ class ExtremeAccumulator implements Accumulator {
   }
 
   add(args: readonly Value[]): void {
-    const value = args[0] ?? null;
-    if (value !== null && beats(this.#name, value, this.#best, this.#direction)) this.#best = value;
+    this.addOne(args[0] ?? null);
+  }
+
+  addOne(value: Value): void {
+    const best = this.#best;
+    if (typeof value === 'number' && typeof best === 'number') {
+      if (this.#direction > 0 ? value > best : value < best) this.#best = value;
+    } else if (value !== null && beats(this.#name, value, best, this.#direction)) this.#best = value;
   }
 
   merge(other: Accumulator): void {
-    invariant(other instanceof ExtremeAccumulator, 'accumulators of one aggregate merge');
-    this.add([other.#best]);
+    requireSame(other instanceof ExtremeAccumulator);
+    this.addOne(other.#best);
   }
 
   result(): Value {
@@ -35,6 +41,33 @@ class ExtremeAccumulator implements Accumulator {
 
   save(): Value {
     return encodeValue(this.#best);
+  }
+}
+
+/** The same while the values that arrived first leave. Of equal ones the first is the best. */
+class SlidingExtreme {
+  readonly #name: string;
+  readonly #direction: Direction;
+  readonly #candidates = new Candidates();
+
+  constructor(name: string, direction: Direction) {
+    this.#name = name;
+    this.#direction = direction;
+  }
+
+  addOne(value: Value, time: number, order: number): void {
+    if (value === null) return;
+    const candidates = this.#candidates;
+    while (beats(this.#name, value, candidates.last, this.#direction) && !candidates.isEmpty) candidates.pop();
+    candidates.push(value, time, order);
+  }
+
+  removeOne(_value: Value, _time: number, order: number): void {
+    this.#candidates.leave(order);
+  }
+
+  result(): Value {
+    return this.#candidates.best;
   }
 }
 
@@ -48,6 +81,7 @@ function extreme(name: string, direction: Direction, summary: string, examples: 
     summary,
     examples,
     create: () => new ExtremeAccumulator(name, direction),
+    createSliding: () => new SlidingExtreme(name, direction),
     load: (_, saved) => new ExtremeAccumulator(name, direction, decodeValue(saved)),
   };
 }
@@ -74,7 +108,10 @@ class TopAccumulator implements Accumulator {
   }
 
   add(args: readonly Value[]): void {
-    const value = args[0] ?? null;
+    this.addOne(args[0] ?? null);
+  }
+
+  addOne(value: Value): void {
     if (value === null) return;
     requireOrdered('top', value);
     const position = this.#positionOf(value);
@@ -96,8 +133,8 @@ class TopAccumulator implements Accumulator {
   }
 
   merge(other: Accumulator): void {
-    invariant(other instanceof TopAccumulator, 'accumulators of one aggregate merge');
-    for (const value of other.#values) this.add([value]);
+    requireSame(other instanceof TopAccumulator);
+    for (const value of other.#values) this.addOne(value);
   }
 
   result(): Value {

@@ -1,37 +1,41 @@
 import type { Value } from '../../../events/value.ts';
 import { number, quantity } from '../define.ts';
-import { type AggregateDescriptor, type AggregateExample, EvaluationError } from '../descriptor.ts';
-import { Quantities, savedNumbers, savedQuantities } from './quantity.ts';
+import { type Accumulator, type AggregateDescriptor, type AggregateExample, EvaluationError } from '../descriptor.ts';
+import { Quantities, quantityOf, requireSame, savedNumbers, savedQuantities, type Unit } from './quantity.ts';
 import { averageType } from './sum.ts';
 
 /** Every value, sorted when a result is asked for. Nothing is estimated. */
-class QuantileState {
+class QuantileAccumulator extends Quantities {
   readonly #fraction: number;
   readonly #values: number[];
   #sorted = false;
 
-  constructor(fraction: number, values: readonly number[] = []) {
+  constructor(name: string, fraction: number, unit: Unit | null = null, values: readonly number[] = []) {
+    super(name, unit);
     this.#fraction = fraction;
     this.#values = [...values];
   }
 
-  add(value: number): void {
-    this.#values.push(value);
+  override addOne(value: Value): void {
+    if (typeof value === 'number' && this.unit === 'number') this.#values.push(value);
+    else if (value !== null) this.#values.push(this.read(value));
     this.#sorted = false;
   }
 
-  merge(other: QuantileState): void {
+  merge(other: Accumulator): void {
+    requireSame(other instanceof QuantileAccumulator);
+    if (other.unit !== null) this.takeUnit(other.unit);
     for (const value of other.#values) this.#values.push(value);
     this.#sorted = false;
   }
 
-  result(): number | null {
-    return quantile(this.#sort(), this.#fraction);
+  result(): Value {
+    return quantityOf(quantile(this.#sort(), this.#fraction), this.unit);
   }
 
   /** Sorted, so that the same values give the same state in whatever order they came. */
   save(): Value {
-    return [...this.#sort()];
+    return [this.unit, [...this.#sort()]];
   }
 
   #sort(): readonly number[] {
@@ -41,12 +45,55 @@ class QuantileState {
   }
 }
 
-/** The value at rank `fraction * (n - 1)` of sorted values, linear between neighbours; null of nothing. */
-function quantile(sorted: readonly number[], fraction: number): number | null {
+/** The same while values leave: always sorted. */
+class SlidingQuantile extends Quantities {
+  readonly #fraction: number;
+  readonly #sorted: number[] = [];
+
+  constructor(name: string, fraction: number) {
+    super(name, null);
+    this.#fraction = fraction;
+  }
+
+  override addOne(value: Value): void {
+    if (value === null) return;
+    const number = this.read(value);
+    this.#sorted.splice(positionOf(this.#sorted, number), 0, number);
+  }
+
+  removeOne(value: Value): void {
+    if (value === null) return;
+    this.#sorted.splice(positionOf(this.#sorted, this.read(value)), 1);
+    if (this.#sorted.length === 0) this.unit = null;
+  }
+
+  result(): Value {
+    return quantityOf(quantile(this.#sorted, this.#fraction), this.unit);
+  }
+
+  save(): Value {
+    return [this.unit, [...this.#sorted]];
+  }
+}
+
+/** Where the first of the sorted values stands that is not below `value`. */
+function positionOf(sorted: readonly number[], value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] as number) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The value at rank `fraction * (n - 1)` of sorted values, linear between neighbours; NaN of nothing. */
+function quantile(sorted: readonly number[], fraction: number): number {
   const rank = fraction * (sorted.length - 1);
   const low = sorted[Math.floor(rank)];
   const high = sorted[Math.ceil(rank)];
-  if (low === undefined || high === undefined) return null;
+  if (low === undefined || high === undefined) return Number.NaN;
   const part = rank - Math.floor(rank);
   const step = high - low;
   return Number.isFinite(step) ? low + step * part : low * (1 - part) + high * part;
@@ -66,14 +113,15 @@ function fixedQuantile({ name, fraction, summary, example }: FixedQuantile): Agg
     result: averageType,
     summary,
     examples: [example],
-    create: () => new Quantities(name, new QuantileState(fraction)),
+    create: () => new QuantileAccumulator(name, fraction),
+    createSliding: () => new SlidingQuantile(name, fraction),
     load: (_, saved) => load(name, fraction, saved),
   };
 }
 
-function load(name: string, fraction: number, saved: Value): Quantities<QuantileState> {
+function load(name: string, fraction: number, saved: Value): Accumulator {
   const { unit, state } = savedQuantities(saved);
-  return new Quantities(name, new QuantileState(fraction, savedNumbers(state)), unit);
+  return new QuantileAccumulator(name, fraction, unit, savedNumbers(state));
 }
 
 const ONE_TO_FIVE = [5, 3, 1, 2, 4];
@@ -124,7 +172,8 @@ export const percentile: AggregateDescriptor = {
   ],
   constantsFrom: 1,
   checkConstants: ([q]) => (isFraction(q) ? undefined : 'the fraction q of percentile is a number from 0 to 1'),
-  create: (constants) => new Quantities('percentile', new QuantileState(fractionOf(constants))),
+  create: (constants) => new QuantileAccumulator('percentile', fractionOf(constants)),
+  createSliding: (constants) => new SlidingQuantile('percentile', fractionOf(constants)),
   load: (constants, saved) => load('percentile', fractionOf(constants), saved),
 };
 

@@ -1,52 +1,37 @@
 import { invariant } from '../../../errors/error.ts';
 import { Duration, isArray, kindOf, type Value } from '../../../events/value.ts';
-import { type Accumulator, EvaluationError } from '../descriptor.ts';
+import { type Accumulator, type AggregateWindow, EvaluationError } from '../descriptor.ts';
 import { finite } from '../numbers.ts';
 
-/** What an aggregate of numbers computes; it never sees a null. Infinite results are null to the language. */
-export interface NumericState {
-  add(value: number): void;
-  result(): number | null;
-  save(): Value;
-}
-
-export interface MergeableState<S> extends NumericState {
-  merge(other: S): void;
-}
-
 /** Durations are aggregated as milliseconds, and the result is a duration again. */
-type Unit = 'number' | 'duration';
+export type Unit = 'number' | 'duration';
 
 /**
- * An aggregate of numbers or durations whose result depends on the order of arrival. Nulls are skipped. The first value
- * decides which of the two it takes, unless the unit is given.
+ * An aggregate of numbers or durations. Nulls are skipped. The first value decides which of the two it takes, unless the
+ * unit is given.
+ *
+ * Each has an `addOne` of its own that begins with the usual case, a number after numbers: what all shared would be slow,
+ * as it would see accumulators of all shapes.
  */
-export class OrderedQuantities<S extends NumericState> implements Accumulator {
-  protected readonly state: S;
+export abstract class Quantities implements Accumulator {
   protected unit: Unit | null;
   readonly #name: string;
 
-  constructor(name: string, state: S, unit: Unit | null = null) {
-    this.#name = name;
-    this.state = state;
+  constructor(name: string, unit: Unit | null) {
     this.unit = unit;
+    this.#name = name;
   }
+
+  abstract addOne(value: Value): void;
+  abstract result(window: AggregateWindow): Value;
+  abstract save(): Value;
 
   add(args: readonly Value[]): void {
-    const value = args[0] ?? null;
-    if (value !== null) this.state.add(this.#read(value));
+    this.addOne(args[0] ?? null);
   }
 
-  result(): Value {
-    const result = finite(this.state.result() ?? Number.NaN);
-    return result !== null && this.unit === 'duration' ? new Duration(result) : result;
-  }
-
-  save(): Value {
-    return [this.unit, this.state.save()];
-  }
-
-  #read(value: Value): number {
+  /** The number that a value stands for, which is not null. */
+  protected read(value: Value): number {
     const isDuration = value instanceof Duration;
     if (!isDuration && typeof value !== 'number') throw this.#unexpected(kindOf(value));
     this.takeUnit(isDuration ? 'duration' : 'number');
@@ -63,13 +48,15 @@ export class OrderedQuantities<S extends NumericState> implements Accumulator {
   }
 }
 
-/** An aggregate of numbers or durations whose result does not depend on the order of arrival. Nulls are skipped. */
-export class Quantities<S extends MergeableState<S>> extends OrderedQuantities<S> {
-  merge(other: Accumulator): void {
-    invariant(other instanceof Quantities, 'accumulators of one aggregate merge');
-    if (other.unit !== null) this.takeUnit(other.unit);
-    this.state.merge(other.state);
-  }
+/** A result in the unit of what it was made from. What is infinite is null to the language. */
+export function quantityOf(result: number, unit: Unit | null): Value {
+  const number = finite(result);
+  return number !== null && unit === 'duration' ? new Duration(number) : number;
+}
+
+/** Only accumulators of one aggregate merge. */
+export function requireSame(isSame: boolean): asserts isSame {
+  invariant(isSame, 'accumulators of one aggregate merge');
 }
 
 /** The parts of what an accumulator saved. */
@@ -81,7 +68,7 @@ export function savedNumbers(saved: Value | undefined): readonly number[] {
   return savedParts(saved).map(Number);
 }
 
-/** The unit and the state that `OrderedQuantities.save` wrote. */
+/** The unit and the state that an aggregate of quantities saved. */
 export function savedQuantities(saved: Value): { readonly unit: Unit | null; readonly state: Value } {
   const [unit = null, state = null] = savedParts(saved);
   return { unit: unit === 'number' || unit === 'duration' ? unit : null, state };

@@ -1,60 +1,53 @@
 import type { Value } from '../../../events/value.ts';
 import { FLOAT, type Type } from '../../plan/types.ts';
 import { quantity, sameAs } from '../define.ts';
-import type { AggregateDescriptor } from '../descriptor.ts';
+import type { Accumulator, AggregateDescriptor } from '../descriptor.ts';
 import { ExactSum } from './exact-sum.ts';
-import { Quantities, savedNumbers, savedParts, savedQuantities } from './quantity.ts';
+import { Quantities, quantityOf, requireSame, savedNumbers, savedParts, savedQuantities, type Unit } from './quantity.ts';
 
-/** The exact sum of what was added, rounded once; 0 of nothing. */
-class SumState {
+/** The exact sum of what was added, rounded once, and 0 of nothing; or the mean. */
+class TotalAccumulator extends Quantities {
   readonly #sum: ExactSum;
+  /** A loaded sum, other than a mean, does not know how many were added before. */
+  #count = 0;
+  readonly #isMean: boolean;
 
-  constructor(sum = new ExactSum()) {
-    this.#sum = sum;
-  }
-
-  add(value: number): void {
-    this.#sum.add(value);
-  }
-
-  merge(other: SumState): void {
-    this.#sum.addAll(other.#sum);
-  }
-
-  result(): number {
-    return this.#sum.total();
-  }
-
-  save(): Value {
-    return this.#sum.save();
-  }
-}
-
-class MeanState {
-  readonly #sum: ExactSum;
-  #count: number;
-
-  constructor(sum = new ExactSum(), count = 0) {
+  constructor(name: 'sum' | 'avg', unit: Unit | null = null, sum = new ExactSum(), count = 0) {
+    super(name, unit);
     this.#sum = sum;
     this.#count = count;
+    this.#isMean = name === 'avg';
   }
 
-  add(value: number): void {
-    this.#sum.add(value);
+  override addOne(value: Value): void {
+    if (typeof value === 'number' && this.unit === 'number') this.#sum.add(value);
+    else if (value !== null) this.#sum.add(this.read(value));
+    else return;
     this.#count++;
   }
 
-  merge(other: MeanState): void {
+  removeOne(value: Value): void {
+    if (value === null) return;
+    this.#sum.add(-this.read(value));
+    this.#count--;
+    if (this.#count === 0) this.unit = null;
+  }
+
+  merge(other: Accumulator): void {
+    requireSame(other instanceof TotalAccumulator);
+    if (other.unit !== null) this.takeUnit(other.unit);
     this.#sum.addAll(other.#sum);
     this.#count += other.#count;
   }
 
-  result(): number | null {
-    return this.#count === 0 ? null : this.#sum.total(this.#count);
+  result(): Value {
+    if (!this.#isMean) return quantityOf(this.#sum.total(), this.unit);
+    return this.#count === 0 ? null : quantityOf(this.#sum.total(this.#count), this.unit);
   }
 
   save(): Value {
-    return [...this.#sum.save(), this.#count];
+    const sum = this.#sum.save();
+    return [this.unit, this.#isMean ? [...sum, this.#count] : sum];
   }
 }
 
@@ -73,10 +66,11 @@ export const sum: AggregateDescriptor = {
     { values: [0.1, 0.2, 0.3], call: 'sum(x)', result: '0.6' },
     { values: [], call: 'sum(x)', result: '0' },
   ],
-  create: () => new Quantities('sum', new SumState()),
+  create: () => new TotalAccumulator('sum'),
+  createSliding: () => new TotalAccumulator('sum'),
   load: (_, saved) => {
     const { unit, state } = savedQuantities(saved);
-    return new Quantities('sum', new SumState(loadSum(state)), unit);
+    return new TotalAccumulator('sum', unit, loadSum(state));
   },
 };
 
@@ -89,10 +83,11 @@ export const avg: AggregateDescriptor = {
     { values: [1, null, 2], call: 'avg(x)', result: '1.5' },
     { values: [null], call: 'avg(x)', result: 'null' },
   ],
-  create: () => new Quantities('avg', new MeanState()),
+  create: () => new TotalAccumulator('avg'),
+  createSliding: () => new TotalAccumulator('avg'),
   load: (_, saved) => {
     const { unit, state } = savedQuantities(saved);
-    return new Quantities('avg', new MeanState(loadSum(state), Number(savedParts(state)[2])), unit);
+    return new TotalAccumulator('avg', unit, loadSum(state), Number(savedParts(state)[2]));
   },
 };
 
