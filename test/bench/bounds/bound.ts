@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { LineCursor } from './line-cursor.ts';
-import type { Names } from './names.ts';
+import { type LineShape, lineReader, type ReadLines } from './line-reader.ts';
+import { Names } from './names.ts';
 
 /**
  * Takes an output of the bound. `checked` is the number among its fields that a checksum is made of, which the engine's outputs
@@ -8,15 +8,14 @@ import type { Names } from './names.ts';
  */
 export type TakeOutput = (stream: string, time: number, fields: object, checked: number) => void;
 
-/** One scenario by hand: reads the line at the cursor, from its type on, and gives what follows from it. */
+/** One scenario by hand: takes the values of each line as they are read, and gives what follows from them. */
 export interface Bound {
-  event(time: number): void;
+  readonly lines: readonly LineShape[];
   /** The input has ended: what is open closes. */
   end?(): void;
 }
 
 export interface BoundParts {
-  readonly line: LineCursor;
   readonly names: Names;
   readonly output: TakeOutput;
 }
@@ -29,28 +28,26 @@ const LINE_FEED = 0x0a;
 
 /** Runs a bound over an event file. Returns the number of events. */
 export function runBound(make: MakeBound, path: string, output: TakeOutput): number {
-  const line = new LineCursor();
-  const bound = make({ line, names: line.names, output });
-  let events = 0;
-  eachChunk(path, (bytes) => {
-    line.load(bytes);
-    for (; line.hasMore(); events++) bound.event(line.time());
-  });
+  const names = new Names();
+  const bound = make({ names, output });
+  const events = readFile(path, lineReader(bound.lines, names));
   bound.end?.();
   return events;
 }
 
-/** Whole lines in pieces, valid during the call. */
-function eachChunk(path: string, take: (bytes: Buffer) => void): void {
+/** Whole lines in pieces of one buffer. */
+function readFile(path: string, read: ReadLines): number {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES + LINE_BYTES_MAX);
   const file = openSync(path, 'r');
   let kept = 0;
-  for (let read = readSync(file, buffer, kept, CHUNK_BYTES, null); read > 0; read = readSync(file, buffer, kept, CHUNK_BYTES, null)) {
-    const filled = kept + read;
+  let lines = 0;
+  for (let got = readSync(file, buffer, kept, CHUNK_BYTES, null); got > 0; got = readSync(file, buffer, kept, CHUNK_BYTES, null)) {
+    const filled = kept + got;
     const end = buffer.lastIndexOf(LINE_FEED, filled - 1) + 1;
-    take(buffer.subarray(0, end));
+    lines += read(buffer, end);
     buffer.copyWithin(0, end, filled);
     kept = filled - end;
   }
   closeSync(file);
+  return lines;
 }

@@ -1,65 +1,40 @@
 import type { MakeBound } from './bound.ts';
-import {
-  TO_AMOUNT,
-  TO_DEVICE,
-  TO_IP,
-  TO_LOGIN_USER,
-  TO_PAYMENT_USER,
-  TO_PLACE,
-  TO_PRESSURE_SENSOR,
-  TO_PRICE,
-  TO_SHOP,
-  TO_TEMPERATURE_SENSOR,
-  TO_TICK_SYMBOL,
-  TO_VALUE,
-  TO_VOLUME,
-} from './line-words.ts';
+import { TICK } from './lines.ts';
 import { Spread } from './spread.ts';
-
-const LOGIN = 'L'.charCodeAt(0);
-const TEMPERATURE = 'T'.charCodeAt(0);
-
-interface Login {
-  readonly time: number;
-  readonly ip: number;
-}
-
-interface Payment extends Login {
-  readonly amount: number;
-}
 
 const NEAR_MS = 5_000;
 const AMOUNT = 5_000;
 
-/** The newest login and the newest payment of each user; whichever comes meets the other. */
-export const temporalJoinBound: MakeBound = ({ line, names, output }) => {
-  const logins: Login[] = [];
-  const payments: Payment[] = [];
-  const meet = (user: number, time: number, login: Login | undefined, payment: Payment | undefined): void => {
-    if (login === undefined || payment === undefined || Math.abs(login.time - payment.time) > NEAR_MS) return;
-    const { amount, ip } = payment;
-    if (!(amount > AMOUNT) || ip === login.ip) return;
-    const fields = { user: names.text(user), login_ip: names.text(login.ip), payment_ip: names.text(ip), amount };
+/** The newest login and the newest payment of each user, in columns; whichever comes meets the other. */
+export const temporalJoinBound: MakeBound = ({ names, output }) => {
+  const logins: { readonly time: number[]; readonly ip: number[] } = { time: [], ip: [] };
+  const payments: { readonly time: number[]; readonly ip: number[]; readonly amount: number[] } = { time: [], ip: [], amount: [] };
+  const suspect = (time: number, user: number, loginIp: number, paymentIp: number, amount: number): void => {
+    const fields = { user: names.text(user), login_ip: names.text(loginIp), payment_ip: names.text(paymentIp), amount };
     output('Suspicious', time, fields, amount);
   };
+  const takeLogin = (time: number, user: number, ip: number): void => {
+    logins.time[user] = time;
+    logins.ip[user] = ip;
+    const paymentIp = payments.ip[user];
+    if (paymentIp === undefined || paymentIp === ip || time - (payments.time[user] as number) > NEAR_MS) return;
+    const amount = payments.amount[user] as number;
+    if (amount > AMOUNT) suspect(time, user, ip, paymentIp, amount);
+  };
+  const takePayment = (time: number, user: number, amount: number, ip: number): void => {
+    payments.time[user] = time;
+    payments.ip[user] = ip;
+    payments.amount[user] = amount;
+    if (!(amount > AMOUNT)) return;
+    const loginIp = logins.ip[user];
+    if (loginIp !== undefined && loginIp !== ip && time - (logins.time[user] as number) <= NEAR_MS)
+      suspect(time, user, loginIp, ip, amount);
+  };
   return {
-    event(time) {
-      if (line.type() === LOGIN) {
-        const user = line.name(TO_LOGIN_USER);
-        const login = { time, ip: line.name(TO_IP) };
-        line.name(TO_DEVICE);
-        logins[user] = login;
-        meet(user, time, login, payments[user]);
-      } else {
-        const user = line.name(TO_PAYMENT_USER);
-        const amount = line.number(TO_AMOUNT);
-        const payment = { time, amount, ip: line.name(TO_IP) };
-        line.name(TO_SHOP);
-        payments[user] = payment;
-        meet(user, time, logins[user], payment);
-      }
-      line.endLine();
-    },
+    lines: [
+      { type: 'Login', fields: { user: 'name', ip: 'name', device: 'name' }, take: takeLogin },
+      { type: 'Payment', fields: { user: 'name', amount: 'number', ip: 'name', shop: 'name' }, take: takePayment },
+    ],
   };
 };
 
@@ -115,7 +90,7 @@ class Averages {
 const GAP = 0.5;
 
 /** Each new average meets the two newest of the other length. */
-export const crossoverBound: MakeBound = ({ line, names, output }) => {
+export const crossoverBound: MakeBound = ({ names, output }) => {
   const symbols: { readonly fast: Averages; readonly slow: Averages }[] = [];
   const meet = (symbol: number, { value: fast, time }: Average, { value: slow, time: other }: Average): void => {
     const strength = Math.abs(fast - slow);
@@ -136,18 +111,19 @@ export const crossoverBound: MakeBound = ({ line, names, output }) => {
     if (fast.last !== undefined) meet(symbol, fast.last, closed);
   };
   return {
-    event(time) {
-      const symbol = line.name(TO_TICK_SYMBOL);
-      const price = line.number(TO_PRICE);
-      line.number(TO_VOLUME);
-      line.endLine();
-      symbols[symbol] ??= { fast: new Averages(12), slow: new Averages(26) };
-      const { fast, slow } = symbols[symbol];
-      const isFastDone = fast.add(price, time);
-      const isSlowDone = slow.add(price, time);
-      if (isFastDone) closeFast(symbol);
-      if (isSlowDone) closeSlow(symbol);
-    },
+    lines: [
+      {
+        ...TICK,
+        take(time, symbol, price) {
+          symbols[symbol] ??= { fast: new Averages(12), slow: new Averages(26) };
+          const { fast, slow } = symbols[symbol];
+          const isFastDone = fast.add(price, time);
+          const isSlowDone = slow.add(price, time);
+          if (isFastDone) closeFast(symbol);
+          if (isSlowDone) closeSlow(symbol);
+        },
+      },
+    ],
     end() {
       symbols.forEach(({ fast }, symbol) => void (fast.isOpen && closeFast(symbol)));
       symbols.forEach(({ slow }, symbol) => void (slow.isOpen && closeSlow(symbol)));
@@ -199,7 +175,7 @@ const SENSORS_NEAR_MS = 30_000;
 const SCORE = 0.5;
 
 /** The newest windows of warmth and load at each place; whichever closes meets the other. */
-export const sensorsBound: MakeBound = ({ line, names, output }) => {
+export const sensorsBound: MakeBound = ({ names, output }) => {
   const warmths = new Places(5);
   const loads = new Places(10);
   const meet = (place: number, warmth: Reading | undefined, load: Reading | undefined): void => {
@@ -209,18 +185,14 @@ export const sensorsBound: MakeBound = ({ line, names, output }) => {
     const numbers = { warmth: warmth.mean, warmth_spread: warmth.spread, load: load.mean, load_spread: load.spread, score };
     output('Anomaly', Math.max(warmth.time, load.time), { place: names.text(place), ...numbers }, score);
   };
+  const fields = { sensor: 'name', place: 'name', value: 'number' } as const;
   const meetWarmth = (place: number, warmth: Reading | undefined): void => meet(place, warmth, loads.newest[place]);
   const meetLoad = (place: number, load: Reading | undefined): void => meet(place, warmths.newest[place], load);
   return {
-    event(time) {
-      const isWarmth = line.type() === TEMPERATURE;
-      line.name(isWarmth ? TO_TEMPERATURE_SENSOR : TO_PRESSURE_SENSOR);
-      const place = line.name(TO_PLACE);
-      const value = line.number(TO_VALUE);
-      line.endLine();
-      if (isWarmth) meetWarmth(place, warmths.add(place, value, time));
-      else meetLoad(place, loads.add(place, value, time));
-    },
+    lines: [
+      { type: 'Temperature', fields, take: (time, _, place, value) => meetWarmth(place, warmths.add(place, value, time)) },
+      { type: 'Pressure', fields, take: (time, _, place, value) => meetLoad(place, loads.add(place, value, time)) },
+    ],
     end() {
       for (const place of warmths.open()) meetWarmth(place, warmths.close(place));
       for (const place of loads.open()) meetLoad(place, loads.close(place));

@@ -1,39 +1,42 @@
 import type { MakeBound } from './bound.ts';
-import { TO_A_ID, TO_B_ID, TO_PRICE, TO_TICK_SYMBOL, TO_VOLUME } from './line-words.ts';
+import { TICK } from './lines.ts';
 
 const WITHIN_MS = 60_000;
-const TYPE_A = 'A'.charCodeAt(0);
 
 /** More than can be open within the time. A power of two. */
 const OPEN_MAX = 1 << 17;
 
 /** The time of each A without its B, by id; As leave in the order in which they came. */
-export const sequenceBound: MakeBound = ({ line, output }) => {
+export const sequenceBound: MakeBound = ({ output }) => {
   const openSince = new Map<number, number>();
   const ids = new Float64Array(OPEN_MAX);
   const times = new Float64Array(OPEN_MAX);
   let oldest = 0;
   let next = 0;
-  const open = (id: number, time: number): void => {
+  const expire = (time: number): void => {
     for (; oldest !== next && time - (times[oldest] as number) > WITHIN_MS; oldest = (oldest + 1) & (OPEN_MAX - 1)) {
       openSince.delete(ids[oldest] as number);
     }
+  };
+  const takeA = (time: number, id: number): void => {
+    expire(time);
     openSince.set(id, time);
     times[next] = time;
     ids[next] = id;
     next = (next + 1) & (OPEN_MAX - 1);
   };
+  const takeB = (time: number, id: number): void => {
+    const since = openSince.get(id);
+    if (since === undefined) return;
+    openSince.delete(id);
+    if (time - since <= WITHIN_MS) output('Pairs', time, { first: id, second: id }, id);
+  };
+  const fields = { id: 'number' } as const;
   return {
-    event(time) {
-      const isA = line.type() === TYPE_A;
-      const id = line.number(isA ? TO_A_ID : TO_B_ID);
-      line.endLine();
-      if (isA) return open(id, time);
-      const since = openSince.get(id);
-      if (since === undefined) return;
-      openSince.delete(id);
-      if (time - since <= WITHIN_MS) output('Pairs', time, { first: id, second: id }, id);
-    },
+    lines: [
+      { type: 'A', fields, take: takeA },
+      { type: 'B', fields, take: takeB },
+    ],
   };
 };
 
@@ -46,7 +49,7 @@ interface Rise {
 }
 
 /** The open runs of each symbol, oldest first. */
-export const risingRunBound: MakeBound = ({ line, names, output }) => {
+export const risingRunBound: MakeBound = ({ names, output }) => {
   const runsOf: Rise[][] = [];
   /** Whether the run stays open. */
   const offer = (run: Rise, symbol: number, price: number, time: number): boolean => {
@@ -64,17 +67,18 @@ export const risingRunBound: MakeBound = ({ line, names, output }) => {
     return true;
   };
   return {
-    event(time) {
-      const symbol = line.name(TO_TICK_SYMBOL);
-      const price = line.number(TO_PRICE);
-      line.number(TO_VOLUME);
-      line.endLine();
-      runsOf[symbol] ??= [];
-      const runs = runsOf[symbol];
-      let kept = 0;
-      for (const run of runs) if (offer(run, symbol, price, time)) runs[kept++] = run;
-      runs.length = kept;
-      runs.push({ from: price, since: time, last: price, steps: 0 });
-    },
+    lines: [
+      {
+        ...TICK,
+        take(time, symbol, price) {
+          runsOf[symbol] ??= [];
+          const runs = runsOf[symbol];
+          let kept = 0;
+          for (const run of runs) if (offer(run, symbol, price, time)) runs[kept++] = run;
+          runs.length = kept;
+          runs.push({ from: price, since: time, last: price, steps: 0 });
+        },
+      },
+    ],
   };
 };

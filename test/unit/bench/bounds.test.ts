@@ -8,9 +8,8 @@ import type { OutputEvent } from '../../../shared/events/event.ts';
 import { EventSchemas } from '../../../shared/events/schema.ts';
 import { createEngine } from '../../../worker/engine/create-engine.ts';
 import { runBound } from '../../bench/bounds/bound.ts';
-import { LineCursor } from '../../bench/bounds/line-cursor.ts';
+import { lineReader } from '../../bench/bounds/line-reader.ts';
 import { Names } from '../../bench/bounds/names.ts';
-import { Words } from '../../bench/bounds/words.ts';
 import { writeEvents } from '../../bench/event-files.ts';
 import { programOf, type Scenario, scenarios } from '../../bench/scenarios.ts';
 
@@ -60,46 +59,41 @@ describe.each(scenarios)('the bound of $name', (scenario) => {
   });
 });
 
-describe('the line cursor', () => {
-  const cursor = (text: string): LineCursor => {
-    const line = new LineCursor();
-    line.load(Buffer.from(text));
-    return line;
+describe('the reader of a bound', () => {
+  const read = (text: string): unknown[] => {
+    const names = new Names();
+    const values: unknown[] = [];
+    const lines = lineReader(
+      [
+        { type: 'T', fields: { s: 'name', x: 'number' }, take: (time, s = -1, x = 0) => values.push('T', time, names.text(s), x) },
+        { type: 'U', fields: { y: 'number' }, take: (time, y = 0) => values.push('U', time, y) },
+      ],
+      names,
+    )(Buffer.from(text), Buffer.byteLength(text));
+    return [...values, lines];
   };
 
   it.each(['0', '7', '-12', '40.0', '0.1', '107.30000000000001', '-1e-7', '123456789012345', '1e21', '0.30000000000000004'])(
     'reads %s as JavaScript does',
     (text) => {
-      expect(cursor(`xy: ${text} }\n`).number(new Words('xy: '))).toBe(Number(text));
+      expect(read(`@1 U { y: ${text} }\n`)).toEqual(['U', 1, Number(text), 1]);
     },
   );
 
-  it('reads a line value by value', () => {
-    const line = cursor('@12 T { s: "one", x: 5 }\n@13 T { s: "one", x: 6 }\n');
-    const values: unknown[] = [];
-    while (line.hasMore()) {
-      values.push(
-        line.time(),
-        String.fromCharCode(line.type()),
-        line.names.text(line.name(new Words('T { s: "'))),
-        line.number(new Words(', x: ')),
-      );
-      line.endLine();
-    }
-    expect(values).toEqual([12, 'T', 'one', 5, 13, 'T', 'one', 6]);
+  it('reads line after line, whichever type comes', () => {
+    const text = '@12 T { s: "one", x: 5 }\n@13 U { y: 7 }\n@14 T { s: "two", x: 6 }\n';
+    expect(read(text)).toEqual(['T', 12, 'one', 5, 'U', 13, 7, 'T', 14, 'two', 6, 3]);
   });
 
-  it('refuses a line that does not end where it should', () => {
-    const line = cursor('@1 T { x: 5, y: 6 }\n');
-    line.time();
-    line.number(new Words('T { x: '));
-    expect(() => line.endLine()).toThrow('not a line of this scenario');
-  });
-
-  it.each(['T { x: ', 'T { s: ', 'T { x: "', 'U { x:  '])('refuses words other than %s', (words) => {
-    const line = cursor('T { x: 5 }\n');
-    if (words === 'T { x: ') expect(line.number(new Words(words))).toBe(5);
-    else expect(() => line.number(new Words(words))).toThrow('not a line of this scenario');
+  it.each([
+    '@1 V { y: 1 }\n',
+    '1 U { y: 1 }\n',
+    '@1 U { z: 1 }\n',
+    '@1 U { y: 1, z: 2 }\n',
+    '@1 T { s: "a\\"b", x: 1 }\n',
+    '@1 U { y: 1  }\n',
+  ])('refuses %j', (line) => {
+    expect(() => read(line)).toThrow('not a line of this scenario');
   });
 
   it('refuses lines that are cut off', () => {
