@@ -15,34 +15,52 @@ import { parameters, programNames } from './vocabulary.ts';
 /** What a loaded module gives: functions take their scope, then their arguments. */
 type LoadedModule = readonly [readonly Evaluate[], readonly ((scope: Scope, ...args: Value[]) => Value)[]];
 
+interface CompiledModule {
+  readonly expressions: ReadonlyMap<PlanExpression, Evaluate>;
+  readonly functions: LoadedModule[1];
+}
+
 /** Runs the expressions and functions of a program as generated JavaScript: one module, printed from the plan, verified, loaded. */
 export const compiledBackend: BackendFactory = (plan) => new CompiledBackend(plan);
 
 class CompiledBackend extends ProgramBackend {
-  readonly #expressions = new Map<PlanExpression, Evaluate>();
-  readonly #functions: LoadedModule[1];
+  /** Printed and loaded when the first expression runs: a fused program may never need it. */
+  #loaded: CompiledModule | null = null;
 
   /** Evaluates the program's globals. @throws EvaluationError when one of them fails. */
   constructor(plan: Plan) {
     super(plan);
-    const module = printModule(plan);
-    verifyGenerated(module.text);
-    const program = this.#programLibrary();
-    const given = [module.constants, ...programNames.map((name) => program[name]), ...Object.values(library)];
-    const [expressions, functions] = loadGenerated(module.text, parameters, 'program')(...given) as LoadedModule;
-    for (const [i, expression] of module.expressions.entries()) this.#expressions.set(expression, expressions[i] as Evaluate);
-    this.#functions = functions;
     this.load();
   }
 
   override expression(plan: PlanExpression): Evaluate {
-    const evaluate = this.#expressions.get(plan);
+    if (this.#loaded !== null) return this.#compiled(plan);
+    let evaluate: Evaluate | null = null;
+    return (scope) => {
+      evaluate ??= this.#compiled(plan);
+      return evaluate(scope);
+    };
+  }
+
+  protected override run(index: number, _plan: FunctionPlan, args: readonly Value[], row: Row): Value {
+    return (this.#module().functions[index] as LoadedModule[1][number])({ row, bound: [], aggregates: [], locals: [] }, ...args);
+  }
+
+  #compiled(plan: PlanExpression): Evaluate {
+    const evaluate = this.#module().expressions.get(plan);
     if (evaluate === undefined) throw new InvariantError(`the module has no such expression (${plan.kind})`);
     return evaluate;
   }
 
-  protected override run(index: number, _plan: FunctionPlan, args: readonly Value[], row: Row): Value {
-    return (this.#functions[index] as LoadedModule[1][number])({ row, bound: [], aggregates: [], locals: [] }, ...args);
+  #module(): CompiledModule {
+    if (this.#loaded !== null) return this.#loaded;
+    const module = printModule(this.plan);
+    verifyGenerated(module.text);
+    const program = this.#programLibrary();
+    const given = [module.constants, ...programNames.map((name) => program[name]), ...Object.values(library)];
+    const [expressions, functions] = loadGenerated(module.text, parameters, 'program')(...given) as LoadedModule;
+    this.#loaded = { expressions: new Map(module.expressions.map((one, at) => [one, expressions[at] as Evaluate])), functions };
+    return this.#loaded;
   }
 
   #programLibrary(): ProgramLibrary {

@@ -36,9 +36,17 @@ export interface Vocabulary {
   /** Names of what the module is given. */
   readonly names: ReadonlySet<string>;
   readonly properties: ReadonlySet<string>;
+  /** Operators besides those of every generated text. */
+  readonly operators: ReadonlySet<string>;
   /** Objects may have fields with minted names. */
   readonly hasMintedProperties: boolean;
 }
 
 /** That of the expressions and functions of a program. */
-export const expressionVocabulary: Vocabulary = { keywords, names: new Set(parameters), properties, hasMintedProperties: false };
+export const expressionVocabulary: Vocabulary = {
+  keywords,
+  names: new Set(parameters),
+  properties,
+  operators: new Set(),
+  hasMintedProperties: false,
+};

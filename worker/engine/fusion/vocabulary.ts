@@ -51,6 +51,7 @@ export const fusedVocabulary: Vocabulary = {
   keywords: new Set([...expressionKeywords, 'function', 'new', 'this']),
   names: new Set(fusedParameters),
   properties,
+  operators: new Set(['<', '>', '<=', '>=', '++', '+', '*', '/', '%']),
   /** `x0`: minted fields. */
   hasMintedProperties: true,
 };
