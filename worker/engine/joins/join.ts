@@ -9,12 +9,10 @@ import { DeadlineQueue } from '../time/deadline-queue.ts';
 import { justAfter, plus } from '../time/instants.ts';
 import type { WaitingView } from '../trace/views.ts';
 import { JoinBuffer, type Waiting } from './join-buffer.ts';
+import { areNear, JoinResults } from './join-results.ts';
 
 /** One waiting event of each side; null stands for the arriving row. */
 type Chosen = readonly (Waiting | null)[];
-
-/** An open event may have any names: those beyond are made anew. */
-const NAMES_KEPT_MAX = 1_000;
 
 /**
  * Joins two or more sides on equal keys. Each arrival meets every waiting event of the other sides with an equal key,
@@ -29,8 +27,7 @@ export class JoinOperator {
   readonly #keys: readonly (readonly Evaluate[])[];
   readonly #residual: Evaluate | null;
   readonly #buffers: readonly JoinBuffer[];
-  /** Names of fields in results, by side: made once, as the same ones come with every event. */
-  readonly #names: readonly Map<string, string>[];
+  readonly #results: JoinResults;
   readonly #endings = new DeadlineQueue<Waiting>();
   readonly #keepsMs: number;
   #arrivals = 0;
@@ -43,7 +40,7 @@ export class JoinOperator {
     this.#keys = plan.sides.map((side) => side.keys.map((key) => environment.evaluator(key)));
     this.#residual = plan.residual && environment.evaluator(plan.residual);
     this.#buffers = plan.sides.map(() => new JoinBuffer());
-    this.#names = plan.sides.map(() => new Map());
+    this.#results = new JoinResults(plan);
     this.#keepsMs = plan.withinMs === null ? Infinity : plan.withinMs + environment.stream.time.allowedLatenessMs;
   }
 
@@ -56,7 +53,12 @@ export class JoinOperator {
     if (waiting.isHeld && this.#isOver(row)) this.#end(waiting);
     for (const combination of combinations) {
       for (const partner of combination) if (partner !== null) partner.isMatched = true;
-      this.#emit(this.#joined(combination, row));
+      this.#emit(
+        this.#results.of(
+          combination.map((one) => one?.row ?? row),
+          row,
+        ),
+      );
     }
   }
 
@@ -114,12 +116,9 @@ export class JoinOperator {
   }
 
   #isNear(candidate: Waiting, chosen: Chosen, row: Row): boolean {
-    return this.#areNear(candidate.row, row) && chosen.every((one) => one === null || this.#areNear(one.row, candidate.row));
-  }
-
-  #areNear(a: Row, b: Row): boolean {
     const { withinMs } = this.#plan;
-    return withinMs === null || Math.max(a.time, b.time) <= plus(Math.min(a.time, b.time), withinMs);
+    const { time } = candidate.row;
+    return areNear(time, row.time, withinMs) && chosen.every((one) => one === null || areNear(one.row.time, time, withinMs));
   }
 
   #holds(chosen: Chosen, row: Row): boolean {
@@ -163,7 +162,7 @@ export class JoinOperator {
     if (isMatched || !this.#isOuter(side)) return;
     const bound = this.#plan.sides.map((_, other) => (other === side ? row : null));
     const order = this.#environment.order();
-    this.#emit({ ...this.#result(bound, row), time: plus(row.time, this.#plan.withinMs ?? 0), order });
+    this.#emit({ ...this.#results.of(bound, row), time: plus(row.time, this.#plan.withinMs ?? 0), order });
   }
 
   #release(waiting: Waiting): void {
@@ -175,38 +174,6 @@ export class JoinOperator {
   #isOuter(side: number): boolean {
     const { join, sides } = this.#plan;
     return join === 'full' || (join === 'left' && side === 0) || (join === 'right' && side === sides.length - 1);
-  }
-
-  #joined(chosen: Chosen, arriving: Row): Row {
-    return this.#result(
-      chosen.map((one) => one?.row ?? arriving),
-      arriving,
-    );
-  }
-
-  /** `arriving` is the row that made the result. */
-  #result(bound: readonly (Row | null)[], arriving: Row): Row {
-    const fields = new Map<string, Value>();
-    const causes = new Set<number>();
-    let time = -Infinity;
-    bound.forEach((row, side) => {
-      if (row === null) return;
-      for (const [name, value] of row.fields) fields.set(this.#nameOf(side, name), value);
-      for (const cause of row.causes) causes.add(cause);
-      time = Math.max(time, row.time);
-    });
-    return { type: arriving.type, time, order: arriving.order, fields, bound, attributes: null, causes: [...causes].sort((a, b) => a - b) };
-  }
-
-  /** A field's name in a result. */
-  #nameOf(side: number, field: string): string {
-    const names = this.#names[side] as Map<string, string>;
-    let name = names.get(field);
-    if (name === undefined) {
-      name = `${(this.#plan.sides[side] as { name: string }).name}_${field}`;
-      if (names.size < NAMES_KEPT_MAX) names.set(field, name);
-    }
-    return name;
   }
 
   save(): Value {
