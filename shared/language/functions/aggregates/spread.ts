@@ -104,7 +104,7 @@ function savedMoments(saved: Value): Moments {
 }
 
 /** The double next to n times the sum of squares minus the square of the sum. */
-function scaledDeviation(n: number, sum: ExactSum, squares: ExactSum): number {
+export function scaledDeviation(n: number, sum: ExactSum, squares: ExactSum): number {
   const quick = quickDeviation(n, sum, squares);
   return Number.isNaN(quick) ? exactDeviation(n, sum, squares) : quick;
 }
