@@ -33,8 +33,10 @@ export class PassedColumns implements Columns {
     return this.#arguments;
   }
 
+  /** An event is its own cause: nothing is passed for that. */
   get causes(): string {
-    return this.#once('causes', this.#inner.causes);
+    const { causes, order } = this.#inner;
+    return causes === `[${order}]` ? `[${this.order}]` : this.#once('causes', causes);
   }
 
   get attributes(): string {
