@@ -40,7 +40,6 @@ export const sequenceBound: MakeBound = ({ output }) => {
   };
 };
 
-/** A run of rising prices; `steps` is 0 until the closure holds something. */
 interface Rise {
   readonly from: number;
   readonly since: number;
@@ -48,35 +47,55 @@ interface Rise {
   steps: number;
 }
 
-/** The open runs of each symbol, oldest first. */
+/** Open runs of one symbol, oldest first: those that wait for a higher price, and those that have had one. */
+interface Rises {
+  readonly waiting: Rise[];
+  readonly rising: Rise[];
+}
+
+/** The open runs of each symbol; an event that could end a run or go on with it ends it. */
 export const risingRunBound: MakeBound = ({ names, output }) => {
-  const runsOf: Rise[][] = [];
-  /** Whether the run stays open. */
-  const offer = (run: Rise, symbol: number, price: number, time: number): boolean => {
-    const took = time - run.since;
-    if (took > WITHIN_MS) return false;
-    if (run.steps > 0 && price > run.last) {
-      const fields = { symbol: names.text(symbol), from_price: run.from, to_price: price, steps: run.steps, took_ms: took };
-      output('Rises', time, fields, price);
-      return false;
+  const runsOf: Rises[] = [];
+  const endOrGoOn = (runs: Rise[], symbol: number, price: number, time: number): void => {
+    let kept = 0;
+    for (const run of runs) {
+      const took = time - run.since;
+      if (took > WITHIN_MS) continue;
+      if (price > run.last) {
+        const fields = { symbol: names.text(symbol), from_price: run.from, to_price: price, steps: run.steps, took_ms: took };
+        output('Rises', time, fields, price);
+        continue;
+      }
+      if (price > run.from) {
+        run.last = price;
+        run.steps++;
+      }
+      runs[kept++] = run;
     }
-    if (price > run.from) {
-      run.last = price;
-      run.steps++;
+    runs.length = kept;
+  };
+  const begin = ({ waiting, rising }: Rises, price: number, time: number): void => {
+    let kept = 0;
+    for (const run of waiting) {
+      if (time - run.since > WITHIN_MS) continue;
+      if (price > run.from) {
+        run.last = price;
+        run.steps = 1;
+        rising.push(run);
+      } else waiting[kept++] = run;
     }
-    return true;
+    waiting.length = kept;
   };
   return {
     lines: [
       {
         ...TICK,
         take(time, symbol, price) {
-          runsOf[symbol] ??= [];
+          runsOf[symbol] ??= { waiting: [], rising: [] };
           const runs = runsOf[symbol];
-          let kept = 0;
-          for (const run of runs) if (offer(run, symbol, price, time)) runs[kept++] = run;
-          runs.length = kept;
-          runs.push({ from: price, since: time, last: price, steps: 0 });
+          endOrGoOn(runs.rising, symbol, price, time);
+          begin(runs, price, time);
+          runs.waiting.push({ from: price, since: time, last: 0, steps: 0 });
         },
       },
     ],
