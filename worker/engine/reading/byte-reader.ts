@@ -178,7 +178,8 @@ export class ByteReader {
       this.#readInPlace(chunk, start, end);
       return;
     }
-    const last = Math.max(start, chunk.lastIndexOf(LINE_FEED, Math.max(start, end - 1 - PADDING_BYTES)) + 1);
+    const safeEnd = end - PADDING_BYTES;
+    const last = safeEnd <= start ? start : Math.max(start, chunk.lastIndexOf(LINE_FEED, safeEnd - 1) + 1);
     if (last > start) this.#readInPlace(chunk, start, last);
     const moved = new Uint8Array(end - last + PADDING_BYTES);
     moved.set(chunk.subarray(last, end));

@@ -1,8 +1,8 @@
 import type { EntryField, EventEntry } from '../fusion/event-entry.ts';
+import { envelopeMembers } from './json-envelope.ts';
 import { bytesOf, printMatch } from './literal.ts';
 import { marks, times } from './marks.ts';
 import { printValue, type ValueContext } from './print-value.ts';
-import { envelopeMembers } from './json-envelope.ts';
 import { scalarKind } from './short-way.ts';
 import type { Key } from './spacing.ts';
 
@@ -42,7 +42,8 @@ export const jsonNotation: LineNotation = {
  */
 export function printEvtLine(entry: EventEntry, context: LineContext): string {
   const name = `if(${printMatch(entry.type)})p0+=${entry.type.length};else return 0;`;
-  if (entry.fields.length === 0) return `(b0,w0,p0)=>{${name}p0=emptyEvtLine(b0,p0);if(p0===0)return 0;${enter(entry, [], 'false', context)}}`;
+  if (entry.fields.length === 0)
+    return `(b0,w0,p0)=>{${name}p0=emptyEvtLine(b0,p0);if(p0===0)return 0;${enter(entry, [], 'false', context)}}`;
   const { text, values } = printFields(entry, evtNotation, context);
   const end = `if(${printMatch(' }\n')})p0+=3;else{p0=evtLineEnd(b0,p0);if(p0===0)return 0;}`;
   return `(b0,w0,p0)=>{${name}${text}${end}${enter(entry, values, 'false', context)}}`;
@@ -85,7 +86,12 @@ function printLead({ name, type }: EntryField, at: number, notation: LineNotatio
 }
 
 /** Counts the event, hands it in and returns. `isStated`: the envelope says the time, as `u0`. */
-function enter({ enter: take, fields, timeField }: EventEntry, values: FieldsText['values'], isStated: string, context: LineContext): string {
+function enter(
+  { enter: take, fields, timeField }: EventEntry,
+  values: FieldsText['values'],
+  isStated: string,
+  context: LineContext,
+): string {
   const current = `${context.times}[${times.current}]`;
   const read = values.filter((_, at) => (fields[at] as EntryField).isRead).map((value) => `,${value}`);
   const call = (time: string, isArrival: boolean): string => `${context.define(take)}(${time},${isArrival}${read.join('')});`;

@@ -59,7 +59,10 @@ class ReaderPrinter {
     const choice = printChoice(readers);
     const loop = format === 'evt' ? this.#evtLoop(choice) : this.#jsonLoop(choice);
     const functions = readers.map(({ name, text }) => `const ${name}=${text};`);
-    return { text: `'use strict';\n${[...this.#definitions, ...functions].join('\n')}\nreturn ${loop};\n`, constants: this.#names.constants };
+    return {
+      text: `'use strict';\n${[...this.#definitions, ...functions].join('\n')}\nreturn ${loop};\n`,
+      constants: this.#names.constants,
+    };
   }
 
   /** A name for a constant: once defined, it costs no look at the table. */

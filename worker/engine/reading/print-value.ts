@@ -1,5 +1,5 @@
-import type { EntryField } from '../fusion/event-entry.ts';
 import type { Names } from '../compile/names.ts';
+import type { EntryField } from '../fusion/event-entry.ts';
 import { powersOfTen } from './decimal.ts';
 import { printMatch } from './literal.ts';
 import { type ScalarKind, scalarKind } from './short-way.ts';

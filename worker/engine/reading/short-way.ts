@@ -1,5 +1,5 @@
-import { limits } from '../../../shared/limits.ts';
 import type { Type } from '../../../shared/language/plan/types.ts';
+import { limits } from '../../../shared/limits.ts';
 import type { EventEntry } from '../fusion/event-entry.ts';
 import { bytesOf } from './literal.ts';
 
@@ -23,5 +23,7 @@ export function hasShortWay({ type, fields, timeField }: EventEntry): boolean {
   const names = [type, ...fields.map(({ name }) => name)];
   const hasHiddenTime = timeField === null && names.includes('timestamp', 1);
   const isSmall = fields.length <= limits.eventFieldsMax && bytesOf(names.join('')).length <= NAME_BYTES_MAX;
-  return isSmall && !hasHiddenTime && names.every((name) => NAME.test(name)) && fields.every((field) => scalarKind(field.type) !== undefined);
+  return (
+    isSmall && !hasHiddenTime && names.every((name) => NAME.test(name)) && fields.every((field) => scalarKind(field.type) !== undefined)
+  );
 }
