@@ -36,8 +36,13 @@ test('random programs give the same bytes compiled, replayed and restored at any
     expect(run(plan, input, { options: { backend: compiledBackend } }), told('compiled')).toEqual(reference);
     expect(run(plan, input, { cut }), told(`restored before event ${cut}`)).toEqual(reference);
     expect(run(plan, input, { options: fused }), told('fused')).toEqual(reference);
-    expect(run(plan, input, { options: fused, cut, successorOptions: {} }), told(`fused, then restored as reference before event ${cut}`)).toEqual(reference);
-    expect(run(plan, input, { cut, successorOptions: fused }), told(`reference, then restored as fused before event ${cut}`)).toEqual(reference);
+    expect(
+      run(plan, input, { options: fused, cut, successorOptions: {} }),
+      told(`fused, then restored as reference before event ${cut}`),
+    ).toEqual(reference);
+    expect(run(plan, input, { cut, successorOptions: fused }), told(`reference, then restored as fused before event ${cut}`)).toEqual(
+      reference,
+    );
   });
   fc.assert(property, { numRuns: programs, ...seed });
   expect(valid, 'most random programs are programs').toBeGreaterThan(programs * 0.6);

@@ -1,12 +1,11 @@
 import type { InputEvent } from '../../shared/events/event.ts';
 import { readEventTime } from '../../shared/events/event-time.ts';
-import type { Admission } from '../../shared/events/schema.ts';
 import { Timestamp, type Value } from '../../shared/events/value.ts';
-import type { Engine } from '../../worker/engine/engine.ts';
+import type { Engine, Pushed } from '../../worker/engine/engine.ts';
 import type { EntryField, EventEntry } from '../../worker/engine/fusion/event-entry.ts';
 
 /** Hands an event in as scalars where it is plain enough for that, else whole. Gives the status of its admission. */
-export function enterOrPush(engine: Engine, event: InputEvent): Admission['status'] {
+export function enterOrPush(engine: Engine, event: InputEvent): Pushed['status'] {
   const entry = engine.entries.entries.find(({ type }) => type === event.type);
   const values = entry && event.source === undefined ? plainValues(entry, event) : undefined;
   if (entry === undefined || values === undefined) return engine.push(event).status;

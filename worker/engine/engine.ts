@@ -1,5 +1,5 @@
 import type { InputEvent, OutputEvent } from '../../shared/events/event.ts';
-import type { Admission } from '../../shared/events/schema.ts';
+import type { InvalidEvent, ValidEvent } from '../../shared/events/schema.ts';
 import type { Value } from '../../shared/events/value.ts';
 import type { EventEntries } from './fusion/event-entry.ts';
 import type { Explanation } from './trace/explanation.ts';
@@ -13,7 +13,7 @@ export interface Engine {
    * Takes one external event to its end: time moves, what is due completes, the event is delivered, and everything it
    * causes is through before the call returns. An invalid event changes nothing.
    */
-  push(event: InputEvent): Admission;
+  push(event: InputEvent): Pushed;
   /** A tick of the host: the clock of `source` (default: every source whose newest event has arrival time) reached `time`. */
   advance(time: number, source?: string): void;
   /** The finite input has ended: time goes to infinity, upstream first. */
@@ -40,6 +40,9 @@ export interface Engine {
   /** Short ways in for events whose values a reader has found in the bytes: the effects of `push`, without an event made. */
   readonly entries: EventEntries;
 }
+
+/** What became of an event. Of one that was taken: its time, and what it should have had. */
+export type Pushed = Omit<ValidEvent, 'fields'> | InvalidEvent;
 
 /** What the engine hands to its host, in order, while a call runs. */
 export interface EngineHost {

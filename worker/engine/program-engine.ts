@@ -1,18 +1,19 @@
 import { CepError, invariant } from '../../shared/errors/error.ts';
 import type { Fields, InputEvent, OutputEvent } from '../../shared/events/event.ts';
-import { type Admission, EventSchemas, type ValidEvent } from '../../shared/events/schema.ts';
+import { EventSchemas, type ValidEvent } from '../../shared/events/schema.ts';
 import type { Value, ValueArray, ValueMap } from '../../shared/events/value.ts';
 import { nearestName } from '../../shared/language/diagnostics/nearest-name.ts';
 import type { Plan } from '../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../shared/language/plan/types.ts';
 import { Effects } from './analytics/effects.ts';
-import type { Answer, Engine, EngineCounters, EngineHost, EngineSnapshot, RestoreReport } from './engine.ts';
+import type { Answer, Engine, Pushed, EngineCounters, EngineHost, EngineSnapshot, RestoreReport } from './engine.ts';
 import type { ExpressionBackend } from './evaluate/backend.ts';
 import { type Arriving, EventArrivals } from './fusion/event-arrivals.ts';
 import type { EventEntries } from './fusion/event-entry.ts';
 import type { FusedProgram } from './fusion/fuse.ts';
 import type { FusedRuntime, Kernel } from './fusion/fused-runtime.ts';
 import type { Row } from './operators/row.ts';
+import { EventDoor } from './reading/event-door.ts';
 import { decodeState, encodeState } from './state/codec.ts';
 import { upstreamFirst } from './streams/plan-inputs.ts';
 import { ResultQueue, type Route } from './streams/queue.ts';
@@ -31,6 +32,9 @@ export interface ProgramOptions {
   readonly fused: FusedProgram | null;
 }
 
+/** What an event lacks that went the short way. */
+const NOTHING: readonly never[] = [];
+
 /** A running program: takes events and ticks, moves time, and lets the streams work, each call to its end. */
 export class ProgramEngine implements Engine {
   readonly #host: EngineHost;
@@ -45,6 +49,7 @@ export class ProgramEngine implements Engine {
   readonly #fused: FusedProgram | null;
   readonly #kernels = new Map<object, Kernel>();
   readonly entries: EventEntries = { entries: [], source: null };
+  readonly #door: EventDoor | null;
   /** In order of declaration. */
   readonly #nodes: readonly StreamNode[];
   /** Those that may wait for time, upstream first. */
@@ -67,13 +72,14 @@ export class ProgramEngine implements Engine {
     this.#records = new Map(plan.events.map(({ name, fields }) => [name, { kind: 'record', name, fields }]));
     const order = upstreamFirst(plan);
     this.#time = new ProgramTime(plan, order);
-    const [time, queue, effects] = [this.#time, this.#queue, this.#effects];
-    this.#arriving = { order: 0, backend, time, queue, effects, step: () => this.#step(), settle: () => this.#settle() };
+    const [clocks, queue, effects] = [this.#time, this.#queue, this.#effects];
+    this.#arriving = { order: 0, time: 0, backend, clocks, queue, effects, step: () => this.#step(), settle: () => this.#settle() };
     const runtime = this.#runtime(plan, explain);
     this.#nodes = plan.streams.map((stream, index) => new StreamNode(stream, index, runtime));
     this.#timed = order.map((index) => this.#nodes[index] as StreamNode).filter((node) => node.isTimed);
     this.#routes = new Routes(plan, (stream, origin, positions) => (this.#nodes[stream] as StreamNode).inlets(origin, positions));
     if (fused !== null) this.entries = { entries: fused.link(this.#fusedRuntime()), source: null };
+    this.#door = this.entries.entries.length > 0 ? new EventDoor(this.entries) : null;
     this.#schedule();
   }
 
@@ -135,7 +141,8 @@ export class ProgramEngine implements Engine {
     };
   }
 
-  push(event: InputEvent): Admission {
+  push(event: InputEvent): Pushed {
+    if (this.#door?.push(event) === true) return { status: 'valid', time: this.#arriving.time, incomplete: NOTHING };
     const admission = this.#schemas.admit(event, { strict: this.#strict });
     if (admission.status === 'invalid') {
       this.#eventsInvalid++;

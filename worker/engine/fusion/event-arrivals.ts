@@ -9,8 +9,10 @@ import type { Arrivals } from './fused-runtime.ts';
 export interface Arriving {
   /** Arrival number of the last external event. */
   order: number;
+  /** Event time of the last that came as scalars. */
+  time: number;
   readonly backend: ExpressionBackend;
-  readonly time: ProgramTime;
+  readonly clocks: ProgramTime;
   readonly queue: ResultQueue;
   readonly effects: Effects;
   /** One step of time, with all that completes in it. */
@@ -33,15 +35,16 @@ export class EventArrivals implements Arrivals {
     const program = this.#program;
     program.backend.beginEvent();
     const order = ++program.order;
-    program.time.observeOn(this.#source, time, isArrivalTime);
-    if (program.time.isDue()) program.step();
+    program.time = time;
+    program.clocks.observeOn(this.#source, time, isArrivalTime);
+    if (program.clocks.isDue()) program.step();
     return order;
   }
 
   depart(): void {
-    const { queue, time, effects } = this.#program;
+    const { queue, clocks, effects } = this.#program;
     if (!queue.isEmpty) queue.drain();
-    if (time.isStepping) this.#program.settle();
+    if (clocks.isStepping) this.#program.settle();
     if (effects.hasTasks) effects.runTasks();
   }
 }
