@@ -1,7 +1,11 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { CepError } from '../../shared/errors/error.ts';
 
-const CHUNK_BYTES = 65_536;
+/** Few enough to stay in the processor's cache while they are read. */
+const CHUNK_BYTES = 262_144;
+/** Behind each chunk, so that who reads four bytes at a time may read beyond its end. */
+const PADDING_BYTES = 8;
+const NOTHING = new Uint8Array();
 /** A larger file is not read ahead: it would fill the memory for nothing. */
 const PRELOAD_BYTES_MAX = 2 ** 31;
 
@@ -17,7 +21,7 @@ export class EventBytes {
   readonly #path: string;
   readonly #file: number;
   readonly #ahead: Uint8Array[] = [];
-  readonly #chunk = new Uint8Array(CHUNK_BYTES);
+  readonly #chunk = newChunk();
   readonly #isSeekable: boolean;
   #next = 0;
   #readPosition: number;
@@ -37,7 +41,10 @@ export class EventBytes {
 
   /** The next bytes, valid until the next call; undefined at the end. */
   read(): Uint8Array | undefined {
-    return this.#next < this.#ahead.length ? this.#ahead[this.#next++] : this.#readChunk(this.#chunk);
+    const chunk = this.#ahead[this.#next];
+    if (chunk === undefined) return this.#readChunk(this.#chunk);
+    this.#ahead[this.#next++] = NOTHING; // It is not needed any more.
+    return chunk;
   }
 
   close(): void {
@@ -45,9 +52,7 @@ export class EventBytes {
   }
 
   #readAhead(): void {
-    for (let chunk = this.#readChunk(new Uint8Array(CHUNK_BYTES)); chunk; chunk = this.#readChunk(new Uint8Array(CHUNK_BYTES))) {
-      this.#ahead.push(chunk);
-    }
+    for (let chunk = this.#readChunk(newChunk()); chunk; chunk = this.#readChunk(newChunk())) this.#ahead.push(chunk);
   }
 
   #readChunk(into: Uint8Array): Uint8Array | undefined {
@@ -66,4 +71,8 @@ export class EventBytes {
       throw new CepError('io_error', `event file '${this.#path}' cannot be read: ${why}`, { cause });
     }
   }
+}
+
+function newChunk(): Uint8Array {
+  return new Uint8Array(CHUNK_BYTES + PADDING_BYTES).subarray(0, CHUNK_BYTES);
 }

@@ -1,80 +1,86 @@
 import { createHash, type Hash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { extname } from 'node:path';
-import { readEvents } from '../../shared/events/event-reader.ts';
-import type { EventReader, ReaderOptions, ReadResult } from '../../shared/events/reading/read-result.ts';
-import { timestampText } from '../../shared/events/time-text.ts';
+import type { ReaderPosition, ReadResult } from '../../shared/events/reading/read-result.ts';
+import type { EventSchemas } from '../../shared/events/schema.ts';
 import { EventBytes } from './event-bytes.ts';
+import { type EventReading, openReading, type ShortWay } from './event-reading.ts';
 
 const LINE_FEED = 0x0a;
 const NOTHING = new Uint8Array();
 
-/** The end of a line of an event file that held an event, and what a reader must know to go on behind it. */
+/** The end of a line of an event file, and what a reader must know to go on behind it. */
 export interface EventPosition {
   /** Bytes of the file up to there, and their digest: a file that begins with the same bytes is the same file, or has grown. */
   readonly bytes: number;
   readonly digest: string;
   /** 1-based. */
   readonly line: number;
-  /** `fallbackTime` of the event: the offset, or the time, that a line without one takes over. */
+  /** The offset, or the time, that a line without one takes over. */
   readonly time: number;
   readonly format: 'evt' | 'jsonl';
 }
 
-export interface EventLinesOptions extends ReaderOptions {
+export interface EventLinesOptions {
+  /** Declared types: the names of the values in `Type(v, v)`, and which field says an event's time. */
+  readonly schemas?: EventSchemas;
   readonly preload: boolean;
   /** Keeps a digest of what was read, so that `position` can be asked for. */
   readonly canResume: boolean;
+  /** Events that nobody needs to see go this way, and are not among the results. */
+  readonly short?: ShortWay | undefined;
 }
 
 export interface EventPiece {
   readonly results: readonly ReadResult[];
-  /** Behind the piece; only when it is a whole line that held an event, of a file opened with `canResume`. */
+  /** Behind the piece; only when it is a whole line, of a file opened with `canResume`. */
   readonly position: EventPosition | undefined;
 }
 
 /** What an event file holds, in pieces of some hundred lines. Must be closed. */
 export class EventLines {
-  readonly #reader: EventReader;
+  readonly #reading: EventReading;
   readonly #bytes: EventBytes;
   readonly #digest: Hash | undefined;
   readonly #format: 'evt' | 'jsonl';
-  /** Lines before the one that the reader calls 1. */
-  readonly #linesBefore: number;
   #rest: Uint8Array = NOTHING;
   #restAt: number;
   #hasEnded = false;
 
-  private constructor({ reader, bytes, digest, format, from, linesBefore }: EventLinesParts) {
-    this.#reader = reader;
+  private constructor({ reading, bytes, digest, format, from }: EventLinesParts) {
+    this.#reading = reading;
     this.#bytes = bytes;
     this.#digest = digest;
     this.#format = format;
     this.#restAt = from;
-    this.#linesBefore = linesBefore;
   }
 
   /** From the beginning. @throws CepError `file_not_found` or `io_error` */
   static open(path: string, options: EventLinesOptions): EventLines {
     const bytes = new EventBytes(path, options);
     const digest = options.canResume ? createHash('sha256') : undefined;
-    const format = options.canResume ? formatOf(path) : 'evt';
-    return new EventLines({ reader: readEvents(extname(path), options), bytes, digest, format, from: 0, linesBefore: 0 });
+    const format = (options.canResume || options.short) && isReadTwice(path) ? formatOf(path) : undefined;
+    return new EventLines({ reading: openReading(format ?? extname(path), options), bytes, digest, format: format ?? 'evt', from: 0 });
   }
 
   /** From behind a position; undefined when the file does not begin with the bytes that were read before it. */
   static resume(path: string, position: EventPosition, options: EventLinesOptions): EventLines | undefined {
-    const digest = digestOfStart(path, position.bytes);
+    const { bytes: from, line: lines, time, format } = position;
+    const digest = digestOfStart(path, from);
     if (digest?.copy().digest('hex') !== position.digest) return undefined;
-    const bytes = new EventBytes(path, { ...options, position: position.bytes });
-    const reader = readEvents(position.format, options);
-    reader.write(new TextEncoder().encode(prefaceOf(position)));
-    return new EventLines({ reader, bytes, digest, format: position.format, from: position.bytes, linesBefore: position.line - 1 });
+    const bytes = new EventBytes(path, { ...options, position: from });
+    const reading = openReading(format, { ...options, from: { lines, time } });
+    return new EventLines({ reading, bytes, digest, format, from });
   }
 
   /** Bytes of the file, when it is one, and how many of them have been read. */
   get progress(): { readonly size: number | undefined; readonly read: number } {
     return { size: this.#bytes.size, read: this.#restAt };
+  }
+
+  /** Events that went the short way. */
+  get entered(): number {
+    return this.#reading.entered;
   }
 
   /** The next piece; undefined at the end. With `stopAtEvent` it is one line, or what is left of one. */
@@ -84,7 +90,7 @@ export class EventLines {
     const end = stopAtEvent ? piece.indexOf(LINE_FEED) + 1 : 0;
     this.#rest = end === 0 ? NOTHING : piece.subarray(end);
     const results = this.#write(end === 0 ? piece : piece.subarray(0, end));
-    return { results, position: end === 0 ? undefined : this.#positionBehind(results.at(-1)) };
+    return { results, position: end === 0 ? undefined : this.#position() };
   }
 
   close(): void {
@@ -94,41 +100,34 @@ export class EventLines {
   #end(): EventPiece | undefined {
     if (this.#hasEnded) return undefined;
     this.#hasEnded = true;
-    return { results: this.#numbered(this.#reader.end()), position: undefined };
+    return { results: this.#reading.end(), position: undefined };
   }
 
   #write(piece: Uint8Array): readonly ReadResult[] {
     this.#digest?.update(piece);
     this.#restAt += piece.length;
-    return this.#numbered(this.#reader.write(piece));
+    return this.#reading.write(piece);
   }
 
-  #positionBehind(last: ReadResult | undefined): EventPosition | undefined {
-    if (last?.kind !== 'event' || !this.#digest) return undefined;
+  /** Called between two lines. */
+  #position(): EventPosition | undefined {
+    const at: ReaderPosition | undefined = this.#reading.position;
+    if (!at || !this.#digest) return undefined;
     const digest = this.#digest.copy().digest('hex');
-    return { bytes: this.#restAt, digest, line: last.line, time: last.event.fallbackTime, format: this.#format };
-  }
-
-  #numbered(results: readonly ReadResult[]): readonly ReadResult[] {
-    if (this.#linesBefore === 0) return results;
-    return results.map((result) => {
-      if (result.kind !== 'unreadable') return { ...result, line: result.line + this.#linesBefore };
-      return { ...result, diagnostic: { ...result.diagnostic, line: result.diagnostic.line + this.#linesBefore } };
-    });
+    return { bytes: this.#restAt, digest, line: at.lines, time: at.time, format: this.#format };
   }
 }
 
 interface EventLinesParts {
-  readonly reader: EventReader;
+  readonly reading: EventReading;
   readonly bytes: EventBytes;
   readonly digest: Hash | undefined;
   readonly format: EventPosition['format'];
   readonly from: number;
-  readonly linesBefore: number;
 }
 
 /** How many events a file holds; undefined when it can be read only once. */
-export function countEvents(path: string, options: ReaderOptions): number | undefined {
+export function countEvents(path: string, options: Pick<EventLinesOptions, 'schemas'>): number | undefined {
   if (!isReadTwice(path)) return undefined;
   const lines = EventLines.open(path, { ...options, preload: false, canResume: false });
   try {
@@ -147,12 +146,6 @@ export function countEvents(path: string, options: ReaderOptions): number | unde
 export function isReadTwice(path: string): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat === undefined || stat.isFile() || stat.isDirectory();
-}
-
-/** A line that brings a fresh reader to where another one was. */
-function prefaceOf({ format, time }: EventPosition): string {
-  if (format === 'evt') return `BATCH ${time}\n`;
-  return `${JSON.stringify({ event_type: 'BeforeCheckpoint', timestamp: timestampText(time) })}\n`;
 }
 
 /** By the extension; for one that says nothing, by the first character that is no blank. */

@@ -1,0 +1,100 @@
+import { readEvents } from '../../shared/events/event-reader.ts';
+import type { EventReader, ReaderPosition, ReadResult } from '../../shared/events/reading/read-result.ts';
+import { EventSchemas } from '../../shared/events/schema.ts';
+import type { EventEntries } from '../../worker/engine/fusion/event-entry.ts';
+import { type ByteReader, createByteReader } from '../../worker/engine/reading/byte-reader.ts';
+
+/** Where events go at once, for who need not see each of them. */
+export interface ShortWay {
+  /** Events that are as foretold enter here. */
+  readonly entries: EventEntries;
+  /** Takes everything else, in order with them. */
+  readonly take: (result: ReadResult) => void;
+}
+
+/** How the bytes of a file become events. */
+export interface EventReading extends EventReader {
+  /** Behind the last whole line; undefined for a reader that does not know. */
+  readonly position: ReaderPosition | undefined;
+  /** Events that went the short way: no result tells of them. */
+  readonly entered: number;
+}
+
+export interface EventReadingOptions {
+  readonly schemas?: EventSchemas | undefined;
+  readonly from?: ReaderPosition | undefined;
+  readonly short?: ShortWay | undefined;
+}
+
+/** `format` is an extension, with or without its point; the short way is for `evt` and `jsonl` alone. */
+export function openReading(format: string, { schemas, from, short }: EventReadingOptions): EventReading {
+  if (short && (format === 'evt' || format === 'jsonl')) {
+    const { entries, take: slow } = short;
+    return new ShortReading(
+      createByteReader(entries, { format, schemas: schemas ?? new EventSchemas([]), slow, decode: asciiDecoder(), ...(from && { from }) }),
+    );
+  }
+  const reader = readEvents(format, schemas === undefined ? {} : { schemas });
+  if (from && 'position' in reader) reader.position = from;
+  return new FullReading(reader);
+}
+
+class FullReading implements EventReading {
+  readonly #reader: EventReader & { readonly position?: ReaderPosition };
+  readonly entered = 0;
+
+  constructor(reader: EventReader) {
+    this.#reader = reader;
+  }
+
+  get position(): ReaderPosition | undefined {
+    return this.#reader.position;
+  }
+
+  write(chunk: Uint8Array): ReadResult[] {
+    return this.#reader.write(chunk);
+  }
+
+  end(): ReadResult[] {
+    return this.#reader.end();
+  }
+}
+
+class ShortReading implements EventReading {
+  readonly #reader: ByteReader;
+
+  constructor(reader: ByteReader) {
+    this.#reader = reader;
+  }
+
+  get position(): ReaderPosition {
+    return this.#reader.position;
+  }
+
+  get entered(): number {
+    return this.#reader.entered;
+  }
+
+  write(chunk: Uint8Array): ReadResult[] {
+    this.#reader.read(chunk);
+    return [];
+  }
+
+  end(): ReadResult[] {
+    this.#reader.end();
+    return [];
+  }
+}
+
+/** Makes strings of ASCII bytes; the readers ask again and again for parts of the same ones. */
+function asciiDecoder(): (bytes: Uint8Array, start: number, end: number) => string {
+  let known = new Uint8Array();
+  let buffer = Buffer.from(known);
+  return (bytes, start, end) => {
+    if (bytes !== known) {
+      known = bytes as typeof known;
+      buffer = Buffer.from(known.buffer, known.byteOffset, known.length);
+    }
+    return buffer.toString('latin1', start, end);
+  };
+}
