@@ -63,15 +63,15 @@ function answerPreflight(origins: Origins, { headers }: FastifyRequest, reply: F
 function guard<Caller>(request: FastifyRequest, options: GuardOptions<Caller>): void {
   const { callers, origins, refusal } = options;
   const { access, isProbe, isWebSocket } = request.routeOptions.config;
-  if (isProbe) return;
+  if (isProbe && access === 'open') return;
   const key = callerOf(request, callers);
-  limitRate(request, options, 'error' in key ? undefined : key.caller);
+  if (!isProbe) limitRate(request, options, 'error' in key ? undefined : key.caller);
   if (access === 'key' || access === 'admin') {
     if ('error' in key) throw key.error;
     request.caller = key.caller;
   }
   refuseForeignPages(request, { origins, isStrict: isWebSocket === true || !callers.isAuthenticationOn });
-  const refused = access === 'open' || access === undefined ? undefined : refusal();
+  const refused = isProbe || access === 'open' || access === undefined ? undefined : refusal();
   if (refused) throw refused;
   if (access === 'admin' && !callers.isAdmin(request.caller as Caller)) {
     throw new CepError('forbidden', 'this path needs the key of the server itself');

@@ -1,6 +1,5 @@
 import type { LogFields, Logger, LogLevel } from './logger.ts';
 import type { MetricRegistry } from './metric-registry.ts';
-import type { LabelsOf, MetricName } from './metrics-table.ts';
 
 /** What happens inside and is worth a line: how bad it is, the message, and what it moves. Messages never vary; fields do. */
 interface InternalEvent<Fields extends LogFields> {
@@ -15,20 +14,6 @@ function event<Fields extends LogFields>(
   count?: (metrics: MetricRegistry, fields: Fields) => void,
 ): InternalEvent<Fields> {
   return count === undefined ? { level, message } : { level, message, count };
-}
-
-/** Counts one for a metric whose labels are fields of the event. */
-function counts<N extends MetricName>(name: N): (metrics: MetricRegistry, fields: LabelsOf<N>) => void {
-  return (metrics, fields) => metrics.count(name, fields);
-}
-
-interface OfPipeline extends LogFields {
-  readonly tenant: string;
-  readonly pipeline: string;
-}
-
-interface OfConnector extends OfPipeline {
-  readonly connector: string;
 }
 
 interface OfRequest extends LogFields {
@@ -54,19 +39,6 @@ export const internalEvents = {
   ),
   CertificatesReloaded: event<{ cert: string }>('info', 'Certificates reloaded'),
   CertificatesNotReloaded: event<{ error: string }>('error', 'Certificates not reloaded; the old ones stay in use'),
-
-  PipelineDeployed: event<OfPipeline>('info', 'Pipeline deployed'),
-  PipelineReloaded: event<OfPipeline>('info', 'Pipeline reloaded'),
-  PipelineStarted: event<OfPipeline>('info', 'Pipeline started'),
-  PipelineStopped: event<OfPipeline>('info', 'Pipeline stopped'),
-  PipelineDeleted: event<OfPipeline>('info', 'Pipeline deleted'),
-  PipelineRecovered: event<OfPipeline>('info', 'Pipeline recovered'),
-  PipelineFailed: event<OfPipeline & { error: string }>('error', 'Pipeline failed'),
-  CheckpointFailed: event<OfPipeline & { error: string }>('error', 'Checkpoint failed'),
-  CircuitBreakerOpened: event<OfConnector>('warn', 'Circuit breaker opened'),
-  CircuitBreakerHalfOpen: event<OfConnector>('info', 'Circuit breaker half-open'),
-  CircuitBreakerClosed: event<OfConnector>('info', 'Circuit breaker closed'),
-  DeadLetterWritten: event<OfConnector & { error: string }>('warn', 'DLQ write', counts('cep_dlq_events_total')),
 
   AuditRecord: event<OfRequest & { who: string; operation: string; status: number }>('info', 'Audit'),
   RequestAnswered: event<OfRequest & { status: number; ms: number }>('debug', 'Request answered'),

@@ -23,7 +23,9 @@ interface Family {
   readonly name: MetricName;
   readonly descriptor: MetricDescriptor;
   readonly series: Map<string, SeriesText>;
-  collector: Collector | undefined;
+  readonly collectors: Collector[];
+  /** Heads of what was collected, by labels; kept from one scrape to the next. */
+  collectedHeads: Map<string, readonly string[]>;
 }
 
 interface SeriesText extends Series {
@@ -44,7 +46,7 @@ export class MetricRegistry {
 
   constructor() {
     for (const [name, descriptor] of Object.entries(metrics) as [MetricName, MetricDescriptor][]) {
-      this.#families.set(name, { name, descriptor, series: new Map(), collector: undefined });
+      this.#families.set(name, { name, descriptor, series: new Map(), collectors: [], collectedHeads: new Map() });
     }
   }
 
@@ -84,9 +86,9 @@ export class MetricRegistry {
     return found ? (this.#values[found.slot] as number) : 0;
   }
 
-  /** From now on the metric is read from here at every scrape, besides the series that are counted. */
+  /** From now on the metric is read from here too at every scrape. No two samples may have the same labels. */
   collect(name: MetricName, collector: Collector): void {
-    this.#family(name).collector = collector;
+    this.#family(name).collectors.push(collector);
   }
 
   /** Forgets all series that have these label values, as those of a deleted pipeline. */
@@ -125,12 +127,18 @@ export class MetricRegistry {
     }
   }
 
-  *#seriesLines({ name, descriptor, series, collector }: Family): Generator<string> {
+  *#seriesLines(family: Family): Generator<string> {
+    const { name, descriptor, series, collectors, collectedHeads } = family;
     const values = this.#values;
     for (const { slot, heads } of series.values()) yield textOf(heads, values, slot);
-    for (const { labels, value } of collector?.() ?? []) {
-      yield textOf(headsOf(name, descriptor, labels), typeof value === 'number' ? [value] : [...Array.from(value.counts), value.sum], 0);
+    const seen = new Map<string, readonly string[]>();
+    for (const { labels, value } of collectors.flatMap((collector) => [...collector()])) {
+      const key = labels.join('\0');
+      const heads = collectedHeads.get(key) ?? headsOf(name, descriptor, labels);
+      seen.set(key, heads);
+      yield typeof value === 'number' ? `${heads[0]}${value}\n` : textOf(heads, [...Array.from(value.counts), value.sum], 0);
     }
+    family.collectedHeads = seen;
   }
 
   #family(name: MetricName): Family {

@@ -12,7 +12,6 @@ export interface MetricDescriptor {
 }
 
 const latencyBucketsSeconds = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1] as const;
-const durationBucketsSeconds = [0.001, 0.01, 0.1, 1, 10, 60] as const;
 const ofPipeline = ['tenant', 'pipeline'] as const;
 
 export const metrics = {
@@ -39,21 +38,25 @@ export const metrics = {
     labels: [...ofPipeline, 'event_type', 'field'],
   },
   cep_events_late_total: { type: 'counter', help: 'Events whose window, run or join had ended.', labels: ofPipeline },
+  cep_events_refused_total: { type: 'counter', help: 'Events refused by a quota, a full queue or a budget.', labels: ofPipeline },
   cep_dlq_events_total: { type: 'counter', help: 'Dead letters written, by connector.', labels: [...ofPipeline, 'connector'] },
-  cep_dlq_dropped_total: { type: 'counter', help: 'Dead letters that fell out of the ring in memory.', labels: ofPipeline },
+  cep_dlq_dropped_total: {
+    type: 'counter',
+    help: 'Dead letters that fell out of the ring in memory.',
+    labels: [...ofPipeline, 'connector'],
+  },
   cep_connector_state: { type: 'gauge', help: 'Circuit breaker: 0 closed, 1 half-open, 2 open.', labels: [...ofPipeline, 'connector'] },
   cep_runs_active: { type: 'gauge', help: 'Partial matches that are open.', labels: ofPipeline },
   cep_runs_dropped_total: { type: 'counter', help: 'Partial matches that were given up, by reason.', labels: [...ofPipeline, 'reason'] },
   cep_tap_total: { type: 'counter', help: 'Rows that passed a tap, by its name.', labels: [...ofPipeline, 'name'] },
   cep_state_bytes: { type: 'gauge', help: 'State of a pipeline.', labels: ofPipeline },
-  cep_checkpoint_seconds: {
-    type: 'histogram',
-    help: 'Time that a checkpoint took.',
-    labels: ofPipeline,
-    buckets: durationBucketsSeconds,
-  },
+  cep_checkpoint_seconds: { type: 'gauge', help: 'Time that the last checkpoint took.', labels: ofPipeline },
   cep_checkpoint_age_seconds: { type: 'gauge', help: 'Time since the last checkpoint.', labels: ofPipeline },
-  cep_queue_depth: { type: 'gauge', help: 'Requests that wait for the engine of a pipeline.', labels: ofPipeline },
+  cep_queue_depth: { type: 'gauge', help: 'Events that wait for the engine of a pipeline.', labels: ofPipeline },
+  cep_engine_queue_bytes: { type: 'gauge', help: 'Bytes that wait for an engine thread.', labels: ['thread'] },
+  cep_engine_restarts_total: { type: 'counter', help: 'Engine threads that were replaced.', labels: ['thread'] },
+  cep_wal_bytes: { type: 'gauge', help: 'Events on disk that no checkpoint holds yet.', labels: [] },
+  cep_storage_failures_total: { type: 'counter', help: 'Failures of the state directory.', labels: [] },
 
   cep_loop_delay_seconds: { type: 'gauge', help: 'Delay of the event loop, by thread and quantile.', labels: ['thread', 'quantile'] },
   cep_http_requests_total: { type: 'counter', help: 'Requests answered, by route and status.', labels: ['route', 'status'] },

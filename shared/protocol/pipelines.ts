@@ -1,0 +1,127 @@
+import Type from 'typebox';
+import { pageMembers } from './paging.ts';
+import { diagnosticSchema } from './program.ts';
+
+const strict = { additionalProperties: false } as const;
+const count = Type.Integer({ minimum: 0 });
+const epochMs = Type.Number({ description: 'Epoch milliseconds.' });
+const names = Type.Array(Type.String());
+const labels = Type.Record(Type.String(), Type.String());
+
+export const pipelineStatuses = ['starting', 'running', 'degraded', 'draining', 'stopped', 'failed'] as const;
+const status = Type.String({ enum: [...pipelineStatuses] });
+
+export const deployRequestSchema = Type.Object(
+  { name: Type.String({ minLength: 1, maxLength: 255 }), source: Type.String(), labels: Type.Optional(labels) },
+  strict,
+);
+
+export const deployedSchema = Type.Object(
+  { id: Type.String(), name: Type.String(), status, warnings: Type.Array(diagnosticSchema) },
+  strict,
+);
+
+export const pipelineSchema = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    status,
+    source: Type.String(),
+    version: Type.Integer({ minimum: 1, description: '1, and one more for each reload.' }),
+    labels: Type.Optional(labels),
+    created_at: epochMs,
+    updated_at: epochMs,
+    uptime_secs: Type.Number({ minimum: 0 }),
+    events_processed: count,
+    output_events_emitted: count,
+    alerts_generated: count,
+    error: Type.Optional(Type.String({ description: 'Why it is failed or degraded.' })),
+  },
+  strict,
+);
+
+export const pipelineListSchema = Type.Object({ pipelines: Type.Array(pipelineSchema), ...pageMembers }, strict);
+
+export const deletedSchema = Type.Object({ deleted: Type.Boolean() }, strict);
+
+export const reloadRequestSchema = Type.Object(
+  { source: Type.String(), dry_run: Type.Optional(Type.Boolean()), accept_reset: Type.Optional(Type.Boolean()) },
+  strict,
+);
+
+export const reloadReportSchema = Type.Object(
+  {
+    reloaded: Type.Boolean({ description: 'False for a dry run.' }),
+    added: names,
+    removed: names,
+    preserved: names,
+    reset: names,
+    changed: names,
+    warnings: Type.Array(diagnosticSchema),
+  },
+  strict,
+);
+
+export const pipelineMetricsSchema = Type.Object(
+  {
+    pipeline_id: Type.String(),
+    events_processed: count,
+    output_events_emitted: count,
+    alerts_generated: count,
+    events_invalid: count,
+    events_incomplete: count,
+    events_late: count,
+    events_refused: count,
+    events_in_flight: count,
+    dlq_events: count,
+    active_runs: count,
+    state_bytes: count,
+    uptime_secs: Type.Number({ minimum: 0 }),
+    latency: Type.Object({ p50_us: Type.Number(), p95_us: Type.Number(), p99_us: Type.Number() }, strict),
+    streams: Type.Array(
+      Type.Object(
+        {
+          name: Type.String(),
+          events_in: count,
+          events_out: count,
+          late: count,
+          failures: count,
+          suppressed: count,
+          runs_active: count,
+          queue_size: count,
+          runs_dropped: Type.Record(Type.String(), count),
+          taps: Type.Record(Type.String(), count),
+        },
+        strict,
+      ),
+    ),
+  },
+  strict,
+);
+
+export const deadLettersSchema = Type.Object(
+  { entries: Type.Array(Type.Record(Type.String(), Type.Unknown(), { description: 'A line of the dead-letter file.' })), ...pageMembers },
+  strict,
+);
+export const replayedSchema = Type.Object({ replayed: count, failed: count }, strict);
+export const clearedSchema = Type.Object({ cleared: count }, strict);
+
+export const programMessagesSchema = Type.Object(
+  {
+    messages: Type.Array(
+      Type.Object(
+        {
+          sequence: Type.Integer(),
+          time: epochMs,
+          stream: Type.String(),
+          level: Type.String({ enum: ['debug', 'info', 'warn', 'error'] }),
+          kind: Type.String(),
+          message: Type.String(),
+          data: Type.Unknown(),
+        },
+        strict,
+      ),
+    ),
+  },
+  strict,
+);

@@ -1,0 +1,31 @@
+/** Output events as JSON text. Fields come from the engine's thread as text already, so nothing is written twice. */
+import type { Output } from '../runtime/service.ts';
+
+const names = new Map<string, string>();
+const namesMax = 10_000;
+
+/** A name in quotes; the few names there are, are quoted once. */
+export function quoted(name: string): string {
+  const known = names.get(name);
+  if (known !== undefined) return known;
+  if (names.size >= namesMax) names.clear();
+  const made = JSON.stringify(name);
+  names.set(name, made);
+  return made;
+}
+
+/** `{event_type, timestamp, fields}`, as answers to an injection show it. */
+export function outputInAnswer({ eventType, timestamp, fieldsJson }: Output): string {
+  return `{"event_type":${quoted(eventType)},"timestamp":${timestamp},"fields":${fieldsJson}}`;
+}
+
+/** `{event_type, timestamp, data}`, as the stream of a pipeline's outputs shows it. */
+export function outputInStream({ eventType, timestamp, fieldsJson }: Output): string {
+  return `{"event_type":${quoted(eventType)},"timestamp":${timestamp},"data":${fieldsJson}}`;
+}
+
+/** A WebSocket message; `pipelineId` of an attached pipeline. */
+export function outputMessage({ stream, eventType, timestamp, fieldsJson }: Output, pipelineId?: string): string {
+  const whose = pipelineId === undefined ? '' : `,"pipeline_id":${quoted(pipelineId)}`;
+  return `{"type":"output_event","stream":${quoted(stream)},"event_type":${quoted(eventType)},"timestamp":${timestamp},"data":${fieldsJson}${whose}}`;
+}

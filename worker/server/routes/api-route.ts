@@ -1,0 +1,45 @@
+import { CepError } from '../../../shared/errors/error.ts';
+import { type Route, routeMaker } from '../../../shared/http/route.ts';
+import type { Access, ProgramDiagnostic, ReloadReport } from '../../runtime/service.ts';
+import { diagnosticWire, reloadWire } from '../wire.ts';
+
+/** Declares a route of the server. */
+export const apiRoute = routeMaker<Access>();
+export type ApiRoute = Route<Access>;
+
+export const pipelinePath = '/api/v1/pipelines/{id}';
+
+/** Names the details of a refused program, or of a refused reload, as the interface does. */
+export async function withWireDetails<T>(action: Promise<T>): Promise<T> {
+  try {
+    return await action;
+  } catch (error) {
+    throw error instanceof CepError ? wireError(error) : error;
+  }
+}
+
+/** The same error with its details as the interface names them. */
+export function wireError(error: CepError): CepError {
+  const { code, message, details, hint, retryAfterSeconds } = error;
+  const wire = detailsWire(details);
+  if (wire === details) return error;
+  return new CepError(code, message, {
+    details: wire,
+    cause: error,
+    ...(hint === undefined ? {} : { hint }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  });
+}
+
+function detailsWire(details: unknown): unknown {
+  if (Array.isArray(details) && details.every(isDiagnostic)) return details.map(diagnosticWire);
+  return isReloadReport(details) ? reloadWire(details) : details;
+}
+
+function isDiagnostic(value: unknown): value is ProgramDiagnostic {
+  return typeof value === 'object' && value !== null && 'severity' in value && 'endLine' in value;
+}
+
+function isReloadReport(value: unknown): value is ReloadReport {
+  return typeof value === 'object' && value !== null && 'reloaded' in value && 'preserved' in value;
+}

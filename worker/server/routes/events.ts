@@ -1,0 +1,83 @@
+import { Answer } from '../../../shared/http/answer.ts';
+import { isLinesOfJson } from '../../../shared/http/bodies.ts';
+import { flagParameter } from '../../../shared/http/query.ts';
+import { idempotencyKeyOf } from '../../../shared/http/register-route.ts';
+import type { Call } from '../../../shared/http/route.ts';
+import { limits } from '../../../shared/limits.ts';
+import { batchInjectedSchema, eventBatchSchema, eventSchema, injectedSchema } from '../../../shared/protocol/events.ts';
+import type { InjectProblem, InjectRequest, InjectResult, Runtime } from '../../runtime/service.ts';
+import { outputInAnswer } from '../output-text.ts';
+import { type ApiRoute, apiRoute, pipelinePath } from './api-route.ts';
+
+const refusals = [
+  'pipeline_not_found',
+  'pipeline_not_running',
+  'queue_full',
+  'quota_exceeded',
+  'not_durable',
+  'storage_unavailable',
+] as const;
+
+const durable = flagParameter('durable', 'Answer only when the events are on disk.', false);
+
+/** Handing events to a pipeline. Bodies go to its engine's thread as they came; nothing of them is read here. */
+export function eventRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
+  return [
+    apiRoute({
+      method: 'POST',
+      path: `${pipelinePath}/events`,
+      operation: 'injectEvent',
+      summary: 'Hand over one event; the answer has the outputs it caused',
+      tag: 'events',
+      access: 'key',
+      bytes: { contentTypes: ['application/json'], bytesMax: limits.requestBodyBytesMax, schema: eventSchema },
+      query: { durable },
+      success: { 200: injectedSchema },
+      errors: [...refusals, 'invalid_event', 'budget_exceeded'],
+      idempotency: 'handler',
+      handle: async ({ caller, params, body, query, headers }) => {
+        const request: InjectRequest = { body, format: 'event', durable: query.durable, ...keyOf(headers) };
+        const { outputs } = await pipelines.inject(caller.tenantId, params.id, request);
+        return Answer.json(200, `{"accepted":true,"output_events":[${outputs.map(outputInAnswer).join(',')}]}`);
+      },
+    }),
+    apiRoute({
+      method: 'POST',
+      path: `${pipelinePath}/events-batch`,
+      operation: 'injectEvents',
+      summary: 'Hand over many events; each bad one is reported by its index',
+      tag: 'events',
+      access: 'key',
+      bytes: { contentTypes: ['application/json', 'application/x-ndjson'], bytesMax: limits.batchBodyBytesMax, schema: eventBatchSchema },
+      query: { durable, outputs: flagParameter('outputs', 'Answer with the output events.', true) },
+      success: { 200: batchInjectedSchema },
+      errors: refusals,
+      idempotency: 'handler',
+      handle: async ({ caller, params, body, query, headers }) => {
+        const format = isLinesOfJson(headers['content-type']) ? 'ndjson' : 'batch';
+        const request: InjectRequest = { body, format, ...query, ...keyOf(headers) };
+        return Answer.json(200, batchAnswer(await pipelines.inject(caller.tenantId, params.id, request), query.outputs));
+      },
+    }),
+  ];
+}
+
+function keyOf(headers: Call<unknown>['headers']): Pick<InjectRequest, 'idempotencyKey'> {
+  const idempotencyKey = idempotencyKeyOf({ headers });
+  return idempotencyKey === undefined ? {} : { idempotencyKey };
+}
+
+function batchAnswer({ accepted, rejected, errors, outputs, processingTimeUs }: InjectResult, hasOutputs: boolean): string {
+  const problems = JSON.stringify(errors.map(problemWire));
+  const outputEvents = hasOutputs ? `,"output_events":[${outputs.map(outputInAnswer).join(',')}]` : '';
+  return `{"accepted":${accepted},"rejected":${rejected},"errors":${problems}${outputEvents},"processing_time_us":${processingTimeUs}}`;
+}
+
+/** A problem of one event of a batch, as the interface names it. */
+export function problemWire({ index, code, message }: InjectProblem): {
+  readonly index: number;
+  readonly code: string;
+  readonly error: string;
+} {
+  return { index, code, error: message };
+}

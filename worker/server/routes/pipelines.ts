@@ -1,0 +1,212 @@
+import Type from 'typebox';
+import { CepError } from '../../../shared/errors/error.ts';
+import { Answer } from '../../../shared/http/answer.ts';
+import { limitParameter, offsetParameter, pageFacts, textParameter } from '../../../shared/http/query.ts';
+import {
+  deletedSchema,
+  deployedSchema,
+  deployRequestSchema,
+  pipelineListSchema,
+  pipelineMetricsSchema,
+  pipelineSchema,
+  programMessagesSchema,
+  reloadReportSchema,
+  reloadRequestSchema,
+} from '../../../shared/protocol/pipelines.ts';
+import { topologySchema, validationSchema } from '../../../shared/protocol/program.ts';
+import type { Runtime } from '../../runtime/service.ts';
+import { deployedWire, diagnosticWire, metricsWire, pipelineWire, reloadWire, topologyWire } from '../wire.ts';
+import { type ApiRoute, apiRoute, pipelinePath, withWireDetails } from './api-route.ts';
+
+const tag = 'pipelines';
+const unknownPipeline = ['pipeline_not_found'] as const;
+
+/** Deploying, listing, changing and removing pipelines, and looking into them. */
+export function pipelineRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
+  return [
+    apiRoute({
+      method: 'POST',
+      path: '/api/v1/pipelines',
+      operation: 'deployPipeline',
+      summary: 'Deploy a program as a pipeline',
+      tag,
+      access: 'key',
+      body: deployRequestSchema,
+      success: { 201: deployedSchema },
+      errors: ['parse_error', 'validation_error', 'name_taken', 'quota_exceeded', 'connector_error'],
+      idempotency: 'answer',
+      isAudited: true,
+      handle: async ({ caller, body: { name, source, labels } }) =>
+        deployedWire(await withWireDetails(pipelines.deploy(caller.tenantId, { name, source, ...(labels ? { labels } : {}) }))),
+    }),
+    apiRoute({
+      method: 'GET',
+      path: '/api/v1/pipelines',
+      operation: 'listPipelines',
+      summary: 'List the pipelines of the tenant, oldest first',
+      tag,
+      access: 'key',
+      query: { limit: limitParameter, offset: offsetParameter },
+      success: { 200: pipelineListSchema },
+      errors: ['invalid_limit', 'invalid_offset'],
+      handle: ({ caller, query }) => {
+        const { pipelines: entries, total } = pipelines.list(caller.tenantId, query);
+        return { pipelines: entries.map(pipelineWire), ...pageFacts({ total, ...query }) };
+      },
+    }),
+    apiRoute({
+      method: 'GET',
+      path: pipelinePath,
+      operation: 'getPipeline',
+      summary: 'Show a pipeline',
+      tag,
+      access: 'key',
+      success: { 200: pipelineSchema },
+      errors: unknownPipeline,
+      handle: ({ caller, params }) => pipelineWire(pipelines.get(caller.tenantId, params.id)),
+    }),
+    apiRoute({
+      method: 'DELETE',
+      path: pipelinePath,
+      operation: 'deletePipeline',
+      summary: 'Remove a pipeline and its state',
+      tag,
+      access: 'key',
+      success: { 200: deletedSchema },
+      errors: unknownPipeline,
+      isAudited: true,
+      handle: async ({ caller, params }) => {
+        await pipelines.delete(caller.tenantId, params.id);
+        return { deleted: true };
+      },
+    }),
+    ...lifecycleRoutes({ pipelines }),
+    ...insightRoutes({ pipelines }),
+  ];
+}
+
+type Owner = Pick<Runtime, 'pipelines'>;
+
+function lifecycleRoutes({ pipelines }: Owner): readonly ApiRoute[] {
+  return [
+    apiRoute({
+      method: 'POST',
+      path: `${pipelinePath}/stop`,
+      operation: 'stopPipeline',
+      summary: 'Finish what was accepted, keep the state, take no more events',
+      tag,
+      access: 'key',
+      success: { 200: pipelineSchema },
+      errors: unknownPipeline,
+      isAudited: true,
+      handle: async ({ caller, params }) => pipelineWire(await pipelines.stop(caller.tenantId, params.id)),
+    }),
+    apiRoute({
+      method: 'POST',
+      path: `${pipelinePath}/start`,
+      operation: 'startPipeline',
+      summary: 'Go on with the state of the last stop',
+      tag,
+      access: 'key',
+      success: { 200: pipelineSchema },
+      errors: [...unknownPipeline, 'connector_error'],
+      isAudited: true,
+      handle: async ({ caller, params }) => pipelineWire(await withWireDetails(pipelines.start(caller.tenantId, params.id))),
+    }),
+    apiRoute({
+      method: 'POST',
+      path: `${pipelinePath}/reload`,
+      operation: 'reloadPipeline',
+      summary: 'Replace the program between two events; unchanged operators keep their state',
+      tag,
+      access: 'key',
+      body: reloadRequestSchema,
+      success: { 200: reloadReportSchema },
+      errors: [...unknownPipeline, 'parse_error', 'quota_exceeded', 'state_would_reset', 'pipeline_not_running'],
+      idempotency: 'answer',
+      isAudited: true,
+      handle: async ({ caller, params, body: { source, dry_run: dryRun, accept_reset: acceptReset } }) =>
+        reloadWire(
+          await withWireDetails(
+            pipelines.reload(caller.tenantId, params.id, {
+              source,
+              ...(dryRun === undefined ? {} : { dryRun }),
+              ...(acceptReset === undefined ? {} : { acceptReset }),
+            }),
+          ),
+        ),
+    }),
+    apiRoute({
+      method: 'POST',
+      path: '/api/v1/validate',
+      operation: 'validateProgram',
+      summary: 'Check a program without deploying it',
+      tag,
+      access: 'key',
+      body: Type.Object({ source: Type.String() }, { additionalProperties: false }),
+      success: { 200: validationSchema },
+      handle: async ({ body: { source } }) => {
+        const diagnostics = await pipelines.validate(source);
+        return { valid: diagnostics.every(({ severity }) => severity !== 'error'), diagnostics: diagnostics.map(diagnosticWire) };
+      },
+    }),
+  ];
+}
+
+function insightRoutes({ pipelines }: Owner): readonly ApiRoute[] {
+  return [
+    apiRoute({
+      method: 'GET',
+      path: `${pipelinePath}/metrics`,
+      operation: 'getPipelineMetrics',
+      summary: 'Show what a pipeline has counted',
+      tag,
+      access: 'key',
+      success: { 200: pipelineMetricsSchema },
+      errors: unknownPipeline,
+      handle: async ({ caller, params }) => metricsWire(await pipelines.metrics(caller.tenantId, params.id)),
+    }),
+    apiRoute({
+      method: 'GET',
+      path: `${pipelinePath}/topology`,
+      operation: 'getPipelineTopology',
+      summary: 'Show how events flow through a pipeline',
+      tag,
+      access: 'key',
+      success: { 200: topologySchema },
+      errors: unknownPipeline,
+      handle: ({ caller, params }) => topologyWire(pipelines.topology(caller.tenantId, params.id)),
+    }),
+    apiRoute({
+      method: 'GET',
+      path: `${pipelinePath}/explain`,
+      operation: 'explainStream',
+      summary: 'Say why a stream gave what it gave, or nothing',
+      tag,
+      access: 'key',
+      query: { stream: textParameter('Name of the stream.'), key: textParameter('Values of its partition key.') },
+      success: { 200: Type.Record(Type.String(), Type.Unknown()) },
+      errors: [...unknownPipeline, 'validation_error'],
+      handle: async ({ caller, params, query: { stream, key } }) => {
+        if (stream === undefined) throw new CepError('validation_error', "lacks the query parameter 'stream'");
+        return Answer.json(200, await pipelines.explain(caller.tenantId, params.id, { stream, ...(key === undefined ? {} : { key }) }));
+      },
+    }),
+    apiRoute({
+      method: 'GET',
+      path: `${pipelinePath}/messages`,
+      operation: 'listProgramMessages',
+      summary: 'Show what the program printed and logged last',
+      tag,
+      access: 'key',
+      query: { limit: limitParameter },
+      success: { 200: programMessagesSchema },
+      errors: [...unknownPipeline, 'invalid_limit'],
+      handle: ({ caller, params, query: { limit } }) => ({
+        messages: pipelines
+          .programLog(caller.tenantId, params.id, limit)
+          .map(({ dataJson, ...line }) => ({ ...line, data: JSON.parse(dataJson) })),
+      }),
+    }),
+  ];
+}

@@ -1,0 +1,59 @@
+import { CepError } from '../../../shared/errors/error.ts';
+import { Answer } from '../../../shared/http/answer.ts';
+import { envelopeOf } from '../../../shared/http/error-envelope.ts';
+import { healthSchema, readySchema } from '../../../shared/protocol/probes.ts';
+import type { Readiness, Runtime } from '../../runtime/service.ts';
+import { type ApiRoute, apiRoute } from './api-route.ts';
+
+const retryAfterSeconds = 1;
+
+/** Why requests are refused at the moment; undefined when they are not. */
+export function refusalOf({ ready, reason = 'starting' }: Readiness): CepError | undefined {
+  return ready ? undefined : new CepError('not_ready', `the server is ${reason}`, { retryAfterSeconds });
+}
+
+/** Whether the process lives, and whether it takes requests. */
+export function probeRoutes(runtime: Runtime, about: { readonly version: string; readonly startedAtMs: number }): readonly ApiRoute[] {
+  return [
+    apiRoute({
+      method: 'GET',
+      path: '/health',
+      operation: 'getHealth',
+      summary: 'Say that the process lives',
+      tag: 'probes',
+      access: 'open',
+      isProbe: true,
+      success: { 200: healthSchema },
+      handle: () => ({ status: 'healthy', uptime_seconds: (performance.now() - about.startedAtMs) / 1000, version: about.version }),
+    }),
+    apiRoute({
+      method: 'GET',
+      path: '/ready',
+      operation: 'getReadiness',
+      summary: 'Say whether requests are taken',
+      tag: 'probes',
+      access: 'open',
+      isProbe: true,
+      success: { 200: readySchema },
+      errors: ['not_ready'],
+      handle: ({ requestId }) => {
+        const state = runtime.readiness();
+        const refusal = refusalOf(state);
+        if (!refusal) return readyBody(state);
+        const body = { status: 'not_ready', engine_loaded: false, reason: state.reason ?? 'starting', ...envelopeOf(refusal, requestId) };
+        return new Answer(refusal.status, body, { 'retry-after': String(retryAfterSeconds) });
+      },
+    }),
+  ];
+}
+
+function readyBody({ pipelines, streams, eventsProcessed, outputEventsEmitted }: Readiness): unknown {
+  return {
+    status: 'ready',
+    engine_loaded: true,
+    pipelines,
+    streams_count: streams,
+    events_processed: eventsProcessed,
+    output_events_emitted: outputEventsEmitted,
+  };
+}

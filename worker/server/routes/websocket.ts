@@ -1,0 +1,30 @@
+import type { Runtime } from '../../runtime/service.ts';
+import { Connection } from '../streaming/connection.ts';
+import type { StreamClients } from '../streaming/stream-clients.ts';
+import { type ApiRoute, apiRoute } from './api-route.ts';
+
+/** `/ws`: a connection with a program of its own, which can follow deployed pipelines too. */
+export function webSocketRoute(runtime: Runtime, connections: StreamClients<Connection>): ApiRoute {
+  return apiRoute({
+    method: 'GET',
+    path: '/ws',
+    operation: 'openWebSocket',
+    summary: 'Open a WebSocket (subprotocol cep.v1; the key may stand in a subprotocol cep-auth.<key>)',
+    tag: 'events',
+    access: 'key',
+    keyInQuery: true,
+    success: { 101: 'The connection is a WebSocket' },
+    errors: ['upgrade_required', 'forbidden'],
+    webSocket: (socket, { caller, telemetry }) =>
+      connections.add(
+        new Connection({
+          socket,
+          access: caller,
+          runtime,
+          turns: connections.turns,
+          telemetry,
+          onClose: (connection) => connections.remove(connection),
+        }),
+      ),
+  });
+}

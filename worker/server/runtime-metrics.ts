@@ -1,0 +1,150 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { MetricRegistry, Sample } from '../../shared/telemetry/metric-registry.ts';
+import type { MetricName } from '../../shared/telemetry/metrics-table.ts';
+import type { PipelineScrape, Runtime, RuntimeMetrics } from '../runtime/service.ts';
+
+/** What was scraped less than this ago is not asked for again. */
+const freshMs = 50;
+
+type Fields = Readonly<Record<string, number>>;
+type PipelineSamples = (pipeline: PipelineScrape) => Iterable<{ readonly labels?: readonly string[]; readonly value: Sample['value'] }>;
+
+const single =
+  (value: (pipeline: PipelineScrape) => number): PipelineSamples =>
+  (pipeline) => [{ value: value(pipeline) }];
+
+const byName =
+  (values: (pipeline: PipelineScrape) => Fields): PipelineSamples =>
+  (pipeline) =>
+    Object.entries(values(pipeline)).map(([name, value]) => ({ labels: [name], value }));
+
+const byTwoNames =
+  (values: (pipeline: PipelineScrape) => Readonly<Record<string, Fields>>): PipelineSamples =>
+  (pipeline) =>
+    Object.entries(values(pipeline)).flatMap(([outer, inner]) =>
+      Object.entries(inner).map(([name, value]) => ({ labels: [outer, name], value })),
+    );
+
+const byStream =
+  (value: (stream: PipelineScrape['streams'][number]) => number): PipelineSamples =>
+  ({ streams }) =>
+    streams.map((stream) => ({ labels: [stream.name], value: value(stream) }));
+
+/** Metrics of pipelines, and what of a scrape they show; their labels begin with tenant and pipeline. */
+const pipelineMetrics: Readonly<Partial<Record<MetricName, PipelineSamples>>> = {
+  cep_events_total: byName(({ eventsByType }) => eventsByType),
+  cep_events_processed: byStream(({ eventsIn }) => eventsIn),
+  cep_output_events_total: byTwoNames(({ outputsByStream }) => outputsByStream),
+  cep_processing_latency_seconds: ({ latencyByStream }) =>
+    Object.entries(latencyByStream).map(([stream, value]) => ({ labels: [stream], value })),
+  cep_stream_queue_size: byStream(({ queueSize }) => queueSize),
+  cep_active_streams: single(({ status, streams }) => (status === 'running' || status === 'degraded' ? streams.length : 0)),
+  cep_events_invalid_total: single(({ eventsInvalid }) => eventsInvalid),
+  cep_events_incomplete_total: byTwoNames(({ incompleteFields }) => incompleteFields),
+  cep_events_late_total: single(({ eventsLate }) => eventsLate),
+  cep_events_refused_total: single(({ eventsRefused }) => eventsRefused),
+  cep_runs_active: single(({ activeRuns }) => activeRuns),
+  cep_runs_dropped_total: byName(({ streams }) => sumByName(streams.map(({ runsDropped }) => runsDropped))),
+  cep_tap_total: byName(({ streams }) => sumByName(streams.map(({ taps }) => taps))),
+  cep_state_bytes: single(({ stateBytes }) => stateBytes),
+  cep_checkpoint_seconds: single(({ checkpointSeconds }) => checkpointSeconds),
+  cep_checkpoint_age_seconds: single(({ checkpointAgeSeconds }) => checkpointAgeSeconds),
+  cep_queue_depth: single(({ eventsInFlight }) => eventsInFlight),
+};
+
+function sumByName(parts: readonly Fields[]): Fields {
+  const sums: Record<string, number> = Object.create(null);
+  for (const part of parts) for (const [name, value] of Object.entries(part)) sums[name] = (sums[name] ?? 0) + value;
+  return sums;
+}
+
+const breakerStates = { closed: 0, half_open: 1, open: 2 } as const;
+
+/** From now on a scrape of the registry shows what the runtime counts. */
+export function collectRuntime(registry: MetricRegistry, runtime: Pick<Runtime, 'scrape'>): void {
+  const latest = remembered(() => runtime.scrape());
+  for (const [name, samples] of Object.entries(pipelineMetrics) as [MetricName, PipelineSamples][]) {
+    registry.collect(name, () =>
+      latest().pipelines.flatMap((pipeline) => {
+        const owner = [pipeline.tenantId, pipeline.name];
+        return Array.from(samples(pipeline), ({ labels = [], value }) => ({ labels: [...owner, ...labels], value }));
+      }),
+    );
+  }
+  collectConnectors(registry, latest);
+  collectThreads(registry, latest);
+}
+
+function collectConnectors(registry: MetricRegistry, latest: () => RuntimeMetrics): void {
+  const ofConnectors = (value: (connector: RuntimeMetrics['connectors'][number]) => number) => (): Sample[] => {
+    const { pipelines, connectors } = latest();
+    const owners = new Map(pipelines.map(({ pipelineId, tenantId, name }) => [pipelineId, [tenantId, name]]));
+    return connectors.map((connector) => ({
+      labels: [...(owners.get(connector.pipelineId) ?? ['', connector.pipelineId]), connector.connector],
+      value: value(connector),
+    }));
+  };
+  registry.collect(
+    'cep_connector_state',
+    ofConnectors(({ state }) => breakerStates[state]),
+  );
+  registry.collect(
+    'cep_dlq_events_total',
+    ofConnectors(({ dlqEvents }) => dlqEvents),
+  );
+  registry.collect(
+    'cep_dlq_dropped_total',
+    ofConnectors(({ dlqDropped }) => dlqDropped),
+  );
+}
+
+function collectThreads(registry: MetricRegistry, latest: () => RuntimeMetrics): void {
+  registry.collect('cep_engine_queue_bytes', () => latest().threads.map(({ name, queueBytes }) => ({ labels: [name], value: queueBytes })));
+  registry.collect('cep_engine_restarts_total', () => latest().threads.map(({ name, restarts }) => ({ labels: [name], value: restarts })));
+  registry.collect('cep_wal_bytes', () => (latest().storage ? [{ labels: [], value: latest().storage?.walBytes ?? 0 }] : []));
+  registry.collect('cep_storage_failures_total', () => (latest().storage ? [{ labels: [], value: latest().storage?.failures ?? 0 }] : []));
+}
+
+function remembered<T>(ask: () => T): () => T {
+  let value: T | undefined;
+  let askedAtMs = Number.NEGATIVE_INFINITY;
+  return () => {
+    const nowMs = performance.now();
+    if (value === undefined || nowMs - askedAtMs > freshMs) value = ask();
+    askedAtMs = nowMs;
+    return value;
+  };
+}
+
+const quantiles = [50, 90, 99] as const;
+const nanosecondsPerSecond = 1e9;
+
+/** Metrics of the process itself: its event loop, and what every process of its kind shows. */
+export class ProcessMetrics {
+  readonly #registry = new Registry();
+  readonly #delay = monitorEventLoopDelay({ resolution: 10 });
+
+  constructor(registry: MetricRegistry) {
+    collectDefaultMetrics({ register: this.#registry });
+    this.#delay.enable();
+    registry.collect('cep_loop_delay_seconds', () => [
+      ...quantiles.map((quantile) => ({ labels: ['api', String(quantile / 100)], value: this.#seconds(this.#delay.percentile(quantile)) })),
+      { labels: ['api', '1'], value: this.#seconds(this.#delay.max) },
+    ]);
+  }
+
+  /** The text of the process metrics, in the Prometheus format. */
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  close(): void {
+    this.#delay.disable();
+    this.#registry.clear();
+  }
+
+  #seconds(nanoseconds: number): number {
+    return Number.isFinite(nanoseconds) ? nanoseconds / nanosecondsPerSecond : 0;
+  }
+}

@@ -1,0 +1,130 @@
+import type { FastifyInstance } from 'fastify';
+import { type Callers, createHttpApp, type HttpAppOptions } from '../../shared/http/http-app.ts';
+import type { Route } from '../../shared/http/route.ts';
+import type { TlsPair } from '../../shared/security/tls-files.ts';
+import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
+import type { Access, Runtime } from '../runtime/service.ts';
+import { eventRoutes } from './routes/events.ts';
+import { outputRoutes } from './routes/outputs.ts';
+import { pipelineRoutes } from './routes/pipelines.ts';
+import { probeRoutes, refusalOf } from './routes/probes.ts';
+import { scrapeRoute } from './routes/scrape.ts';
+import { stateRoutes } from './routes/state.ts';
+import { tenantRoutes } from './routes/tenants.ts';
+import { webSocketRoute } from './routes/websocket.ts';
+import { collectRuntime, ProcessMetrics } from './runtime-metrics.ts';
+import type { Connection } from './streaming/connection.ts';
+import type { EventStream } from './streaming/event-stream.ts';
+import { StreamClients } from './streaming/stream-clients.ts';
+
+export interface ServerOptions {
+  readonly runtime: Runtime;
+  readonly telemetry: Telemetry;
+  readonly version: string;
+  /** Requests per second of a client; 0 = no limit. */
+  readonly rateLimit: number;
+  readonly corsOrigins: readonly string[];
+  readonly trustedProxies?: readonly string[];
+  readonly tls?: TlsPair | undefined;
+  /** Serve `/metrics`. @default false */
+  readonly hasMetrics?: boolean;
+  /** `/metrics` on a port of its own asks for the server's key too. @default false */
+  readonly metricsNeedKey?: boolean;
+  /** Time between two signs of life to clients that follow outputs. @default 15 s */
+  readonly beatEveryMs?: number;
+  /** The same for WebSocket clients. @default 30 s */
+  readonly pingEveryMs?: number;
+}
+
+const beatEveryMsDefault = 15_000;
+const pingEveryMsDefault = 30_000;
+
+/** The HTTP side of a server: the API, and with metrics a second app for their own port. Neither listens yet. */
+export interface Server {
+  readonly api: FastifyInstance;
+  readonly metrics: FastifyInstance | undefined;
+  /** Everything that it serves. */
+  readonly routes: readonly Route<Access>[];
+  /** Sends clients that stay away: what they can still have they get. */
+  endStreams(): void;
+  /** Stops listening; waits for requests under way. */
+  close(): Promise<void>;
+}
+
+/** Builds the HTTP side of a server upon a runtime, which it neither starts nor stops. */
+export async function createServer(options: ServerOptions): Promise<Server> {
+  const { runtime, telemetry, hasMetrics = false, metricsNeedKey = false } = options;
+  const followers = new StreamClients<EventStream>({
+    transport: 'sse',
+    beatEveryMs: options.beatEveryMs ?? beatEveryMsDefault,
+    telemetry,
+  });
+  const connections = new StreamClients<Connection>({
+    transport: 'websocket',
+    beatEveryMs: options.pingEveryMs ?? pingEveryMsDefault,
+    telemetry,
+  });
+  collectRuntime(telemetry.metrics, runtime);
+  const processMetrics = hasMetrics ? new ProcessMetrics(telemetry.metrics) : undefined;
+  const render = async (): Promise<string> => `${await telemetry.metrics.render()}${(await processMetrics?.text()) ?? ''}`;
+  const routes: Route<Access>[] = [
+    ...probeRoutes(runtime, { version: options.version, startedAtMs: performance.now() }),
+    ...pipelineRoutes(runtime),
+    ...eventRoutes(runtime),
+    ...outputRoutes(runtime, followers, telemetry),
+    ...stateRoutes(runtime),
+    ...tenantRoutes(runtime),
+    webSocketRoute(runtime, connections),
+    ...(hasMetrics ? [scrapeRoute(render, 'admin')] : []),
+  ];
+  const api = await createHttpApp(appOptions(options, routes));
+  const metrics = hasMetrics
+    ? await createHttpApp(metricsOptions(options, scrapeRoute(render, metricsNeedKey ? 'admin' : 'open')))
+    : undefined;
+  const endStreams = (): void => {
+    followers.end();
+    connections.end();
+  };
+  const close = async (): Promise<void> => {
+    endStreams();
+    await Promise.all([api.close(), metrics?.close()]);
+    processMetrics?.close();
+  };
+  return { api, metrics, routes, endStreams, close };
+}
+
+function appOptions(options: ServerOptions, routes: readonly Route<Access>[]): HttpAppOptions<Access> {
+  const { runtime, telemetry, version, rateLimit, corsOrigins, trustedProxies = [], tls } = options;
+  return {
+    routes,
+    callers: callersOf(runtime),
+    telemetry,
+    about: { title: 'cep', version },
+    rateLimit,
+    now: () => performance.now(),
+    corsOrigins,
+    trustedProxies,
+    tls,
+    refusal: () => refusalOf(runtime.readiness()),
+    hasDocs: true,
+  };
+}
+
+/** Metrics on their own port: nothing else is served there. With a key they go over TLS where the API does. */
+function metricsOptions(options: ServerOptions, route: Route<Access>): HttpAppOptions<Access> {
+  const tls = options.metricsNeedKey ? options.tls : undefined;
+  return { ...appOptions({ ...options, tls, corsOrigins: [], rateLimit: 0 }, [route]), hasDocs: false };
+}
+
+function callersOf(runtime: Runtime): Callers<Access> {
+  const { tenants } = runtime;
+  return {
+    get isAuthenticationOn() {
+      return tenants.isAuthenticationOn;
+    },
+    authenticate: (key) => tenants.authenticate(key),
+    isAdmin: ({ role }) => role === 'admin',
+    nameOf: ({ tenantId, role }) => `${role} ${tenantId}`,
+    once: ({ caller, key, digest }, action) => runtime.once({ tenant: caller.tenantId, key, digest }, action),
+  };
+}

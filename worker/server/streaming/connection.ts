@@ -1,0 +1,216 @@
+import type { RawData, WebSocket } from 'ws';
+import { CepError } from '../../../shared/errors/error.ts';
+import { toCepError } from '../../../shared/http/error-envelope.ts';
+import { limits } from '../../../shared/limits.ts';
+import type { ServerMessage } from '../../../shared/protocol/websocket.ts';
+import type { Telemetry } from '../../../shared/telemetry/internal-events.ts';
+import type { Access, Runtime } from '../../runtime/service.ts';
+import { type ClientMessage, readMessage } from './client-message.ts';
+import { ConnectionProgram } from './connection-program.ts';
+import { OutputFeed } from './output-feed.ts';
+import type { Turns } from './turns.ts';
+
+/** Messages of a client that may be under way before its socket is no longer read. */
+const messagesUnderWayMax = 256;
+/** Answers that wait in the socket before it is no longer read. */
+const unreadBytesMax = limits.clientQueueBytesMax / 2;
+/** Time for a client to take something of a full queue. */
+const stallMsMax = 2_000;
+
+const closeCodes = { goingAway: 1001, slow: 1013 } as const;
+
+export interface ConnectionOptions {
+  readonly socket: WebSocket;
+  readonly access: Access;
+  readonly runtime: Runtime;
+  readonly turns: Turns;
+  readonly telemetry: Telemetry;
+  readonly onClose: (connection: Connection) => void;
+}
+
+/**
+ * One WebSocket client: its own program, and the pipelines it follows. Messages are answered in the order in which they came.
+ * What its client does not read stays in the rings of the pipelines, and the client's own messages are no longer read.
+ */
+export class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #program: ConnectionProgram;
+  readonly #attached = new Map<string, OutputFeed>();
+  readonly #startedAtMs = performance.now();
+  /** The messages under way, in order. */
+  #last: Promise<void> = Promise.resolve();
+  #underWay = 0;
+  /** Those of them that do not begin before everything before them is done. */
+  #inOrder = 0;
+  #isAlive = true;
+  #isClosed = false;
+  #stallTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    const { socket, access, runtime } = options;
+    this.#program = new ConnectionProgram({
+      pipelines: runtime.pipelines,
+      tenantId: access.tenantId,
+      feed: (pipelineId) => this.#feed(pipelineId, undefined),
+    });
+    socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
+    socket.on('pong', () => {
+      this.#isAlive = true;
+    });
+    socket.on('close', () => this.#close());
+  }
+
+  /** Asks whether the client is still there; one that did not answer the last time is cut. */
+  beat(): void {
+    const { socket } = this.#options;
+    if (this.#isAlive) socket.ping();
+    else socket.terminate();
+    this.#isAlive = false;
+  }
+
+  end(): void {
+    this.#options.socket.close(closeCodes.goingAway, 'the server stops');
+  }
+
+  #receive(data: RawData, isBinary: boolean): void {
+    const message = isBinary ? new CepError('invalid_json', 'found a binary message, expected JSON as text') : messageOf(data as Buffer);
+    const before = this.#last;
+    const isEvents = !(message instanceof CepError) && (message.type === 'event' || message.type === 'events');
+    // Events are handed over as they come, unless something before them still has to change what they go to.
+    const begun = isEvents && this.#inOrder === 0 ? this.#program.inject(message) : undefined;
+    const answered = begun ? before.then(() => begun) : before.then(() => this.#answerTo(message));
+    if (!begun) this.#inOrder++;
+    this.#underWay++;
+    this.#holdReading();
+    this.#last = answered
+      .then(
+        (answer) => this.#send(answer),
+        (error: unknown) => this.#sendError(error),
+      )
+      .then(() => {
+        if (!begun) this.#inOrder--;
+        this.#underWay--;
+        this.#holdReading();
+      });
+  }
+
+  async #answerTo(message: ClientMessage | CepError): Promise<ServerMessage> {
+    if (message instanceof CepError) throw message;
+    switch (message.type) {
+      case 'load':
+        return this.#program.load(message.source);
+      case 'event':
+      case 'events':
+        return this.#program.inject(message);
+      case 'status':
+        return this.#program.status((performance.now() - this.#startedAtMs) / 1000);
+      case 'attach':
+        return this.#attach(message.pipelineId);
+      case 'detach':
+        return this.#detach(message.pipelineId);
+      case 'ping':
+        return { type: 'pong' };
+    }
+  }
+
+  #attach(pipelineId: string): ServerMessage {
+    if (!this.#attached.has(pipelineId)) this.#attached.set(pipelineId, this.#feed(pipelineId, pipelineId));
+    return { type: 'attached', pipeline_id: pipelineId };
+  }
+
+  #detach(pipelineId: string | undefined): ServerMessage {
+    const id = pipelineId ?? [...this.#attached.keys()].at(-1);
+    const feed = id === undefined ? undefined : this.#attached.get(id);
+    if (id === undefined || !feed) throw new CepError('pipeline_not_found', 'this connection is not attached to such a pipeline');
+    feed.close();
+    this.#attached.delete(id);
+    return { type: 'detached', pipeline_id: id };
+  }
+
+  /** The pipeline is gone: the client is told as if it had detached. */
+  #detached(pipelineId: string, feed: OutputFeed): void {
+    feed.close();
+    if (this.#attached.get(pipelineId) === feed && this.#attached.delete(pipelineId)) {
+      this.#send({ type: 'detached', pipeline_id: pipelineId });
+    }
+  }
+
+  /** @param attachedId Undefined for the program of the connection itself. */
+  #feed(pipelineId: string, attachedId: string | undefined): OutputFeed {
+    const { access, runtime, turns, telemetry } = this.#options;
+    const feed: OutputFeed = new OutputFeed({
+      follow: (follower) => runtime.pipelines.follow(access.tenantId, pipelineId, follower),
+      attachedId,
+      turns,
+      telemetry,
+      isFull: () => this.#options.socket.bufferedAmount >= limits.clientQueueBytesMax,
+      send: (text) => this.#write(text),
+      onEnd: () => {
+        if (attachedId !== undefined) this.#detached(attachedId, feed);
+      },
+    });
+    return feed;
+  }
+
+  #send(message: ServerMessage): void {
+    this.#write(JSON.stringify(message));
+  }
+
+  #sendError(error: unknown): void {
+    const { message, code } = toCepError(error);
+    if (code === 'internal_error') this.#options.telemetry.log.log('error', 'WebSocket message failed', { error: String(error) });
+    this.#send({ type: 'error', message, code });
+  }
+
+  #write(text: string): void {
+    const { socket } = this.#options;
+    if (this.#isClosed || socket.readyState !== socket.OPEN) return;
+    socket.send(text, () => this.#flushed());
+    if (socket.bufferedAmount >= limits.clientQueueBytesMax) this.#cutWhenStalled();
+    this.#holdReading();
+  }
+
+  #flushed(): void {
+    if (this.#isClosed || this.#options.socket.bufferedAmount >= unreadBytesMax) return;
+    clearTimeout(this.#stallTimer);
+    this.#stallTimer = undefined;
+    this.#holdReading();
+    this.#program.feedNow?.resume();
+    for (const feed of this.#attached.values()) feed.resume();
+  }
+
+  #cutWhenStalled(): void {
+    this.#stallTimer ??= setTimeout(() => {
+      const { socket } = this.#options;
+      socket.close(closeCodes.slow, 'the client does not read');
+      socket.terminate();
+    }, stallMsMax).unref();
+  }
+
+  /** Stops reading a client that sends more than is done with, or does not read its answers. */
+  #holdReading(): void {
+    const { socket } = this.#options;
+    const isBusy = this.#underWay >= messagesUnderWayMax || socket.bufferedAmount >= unreadBytesMax;
+    if (isBusy && !socket.isPaused) socket.pause();
+    else if (!isBusy && socket.isPaused) socket.resume();
+  }
+
+  #close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearTimeout(this.#stallTimer);
+    for (const feed of this.#attached.values()) feed.close();
+    this.#attached.clear();
+    this.#last = this.#last.then(() => this.#program.unload());
+    this.#options.onClose(this);
+  }
+}
+
+function messageOf(bytes: Buffer): ClientMessage | CepError {
+  try {
+    return readMessage(bytes);
+  } catch (error) {
+    return toCepError(error);
+  }
+}

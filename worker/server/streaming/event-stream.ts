@@ -1,0 +1,113 @@
+import type { ServerResponse } from 'node:http';
+import type { Telemetry } from '../../../shared/telemetry/internal-events.ts';
+import type { Follower, Output, OutputCursor } from '../../runtime/service.ts';
+import { outputInStream } from '../output-text.ts';
+import type { Turns } from './turns.ts';
+
+/** Output events that wait in the socket of a client before the next one is read for it. */
+const socketBytesMax = 65_536;
+
+export interface EventStreamOptions {
+  readonly response: ServerResponse;
+  /** Headers besides those of an event stream. */
+  readonly headers: Readonly<Record<string, string | string[] | number | undefined>>;
+  readonly follow: (follower: Follower) => OutputCursor;
+  /** `Last-Event-ID` as it came. */
+  readonly lastEventId: string | undefined;
+  readonly turns: Turns;
+  readonly telemetry: Telemetry;
+  readonly onClose: (stream: EventStream) => void;
+}
+
+/** Frames by output, so that an output is written once for all its readers. */
+const frames = new WeakMap<Output, Buffer>();
+
+/**
+ * The outputs of a pipeline as server-sent events for one client. It reads from the pipeline's ring as fast as its client
+ * reads from the socket: what the ring has lost by then is told as a gap, and memory stays what the socket holds.
+ */
+export class EventStream {
+  readonly #options: EventStreamOptions;
+  readonly #cursor: OutputCursor;
+  #isEnding = false;
+  #isClosed = false;
+
+  constructor(options: EventStreamOptions) {
+    this.#options = options;
+    const after = sequenceOf(options.lastEventId);
+    this.#cursor = options.follow({
+      ...(after === undefined ? {} : { after }),
+      onReadable: () => options.turns.add(this.#pump),
+      onEnd: () => {
+        this.#isEnding = true;
+        options.turns.add(this.#pump);
+      },
+    });
+    this.#open();
+  }
+
+  /** A comment that keeps the connection from looking dead. */
+  beat(): void {
+    if (!this.#isFull) this.#options.response.write(':\n\n');
+  }
+
+  /** Sends what is left and closes. */
+  end(): void {
+    this.#isEnding = true;
+    this.#options.turns.add(this.#pump);
+  }
+
+  #open(): void {
+    const { response, headers, turns } = this.#options;
+    // Without chunks, so that what is written for one client is what is written for all; the connection ends with the stream.
+    response.useChunkedEncodingByDefault = false;
+    response.writeHead(200, { ...headers, 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' });
+    response.write(':\n\n');
+    response.on('drain', () => turns.add(this.#pump));
+    response.on('close', () => this.#close());
+    response.on('error', () => this.#close());
+    turns.add(this.#pump);
+  }
+
+  get #isFull(): boolean {
+    return this.#options.response.writableLength > socketBytesMax;
+  }
+
+  readonly #pump = (): void => {
+    if (this.#isClosed) return;
+    const { response, telemetry } = this.#options;
+    while (!this.#isFull) {
+      const { skipped, outputs } = this.#cursor.read(1);
+      if (skipped > 0) {
+        response.write(`event: gap\ndata: {"skipped":${skipped}}\n\n`);
+        telemetry.report('ClientMissedEvents', { transport: 'sse', skipped });
+      }
+      for (const output of outputs) response.write(frameOf(output));
+      if (outputs.length === 0) {
+        if (this.#isEnding && skipped === 0) response.end();
+        if (skipped === 0) return;
+      }
+    }
+  };
+
+  #close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#options.turns.drop(this.#pump);
+    this.#cursor.close();
+    this.#options.onClose(this);
+  }
+}
+
+function frameOf(output: Output): Buffer {
+  const known = frames.get(output);
+  if (known) return known;
+  const made = Buffer.from(`id: ${output.sequence}\ndata: ${outputInStream(output)}\n\n`);
+  frames.set(output, made);
+  return made;
+}
+
+/** The sequence that a client saw last; undefined when its header is no number. */
+function sequenceOf(lastEventId: string | undefined): number | undefined {
+  return lastEventId !== undefined && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined;
+}
