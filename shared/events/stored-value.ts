@@ -1,45 +1,44 @@
-import { Duration, isArray, Timestamp, type Value, type ValueArray } from './value.ts';
-import { enterNested, newVisits, type Visits } from './value-limits.ts';
+import { Duration, isArray, Timestamp, type Value } from './value.ts';
 
 /**
- * The form in which state keeps a value: only null, bools, numbers, strings and arrays, so that it survives JSON, and with
- * a tag before everything else, so that a time comes back as a time. `decodeValue(encodeValue(v))` equals `v`.
- * @throws EvaluationError when the value is too deep or too large.
+ * A value as JSON-safe data, which comes back as what it was. Null, bools, strings, arrays and finite numbers are what they are; an object with one key stands
+ * for what JSON has not: times, durations, maps (keys and values in turn), and the other numbers.
  */
-export function encodeValue(value: Value): Value {
-  return encode(value, 0, undefined);
-}
+export type StoredValue = null | boolean | number | string | readonly StoredValue[] | StoredKind;
 
-function encode(value: Value, depth: number, visits: Visits | undefined): Value {
+type StoredKind =
+  | { readonly t: StoredValue }
+  | { readonly d: StoredValue }
+  | { readonly m: readonly StoredValue[] }
+  | { readonly n: string };
+
+/** A copy: nothing in it changes when the value does. The value is bounded (`value-limits.ts`). */
+export function encodeValue(value: Value): StoredValue {
+  if (typeof value === 'number') return isPlain(value) ? value : { n: Object.is(value, -0) ? '-0' : String(value) };
   if (value === null || typeof value !== 'object') return value;
-  if (value instanceof Timestamp) return ['t', value.ms];
-  if (value instanceof Duration) return ['d', value.ms];
-  const walked = visits ?? newVisits();
-  if (isArray(value)) {
-    enterNested(value.length, depth, walked);
-    return ['a', ...value.map((item) => encode(item, depth + 1, walked))];
-  }
-  enterNested(value.size, depth, walked);
-  return ['m', ...[...value].flatMap(([key, item]) => [key, encode(item, depth + 1, walked)])];
+  if (isArray(value)) return value.map(encodeValue);
+  if (value instanceof Timestamp) return { t: encodeValue(value.ms) };
+  if (value instanceof Duration) return { d: encodeValue(value.ms) };
+  const items: StoredValue[] = [];
+  for (const [key, item] of value) items.push(key, encodeValue(item));
+  return { m: items };
 }
 
 /** The value that `encodeValue` was given. */
-export function decodeValue(stored: Value): Value {
-  if (!isArray(stored)) return stored;
-  switch (stored[0]) {
-    case 't':
-      return new Timestamp(Number(stored[1]));
-    case 'd':
-      return new Duration(Number(stored[1]));
-    case 'a':
-      return stored.slice(1).map(decodeValue);
-    default:
-      return decodeMap(stored);
-  }
+export function decodeValue(stored: StoredValue): Value {
+  if (stored === null || typeof stored !== 'object') return stored;
+  if ('m' in stored) return decodeMap(stored.m);
+  if ('t' in stored) return new Timestamp(decodeValue(stored.t) as number);
+  if ('d' in stored) return new Duration(decodeValue(stored.d) as number);
+  return 'n' in stored ? Number(stored.n) : stored.map(decodeValue);
 }
 
-function decodeMap(stored: ValueArray): Value {
+function decodeMap(items: readonly StoredValue[]): Value {
   const map = new Map<string, Value>();
-  for (let index = 1; index < stored.length; index += 2) map.set(String(stored[index]), decodeValue(stored[index + 1] ?? null));
+  for (let at = 0; at < items.length; at += 2) map.set(items[at] as string, decodeValue(items[at + 1] as StoredValue));
   return map;
+}
+
+function isPlain(value: number): boolean {
+  return Number.isFinite(value) && !Object.is(value, -0);
 }

@@ -1,5 +1,6 @@
 import type { InputEvent, OutputEvent } from '../../shared/events/event.ts';
 import type { InvalidEvent, ValidEvent } from '../../shared/events/schema.ts';
+import type { StoredValue } from '../../shared/events/stored-value.ts';
 import type { Value } from '../../shared/events/value.ts';
 import type { EventEntries } from './fusion/event-entry.ts';
 import type { Explanation } from './trace/explanation.ts';
@@ -23,7 +24,10 @@ export interface Engine {
    * place. Answers may come in any order, also behind `end`. False when nobody waits for it: unknown, or answered before.
    */
   answer(answer: Answer): boolean;
-  /** Everything the engine remembers, as JSON-safe data. */
+  /**
+   * Everything the engine remembers at this moment, as JSON-safe data. The call itself is short, also with many keys: what
+   * takes time is reading `state` for the first time, whenever that is.
+   */
   snapshot(): EngineSnapshot;
   /**
    * Takes over what the snapshot has for operators this program still has; an engine that was not yet pushed to. What rows
@@ -180,7 +184,8 @@ export interface StreamCounters {
 
 export interface EngineSnapshot {
   readonly version: 1;
-  readonly state: Value;
+  /** Encoded when it is first read. Until then whoever pushes pays for what changes; a snapshot that nobody reads costs nothing. */
+  readonly state: StoredValue;
 }
 
 /** By stream name: what was kept, what had to start afresh. */

@@ -1,12 +1,13 @@
 import { CepError, invariant } from '../../shared/errors/error.ts';
 import type { Fields, InputEvent, OutputEvent } from '../../shared/events/event.ts';
 import { EventSchemas, type ValidEvent } from '../../shared/events/schema.ts';
+import { decodeValue, encodeValue } from '../../shared/events/stored-value.ts';
 import type { Value, ValueArray, ValueMap } from '../../shared/events/value.ts';
 import { nearestName } from '../../shared/language/diagnostics/nearest-name.ts';
 import type { Plan } from '../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../shared/language/plan/types.ts';
 import { Effects } from './analytics/effects.ts';
-import type { Answer, Engine, Pushed, EngineCounters, EngineHost, EngineSnapshot, RestoreReport } from './engine.ts';
+import type { Answer, Engine, EngineCounters, EngineHost, EngineSnapshot, Pushed, RestoreReport } from './engine.ts';
 import type { ExpressionBackend } from './evaluate/backend.ts';
 import { type Arriving, EventArrivals } from './fusion/event-arrivals.ts';
 import type { EventEntries } from './fusion/event-entry.ts';
@@ -14,7 +15,7 @@ import type { FusedProgram } from './fusion/fuse.ts';
 import type { FusedRuntime, Kernel } from './fusion/fused-runtime.ts';
 import type { Row } from './operators/row.ts';
 import { EventDoor } from './reading/event-door.ts';
-import { decodeState, encodeState } from './state/codec.ts';
+import { encodedLater } from './state/encoded-later.ts';
 import { upstreamFirst } from './streams/plan-inputs.ts';
 import { ResultQueue, type Route } from './streams/queue.ts';
 import { Routes } from './streams/routes.ts';
@@ -235,7 +236,15 @@ export class ProgramEngine implements Engine {
   }
 
   #rowOf({ type }: InputEvent, { fields, time }: ValidEvent): Row {
-    return { type, time, order: this.#arriving.order, fields: this.#complete(type, fields), bound: null, attributes: null, causes: [this.#arriving.order] };
+    return {
+      type,
+      time,
+      order: this.#arriving.order,
+      fields: this.#complete(type, fields),
+      bound: null,
+      attributes: null,
+      causes: [this.#arriving.order],
+    };
   }
 
   /** All declared fields in their order, null where absent, then the others. */
@@ -249,19 +258,15 @@ export class ProgramEngine implements Engine {
 
   snapshot(): EngineSnapshot {
     for (const settle of this.#beforeCounting) settle();
-    const streams = new Map(this.#nodes.map((node) => [node.plan.name, node.save()]));
     const counters = [this.#arriving.order, this.#eventsInvalid, this.#eventsIncomplete, this.#outputs];
-    return { version: 1, state: encodeState([counters, this.#time.save(), this.#backend.saveGlobals(), streams, this.#effects.save()]) };
+    const program = encodeValue([counters, this.#time.save(), this.#backend.saveGlobals(), this.#effects.save()]);
+    const streams = this.#nodes.map((node) => [node.plan.name, node.capture()] as const);
+    return encodedLater(() => [program, { m: streams.flatMap(([name, state]) => [name, state()]) }]);
   }
 
   restore(snapshot: EngineSnapshot): RestoreReport {
-    const [counters, time, globals, streams, effects] = decodeState(snapshot.state) as readonly [
-      ValueArray,
-      Value,
-      ValueMap,
-      ValueMap,
-      Value,
-    ];
+    const [program, streams] = decodeValue(snapshot.state) as readonly [ValueArray, ValueMap];
+    const [counters, time, globals, effects] = program as readonly [ValueArray, Value, ValueMap, Value];
     [this.#arriving.order, this.#eventsInvalid, this.#eventsIncomplete, this.#outputs] = counters as [number, number, number, number];
     this.#time.load(time);
     this.#backend.loadGlobals(globals);

@@ -47,7 +47,7 @@ export interface FunctionDescriptor {
   readonly evaluate: (args: readonly (Value | FunctionValue)[], context: CallContext) => Value;
 }
 
-/** The running state of one aggregate over one window and key. JSON-safe through `save` and `load`. */
+/** The running state of one aggregate over one window and key. */
 export interface Accumulator {
   /**
    * Throws `EvaluationError` on a kind that the aggregate cannot take, and is then unchanged. `args` are those before the
@@ -65,6 +65,7 @@ export interface Accumulator {
    * accumulator which was given all of it, in any order. Absent where the order of arrival decides (`collect`, `ema`).
    */
   merge?(other: Accumulator): void;
+  /** What `AggregateDescriptor.load` takes; it does not change when the accumulator goes on. */
   save(): Value;
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { decodeValue, encodeValue } from '../../../shared/events/stored-value.ts';
 import { Duration, Timestamp, type Value } from '../../../shared/events/value.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
 import type { EngineSnapshot } from '../../../worker/engine/engine.ts';
-import { decodeState, encodeState } from '../../../worker/engine/state/codec.ts';
 import { type EngineRun, start } from './support/engine-run.ts';
 import {
   binary,
@@ -133,6 +133,6 @@ describe('the codec of state', () => {
         ['m', new Map([['a', [new Timestamp(0)]]])],
       ]),
     ];
-    expect(decodeState(JSON.parse(JSON.stringify(encodeState(value))))).toEqual(value);
+    expect(decodeValue(JSON.parse(JSON.stringify(encodeValue(value))))).toEqual(value);
   });
 });

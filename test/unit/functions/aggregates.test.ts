@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fromJson, keyOf, toJson, toText } from '../../../shared/events/text.ts';
+import { decodeValue, encodeValue } from '../../../shared/events/stored-value.ts';
+import { keyOf, toJson, toText } from '../../../shared/events/text.ts';
 import { Duration, Timestamp, type Value } from '../../../shared/events/value.ts';
 import { type Accumulator, type AggregateDescriptor, EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import { aggregateList, aggregates } from '../../../shared/language/functions/index.ts';
@@ -74,7 +75,7 @@ describe('every aggregate', () => {
       fc.property(inputLists(descriptor), fc.nat(10), (inputs, cut) => {
         const whole = feed(create(descriptor), inputs);
         const before = feed(create(descriptor), inputs.slice(0, cut));
-        const saved = fromJson(JSON.parse(toJson(before.save())));
+        const saved = decodeValue(JSON.parse(JSON.stringify(encodeValue(before.save()))));
         feed(before, inputs.slice(cut));
         const after = feed(descriptor.load(constantsOf(descriptor), saved), inputs.slice(cut));
         expect(toText([after.result(WINDOW)])).toBe(toText([whole.result(WINDOW)]));

@@ -71,9 +71,8 @@ describe('JSON', () => {
   test('what it writes parses as JSON, and reads back as the same value where JSON has its kinds', () => {
     fc.assert(
       fc.property(values, (value) => {
-        const stored = encodeValue(value);
-        expect(toJson(fromJson(JSON.parse(toJson(stored))))).toBe(toJson(stored));
-        expect(() => JSON.parse(toJson(value))).not.toThrow();
+        const read = fromJson(JSON.parse(toJson(value)));
+        expect(toJson(fromJson(JSON.parse(toJson(read))))).toBe(toJson(value));
       }),
     );
   });
@@ -81,19 +80,11 @@ describe('JSON', () => {
   test('state survives JSON with its kinds', () => {
     fc.assert(
       fc.property(values, (value) => {
-        const restored = decodeValue(fromJson(JSON.parse(toJson(encodeValue(value)))));
-        expect(toText([restored])).toBe(toText([value]));
-        expect(encodeValue(restored)).toEqual(withoutNegativeZero(encodeValue(value)));
+        expect(decodeValue(JSON.parse(JSON.stringify(encodeValue(value))))).toEqual(value);
       }),
     );
   });
 });
-
-/** JSON has no -0, and neither has the language. */
-function withoutNegativeZero(stored: Value): Value {
-  if (Array.isArray(stored)) return stored.map(withoutNegativeZero);
-  return typeof stored === 'number' ? stored + 0 : stored;
-}
 
 describe('ISO times', () => {
   test.each([
@@ -208,7 +199,6 @@ describe('a value that a program made too deep or too large', () => {
   const uses: [string, (value: Value) => unknown][] = [
     ['text', toText],
     ['JSON', toJson],
-    ['state', encodeValue],
     ['a bound', requireBounded],
   ];
   test.each(uses)('is refused as %s, not followed to the end of the stack', (_, use) => {

@@ -6,7 +6,7 @@ import { type Binding, lastRow, type Row } from '../operators/row.ts';
  * Rows as values, for `Operator.save`. A row that several operators hold is saved once by each: after a restore nothing
  * depends on two of them being the same object.
  *
- * The values may hold timestamps, durations, maps and infinite numbers; `snapshot` encodes them (state/codec.ts).
+ * The values may hold timestamps, durations, maps and infinite numbers; `snapshot` encodes them (shared/events/stored-value.ts).
  */
 export function saveRow(row: Row): Value {
   return [

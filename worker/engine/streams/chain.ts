@@ -1,3 +1,4 @@
+import { encodeValue, type StoredValue } from '../../../shared/events/stored-value.ts';
 import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { OperatorPlan } from '../../../shared/language/plan/plan.ts';
@@ -86,6 +87,12 @@ export class Chain implements Next {
     return this.#links.map(({ plan, operator }) => [plan.fingerprint, operator.save()]);
   }
 
+  /** `save` as it is now, to be encoded later. */
+  capture(): () => StoredValue {
+    const states = this.#links.map(({ plan, operator }) => [plan.fingerprint, captureState(operator)] as const);
+    return () => states.map(([fingerprint, state]) => [fingerprint, state()]);
+  }
+
   /** Takes over the state of operators that are still there, in order. Returns how many found their state. */
   load(saved: Value): number {
     const waiting = [...(saved as ValueArray)] as (readonly [string, Value])[];
@@ -99,6 +106,16 @@ export class Chain implements Next {
     }
     return kept;
   }
+}
+
+/** The operator's state as it is now, to be encoded later. */
+function captureState(operator: Operator): () => StoredValue {
+  if (operator.capture !== undefined) {
+    const captured = operator.capture();
+    return () => encodeValue(captured());
+  }
+  const stored = encodeValue(operator.save());
+  return () => stored;
 }
 
 /** Each operator stands behind the gates of those before it. Gives all gates. */

@@ -1,4 +1,5 @@
 import { readEventTime } from '../../../shared/events/event-time.ts';
+import { encodeValue, type StoredValue } from '../../../shared/events/stored-value.ts';
 import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import { fingerprint } from '../../../shared/language/plan/fingerprint.ts';
 import type { OperatorPlan, SourcePlan, StreamPlan } from '../../../shared/language/plan/plan.ts';
@@ -168,8 +169,12 @@ export class StreamNode implements FusedNode {
     return counters;
   }
 
-  save(): Value {
-    return [this.#basis(), this.#source.fingerprint, this.#source.save(), this.#chain.save(), saveCounters(this.#runtime.counters)];
+  /** The stream as it is now, to be encoded later. */
+  capture(): () => StoredValue {
+    const source = encodeValue([this.#basis(), this.#source.fingerprint, this.#source.save()]) as readonly StoredValue[];
+    const chain = this.#chain.capture();
+    const counters = encodeValue(saveCounters(this.#runtime.counters));
+    return () => [...source, chain(), counters];
   }
 
   load(saved: Value): Restored {

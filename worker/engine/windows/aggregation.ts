@@ -5,10 +5,12 @@ import { aggregates } from '../../../shared/language/functions/index.ts';
 import type { AggregateCall, AggregatePlan } from '../../../shared/language/plan/plan.ts';
 import type { OperatorEnvironment } from '../operators/operator.ts';
 import { type Evaluate, type Row, reusableScope } from '../operators/row.ts';
+import { SlidingAccumulators } from './sliding-accumulators.ts';
 
-/** What one row gives to each aggregate call: its arguments, or null where the call's filter did not hold. */
+/** What one row gives to each aggregate call. */
 export interface Sample {
-  readonly inputs: readonly (readonly Value[] | null)[];
+  /** The argument (`true` of a call without), or undefined where the call's filter did not hold. */
+  readonly inputs: readonly (Value | undefined)[];
   readonly time: number;
   readonly order: number;
   /** First of the row's causes. */
@@ -33,7 +35,7 @@ export class Aggregation {
 
   constructor(plan: AggregatePlan, environment: OperatorEnvironment) {
     this.#calls = plan.calls.map((call) => prepare(call, environment));
-    this.isOrderSensitive = this.#calls.some((call) => call.descriptor.create(call.constants).merge === undefined);
+    this.isOrderSensitive = this.#calls.some((call) => call.isOrderSensitive);
     this.followsTime = this.isOrderSensitive || plan.calls.some((call) => call.function === 'first' || call.function === 'last');
     this.#order = plan.calls.map((_, position) => position).sort((a, b) => this.#patience(a) - this.#patience(b) || a - b);
   }
@@ -45,18 +47,23 @@ export class Aggregation {
 
   sample(row: Row, order: number): Sample {
     const scope = this.#scopeOf(row);
-    const inputs = this.#calls.map((call) => {
-      if (call.filter !== null && call.filter(scope) !== true) return null;
-      return call.arguments.map((argument) => argument(scope));
-    });
+    const inputs: (Value | undefined)[] = [];
+    for (const { filter, argument } of this.#calls) {
+      if (filter !== null && filter(scope) !== true) inputs.push(undefined);
+      else inputs.push(argument === null ? true : argument(scope));
+    }
     return { inputs, time: row.time, order, cause: row.causes[0] ?? row.order };
   }
 
   accumulators(): Accumulators {
-    return new Accumulators(
-      this.#calls.map((call) => call.descriptor.create(call.constants)),
-      this.#order,
-    );
+    const states: Accumulator[] = [];
+    for (const call of this.#calls) states.push(call.descriptor.create(call.constants));
+    return new Accumulators(states, this.#order);
+  }
+
+  /** `isByTime`: samples are read in order of their time, else as they were added. */
+  sliding(isByTime: boolean): SlidingAccumulators {
+    return new SlidingAccumulators(this.#calls, this.#order, isByTime);
   }
 
   load(saved: Value): Accumulators {
@@ -80,10 +87,10 @@ export class Accumulators {
   }
 
   /** @throws EvaluationError on a value that an aggregate cannot take. */
-  add(sample: Sample): void {
+  add({ inputs, time, order }: Sample): void {
     for (const position of this.#order) {
-      const input = sample.inputs[position];
-      if (input) (this.#states[position] as Accumulator).add(input, sample.time, sample.order);
+      const input = inputs[position];
+      if (input !== undefined) (this.#states[position] as Accumulator).addOne(input, time, order);
     }
   }
 
@@ -95,7 +102,8 @@ export class Accumulators {
   }
 
   results(lengthMs: number): Value[] {
-    return this.#states.map((state) => state.result({ lengthMs }));
+    const window = { lengthMs };
+    return this.#states.map((state) => state.result(window));
   }
 
   save(): Value {
@@ -103,29 +111,38 @@ export class Accumulators {
   }
 }
 
+/** What was not given to a call is null, and its position behind the rest. */
 export function saveSample({ inputs, time, order, cause }: Sample): Value {
-  return [inputs as ValueArray, time, order, cause];
+  const absent = [...inputs.keys()].filter((position) => inputs[position] === undefined);
+  return [time, order, cause, inputs.map((input) => input ?? null), ...absent];
 }
 
 export function loadSample(saved: Value): Sample {
-  const [inputs, time, order, cause] = saved as ValueArray;
-  return { inputs: inputs as Sample['inputs'], time: time as number, order: order as number, cause: cause as number };
+  const [time, order, cause, inputs, ...absent] = saved as readonly [number, number, number, ValueArray, ...number[]];
+  const given: (Value | undefined)[] = [...inputs];
+  for (const position of absent) given[position] = undefined;
+  return { inputs: given, time, order, cause };
 }
 
-interface PreparedCall {
+/** A call of the language as it runs. */
+export interface PreparedCall {
   readonly descriptor: AggregateDescriptor;
-  readonly arguments: readonly Evaluate[];
   readonly constants: readonly Value[];
+  readonly isOrderSensitive: boolean;
+  readonly argument: Evaluate | null;
   readonly filter: Evaluate | null;
 }
 
 function prepare(call: AggregateCall, environment: OperatorEnvironment): PreparedCall {
   const descriptor = aggregates.get(call.function);
   if (!descriptor) throw new InvariantError(`no aggregate is called ${call.function}`);
+  const [argument, ...others] = call.arguments;
+  if (others.length > 0) throw new InvariantError(`${call.function} has several arguments`);
   return {
     descriptor,
-    arguments: call.arguments.map((argument) => environment.evaluator(argument)),
     constants: call.constants,
+    isOrderSensitive: descriptor.create(call.constants).merge === undefined,
+    argument: argument === undefined ? null : environment.evaluator(argument),
     filter: call.filter && environment.evaluator(call.filter),
   };
 }

@@ -3,13 +3,15 @@ import type { WindowOperatorPlan, WindowPlan } from '../../../shared/language/pl
 import type { Next, Operator, OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
 import { Expiry } from '../state/expiry.ts';
+import { Pictures, type Piece } from '../state/pictures.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
 import type { WindowView } from '../trace/views.ts';
 import { type WindowContent, WindowContents } from './window-content.ts';
 
 type CountWindowPlan = Extract<WindowPlan, { kind: 'count' }>;
 
-interface Held {
+interface Held extends Piece {
+  readonly key: string;
   readonly content: WindowContent;
   /** Sliding: events since the last result, and whether there was one: it first emits when it is full. */
   since: number;
@@ -27,6 +29,7 @@ export class CountWindow implements Operator {
   readonly #next: Next;
   readonly #contents: WindowContents;
   readonly #held = new Map<string, Held>();
+  readonly #pictures = new Pictures<Held>((held) => this.#saveHeld(held));
   readonly #expiry: Expiry;
   /** Windows that the end of input closes and that have not been handed on yet. */
   readonly #ending = new DeadlineQueue<WindowContent>();
@@ -49,9 +52,11 @@ export class CountWindow implements Operator {
     this.#expiry.touch(key, row.time);
     let held = this.#held.get(key);
     if (held === undefined) {
-      held = { content: this.#contents.begin(row, order, sample), since: 1, hasEmitted: false };
+      const content = this.#contents.begin(row, order, sample);
+      held = { key, content, since: 1, hasEmitted: false, picture: this.#pictures.taken };
       this.#held.set(key, held);
     } else {
+      this.#pictures.beforeChange(held);
       if (held.content.count === this.#plan.size) this.#contents.dropOldest(held.content);
       this.#contents.add(held.content, row, order, sample);
       held.since++;
@@ -106,21 +111,33 @@ export class CountWindow implements Operator {
   }
 
   save(): Value {
-    const held = [...this.#held].map(([key, h]) => [key, this.#contents.save(h.content), h.since, h.hasEmitted]);
-    return [this.#arrivals, held, this.#expiry.save()];
+    return this.capture()();
+  }
+
+  capture(): () => Value {
+    const [arrivals, expiry] = [this.#arrivals, this.#expiry.save()];
+    const held = this.#pictures.take([...this.#held.values()]);
+    return () => [arrivals, held(), expiry];
+  }
+
+  #saveHeld({ key, content, since, hasEmitted }: Held): Value {
+    return [key, this.#contents.save(content), since, hasEmitted];
   }
 
   load(saved: Value): void {
     const [arrivals, held, expiry] = saved as ValueArray;
     this.#arrivals = arrivals as number;
-    for (const one of held as ValueArray) {
-      const [key, content, since, hasEmitted] = one as ValueArray;
-      this.#held.set(key as string, {
-        content: this.#contents.load(content as Value),
-        since: since as number,
-        hasEmitted: hasEmitted as boolean,
-      });
-    }
+    for (const one of held as ValueArray) this.#loadHeld(one as ValueArray);
     this.#expiry.load(expiry as Value);
+  }
+
+  #loadHeld([key, content, since, hasEmitted]: ValueArray): void {
+    this.#held.set(key as string, {
+      key: key as string,
+      content: this.#contents.load(content as Value),
+      since: since as number,
+      hasEmitted: hasEmitted as boolean,
+      picture: this.#pictures.taken,
+    });
   }
 }

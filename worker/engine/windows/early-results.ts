@@ -36,6 +36,11 @@ export class EarlyResults<W extends EarlyWindow> {
     this.#everyMs = everyMs;
   }
 
+  /** Whether there are interim results at all. */
+  get isUsed(): boolean {
+    return this.#everyMs !== null;
+  }
+
   /** First watermark at which a result may be owed. */
   next(): number {
     return this.#owed.size > 0 ? -Infinity : this.#points.next();

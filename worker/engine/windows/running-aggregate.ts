@@ -4,10 +4,16 @@ import type { AggregateOperatorPlan } from '../../../shared/language/plan/plan.t
 import type { Next, Operator, OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
 import { Expiry } from '../state/expiry.ts';
+import { Pictures, type Piece } from '../state/pictures.ts';
 import { loadRow, saveRow } from '../state/saved-row.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
 import { type Accumulators, Aggregation } from './aggregation.ts';
 import { type PreparedItem, prepareItem, resultFields } from './window-content.ts';
+
+interface OfKey extends Piece {
+  readonly key: string;
+  readonly state: Accumulators;
+}
 
 /**
  * `.aggregate` without a window: one result per event over everything so far in the partition. Where a result tells what
@@ -19,7 +25,8 @@ export class RunningAggregate implements Operator {
   readonly #next: Next;
   readonly #aggregation: Aggregation;
   readonly #items: readonly PreparedItem[];
-  readonly #states = new Map<string, Accumulators>();
+  readonly #states = new Map<string, OfKey>();
+  readonly #pictures = new Pictures<OfKey>(({ key, state }) => [key, state.save()]);
   readonly #held = new DeadlineQueue<{ row: Row; order: number }>();
   readonly #isHeld: boolean;
   readonly #expiry: Expiry;
@@ -89,26 +96,32 @@ export class RunningAggregate implements Operator {
   }
 
   #stateOf(key: string): Accumulators {
-    let state = this.#states.get(key);
-    if (state === undefined) {
-      state = this.#aggregation.accumulators();
-      this.#states.set(key, state);
+    let ofKey = this.#states.get(key);
+    if (ofKey === undefined) {
+      ofKey = { key, state: this.#aggregation.accumulators(), picture: this.#pictures.taken };
+      this.#states.set(key, ofKey);
     }
-    return state;
+    this.#pictures.beforeChange(ofKey);
+    return ofKey.state;
   }
 
   save(): Value {
-    const states = [...this.#states].map(([key, state]) => [key, state.save()]);
+    return this.capture()();
+  }
+
+  capture(): () => Value {
     const held = [...this.#held.items()].map(({ row, order }) => [saveRow(row), order]);
-    return [this.#arrivals, states, held, this.#expiry.save()];
+    const [arrivals, expiry] = [this.#arrivals, this.#expiry.save()];
+    const states = this.#pictures.take([...this.#states.values()]);
+    return () => [arrivals, states(), held, expiry];
   }
 
   load(saved: Value): void {
     const [arrivals, states, held, expiry] = saved as ValueArray;
     this.#arrivals = arrivals as number;
     for (const one of states as ValueArray) {
-      const [key, state] = one as ValueArray;
-      this.#states.set(key as string, this.#aggregation.load(state as Value));
+      const [key, state] = one as readonly [string, Value];
+      this.#states.set(key, { key, state: this.#aggregation.load(state), picture: this.#pictures.taken });
     }
     for (const one of held as ValueArray) {
       const [row, order] = one as ValueArray;

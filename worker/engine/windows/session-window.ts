@@ -3,13 +3,14 @@ import type { WindowOperatorPlan, WindowPlan } from '../../../shared/language/pl
 import type { Next, Operator, OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
 import { Expiry } from '../state/expiry.ts';
+import { Pictures } from '../state/pictures.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
 import { justAfter, plus } from '../time/instants.ts';
 import type { WindowView } from '../trace/views.ts';
 import type { Sample } from './aggregation.ts';
 import { EarlyResults } from './early-results.ts';
 import { Session } from './session.ts';
-import { WindowContents } from './window-content.ts';
+import { type WindowContent, WindowContents } from './window-content.ts';
 
 type SessionWindowPlan = Extract<WindowPlan, { kind: 'session' }>;
 
@@ -31,6 +32,7 @@ export class SessionWindow implements Operator {
   readonly #contents: WindowContents;
   readonly #graceMs: number;
   readonly #keys = new Map<string, SessionsOfKey>();
+  readonly #pictures = new Pictures<Session>(({ key, content }) => [key, this.#contents.save(content)]);
   readonly #closings = new DeadlineQueue<Session>();
   readonly #early: EarlyResults<Session>;
   /** Keys whose last closed session is to be forgotten in time. */
@@ -85,12 +87,17 @@ export class SessionWindow implements Operator {
   /** Into the open session that it touches, the two that it joins, or one of its own. */
   #take(key: string, [first, second]: readonly Session[], row: Row, sample: Sample | null): void {
     if (first === undefined) {
-      this.#begin(key, new Session(key, this.#plan.gapMs, this.#contents.begin(row, this.#arrivals, sample)));
+      this.#begin(key, this.#session(key, this.#contents.begin(row, this.#arrivals, sample)));
       return;
     }
+    this.#pictures.beforeChange(first);
     this.#contents.add(first.content, row, this.#arrivals, sample);
     if (second !== undefined) this.#join(first, second);
     this.#early.watch(first, this.#environment.watermark());
+  }
+
+  #session(key: string, content: WindowContent): Session {
+    return new Session(key, this.#plan.gapMs, content, this.#pictures.taken);
   }
 
   #begin(key: string, session: Session): void {
@@ -109,6 +116,7 @@ export class SessionWindow implements Operator {
   }
 
   #join(first: Session, second: Session): void {
+    this.#pictures.beforeChange(second);
     first.content = this.#contents.merge(first.content, second.content);
     this.#remove(second);
   }
@@ -190,29 +198,33 @@ export class SessionWindow implements Operator {
   }
 
   save(): Value {
-    const keys = [...this.#keys].map(([key, { open, closedLast }]) => [
-      key,
-      closedLast,
-      open.map((session) => [this.#contents.save(session.content), this.#early.save(session)]),
-    ]);
-    return [this.#arrivals, keys, this.#expiry.save()];
+    return this.capture()();
+  }
+
+  capture(): () => Value {
+    const open = [...this.#keys.values()].flatMap((sessions) => sessions.open);
+    const early = this.#early.isUsed ? open.map((session) => this.#early.save(session)) : null;
+    const closed = new Map([...this.#keys].map(([key, { closedLast }]) => [key, closedLast]));
+    const [arrivals, expiry] = [this.#arrivals, this.#expiry.save()];
+    const sessions = this.#pictures.take(open);
+    return () => [arrivals, closed, sessions(), early, expiry];
   }
 
   load(saved: Value): void {
-    const [arrivals, keys, expiry] = saved as ValueArray;
+    const [arrivals, closed, open, early, expiry] = saved as ValueArray;
     this.#arrivals = arrivals as number;
-    for (const one of keys as ValueArray) this.#loadKey(one as ValueArray);
+    for (const [at, one] of (open as ValueArray).entries()) {
+      const session = this.#loadSession(one as ValueArray);
+      if (early !== null) this.#early.load(session, (early as ValueArray)[at] as Value);
+    }
+    for (const [key, last] of closed as ReadonlyMap<string, number>) if (last !== -Infinity) this.#remember(key, last);
     this.#expiry.load(expiry as Value);
   }
 
-  #loadKey([key, closedLast, open]: ValueArray): void {
-    for (const one of open as ValueArray) {
-      const [content, early] = one as ValueArray;
-      const session = new Session(key as string, this.#plan.gapMs, this.#contents.load(content as Value));
-      this.#sessionsOf(session.key).open.push(session);
-      this.#enqueue(session);
-      this.#early.load(session, early as Value);
-    }
-    if (closedLast !== -Infinity) this.#remember(key as string, closedLast as number);
+  #loadSession([key, content]: ValueArray): Session {
+    const session = this.#session(key as string, this.#contents.load(content as Value));
+    this.#sessionsOf(session.key).open.push(session);
+    this.#enqueue(session);
+    return session;
   }
 }

@@ -1,20 +1,23 @@
+import type { Piece } from '../state/pictures.ts';
 import { plus } from '../time/instants.ts';
 import type { EarlyWindow } from './early-results.ts';
 import type { WindowContent } from './window-content.ts';
 
 /** One session of a key that has not closed. */
-export class Session implements EarlyWindow {
+export class Session implements EarlyWindow, Piece {
   readonly key: string;
   content: WindowContent;
   isOpen = true;
   /** The time under which it stands in the line of closings. */
   queuedAt = Infinity;
+  picture: number;
   readonly #gapMs: number;
 
-  constructor(key: string, gapMs: number, content: WindowContent) {
+  constructor(key: string, gapMs: number, content: WindowContent, picture: number) {
     this.key = key;
     this.#gapMs = gapMs;
     this.content = content;
+    this.picture = picture;
   }
 
   get start(): number {

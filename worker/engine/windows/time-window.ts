@@ -3,6 +3,7 @@ import type { WindowOperatorPlan, WindowPlan } from '../../../shared/language/pl
 import type { Next, Operator, OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
 import { Expiry } from '../state/expiry.ts';
+import { Pictures, type Piece } from '../state/pictures.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
 import { plus, wholeSteps } from '../time/instants.ts';
 import type { WindowView } from '../trace/views.ts';
@@ -12,7 +13,7 @@ import { type WindowContent, WindowContents } from './window-content.ts';
 
 type TimeWindowPlan = Extract<WindowPlan, { kind: 'time' }>;
 
-interface OpenWindow {
+interface OpenWindow extends Piece {
   readonly key: string;
   readonly start: number;
   readonly end: number;
@@ -36,6 +37,7 @@ export class TimeWindow implements Operator {
   readonly #windows = new Map<string, Map<number, OpenWindow>>();
   /** `align: first`: time of each partition's first event. */
   readonly #origins = new Map<string, number>();
+  readonly #pictures = new Pictures<OpenWindow>((window) => this.#saveWindow(window));
   readonly #closings = new DeadlineQueue<OpenWindow>();
   readonly #early: EarlyResults<OpenWindow>;
   readonly #expiry: Expiry;
@@ -107,11 +109,13 @@ export class TimeWindow implements Operator {
   #take(key: string, start: number, row: Row, sample: Sample | null): void {
     const window = this.#windows.get(key)?.get(start);
     if (window !== undefined) {
+      this.#pictures.beforeChange(window);
       this.#contents.add(window.content, row, this.#arrivals, sample);
       return;
     }
     const content = this.#contents.begin(row, this.#arrivals, sample);
-    const begun = { key, start, end: this.#endOf(start), rank: this.#arrivals, content, isOpen: true };
+    const picture = this.#pictures.taken;
+    const begun = { key, start, end: this.#endOf(start), rank: this.#arrivals, content, isOpen: true, picture };
     this.#add(begun);
     this.#early.watch(begun, this.#environment.watermark());
   }
@@ -156,24 +160,34 @@ export class TimeWindow implements Operator {
   }
 
   save(): Value {
-    const open = [...this.#windows.values()].flatMap((windows) => [...windows.values()]);
-    return [
-      this.#arrivals,
-      open.map((window) => [window.key, window.start, window.rank, this.#contents.save(window.content), this.#early.save(window)]),
-      new Map(this.#origins),
-      this.#expiry.save(),
-    ];
+    return this.capture()();
+  }
+
+  capture(): () => Value {
+    const open: OpenWindow[] = [];
+    for (const windows of this.#windows.values()) for (const window of windows.values()) open.push(window);
+    const early = this.#early.isUsed ? open.map((window) => this.#early.save(window)) : null;
+    const [arrivals, origins, expiry] = [this.#arrivals, new Map(this.#origins), this.#expiry.save()];
+    const windows = this.#pictures.take(open);
+    return () => [arrivals, windows(), early, origins, expiry];
+  }
+
+  #saveWindow({ key, start, rank, content }: OpenWindow): Value {
+    return [key, start, rank, this.#contents.save(content)];
   }
 
   load(saved: Value): void {
-    const [arrivals, open, origins, expiry] = saved as ValueArray;
+    const [arrivals, open, early, origins, expiry] = saved as ValueArray;
     this.#arrivals = arrivals as number;
-    for (const one of open as ValueArray) this.#loadWindow(one as ValueArray);
+    for (const [at, one] of (open as ValueArray).entries()) {
+      const window = this.#loadWindow(one as ValueArray);
+      if (early !== null) this.#early.load(window, (early as ValueArray)[at] as Value);
+    }
     for (const [key, origin] of origins as ReadonlyMap<string, number>) this.#origins.set(key, origin);
     this.#expiry.load(expiry as Value);
   }
 
-  #loadWindow([key, start, rank, content, early]: ValueArray): void {
+  #loadWindow([key, start, rank, content]: ValueArray): OpenWindow {
     const window: OpenWindow = {
       key: key as string,
       start: start as number,
@@ -181,8 +195,9 @@ export class TimeWindow implements Operator {
       rank: rank as number,
       content: this.#contents.load(content as Value),
       isOpen: true,
+      picture: this.#pictures.taken,
     };
     this.#add(window);
-    this.#early.load(window, early as Value);
+    return window;
   }
 }

@@ -6,6 +6,7 @@ import type { Next, OperatorEnvironment, WindowFrame } from '../operators/operat
 import { type Evaluate, type Row, scopeOf } from '../operators/row.ts';
 import { loadRow, saveRow } from '../state/saved-row.ts';
 import { type Accumulators, Aggregation, loadSample, type Sample, saveSample } from './aggregation.ts';
+import { byTime, type SlidingAccumulators } from './sliding-accumulators.ts';
 
 /** A row and its number of arrival at the window, by which rows of equal time are ordered. */
 export interface Arrival {
@@ -22,6 +23,8 @@ export interface WindowContent {
   readonly rows: Arrival[] | null;
   readonly samples: Sample[] | null;
   readonly accumulators: Accumulators | null;
+  /** Beside samples that leave. */
+  readonly sliding: SlidingAccumulators | null;
   /** Number of events held. */
   count: number;
   /** First and last in order of arrival. */
@@ -32,6 +35,8 @@ export interface WindowContent {
   /** Event times, which arrival need not follow. */
   minTime: number;
   maxTime: number;
+  /** How many of the events held came before the one that arrived just before them: 0 = in order of time. */
+  disorder: number;
 }
 
 /** What a kind of window does with its contents besides filling and closing them. */
@@ -49,6 +54,7 @@ export class WindowContents {
   readonly #predicates: readonly Evaluate[];
   readonly #keepsRows: boolean;
   readonly #keepsSamples: boolean;
+  readonly #takesOut: boolean;
   /** With `out_of_order` events are read in order of event time, else as they arrived. */
   readonly #isByTime: boolean;
   readonly #environment: OperatorEnvironment;
@@ -68,6 +74,7 @@ export class WindowContents {
     this.#isByTime = environment.stream.time.outOfOrderMs > 0;
     this.#keepsRows = plan.aggregate === null || plan.predicates.length > 0;
     const isOrdered = this.#aggregation?.isOrderSensitive === true && (this.#isByTime || merges);
+    this.#takesOut = takesOut;
     this.#keepsSamples = this.#aggregation !== null && (takesOut || isOrdered);
   }
 
@@ -82,6 +89,7 @@ export class WindowContents {
       rows: this.#keepsRows ? [] : null,
       samples: this.#keepsSamples ? [] : null,
       accumulators: this.#aggregation !== null && !this.#keepsSamples ? this.#aggregation.accumulators() : null,
+      sliding: this.#sliding([]),
       count: 0,
       firstOrder: order,
       firstCause: firstCause(row),
@@ -89,9 +97,17 @@ export class WindowContents {
       lastOrder: order,
       minTime: row.time,
       maxTime: row.time,
+      disorder: 0,
     };
     this.add(content, row, order, sample);
     return content;
+  }
+
+  #sliding(samples: readonly Sample[]): SlidingAccumulators | null {
+    if (!this.#takesOut || this.#aggregation === null) return null;
+    const sliding = this.#aggregation.sliding(this.#isByTime);
+    for (const sample of samples) sliding.add(sample);
+    return sliding;
   }
 
   /** @throws EvaluationError on a value that an aggregate cannot take: the event is then not held. */
@@ -99,8 +115,10 @@ export class WindowContents {
     if (sample !== null) {
       if (content.samples !== null) content.samples.push(sample);
       else content.accumulators?.add(sample);
+      content.sliding?.add(sample);
     }
     content.rows?.push({ row, order });
+    if (content.count > 0 && row.time < content.last.time) content.disorder++;
     content.count++;
     content.last = row;
     content.lastOrder = order;
@@ -110,21 +128,25 @@ export class WindowContents {
 
   /** Drops the oldest event of a content whose events are taken out again. */
   dropOldest(content: WindowContent): void {
-    content.rows?.shift();
-    content.samples?.shift();
+    const row = content.rows?.shift();
+    const sample = content.samples?.shift();
+    if (sample !== undefined) content.sliding?.remove(sample);
     content.count--;
+    const time = sample?.time ?? row?.row.time ?? Number.NaN;
+    if (oldestTime(content) < time) content.disorder--;
   }
 
   /** Brings the first event and the times up to date after events were dropped. */
   measure(content: WindowContent): void {
-    const held = content.samples ?? (content.rows ?? []).map(({ row, order }) => ({ time: row.time, order, cause: firstCause(row) }));
-    const [first] = held;
-    if (first !== undefined) [content.firstOrder, content.firstCause] = [first.order, first.cause];
-    [content.minTime, content.maxTime] = [Infinity, -Infinity];
-    for (const { time } of held) {
-      if (time < content.minTime) content.minTime = time;
-      if (time > content.maxTime) content.maxTime = time;
-    }
+    const [sample, arrival] = [content.samples?.[0], content.rows?.[0]];
+    if (sample !== undefined) [content.firstOrder, content.firstCause] = [sample.order, sample.cause];
+    else if (arrival !== undefined) [content.firstOrder, content.firstCause] = [arrival.order, firstCause(arrival.row)];
+    [content.minTime, content.maxTime] = [oldestTime(content), content.last.time];
+    if (content.disorder > 0)
+      for (const time of timesOf(content)) {
+        if (time < content.minTime) content.minTime = time;
+        if (time > content.maxTime) content.maxTime = time;
+      }
   }
 
   /** One content of two: an event between them has made two sessions one. Takes over what the two held. */
@@ -136,6 +158,7 @@ export class WindowContents {
       rows: first.rows && [...first.rows, ...(second.rows ?? [])].sort((x, y) => x.order - y.order),
       samples: first.samples && [...first.samples, ...(second.samples ?? [])].sort((x, y) => x.order - y.order),
       accumulators: first.accumulators,
+      sliding: null,
       count: a.count + b.count,
       firstOrder: first.firstOrder,
       firstCause: first.firstCause,
@@ -143,6 +166,7 @@ export class WindowContents {
       lastOrder,
       minTime: Math.min(a.minTime, b.minTime),
       maxTime: Math.max(a.maxTime, b.maxTime),
+      disorder: 0,
     };
   }
 
@@ -155,7 +179,7 @@ export class WindowContents {
     if (this.#aggregation === null) {
       for (const { row } of rows ?? []) this.#next.process({ ...row, attributes: withAttributes(row.attributes, attributes) });
     } else {
-      this.#next.process(this.#aggregated(this.#aggregation, content, frame, attributes));
+      this.#next.process(this.#aggregated(content, this.#results(this.#aggregation, content, frame), frame, attributes));
     }
     this.#next.endWindow(frame);
   }
@@ -166,9 +190,8 @@ export class WindowContents {
     return this.#predicates.every((predicate) => predicate({ ...scopeOf(content.last), locals: [events] }) === true);
   }
 
-  #aggregated(aggregation: Aggregation, content: WindowContent, frame: WindowFrame, attributes: Map<AttributeName, Value>): Row {
+  #aggregated(content: WindowContent, results: readonly Value[], frame: WindowFrame, attributes: Map<AttributeName, Value>): Row {
     const { last } = content;
-    const results = this.#accumulated(aggregation, content).results(frame.lengthMs);
     const keys = this.#environment.partitionFields(last);
     const base: Row = {
       type: last.type,
@@ -182,18 +205,19 @@ export class WindowContents {
     return { ...base, fields: resultFields(this.#items, base, results, keys) };
   }
 
-  #accumulated(aggregation: Aggregation, { accumulators, samples }: WindowContent): Accumulators {
-    if (accumulators !== null) return accumulators;
+  #results(aggregation: Aggregation, { accumulators, samples, sliding }: WindowContent, { lengthMs }: WindowFrame): readonly Value[] {
+    if (accumulators !== null) return accumulators.results(lengthMs);
+    if (sliding !== null) return sliding.results(samples ?? [], lengthMs);
     const accumulated = aggregation.accumulators();
     for (const sample of this.#isByTime ? byTime(samples ?? []) : (samples ?? [])) accumulated.add(sample);
-    return accumulated;
+    return accumulated.results(lengthMs);
   }
 
   /** What the aggregates give so far; null without aggregate, or while they cannot be evaluated. */
   soFar(content: WindowContent, frame: WindowFrame): Fields | null {
     if (this.#aggregation === null) return null;
     try {
-      return this.#aggregated(this.#aggregation, content, frame, frameAttributes(frame)).fields;
+      return this.#aggregated(content, this.#results(this.#aggregation, content, frame), frame, frameAttributes(frame)).fields;
     } catch (thrown) {
       if (thrown instanceof EvaluationError) return null;
       throw thrown;
@@ -218,10 +242,12 @@ export class WindowContents {
   load(saved: Value): WindowContent {
     const [rows, samples, accumulators, count, firstOrder, firstCause, last, lastOrder, minTime, maxTime] = saved as ValueArray;
     const hasAccumulators = this.#aggregation !== null && samples === null;
-    return {
+    const loaded = samples === null ? null : (samples as ValueArray).map(loadSample);
+    const content: WindowContent = {
       rows: rows === null ? null : (rows as ValueArray).map(loadArrival),
-      samples: samples === null ? null : (samples as ValueArray).map(loadSample),
+      samples: loaded,
       accumulators: hasAccumulators ? this.#aggregation.load(accumulators as Value) : null,
+      sliding: this.#sliding(loaded ?? []),
       count: count as number,
       firstOrder: firstOrder as number,
       firstCause: firstCause as number,
@@ -229,8 +255,20 @@ export class WindowContents {
       lastOrder: lastOrder as number,
       minTime: minTime as number,
       maxTime: maxTime as number,
+      disorder: 0,
     };
+    content.disorder = timesOf(content).reduce((count, time, at, times) => count + (time < (times[at - 1] ?? time) ? 1 : 0), 0);
+    return content;
   }
+}
+
+function timesOf({ samples, rows }: WindowContent): readonly number[] {
+  return samples !== null ? samples.map(({ time }) => time) : (rows ?? []).map(({ row }) => row.time);
+}
+
+/** NaN of nothing. */
+function oldestTime({ samples, rows }: WindowContent): number {
+  return samples?.[0]?.time ?? rows?.[0]?.row.time ?? Number.NaN;
 }
 
 function loadArrival(saved: Value): Arrival {
@@ -284,8 +322,4 @@ export function frameAttributes(frame: WindowFrame): Map<AttributeName, Value> {
 
 function withAttributes(own: Row['attributes'], more: Map<AttributeName, Value>): ReadonlyMap<AttributeName, Value> {
   return own === null ? more : new Map([...own, ...more]);
-}
-
-function byTime(samples: readonly Sample[]): Sample[] {
-  return [...samples].sort((a, b) => a.time - b.time || a.order - b.order);
 }

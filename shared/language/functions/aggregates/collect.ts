@@ -1,4 +1,3 @@
-import { decodeValue, encodeValue } from '../../../events/stored-value.ts';
 import type { Value } from '../../../events/value.ts';
 import { requireBounded } from '../../../events/value-limits.ts';
 import { ANY, arrayOf } from '../../plan/types.ts';
@@ -41,7 +40,7 @@ class CollectAccumulator implements Accumulator {
   }
 
   save(): Value {
-    return this.#values.map(encodeValue);
+    return [...this.#values];
   }
 }
 
@@ -53,5 +52,5 @@ export const collect: AggregateDescriptor = {
   examples: [{ values: ['b', null, 'a'], call: 'collect(x)', result: '["b", "a"]' }],
   create: () => new CollectAccumulator(),
   createSliding: () => new CollectAccumulator(),
-  load: (_, saved) => new CollectAccumulator(savedParts(saved).map(decodeValue)),
+  load: (_, saved) => new CollectAccumulator(savedParts(saved)),
 };

@@ -1,4 +1,3 @@
-import { decodeValue, encodeValue } from '../../../events/stored-value.ts';
 import type { Value } from '../../../events/value.ts';
 import { requireBounded } from '../../../events/value-limits.ts';
 import { any, sameAs } from '../define.ts';
@@ -19,7 +18,7 @@ class EndAccumulator implements Accumulator {
 
   constructor(end: End, [value = null, time, order]: readonly Value[] = []) {
     this.#isFirst = end === 'first';
-    if (time !== undefined) this.#offer(decodeValue(value), Number(time), Number(order));
+    if (time !== undefined) this.#offer(value, Number(time), Number(order));
   }
 
   add(args: readonly Value[], time: number, order: number): void {
@@ -50,7 +49,7 @@ class EndAccumulator implements Accumulator {
   }
 
   save(): Value {
-    return this.#isEmpty ? null : [encodeValue(this.#value), this.#time, this.#order];
+    return this.#isEmpty ? null : [this.#value, this.#time, this.#order];
   }
 }
 

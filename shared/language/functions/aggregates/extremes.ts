@@ -1,4 +1,3 @@
-import { decodeValue, encodeValue } from '../../../events/stored-value.ts';
 import type { Value } from '../../../events/value.ts';
 import { arrayOf, DURATION, STR, TIMESTAMP } from '../../plan/types.ts';
 import { int, itemOf, NUMBER, oneOf, sameAs } from '../define.ts';
@@ -40,7 +39,7 @@ class ExtremeAccumulator implements Accumulator {
   }
 
   save(): Value {
-    return encodeValue(this.#best);
+    return this.#best;
   }
 }
 
@@ -82,7 +81,7 @@ function extreme(name: string, direction: Direction, summary: string, examples: 
     examples,
     create: () => new ExtremeAccumulator(name, direction),
     createSliding: () => new SlidingExtreme(name, direction),
-    load: (_, saved) => new ExtremeAccumulator(name, direction, decodeValue(saved)),
+    load: (_, saved) => new ExtremeAccumulator(name, direction, saved),
   };
 }
 
@@ -142,7 +141,7 @@ class TopAccumulator implements Accumulator {
   }
 
   save(): Value {
-    return this.#values.map(encodeValue);
+    return [...this.#values];
   }
 }
 
@@ -155,7 +154,7 @@ export const top: AggregateDescriptor = {
   constantsFrom: 1,
   checkConstants: ([n]) => (isSize(n) ? undefined : 'the number n of top is a whole number from 1 on'),
   create: (constants) => new TopAccumulator(sizeOf(constants)),
-  load: (constants, saved) => new TopAccumulator(sizeOf(constants), savedParts(saved).map(decodeValue)),
+  load: (constants, saved) => new TopAccumulator(sizeOf(constants), savedParts(saved)),
 };
 
 function sizeOf([n]: readonly Value[]): number {

@@ -1,3 +1,4 @@
+import { decodeValue, encodeValue } from '../../../../shared/events/stored-value.ts';
 import type { Value } from '../../../../shared/events/value.ts';
 import type { FilterPlan, PatternPlan, Plan, PlanExpression, StreamPlan } from '../../../../shared/language/plan/plan.ts';
 import { ANY } from '../../../../shared/language/plan/types.ts';
@@ -5,7 +6,6 @@ import { ReferenceBackend } from '../../../../worker/engine/evaluate/reference-b
 import type { OperatorEnvironment } from '../../../../worker/engine/operators/operator.ts';
 import { type Binding, type Evaluate, type Row, scopeOf } from '../../../../worker/engine/operators/row.ts';
 import { PatternMatcher, type PatternMatcherOptions } from '../../../../worker/engine/patterns/matcher.ts';
-import { decodeState, encodeState } from '../../../../worker/engine/state/codec.ts';
 import { ORIGIN } from './pattern-builder.ts';
 
 /** An event of a test: `A7{k1}@2.5` is type A, field v = 7, field k = "k1", at 2.5 seconds. */
@@ -146,9 +146,9 @@ export class Harness {
 
   /** Goes on with a fresh matcher that was given the state of the old one. */
   restart(): this {
-    const saved = JSON.stringify(encodeState(this.matcher.save()));
+    const saved = JSON.stringify(encodeValue(this.matcher.save()));
     this.matcher = this.#create();
-    this.matcher.load(decodeState(JSON.parse(saved) as Value));
+    this.matcher.load(decodeValue(JSON.parse(saved)));
     return this;
   }
 

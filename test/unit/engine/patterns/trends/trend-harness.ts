@@ -1,3 +1,4 @@
+import { decodeValue, encodeValue } from '../../../../../shared/events/stored-value.ts';
 import type { Value } from '../../../../../shared/events/value.ts';
 import { check } from '../../../../../shared/language/checker/check.ts';
 import { SourceText } from '../../../../../shared/language/diagnostics/diagnostic.ts';
@@ -5,7 +6,6 @@ import type { PatternPlan, TrendAggregatePlan, TrendCall } from '../../../../../
 import { ANY } from '../../../../../shared/language/plan/types.ts';
 import type { Row } from '../../../../../worker/engine/operators/row.ts';
 import { TrendAggregator } from '../../../../../worker/engine/patterns/trends/trend-aggregator.ts';
-import { decodeState, encodeState } from '../../../../../worker/engine/state/codec.ts';
 import { Harness, rowOf, type TestEvent } from '../harness.ts';
 import { ORIGIN } from '../pattern-builder.ts';
 
@@ -70,9 +70,9 @@ export class TrendHarness {
   }
 
   restart(): this {
-    const saved = JSON.stringify(encodeState(this.#trends.save()));
+    const saved = JSON.stringify(encodeValue(this.#trends.save()));
     this.#trends = this.#create();
-    this.#trends.load(decodeState(JSON.parse(saved) as Value));
+    this.#trends.load(decodeValue(JSON.parse(saved)));
     return this;
   }
 }
