@@ -36,8 +36,7 @@ export class EventArrivals implements Arrivals {
     program.backend.beginEvent();
     const order = ++program.order;
     program.time = time;
-    program.clocks.observeOn(this.#source, time, isArrivalTime);
-    if (program.clocks.isDue()) program.step();
+    if (program.clocks.observeOn(this.#source, time, isArrivalTime)) program.step();
     return order;
   }
 

@@ -53,6 +53,19 @@ export class Clock {
     this.#time = reached;
   }
 
+  /** As `move`, for a source without partitions. Says whether something may be due. */
+  reach(time: number, step: number): boolean {
+    if (time > this.#time) {
+      if (this.#movedIn !== step) {
+        this.#before = this.#time;
+        this.#movedIn = step;
+      }
+      this.#time = time;
+    }
+    if (time > this.#finite && time < Infinity) this.#finite = time;
+    return this.#time >= this.#dueAt;
+  }
+
   /** Moves all partitions as well: a tick, or the end of input. */
   moveAll(time: number, step: number): void {
     for (const [name, reached] of this.#partitions ?? []) this.#partitions?.set(name, Math.max(reached, time));

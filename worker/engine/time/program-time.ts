@@ -59,10 +59,10 @@ export class ProgramTime {
     return this.#sources.singleOf(type);
   }
 
-  /** As `observe`, for a type with a single clock. */
-  observeOn(source: SingleClock, time: number, isArrivalTime: boolean): void {
+  /** As `observe`, for a type with a single clock. Says whether a step of time is due. */
+  observeOn(source: SingleClock, time: number, isArrivalTime: boolean): boolean {
     source.followsArrival = isArrivalTime;
-    source.clock.move(time, ++this.#step);
+    return source.clock.reach(time, ++this.#step) || (this.#clocks.length > 1 && this.isDue());
   }
 
   tick(time: number, source?: string): void {
