@@ -1,4 +1,7 @@
-/** Bundles the command line into `dist/`; each lazily imported command becomes a file of its own, so that it is read only when used. */
+/**
+ * Bundles the command line into `dist/`; each lazily imported command becomes a file of its own, so that it is read only when
+ * used. The engine threads of a server begin with a file of their own.
+ */
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +14,7 @@ if (existsSync(entry)) {
   await rm(join(root, 'dist'), { recursive: true, force: true });
   await build({
     absWorkingDir: root,
-    entryPoints: [entry],
+    entryPoints: { main: entry, 'engine-worker': join(root, 'worker/runtime/threads/engine-worker.ts') },
     outdir: 'dist',
     bundle: true,
     splitting: true,

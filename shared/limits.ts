@@ -79,4 +79,13 @@ export const limits = {
   clientQueueBytesMax: 1_048_576,
   /** Output events of a pipeline that a stream can be resumed from. */
   outputRingEventsMax: 1_000,
+
+  /** What a pipeline has accepted and not yet worked through; above it requests are refused with 429. */
+  pipelineQueueBytesMax: 33_554_432,
+  /** The same, in requests. */
+  pipelineQueueRequestsMax: 10_000,
+  /** How long one event may keep an engine busy (`eventBudgetMs`); then it is given up and its thread replaced. */
+  eventBudgetMsDefault: 5_000,
+  /** Events given up within ten minutes after which a pipeline has failed. */
+  pipelineStrikesMax: 3,
 } as const;

@@ -1,0 +1,38 @@
+import type { HostedPipeline } from './pipelines/hosted-pipeline.ts';
+import type { RuntimeStorage } from './pipelines/runtime-storage.ts';
+
+/** How often programs are told the time; what is due is through a tenth of a second later. */
+const TICK_MS = 100;
+
+export interface ClockTicksOptions {
+  readonly pipelines: () => readonly HostedPipeline[];
+  readonly nextSequence: () => number;
+  readonly storage: RuntimeStorage | null;
+}
+
+/** Tells running programs what the wall clock says, as an input like any other, so that a replay has the same. */
+export class ClockTicks {
+  readonly #options: ClockTicksOptions;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(options: ClockTicksOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.#tick(Date.now()), TICK_MS);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #tick(time: number): void {
+    const { pipelines, nextSequence, storage } = this.#options;
+    const due = pipelines().filter((pipeline) => pipeline.takesTicks);
+    if (due.length === 0) return;
+    const sequence = nextSequence();
+    const pipelineIds = due.filter((pipeline) => pipeline.isLogged).map(({ id }) => id);
+    // A tick that is not in the log is only a tick that a replay does not have.
+    if (storage !== null && pipelineIds.length > 0) storage.append({ kind: 'tick', sequence, time, pipelineIds }).catch(() => undefined);
+    for (const pipeline of due) pipeline.tick(sequence, time);
+  }
+}

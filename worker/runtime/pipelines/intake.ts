@@ -1,0 +1,340 @@
+import { CepError, InvariantError } from '../../../shared/errors/error.ts';
+import { limits } from '../../../shared/limits.ts';
+import type { InjectFormat, InjectResult } from '../service.ts';
+import type { EnginePool } from '../threads/engine-pool.ts';
+import type { EngineThread, NewCall, SlotOwner } from '../threads/engine-thread.ts';
+import type { Beat } from '../threads/heartbeat.ts';
+import type { CountersReply, LoadCall, LoadReply, RecordResult, SaveReply } from '../threads/messages.ts';
+import { Fifo } from './fifo.ts';
+
+/** Records that a pipeline has on its thread at a time; the others wait here, so that no pipeline fills the thread's queue. */
+const WINDOW_RECORDS = 256;
+const WINDOW_BYTES = 4 * 1_048_576;
+/** What an entry counts for besides its bytes. */
+const ENTRY_BYTES = 64;
+
+/** One input of a pipeline: a request with events, or a tick. Inputs are numbered; they are worked through in that order. */
+export interface Entry {
+  readonly sequence: number;
+  /** Null: a tick. */
+  readonly format: InjectFormat | null;
+  readonly bytes: Uint8Array | null;
+  /** Epoch ms. */
+  readonly time: number;
+  readonly outputsMax: number;
+  readonly idempotencyKey: string | null;
+  /** As `performance.now`. */
+  readonly acceptedAt: number;
+  /** Indexes of events that were given up. */
+  readonly skip: number[];
+  /** False while it is not yet on disk, where it has to be. */
+  isReady: boolean;
+  /** It was refused after all: nothing is done with it. */
+  isDropped: boolean;
+  /** Its result has been seen; it is worked through again because the thread was lost. */
+  isReplay: boolean;
+  readonly settle: { readonly resolve: (result: InjectResult) => void; readonly reject: (error: Error) => void } | null;
+}
+
+/** What the pipeline is told. */
+export interface IntakeOwner {
+  /** Each entry once, in order, also those that nobody waits for. */
+  result(entry: Entry, result: RecordResult): void;
+  counters(counters: CountersReply): void;
+  /** The thread is gone. `culprit`: the entry it hung at, and the index of the event. Everything accepted is still here. */
+  lost(culprit: { readonly entry: Entry | undefined; readonly index: number } | undefined, reason: string): void;
+}
+
+export interface IntakeBase {
+  readonly sequence: number;
+  /** Null: a new engine, or one whose state the storage has. */
+  readonly state: Uint8Array | null;
+}
+
+/**
+ * The inputs of one pipeline from acceptance to result, and the way to its thread. Keeps what was worked through since the last
+ * saved state, so that a new thread can be brought to where the old one was.
+ */
+export class Intake implements SlotOwner {
+  readonly #owner: IntakeOwner;
+  readonly #pool: EnginePool;
+  readonly #waiting = new Fifo<Entry>();
+  readonly #sent = new Fifo<Entry>();
+  #done: Entry[] = [];
+  #base: IntakeBase;
+  #queuedBytes = 0;
+  #sentBytes = 0;
+  #doneBytes = 0;
+  #lastSent: number;
+  #thread: EngineThread | undefined;
+  #slot = 0;
+  /** Reasons for which nothing is sent. */
+  #holds = 1;
+  #isOpening = false;
+  #drained: (() => void)[] = [];
+
+  constructor(owner: IntakeOwner, pool: EnginePool, base: IntakeBase) {
+    this.#owner = owner;
+    this.#pool = pool;
+    this.#base = base;
+    this.#lastSent = base.sequence;
+  }
+
+  get base(): IntakeBase {
+    return this.#base;
+  }
+
+  /** Bytes that a new thread would have to work through again. */
+  get doneBytes(): number {
+    return this.#doneBytes;
+  }
+
+  /** Whether anything came through since the base. */
+  get isChanged(): boolean {
+    return this.#done.length > 0;
+  }
+
+  get hasWork(): boolean {
+    return this.#waiting.length + this.#sent.length > 0;
+  }
+
+  /** Whether the newest entry is a tick that has not been sent. */
+  get lastIsWaitingTick(): boolean {
+    return this.#waiting.last?.format === null;
+  }
+
+  /** @throws CepError `queue_full` */
+  requireRoom(bytes: number): void {
+    const records = this.#waiting.length + this.#sent.length;
+    const isFull = this.#queuedBytes + bytes > limits.pipelineQueueBytesMax && records > 0;
+    if (!isFull && records < limits.pipelineQueueRequestsMax) return;
+    throw new CepError(
+      'queue_full',
+      `the pipeline has ${records} requests with ${this.#queuedBytes} bytes to work through, and takes no more`,
+      {
+        hint: 'send the same request again in a moment',
+        retryAfterSeconds: 1,
+      },
+    );
+  }
+
+  accept(entry: Entry): void {
+    this.#waiting.push(entry);
+    this.#queuedBytes += sizeOf(entry);
+    this.pump();
+  }
+
+  /** The entry may go on, or is dropped. */
+  release(entry: Entry, isKept: boolean): void {
+    entry.isReady = true;
+    entry.isDropped = !isKept;
+    this.pump();
+  }
+
+  /** Sends what may be sent. */
+  pump(): void {
+    const thread = this.#thread;
+    while (this.#holds === 0 && thread !== undefined) {
+      const entry = this.#waiting.first;
+      if (entry === undefined || !entry.isReady) break;
+      const size = sizeOf(entry);
+      const isFull = this.#sent.length >= WINDOW_RECORDS || this.#sentBytes + size > WINDOW_BYTES;
+      if (!entry.isDropped && isFull && this.#sent.length > 0) break;
+      this.#waiting.shift();
+      if (entry.isDropped) this.#queuedBytes -= size;
+      else this.#send(thread, entry, size);
+    }
+    this.#tellDrained();
+  }
+
+  #send(thread: EngineThread, entry: Entry, size: number): void {
+    const { sequence, format, bytes, time, skip } = entry;
+    this.#sent.push(entry);
+    this.#sentBytes += size;
+    this.#lastSent = sequence;
+    const outputsMax = entry.isReplay ? 0 : entry.outputsMax;
+    thread.send({ slot: this.#slot, sequence, format, time, outputsMax, skip }, bytes);
+  }
+
+  result(result: RecordResult): void {
+    const entry = this.#sent.shift();
+    if (entry === undefined || entry.sequence !== result.sequence) throw new InvariantError('results come in the order of the records');
+    const size = sizeOf(entry);
+    this.#sentBytes -= size;
+    this.#queuedBytes -= size;
+    if (result.failure !== null) {
+      this.#break(entry, result.failure);
+      return;
+    }
+    this.#done.push(entry);
+    this.#doneBytes += size;
+    if (!entry.isReplay) this.#owner.result(entry, result);
+    this.pump();
+  }
+
+  /** The engine broke: it goes the way of one whose thread was lost. */
+  #break(entry: Entry, { index, message }: NonNullable<RecordResult['failure']>): void {
+    if (!entry.skip.includes(index)) entry.skip.push(index);
+    this.#queuedBytes += sizeOf(entry);
+    this.#sent.putBack([entry]);
+    this.close();
+    this.#owner.lost({ entry, index }, message);
+  }
+
+  counters(counters: CountersReply): void {
+    this.#owner.counters(counters);
+  }
+
+  /** Puts the pipeline on a thread, with the state of the base. @throws CepError when the program does not start */
+  async open(
+    load: Omit<LoadCall, 'kind' | 'id' | 'slot' | 'state'>,
+    options: { readonly isSuspect: boolean; readonly state: Uint8Array | null },
+  ): Promise<LoadReply> {
+    const thread = this.#pool.place(options);
+    this.#isOpening = true;
+    this.#thread = thread;
+    this.#slot = thread.attach(this);
+    try {
+      const reply = await thread.call<LoadReply>({ kind: 'load', slot: this.#slot, state: options.state, ...load });
+      this.#lastSent = this.#base.sequence;
+      this.#holds--;
+      return reply;
+    } catch (error) {
+      this.#leave(thread);
+      throw error;
+    } finally {
+      this.#isOpening = false;
+      this.pump();
+    }
+  }
+
+  /** Leaves the thread; what has not been worked through stays. */
+  close(): void {
+    if (this.#thread === undefined) return;
+    this.#leave(this.#thread);
+    this.#holds++;
+    this.#putBack();
+  }
+
+  #leave(thread: EngineThread): void {
+    thread.detach(this.#slot);
+    this.#thread = undefined;
+  }
+
+  lost(beat: Beat | undefined, reason: string): void {
+    this.#thread = undefined;
+    if (this.#isOpening) return; // The call that loads the program has been refused, which says so.
+    const entry = beat && this.#sentEntry(beat.record);
+    if (entry && !entry.skip.includes(beat.event)) entry.skip.push(beat.event);
+    this.#holds++;
+    this.#putBack();
+    this.#owner.lost(beat && { entry, index: beat.event }, reason);
+  }
+
+  #sentEntry(record: number): Entry | undefined {
+    for (const entry of this.#sent) if ((entry.sequence & 0x7fff_ffff) === record) return entry;
+    return undefined;
+  }
+
+  /** What the lost engine had worked through or begun comes again, in order. */
+  #putBack(): void {
+    const sent = this.#sent.takeAll();
+    for (const entry of this.#done) {
+      entry.isReplay = true;
+      this.#queuedBytes += sizeOf(entry);
+    }
+    this.#waiting.putBack([...this.#done, ...sent]);
+    this.#done = [];
+    this.#doneBytes = 0;
+    this.#sentBytes = 0;
+  }
+
+  /** Nothing is sent until `resume`. */
+  pause(): void {
+    this.#holds++;
+  }
+
+  resume(): void {
+    this.#holds--;
+    this.pump();
+  }
+
+  /** Asks the engine behind everything sent so far. */
+  call<T, R = T>(call: (slot: number) => NewCall, take?: (value: T) => R): Promise<R> {
+    if (this.#thread === undefined || this.#isOpening) {
+      return Promise.reject(
+        new CepError('not_ready', 'the pipeline is being moved to another thread: try again', { retryAfterSeconds: 1 }),
+      );
+    }
+    return this.#thread.call<T, R>(call(this.#slot), take);
+  }
+
+  /** The state behind everything sent so far; it becomes the base. `take` sees it before anything behind it comes through. */
+  save<R>(take: (saved: { readonly sequence: number; readonly state: Uint8Array; readonly durationMs: number }) => R): Promise<R> {
+    const sequence = this.#lastSent;
+    return this.call<SaveReply, R>(
+      (slot) => ({ kind: 'save', slot }),
+      ({ state, durationMs }) => {
+        this.rebase({ sequence, state });
+        return take({ sequence, state, durationMs });
+      },
+    );
+  }
+
+  /** The sequence of what was sent last: what the engine will have worked through when it answers the next call. */
+  get lastSent(): number {
+    return this.#lastSent;
+  }
+
+  /** A state that stands for everything up to its sequence. */
+  rebase(base: IntakeBase): void {
+    this.#base = base;
+    const kept = this.#done.filter(({ sequence }) => sequence > base.sequence);
+    for (const entry of this.#done) if (entry.sequence <= base.sequence) this.#doneBytes -= sizeOf(entry);
+    this.#done = kept;
+  }
+
+  /** The storage has the state of the base, so it need not be kept here. */
+  forgetState(sequence: number): void {
+    if (this.#base.sequence === sequence) this.#base = { sequence, state: null };
+  }
+
+  settle(accepted: boolean): void {
+    this.#thread?.settle(this.#slot, accepted);
+  }
+
+  /** Resolves when everything accepted so far, and what comes meanwhile, is through. */
+  drained(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#drained.push(resolve);
+      this.#tellDrained();
+    });
+  }
+
+  #tellDrained(): void {
+    if (this.#drained.length === 0 || this.hasWork) return;
+    const drained = this.#drained;
+    this.#drained = [];
+    for (const resolve of drained) resolve();
+  }
+
+  /** Refuses everything that was accepted and has no result yet; gives it back. */
+  refuseAll(error: CepError): readonly Entry[] {
+    const entries = this.#waiting.takeAll();
+    const refused = entries.filter((entry) => !entry.isReplay && !entry.isDropped);
+    for (const entry of entries) {
+      this.#queuedBytes -= sizeOf(entry);
+      if (entry.isReplay) {
+        this.#done.push(entry);
+        this.#doneBytes += sizeOf(entry);
+      }
+    }
+    for (const entry of refused) entry.settle?.reject(error);
+    this.#tellDrained();
+    return refused;
+  }
+}
+
+function sizeOf({ bytes }: Entry): number {
+  return ENTRY_BYTES + (bytes?.byteLength ?? 0);
+}

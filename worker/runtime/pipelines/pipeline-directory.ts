@@ -1,0 +1,342 @@
+import { isUtf8 } from 'node:buffer';
+import { randomBytes } from 'node:crypto';
+import { CepError } from '../../../shared/errors/error.ts';
+import { limits } from '../../../shared/limits.ts';
+import type {
+  CheckpointResult,
+  DeadLetters,
+  Deployed,
+  DeployRequest,
+  Follower,
+  InjectRequest,
+  InjectResult,
+  OutputCursor,
+  Page,
+  Pipeline,
+  PipelineMetrics,
+  Pipelines,
+  ProgramDiagnostic,
+  ProgramLogLine,
+  ReloadReport,
+  RestoreResult,
+  Topology,
+} from '../service.ts';
+import type { TenantAccount, TenantRegistry } from '../tenants/tenant-registry.ts';
+import type { CheckReply } from '../threads/messages.ts';
+import { countEvents } from './event-count.ts';
+import { type Admission, HostedPipeline, type PipelineContext } from './hosted-pipeline.ts';
+
+/** How long a metrics request waits for a busy engine. */
+const METRICS_WAIT_MS = 200;
+
+export interface DirectoryContext extends PipelineContext {
+  readonly tenants: TenantRegistry;
+  /** @throws CepError `not_ready` while the server starts or drains */
+  readonly requireOpen: () => void;
+}
+
+type CheckedProgram = NonNullable<CheckReply['program']>;
+
+/** The pipelines of all tenants, and what each tenant may do with its own. */
+export class PipelineDirectory implements Pipelines {
+  readonly #context: DirectoryContext;
+  readonly #pipelines = new Map<string, HostedPipeline>();
+  /** Names of deployments under way. */
+  readonly #reserved = new Set<string>();
+
+  constructor(context: DirectoryContext) {
+    this.#context = context;
+  }
+
+  // ---------------------------------------------------------------------------------------------- deployed programs
+
+  async deploy(tenant: string, request: DeployRequest): Promise<Deployed> {
+    this.#context.requireOpen();
+    const account = this.#context.tenants.account(tenant);
+    const reservation = this.#reserve(account, request);
+    try {
+      const { program, diagnostics } = await this.#checked(request.source, account);
+      const pipeline = this.#newPipeline(tenant, request, program);
+      await this.#launch(pipeline);
+      return { pipeline: pipeline.view(), streams: pipeline.streams, warnings: diagnostics };
+    } finally {
+      if (reservation !== null) this.#reserved.delete(reservation);
+    }
+  }
+
+  /** Nothing of the pipeline is kept when it does not start. */
+  async #launch(pipeline: HostedPipeline): Promise<void> {
+    try {
+      await pipeline.start();
+    } catch (error) {
+      await pipeline.delete().catch(() => undefined); // What could not be saved need not be deleted.
+      throw startError(error);
+    }
+    this.#pipelines.set(pipeline.id, pipeline);
+    if (pipeline.isEphemeral) return;
+    const { id, name, tenantId } = pipeline.definition;
+    this.#context.report({ level: 'info', message: 'Pipeline deployed', fields: { pipeline: id, name, tenant: tenantId } });
+  }
+
+  #newPipeline(tenantId: string, { name, labels, ephemeral }: DeployRequest, program: CheckedProgram): HostedPipeline {
+    const now = Date.now();
+    const id = `p_${randomBytes(8).toString('hex')}`;
+    const definition = {
+      id,
+      tenantId,
+      name,
+      program: program.text,
+      version: 1,
+      labels: labels ?? {},
+      createdAt: now,
+      updatedAt: now,
+      isStopped: false,
+      error: null,
+    };
+    return new HostedPipeline(this.#context, definition, { summary: program.summary, ephemeral: ephemeral ?? false });
+  }
+
+  /** @throws CepError `name_taken`, `quota_exceeded`, `validation_error` */
+  #reserve({ tenant }: TenantAccount, { name, ephemeral }: DeployRequest): string | null {
+    if (ephemeral === true) return null;
+    if (name.trim() === '' || name.length > NAME_CHARS_MAX) {
+      throw new CepError('validation_error', `a pipeline needs a name of 1 to ${NAME_CHARS_MAX} characters`);
+    }
+    const own = this.#of(tenant.id);
+    const key = `${tenant.id} ${name}`;
+    if (this.#reserved.has(key) || own.some((pipeline) => pipeline.name === name)) {
+      throw new CepError('name_taken', `there is a pipeline '${name}' already`, {
+        hint: 'choose another name, reload that pipeline, or delete it first',
+      });
+    }
+    const underWay = [...this.#reserved].filter((one) => one.startsWith(`${tenant.id} `)).length;
+    if (own.length + underWay >= tenant.quota.maxPipelines) {
+      throw new CepError('quota_exceeded', `the tenant has ${own.length} pipelines, and its quota is ${tenant.quota.maxPipelines}`, {
+        hint: 'delete one first',
+      });
+    }
+    this.#reserved.add(key);
+    return key;
+  }
+
+  async #checked(
+    source: string,
+    { tenant }: TenantAccount,
+  ): Promise<{ readonly program: CheckedProgram; readonly diagnostics: readonly ProgramDiagnostic[] }> {
+    const { program, diagnostics, statements } = await this.#check(source);
+    if (program === null) throw programError(diagnostics);
+    if (statements === 0)
+      throw new CepError('validation_error', 'the program is empty', { hint: 'write at least one stream', details: [] });
+    const { maxStreamsPerPipeline: max } = tenant.quota;
+    if (program.summary.streams.length > max) {
+      throw new CepError(
+        'quota_exceeded',
+        `the program has ${program.summary.streams.length} streams, and the quota of the tenant is ${max}`,
+      );
+    }
+    return { program, diagnostics };
+  }
+
+  #check(source: string): Promise<CheckReply> {
+    if (Buffer.byteLength(source) > limits.programBytesMax) {
+      throw new CepError('payload_too_large', `the program is larger than ${limits.programBytesMax} bytes`);
+    }
+    return this.#context.pool.check(source, this.#context.workDir);
+  }
+
+  async validate(source: string): Promise<readonly ProgramDiagnostic[]> {
+    return (await this.#check(source)).diagnostics;
+  }
+
+  list(tenant: string, { limit, offset }: Page): { readonly pipelines: readonly Pipeline[]; readonly total: number } {
+    const own = this.#of(tenant);
+    return { pipelines: own.slice(offset, offset + limit).map((pipeline) => pipeline.view()), total: own.length };
+  }
+
+  all(): readonly (Pipeline & { readonly tenantId: string })[] {
+    return this.hosted().flatMap((pipeline) => (pipeline.isEphemeral ? [] : [{ ...pipeline.view(), tenantId: pipeline.tenantId }]));
+  }
+
+  /** Every pipeline, those of connections included, in order of creation. */
+  hosted(): readonly HostedPipeline[] {
+    return [...this.#pipelines.values()];
+  }
+
+  /** Takes in a pipeline that was kept. */
+  adopt(pipeline: HostedPipeline): void {
+    this.#pipelines.set(pipeline.id, pipeline);
+  }
+
+  #of(tenant: string): HostedPipeline[] {
+    return this.hosted().filter((pipeline) => pipeline.tenantId === tenant && !pipeline.isEphemeral);
+  }
+
+  #find(tenant: string, id: string): HostedPipeline {
+    const pipeline = this.#pipelines.get(id);
+    if (pipeline?.tenantId === tenant) return pipeline;
+    throw new CepError('pipeline_not_found', `there is no pipeline '${id}'`, { hint: 'GET /api/v1/pipelines lists those that there are' });
+  }
+
+  get(tenant: string, id: string): Pipeline {
+    return this.#find(tenant, id).view();
+  }
+
+  streams(tenant: string, id: string): readonly string[] {
+    return this.#find(tenant, id).streams;
+  }
+
+  topology(tenant: string, id: string): Topology {
+    return this.#find(tenant, id).topology;
+  }
+
+  async delete(tenant: string, id: string): Promise<void> {
+    const pipeline = this.#find(tenant, id);
+    await pipeline.delete();
+    this.#pipelines.delete(id);
+    const account = this.#context.tenants.account(tenant);
+    account.eventsBefore += pipeline.eventsProcessed;
+    account.outputsBefore += pipeline.outputEventsEmitted;
+    if (!pipeline.isEphemeral)
+      this.#context.report({ level: 'info', message: 'Pipeline deleted', fields: { pipeline: id, name: pipeline.name, tenant } });
+  }
+
+  /** All pipelines of a tenant. */
+  async deleteAll(tenant: string): Promise<void> {
+    for (const pipeline of this.hosted()) if (pipeline.tenantId === tenant) await this.delete(tenant, pipeline.id);
+  }
+
+  async stop(tenant: string, id: string): Promise<Pipeline> {
+    const pipeline = this.#find(tenant, id);
+    await pipeline.stop();
+    return pipeline.view();
+  }
+
+  async start(tenant: string, id: string): Promise<Pipeline> {
+    const pipeline = this.#find(tenant, id);
+    this.#context.requireOpen();
+    await pipeline.start();
+    return pipeline.view();
+  }
+
+  async reload(
+    tenant: string,
+    id: string,
+    { source, dryRun, acceptReset }: { readonly source: string; readonly dryRun?: boolean; readonly acceptReset?: boolean },
+  ): Promise<ReloadReport> {
+    const pipeline = this.#find(tenant, id);
+    pipeline.requireRunning();
+    const { program, diagnostics } = await this.#checked(source, this.#context.tenants.account(tenant));
+    const report = await pipeline.reload(program, { dryRun: dryRun ?? false, acceptReset: acceptReset ?? true });
+    return { ...report, warnings: diagnostics };
+  }
+
+  async checkpoint(tenant: string, id: string): Promise<CheckpointResult> {
+    return this.#find(tenant, id).checkpoint();
+  }
+
+  async restore(tenant: string, id: string, body: Uint8Array): Promise<RestoreResult> {
+    const pipeline = this.#find(tenant, id);
+    if (!isUtf8(body)) throw new CepError('checkpoint_corrupt', 'the body is no UTF-8 text, and so no checkpoint');
+    return pipeline.restore(body);
+  }
+
+  async metrics(tenant: string, id: string): Promise<PipelineMetrics> {
+    return this.#find(tenant, id).metrics(METRICS_WAIT_MS);
+  }
+
+  async explain(tenant: string, id: string, { stream, key }: { readonly stream: string; readonly key?: string }): Promise<string> {
+    return this.#find(tenant, id).explain(stream, key ?? null);
+  }
+
+  // ---------------------------------------------------------------------------------------------- events
+
+  async inject(tenant: string, id: string, request: InjectRequest): Promise<InjectResult> {
+    const pipeline = this.#find(tenant, id);
+    this.#context.requireOpen();
+    pipeline.requireRunning();
+    const { body, format, durable } = request;
+    if (body.byteLength > limits.batchBodyBytesMax)
+      throw new CepError('payload_too_large', `found ${body.byteLength} bytes, expected at most ${limits.batchBodyBytesMax}`);
+    if (!isUtf8(body)) throw new CepError('invalid_json', 'the body is not UTF-8 text', { hint: 'send JSON in UTF-8' });
+    if (durable === true && (this.#context.storage === null || pipeline.isEphemeral)) {
+      throw new CepError('not_durable', 'the server has no state directory, so it can keep no event', {
+        hint: 'start it with --state-dir, or leave out durable=true',
+      });
+    }
+    const events = countEvents(body, format);
+    return pipeline.inject(request, (count) => this.#admit(pipeline, count, body.byteLength), events);
+  }
+
+  /** @throws CepError `queue_full`, `quota_exceeded` */
+  #admit(pipeline: HostedPipeline, events: number, bytes: number): Admission {
+    const account = this.#context.tenants.account(pipeline.tenantId);
+    try {
+      pipeline.requireRoom(bytes);
+      this.#requireQuota(account, events);
+    } catch (error) {
+      account.eventsRejected += events;
+      throw error;
+    }
+    return { events, correct: (difference) => account.meter.correct(difference, performance.now()) };
+  }
+
+  #requireQuota({ tenant, meter }: TenantAccount, events: number): void {
+    const { maxEventsPerSecond, maxStateBytes } = tenant.quota;
+    const state = this.#of(tenant.id).reduce((sum, pipeline) => sum + pipeline.stateBytes, 0);
+    if (state > maxStateBytes) {
+      throw new CepError('quota_exceeded', `the pipelines of the tenant hold ${state} bytes of state, and its quota is ${maxStateBytes}`, {
+        hint: 'delete a pipeline, or reload one with shorter windows',
+        retryAfterSeconds: 60,
+      });
+    }
+    if (meter.take(events, performance.now())) return;
+    throw new CepError('quota_exceeded', `the tenant may send ${maxEventsPerSecond} events per second, and this second is full`, {
+      retryAfterSeconds: 1,
+    });
+  }
+
+  follow(tenant: string, id: string, follower: Follower): OutputCursor {
+    return this.#find(tenant, id).follow(follower);
+  }
+
+  programLog(tenant: string, id: string, limit: number): readonly ProgramLogLine[] {
+    return this.#find(tenant, id).programLog(limit);
+  }
+
+  async deadLetters(tenant: string, id: string, _page: Page): Promise<DeadLetters> {
+    this.#find(tenant, id);
+    return { total: 0, entries: [] };
+  }
+
+  async replayDeadLetters(tenant: string, id: string): Promise<{ readonly replayed: number; readonly failed: number }> {
+    this.#find(tenant, id);
+    return { replayed: 0, failed: 0 };
+  }
+
+  async clearDeadLetters(tenant: string, id: string): Promise<{ readonly cleared: number }> {
+    this.#find(tenant, id);
+    return { cleared: 0 };
+  }
+}
+
+const NAME_CHARS_MAX = 128;
+
+function programError(diagnostics: readonly ProgramDiagnostic[]): CepError {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const [first] = errors;
+  const isSyntax = errors.some(({ code }) => code === 'E000');
+  const where = first ? `line ${first.line}, column ${first.column}: ${first.message}` : 'the program is wrong';
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  const hint = first?.hint === undefined ? {} : { hint: first.hint };
+  return new CepError(isSyntax ? 'parse_error' : 'validation_error', `${where}${more}`, { ...hint, details: diagnostics });
+}
+
+/** A program whose start used up the budget has lost its thread. */
+function startError(error: unknown): unknown {
+  if (!(error instanceof CepError) || error.code !== 'not_ready') return error;
+  return new CepError('validation_error', 'the program keeps its engine busy for too long while it starts', {
+    hint: 'look at what `let` and `var` compute',
+    details: [],
+    cause: error,
+  });
+}

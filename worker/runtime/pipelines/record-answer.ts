@@ -1,0 +1,54 @@
+import { CepError } from '../../../shared/errors/error.ts';
+import type { InjectProblem, InjectResult, Output } from '../service.ts';
+import type { RecordResult } from '../threads/messages.ts';
+
+export interface OutputNaming {
+  readonly pipelineId: string;
+  /** By index in the program. */
+  readonly streams: readonly string[];
+  /** The sequence of the output before the first of these. */
+  readonly last: number;
+}
+
+/** The outputs of a record, those skipped not included. Their ids depend on nothing but pipeline, record and program. */
+export function outputsOf({ sequence, outputs }: RecordResult, { pipelineId, streams, last }: OutputNaming): Output[] {
+  const record = `${pipelineId}-${sequence.toString(36)}`;
+  const first = last + outputs.skipped + 1;
+  return outputs.time.map((timestamp, at): Output => {
+    const stream = outputs.stream[at] as number;
+    return {
+      sequence: first + at,
+      id: `${record}-${stream}-${outputs.ordinal[at]}`,
+      stream: streams[stream] ?? '',
+      eventType: outputs.type[at] as string,
+      timestamp,
+      fieldsJson: outputs.fields[at] as string,
+      eventIndex: outputs.event[at] as number,
+    };
+  });
+}
+
+export function resultOf(result: RecordResult, outputs: readonly Output[], { wanted }: { readonly wanted: boolean }): InjectResult {
+  return {
+    accepted: result.processed,
+    rejected: result.problems.length,
+    errors: result.problems.map((problem): InjectProblem => ({ ...problem, message: problemText(problem) })),
+    outputs: wanted ? outputs : [],
+    outputCount: result.outputs.skipped + result.outputs.time.length,
+    processingTimeUs: result.durationUs,
+    repeated: false,
+  };
+}
+
+/** Why a single event was not taken. */
+export function eventRefusal({ code, field, message }: InjectProblem): CepError {
+  return new CepError(code, message, { details: { field } });
+}
+
+export function unreadableBody(message: string): CepError {
+  return new CepError('invalid_json', `the body cannot be read ${message}`);
+}
+
+function problemText({ field, message }: { readonly field: string; readonly message: string }): string {
+  return field === '' || message.startsWith('field `') ? message : `field \`${field}\`: ${message}`;
+}

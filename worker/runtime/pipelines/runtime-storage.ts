@@ -1,0 +1,79 @@
+import type { InjectFormat, InjectResult } from '../service.ts';
+import type { ProgramText } from '../threads/messages.ts';
+import type { SavedAnswer } from './idempotency-window.ts';
+
+/** What of a pipeline outlives the process besides its state. */
+export interface PipelineDefinition {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly name: string;
+  readonly program: ProgramText;
+  readonly version: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly isStopped: boolean;
+  /** Why it failed; null when it did not. */
+  readonly error: string | null;
+}
+
+export interface PipelineCounts {
+  readonly eventsProcessed: number;
+  readonly outputEventsEmitted: number;
+  readonly eventsInvalid: number;
+  readonly eventsRefused: number;
+}
+
+/** One point in the life of a pipeline: everything in it belongs to the input up to `sequence`. */
+export interface PipelineCheckpoint {
+  readonly sequence: number;
+  readonly state: Uint8Array;
+  readonly savedAt: number;
+  readonly counts: PipelineCounts;
+  readonly answers: readonly SavedAnswer<InjectResult>[];
+  /** Deliveries that no sink has taken yet, as the sinks save them. */
+  readonly deliveries: unknown;
+}
+
+/** A request with events as it stands in the log. */
+export interface LoggedRequest {
+  readonly kind: 'request';
+  readonly pipelineId: string;
+  readonly sequence: number;
+  readonly format: InjectFormat;
+  /** Epoch ms of its arrival. */
+  readonly time: number;
+  readonly idempotency: { readonly key: string; readonly digest: string } | null;
+  readonly outputs: boolean;
+  readonly bytes: Uint8Array;
+}
+
+/** A tick of the clock that these pipelines took. */
+export interface LoggedTick {
+  readonly kind: 'tick';
+  readonly sequence: number;
+  readonly time: number;
+  readonly pipelineIds: readonly string[];
+}
+
+/** What stands before in the log is not to be done: a request that was refused after all, or an event that was given up. */
+export interface LoggedSkip {
+  readonly kind: 'skip';
+  readonly pipelineId: string;
+  readonly sequence: number;
+  /** Of the event; -1 = the whole request or tick. */
+  readonly index: number;
+}
+
+export type LoggedRecord = LoggedRequest | LoggedTick | LoggedSkip;
+
+/** Where pipelines are kept. Every method rejects with `storage_unavailable` when the disk is full or fails; nothing is half done then. */
+export interface RuntimeStorage {
+  /** Resolves when the record is on disk; for ticks as soon as the system has it. Records of all calls are kept in the order of the calls. */
+  append(record: LoggedRecord): Promise<void>;
+  /** Both or neither. Without a checkpoint those that there are stay. */
+  savePipeline(definition: PipelineDefinition, checkpoint: PipelineCheckpoint | null): Promise<void>;
+  /** The state of the newest checkpoint that can be read. */
+  readState(pipelineId: string): Promise<{ readonly sequence: number; readonly state: Uint8Array } | undefined>;
+  deletePipeline(id: string): Promise<void>;
+}

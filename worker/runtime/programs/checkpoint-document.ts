@@ -1,0 +1,73 @@
+import { crc32 } from 'node:zlib';
+import { CepError } from '../../../shared/errors/error.ts';
+import type { EngineSnapshot } from '../../engine/engine.ts';
+import type { SavedIdleSources } from '../threads/idle-sources.ts';
+
+const VERSION = 1;
+
+/** A checkpoint as a client sees and returns it. Member order and spacing mean nothing. */
+export interface CheckpointDocument {
+  readonly version: typeof VERSION;
+  readonly pipeline_id: string;
+  /** SHA-256 of the program's text. */
+  readonly source_hash: string;
+  /** Epoch ms. */
+  readonly created_at: number;
+  readonly engine: DocumentEngine;
+  /** Positions by connector. */
+  readonly sources: Readonly<Record<string, unknown>>;
+  readonly counters: Readonly<Record<string, number>>;
+}
+
+/** What an engine thread remembers of one program. */
+export interface DocumentEngine extends EngineSnapshot {
+  readonly idle_sources: SavedIdleSources;
+}
+
+/** The text of a document, with its checksum. */
+export function documentText(document: CheckpointDocument): string {
+  const text = canonicalText(document);
+  return `${text.slice(0, -1)},"crc32":${crc32(text)}}`;
+}
+
+/** Reads a document, or a checkpoint answer that holds one. @throws CepError `checkpoint_corrupt`, `checkpoint_too_new` */
+export function readDocument(text: string): CheckpointDocument {
+  const outer = parsed(text);
+  const document = isObject(outer) && isObject(outer['checkpoint']) ? outer['checkpoint'] : outer;
+  if (!isObject(document)) throw corrupt('expected a JSON object, found something else');
+  const { version, crc32: sum, ...content } = document;
+  if (typeof version === 'number' && version > VERSION) {
+    throw new CepError('checkpoint_too_new', `the checkpoint has version ${version}, this server reads up to ${VERSION}`, {
+      hint: 'restore it with the version that wrote it, or a later one',
+    });
+  }
+  if (version !== VERSION) throw corrupt('it has no version');
+  if (crc32(canonicalText({ version, ...content })) !== sum) throw corrupt('its checksum does not fit: it was changed or cut');
+  return document as unknown as CheckpointDocument;
+}
+
+function corrupt(reason: string): CepError {
+  return new CepError('checkpoint_corrupt', `this is no checkpoint as it was given: ${reason}`, {
+    hint: 'send exactly what the checkpoint request returned',
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw corrupt('it is no JSON');
+  }
+}
+
+/** JSON with members in one order, so that a document survives tools that sort or indent. */
+function canonicalText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value) ?? 'null';
+  const members = Object.keys(value).sort();
+  return `{${members.map((key) => `${JSON.stringify(key)}:${canonicalText(value[key])}`).join(',')}}`;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,97 @@
+import type { Value } from '../../../shared/events/value.ts';
+import { findConnector, findConnectorParameter } from '../../../shared/language/connectors/table.ts';
+import type { ConnectorPlan, InputPlan, OperatorPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import { inputsOf } from '../../engine/streams/plan-inputs.ts';
+import type { Topology, TopologyNode } from '../service.ts';
+
+/** What flows where in a program: event types and connectors into streams, streams into streams and sinks. */
+export function topologyOf(plan: Plan): Topology {
+  const draft = new TopologyDraft(plan);
+  for (const stream of plan.streams) draft.addStream(stream);
+  for (const { connector, eventTypes } of plan.sources) if (connector !== null) draft.addSource(connector, eventTypes);
+  return draft.finish();
+}
+
+class TopologyDraft {
+  readonly #plan: Plan;
+  readonly #nodes = new Map<string, TopologyNode>();
+  readonly #edges = new Set<string>();
+
+  constructor(plan: Plan) {
+    this.#plan = plan;
+  }
+
+  addStream(stream: StreamPlan): void {
+    const id = `stream:${stream.name}`;
+    const isTimer = stream.source.kind === 'timer';
+    const config = { source: stream.source.kind, operators: stream.operators.map(({ text }) => text) };
+    this.#add({ id, label: stream.name, nodeType: isTimer ? 'timer' : 'stream', config });
+    for (const input of inputsOf(stream.source)) this.#connect(this.#inputNode(input), id);
+    for (const sink of stream.operators.flatMap(sinksOf)) this.#connect(id, this.#sinkNode(sink));
+  }
+
+  addSource(connector: string, eventTypes: readonly string[]): void {
+    const id = `source:${connector}`;
+    this.#add({ id, label: connector, nodeType: 'source', config: this.#configOf(connector) });
+    for (const type of eventTypes) this.#connect(id, this.#eventNode(type));
+  }
+
+  finish(): Topology {
+    const edges = Array.from(this.#edges, (text) => {
+      const [source, target] = JSON.parse(text) as [string, string];
+      return { id: `${source}->${target}`, source, target };
+    });
+    return { nodes: [...this.#nodes.values()], edges };
+  }
+
+  #add(node: TopologyNode): string {
+    if (!this.#nodes.has(node.id)) this.#nodes.set(node.id, node);
+    return node.id;
+  }
+
+  #connect(source: string, target: string): void {
+    this.#edges.add(JSON.stringify([source, target]));
+  }
+
+  #inputNode({ from }: InputPlan): string {
+    return from.kind === 'event' ? this.#eventNode(from.type) : `stream:${this.#plan.streams[from.stream]?.name}`;
+  }
+
+  #eventNode(type: string): string {
+    return this.#add({ id: `event:${type}`, label: type, nodeType: 'event', config: {} });
+  }
+
+  #sinkNode(connector: string): string {
+    return this.#add({ id: `sink:${connector}`, label: connector, nodeType: 'sink', config: this.#configOf(connector) });
+  }
+
+  #configOf(name: string): TopologyNode['config'] {
+    const connector = this.#plan.connectors.find((one) => one.name === name);
+    return connector === undefined ? {} : publicConfig(connector);
+  }
+}
+
+function sinksOf(operator: OperatorPlan): string[] {
+  if (operator.kind === 'to') return [operator.connector];
+  if (operator.kind === 'fork') return operator.branches.flatMap(({ operators }) => operators.flatMap(sinksOf));
+  return [];
+}
+
+/** The parameters of a connector that are no secrets. */
+function publicConfig({ type, parameters }: ConnectorPlan): Record<string, unknown> {
+  const descriptor = findConnector(type);
+  const shown = [...parameters].filter(([name]) => {
+    const parameter = descriptor && findConnectorParameter(descriptor, name);
+    return parameter !== undefined && parameter.secret !== true;
+  });
+  return { type, ...Object.fromEntries(shown.map(([name, value]) => [name, plainValue(value)])) };
+}
+
+function plainValue(value: Value): unknown {
+  return typeof value === 'object' && value !== null ? String(value) : withoutLogin(value);
+}
+
+/** An address without the name and password that may stand in it. */
+function withoutLogin(value: string | number | boolean | null): string | number | boolean | null {
+  return typeof value === 'string' ? value.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, '$1') : value;
+}

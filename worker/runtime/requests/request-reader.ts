@@ -1,0 +1,218 @@
+import { readEventTime } from '../../../shared/events/event-time.ts';
+import * as is from '../../../shared/events/reading/characters.ts';
+import { JsonScanner } from '../../../shared/events/reading/json-scanner.ts';
+import { printPath, UnreadableText } from '../../../shared/events/reading/scan-problem.ts';
+import { isMap, type Value, type ValueMap } from '../../../shared/events/value.ts';
+import type { InjectFormat } from '../service.ts';
+
+/** An entry of a request: an event, or why it is none. */
+export type RequestEntry = RequestEvent | RequestProblem;
+
+export interface RequestEvent {
+  readonly type: string;
+  readonly fields: ValueMap;
+  /** Epoch ms. */
+  readonly timestamp: number | undefined;
+}
+
+export interface RequestProblem {
+  /** Path of what is wrong, empty for the entry as a whole. */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** What a body holds: entries in order, or why it cannot be read at all. */
+export type RequestReading = { readonly entries: readonly RequestEntry[] } | { readonly unreadable: string };
+
+export function isProblem(entry: RequestEntry): entry is RequestProblem {
+  return 'message' in entry;
+}
+
+/** Reads the events of requests, one body after the other. Never throws, whatever the body. */
+export class RequestReader {
+  readonly #scanner = new RequestScanner();
+
+  read(text: string, format: InjectFormat): RequestReading {
+    if (format === 'ndjson') return { entries: this.#lines(text) };
+    try {
+      return { entries: format === 'batch' ? this.#scanner.batch(text) : [this.#scanner.only(text, format === 'flat')] };
+    } catch (error) {
+      if (!(error instanceof UnreadableText)) throw error;
+      return { unreadable: problemText(error) };
+    }
+  }
+
+  #lines(text: string): RequestEntry[] {
+    const entries: RequestEntry[] = [];
+    for (let start = 0; start < text.length; ) {
+      const newline = text.indexOf('\n', start);
+      const end = newline < 0 ? text.length : newline;
+      const entry = this.#line(text, start, end);
+      if (entry !== undefined) entries.push(entry);
+      start = end + 1;
+    }
+    return entries;
+  }
+
+  #line(text: string, start: number, end: number): RequestEntry | undefined {
+    try {
+      return this.#scanner.line(text, start, end);
+    } catch (error) {
+      if (!(error instanceof UnreadableText)) throw error;
+      return { field: '', message: `the line is no JSON object: ${error.message}` };
+    }
+  }
+}
+
+function problemText({ at, message, hint }: UnreadableText): string {
+  return `at character ${at + 1}: ${message}${hint === undefined ? '' : ` (${hint})`}`;
+}
+
+/** How an entry gives its fields: under `fields`, beside `event_type`, or either way or under `data`. */
+type Shape = 'fields' | 'flat' | 'any';
+
+class RequestScanner extends JsonScanner {
+  private type: Value = null;
+  private timestamp: Value = null;
+  private fields: Value | undefined;
+  private data: Value | undefined;
+  private flat = new Map<string, Value>();
+
+  /** A body that is one event. */
+  only(text: string, isFlat: boolean): RequestEntry {
+    this.open(text, 0, text.length);
+    const entry = this.entry(isFlat ? 'flat' : 'fields');
+    this.requireEnd();
+    return entry;
+  }
+
+  /** A body that is `{"events": [..]}`. */
+  batch(text: string): RequestEntry[] {
+    this.open(text, 0, text.length);
+    if (this.next() !== is.BRACE_OPEN) this.fail(`expected an object with \`events\`, found ${this.found()}`);
+    this.at++;
+    let entries: RequestEntry[] | undefined;
+    if (this.next() === is.BRACE_CLOSE) this.at++;
+    else
+      do {
+        if (this.key() === 'events') entries = this.entries();
+        else this.member('', 1);
+      } while (this.hasNextMember());
+    this.requireEnd();
+    return entries ?? this.fail('expected a member `events` with an array of events');
+  }
+
+  /** A line; undefined when it is blank. */
+  line(text: string, start: number, end: number): RequestEntry | undefined {
+    this.open(text, start, end);
+    if (this.next() === is.END) return undefined;
+    const entry = this.entry('any');
+    this.requireEnd();
+    return entry;
+  }
+
+  private requireEnd(): void {
+    if (this.next() !== is.END) this.fail(`expected the end, found ${this.found()}`);
+  }
+
+  private entries(): RequestEntry[] {
+    if (this.next() !== is.BRACKET_OPEN) this.fail(`expected an array of events, found ${this.found()}`);
+    this.at++;
+    const entries: RequestEntry[] = [];
+    if (this.next() === is.BRACKET_CLOSE) {
+      this.at++;
+      return entries;
+    }
+    for (;;) {
+      entries.push(this.entry('fields'));
+      const code = this.next();
+      if (code !== is.COMMA && code !== is.BRACKET_CLOSE) this.fail(`expected \`,\` or \`]\` behind an event, found ${this.found()}`);
+      this.at++;
+      if (code === is.BRACKET_CLOSE) return entries;
+    }
+  }
+
+  private entry(shape: Shape): RequestEntry {
+    if (this.problems.length > 0) this.problems = [];
+    if (this.next() !== is.BRACE_OPEN) {
+      const found = this.found();
+      this.value(1);
+      return { field: '', message: `expected an object with \`event_type\` and \`fields\`, found ${found}` };
+    }
+    this.begin();
+    this.at++;
+    if (this.next() === is.BRACE_CLOSE) this.at++;
+    else
+      do this.entryMember(shape);
+      while (this.hasNextMember());
+    return this.finish(shape);
+  }
+
+  private begin(): void {
+    this.type = null;
+    this.timestamp = null;
+    this.fields = undefined;
+    this.data = undefined;
+    if (this.flat.size > 0) this.flat = new Map();
+  }
+
+  private entryMember(shape: Shape): void {
+    const key = this.key();
+    if (key === 'event_type') this.type = this.member(key, 1);
+    else if (key === 'timestamp') this.timestamp = this.member(key, 1);
+    else if (shape !== 'flat' && (key === 'fields' || key === 'data')) this.nested(key, shape);
+    else this.flat.set(key, this.member(key, 1));
+  }
+
+  /** An object whose members are fields, so that problems in it are named from there; `fields` goes before `data`. */
+  private nested(key: 'fields' | 'data', shape: Shape): void {
+    const value = this.value(0);
+    if (key === 'fields') this.fields = value;
+    else this.data = value;
+    if (shape === 'any' && !isMap(value)) this.flat.set(key, value);
+  }
+
+  private finish(shape: Shape): RequestEntry {
+    const problem = this.problem;
+    if (problem !== undefined) return { field: printPath(problem.path), message: problem.message };
+    const { type } = this;
+    const named = type ?? (shape !== 'fields' ? this.flatType() : null);
+    if (typeof named !== 'string' || named === '')
+      return { field: 'event_type', message: `expected the name of the event type, found ${shown(named)}` };
+    const fields = this.fieldsOf(shape);
+    if (!isMap(fields)) return { field: 'fields', message: `expected an object of field values, found ${shown(fields)}` };
+    const timestamp = this.timestamp === null ? undefined : requestTime(this.timestamp);
+    if (timestamp === null)
+      return { field: 'timestamp', message: `expected epoch milliseconds or RFC 3339 text, found ${shown(this.timestamp)}` };
+    return { type: named, fields, timestamp };
+  }
+
+  private flatType(): Value {
+    const type = this.flat.get('type') ?? null;
+    if (type !== null) this.flat.delete('type');
+    return type;
+  }
+
+  private fieldsOf(shape: Shape): Value {
+    if (shape === 'fields') return this.fields ?? null;
+    if (this.fields !== undefined && isMap(this.fields)) return this.fields;
+    if (this.data !== undefined && isMap(this.data)) return this.data;
+    const { flat } = this;
+    this.flat = new Map();
+    return flat;
+  }
+}
+
+/** Epoch ms; null when it is no time. */
+function requestTime(value: Value): number | null {
+  if (typeof value === 'number') return Math.abs(value) <= 8.64e15 ? Math.round(value * 1000) / 1000 : null;
+  return typeof value === 'string' ? (readEventTime(value) ?? null) : null;
+}
+
+function shown(value: Value): string {
+  if (value === null) return 'nothing';
+  if (typeof value === 'string') return value === '' ? 'an empty text' : 'a text';
+  if (typeof value === 'number') return 'a number';
+  if (typeof value === 'boolean') return 'a bool';
+  return isMap(value) ? 'an object' : 'an array';
+}

@@ -1,0 +1,11 @@
+import type { Quota, TenantPlan } from '../service.ts';
+
+const GIB = 1_073_741_824;
+
+/** What each plan allows; a tenant may be given other figures. */
+export const quotas: Readonly<Record<TenantPlan, Quota>> = {
+  free: { maxPipelines: 2, maxEventsPerSecond: 100, maxStreamsPerPipeline: 5, maxStateBytes: GIB / 16 },
+  default: { maxPipelines: 10, maxEventsPerSecond: 10_000, maxStreamsPerPipeline: 50, maxStateBytes: GIB / 4 },
+  pro: { maxPipelines: 20, maxEventsPerSecond: 50_000, maxStreamsPerPipeline: 100, maxStateBytes: GIB },
+  enterprise: { maxPipelines: 1_000, maxEventsPerSecond: 500_000, maxStreamsPerPipeline: 500, maxStateBytes: 16 * GIB },
+};

@@ -1,0 +1,165 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { CepError } from '../../../shared/errors/error.ts';
+import { type Access, type Quota, type Tenant, type TenantPlan, tenantPlans } from '../service.ts';
+import { EventMeter } from './event-meter.ts';
+import { quotas } from './quotas.ts';
+
+/** The tenant of the server's own key, and of everybody when there is none. */
+export const SERVER_TENANT = 'default';
+
+/** A tenant as it is kept: of its key only the digest. */
+export interface StoredTenant {
+  readonly id: string;
+  readonly name: string;
+  readonly plan: TenantPlan;
+  readonly quota: Quota;
+  readonly createdAt: number;
+  /** SHA-256 of the key, hex; null for the server's own tenant, whose key is a setting. */
+  readonly keyDigest: string | null;
+}
+
+export interface TenantStorage {
+  saveTenant(tenant: StoredTenant): Promise<void>;
+  deleteTenant(id: string): Promise<void>;
+}
+
+/** A tenant at work. */
+export interface TenantAccount {
+  readonly tenant: StoredTenant;
+  readonly meter: EventMeter;
+  eventsRejected: number;
+  /** Of pipelines that are gone. */
+  eventsBefore: number;
+  outputsBefore: number;
+}
+
+/** Who there is, by id and by key. */
+export class TenantRegistry {
+  readonly #storage: TenantStorage | null;
+  readonly #serverDigest: Buffer | null;
+  readonly #accounts = new Map<string, TenantAccount>();
+  readonly #byDigest = new Map<string, TenantAccount>();
+
+  constructor(storage: TenantStorage | null, apiKey: string | undefined) {
+    this.#storage = storage;
+    this.#serverDigest = apiKey === undefined ? null : digestOf(apiKey);
+    const tenant: StoredTenant = {
+      id: SERVER_TENANT,
+      name: SERVER_TENANT,
+      plan: 'enterprise',
+      quota: quotas.enterprise,
+      createdAt: Date.now(),
+      keyDigest: null,
+    };
+    this.#accounts.set(tenant.id, newAccount(tenant));
+  }
+
+  get isAuthenticationOn(): boolean {
+    return this.#serverDigest !== null;
+  }
+
+  /** Takes in a tenant that was kept. */
+  load(tenant: StoredTenant): void {
+    this.#add(tenant);
+  }
+
+  authenticate(key: string | undefined): Access {
+    if (this.#serverDigest === null) return { tenantId: SERVER_TENANT, role: 'admin' };
+    if (key === undefined || key === '') {
+      throw new CepError('missing_api_key', 'the request has no API key', {
+        hint: 'send it as `x-api-key: <key>` or `Authorization: Bearer <key>`',
+      });
+    }
+    const digest = digestOf(key);
+    if (timingSafeEqual(digest, this.#serverDigest)) return { tenantId: SERVER_TENANT, role: 'admin' };
+    const account = this.#byDigest.get(digest.toString('hex'));
+    if (account?.tenant.keyDigest && timingSafeEqual(digest, Buffer.from(account.tenant.keyDigest, 'hex'))) {
+      return { tenantId: account.tenant.id, role: 'tenant' };
+    }
+    throw new CepError('invalid_api_key', 'the API key is not known', { hint: 'check the key; a deleted tenant has none any more' });
+  }
+
+  async create({
+    name,
+    plan = 'default',
+    quota,
+  }: {
+    readonly name: string;
+    readonly plan?: TenantPlan;
+    readonly quota?: Partial<Quota>;
+  }): Promise<Tenant & { readonly apiKey: string }> {
+    const stored = this.#newTenant(name, plan, quota ?? {});
+    const apiKey = `cep_${randomBytes(32).toString('base64url')}`;
+    const tenant: StoredTenant = { ...stored, keyDigest: digestOf(apiKey).toString('hex') };
+    this.#add(tenant);
+    try {
+      await this.#storage?.saveTenant(tenant);
+    } catch (error) {
+      this.#remove(tenant.id);
+      throw error;
+    }
+    return { ...publicTenant(tenant), apiKey };
+  }
+
+  #newTenant(name: string, plan: TenantPlan, quota: Partial<Quota>): Omit<StoredTenant, 'keyDigest'> {
+    if (name.trim() === '' || name.length > 128) throw new CepError('validation_error', 'a tenant needs a name of 1 to 128 characters');
+    if (!tenantPlans.includes(plan))
+      throw new CepError('validation_error', `found the plan '${plan}', expected one of ${tenantPlans.join(', ')}`);
+    for (const [key, value] of Object.entries(quota)) {
+      if (!Object.hasOwn(quotas.default, key)) throw new CepError('validation_error', `there is no quota '${key}'`);
+      if (!Number.isSafeInteger(value) || value < 0)
+        throw new CepError('validation_error', `found ${value} for ${key}, expected a whole number`);
+    }
+    if ([...this.#accounts.values()].some(({ tenant }) => tenant.name === name)) {
+      throw new CepError('name_taken', `there is a tenant '${name}' already`, { hint: 'choose another name, or delete that tenant first' });
+    }
+    return { id: `t_${randomBytes(8).toString('hex')}`, name, plan, quota: { ...quotas[plan], ...quota }, createdAt: Date.now() };
+  }
+
+  list(): readonly Tenant[] {
+    return Array.from(this.#accounts.values(), ({ tenant }) => publicTenant(tenant));
+  }
+
+  get(id: string): Tenant {
+    return publicTenant(this.account(id).tenant);
+  }
+
+  /** @throws CepError `tenant_not_found` */
+  account(id: string): TenantAccount {
+    const account = this.#accounts.get(id);
+    if (account === undefined) throw new CepError('tenant_not_found', `there is no tenant '${id}'`);
+    return account;
+  }
+
+  /** Its key is worth nothing from here on. */
+  async delete(id: string): Promise<void> {
+    if (id === SERVER_TENANT) throw new CepError('forbidden', `the tenant '${id}' belongs to the server and cannot be deleted`);
+    this.account(id);
+    await this.#storage?.deleteTenant(id);
+    this.#remove(id);
+  }
+
+  #add(tenant: StoredTenant): void {
+    const account = newAccount(tenant);
+    this.#accounts.set(tenant.id, account);
+    if (tenant.keyDigest !== null) this.#byDigest.set(tenant.keyDigest, account);
+  }
+
+  #remove(id: string): void {
+    const digest = this.#accounts.get(id)?.tenant.keyDigest;
+    this.#accounts.delete(id);
+    if (digest) this.#byDigest.delete(digest);
+  }
+}
+
+function newAccount(tenant: StoredTenant): TenantAccount {
+  return { tenant, meter: new EventMeter(tenant.quota.maxEventsPerSecond), eventsRejected: 0, eventsBefore: 0, outputsBefore: 0 };
+}
+
+function publicTenant({ keyDigest, ...tenant }: StoredTenant): Tenant {
+  return { ...tenant, keyPrefix: keyDigest === null ? null : keyDigest.slice(0, 8) };
+}
+
+function digestOf(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}

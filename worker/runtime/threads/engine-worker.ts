@@ -1,0 +1,162 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { CepError } from '../../../shared/errors/error.ts';
+import { checkProgram } from '../programs/check-program.ts';
+import { RequestReader } from '../requests/request-reader.ts';
+import { Heartbeat } from './heartbeat.ts';
+import type { CheckCall, CountersReply, FromThread, RecordResult, SentError, SlotCall, ToThread, WorkMessage } from './messages.ts';
+import { Slot } from './slot.ts';
+
+/** How old the counters may be that the API thread knows, ms. */
+const COUNTERS_AGE_MS = 250;
+/** Results wait for others at most this long, ms. */
+const RESULTS_AGE_MS = 2;
+
+/** What runs on an engine thread: takes messages in order, answers in batches. Begins at the end of this file. */
+class EngineWorker {
+  readonly #port: NonNullable<typeof parentPort>;
+  readonly #heartbeat: Heartbeat;
+  readonly #reader = new RequestReader();
+  readonly #slots = new Map<number, Slot>();
+  #results: RecordResult[] = [];
+  #resultsSince = 0;
+  #isFlushDue = false;
+  readonly #touched = new Set<number>();
+  #countersAt = 0;
+
+  constructor(port: NonNullable<typeof parentPort>, heartbeat: Heartbeat) {
+    this.#port = port;
+    this.#heartbeat = heartbeat;
+  }
+
+  start(): void {
+    this.#port.on('message', (message: ToThread) => this.#take(message));
+    this.#post({ kind: 'ready' });
+  }
+
+  #take(message: ToThread): void {
+    switch (message.kind) {
+      case 'work':
+        this.#work(message);
+        break;
+      case 'check':
+        this.#reply(message, () => this.#check(message));
+        break;
+      case 'settle':
+        this.#slot(message.slot).schedule(() => this.#slot(message.slot).settle(message.accepted));
+        break;
+      case 'unload':
+        this.#slot(message.slot).schedule(() => {
+          this.#slot(message.slot).unload();
+          this.#slots.delete(message.slot);
+        });
+        break;
+      default:
+        this.#slot(message.slot).schedule(() => this.#reply(message, () => this.#slot(message.slot).answer(message)));
+    }
+  }
+
+  #slot(number: number): Slot {
+    let slot = this.#slots.get(number);
+    if (slot === undefined) {
+      slot = new Slot(number, { reader: this.#reader, heartbeat: this.#heartbeat, result: (result) => this.#result(result) });
+      this.#slots.set(number, slot);
+    }
+    return slot;
+  }
+
+  #check({ source, workDir }: CheckCall): unknown {
+    this.#heartbeat.begin(0, 0);
+    try {
+      return checkProgram(source, workDir);
+    } finally {
+      this.#heartbeat.end();
+    }
+  }
+
+  #work({ arena, records }: WorkMessage): void {
+    let at = 0;
+    for (const record of records) {
+      const text = record.length < 0 ? null : Buffer.from(arena.buffer, arena.byteOffset + at, record.length).toString('utf8');
+      at += Math.max(0, record.length);
+      const slot = this.#slot(record.slot);
+      slot.schedule(() => slot.work(record, text));
+    }
+    this.#flush();
+  }
+
+  /** Results of records that had to wait come outside of any message, so they see to their own flush. */
+  #result(result: RecordResult): void {
+    const now = performance.now();
+    if (this.#results.length === 0) this.#resultsSince = now;
+    this.#results.push(result);
+    this.#touched.add(result.slot);
+    if (now - this.#resultsSince > RESULTS_AGE_MS) this.#flush();
+    else this.#flushSoon();
+  }
+
+  #flushSoon(): void {
+    if (this.#isFlushDue) return;
+    this.#isFlushDue = true;
+    setImmediate(() => {
+      this.#isFlushDue = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    if (this.#results.length === 0) return;
+    const results = this.#results;
+    this.#results = [];
+    this.#post({ kind: 'results', results, counters: this.#dueCounters() });
+  }
+
+  #dueCounters(): (readonly [number, CountersReply])[] {
+    const now = performance.now();
+    if (now - this.#countersAt < COUNTERS_AGE_MS) return [];
+    this.#countersAt = now;
+    const due = [...this.#touched].flatMap((number) => {
+      const counters = this.#slots.get(number)?.counters();
+      return counters === undefined ? [] : [[number, counters] as const];
+    });
+    this.#touched.clear();
+    return due;
+  }
+
+  /** Answers a call, whatever becomes of it. Results that came before it go out before it. */
+  #reply(call: CheckCall | SlotCall, action: () => unknown): void | Promise<void> {
+    try {
+      const value = action();
+      if (value instanceof Promise)
+        return value.then((known) => this.#succeed(call.id, known)).catch((error) => this.#fail(call.id, error));
+      this.#succeed(call.id, value);
+    } catch (error) {
+      this.#fail(call.id, error);
+    }
+  }
+
+  #succeed(id: number, value: unknown): void {
+    this.#flush();
+    this.#post({ kind: 'reply', id, result: { ok: true, value } });
+  }
+
+  #fail(id: number, error: unknown): void {
+    this.#flush();
+    this.#post({ kind: 'reply', id, result: { ok: false, error: sentError(error) } });
+  }
+
+  #post(message: FromThread): void {
+    this.#port.postMessage(message);
+  }
+}
+
+function sentError(error: unknown): SentError {
+  if (error instanceof CepError) {
+    const { code, message, hint, details } = error;
+    return { code, message, ...(hint === undefined ? {} : { hint }), ...(details === undefined ? {} : { details }) };
+  }
+  return { code: 'internal_error', message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+}
+
+if (parentPort !== null) {
+  new EngineWorker(parentPort, new Heartbeat((workerData as { readonly heartbeat: SharedArrayBuffer }).heartbeat)).start();
+}

@@ -1,0 +1,203 @@
+import { CepError, InvariantError } from '../../../shared/errors/error.ts';
+import type { InputEvent } from '../../../shared/events/event.ts';
+import { Duration, Timestamp } from '../../../shared/events/value.ts';
+import type { Plan } from '../../../shared/language/plan/plan.ts';
+import { compiledBackend } from '../../engine/compile/compiled-backend.ts';
+import { createEngine } from '../../engine/create-engine.ts';
+import type { Engine, EngineHost, EngineSnapshot, RestoreReport, StreamCounters } from '../../engine/engine.ts';
+import { Answers } from '../answers.ts';
+import { loadModels, type Models } from '../inference/onnx.ts';
+import { planOf, summaryOf } from '../programs/check-program.ts';
+import { type CheckpointDocument, type DocumentEngine, documentText } from '../programs/checkpoint-document.ts';
+import { isProblem, type RequestEntry } from '../requests/request-reader.ts';
+import type { StreamMetrics } from '../service.ts';
+import { IdleSources } from './idle-sources.ts';
+import type { CountersReply, DocumentCall, ProgramSummary, ProgramText } from './messages.ts';
+import type { RecordOutcome } from './record-outcome.ts';
+
+export interface HostedProgram {
+  readonly program: ProgramText;
+  readonly workDir: string;
+  readonly strictEvents: boolean;
+}
+
+/** The engine of one pipeline on its thread, with what a host adds: models, sources that fall silent, counts by type. */
+export class HostedEngine {
+  readonly hosted: HostedProgram;
+  readonly streams: ReadonlyMap<string, number>;
+  readonly summary: ProgramSummary;
+  readonly #engine: Engine;
+  readonly #answers: Answers;
+  readonly #models: Models | undefined;
+  readonly #idle: IdleSources;
+  readonly #strict: boolean;
+  #eventsByType = new Map<string, number>();
+  #incomplete = new Map<string, Map<string, number>>();
+  #outcome: RecordOutcome | undefined;
+  /** What came between two records belongs to the one that follows. */
+  #loose: ((outcome: RecordOutcome) => void)[] = [];
+
+  /** @throws CepError when the program cannot start */
+  static async open(hosted: HostedProgram): Promise<HostedEngine> {
+    const plan = planOf(hosted.program, hosted.workDir);
+    if (plan === null)
+      throw new CepError('validation_error', 'the program, which was right when it was deployed, has errors in this version');
+    return new HostedEngine(hosted, plan, await loadModels(plan));
+  }
+
+  private constructor(hosted: HostedProgram, plan: Plan, models: Models | undefined) {
+    this.hosted = hosted;
+    this.streams = new Map(plan.streams.map(({ name }, index) => [name, index]));
+    this.summary = summaryOf(plan);
+    this.#models = models;
+    this.#strict = hosted.strictEvents;
+    this.#idle = new IdleSources(plan);
+    this.#answers = new Answers({
+      ...(models && { score: (request) => models.score(request) }),
+      deliver: (answer) => this.#engine.answer(answer),
+    });
+    this.#engine = createEngine(plan, this.#host(), { strictEvents: this.#strict, backend: compiledBackend });
+  }
+
+  #host(): EngineHost {
+    return {
+      ...this.#answers.host,
+      output: (event) => this.#send((outcome) => outcome.output(event)),
+      deliver: (delivery) => this.#send((outcome) => outcome.deliver(delivery)),
+      deadLetter: (letter) => this.#send((outcome) => outcome.deadLetter(letter)),
+      log: (entry) => this.#send((outcome) => outcome.log(entry)),
+    };
+  }
+
+  #send(say: (outcome: RecordOutcome) => void): void {
+    if (this.#outcome === undefined) this.#loose.push(say);
+    else say(this.#outcome);
+  }
+
+  /** What the engine does from here on belongs to the outcome. */
+  begin(outcome: RecordOutcome): void {
+    this.#outcome = outcome;
+    for (const say of this.#loose) say(outcome);
+    this.#loose = [];
+  }
+
+  end(): void {
+    this.#outcome = undefined;
+  }
+
+  /** Undefined when no question is open; else it resolves when all are answered. */
+  settled(): Promise<void> | undefined {
+    return this.#answers.open === 0 ? undefined : this.#answers.settled();
+  }
+
+  tick(now: number): void {
+    this.#idle.tick(this.#engine, now);
+  }
+
+  push(entry: RequestEntry, index: number, arrived: number): void {
+    const outcome = this.#outcome;
+    if (outcome === undefined) throw new InvariantError('events are pushed within a record');
+    if (isProblem(entry)) {
+      outcome.problem({ index, code: 'invalid_event', field: entry.field, message: entry.message });
+      return;
+    }
+    const { type, fields, timestamp } = entry;
+    const event: InputEvent =
+      timestamp === undefined ? { type, fields, fallbackTime: arrived } : { type, fields, timestamp, fallbackTime: arrived };
+    const admission = this.#engine.push(event);
+    if (admission.status === 'invalid') {
+      outcome.problem({ index, code: 'invalid_event', field: admission.field, message: admission.message });
+      return;
+    }
+    outcome.processed++;
+    this.#idle.observe({ type, fields, timestamp, arrived });
+    this.#count(type, admission.incomplete);
+  }
+
+  #count(type: string, incomplete: readonly string[]): void {
+    const count = this.#eventsByType.get(type);
+    if (count !== undefined || this.#eventsByType.size < TYPES_MAX) this.#eventsByType.set(type, (count ?? 0) + 1);
+    for (const field of incomplete) {
+      const fields = this.#incomplete.get(type) ?? new Map<string, number>();
+      fields.set(field, (fields.get(field) ?? 0) + 1);
+      this.#incomplete.set(type, fields);
+    }
+  }
+
+  /** JSON text of everything that it remembers. */
+  save(): string {
+    return JSON.stringify(this.#documentEngine());
+  }
+
+  #documentEngine(): DocumentEngine {
+    return { ...this.#engine.snapshot(), idle_sources: this.#idle.save() };
+  }
+
+  load(saved: DocumentEngine): RestoreReport {
+    const report = this.#engine.restore(saved satisfies EngineSnapshot);
+    this.#idle.load(saved.idle_sources);
+    return report;
+  }
+
+  /** Takes over the state of the engine that ran before it, and its counts. */
+  succeed(before: HostedEngine): RestoreReport {
+    this.#eventsByType = before.#eventsByType;
+    this.#incomplete = before.#incomplete;
+    return this.load(before.#documentEngine());
+  }
+
+  document({ pipelineId, sourceHash, createdAt, counters }: DocumentCall): string {
+    const document: CheckpointDocument = {
+      version: 1,
+      pipeline_id: pipelineId,
+      source_hash: sourceHash,
+      created_at: createdAt,
+      engine: this.#documentEngine(),
+      sources: {},
+      counters,
+    };
+    return documentText(document);
+  }
+
+  explain(stream: string, key: string | null): string {
+    return JSON.stringify(this.#engine.explain(stream, key ?? undefined), plainJson);
+  }
+
+  counters(): CountersReply {
+    const { eventsIncomplete, streams } = this.#engine.counters();
+    return {
+      eventsIncomplete,
+      streams: Array.from(streams, ([name, counters]) => streamMetrics(name, counters)),
+      eventsByType: Object.fromEntries(this.#eventsByType),
+      incompleteFields: Object.fromEntries(Array.from(this.#incomplete, ([type, fields]) => [type, Object.fromEntries(fields)])),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#models?.close();
+  }
+}
+
+/** Event types counted by name: beyond these a type is counted in the totals only. */
+const TYPES_MAX = 1_000;
+
+function streamMetrics(name: string, counters: StreamCounters): StreamMetrics {
+  const { eventsIn, eventsOut, late, failures, suppressed, runsActive, rowsWaiting, runsDropped, taps } = counters;
+  return {
+    name,
+    eventsIn,
+    eventsOut,
+    late,
+    failures,
+    suppressed,
+    runsActive,
+    queueSize: rowsWaiting,
+    runsDropped: Object.fromEntries(runsDropped),
+    taps: Object.fromEntries(taps),
+  };
+}
+
+function plainJson(_key: string, value: unknown): unknown {
+  if (value instanceof Map) return Object.fromEntries(value);
+  return value instanceof Timestamp || value instanceof Duration ? value.ms : value;
+}

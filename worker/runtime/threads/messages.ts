@@ -1,0 +1,261 @@
+import type { LogEntry } from '../../engine/engine.ts';
+import type { InjectFormat, ProgramDiagnostic, StreamMetrics, Topology } from '../service.ts';
+
+/**
+ * What the API thread and an engine thread say to each other. Bytes are transferred; everything else is small, or comes in
+ * batches. A slot is the number of a pipeline on a thread; one thread never uses a slot for two pipelines.
+ */
+export type ToThread = CheckCall | SlotCall | WorkMessage | UnloadMessage | SettleMessage;
+
+/** A program with everything it imports, so that it means the same on every start. */
+export interface ProgramText {
+  readonly source: string;
+  /** By path, relative to the work directory, as the import states it; `name` is the path without links. */
+  readonly files: Readonly<Record<string, ImportedFile>>;
+}
+
+export interface ImportedFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** A connector of a program. Parameters are as `encodeValue` stores them. */
+export interface ProgramConnector {
+  readonly name: string;
+  readonly type: string;
+  readonly parameters: readonly (readonly [string, unknown])[];
+}
+
+/** What the API thread knows of a program that can run. */
+export interface ProgramSummary {
+  readonly streams: readonly string[];
+  readonly topology: Topology;
+  readonly connectors: readonly ProgramConnector[];
+  /** Connectors that events come from. */
+  readonly sources: readonly string[];
+  /** Whether the wall clock moves anything in it. */
+  readonly isTimed: boolean;
+}
+
+export interface CheckReply {
+  readonly diagnostics: readonly ProgramDiagnostic[];
+  readonly statements: number;
+  /** Null when the program cannot run. */
+  readonly program: { readonly text: ProgramText; readonly summary: ProgramSummary } | null;
+}
+
+interface CallBase<K extends string> {
+  readonly kind: K;
+  /** Of the call; its reply has the same. */
+  readonly id: number;
+}
+
+export interface CheckCall extends CallBase<'check'> {
+  readonly source: string;
+  readonly workDir: string;
+}
+
+interface SlotCallBase<K extends string> extends CallBase<K> {
+  readonly slot: number;
+}
+
+export type SlotCall = LoadCall | SaveCall | ReloadCall | RestoreCall | DocumentCall | ExplainCall | CountersCall;
+
+export interface LoadCall extends SlotCallBase<'load'> {
+  readonly program: ProgramText;
+  readonly workDir: string;
+  readonly strictEvents: boolean;
+  /** What `save` gave. */
+  readonly state: Uint8Array | null;
+}
+
+/** Gives the state behind everything that was sent before. */
+export interface SaveCall extends SlotCallBase<'save'> {}
+
+/** Makes the engine of a changed program; nothing changes until `settle`. */
+export interface ReloadCall extends SlotCallBase<'reload'> {
+  readonly program: ProgramText;
+}
+
+/** Makes an engine with the state of a checkpoint document; nothing changes until `settle`. */
+export interface RestoreCall extends SlotCallBase<'restore'> {
+  readonly document: Uint8Array;
+}
+
+/** Makes a checkpoint document of the state. */
+export interface DocumentCall extends SlotCallBase<'document'> {
+  readonly pipelineId: string;
+  readonly sourceHash: string;
+  readonly createdAt: number;
+  readonly counters: Readonly<Record<string, number>>;
+}
+
+export interface ExplainCall extends SlotCallBase<'explain'> {
+  readonly stream: string;
+  readonly key: string | null;
+}
+
+export interface CountersCall extends SlotCallBase<'counters'> {}
+
+export interface UnloadMessage {
+  readonly kind: 'unload';
+  readonly slot: number;
+}
+
+/** What becomes of the engine that `reload` or `restore` has made. */
+export interface SettleMessage {
+  readonly kind: 'settle';
+  readonly slot: number;
+  readonly accepted: boolean;
+}
+
+export interface WorkMessage {
+  readonly kind: 'work';
+  /** The bytes of all records, one behind the other. */
+  readonly arena: Uint8Array;
+  readonly records: readonly WorkRecord[];
+}
+
+/** One request with events, or one tick of the clock. */
+export interface WorkRecord {
+  readonly slot: number;
+  readonly sequence: number;
+  /** Null: a tick. */
+  readonly format: InjectFormat | null;
+  /** Bytes of the arena; -1 for a tick. */
+  readonly length: number;
+  /** Epoch ms of its arrival, or of the tick. */
+  readonly time: number;
+  /** Most outputs that somebody reads; of more only the last are sent. */
+  readonly outputsMax: number;
+  /** Indexes of events that are left out: they used up their budget before. */
+  readonly skip: readonly number[];
+}
+
+// ------------------------------------------------------------------------------------------------ answers
+
+export type FromThread = ReadyMessage | ReplyMessage | ResultsMessage;
+
+export interface ReadyMessage {
+  readonly kind: 'ready';
+}
+
+export interface ReplyMessage {
+  readonly kind: 'reply';
+  readonly id: number;
+  readonly result: { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: SentError };
+}
+
+/** A `CepError` on its way between threads. */
+export interface SentError {
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string;
+  readonly details?: unknown;
+}
+
+export interface LoadReply {
+  readonly summary: ProgramSummary;
+}
+
+export interface SaveReply {
+  readonly state: Uint8Array;
+  readonly durationMs: number;
+}
+
+export interface SwitchReply {
+  readonly summary: ProgramSummary;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly preserved: readonly string[];
+  readonly reset: readonly string[];
+  readonly changed: readonly string[];
+  /** The state of the new engine. */
+  readonly state: Uint8Array;
+  /** Of a restored document. */
+  readonly counters: Readonly<Record<string, number>>;
+}
+
+export interface CountersReply {
+  readonly eventsIncomplete: number;
+  readonly streams: readonly StreamMetrics[];
+  readonly eventsByType: Readonly<Record<string, number>>;
+  readonly incompleteFields: Readonly<Record<string, Readonly<Record<string, number>>>>;
+}
+
+export interface ResultsMessage {
+  readonly kind: 'results';
+  readonly results: readonly RecordResult[];
+  /** Of pipelines whose counters are older than a quarter of a second. */
+  readonly counters: readonly (readonly [slot: number, counters: CountersReply])[];
+}
+
+/** What became of one record. */
+export interface RecordResult {
+  readonly slot: number;
+  readonly sequence: number;
+  /** Events found in it, whatever became of them. */
+  readonly events: number;
+  readonly processed: number;
+  readonly problems: readonly RecordProblem[];
+  /** Nothing of the record was pushed: it cannot be read. */
+  readonly unreadable: string | null;
+  /** The engine broke: its state can no longer be trusted. */
+  readonly failure: { readonly index: number; readonly message: string } | null;
+  readonly outputs: OutputColumns;
+  readonly deliveries: readonly SentDelivery[];
+  readonly deadLetters: readonly SentDeadLetter[];
+  readonly log: readonly SentLogEntry[];
+  readonly durationUs: number;
+}
+
+export interface RecordProblem {
+  readonly index: number;
+  readonly code: 'invalid_event' | 'budget_exceeded';
+  readonly field: string;
+  readonly message: string;
+}
+
+/** Outputs as columns, of equal length; `skipped` came before them and were not wanted. */
+export interface OutputColumns {
+  readonly skipped: number;
+  /** Index of the stream in the program. */
+  readonly stream: readonly number[];
+  readonly type: readonly string[];
+  readonly time: readonly number[];
+  readonly event: readonly number[];
+  /** Number of the output among those of its stream in this record. */
+  readonly ordinal: readonly number[];
+  readonly fields: readonly string[];
+}
+
+export interface SentDelivery {
+  /** Stable part of its id: index of the stream and number among those of its stream in this record. */
+  readonly mark: string;
+  readonly connector: string | null;
+  readonly url: string | null;
+  readonly topic: string | null;
+  readonly stream: string;
+  readonly type: string;
+  readonly time: number;
+  readonly fieldsJson: string;
+  readonly message: string | null;
+  readonly parameters: readonly (readonly [string, unknown])[];
+}
+
+export interface SentDeadLetter {
+  readonly mark: string;
+  readonly stream: string;
+  readonly type: string;
+  readonly time: number;
+  readonly fieldsJson: string;
+  readonly reason: string;
+}
+
+export interface SentLogEntry {
+  readonly stream: string;
+  readonly level: LogEntry['level'];
+  readonly kind: LogEntry['kind'];
+  readonly message: string;
+  readonly dataJson: string;
+}

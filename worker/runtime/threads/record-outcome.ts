@@ -1,0 +1,144 @@
+import type { OutputEvent } from '../../../shared/events/event.ts';
+import { encodeValue } from '../../../shared/events/stored-value.ts';
+import { fieldsToJson, toJson } from '../../../shared/events/text.ts';
+import type { DeadLetter, Delivery, LogEntry } from '../../engine/engine.ts';
+import type { OutputColumns, RecordProblem, RecordResult, SentDeadLetter, SentDelivery, SentLogEntry } from './messages.ts';
+
+/** Lines of a program's log that one record may send; more are counted in the last of them. */
+const LOG_LINES_MAX = 100;
+
+/** Collects what one record causes, in the form in which it is sent. */
+export class RecordOutcome {
+  readonly slot: number;
+  readonly sequence: number;
+  readonly #streams: ReadonlyMap<string, number>;
+  readonly #outputsMax: number;
+  readonly #ordinals = new Map<string, number>();
+  readonly #deliveries: SentDelivery[] = [];
+  readonly #deadLetters: SentDeadLetter[] = [];
+  readonly #log: SentLogEntry[] = [];
+  #logLines = 0;
+  readonly #problems: RecordProblem[] = [];
+  readonly #started = performance.now();
+  #outputs = emptyColumns();
+  #skipped = 0;
+  #eventIndex = -1;
+  events = 0;
+  processed = 0;
+  unreadable: string | null = null;
+  #failure: RecordResult['failure'] = null;
+
+  constructor(record: {
+    readonly slot: number;
+    readonly sequence: number;
+    readonly outputsMax: number;
+    readonly streams: ReadonlyMap<string, number>;
+  }) {
+    this.slot = record.slot;
+    this.sequence = record.sequence;
+    this.#outputsMax = record.outputsMax;
+    this.#streams = record.streams;
+  }
+
+  /** What follows is caused by the event of this index. */
+  beginEvent(index: number): void {
+    this.#eventIndex = index;
+  }
+
+  /** The engine broke while it worked on the event at hand. */
+  fail(message: string): void {
+    this.#failure = { index: this.#eventIndex, message };
+  }
+
+  problem(problem: RecordProblem): void {
+    this.#problems.push(problem);
+  }
+
+  output({ stream, type, time, fields }: OutputEvent): void {
+    const ordinal = this.#next(`o${stream}`);
+    // Of outputs that nobody reads only the newest are kept, dropped in large pieces.
+    if (this.#outputs.time.length >= 2 * this.#outputsMax + 16) this.#drop();
+    this.#outputs.stream.push(this.#streams.get(stream) ?? 0);
+    this.#outputs.type.push(type);
+    this.#outputs.time.push(time);
+    this.#outputs.event.push(this.#eventIndex);
+    this.#outputs.ordinal.push(ordinal);
+    this.#outputs.fields.push(fieldsToJson(fields));
+  }
+
+  deliver({ connector, url, topic, stream, type, time, fields, message, parameters }: Delivery): void {
+    const mark = this.#mark('d', stream);
+    const stored = Array.from(parameters, ([name, value]) => [name, encodeValue(value)] as const);
+    this.#deliveries.push({
+      mark,
+      connector,
+      url,
+      topic,
+      stream,
+      type,
+      time,
+      fieldsJson: fieldsToJson(fields),
+      message,
+      parameters: stored,
+    });
+  }
+
+  deadLetter({ stream, type, time, fields, reason }: DeadLetter): void {
+    this.#deadLetters.push({ mark: this.#mark('x', stream), stream, type, time, fieldsJson: fieldsToJson(fields), reason });
+  }
+
+  log({ stream, level, kind, message, data }: LogEntry): void {
+    if (++this.#logLines <= LOG_LINES_MAX) this.#log.push({ stream, level, kind, message, dataJson: toJson(data) });
+  }
+
+  result(): RecordResult {
+    if (this.#outputs.time.length > this.#outputsMax) this.#drop();
+    const more = this.#logLines - LOG_LINES_MAX;
+    const last = this.#log.at(-1);
+    if (more > 0 && last) this.#log.push({ ...last, level: 'warn', message: `${more} more lines of these events are left out` });
+    return {
+      slot: this.slot,
+      sequence: this.sequence,
+      events: this.events,
+      processed: this.processed,
+      problems: this.#problems,
+      unreadable: this.unreadable,
+      failure: this.#failure,
+      outputs: { ...this.#outputs, skipped: this.#skipped },
+      deliveries: this.#deliveries,
+      deadLetters: this.#deadLetters,
+      log: this.#log,
+      durationUs: Math.round((performance.now() - this.#started) * 1000),
+    };
+  }
+
+  #mark(kind: string, stream: string): string {
+    return `${kind}${this.#streams.get(stream) ?? 0}.${this.#next(kind + stream)}`;
+  }
+
+  #next(key: string): number {
+    const number = this.#ordinals.get(key) ?? 0;
+    this.#ordinals.set(key, number + 1);
+    return number;
+  }
+
+  #drop(): void {
+    const { stream, type, time, event, ordinal, fields } = this.#outputs;
+    const from = Math.max(0, time.length - this.#outputsMax);
+    this.#skipped += from;
+    this.#outputs = {
+      stream: stream.slice(from),
+      type: type.slice(from),
+      time: time.slice(from),
+      event: event.slice(from),
+      ordinal: ordinal.slice(from),
+      fields: fields.slice(from),
+    };
+  }
+}
+
+type Growing<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer U)[] ? U[] : T[K] };
+
+function emptyColumns(): Growing<Omit<OutputColumns, 'skipped'>> {
+  return { stream: [], type: [], time: [], event: [], ordinal: [], fields: [] };
+}

@@ -1,0 +1,270 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { CepError } from '../../../shared/errors/error.ts';
+import type { RestoreReport } from '../../engine/engine.ts';
+import { readDocument } from '../programs/checkpoint-document.ts';
+import type { RequestReader } from '../requests/request-reader.ts';
+import type { Heartbeat } from './heartbeat.ts';
+import { HostedEngine } from './hosted-engine.ts';
+import type {
+  CountersReply,
+  LoadCall,
+  LoadReply,
+  RecordResult,
+  ReloadCall,
+  RestoreCall,
+  SaveReply,
+  SlotCall,
+  SwitchReply,
+  WorkRecord,
+} from './messages.ts';
+import { RecordOutcome } from './record-outcome.ts';
+
+/** Longest stretch of work before the thread looks whether others wait, ms. */
+const SLICE_MS = 10;
+/** Events between two looks at the clock. */
+const EVENTS_PER_LOOK = 64;
+
+export interface SlotContext {
+  readonly reader: RequestReader;
+  readonly heartbeat: Heartbeat;
+  readonly result: (result: RecordResult) => void;
+}
+
+/** One pipeline on an engine thread. What is asked of it happens one after the other, whatever has to be waited for in between. */
+export class Slot {
+  readonly #slot: number;
+  readonly #context: SlotContext;
+  #engine: HostedEngine | undefined;
+  /** Made by `reload` or `restore`, not yet in place. */
+  #next: HostedEngine | undefined;
+  #tasks: (() => void | Promise<void>)[] = [];
+  #isBusy = false;
+
+  constructor(slot: number, context: SlotContext) {
+    this.#slot = slot;
+    this.#context = context;
+  }
+
+  /** Does it now, or when everything before it is through. The task itself must not throw. */
+  schedule(task: () => void | Promise<void>): void {
+    this.#tasks.push(task);
+    if (!this.#isBusy) this.#drain();
+  }
+
+  #drain(): void {
+    for (let task = this.#tasks.shift(); task !== undefined; task = this.#tasks.shift()) {
+      const waits = task();
+      if (waits === undefined) continue;
+      this.#isBusy = true;
+      void waits.then(() => {
+        this.#isBusy = false;
+        this.#drain();
+      });
+      return;
+    }
+  }
+
+  /** Of pipelines that have an engine. */
+  counters(): CountersReply | undefined {
+    return this.#engine?.counters();
+  }
+
+  /** @throws CepError */
+  answer(call: SlotCall): unknown {
+    switch (call.kind) {
+      case 'load':
+        return this.#load(call);
+      case 'save':
+        return this.#save();
+      case 'reload':
+        return this.#reload(call);
+      case 'restore':
+        return this.#restore(call);
+      case 'document':
+        return this.#guarded(() => this.#running.document(call));
+      case 'explain':
+        return this.#guarded(() => this.#running.explain(call.stream, call.key));
+      case 'counters':
+        return this.#running.counters();
+    }
+  }
+
+  settle(accepted: boolean): void {
+    const given = accepted ? this.#engine : this.#next;
+    if (accepted) this.#engine = this.#next;
+    this.#next = undefined;
+    void given?.close();
+  }
+
+  unload(): void {
+    void this.#engine?.close();
+    void this.#next?.close();
+    this.#engine = undefined;
+  }
+
+  get #running(): HostedEngine {
+    if (this.#engine === undefined) throw new CepError('pipeline_not_running', 'the pipeline is not loaded');
+    return this.#engine;
+  }
+
+  async #load({ program, workDir, strictEvents, state }: LoadCall): Promise<LoadReply> {
+    const engine = await this.#guarded(() => HostedEngine.open({ program, workDir, strictEvents }));
+    if (state !== null) this.#guarded(() => engine.load(JSON.parse(textOf(state))));
+    this.#engine = engine;
+    return { summary: engine.summary };
+  }
+
+  #save(): SaveReply {
+    return this.#guarded(() => {
+      const started = performance.now();
+      const state = bytesOf(this.#running.save());
+      return { state, durationMs: performance.now() - started };
+    });
+  }
+
+  async #reload({ program }: ReloadCall): Promise<SwitchReply> {
+    const { workDir, strictEvents } = this.#running.hosted;
+    const next = await this.#guarded(() => HostedEngine.open({ program, workDir, strictEvents }));
+    return this.#guarded(() => this.#offer(next, next.succeed(this.#running), {}));
+  }
+
+  async #restore({ document }: RestoreCall): Promise<SwitchReply> {
+    const { engine, counters } = this.#guarded(() => readDocument(textOf(document)));
+    const next = await this.#guarded(() => HostedEngine.open(this.#running.hosted));
+    const report = this.#guarded(() => {
+      try {
+        return next.load(engine);
+      } catch (cause) {
+        throw new CepError('checkpoint_corrupt', 'the checkpoint holds a state that no program has', { cause });
+      }
+    });
+    if (!fits(report)) {
+      throw new CepError(
+        'checkpoint_mismatch',
+        `the checkpoint is of streams that the program does not have: ${report.removed.join(', ')}`,
+        {
+          hint: 'restore it into a pipeline with the program it was taken from, or a changed version of that',
+        },
+      );
+    }
+    return this.#guarded(() => this.#offer(next, report, counters));
+  }
+
+  #offer(next: HostedEngine, report: RestoreReport, counters: Readonly<Record<string, number>>): SwitchReply {
+    this.#next = next;
+    return { ...report, summary: next.summary, state: bytesOf(next.save()), counters };
+  }
+
+  /** Work that the watchdog sees, and that is no record. */
+  #guarded<T>(action: () => T): T {
+    this.#context.heartbeat.begin(this.#slot, 0);
+    try {
+      return action();
+    } finally {
+      this.#context.heartbeat.end();
+    }
+  }
+
+  /** `text` is null for a tick. */
+  work(record: WorkRecord, text: string | null): void | Promise<void> {
+    const engine = this.#engine;
+    const outcome = new RecordOutcome({ ...record, streams: engine?.streams ?? new Map() });
+    if (engine === undefined) {
+      outcome.fail('the pipeline is not loaded');
+      this.#context.result(outcome.result());
+      return;
+    }
+    const job = new RecordJob(engine, record, outcome, this.#context.heartbeat);
+    if (text !== null) job.read(text, this.#context.reader);
+    const isThrough = job.slice();
+    if (isThrough && engine.settled() === undefined) this.#finish(engine, outcome);
+    else return this.#goOn(engine, job, outcome);
+  }
+
+  async #goOn(engine: HostedEngine, job: RecordJob, outcome: RecordOutcome): Promise<void> {
+    do {
+      await nextTurn();
+    } while (!job.slice());
+    await engine.settled();
+    this.#finish(engine, outcome);
+  }
+
+  #finish(engine: HostedEngine, outcome: RecordOutcome): void {
+    engine.end();
+    this.#context.result(outcome.result());
+  }
+}
+
+/** A record on its way through an engine, in slices. */
+class RecordJob {
+  readonly #engine: HostedEngine;
+  readonly #record: WorkRecord;
+  readonly #outcome: RecordOutcome;
+  readonly #heartbeat: Heartbeat;
+  #entries: ReturnType<RequestReader['read']> = { entries: [] };
+  #at = 0;
+
+  constructor(engine: HostedEngine, record: WorkRecord, outcome: RecordOutcome, heartbeat: Heartbeat) {
+    this.#engine = engine;
+    this.#record = record;
+    this.#outcome = outcome;
+    this.#heartbeat = heartbeat;
+    engine.begin(outcome);
+  }
+
+  read(text: string, reader: RequestReader): void {
+    this.#entries = reader.read(text, this.#record.format ?? 'ndjson');
+    if ('unreadable' in this.#entries) this.#outcome.unreadable = this.#entries.unreadable;
+    else this.#outcome.events = this.#entries.entries.length;
+  }
+
+  /** Works for a while; true when the record is through. */
+  slice(): boolean {
+    this.#heartbeat.begin(this.#record.slot, this.#record.sequence & 0x7fff_ffff);
+    try {
+      if (this.#record.format !== null) return this.#events();
+      if (this.#record.skip.length === 0) this.#engine.tick(this.#record.time);
+      return true;
+    } catch (error) {
+      this.#outcome.fail(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      return true;
+    } finally {
+      this.#heartbeat.end();
+    }
+  }
+
+  #events(): boolean {
+    if ('unreadable' in this.#entries) return true;
+    const { entries } = this.#entries;
+    const { time, skip } = this.#record;
+    const end = performance.now() + SLICE_MS;
+    for (; this.#at < entries.length; this.#at++) {
+      if (this.#at % EVENTS_PER_LOOK === 0 && this.#at > 0 && performance.now() > end) return false;
+      const entry = entries[this.#at];
+      this.#heartbeat.event(this.#at);
+      this.#outcome.beginEvent(this.#at);
+      if (skip.includes(this.#at)) this.#outcome.problem(givenUp(this.#at));
+      else if (entry !== undefined) this.#engine.push(entry, this.#at, time);
+    }
+    return true;
+  }
+}
+
+function givenUp(index: number): Parameters<RecordOutcome['problem']>[0] {
+  const message = 'the event kept the program busy for longer than one event may, and was given up: look for a loop that does not end';
+  return { index, code: 'budget_exceeded', field: '', message };
+}
+
+/** False when nothing of the checkpoint has a place in the program. */
+function fits({ preserved, changed, reset, removed }: RestoreReport): boolean {
+  return preserved.length + changed.length + reset.length > 0 || removed.length === 0;
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}
+
+/** In memory of its own, so that it can be transferred. */
+function bytesOf(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
