@@ -51,7 +51,11 @@ function isHalfEvaluated(left: Typed, right: Typed): boolean {
 }
 
 /** The text that finds a null among two operands, and their texts behind it. */
-function operands(left: Typed, right: Typed, body: TypedContext['body']): { readonly nulls: string; readonly x: string; readonly y: string } {
+function operands(
+  left: Typed,
+  right: Typed,
+  body: TypedContext['body'],
+): { readonly nulls: string; readonly x: string; readonly y: string } {
   const [a, b] = [once(left, body), once(right, body)];
   const nulls = [left.isNullable ? `${a.first}===null` : '', right.isNullable ? `${b.first}===null` : ''];
   return { nulls: nulls.filter((text) => text !== '').join('||'), x: a.again, y: b.again };

@@ -10,7 +10,7 @@ import {
 } from '../../../shared/language/plan/plan.ts';
 import type { Body, ModuleText } from './module-text.ts';
 import { printArithmetic, printComparison } from './print-operators.ts';
-import { boxed, CannotFuse, named, NULL_TYPED, type Readable, representationOf, type Typed } from './typed.ts';
+import { boxed, CannotFuse, NULL_TYPED, named, type Readable, representationOf, type Typed } from './typed.ts';
 
 /** Where typed expressions are printed: the module for constants, the function around for temporaries. */
 export interface TypedContext {
@@ -134,7 +134,8 @@ function printDefault(left: Typed, right: Typed): Typed {
   if (!left.isNullable) return left;
   const canFail = left.canFail || right.canFail;
   if (left === NULL_TYPED) return right;
-  if (left.as === right.as) return { text: `(${left.text}??${right.text})`, as: left.as, isNullable: right.isNullable, isSimple: false, canFail };
+  if (left.as === right.as)
+    return { text: `(${left.text}??${right.text})`, as: left.as, isNullable: right.isNullable, isSimple: false, canFail };
   return { text: `(${boxed(left)}??${boxed(right)})`, as: 'value', isNullable: right.isNullable, isSimple: false, canFail };
 }
 
@@ -175,8 +176,6 @@ function printInlined(name: string, [first]: readonly Typed[], { body }: TypedCo
   if (name !== 'abs' || first?.as !== 'number') return undefined;
   const value = first.isSimple ? first.text : body.temporary();
   const given = first.isSimple ? value : `(${value}=${first.text})`;
-  const text = first.isNullable
-    ? `(${given}===null?null:${value}<0?0-${value}:${value}+0)`
-    : `(${given}<0?0-${value}:${value}+0)`;
+  const text = first.isNullable ? `(${given}===null?null:${value}<0?0-${value}:${value}+0)` : `(${given}<0?0-${value}:${value}+0)`;
   return { text, as: 'number', isNullable: first.isNullable, isSimple: false, canFail: first.canFail };
 }

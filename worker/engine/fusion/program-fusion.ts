@@ -114,7 +114,12 @@ export class ProgramFusion {
   /** Calls that hand a row on to all that read its origin, in order. */
   followers(origin: string, columns: Columns, isDirect: boolean): readonly string[] {
     const readers = this.#readers.get(origin) ?? [];
-    if (readers.length >= RULES_MIN) return this.#manyFollowers(readers.map(({ stream }) => stream), origin, columns);
+    if (readers.length >= RULES_MIN)
+      return this.#manyFollowers(
+        readers.map(({ stream }) => stream),
+        origin,
+        columns,
+      );
     const isAlone = readers.length === 1;
     return readers.flatMap(({ stream }) => this.#calls(stream, origin, columns, isDirect && isAlone));
   }

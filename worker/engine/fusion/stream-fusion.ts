@@ -27,6 +27,10 @@ export class StreamFusion {
     this.#program = program;
   }
 
+  get program(): ProgramFusion {
+    return this.#program;
+  }
+
   /**
    * Functions for the rows of an origin, one for each input that reads it. `isDirect`: nothing else is waiting or under way
    * when they are called, so what follows the stream may be called at once. `isCounted`: they count the stream's events.
@@ -38,7 +42,9 @@ export class StreamFusion {
     const reading = this.#program.positions(this.index, origin);
     const inputs = inputsOf(this.plan.source);
     const isStateless = isDirect && reading.length === 1 && this.#isStateless();
-    return reading.map((position) => this.inlet(columns, (passed, body) => this.#input(inputs[position] as InputPlan, passed, body, isStateless), isCounted));
+    return reading.map((position) =>
+      this.inlet(columns, (passed, body) => this.#input(inputs[position] as InputPlan, passed, body, isStateless), isCounted),
+    );
   }
 
   /** A function for rows that come to this stream, counted as its events. */
@@ -84,7 +90,9 @@ export class StreamFusion {
 
   #chain(position: number, columns: Columns, body: Body, isDirect: boolean): void {
     const end = (rest: Columns, inner: Body): void => this.#end(rest, inner, isDirect);
-    this.#operators(this.plan.operators, position, columns, body, end, (at) => this.#program.module.late((runtime) => runtime.node(this.index).entry(at)));
+    this.#operators(this.plan.operators, position, columns, body, end, (at) =>
+      this.#program.module.late((runtime) => runtime.node(this.index).entry(at)),
+    );
   }
 
   /** `entryOf` names what runs the operators from a position on one by one; null = nothing does, they must be printed. */

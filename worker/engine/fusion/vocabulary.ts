@@ -6,8 +6,11 @@ import { library } from '../compile/library.ts';
 import { keywords as expressionKeywords, type Vocabulary } from '../compile/vocabulary.ts';
 import type { Row } from '../operators/row.ts';
 import type { NamesOf } from './columns.ts';
-import { makeRules } from './rules/print-rules.ts';
 import { shapeOutput } from './fused-output.ts';
+import { joinLibrary, joinProperties } from './joins/join-vocabulary.ts';
+import { patternLibrary, patternProperties } from './patterns/pattern-vocabulary.ts';
+import { makeRules } from './rules/print-rules.ts';
+import { windowLibrary, windowProperties } from './windows/library.ts';
 
 /** What the generated code of a fused program may call by name, besides what the running program offers (`programNames`). */
 export const fusedLibrary = {
@@ -21,6 +24,8 @@ export const fusedLibrary = {
   makeRow,
   shapeOutput,
   makeRules,
+  ...joinLibrary,
+  ...windowLibrary,
 } as const;
 
 /** Functions of the running program; `FusedRuntime` has exactly these. */
@@ -44,7 +49,9 @@ const properties: ReadonlySet<string> = new Set([
   'shape',
   'find',
   'findAny',
+  ...patternProperties,
   'length',
+  ...joinProperties,
 ]);
 
 export const fusedVocabulary: Vocabulary = {

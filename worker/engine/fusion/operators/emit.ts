@@ -12,8 +12,16 @@ export function fuseEmit(plan: EmitPlan, place: Place): void {
   const items = plan.items === null ? columns.fields : printItems(plan.items, plan, place);
   if (items === null) throw new CannotFuse();
   const fields = fitted(items, stream.resultType.kind === 'record' ? stream.resultType : program.declared(plan.type));
-  const shape = module.constant(new OutputShape(stream.name, plan.type, fields.map(([name]) => name)));
-  body.add(`give(new ${outputClass(fields.length, place)}(${[shape, columns.time, ...fields.map(([, value]) => boxed(value))].join(',')}));`);
+  const shape = module.constant(
+    new OutputShape(
+      stream.name,
+      plan.type,
+      fields.map(([name]) => name),
+    ),
+  );
+  body.add(
+    `give(new ${outputClass(fields.length, place)}(${[shape, columns.time, ...fields.map(([, value]) => boxed(value))].join(',')}));`,
+  );
   place.rest(withFields(columns, fields, module, module.constant(plan.type)), body);
 }
 

@@ -1,5 +1,6 @@
 import type { OperatorPlan } from '../../../../shared/language/plan/plan.ts';
 import type { OperatorFuser } from '../place.ts';
+import { fuseWindow } from '../windows/fuse-window.ts';
 import { fuseEmit } from './emit.ts';
 import { fuseFilter } from './filter.ts';
 import { fuseSelect } from './select.ts';
@@ -11,6 +12,7 @@ const operatorFusers: { readonly [K in Kind]?: OperatorFuser<Extract<OperatorPla
   filter: fuseFilter,
   select: fuseSelect,
   emit: fuseEmit,
+  window: fuseWindow,
   context: (_plan, place) => place.rest(place.columns, place.body),
 };
 

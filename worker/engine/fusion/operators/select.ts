@@ -16,9 +16,15 @@ export function printItems(items: readonly NamedExpression[], plan: OperatorPlan
   const values = items.map(({ value }) => keepable(printTyped(value, { module, body, readable: columns })));
   if (values.some((value) => value.canFail)) {
     const texts = guarded(values, plan, place);
-    return distinctNames(items, values.map((value, i) => ({ ...value, text: texts[i] as string, isSimple: true, canFail: false })));
+    return distinctNames(
+      items,
+      values.map((value, i) => ({ ...value, text: texts[i] as string, isSimple: true, canFail: false })),
+    );
   }
-  return distinctNames(items, values.map((value) => (value.isSimple ? value : { ...value, text: body.bind(value.text), isSimple: true })));
+  return distinctNames(
+    items,
+    values.map((value) => (value.isSimple ? value : { ...value, text: body.bind(value.text), isSimple: true })),
+  );
 }
 
 /** A value of any kind may have grown too large to be kept. */

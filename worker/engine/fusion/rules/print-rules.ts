@@ -66,7 +66,14 @@ interface LookUp {
 
 function printLookUp(objects: readonly string[], rules: readonly PrintedRule[], { columns, module, given }: LookUp): string {
   const bounds = rules.map((one) => one.bounds);
-  const made = module.late((runtime) => new RulesOf(bounds, runtime, rules.map(({ stream }) => stream)));
+  const made = module.late(
+    (runtime) =>
+      new RulesOf(
+        bounds,
+        runtime,
+        rules.map(({ stream }) => stream),
+      ),
+  );
   const index = module.names.mint('g');
   module.declare(`const ${index}=makeRules([${objects.join(',')}],${made});`);
   const values = columnsOf(bounds).map((column) => columns.field({ kind: 'current' }, column)?.text ?? 'null');

@@ -26,7 +26,13 @@ function conjuncts(condition: PlanExpression): readonly PlanExpression[] {
   return [...conjuncts(condition.left), ...conjuncts(condition.right)];
 }
 
-const turned: Partial<Record<BinaryExpression['operator'], BinaryExpression['operator']>> = { '<': '>', '>': '<', '<=': '>=', '>=': '<=', '==': '==' };
+const turned: Partial<Record<BinaryExpression['operator'], BinaryExpression['operator']>> = {
+  '<': '>',
+  '>': '<',
+  '<=': '>=',
+  '>=': '<=',
+  '==': '==',
+};
 
 /** A field against a constant; `<=` counts as `<`: what is found too much does not matter. */
 function comparisonOf(node: PlanExpression): Comparison | undefined {

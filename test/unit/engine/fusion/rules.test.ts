@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { InputEvent } from '../../../../shared/events/event.ts';
+import { fieldsToJson } from '../../../../shared/events/text.ts';
+import { check } from '../../../../shared/language/checker/check.ts';
+import { SourceText } from '../../../../shared/language/diagnostics/diagnostic.ts';
+import type { Plan } from '../../../../shared/language/plan/plan.ts';
+import { compiledBackend } from '../../../../worker/engine/compile/compiled-backend.ts';
+import { createEngine, type EngineOptions } from '../../../../worker/engine/create-engine.ts';
+import { fuse } from '../../../../worker/engine/fusion/fuse.ts';
+import { ProgramFusion } from '../../../../worker/engine/fusion/program-fusion.ts';
+
+const DECLARED = 'event Tick:\n    symbol: str\n    price: float\n    size: int\n';
+
+const symbol = fc.constantFrom('A', 'B', 'C', 'D');
+const number = fc.integer({ min: 0, max: 6 });
+
+/** A first condition of a stream: some can be looked up, some cannot. */
+const condition = fc.oneof(
+  symbol.map((name) => `symbol == "${name}"`),
+  fc.tuple(symbol, number).map(([name, least]) => `symbol == "${name}" and price > ${least}`),
+  fc.tuple(number, symbol).map(([least, name]) => `price >= ${least} and "${name}" == symbol`),
+  number.map((size) => `size == ${size}`),
+  number.map((least) => `price > ${least}`),
+  fc.tuple(number, number).map(([low, high]) => `price > ${low} and price <= ${high}`),
+  fc.tuple(number, number).map(([low, high]) => `${low} <= size and size < ${high} and symbol != "B"`),
+  fc.tuple(number, symbol).map(([least, name]) => `price > ${least} or symbol == "${name}"`),
+  symbol.map((name) => `upper(symbol) == "${name}"`),
+);
+
+const stream = (at: number, text: string, end: string): string => `stream S${at} = Tick\n    .where(${text})\n    ${end}\n`;
+const end = fc.constantFrom(
+  '.emit(s: symbol, p: price)',
+  '.emit(n: size + 1)',
+  '.select(d: price * 2).emit(d: d)',
+  '.limit(3).emit(p: price)',
+  '.emit()',
+);
+const program = fc
+  .array(fc.tuple(condition, end), { minLength: 9, maxLength: 30 })
+  .map((streams) => `${DECLARED}\n${streams.map(([text, tail], at) => stream(at, text, tail)).join('\n')}`);
+
+const plain = fc.tuple(symbol, number, number).map(([name, price, size]): [string, number | null | string][] => [
+  ['symbol', name],
+  ['price', price],
+  ['size', size],
+]);
+const odd = fc.constantFrom<[string, number | null | string][]>(
+  [['symbol', 'A']],
+  [
+    ['symbol', 'A'],
+    ['price', null],
+    ['size', 1],
+  ],
+  [
+    ['symbol', 'B'],
+    ['price', 2],
+    ['size', 1],
+    ['more', 1],
+  ],
+);
+const events = fc.array(fc.oneof({ weight: 5, arbitrary: plain }, { weight: 1, arbitrary: odd }), { maxLength: 30 });
+
+describe('many streams with a condition on one input', () => {
+  test('give what they give one by one, in the same order, and count the same events', () => {
+    const property = fc.property(program, events, (text, fields) => {
+      const plan = planOf(text);
+      const input = fields.map((one, at): InputEvent => ({ type: 'Tick', fields: new Map(one), fallbackTime: at }));
+      expect(run(plan, input, { backend: compiledBackend, fuse }), text).toEqual(run(plan, input, {}));
+    });
+    fc.assert(property, { numRuns: 60 });
+  });
+
+  test('share one function when they differ in constants alone', () => {
+    const rules = Array.from({ length: 40 }, (_, at) => stream(at, `symbol == "S${at}" and price > ${at}`, '.emit(s: symbol)'));
+    const { text } = new ProgramFusion(planOf(`${DECLARED}\n${rules.join('\n')}`)).module;
+    expect(text.match(/if\(/g)).toHaveLength(1);
+  });
+});
+
+function planOf(text: string): Plan {
+  const { plan, diagnostics } = check(new SourceText('rules.vpl', text));
+  if (plan === null) throw new Error(`${diagnostics[0]?.message}\n${text}`);
+  return plan;
+}
+
+function run(plan: Plan, input: readonly InputEvent[], options: EngineOptions): unknown[] {
+  const seen: unknown[] = [];
+  const engine = createEngine(
+    plan,
+    { output: (event) => seen.push(`${event.stream} ${event.time} ${fieldsToJson(event.fields)}`) },
+    options,
+  );
+  for (const event of input) seen.push(engine.push(event).status);
+  engine.end();
+  seen.push(
+    [...engine.counters().streams].map(([name, { eventsIn, eventsOut, failures, suppressed }]) => [
+      name,
+      eventsIn,
+      eventsOut,
+      failures,
+      suppressed,
+    ]),
+  );
+  return seen;
+}
