@@ -8,7 +8,8 @@ import { noisyRounds } from './calibrator.ts';
 import { recordExpected } from './expectations.ts';
 import { pairFigures } from './gates/pair-gate.ts';
 import { ScenarioGate } from './gates/scenario-gate.ts';
-import { type MicroCase, microCases } from './micro/cases.ts';
+import type { MicroCase } from './micro/case.ts';
+import { microCases } from './micro/cases.ts';
 import { MicroBench } from './micro-bench.ts';
 import { type BenchOptions, chosen, readOptions, USAGE, UsageError } from './options.ts';
 import { WrongOutputs } from './outputs.ts';
@@ -127,7 +128,8 @@ function allTasks(): Task[] {
   const ofMicro = (micro: MicroCase): Task => ({
     name: micro.name,
     group: 'micro',
-    make: ({ build, options: { quick } }) => new MicroBench(micro, build, quick ? QUICK_SCALE : 1),
+    make: ({ build, options: { quick, gates, clock } }) =>
+      new MicroBench(micro, { build, clock, scale: quick ? QUICK_SCALE : 1, withReference: !quick && !gates }),
   });
   const ofService = (one: ServiceCase): Task => ({
     name: one.name,

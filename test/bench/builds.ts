@@ -16,7 +16,7 @@ export interface Build {
   readonly process: (name: ProcessName) => string;
 }
 
-const PROCESSES = ['bound', 'engine', 'micro', 'preload'] as const;
+const PROCESSES = ['bound', 'engine', 'micro', 'pause', 'preload'] as const;
 export type ProcessName = (typeof PROCESSES)[number];
 
 /** A folder for what the harness makes, kept between runs and out of the repository. */

@@ -38,8 +38,9 @@ export function reportText(report: BenchReport): string {
     table('Speed as a share of the same work by hand', GATE_HEAD, report.gates.map(gateRow)),
     table('Speed per event as a share of another scenario', PAIR_HEAD, report.pairs.map(pairRow)),
     table('Scenarios', SCENARIO_HEAD, report.scenarios.map(scenarioRow)),
-    table('In memory', MICRO_HEAD, report.micro.map(microRow)),
-    table('Process', ['case', 'what', 'value'], report.service.map(serviceRow)),
+    table('In memory, speed as a share of the same work by hand', MICRO_HEAD, report.micro.map(microRow)),
+    table('Single events in memory', LATENCY_HEAD, report.micro.map(latencyRow)),
+    table('Process', SERVICE_HEAD, report.service.map(serviceRow)),
     report.against === null ? '' : againstText(report.against),
   ]
     .filter((part) => part !== '')
@@ -85,22 +86,37 @@ function scenarioRow(one: ScenarioFigures): string[] {
   ];
 }
 
-const MICRO_HEAD = ['case', 'what', 'outputs', 'K events/s', 'x reference', 'p50 us', 'p99 us', 'p99.9 us', 'max us'];
+const MICRO_HEAD = ['case', 'what', 'M events/s', 'bound M/s', 'push', 'enter', 'gate', 'target', '', 'x reference'];
+const LATENCY_HEAD = ['case', 'p50 us', 'p99 us', 'bound p99 us', 'p99.9 us', 'max us', ''];
 
 function microRow(one: MicroSummary): string[] {
   return [
     one.name,
     one.what,
-    one.outputs.toLocaleString('en-US'),
-    range(thousandths(one.rate), 0),
-    range(one.timesReference, 2),
-    ...[one.p50, one.p99, one.p999].map((spread) => range(thousandths(spread), 2)),
-    range(thousandths(one.max), 0),
+    range(thousandths(thousandths(one.rate)), 2),
+    range(thousandths(thousandths(one.boundRate)), 1),
+    range(one.push, 2),
+    one.enter === null ? '' : range(one.enter, 2),
+    one.gate.toFixed(2),
+    one.target?.toFixed(2) ?? '',
+    one.verdict,
+    one.timesReference === null ? '' : range(one.timesReference, 1),
   ];
 }
 
-function serviceRow({ name, what, unit, value }: ServiceFigures): string[] {
-  return [name, what, `${range(value, 1)} ${unit}`];
+function latencyRow(one: MicroSummary): string[] {
+  const { singles, boundSingles } = one;
+  const micros = (spread: Spread | undefined, digits = 2): string => (spread === undefined ? '' : range(thousandths(spread), digits));
+  const durations = [micros(singles?.p50), micros(singles?.p99), micros(boundSingles?.p99), micros(singles?.p999), micros(singles?.max, 0)];
+  return [one.name, ...durations, one.p99Verdict ?? ''];
+}
+
+const SERVICE_HEAD = ['case', 'what', 'value', 'gate', 'target', ''];
+
+function serviceRow({ name, what, unit, value, skipped, goal, verdict }: ServiceFigures): string[] {
+  const goals = goal === null ? ['', ''] : [`${goal.gate} ${unit}`, `${goal.target} ${unit}`];
+  const text = value === null ? (skipped ?? '') : `${range(value, unit === 'x' ? 2 : 1)} ${unit}`;
+  return [name, what, text, ...goals, verdict ?? ''];
 }
 
 function againstText({ comparisons, again, slower }: Omit<AgainstFigures, 'calibrations'>): string {
