@@ -1,0 +1,246 @@
+import { areNear } from '../../joins/join-results.ts';
+import { DeadlineQueue } from '../../time/deadline-queue.ts';
+import { justAfter, plus } from '../../time/instants.ts';
+import type { Representation } from '../typed.ts';
+import { type JoinKey, JoinKeys, type Waiting } from './join-key.ts';
+
+export interface WaitingOptions {
+  /** How many of a side wait at a key: its newest one, its newest n, or all. */
+  readonly newest: number;
+  /** Null = rows of any two times meet. */
+  readonly withinMs: number | null;
+  /** How long a row waits, ms; Infinity = for any time. */
+  readonly keepsMs: number;
+  /** Of the key's only part; null = the key has several. */
+  readonly keyAs: Representation | null;
+  /** The budget: of more than these the one that would end first goes. */
+  readonly limit: number;
+  /** The join's watermark, ms. */
+  readonly watermark: () => number;
+  readonly dropped: () => void;
+  /** Takes what has waited to its end; null = nothing follows from an end, and it need not be seen in time. */
+  readonly ended: ((side: number, waiting: Waiting) => void) | null;
+}
+
+interface Ending {
+  readonly key: JoinKey;
+  readonly side: number;
+  readonly waiting: Waiting;
+  readonly arrival: number;
+}
+
+const TIDY_MIN = 1_000;
+
+/**
+ * The rows that wait at a join of two sides. Nobody sees when the row of an inner join ends, so those that are over go
+ * when they are met or when there are twice as many as before; until then whoever asks is told that they do not meet.
+ * Only near the budget, and where ends have consequences, the ends are kept in order.
+ */
+export class WaitingRows {
+  readonly keys: JoinKeys;
+  readonly #options: WaitingOptions;
+  readonly #withinMs: number;
+  readonly #keepsMs: number;
+  readonly #newest: number;
+  /** Rows that came to the join. */
+  arrivals = 0;
+  /** Rows that wait, with some that are over. */
+  #held = 0;
+  #tidyAt = TIDY_MIN;
+  #endings: DeadlineQueue<Ending> | null;
+
+  constructor(options: WaitingOptions) {
+    this.#options = options;
+    this.#withinMs = options.withinMs ?? Infinity;
+    this.#keepsMs = options.keepsMs;
+    this.#newest = options.newest;
+    this.keys = new JoinKeys(options.keyAs);
+    this.#endings = options.ended === null ? null : new DeadlineQueue();
+  }
+
+  /** The first watermark at which something ends that has consequences. */
+  get due(): number {
+    return this.#options.ended === null ? Infinity : (this.#endings as DeadlineQueue<Ending>).next();
+  }
+
+  /** Takes up a row that stands in its place already. `isNew`: not in the place of another one. */
+  hold(key: JoinKey, side: number, waiting: Waiting, isNew: boolean): void {
+    waiting.arrival = ++this.arrivals;
+    if (isNew) this.#held++;
+    if (this.#endings !== null) this.#account(key, side, waiting);
+    else if (this.#held > this.#tidyAt) this.tidy();
+  }
+
+  /** Whether a row of this time meets one that waits, by their times. */
+  meets(time: number, waiting: number): boolean {
+    const gap = time < waiting ? waiting - time : time - waiting;
+    // Far from the edge of the window the sum need not be rounded.
+    if (gap > this.#withinMs + 2) return false;
+    if (gap > this.#withinMs - 2 && !areNear(time, waiting, this.#options.withinMs)) return false;
+    return this.#options.watermark() <= plus(waiting, this.#keepsMs);
+  }
+
+  /** The oldest row of a full list, to be written over; null when one more has room. */
+  recycled(list: Waiting[]): Waiting | null {
+    return list.length < this.#newest ? null : (list.shift() as Waiting);
+  }
+
+  /** The list without those at its head that are over. */
+  trimmed(key: JoinKey, list: Waiting[]): Waiting[] {
+    if (list.length === 0) return list;
+    const watermark = this.#options.watermark();
+    while (list.length > 0 && this.#isOver(list[0] as Waiting, watermark)) this.#leave(key, list.shift() as Waiting);
+    return list;
+  }
+
+  /** Puts a row in its place and takes it up. */
+  add(key: JoinKey, side: number, waiting: Waiting): void {
+    if (waiting.row !== null) key.rows++;
+    if (this.#newest === 1) {
+      const before = latestOf(key, side);
+      if (before !== null) this.#leave(key, before);
+      setLatest(key, side, waiting);
+    } else {
+      const list = listOf(key, side);
+      list.push(waiting);
+      if (list.length > this.#newest) this.#leave(key, list.shift() as Waiting);
+    }
+    this.hold(key, side, waiting, true);
+  }
+
+  /** Those that wait on the other side and meet a row of this time, in order of arrival. */
+  partners(key: JoinKey, side: number, time: number): readonly Waiting[] {
+    return this.#at(key, 1 - side).filter((waiting) => this.meets(time, waiting.time));
+  }
+
+  /** All that wait, in order of arrival. */
+  all(): readonly { readonly key: JoinKey; readonly side: number; readonly waiting: Waiting }[] {
+    const watermark = this.#options.watermark();
+    const all = [...this.keys.all()].flatMap((key) =>
+      SIDES.flatMap((side) => this.#at(key, side).map((waiting) => ({ key, side, waiting }))),
+    );
+    return all.filter(({ waiting }) => !this.#isOver(waiting, watermark)).sort((a, b) => a.waiting.arrival - b.waiting.arrival);
+  }
+
+  /** Takes out all that are over. */
+  tidy(): void {
+    const watermark = this.#options.watermark();
+    for (const key of this.keys.all()) {
+      for (const side of SIDES) this.#sweep(key, side, watermark);
+      this.#forgetEmpty(key);
+    }
+    const { limit } = this.#options;
+    if (this.#held > 0.9 * limit) this.#keepEndings();
+    else this.#tidyAt = Math.min(limit, Math.max(TIDY_MIN, 2 * this.#held));
+  }
+
+  #sweep(key: JoinKey, side: number, watermark: number): void {
+    const kept: Waiting[] = [];
+    for (const waiting of this.#at(key, side)) {
+      if (this.#isOver(waiting, watermark)) this.#leave(key, waiting);
+      else kept.push(waiting);
+    }
+    if (this.#newest === 1) setLatest(key, side, kept[0] ?? null);
+    else replaceAll(listOf(key, side), kept);
+  }
+
+  /** Ends what is due. */
+  advance(watermark: number): void {
+    const endings = this.#endings;
+    if (endings === null) return;
+    for (let ending = endings.popDue(watermark); ending; ending = endings.popDue(watermark)) {
+      if (!isWaiting(ending)) continue;
+      this.#remove(ending.key, ending.side, ending.waiting);
+      this.#options.ended?.(ending.side, ending.waiting);
+    }
+  }
+
+  #keepEndings(): void {
+    this.#endings = new DeadlineQueue();
+    for (const { key, side, waiting } of this.all()) this.#watch(key, side, waiting);
+    this.#keepBudget(this.#endings);
+  }
+
+  #watch(key: JoinKey, side: number, waiting: Waiting): void {
+    const { arrival } = waiting;
+    this.#endings?.push(this.#endOf(waiting), arrival, { key, side, waiting, arrival });
+  }
+
+  #account(key: JoinKey, side: number, waiting: Waiting): void {
+    const endings = this.#endings as DeadlineQueue<Ending>;
+    this.#watch(key, side, waiting);
+    if (this.#options.ended === null) this.advance(this.#options.watermark());
+    if (endings.size > 2 * this.#held + TIDY_MIN) endings.retain(isWaiting);
+    this.#keepBudget(endings);
+    if (this.#options.ended !== null || this.#held > 0.75 * this.#options.limit) return;
+    this.#endings = null;
+    this.#tidyAt = this.#options.limit;
+  }
+
+  #keepBudget(endings: DeadlineQueue<Ending>): void {
+    while (this.#held > this.#options.limit) {
+      const oldest = endings.popDue(Infinity);
+      if (oldest === undefined) return;
+      if (!isWaiting(oldest)) continue;
+      this.#remove(oldest.key, oldest.side, oldest.waiting);
+      this.#options.dropped();
+    }
+  }
+
+  /** The first watermark at which the row waits no longer. */
+  #endOf(waiting: Waiting): number {
+    return justAfter(plus(waiting.time, this.#keepsMs));
+  }
+
+  #isOver(waiting: Waiting, watermark: number): boolean {
+    return watermark > plus(waiting.time, this.#keepsMs);
+  }
+
+  #at(key: JoinKey, side: number): readonly Waiting[] {
+    if (this.#newest > 1) return [...listOf(key, side)];
+    const latest = latestOf(key, side);
+    return latest === null ? [] : [latest];
+  }
+
+  /** A row goes, and with the last one its key. */
+  #remove(key: JoinKey, side: number, waiting: Waiting): void {
+    this.#leave(key, waiting);
+    if (this.#newest === 1) setLatest(key, side, null);
+    else listOf(key, side).splice(listOf(key, side).indexOf(waiting), 1);
+    this.#forgetEmpty(key);
+  }
+
+  #forgetEmpty(key: JoinKey): void {
+    if (key.left === null && key.right === null && key.lefts.length === 0 && key.rights.length === 0) this.keys.delete(key);
+  }
+
+  #leave(key: JoinKey, waiting: Waiting): void {
+    if (waiting.row !== null) key.rows--;
+    waiting.arrival = 0;
+    this.#held--;
+  }
+}
+
+const SIDES: readonly number[] = [0, 1];
+
+function replaceAll(list: Waiting[], items: readonly Waiting[]): void {
+  list.length = 0;
+  for (const item of items) list.push(item);
+}
+
+function isWaiting({ waiting, arrival }: Ending): boolean {
+  return waiting.arrival === arrival;
+}
+
+function latestOf(key: JoinKey, side: number): Waiting | null {
+  return side === 0 ? key.left : key.right;
+}
+
+function setLatest(key: JoinKey, side: number, waiting: Waiting | null): void {
+  if (side === 0) key.left = waiting;
+  else key.right = waiting;
+}
+
+function listOf(key: JoinKey, side: number): Waiting[] {
+  return side === 0 ? key.lefts : key.rights;
+}
