@@ -257,15 +257,29 @@ export class ProgramEngine implements Engine {
   }
 
   snapshot(): EngineSnapshot {
-    for (const settle of this.#beforeCounting) settle();
-    const counters = [this.#arriving.order, this.#eventsInvalid, this.#eventsIncomplete, this.#outputs];
-    const program = encodeValue([counters, this.#time.save(), this.#backend.saveGlobals(), this.#effects.save()]);
+    const program = encodeValue(this.#save());
     const streams = this.#nodes.map((node) => [node.plan.name, node.capture()] as const);
     return encodedLater(() => [program, { m: streams.flatMap(([name, state]) => [name, state()]) }]);
   }
 
+  /** What belongs to no stream. */
+  #save(): Value {
+    for (const settle of this.#beforeCounting) settle();
+    const counters = [this.#arriving.order, this.#eventsInvalid, this.#eventsIncomplete, this.#outputs];
+    return [counters, this.#time.save(), this.#backend.saveGlobals(), this.#effects.save()];
+  }
+
   restore(snapshot: EngineSnapshot): RestoreReport {
-    const [program, streams] = decodeValue(snapshot.state) as readonly [ValueArray, ValueMap];
+    const [program, streams] = decodeValue(snapshot.state) as readonly [Value, ValueMap];
+    return this.#load(program, streams);
+  }
+
+  /** `restore` of what another engine holds at this moment, which is only read. */
+  takeOver(current: ProgramEngine): RestoreReport {
+    return this.#load(current.#save(), new Map(current.#nodes.map((node) => [node.plan.name, node.save()])));
+  }
+
+  #load(program: Value, streams: ValueMap): RestoreReport {
     const [counters, time, globals, effects] = program as readonly [ValueArray, Value, ValueMap, Value];
     [this.#arriving.order, this.#eventsInvalid, this.#eventsIncomplete, this.#outputs] = counters as [number, number, number, number];
     this.#time.load(time);

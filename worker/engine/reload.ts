@@ -1,6 +1,7 @@
 import type { Plan } from '../../shared/language/plan/plan.ts';
 import { createEngine, type EngineOptions } from './create-engine.ts';
 import type { Engine, EngineHost, RestoreReport } from './engine.ts';
+import { ProgramEngine } from './program-engine.ts';
 
 export interface Reloaded {
   readonly engine: Engine;
@@ -15,5 +16,9 @@ export interface Reloaded {
  */
 export function reload(current: Engine, plan: Plan, host: EngineHost, options?: EngineOptions): Reloaded {
   const engine = createEngine(plan, host, options);
-  return { engine, report: engine.restore(current.snapshot()) };
+  return { engine, report: isProgram(engine) && isProgram(current) ? engine.takeOver(current) : engine.restore(current.snapshot()) };
+}
+
+function isProgram(engine: Engine): engine is ProgramEngine {
+  return engine instanceof ProgramEngine;
 }

@@ -169,7 +169,11 @@ export class StreamNode implements FusedNode {
     return counters;
   }
 
-  /** The stream as it is now, to be encoded later. */
+  save(): Value {
+    return [this.#basis(), this.#source.fingerprint, this.#source.save(), this.#chain.save(), saveCounters(this.#runtime.counters)];
+  }
+
+  /** `save` as it is now, to be encoded later. */
   capture(): () => StoredValue {
     const source = encodeValue([this.#basis(), this.#source.fingerprint, this.#source.save()]) as readonly StoredValue[];
     const chain = this.#chain.capture();
