@@ -1,0 +1,270 @@
+import { invariant } from '../../../../shared/errors/error.ts';
+import type { AggregateCall, AggregatePlan } from '../../../../shared/language/plan/plan.ts';
+import { type AggregateInput, AggregateInputs, type InputContext } from './aggregate-inputs.ts';
+import {
+  type CallForm,
+  countForm,
+  emaForm,
+  endForm,
+  extremeForm,
+  meanForm,
+  objectForm,
+  rateForm,
+  spreadForm,
+  sumForm,
+} from './call-forms.ts';
+import { EXACT_WIDTH } from './slots.ts';
+
+/** Names in the generated function that takes a row into a window. */
+export interface TakingNames {
+  /** The slots of the operator, the number of the slot, and where its numbers begin. */
+  readonly slots: string;
+  readonly slot: string;
+  readonly numbers: string;
+  readonly base: string;
+  readonly time: string;
+  /** Arrival number at the window. */
+  readonly order: string;
+}
+
+/** Some of the numbers of a slot, kept up to date by one piece of code. */
+interface Column {
+  readonly key: string;
+  /** Place in the order in which a row is taken in. */
+  readonly rank: number;
+  readonly at: number;
+  /** Null: every row counts. */
+  readonly input: AggregateInput | null;
+  readonly clear: (names: TakingNames) => string;
+  /** What a value that is not null does. */
+  readonly add: (names: TakingNames, value: string) => string;
+}
+
+/** An aggregate call that keeps an accumulator of its own in each slot. */
+export interface ObjectCall {
+  readonly call: AggregateCall;
+  /** Place in the order in which a row is taken in. */
+  readonly rank: number;
+  readonly value: AggregateInput | null;
+  /** Where a null says something: whether the row counts. */
+  readonly filter: AggregateInput | null;
+  /** The constant that the accumulators of all slots are. */
+  readonly objects: string;
+  readonly create: string;
+}
+
+/** As in `Aggregation`: those that may refuse a value come first. */
+const TAKE_ANYTHING = new Set(['count', 'rate', 'count_distinct', 'first', 'last', 'collect']);
+const TAKE_ONE_KIND = new Set(['min', 'max', 'top']);
+
+function patienceOf({ function: name }: AggregateCall): number {
+  return TAKE_ANYTHING.has(name) ? 2 : TAKE_ONE_KIND.has(name) ? 1 : 0;
+}
+
+/**
+ * How the calls of an `.aggregate` are kept for each window: numbers that generated code adds to, shared by the calls that
+ * can, and accumulators for what numbers cannot tell.
+ */
+export class AggregateColumns {
+  readonly inputs: AggregateInputs;
+  /** One for each call, in order. */
+  readonly forms: readonly CallForm[];
+  readonly objects: ObjectCall[] = [];
+  readonly #columns: Column[] = [];
+  readonly #namesOf: (call: AggregateCall, position: number) => Pick<ObjectCall, 'objects' | 'create'>;
+  readonly #nan: string;
+  /** No value can be refused, so calls may share what they count: all of them take a row or none does. */
+  readonly #isShared: boolean;
+  /** Of the call that is looked at. */
+  #position = 0;
+  /** Doubles in use, those of the window itself included. */
+  width: number;
+
+  /**
+   * `header`: how many doubles the window itself has, the first of which is the number of its events. `namesOf`: constants of
+   * the module for the accumulators of a call.
+   */
+  constructor(
+    plan: AggregatePlan,
+    header: number,
+    context: InputContext,
+    namesOf: (call: AggregateCall, position: number) => Pick<ObjectCall, 'objects' | 'create'>,
+  ) {
+    this.width = header;
+    this.inputs = new AggregateInputs(context);
+    this.#namesOf = namesOf;
+    this.#nan = context.module.constant(Number.NaN);
+    this.#isShared = plan.calls.every((call) => this.#takesAll(call));
+    this.forms = plan.calls.map((call, position) => this.#form(call, position));
+  }
+
+  #takesAll(call: AggregateCall): boolean {
+    if (call.arguments.length === 0 || call.function === 'count') return true;
+    return this.inputs.argumentOf(call).as === 'number';
+  }
+
+  /** Taking a value may throw. */
+  get canRefuse(): boolean {
+    return !this.#isShared;
+  }
+
+  #form(call: AggregateCall, position: number): CallForm {
+    this.#position = position;
+    const [argument] = call.arguments;
+    if (call.function === 'rate' || (call.function === 'count' && argument === undefined)) return this.#countForm(call);
+    invariant(argument !== undefined, `${call.function} takes an argument`);
+    if (call.function === 'count') return countForm(this.#count(call).at);
+    const input = this.inputs.argumentOf(call);
+    return (input.as === 'number' ? this.#numericForm(call, input) : undefined) ?? this.#objectForm(call);
+  }
+
+  /** Without a filter the window's own count is that of the call, as long as no value can be refused. */
+  #countForm(call: AggregateCall): CallForm {
+    const at = call.filter === null && this.#isShared ? 0 : this.#count(call).at;
+    return call.function === 'rate' ? rateForm(at) : countForm(at);
+  }
+
+  #numericForm(call: AggregateCall, input: AggregateInput): CallForm | undefined {
+    switch (call.function) {
+      case 'sum':
+        return sumForm(this.#sum(call, input).at);
+      case 'avg':
+        return meanForm(this.#count(call).at, this.#sum(call, input).at);
+      case 'stddev':
+      case 'variance':
+        return spreadForm(call.function, {
+          count: this.#count(call).at,
+          sum: this.#sum(call, input).at,
+          squares: this.#squares(call, input).at,
+        });
+      case 'min':
+      case 'max':
+        return extremeForm(this.#extreme(call, input, call.function === 'min' ? '<' : '>').at);
+      case 'ema':
+        return emaForm(this.#ema(call, input).at);
+      case 'first':
+      case 'last':
+        return call.filter === null ? endForm(this.#end(call, input).at) : undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  #objectForm(call: AggregateCall): CallForm {
+    const isOfNulls = call.function === 'first' || call.function === 'last';
+    const filter = isOfNulls ? this.inputs.filterOf(call) : null;
+    const value = this.inputs.argumentOf(call);
+    const at = this.objects.length;
+    this.objects.push({ call, rank: this.#rankOf(call), value, filter, ...this.#namesOf(call, at) });
+    return objectForm(at, call);
+  }
+
+  #column(name: string, call: AggregateCall, input: AggregateInput | null, width: number, code: Pick<Column, 'clear' | 'add'>): Column {
+    const at = this.width;
+    const key = `${name} ${input?.parameter ?? ''}`;
+    const known = this.#isShared ? this.#columns.find((column) => column.key === key) : undefined;
+    if (known !== undefined) return known;
+    const column = { key, rank: this.#rankOf(call), at, input, ...code };
+    this.width += width;
+    this.#columns.push(column);
+    return column;
+  }
+
+  /** By the patience of its aggregate, then as written. */
+  #rankOf(call: AggregateCall): number {
+    return patienceOf(call) * 1_000_000 + this.#position;
+  }
+
+  #count(call: AggregateCall): Column {
+    const at = this.width;
+    const input = call.arguments.length > 0 ? this.inputs.argumentOf(call) : this.inputs.filterOf(call);
+    return this.#column('count', call, input, 1, {
+      clear: ({ numbers, base }) => `${numbers}[${base}+${at}]=0;`,
+      add: ({ numbers, base }) => `${numbers}[${base}+${at}]=${numbers}[${base}+${at}]+1;`,
+    });
+  }
+
+  #sum(call: AggregateCall, input: AggregateInput): Column {
+    return this.#exact('sum', 'add', call, input);
+  }
+
+  #squares(call: AggregateCall, input: AggregateInput): Column {
+    return this.#exact('squares', 'addSquare', call, input);
+  }
+
+  #exact(name: string, method: string, call: AggregateCall, input: AggregateInput): Column {
+    const at = this.width;
+    return this.#column(name, call, input, EXACT_WIDTH, {
+      clear: ({ slots, base }) => `${slots}.clear(${base}+${at});`,
+      add: ({ slots, base }, value) => `${slots}.${method}(${base}+${at},${value});`,
+    });
+  }
+
+  /** NaN: nothing yet. */
+  #extreme(call: AggregateCall, input: AggregateInput, sign: '<' | '>'): Column {
+    const at = this.width;
+    return this.#column(call.function, call, input, 1, {
+      clear: ({ numbers, base }) => `${numbers}[${base}+${at}]=${this.#nan};`,
+      add: ({ numbers, base }, value) => {
+        const best = `${numbers}[${base}+${at}]`;
+        return `if(${value}${sign}${best}||!(${best}===${best}))${best}=${value};`;
+      },
+    });
+  }
+
+  /** NaN: nothing yet. */
+  #ema(call: AggregateCall, input: AggregateInput): Column {
+    const at = this.width;
+    const weight = 2 / (Number(call.constants[0]) + 1);
+    return this.#column(`ema ${weight}`, call, input, 1, {
+      clear: ({ numbers, base }) => `${numbers}[${base}+${at}]=${this.#nan};`,
+      add: ({ numbers, base }, value) => {
+        const average = `${numbers}[${base}+${at}]`;
+        return `${average}=${average}===${average}?${value}*${weight}+${average}*${1 - weight}:${value};`;
+      },
+    });
+  }
+
+  /** The value (NaN for null), its time and its arrival number, which is 0 while there is none. */
+  #end(call: AggregateCall, input: AggregateInput): Column {
+    const at = this.width;
+    const isFirst = call.function === 'first';
+    return this.#column(call.function, call, input, 3, {
+      clear: ({ numbers, base }) => `${numbers}[${base}+${at + 2}]=0;`,
+      add: ({ numbers, base, time, order }, value) => {
+        const [old, since] = [`${numbers}[${base}+${at + 2}]`, `${numbers}[${base}+${at + 1}]`];
+        const isBetter = isFirst ? `${time}<${since}` : `${time}>=${since}`;
+        const put = `${numbers}[${base}+${at}]=${value}===null?${this.#nan}:${value};${since}=${time};${old}=${order};`;
+        return `if(${old}===0||${isBetter}){${put}}`;
+      },
+    });
+  }
+
+  /** Statements that make a slot that of a window without events. */
+  printClear(names: TakingNames): string {
+    const columns = this.#columns.map((column) => column.clear(names));
+    const objects = this.objects.map(({ objects, create }) => `${objects}[${names.slot}]=${create}();`);
+    return [...columns, ...objects].join('');
+  }
+
+  /** Statements that take the inputs in; those that may refuse a value come first. */
+  printAdd(names: TakingNames): string {
+    const columns = this.#columns.map((column) => ({ rank: column.rank, text: printColumn(column, names) }));
+    const objects = this.objects.map((object) => ({ rank: object.rank, text: printObject(object, names) }));
+    const parts = [...columns, ...objects].sort((a, b) => a.rank - b.rank);
+    return parts.map(({ text }) => text).join('');
+  }
+}
+
+function printColumn({ input, add, key }: Column, names: TakingNames): string {
+  if (input === null) return add(names, '');
+  const { parameter, as } = input;
+  if (as === 'boolean') return `if(${parameter}){${add(names, parameter)}}`;
+  if (key.startsWith('first') || key.startsWith('last')) return add(names, parameter);
+  return `if(${parameter}!==null){${add(names, parameter)}}`;
+}
+
+function printObject({ value, filter, objects }: ObjectCall, { slot, time, order }: TakingNames): string {
+  const add = `${objects}[${slot}].addOne(${value?.parameter ?? 'true'},${time},${order});`;
+  return filter === null ? add : `if(${filter.parameter}){${add}}`;
+}

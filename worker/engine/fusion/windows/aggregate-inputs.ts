@@ -1,0 +1,99 @@
+import type { Value } from '../../../../shared/events/value.ts';
+import { fingerprint } from '../../../../shared/language/plan/fingerprint.ts';
+import type { AggregateCall, PlanExpression } from '../../../../shared/language/plan/plan.ts';
+import type { OperatorEnvironment } from '../../operators/operator.ts';
+import { type Row, reusableScope } from '../../operators/row.ts';
+import { Body, type ModuleText } from '../module-text.ts';
+import { printTyped, printTypedCondition, type TypedContext } from '../print-typed.ts';
+import { boxed, CannotFuse, type Readable, representationOf, type Typed } from '../typed.ts';
+
+/**
+ * What one row gives to one aggregate call or to several: an argument (null where the call's filter does not hold), or
+ * whether the filter holds.
+ */
+export interface AggregateInput {
+  readonly filter: PlanExpression | null;
+  /** Null: only the filter counts. */
+  readonly argument: PlanExpression | null;
+  /** The parameter of the generated function that takes it. */
+  readonly parameter: string;
+  readonly as: 'number' | 'boolean' | 'value';
+}
+
+/** Where the first caller of a window stands. */
+export interface InputContext {
+  readonly module: Pick<ModuleText<never>, 'constant' | 'names'>;
+  readonly readable: Readable;
+}
+
+/** The inputs of all calls of an `.aggregate`, each once. */
+export class AggregateInputs {
+  readonly all: AggregateInput[] = [];
+  readonly #byMeaning = new Map<string, AggregateInput>();
+  readonly #context: InputContext;
+
+  /** `context`: where the first caller stands. What is a number there and by its static type is one wherever it comes from. */
+  constructor(context: InputContext) {
+    this.#context = context;
+  }
+
+  /** The argument of a call, null where the call's filter does not hold. */
+  argumentOf(call: AggregateCall): AggregateInput {
+    return this.#input(call.arguments[0] ?? null, call.filter);
+  }
+
+  filterOf(call: AggregateCall): AggregateInput | null {
+    return call.filter && this.#input(null, call.filter);
+  }
+
+  #input(argument: PlanExpression | null, filter: PlanExpression | null): AggregateInput {
+    const meaning = fingerprint([argument, filter]);
+    let input = this.#byMeaning.get(meaning);
+    if (input === undefined) {
+      const parameter = this.#context.module.names.mint('v');
+      input = { argument, filter, parameter, as: argument === null ? 'boolean' : this.#kindOf(argument) };
+      this.all.push(input);
+      this.#byMeaning.set(meaning, input);
+    }
+    return input;
+  }
+
+  #kindOf(argument: PlanExpression): 'number' | 'value' {
+    if (representationOf(argument.type) !== 'number') return 'value';
+    const unused = new Body(this.#context.module.names);
+    return printTyped(argument, { ...this.#context, body: unused }).as === 'number' ? 'number' : 'value';
+  }
+}
+
+/** An input at some place that leads to the window. @throws CannotFuse */
+export function printInput({ argument, filter, as }: AggregateInput, context: TypedContext): Typed {
+  if (argument === null) return printTypedCondition(filter as PlanExpression, context);
+  const value = filter === null ? printTyped(argument, context) : printTyped(unless(filter, argument), context);
+  if (as === 'value') return { ...value, text: boxed(value), as };
+  if (value.as !== 'number' && value.text !== 'null') throw new CannotFuse();
+  return value;
+}
+
+/** The argument where the filter holds, else null. */
+function unless(filter: PlanExpression, argument: PlanExpression): PlanExpression {
+  const otherwise: PlanExpression = { kind: 'constant', type: { kind: 'null' }, value: null };
+  // biome-ignore lint/suspicious/noThenProperty: a node of the plan has this name
+  return { kind: 'if', type: argument.type, condition: filter, then: argument, otherwise };
+}
+
+/** Evaluates the inputs of a row that came whole: values in the order of the parameters. */
+export function inputReader(inputs: readonly AggregateInput[], environment: OperatorEnvironment): (row: Row) => Value[] {
+  const scopeOf = reusableScope();
+  const readers = inputs.map(({ argument, filter }) => ({
+    argument: argument && environment.evaluator(argument),
+    filter: filter && environment.evaluator(filter),
+  }));
+  return (row) => {
+    const scope = scopeOf(row);
+    return readers.map(({ argument, filter }) => {
+      const holds = filter === null || filter(scope) === true;
+      if (argument === null) return holds;
+      return holds ? argument(scope) : null;
+    });
+  };
+}

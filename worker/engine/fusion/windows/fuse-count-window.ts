@@ -1,0 +1,59 @@
+import type { WindowOperatorPlan } from '../../../../shared/language/plan/plan.ts';
+import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
+import type { Body } from '../module-text.ts';
+import type { Place } from '../place.ts';
+import { CountWindowKernel } from './count-window-kernel.ts';
+import { HEADER, Intake } from './intake.ts';
+import { handToWindow, type KernelNames, kernelNames, type PrintedWindow, printHeader, printKey, printResult } from './print-window.ts';
+
+/** Tumbling windows of `size` events. */
+export function fuseCountWindow(plan: WindowOperatorPlan, size: number, place: Place): void {
+  handToWindow(plan, place, () => printCountWindow(plan, size, place));
+}
+
+function printCountWindow(plan: WindowOperatorPlan, size: number, place: Place): PrintedWindow {
+  const { module } = place;
+  const names = kernelNames(plan, place);
+  const intake = new Intake(plan, names.objects, place);
+  let canFail = intake.columns.canRefuse;
+  const slot = module.names.mint('a');
+  const close = module.function(
+    () => [slot],
+    (body) =>
+      printResult(
+        {
+          plan,
+          intake,
+          names,
+          slot,
+          frame: (at) => {
+            const [time, start, end] = [at('time'), at('minTime'), at('maxTime')];
+            return { time, start, end, isFinal: 'true', lengthMs: `(${end}-${start})` };
+          },
+          release: (numbers, base) => `${numbers}[${base}]=0;${names.kernel}.empty=${names.kernel}.empty+1;`,
+          heard: (one) => {
+            canFail ||= one;
+          },
+        },
+        { ...place, body },
+      ),
+  );
+  const take = module.function(
+    () => intake.parameters,
+    (body) => printTake(size, intake, { ...names, close }, body),
+  );
+  const create = (_: WindowOperatorPlan, next: Next, environment: OperatorEnvironment): CountWindowKernel =>
+    new CountWindowKernel(intake, next, environment);
+  return { intake, take, links: [take, close], create, canFail, waits: false };
+}
+
+/** One row: into the slot of its key, and out with the result when that is full. */
+function printTake(size: number, intake: Intake, names: KernelNames & { readonly close: string }, body: Body): void {
+  const taking = printKey(intake, names, body);
+  const { numbers, base, slot } = taking;
+  const count = body.bind(`${numbers}[${base}]`);
+  body.add(`if(${count}===0){${intake.columns.printClear(taking)}}`);
+  body.add(intake.columns.printAdd(taking));
+  printHeader(intake, taking, names, body, `${names.kernel}.empty=${names.kernel}.empty-1;`);
+  body.add(`if((${numbers}[${base}+${HEADER.count}]=${count}+1)===${size})${names.close}(${slot});`);
+}

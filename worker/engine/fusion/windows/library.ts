@@ -1,0 +1,40 @@
+import type { Value } from '../../../../shared/events/value.ts';
+import { finite } from '../../../../shared/language/functions/numbers.ts';
+import type { AttributeName } from '../../../../shared/language/plan/plan.ts';
+import { causesBetween, frameAttributes } from '../../windows/window-content.ts';
+import { resultOf } from './call-forms.ts';
+
+/** What generated windows call by name. */
+export const windowLibrary = {
+  firstCauseOf: (causes: readonly number[], order: number): number => causes[0] ?? order,
+  lastCauseOf: (causes: readonly number[], order: number): number => causes.at(-1) ?? order,
+  causesBetween,
+  windowAttributes: (start: number, end: number, isFinal: boolean): ReadonlyMap<AttributeName, Value> =>
+    frameAttributes({ time: end, start, end, isFinal, lengthMs: 0 }),
+  finiteOf: finite,
+  resultOf,
+} as const;
+
+/** Properties of kernels of windows that generated code reads, assigns or calls. */
+export const windowProperties = [
+  'arrivals',
+  'slots',
+  'numbers',
+  'table',
+  'first',
+  'keys',
+  'types',
+  'objects',
+  'empty',
+  'begin',
+  'get',
+  'order',
+  'ended',
+  'clear',
+  'add',
+  'addSquare',
+  'total',
+  'variance',
+  'deviation',
+  'addOne',
+] as const;

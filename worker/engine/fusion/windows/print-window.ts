@@ -1,0 +1,251 @@
+import type { AggregatePlan, AttributeName, OperatorPlan, RowReference } from '../../../../shared/language/plan/plan.ts';
+import { NamedColumns } from '../columns.ts';
+import type { KernelFactory } from '../fused-runtime.ts';
+import type { Body } from '../module-text.ts';
+import { PassedColumns } from '../passed-columns.ts';
+import type { Place } from '../place.ts';
+import { printTyped } from '../print-typed.ts';
+import type { ProgramFusion } from '../program-fusion.ts';
+import { NULL_TYPED, named, type Readable, type Typed } from '../typed.ts';
+import type { TakingNames } from './aggregate-columns.ts';
+import { HEADER, type Intake, keyColumns } from './intake.ts';
+import type { WindowKernel } from './window-kernel.ts';
+
+/** The plan of an operator that aggregates. */
+export type AggregatingPlan = OperatorPlan & { readonly aggregate: AggregatePlan | null };
+
+/** Constants of the module that stand for a kernel and its parts. */
+export interface KernelNames {
+  readonly kernel: string;
+  readonly slots: string;
+  /** The map by the first part of the key. */
+  readonly table: string;
+  readonly types: string;
+  /** Values of a part of the key, by slot. */
+  readonly keys: (part: number) => string;
+  /** Accumulators of a call, by slot. */
+  readonly objects: (position: number) => string;
+}
+
+export function kernelNames(plan: OperatorPlan, { module }: Place): KernelNames {
+  const late = (read: (kernel: WindowKernel) => unknown): string => module.late((runtime) => read(runtime.kernel(plan) as WindowKernel));
+  return {
+    kernel: late((kernel) => kernel),
+    slots: late(({ slots }) => slots),
+    table: late(({ table }) => table.first),
+    types: late(({ types }) => types),
+    keys: (part) => late(({ keys }) => keys[part]),
+    objects: (position) => late(({ objects }) => objects[position]),
+  };
+}
+
+/** A window as it was printed for the first place that leads to it. */
+export interface PrintedWindow {
+  readonly intake: Intake;
+  /** The function that takes a row. */
+  readonly take: string;
+  readonly links: readonly string[];
+  readonly create: KernelFactory;
+  /** Taking a row may fail. */
+  readonly canFail: boolean;
+  /** Taking a row may give the kernel an earlier deadline. */
+  readonly waits: boolean;
+}
+
+const printedWindows = new WeakMap<ProgramFusion, Map<OperatorPlan, PrintedWindow>>();
+
+/** Prints the window unless another place that leads to it has, and hands the row of this place to it. @throws CannotFuse */
+export function handToWindow(plan: OperatorPlan, place: Place, print: () => PrintedWindow): void {
+  const { program, fusion, body } = place;
+  let all = printedWindows.get(program);
+  if (all === undefined) {
+    all = new Map();
+    printedWindows.set(program, all);
+  }
+  const windows = all;
+  const kernel = program.kernel(plan, () => {
+    const printed = print();
+    windows.set(plan, printed);
+    return printed;
+  });
+  const { intake, take, canFail, waits } = windows.get(plan) as PrintedWindow;
+  const call = `${take}(${intake.arguments(place).join(',')});`;
+  body.add(canFail ? guardedCall(call, plan, place) : call);
+  if (waits) fusion.watch(kernel, body);
+}
+
+function guardedCall(call: string, plan: OperatorPlan, { module, index, columns }: Place): string {
+  const thrown = module.names.mint('e');
+  const node = module.late((program) => program.node(index));
+  return `try{${call}}catch(${thrown}){${node}.fail(${thrown},${columns.row()},${module.constant(plan)});}`;
+}
+
+/** The head of a function that takes a row: counts it, and finds the slot of its key (`begin` allots one). */
+export function printKey(intake: Intake, { kernel, slots, table }: KernelNames, body: Body): TakingNames {
+  const order = body.bind(`${kernel}.arrivals+1`);
+  body.add(`${kernel}.arrivals=${order};`);
+  const slot = body.temporary();
+  body.add(printFind(intake, slot, kernel, table, body));
+  const numbers = body.bind(`${slots}.numbers`);
+  const base = body.bind(`${slot}*${intake.columns.width}`);
+  return { slots, slot, numbers, base, time: intake.time, order };
+}
+
+function printFind({ keys }: Intake, slot: string, kernel: string, table: string, body: Body): string {
+  const names = keys.map(({ parameter }) => parameter);
+  const begin = `if(${slot}===undefined)${slot}=${kernel}.begin(${names.join(',')});`;
+  const steps = names.length === 0 ? ['null'] : names;
+  let text = `${slot}=${table}.get(${steps[0]});`;
+  for (const step of steps.slice(1)) {
+    const level = body.temporary();
+    text += `${level}=${slot};${slot}=${level}===undefined?undefined:${level}.get(${step});`;
+  }
+  return text + begin;
+}
+
+/** What every window keeps of the rows it takes; `begun` is what the first one does besides. */
+export function printHeader(
+  intake: Intake,
+  { numbers, base, time, order, slot }: TakingNames,
+  { types }: KernelNames,
+  body: Body,
+  begun: string,
+): void {
+  const at = (field: keyof typeof HEADER): string => `${numbers}[${base}+${HEADER[field]}]`;
+  const first = `${at('firstOrder')}=${order};${at('firstCause')}=${intake.firstCause};${at('minTime')}=${time};${at('maxTime')}=${time};`;
+  const later = `if(${time}<${at('minTime')})${at('minTime')}=${time};if(${time}>${at('maxTime')})${at('maxTime')}=${time};`;
+  body.add(`if(${numbers}[${base}]===0){${first}${begun}}else{${later}}`);
+  body.add(`${at('lastOrder')}=${order};${at('time')}=${time};${at('lastCause')}=${intake.lastCause};`);
+  if (intake.isTyped) body.add(`${types}[${slot}]=${intake.type};`);
+}
+
+/** Bounds and marks of the result of a window, as texts. */
+export interface FrameTexts {
+  readonly time: string;
+  readonly start: string;
+  readonly end: string;
+  readonly isFinal: string;
+  readonly lengthMs: string;
+}
+
+export interface ResultPrint {
+  readonly plan: AggregatingPlan;
+  readonly intake: Intake;
+  readonly names: KernelNames;
+  readonly slot: string;
+  /** Given the text of a number of the window. */
+  readonly frame: (at: (field: keyof typeof HEADER) => string) => FrameTexts;
+  /** What becomes of the slot once its results are read. */
+  readonly release: (numbers: string, base: string) => string;
+  /** Hears whether an item of the result may fail. */
+  readonly heard: (canFail: boolean) => void;
+}
+
+/** The body of a function that makes the result of a slot and hands it on. @throws CannotFuse */
+export function printResult(print: ResultPrint, place: Place): void {
+  const { plan, intake, names, slot } = print;
+  const { body, module } = place;
+  const numbers = body.bind(`${names.slots}.numbers`);
+  const base = body.bind(`${slot}*${intake.columns.width}`);
+  const frame = print.frame((field) => body.bind(`${numbers}[${base}+${HEADER[field]}]`));
+  const order = body.bind(`${names.kernel}.order()`);
+  const [first, last] = [body.bind(`${numbers}[${base}+${HEADER.firstCause}]`), body.bind(`${numbers}[${base}+${HEADER.lastCause}]`)];
+  const type = intake.isTyped ? body.bind(`${names.types}[${slot}]`) : intake.type;
+  const keys = keyColumns(
+    intake.keys,
+    intake.keys.map((_, part) => body.bind(`${names.keys(part)}[${slot}]`)),
+  );
+  const objects = intake.columns.objects.map(({ objects: name }) => name);
+  const results = intake.columns.forms.map((form) =>
+    bound(form.result({ ...names, slot, numbers, base, lengthMs: frame.lengthMs }, objects), body),
+  );
+  body.add(print.release(numbers, base));
+  const attributes = new Map<AttributeName, Typed>([
+    ['window_start', named(frame.start, 'timestamp')],
+    ['window_end', named(frame.end, 'timestamp')],
+    ['is_final', named(frame.isFinal, 'boolean')],
+  ]);
+  const base0 = new NamedColumns({
+    fields: keys,
+    time: frame.time,
+    order,
+    type,
+    causes: () => `causesBetween(${first},${last})`,
+    attributes: () => `windowAttributes(${frame.start},${frame.end},${frame.isFinal})`,
+    attribute: (name) => attributes.get(name) ?? NULL_TYPED,
+    module,
+  });
+  const columns = base0.with(resultFields(print, base0, results, place));
+  if (!endsMatter(plan, place)) {
+    place.rest(columns, body);
+    return;
+  }
+  handOn(columns, place);
+  body.add(`${names.kernel}.ended(${[frame.time, frame.start, frame.end, frame.isFinal, frame.lengthMs].join(',')});`);
+}
+
+/** Calls what follows: it may end before its end. */
+function handOn(columns: NamedColumns, { body, module, rest }: Place): void {
+  const passed = new PassedColumns(columns, module);
+  const name = module.function(
+    () => passed.parameters,
+    (inner) => rest(passed, inner),
+  );
+  body.add(`${name}(${passed.arguments.join(',')});`);
+}
+
+/** The items in written order, then the keys that have no item of their name. */
+function resultFields(
+  { plan, heard }: ResultPrint,
+  columns: NamedColumns,
+  results: readonly Typed[],
+  { body, module }: Place,
+): (readonly [string, Typed])[] {
+  const readable = new AggregateReadable(columns, results);
+  const fields = new Map<string, Typed>();
+  for (const { name, value } of plan.aggregate?.items ?? []) {
+    const typed = printTyped(value, { module, body, readable });
+    heard(typed.canFail);
+    fields.set(name, bound(typed, body));
+  }
+  for (const [name, key] of columns.fields) if (!fields.has(name)) fields.set(name, key);
+  return [...fields];
+}
+
+function bound(value: Typed, body: Body): Typed {
+  return value.isSimple ? value : { ...value, text: body.bind(value.text), isSimple: true, canFail: false };
+}
+
+/** What the items of an `.aggregate` may read. */
+class AggregateReadable implements Readable {
+  readonly #columns: NamedColumns;
+  readonly #results: readonly Typed[];
+  readonly time: string;
+
+  constructor(columns: NamedColumns, results: readonly Typed[]) {
+    this.#columns = columns;
+    this.#results = results;
+    this.time = columns.time;
+  }
+
+  field(of: RowReference, name: string): Typed | undefined {
+    return this.#columns.field(of, name);
+  }
+
+  attribute(of: RowReference, name: AttributeName): Typed | undefined {
+    return this.#columns.attribute(of, name);
+  }
+
+  aggregate(index: number): Typed | undefined {
+    return this.#results[index];
+  }
+}
+
+/** Some operator of the stream acts when a window ends. */
+function endsMatter(plan: OperatorPlan, { stream }: Place): boolean {
+  const behind = stream.operators.slice(stream.operators.indexOf(plan) + 1);
+  return behind.some(
+    (one) =>
+      one.kind === 'order_by' || one.kind === 'last' || one.kind === 'window_aggregate' || ('extent' in one && one.extent === 'window'),
+  );
+}

@@ -1,0 +1,158 @@
+import { ExactSum, productLost } from '../../../../shared/language/functions/aggregates/exact-sum.ts';
+import { scaledDeviation } from '../../../../shared/language/functions/aggregates/spread.ts';
+import { finite } from '../../../../shared/language/functions/numbers.ts';
+
+/** Doubles that an exact sum takes up: high, middle, low, as in `ExactSum`. */
+export const EXACT_WIDTH = 3;
+
+/** Summands from here on, and what three doubles cannot hold, go to an `ExactSum` aside. */
+const HUGE = 2 ** 970;
+/** The squares of values beyond this count as overflow, as in `stddev`. */
+const LARGEST = 2 ** 400;
+
+/**
+ * The numbers of every window of an operator side by side, `width` for each slot: those of slot s stand from `s * width` on.
+ * A window is given a slot when it begins and gives it back when it is over.
+ */
+export class Slots {
+  readonly width: number;
+  /** Another array after `allot`. */
+  numbers: Float64Array;
+  readonly #free: number[] = [];
+  #size = 0;
+  /** What three doubles could not hold, by the position of the sum. Null while there is nothing. */
+  #spilled: Map<number, ExactSum> | null = null;
+
+  constructor(width: number) {
+    this.width = width;
+    this.numbers = new Float64Array(8 * width);
+  }
+
+  /** A slot whose numbers may be anything. */
+  allot(): number {
+    const free = this.#free.pop();
+    if (free !== undefined) return free;
+    const slot = this.#size++;
+    if (this.#size * this.width > this.numbers.length) this.#grow();
+    return slot;
+  }
+
+  free(slot: number): void {
+    this.#free.push(slot);
+  }
+
+  /** Slots that have ever been in use. */
+  get size(): number {
+    return this.#size;
+  }
+
+  #grow(): void {
+    const more = new Float64Array(this.numbers.length * 2);
+    more.set(this.numbers);
+    this.numbers = more;
+  }
+
+  /** Empties the exact sum at `at`. */
+  clear(at: number): void {
+    const { numbers } = this;
+    numbers[at] = 0;
+    numbers[at + 1] = 0;
+    numbers[at + 2] = 0;
+    if (this.#spilled !== null) this.#spilled.delete(at);
+  }
+
+  /** Adds to the exact sum at `at`. */
+  add(at: number, value: number): void {
+    if (!(Math.abs(value) < HUGE)) {
+      this.spill(at, value);
+      return;
+    }
+    const { numbers } = this;
+    const high = numbers[at] as number;
+    const sum = high + value;
+    const back = sum - high;
+    numbers[at] = sum;
+    const lost = high - (sum - back) + (value - back);
+    if (lost !== 0) this.#addSmall(at, lost);
+  }
+
+  /** As `add`, for what is small beside the sum. */
+  #addSmall(at: number, value: number): void {
+    const { numbers } = this;
+    const middle = numbers[at + 1] as number;
+    const sum = middle + value;
+    const back = sum - middle;
+    numbers[at + 1] = sum;
+    const lost = middle - (sum - back) + (value - back);
+    if (lost === 0) return;
+    const low = numbers[at + 2] as number;
+    const lowSum = low + lost;
+    const lowBack = lowSum - low;
+    numbers[at + 2] = lowSum;
+    const lowLost = low - (lowSum - lowBack) + (lost - lowBack);
+    if (lowLost !== 0) this.spill(at, lowLost);
+  }
+
+  /** Adds the square of a value, unrounded. The sum becomes infinite, and stays so, where a square is too large to count. */
+  addSquare(at: number, value: number): void {
+    const { numbers } = this;
+    if (Math.abs(value) > LARGEST) numbers[at] = Infinity;
+    if (numbers[at] === Infinity) return;
+    const square = value * value;
+    this.add(at, square);
+    const lost = productLost(value, value, square);
+    if (lost !== 0) this.#addSmall(at, lost);
+  }
+
+  /** Adds what the three doubles at `at` do not take. */
+  spill(at: number, value: number): void {
+    this.#spilled ??= new Map();
+    let rest = this.#spilled.get(at);
+    if (rest === undefined) {
+      rest = new ExactSum();
+      this.#spilled.set(at, rest);
+    }
+    rest.add(value);
+  }
+
+  /** The exact sum at `at`. */
+  exact(at: number): ExactSum {
+    const { numbers } = this;
+    const sum = new ExactSum([numbers[at + 2] as number, numbers[at + 1] as number, numbers[at] as number]);
+    const rest = this.#spilled?.get(at);
+    if (rest !== undefined) sum.addAll(rest);
+    return sum;
+  }
+
+  /** Puts an exact sum there, given by the parts that `ExactSum.save` gives. */
+  load(at: number, parts: readonly number[], huge: readonly number[]): void {
+    this.clear(at);
+    const kept = parts.slice(-EXACT_WIDTH);
+    kept.forEach((part, i) => {
+      this.numbers[at + kept.length - 1 - i] = part;
+    });
+    if (parts.length === kept.length && huge.length === 0) return;
+    this.#spilled ??= new Map();
+    this.#spilled.set(at, new ExactSum(parts.slice(0, -EXACT_WIDTH), huge));
+  }
+
+  /** The exact sum at `at`, or its share of `divisor`, as a result. */
+  total(at: number, divisor: number): number | null {
+    const { numbers } = this;
+    if (numbers[at + 2] === 0 && this.#spilled === null) return finite(((numbers[at] as number) + (numbers[at + 1] as number)) / divisor);
+    return finite(this.exact(at).total(divisor));
+  }
+
+  /** The sample variance of n values whose sum and sum of squares these are; null of fewer than two. */
+  variance(n: number, sum: number, squares: number): number | null {
+    return n < 2 || this.numbers[squares] === Infinity ? null : finite(this.#variance(n, sum, squares));
+  }
+
+  deviation(n: number, sum: number, squares: number): number | null {
+    return n < 2 || this.numbers[squares] === Infinity ? null : finite(Math.sqrt(this.#variance(n, sum, squares)));
+  }
+
+  #variance(n: number, sum: number, squares: number): number {
+    return Math.max(0, scaledDeviation(n, this.exact(sum), this.exact(squares)) / n / (n - 1));
+  }
+}
