@@ -25,6 +25,7 @@ export const fusedLibrary = {
   shapeOutput,
   makeRules,
   ...joinLibrary,
+  ...patternLibrary,
   ...windowLibrary,
 } as const;
 

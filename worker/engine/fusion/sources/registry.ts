@@ -1,5 +1,7 @@
 import type { SourcePlan } from '../../../../shared/language/plan/plan.ts';
 import type { Columns } from '../columns.ts';
+import { fuseJoin } from '../joins/fuse-join.ts';
+import { fusePattern } from '../patterns/fuse-pattern.ts';
 import type { FusedInlet, StreamFusion } from '../stream-fusion.ts';
 import { CannotFuse } from '../typed.ts';
 
@@ -7,7 +9,7 @@ import { CannotFuse } from '../typed.ts';
 export type SourceFuser = (fusion: StreamFusion, origin: string, columns: Columns) => readonly FusedInlet[];
 
 /** Joins and patterns that have a form in generated code; events need none. */
-const sourceFusers: { readonly [K in SourcePlan['kind']]?: SourceFuser } = {};
+const sourceFusers: { readonly [K in SourcePlan['kind']]?: SourceFuser } = { join: fuseJoin, pattern: fusePattern };
 
 export function sourceFuserOf(source: SourcePlan): SourceFuser {
   return sourceFusers[source.kind] ?? cannotFuse;

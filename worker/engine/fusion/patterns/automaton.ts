@@ -1,0 +1,123 @@
+import type { PatternPlan } from '../../../../shared/language/plan/plan.ts';
+import type { Row } from '../../operators/row.ts';
+import { Completion } from '../../patterns/completion.ts';
+import { buildPatternTree, isTimed, listSlots, type TreeNode } from '../../patterns/pattern-tree.ts';
+import type { Offer } from '../../patterns/residual.ts';
+import { type PatternState, StateSpace } from '../../patterns/state-space.ts';
+import { CannotFuse } from '../typed.ts';
+
+/** A step that can take the next event of a run. */
+export interface Transition {
+  readonly slot: number;
+  readonly target: AutomatonState;
+  /** Leaves out an optional step in front of the pattern: opens no run with an event that another run has taken. */
+  readonly skipsLeading: boolean;
+}
+
+/** Where a run can stand. */
+export interface AutomatonState {
+  /** Position among the states: those that a run comes to later have the higher ones. */
+  readonly id: number;
+  readonly pattern: PatternState;
+  /** In the order in which they are asked. */
+  readonly transitions: readonly Transition[];
+  /** The match is complete and can take nothing more. */
+  readonly isOver: boolean;
+  /** By slot: whether the step has taken an event by then; null = it depends on the way. */
+  readonly captured: readonly (boolean | null)[];
+}
+
+/** More of them would print more text than the pattern is worth. */
+const MOST_STATES = 40;
+
+/** All states that runs of a pattern can be in, for a pattern in which no time matters but that of the first event. */
+export class Automaton {
+  readonly initial: AutomatonState;
+  /** By id; without the initial one. */
+  readonly states: readonly AutomatonState[];
+  /** By slot: whether a match can hold several events there. */
+  readonly isList: readonly boolean[];
+  readonly space: StateSpace;
+  readonly completion: Completion;
+  readonly #ids: ReadonlyMap<PatternState, number>;
+
+  /** @throws CannotFuse where the states are too many or more than steps decide about them */
+  constructor(plan: PatternPlan) {
+    const root = buildPatternTree(plan);
+    if (isTimed(root) || !hasOnlySteps(root)) throw new CannotFuse();
+    this.isList = listSlots(root, plan.steps.length);
+    this.completion = new Completion(plan, root, () => undefined);
+    this.space = new StateSpace(plan, root, this.completion.enumerated);
+    const reached = explore(this.space, plan.steps.length);
+    this.#ids = new Map(reached.map(({ pattern }, at) => [pattern, at - 1]));
+    const states = statesOf(reached, this.#ids, plan.steps.length);
+    [this.initial, ...this.states] = states as [AutomatonState, ...AutomatonState[]];
+  }
+
+  /** The state that stands for this one in generated code; undefined = none does. */
+  idOf(state: PatternState): number | undefined {
+    return this.#ids.get(state);
+  }
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+interface Reached {
+  readonly pattern: PatternState;
+  readonly successors: readonly { readonly offer: Offer; readonly target: PatternState }[];
+}
+
+function hasOnlySteps(node: TreeNode): boolean {
+  return node.kind === 'step' || (node.kind === 'sequence' && node.items.every((item) => item.kind === 'step'));
+}
+
+function statesOf(reached: readonly Reached[], ids: ReadonlyMap<PatternState, number>, slots: number): readonly AutomatonState[] {
+  const captured = capturesOf(reached, slots);
+  const states: Mutable<AutomatonState>[] = reached.map(({ pattern }, at) => ({
+    id: at - 1,
+    pattern,
+    transitions: [],
+    isOver: pattern.isComplete && pattern.offers.length === 0,
+    captured: captured[at] as readonly (boolean | null)[],
+  }));
+  reached.forEach(({ successors }, at) => {
+    (states[at] as Mutable<AutomatonState>).transitions = successors.map(({ offer, target }) => ({
+      slot: offer.step.slot,
+      target: states[(ids.get(target) as number) + 1] as AutomatonState,
+      skipsLeading: offer.skipsLeading,
+    }));
+  });
+  return states;
+}
+
+/** By state and slot: whether the step has taken an event on every way there (true), on none (false), or on some. */
+function capturesOf(reached: readonly Reached[], slots: number): readonly (readonly (boolean | null)[])[] {
+  const known = new Map<PatternState, (boolean | null)[]>([[(reached[0] as Reached).pattern, new Array(slots).fill(false)]]);
+  for (const { pattern, successors } of reached) {
+    const before = known.get(pattern) as (boolean | null)[];
+    for (const { offer, target } of successors) {
+      const behind = before.map((is, slot) => (slot === offer.step.slot ? true : is));
+      const others = known.get(target);
+      known.set(target, others === undefined ? behind : behind.map((is, slot) => (is === others[slot] ? is : null)));
+    }
+  }
+  return reached.map(({ pattern }) => known.get(pattern) as (boolean | null)[]);
+}
+
+/** The states, each behind all those that lead to it. Only a closure leads to itself. */
+function explore(space: StateSpace, slots: number): readonly Reached[] {
+  const captures = new Array<null>(slots).fill(null);
+  const found = new Set<PatternState>();
+  const behindFirst: Reached[] = [];
+  const visit = (pattern: PatternState): void => {
+    found.add(pattern);
+    if (found.size > MOST_STATES) throw new CannotFuse();
+    const successors = pattern.offers.map((offer) => ({ offer, target: space.take({ state: pattern, captures }, offer, NO_ROW, 1).state }));
+    for (const { target } of successors) if (!found.has(target)) visit(target);
+    behindFirst.push({ pattern, successors });
+  };
+  visit(space.initial);
+  return behindFirst.reverse();
+}
+
+const NO_ROW: Row = { type: '', time: 0, order: 0, fields: new Map(), bound: null, attributes: null, causes: [] };

@@ -1,0 +1,115 @@
+import type { OperatorPlan, PatternPlan, PatternSourcePlan, SourcePlan, StreamPlan } from '../../../../shared/language/plan/plan.ts';
+import type { RecordType } from '../../../../shared/language/plan/types.ts';
+import type { SourceOptions } from '../../sources/registry.ts';
+import { originsOf } from '../../streams/routes.ts';
+import type { Columns } from '../columns.ts';
+import type { KernelFactory } from '../fused-runtime.ts';
+import type { ProgramFusion } from '../program-fusion.ts';
+import type { FusedInlet, StreamFusion } from '../stream-fusion.ts';
+import { CannotFuse } from '../typed.ts';
+import { Automaton } from './automaton.ts';
+import { Candidate } from './candidate.ts';
+import { homesOf } from './homes.ts';
+import { MatchColumns } from './match-columns.ts';
+import { PatternKernel } from './pattern-kernel.ts';
+import { completesInSeveralStates, PatternText } from './pattern-text.ts';
+import { RunForm, type SlotForm } from './run-form.ts';
+
+/** A pattern at the head of a stream: a function for the events of each origin, on the runs that its kernel holds. */
+export function fusePattern(fusion: StreamFusion, origin: string, columns: Columns): readonly FusedInlet[] {
+  const { program, plan: stream } = fusion;
+  const { source } = stream;
+  if (source.kind !== 'pattern') throw new CannotFuse();
+  const kernel = program.kernel(source, () => print(fusion, source));
+  const { candidate, name } = (printed.get(source) as ReadonlyMap<string, Receiver>).get(origin) as Receiver;
+  const inlet = fusion.inlet(columns, (passed, body) => {
+    body.add(`${name}(${candidate.argumentsOf(passed).join(',')});`);
+    fusion.watch(kernel, body);
+  });
+  return [inlet];
+}
+
+/** A printed function that takes the events of an origin. */
+interface Receiver {
+  readonly candidate: Candidate;
+  readonly name: string;
+}
+
+/** By source: the functions for its origins, as they were printed last. */
+const printed = new WeakMap<PatternSourcePlan, ReadonlyMap<string, Receiver>>();
+
+function print(fusion: StreamFusion, source: PatternSourcePlan): ReturnType<Parameters<ProgramFusion['kernel']>[1]> {
+  const { program, plan: stream } = fusion;
+  const { module } = program;
+  const { pattern: plan } = source;
+  requirePlain(plan, stream);
+  const automaton = new Automaton(plan);
+  requireMatchesAtEnd(automaton);
+  const candidates = originNames(plan).map((origin) => new Candidate(plan, origin, recordOf(origin, program), module));
+  const form = new RunForm(candidates, slotForms(plan, automaton, candidates));
+  const match = new MatchColumns(plan, stream.name, form, module);
+  const emit = module.function(
+    () => match.parameters,
+    (body) => fusion.chain(match, body),
+  );
+  const homes = homesOf(plan, automaton, form, candidates);
+  const text = new PatternText({ plan, source, automaton, form, homes, match, emit, stream, module });
+  for (const candidate of candidates) text.note(candidate);
+  const runClass = form.printClass(module);
+  const receivers = candidates.map((candidate) => ({ candidate, name: text.receive(candidate, runClass) }));
+  printed.set(source, new Map(receivers.map((receiver) => [receiver.candidate.origin, receiver])));
+  const origins = candidates.map((candidate) => ({ origin: candidate.origin, given: candidate.given }));
+  const kernelForm = { plan, automaton, homes, origins, kept: form.kept, key: text.key };
+  const create: KernelFactory = (_: SourcePlan, options: SourceOptions) => new PatternKernel(kernelForm, options);
+  return { create, links: [runClass, ...receivers.map(({ name }) => name)] };
+}
+
+function originNames(plan: PatternPlan): readonly string[] {
+  return [...originsOf([...plan.steps, ...plan.cancels].map((step) => step.input)).keys()];
+}
+
+/** What is known of the fields of an origin's events; null = nothing. */
+function recordOf(origin: string, program: ProgramFusion): RecordType | null {
+  if (origin.startsWith('event:')) return program.declared(origin.slice('event:'.length));
+  if (!origin.startsWith('stream:')) return null;
+  const type = program.plan.streams[Number(origin.slice('stream:'.length))]?.resultType;
+  return type?.kind === 'record' ? type : null;
+}
+
+/** @throws CannotFuse where more than steps, conditions and `within` say what matches */
+function requirePlain(plan: PatternPlan, stream: StreamPlan): void {
+  const isPlain =
+    plan.selection === 'next' &&
+    plan.afterMatch === 'no_skip' &&
+    plan.cancels.length === 0 &&
+    plan.monotone === null &&
+    plan.steps.every((step) => step.taps.length === 0 && step.input.operators.length === 0) &&
+    stream.partition.expireMs === null &&
+    stream.time.outOfOrderMs === 0 &&
+    stream.onError !== 'null' &&
+    !stream.operators.some(seesRuns);
+  if (!isPlain) throw new CannotFuse();
+}
+
+/** Operators that follow the runs themselves. */
+function seesRuns(operator: OperatorPlan): boolean {
+  if (operator.kind === 'fork') return operator.branches.some((branch) => branch.operators.some(seesRuns));
+  return operator.kind === 'forecast' || operator.kind === 'trend_aggregate';
+}
+
+/** @throws CannotFuse where a run has a match and goes on, or an end by itself */
+function requireMatchesAtEnd({ states, completion }: Automaton): void {
+  const isPlain = states.every(({ pattern, isOver }) => isOver || (!pattern.isComplete && pattern.needsEvent));
+  if (!isPlain || completion.enumerated !== null) throw new CannotFuse();
+}
+
+function slotForms(plan: PatternPlan, automaton: Automaton, candidates: readonly Candidate[]): readonly SlotForm[] {
+  const isCollected = candidates.some((candidate) => completesInSeveralStates(automaton, candidate));
+  const taken = [automaton.initial, ...automaton.states].flatMap(({ transitions }) => transitions);
+  return plan.steps.map(({ slot }) => {
+    const isList = automaton.isList[slot] === true;
+    const isUnsure = automaton.states.some(({ captured }) => captured[slot] === null);
+    const isLast = taken.every((transition) => transition.slot !== slot || transition.target.isOver);
+    return { isList, isCounted: isList || isUnsure, isPassed: isLast && !isList && !isCollected };
+  });
+}

@@ -1,0 +1,112 @@
+/** What a run is found by: a value that its events have, or the runs of its partition. */
+export type Home = string | number | boolean | RunLists | null;
+
+/**
+ * A partial match as generated code has it: one class for each pattern, with what later steps and the match read of the
+ * events in fields of its own (`x0`, `x1`, ..).
+ */
+export interface FusedRun {
+  /** Where it stands; -1 when it is over. */
+  state: number;
+  /** Where it waits in its state: a value, or the lists of its partition; null = it fits no event. */
+  home: Home;
+  /** The partition's key, as one value. */
+  readonly key: string | number | boolean | null;
+  /** Position of its first event among all that the pattern received. */
+  readonly began: number;
+  /** Time of its first event. */
+  readonly first: number;
+  /** Last event time that the pattern's `within` allows. */
+  readonly last: number;
+  /** All open runs, in order of creation. */
+  before: FusedRun | null;
+  after: FusedRun | null;
+  /** Those of one list, in order of beginning: the first one's `previous` is the last one, the last one's `next` is null. */
+  previous: FusedRun | null;
+  next: FusedRun | null;
+}
+
+/** A list with one more run. Gives its first one. */
+export function withRun(head: FusedRun | null, run: FusedRun): FusedRun {
+  run.next = null;
+  run.previous = run;
+  if (head === null) return run;
+  const tail = head.previous as FusedRun;
+  if (tail.began > run.began) return withEarlierRun(head, run);
+  tail.next = run;
+  run.previous = tail;
+  head.previous = run;
+  return head;
+}
+
+function withEarlierRun(head: FusedRun, run: FusedRun): FusedRun {
+  let behind = head.previous as FusedRun;
+  while (behind !== head && (behind.previous as FusedRun).began > run.began) behind = behind.previous as FusedRun;
+  run.next = behind;
+  run.previous = behind.previous;
+  behind.previous = run;
+  if (behind === head) return run;
+  (run.previous as FusedRun).next = run;
+  return head;
+}
+
+/** A list without one of its runs. Gives its first one; null when nothing is left. */
+export function withoutRun(head: FusedRun, run: FusedRun): FusedRun | null {
+  const { next } = run;
+  const previous = run.previous as FusedRun;
+  run.next = null;
+  run.previous = null;
+  if (run === head) {
+    if (next !== null) next.previous = previous;
+    return next;
+  }
+  previous.next = next;
+  (next ?? head).previous = previous;
+  return head;
+}
+
+/** The runs of one partition: a list for each state. */
+export class RunLists {
+  readonly heads: (FusedRun | null)[];
+
+  constructor(states: number) {
+    this.heads = new Array(states).fill(null);
+  }
+
+  get isEmpty(): boolean {
+    return this.heads.every((head) => head === null);
+  }
+}
+
+/** The runs in one state by the value that their next event must have. */
+export class KeyedRuns {
+  readonly #heads = new Map<Home, FusedRun>();
+
+  /** The first run of the value's list. */
+  find(value: Home): FusedRun | null {
+    return this.#heads.get(value) ?? null;
+  }
+
+  add(run: FusedRun): void {
+    const head = this.#heads.get(run.home);
+    if (head === undefined) {
+      run.next = null;
+      run.previous = run;
+      this.#heads.set(run.home, run);
+      return;
+    }
+    const first = withRun(head, run);
+    if (first !== head) this.#heads.set(run.home, first);
+  }
+
+  remove(run: FusedRun): void {
+    if (run.previous === run) {
+      run.previous = null;
+      this.#heads.delete(run.home);
+      return;
+    }
+    const head = this.#heads.get(run.home) as FusedRun;
+    const first = withoutRun(head, run);
+    if (first !== head) this.#heads.set(run.home, first as FusedRun);
+  }
+}

@@ -1,0 +1,213 @@
+import { Duration, Timestamp, type Value, type ValueArray } from '../../../../shared/events/value.ts';
+import type { PatternPlan } from '../../../../shared/language/plan/plan.ts';
+import type { OperatorEnvironment } from '../../operators/operator.ts';
+import type { Row } from '../../operators/row.ts';
+import { PatternMatcher } from '../../patterns/matcher.ts';
+import type { SourceOptions } from '../../sources/registry.ts';
+import type { Source } from '../../sources/source.ts';
+import type { PatternView } from '../../trace/views.ts';
+import type { Kernel } from '../fused-runtime.ts';
+import type { Representation } from '../typed.ts';
+import type { Automaton } from './automaton.ts';
+import type { Given } from './candidate.ts';
+import { type FusedRun, type Home, KeyedRuns, RunLists, withoutRun, withRun } from './fused-run.ts';
+import { OpenRuns } from './open-runs.ts';
+import type { Kept } from './run-form.ts';
+import { loadFusedRuns, type RunClass, saveFusedRuns } from './saved-fused-runs.ts';
+
+/** What generated code and the kernel of a pattern agree on. */
+export interface KernelForm {
+  readonly plan: PatternPlan;
+  readonly automaton: Automaton;
+  /** By id of the state: whether its runs are found by a value that their next event must have. */
+  readonly homes: readonly (Kept | null)[];
+  /** By origin: what the function for its events is given. */
+  readonly origins: readonly { readonly origin: string; readonly given: readonly Given[] }[];
+  readonly kept: readonly Kept[];
+  /** How the partition's key stands in generated code; null without a partition, `text` for one of several parts. */
+  readonly key: Representation | 'text' | null;
+}
+
+type Receive = (time: number, order: number, ...values: unknown[]) => void;
+
+/** The open runs of a pattern whose steps are generated code. It saves what `PatternSource` saves. */
+export class PatternKernel implements Source, Kernel {
+  readonly fingerprint: string;
+  /** Events received. */
+  received = 0;
+  readonly open: OpenRuns;
+  /** The runs of a pattern without partition. */
+  readonly whole: RunLists;
+  /** By id of the state, where its runs are found by a value. */
+  readonly keyed: readonly (KeyedRuns | null)[];
+  readonly #form: KernelForm;
+  readonly #environment: OperatorEnvironment;
+  readonly #partitions = new Map<FusedRun['key'], RunLists>();
+  /** Runs that the event at hand has completed, in order of beginning. */
+  readonly #completed: FusedRun[] = [];
+  #receivers: readonly Receive[] = [];
+  #RunClass: RunClass | null = null;
+
+  constructor(form: KernelForm, { environment }: SourceOptions) {
+    this.fingerprint = form.plan.fingerprint;
+    this.#form = form;
+    this.#environment = environment;
+    this.open = new OpenRuns(form.plan.withinMs);
+    this.keyed = form.homes.map((home) => (home === null ? null : new KeyedRuns()));
+    this.whole = new RunLists(form.homes.length);
+  }
+
+  link(...functions: readonly unknown[]): void {
+    const [runClass, ...receivers] = functions;
+    this.#RunClass = runClass as RunClass;
+    this.#receivers = receivers as readonly Receive[];
+  }
+
+  get due(): number {
+    return this.open.due;
+  }
+
+  /** The runs of a partition. */
+  partition(key: FusedRun['key']): RunLists | null {
+    return this.#partitions.get(key) ?? null;
+  }
+
+  addPartition(key: FusedRun['key']): RunLists {
+    if (this.#partitions.size > 2 * this.open.size + 1_000) {
+      for (const [one, lists] of this.#partitions) if (lists.isEmpty) this.#partitions.delete(one);
+    }
+    const lists = new RunLists(this.#form.homes.length);
+    this.#partitions.set(key, lists);
+    return lists;
+  }
+
+  begin(run: FusedRun): void {
+    this.open.add(run);
+    this.#enter(run);
+  }
+
+  /** The run has come to another state. */
+  move(run: FusedRun, state: number, home: Home): void {
+    this.#leave(run);
+    run.state = state;
+    run.home = home;
+    this.#enter(run);
+  }
+
+  close(run: FusedRun): void {
+    this.#leave(run);
+    this.open.remove(run);
+  }
+
+  /** The run is over, and its match follows when all runs have been asked. */
+  complete(run: FusedRun): void {
+    this.close(run);
+    const completed = this.#completed;
+    let at = completed.push(run) - 1;
+    for (; at > 0 && (completed[at - 1] as FusedRun).began > run.began; at--) completed[at] = completed[at - 1] as FusedRun;
+    completed[at] = run;
+  }
+
+  /** The next of the completed runs; null when there is none. */
+  nextCompleted(): FusedRun | null {
+    return this.#completed.shift() ?? null;
+  }
+
+  #enter(run: FusedRun): void {
+    const { state, home } = run;
+    if (home instanceof RunLists) home.heads[state] = withRun(home.heads[state] as FusedRun | null, run);
+    else if (home !== null) (this.keyed[state] as KeyedRuns).add(run);
+  }
+
+  #leave(run: FusedRun): void {
+    const { state, home } = run;
+    if (home instanceof RunLists) home.heads[state] = withoutRun(home.heads[state] as FusedRun, run);
+    else if (home !== null) (this.keyed[state] as KeyedRuns).remove(run);
+  }
+
+  /** Whether time has not yet passed the run's deadline. Asked for runs that end before `due`. */
+  isAlive(run: FusedRun): boolean {
+    return run.last >= this.#environment.watermark();
+  }
+
+  /** The run has taken more events than a closure may hold. */
+  overflow(run: FusedRun): void {
+    this.close(run);
+    this.#environment.runsDropped('max_closure');
+  }
+
+  /** There are more runs than allowed: the oldest go. */
+  keepBudget(): void {
+    this.#endRuns(this.#environment.watermark());
+    while (this.open.size > this.#form.plan.runsMax) {
+      this.close(this.open.first as FusedRun);
+      this.#environment.runsDropped('max_runs');
+    }
+  }
+
+  #endRuns(watermark: number): void {
+    for (let run = this.open.earliest(); run !== null && run.last < watermark; run = this.open.earliest()) this.close(run);
+  }
+
+  /** A row is seen once, however many steps read its origin. */
+  receivers(origin: string): readonly ((row: Row) => void)[] {
+    const lane = this.#form.origins.findIndex((one) => one.origin === origin);
+    return [(row) => this.#receive(row, lane)];
+  }
+
+  #receive(row: Row, lane: number): void {
+    const given = this.#form.origins[lane]?.given ?? [];
+    (this.#receivers[lane] as Receive)(row.time, row.order, ...given.map((one) => givenBy(row, one)));
+  }
+
+  deadline(): number {
+    return this.open.settle();
+  }
+
+  advance(watermark: number): void {
+    this.#endRuns(watermark);
+    if (watermark === Infinity) while (this.open.first !== null) this.close(this.open.first);
+  }
+
+  runsActive(): number {
+    this.#endRuns(this.#environment.watermark());
+    return this.open.size;
+  }
+
+  save(): Value {
+    this.#endRuns(this.#environment.watermark());
+    return [null, [this.received, new Map(), saveFusedRuns(this.open, this.#form)]];
+  }
+
+  load(saved: Value): void {
+    const [, [received, , runs]] = saved as unknown as [null, [number, Value, Value]];
+    this.received = received;
+    loadFusedRuns(runs, this.#form, this.#RunClass as RunClass, (run) => {
+      if (run.home === null && this.keyed[run.state] === null) run.home = this.#listsOf(run.key);
+      this.begin(run);
+    });
+  }
+
+  #listsOf(key: FusedRun['key']): RunLists {
+    return this.#form.key === null ? this.whole : (this.partition(key) ?? this.addPartition(key));
+  }
+
+  inspect(): PatternView {
+    const matcher = new PatternMatcher(this.#form.plan, this.#environment, () => undefined);
+    matcher.load((this.save() as ValueArray)[1] as Value);
+    return matcher.inspect();
+  }
+}
+
+/** What generated code is given of a row. */
+function givenBy(row: Row, given: Given): unknown {
+  if (given.of === 'type') return row.type;
+  if (given.of === 'causes') return row.causes;
+  return asGiven(row.fields.get(given.name) ?? null, given.as);
+}
+
+export function asGiven(value: Value, as: Representation): unknown {
+  if (as === 'timestamp') return value instanceof Timestamp ? value.ms : null;
+  if (as === 'duration') return value instanceof Duration ? value.ms : null;
+  return value;
+}

@@ -1,0 +1,239 @@
+import type { PatternPlan, PatternSourcePlan, StepPlan, StreamPlan } from '../../../../shared/language/plan/plan.ts';
+import type { FusedRuntime } from '../fused-runtime.ts';
+import { Body, type ModuleText } from '../module-text.ts';
+import { printTyped } from '../print-typed.ts';
+import { boxed, CannotFuse, representationOf, type Typed } from '../typed.ts';
+import type { Automaton, AutomatonState, Transition } from './automaton.ts';
+import type { Candidate } from './candidate.ts';
+import { printCondition } from './conditions.ts';
+import { fieldThatFinds, residualOf } from './homes.ts';
+import type { MatchColumns, MatchPart } from './match-columns.ts';
+import type { KernelForm, PatternKernel } from './pattern-kernel.ts';
+import type { Kept, RunForm } from './run-form.ts';
+
+export interface PatternParts {
+  readonly plan: PatternPlan;
+  readonly source: PatternSourcePlan;
+  readonly stream: StreamPlan;
+  readonly automaton: Automaton;
+  readonly form: RunForm;
+  readonly homes: readonly (Kept | null)[];
+  readonly match: MatchColumns;
+  /** Name of the function that takes the matches. */
+  readonly emit: string;
+  readonly module: ModuleText<FusedRuntime>;
+}
+
+/** Whether events of an origin may complete runs that stand in different states: their matches must then be put in order. */
+export function completesInSeveralStates({ states }: Automaton, candidate: Candidate): boolean {
+  return states.filter((state) => transitionsFor(candidate, state).some(({ target }) => target.isOver)).length > 1;
+}
+
+/** The steps by which runs in a state may take the event, in order. */
+function transitionsFor(candidate: Candidate, { transitions }: AutomatonState): readonly Transition[] {
+  return transitions.filter(({ slot }) => candidate.slots.includes(slot));
+}
+
+/** What the function for the events of one origin uses all over. */
+interface Scene {
+  readonly candidate: Candidate;
+  readonly body: Body;
+  /** Class of the runs. */
+  readonly runClass: string;
+  /** Position of the event. */
+  readonly at: string;
+  /** The partition's key; null without partition. */
+  readonly key: string | null;
+  /** The partition's lists; null where every state finds its runs by a value. */
+  readonly lists: string | null;
+  /** Whether a run has taken the event; null where nothing depends on it. */
+  readonly isTaken: string | null;
+  readonly isCollecting: boolean;
+}
+
+/** Prints the functions that take a pattern's events. */
+export class PatternText {
+  readonly #parts: PatternParts;
+  readonly #kernel: string;
+  readonly #tables: readonly string[];
+  readonly #whole: string;
+  /** How the partition's key stands in generated code. */
+  readonly key: KernelForm['key'];
+
+  constructor(parts: PatternParts) {
+    this.#parts = parts;
+    const { module, source, homes, stream } = parts;
+    const kernel = (runtime: FusedRuntime): PatternKernel => runtime.kernel(source) as PatternKernel;
+    this.#kernel = module.late(kernel);
+    this.#tables = homes.map((home, id) => (home === null ? '' : module.late((runtime) => kernel(runtime).keyed[id])));
+    this.#whole = module.late((runtime) => kernel(runtime).whole);
+    this.key = keyOf(stream);
+  }
+
+  /** Finds out what the function for an origin reads. */
+  note(candidate: Candidate): void {
+    this.#print(candidate, new Body(this.#parts.module.names), 'c0');
+  }
+
+  /** Prints the function for the events of an origin; gives its name. */
+  receive(candidate: Candidate, runClass: string): string {
+    return this.#parts.module.function(
+      () => candidate.parameters,
+      (body) => this.#print(candidate, body, runClass),
+    );
+  }
+
+  /** Runs that stand later are asked first, so that none is asked twice. */
+  #print(candidate: Candidate, body: Body, runClass: string): void {
+    const { automaton, plan } = this.#parts;
+    const scene = this.#scene(candidate, body, runClass);
+    for (const state of [...automaton.states].reverse()) {
+      const transitions = transitionsFor(candidate, state);
+      if (transitions.length > 0) this.#ask(state, transitions, scene);
+    }
+    const opening = transitionsFor(candidate, automaton.initial);
+    if (opening.length > 0) this.#open(opening, scene);
+    if (scene.isCollecting) this.#emitCompleted(scene);
+    if (opening.length > 0) body.add(`if(${this.#kernel}.open.size>${plan.runsMax})${this.#kernel}.keepBudget();`);
+  }
+
+  #scene(candidate: Candidate, body: Body, runClass: string): Scene {
+    const { automaton, homes, module } = this.#parts;
+    const at = body.bind(`++${this.#kernel}.received`);
+    const key = this.#printKey(candidate, body);
+    const hasLists = homes.some((home, id) => home === null && automaton.states[id]?.isOver === false);
+    const lists = !hasLists ? null : key === null ? this.#whole : module.names.mint('b');
+    if (lists !== null && key !== null) body.add(`let ${lists}=${this.#kernel}.partition(${key});`);
+    const isTaken = automaton.initial.transitions.some(({ skipsLeading }) => skipsLeading) ? module.names.mint('h') : null;
+    if (isTaken !== null) body.add(`let ${isTaken}=false;`);
+    return { candidate, body, runClass, at, key, lists, isTaken, isCollecting: completesInSeveralStates(automaton, candidate) };
+  }
+
+  #printKey(candidate: Candidate, body: Body): string | null {
+    const { module, stream } = this.#parts;
+    const values = stream.partition.keys.map(({ value }) => printTyped(value, { module, body, readable: candidate }));
+    if (values.some(({ canFail, as }) => canFail || as === 'value')) throw new CannotFuse();
+    const [only] = values;
+    if (only === undefined) return null;
+    if (values.length > 1) return body.bind(`keyText([${values.map(boxed).join(',')}])`);
+    return only.isSimple ? only.text : body.bind(only.text);
+  }
+
+  /** All runs in a state that may take the event. */
+  #ask(state: AutomatonState, transitions: readonly Transition[], scene: Scene): void {
+    const { names } = this.#parts.module;
+    const [run, next] = [names.mint('r'), names.mint('r')];
+    const checks = this.#checks(run, state, scene);
+    const takes = this.#choices(transitions, state, run, scene);
+    const text = checks === '' ? takes : `if(${checks}){${takes}}`;
+    scene.body.add(`for(let ${run}=${this.#firstOf(state, scene)};${run}!==null;){const ${next}=${run}.next;${text}${run}=${next};}`);
+  }
+
+  #firstOf(state: AutomatonState, { candidate, key, lists }: Scene): string {
+    const { homes, plan } = this.#parts;
+    if (homes[state.id] !== null) {
+      const field = candidate.field({ kind: 'current' }, fieldThatFinds(candidate, plan, state)) as Typed;
+      return `${this.#tables[state.id]}.find(${field.text})`;
+    }
+    return key === null ? `${lists}.heads[${state.id}]` : `${lists}===null?null:${lists}.heads[${state.id}]`;
+  }
+
+  /** That the run is of the event's partition, and not yet at its end. */
+  #checks(run: string, state: AutomatonState, { candidate, key }: Scene): string {
+    const { homes, plan } = this.#parts;
+    const kernel = this.#kernel;
+    const checks: string[] = [];
+    if (key !== null && homes[state.id] !== null) checks.push(`${run}.key===${key}`);
+    if (plan.withinMs !== null) checks.push(`${candidate.time}<=${run}.last`, `(${run}.last>=${kernel}.due||${kernel}.isAlive(${run}))`);
+    return checks.join('&&');
+  }
+
+  /** The first step whose condition holds takes the event. */
+  #choices(transitions: readonly Transition[], state: AutomatonState, run: string, scene: Scene): string {
+    const { plan, homes, form, module } = this.#parts;
+    let text = '';
+    for (const transition of transitions) {
+      const step = plan.steps[transition.slot] as StepPlan;
+      const where = homes[state.id] === null ? step.where : residualOf(step);
+      const condition = printCondition(where, { candidate: scene.candidate, form, state, run }, scene.body, module);
+      const taking = `{${this.#take(transition, state, run, scene)}}`;
+      text += condition === null ? taking : `if(${condition})${taking}`;
+      if (condition === null) break;
+      text += 'else ';
+    }
+    return text.endsWith('else ') ? text.slice(0, -'else '.length) : text;
+  }
+
+  #take({ slot, target }: Transition, state: AutomatonState, run: string, scene: Scene): string {
+    const { form, automaton } = this.#parts;
+    const { candidate, isTaken } = scene;
+    const capture = form.capture(run, slot, candidate);
+    const moved = target.isOver ? this.#complete(run, slot, scene) : target === state ? '' : this.#move(run, target, slot, scene);
+    const taken = isTaken === null ? '' : `${isTaken}=true;`;
+    if (automaton.isList[slot] !== true) return `${taken}${capture}${moved}`;
+    const isTooLong = `${form.closureEvents(run)}>${this.#parts.plan.closureMax}`;
+    return `${taken}${capture}if(${isTooLong})${this.#kernel}.overflow(${run});${moved === '' ? '' : `else{${moved}}`}`;
+  }
+
+  #move(run: string, target: AutomatonState, slot: number, scene: Scene): string {
+    const home = this.#parts.homes[target.id];
+    const place = home ? (home.slot === slot ? scene.candidate.valueOf(home) : `${run}.${home.property}`) : this.#listsOf(scene);
+    return `${this.#kernel}.move(${run},${target.id},${place});`;
+  }
+
+  #listsOf({ lists, key }: Scene): string {
+    return key === null ? (lists as string) : `(${lists}===null?${lists}=${this.#kernel}.addPartition(${key}):${lists})`;
+  }
+
+  #complete(run: string, slot: number, { candidate, isCollecting }: Scene): string {
+    if (isCollecting) return `${this.#kernel}.complete(${run});`;
+    return `${this.#kernel}.close(${run});${this.#emit(run, slot, candidate)}`;
+  }
+
+  #emit(run: string, slot: number, candidate: Candidate): string {
+    const { match, form, emit } = this.#parts;
+    const valueOf = (part: MatchPart): string =>
+      part === 'duration' ? `${candidate.time}-${run}.first` : form.readAtEnd(run, part, slot, candidate);
+    return `${emit}(${[candidate.time, candidate.order, ...match.parts.map(valueOf)].join(',')});`;
+  }
+
+  #emitCompleted({ candidate, body }: Scene): void {
+    const run = this.#parts.module.names.mint('r');
+    const next = `${this.#kernel}.nextCompleted()`;
+    body.add(`for(let ${run}=${next};${run}!==null;${run}=${next}){${this.#emit(run, -1, candidate)}}`);
+  }
+
+  /** The event opens a run by the first step that it fits. */
+  #open(transitions: readonly Transition[], scene: Scene): void {
+    const { plan, form, module, automaton } = this.#parts;
+    let text = '';
+    for (const transition of transitions) {
+      const step = plan.steps[transition.slot] as StepPlan;
+      const asking = { candidate: scene.candidate, form, state: automaton.initial, run: null };
+      const where = printCondition(step.where, asking, scene.body, module);
+      const conditions = [transition.skipsLeading ? `!${scene.isTaken}` : null, where].filter((one) => one !== null);
+      text += `${conditions.length === 0 ? '' : `if(${conditions.join('&&')})`}{${this.#begin(transition, scene)}}`;
+      if (conditions.length === 0) break;
+      text += 'else ';
+    }
+    scene.body.add(text.endsWith('else ') ? text.slice(0, -'else '.length) : text);
+  }
+
+  #begin({ slot, target }: Transition, scene: Scene): string {
+    const { plan, form, homes } = this.#parts;
+    const { candidate, at, key, runClass } = scene;
+    if (target.isOver) throw new CannotFuse();
+    const home = homes[target.id];
+    const place = home ? candidate.valueOf(home) : this.#listsOf(scene);
+    const last = plan.withinMs === null ? '1/0' : `plusTime(${candidate.time},${plan.withinMs})`;
+    const given = [target.id, place, key ?? 'null', at, candidate.time, last, ...form.initial(slot, candidate)];
+    return `${this.#kernel}.begin(new ${runClass}(${given.join(',')}));`;
+  }
+}
+
+/** @throws CannotFuse for keys that may be of any kind */
+function keyOf({ partition: { keys } }: StreamPlan): KernelForm['key'] {
+  const kinds = keys.map(({ value }) => representationOf(value.type));
+  if (kinds.includes('value')) throw new CannotFuse();
+  return kinds.length > 1 ? 'text' : (kinds[0] ?? null);
+}

@@ -1,0 +1,36 @@
+import { keyOf } from '../../../../shared/events/text.ts';
+import { plus } from '../../time/instants.ts';
+
+/** Functions that the generated code of patterns calls. */
+export const patternLibrary = {
+  plusTime: plus,
+  keyText: keyOf,
+} as const;
+
+/** Properties of runs, of the lists that they wait in, and of the kernel. */
+export const patternProperties: readonly string[] = [
+  'received',
+  'open',
+  'size',
+  'partition',
+  'addPartition',
+  'heads',
+  'begin',
+  'move',
+  'close',
+  'complete',
+  'nextCompleted',
+  'isAlive',
+  'overflow',
+  'keepBudget',
+  'state',
+  'home',
+  'key',
+  'began',
+  'first',
+  'last',
+  'before',
+  'after',
+  'previous',
+  'next',
+];

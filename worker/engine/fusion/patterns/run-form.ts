@@ -1,0 +1,151 @@
+import type { FusedRuntime } from '../fused-runtime.ts';
+import type { ModuleText } from '../module-text.ts';
+import { CannotFuse, named, type Representation, type Typed } from '../typed.ts';
+import type { Candidate } from './candidate.ts';
+
+/** What of a captured event a run keeps. */
+export type Aspect = 'field' | 'time' | 'type' | 'order' | 'causes' | 'count';
+
+/** One value that a run keeps, in a property of its own. */
+export interface Kept {
+  readonly slot: number;
+  readonly aspect: Aspect;
+  /** Of the first event that a closure has taken, not of the last. */
+  readonly ofFirst: boolean;
+  /** Of a field; '' for anything else. */
+  readonly name: string;
+  readonly as: Representation;
+  readonly property: string;
+}
+
+/** What a run has of a step. */
+export interface SlotForm {
+  /** It can take several events. */
+  readonly isList: boolean;
+  /** The number of its events is kept. */
+  readonly isCounted: boolean;
+  /** Its event always completes the match, which is handed what it reads of it: nothing of it is kept. */
+  readonly isPassed: boolean;
+}
+
+/** The values that the runs of a pattern keep: what is read of them, by later steps or by the match. */
+export class RunForm {
+  readonly #kept = new Map<string, Kept>();
+  readonly #passed = new Map<string, Kept>();
+  readonly #candidates: readonly Candidate[];
+  readonly #slots: readonly SlotForm[];
+
+  constructor(candidates: readonly Candidate[], slots: readonly SlotForm[]) {
+    this.#candidates = candidates;
+    this.#slots = slots;
+    slots.forEach(({ isCounted }, slot) => isCounted && this.count(slot));
+  }
+
+  /** In the order of the constructor's parameters. */
+  get kept(): readonly Kept[] {
+    return [...this.#kept.values()];
+  }
+
+  ofSlot(slot: number): readonly Kept[] {
+    return this.kept.filter((one) => one.slot === slot);
+  }
+
+  /** A field of what a step has taken last. Undefined: no event of that step has it. */
+  field(slot: number, name: string, ofFirst = false): Kept {
+    return this.#keep(slot, 'field', ofFirst && this.#isList(slot), name, this.#fieldOf(slot, name));
+  }
+
+  aspect(slot: number, aspect: 'time' | 'type' | 'order' | 'causes', ofFirst = false): Kept {
+    const as = aspect === 'time' ? 'timestamp' : aspect === 'type' ? 'string' : aspect === 'order' ? 'number' : 'value';
+    return this.#keep(slot, aspect, ofFirst && this.#isList(slot), '', as);
+  }
+
+  /** How many events a step has taken. */
+  count(slot: number): Kept {
+    return this.#keep(slot, 'count', false, '', 'number');
+  }
+
+  #fieldOf(slot: number, name: string): Representation {
+    const found = new Set(this.#candidates.filter((one) => one.slots.includes(slot)).map((one) => one.representation(name)));
+    const [only] = found;
+    if (only === undefined || found.size > 1) throw new CannotFuse();
+    return only;
+  }
+
+  #keep(slot: number, aspect: Aspect, ofFirst: boolean, name: string, as: Representation): Kept {
+    const id = `${slot}:${aspect}:${ofFirst}:${name}`;
+    const all = this.#slots[slot]?.isPassed ? this.#passed : this.#kept;
+    let kept = all.get(id);
+    if (kept === undefined) {
+      kept = { slot, aspect, ofFirst, name, as, property: `x${this.#kept.size}` };
+      all.set(id, kept);
+    }
+    return kept;
+  }
+
+  /** The number of events of the step is kept. */
+  isCounted(slot: number): boolean {
+    return this.#slots[slot]?.isCounted === true;
+  }
+
+  #isList(slot: number): boolean {
+    return this.#slots[slot]?.isList === true;
+  }
+
+  /** Prints the class of the runs; gives its name. */
+  printClass(module: ModuleText<FusedRuntime>): string {
+    const name = module.names.mint('c');
+    const own = this.kept.map(({ property }) => property);
+    const given: readonly (readonly [property: string, value: string])[] = [
+      ['state', 's0'],
+      ['home', 's1'],
+      ['key', 's2'],
+      ['began', 's3'],
+      ['first', 's4'],
+      ['last', 's5'],
+      ...['before', 'after', 'previous', 'next'].map((property) => [property, 'null'] as const),
+      ...own.map((property) => [property, property] as const),
+    ];
+    const assigned = given.map(([property, value]) => `this.${property}=${value};`).join('');
+    module.declare(`function ${name}(${['s0', 's1', 's2', 's3', 's4', 's5', ...own].join(',')}){${assigned}}`);
+    return name;
+  }
+
+  /** What a new run is given for what it keeps, when a step takes its first event. */
+  initial(slot: number, candidate: Candidate): readonly string[] {
+    return this.kept.map((kept) => {
+      if (kept.aspect === 'count') return kept.slot === slot ? '1' : '0';
+      return kept.slot === slot ? candidate.valueOf(kept) : 'null';
+    });
+  }
+
+  /** What a match reads, of a run that has just been completed by a step. */
+  readAtEnd(run: string, kept: Kept, slot: number, candidate: Candidate): string {
+    if (this.#slots[kept.slot]?.isPassed !== true) return `${run}.${kept.property}`;
+    return kept.slot === slot ? candidate.valueOf(kept) : 'null';
+  }
+
+  /** Text of the number of events that closures hold; null when there are none. */
+  closureEvents(run: string): string | null {
+    const counts = this.#slots.flatMap(({ isList }, slot) => (isList ? [`${run}.${this.count(slot).property}`] : []));
+    return counts.length === 0 ? null : counts.join('+');
+  }
+
+  /** Statements by which a run takes an event. */
+  capture(run: string, slot: number, candidate: Candidate): string {
+    const count = this.isCounted(slot) ? this.count(slot).property : null;
+    const [first, last] = [this.ofSlot(slot).filter((one) => one.ofFirst), this.ofSlot(slot).filter((one) => !one.ofFirst)];
+    const assign = (kept: Kept): string => `${run}.${kept.property}=${candidate.valueOf(kept)};`;
+    const firsts = first.length === 0 ? '' : `if(${run}.${count}===0){${first.map(assign).join('')}}`;
+    const lasts = last
+      .filter(({ aspect }) => aspect !== 'count')
+      .map(assign)
+      .join('');
+    return `${firsts}${lasts}${count === null ? '' : `${run}.${count}++;`}`;
+  }
+}
+
+/** The value as it stands in a run; null as long as the step has taken nothing. */
+export function readOf(run: string, kept: Kept): Typed {
+  return named(`${run}.${kept.property}`, kept.as, kept.aspect !== 'count');
+}

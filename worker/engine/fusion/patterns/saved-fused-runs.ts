@@ -1,0 +1,130 @@
+import { invariant } from '../../../../shared/errors/error.ts';
+import { keyOf } from '../../../../shared/events/text.ts';
+import { Duration, Timestamp, type Value, type ValueArray } from '../../../../shared/events/value.ts';
+import type { Row } from '../../operators/row.ts';
+import { loadRow, saveRow } from '../../state/saved-row.ts';
+import type { Representation } from '../typed.ts';
+import type { FusedRun, Home } from './fused-run.ts';
+import type { OpenRuns } from './open-runs.ts';
+import { asGiven, type KernelForm } from './pattern-kernel.ts';
+import type { Kept } from './run-form.ts';
+
+/** The generated class of a pattern's runs. */
+export type RunClass = new (
+  state: number,
+  home: Home,
+  key: FusedRun['key'],
+  began: number,
+  first: number,
+  last: number,
+  ...kept: unknown[]
+) => FusedRun;
+
+/** The runs as `saveRuns` of the matcher saves them, their events with what is kept of them. */
+export function saveFusedRuns(open: OpenRuns, form: KernelForm): Value {
+  const rows: Value[] = [];
+  const runs: Value[] = [];
+  for (let run = open.first; run !== null; run = run.after) runs.push(saveRun(run, form, rows));
+  return [rows, runs];
+}
+
+function saveRun(run: FusedRun, form: KernelForm, rows: Value[]): Value {
+  const { automaton } = form;
+  const state = automaton.states[run.state]?.pattern;
+  invariant(state !== undefined, 'an open run stands in a state');
+  let at = run.began;
+  const captures = form.plan.steps.map((_, slot) => {
+    const count = countOf(run, slot, form);
+    const numbers: number[] = [];
+    for (let position = 0; position < count; position++) {
+      rows.push(saveRow(rowOf(run, slot, position === 0, form)));
+      numbers.push(rows.length - 1, at++, -1);
+    }
+    return numbers;
+  });
+  return [keyText(run.key, form.key), [run.began, run.first, run.last], automaton.space.save(state), run.first, captures, null, 0, false];
+}
+
+function countOf(run: FusedRun, slot: number, form: KernelForm): number {
+  const count = form.kept.find((one) => one.slot === slot && one.aspect === 'count');
+  if (count !== undefined) return valueIn(run, count) as number;
+  return form.automaton.states[run.state]?.captured[slot] === true ? 1 : 0;
+}
+
+function valueIn(run: FusedRun, { property }: Kept): unknown {
+  return (run as unknown as Record<string, unknown>)[property];
+}
+
+/** An event that a run has taken: what is kept of the last one of its step, or of the first. */
+function rowOf(run: FusedRun, slot: number, isFirst: boolean, form: KernelForm): Row {
+  const isList = form.automaton.isList[slot] === true;
+  const kept = form.kept.filter(
+    (one) => one.slot === slot && (!isList || !isFirst || one.ofFirst || !hasFirst(form, one)) && (isFirst || !one.ofFirst),
+  );
+  const found = (aspect: Kept['aspect']): unknown => {
+    const one = kept.find((candidate) => candidate.aspect === aspect);
+    return one === undefined ? undefined : valueIn(run, one);
+  };
+  const order = (found('order') as number | undefined) ?? run.began;
+  return {
+    type: (found('type') as string | undefined) ?? form.plan.steps[slot]?.input.name ?? '',
+    time: (found('time') as number | undefined) ?? run.first,
+    order,
+    fields: new Map(kept.filter(({ aspect }) => aspect === 'field').map((one) => [one.name, asSaved(valueIn(run, one), one.as)])),
+    bound: null,
+    attributes: null,
+    causes: (found('causes') as readonly number[] | undefined) ?? [order],
+  };
+}
+
+/** Whether the same is kept of the step's first event apart. */
+function hasFirst(form: KernelForm, { slot, aspect, name }: Kept): boolean {
+  return form.kept.some((one) => one.ofFirst && one.slot === slot && one.aspect === aspect && one.name === name);
+}
+
+export function loadFusedRuns(saved: Value, form: KernelForm, RunClass: RunClass, add: (run: FusedRun) => void): void {
+  const [savedRows, runs] = saved as ValueArray;
+  const rows = (savedRows as ValueArray).map(loadRow);
+  for (const one of runs as ValueArray) {
+    const [key, beginning, savedState, , captures] = one as ValueArray;
+    const state = form.automaton.idOf(form.automaton.space.load(savedState as Value));
+    invariant(state !== undefined, 'a saved run stands in a state of its pattern');
+    const bySlot = (captures as ValueArray).map((slot) => rowsOf(slot as readonly number[], rows));
+    const kept = form.kept.map((item) => keptOf(item, bySlot[item.slot] as readonly Row[]));
+    const [began, first, last] = beginning as [number, number, number];
+    const home = form.homes[state] as Kept | null;
+    const value = home === null ? null : (kept[form.kept.indexOf(home)] as Home);
+    add(new RunClass(state, value, keyValue(key as string, form.key), began, first, last, ...kept));
+  }
+}
+
+/** Three numbers for each capture: row, position, element. */
+function rowsOf(numbers: readonly number[], rows: readonly Row[]): readonly Row[] {
+  return numbers.filter((_, index) => index % 3 === 0).map((row) => rows[row] as Row);
+}
+
+function keptOf({ aspect, ofFirst, name, as }: Kept, rows: readonly Row[]): unknown {
+  if (aspect === 'count') return rows.length;
+  const row = ofFirst ? rows[0] : rows.at(-1);
+  if (row === undefined) return null;
+  return aspect === 'field' ? asGiven(row.fields.get(name) ?? null, as) : row[aspect];
+}
+
+function asSaved(value: unknown, as: Representation): Value {
+  if (value === null) return null;
+  if (as === 'timestamp') return new Timestamp(value as number);
+  return as === 'duration' ? new Duration(value as number) : (value as Value);
+}
+
+/** The canonical text of a partition's key. */
+function keyText(key: FusedRun['key'], as: KernelForm['key']): string {
+  if (as === null) return '';
+  return as === 'text' ? (key as string) : keyOf([asSaved(key, as)]);
+}
+
+function keyValue(text: string, as: KernelForm['key']): FusedRun['key'] {
+  if (as === null || text === 'N') return null;
+  if (as === 'text') return text;
+  if (as === 'string') return text.slice(1);
+  return as === 'boolean' ? text === 'T' : Number.parseFloat(text.slice(1));
+}
