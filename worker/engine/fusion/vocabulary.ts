@@ -53,6 +53,7 @@ const properties: ReadonlySet<string> = new Set([
   ...patternProperties,
   'length',
   ...joinProperties,
+  ...windowProperties,
 ]);
 
 export const fusedVocabulary: Vocabulary = {
