@@ -47,7 +47,6 @@ interface LinkedSide {
 export class JoinKernel implements Source, Kernel {
   readonly fingerprint: string;
   readonly waiting: WaitingRows;
-  readonly due = Infinity;
   readonly #plan: JoinSourcePlan;
   readonly #form: JoinForm;
   readonly #environment: OperatorEnvironment;
@@ -157,12 +156,16 @@ export class JoinKernel implements Source, Kernel {
     return values;
   }
 
+  get due(): number {
+    return this.waiting.due;
+  }
+
   deadline(): number {
     return this.due;
   }
 
-  advance(_watermark: number): void {
-    // What is over is not met: nobody sees it go.
+  advance(watermark: number): void {
+    this.waiting.advance(watermark);
   }
 
   save(): Value {

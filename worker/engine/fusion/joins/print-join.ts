@@ -126,6 +126,7 @@ function printArrive(slot: number, className: string, place: JoinPlace): string 
       printHold({ slot, key, held, made, side, waiting, body });
       printOwnConditions(slot, place, body);
       printPartners(slot, key, place, body);
+      if (plan.withinMs !== null) fusion.watch(waiting, body);
     },
   );
 }

@@ -31,6 +31,9 @@ interface Ending {
 
 const TIDY_MIN = 1_000;
 
+/** Horizons for each time that a row waits. */
+const HORIZON_PARTS = 4;
+
 /**
  * The rows that wait at a join of two sides. Nobody sees when the row of an inner join ends, so those that are over go
  * when they are met or when there are twice as many as before; until then whoever asks is told that they do not meet.
@@ -48,6 +51,10 @@ export class WaitingRows {
   #held = 0;
   #tidyAt = TIDY_MIN;
   #endings: DeadlineQueue<Ending> | null;
+  /** The watermark has not come here; Infinity = it is not watched. */
+  #horizon = Infinity;
+  /** What is later than this waits still, as long as the watermark has not come to the horizon. */
+  #aliveFrom = Infinity;
 
   constructor(options: WaitingOptions) {
     this.#options = options;
@@ -58,9 +65,9 @@ export class WaitingRows {
     this.#endings = options.ended === null ? null : new DeadlineQueue();
   }
 
-  /** The first watermark at which something ends that has consequences. */
+  /** The first watermark at which `advance` has something to do. */
   get due(): number {
-    return this.#options.ended === null ? Infinity : (this.#endings as DeadlineQueue<Ending>).next();
+    return this.#options.ended === null ? this.#horizon : (this.#endings as DeadlineQueue<Ending>).next();
   }
 
   /** Takes up a row that stands in its place already. `isNew`: not in the place of another one. */
@@ -74,10 +81,23 @@ export class WaitingRows {
   /** Whether a row of this time meets one that waits, by their times. */
   meets(time: number, waiting: number): boolean {
     const gap = time < waiting ? waiting - time : time - waiting;
-    // Far from the edge of the window the sum need not be rounded.
+    // Far from the edge of the window nothing has to be rounded.
     if (gap > this.#withinMs + 2) return false;
-    if (gap > this.#withinMs - 2 && !areNear(time, waiting, this.#options.withinMs)) return false;
-    return this.#options.watermark() <= plus(waiting, this.#keepsMs);
+    if (gap < this.#withinMs - 2 && waiting > this.#aliveFrom) return true;
+    return areNear(time, waiting, this.#options.withinMs) && this.#waitsAt(waiting);
+  }
+
+  /** Whether a row of this time waits still. */
+  #waitsAt(time: number): boolean {
+    const watermark = this.#options.watermark();
+    if (this.#horizon === Infinity && this.#keepsMs > HORIZON_PARTS) this.#look(watermark + this.#keepsMs / HORIZON_PARTS);
+    return watermark <= plus(time, this.#keepsMs);
+  }
+
+  /** The join wants to be told when the watermark comes to a horizon: before that it need not ask who is over. */
+  #look(horizon: number): void {
+    this.#horizon = horizon;
+    this.#aliveFrom = horizon - this.#keepsMs + 2;
   }
 
   /** The oldest row of a full list, to be written over; null when one more has room. */
@@ -146,6 +166,14 @@ export class WaitingRows {
 
   /** Ends what is due. */
   advance(watermark: number): void {
+    if (watermark >= this.#horizon) {
+      this.#horizon = Infinity;
+      this.#aliveFrom = Infinity;
+    }
+    this.#endDue(watermark);
+  }
+
+  #endDue(watermark: number): void {
     const endings = this.#endings;
     if (endings === null) return;
     for (let ending = endings.popDue(watermark); ending; ending = endings.popDue(watermark)) {
@@ -169,7 +197,7 @@ export class WaitingRows {
   #account(key: JoinKey, side: number, waiting: Waiting): void {
     const endings = this.#endings as DeadlineQueue<Ending>;
     this.#watch(key, side, waiting);
-    if (this.#options.ended === null) this.advance(this.#options.watermark());
+    if (this.#options.ended === null) this.#endDue(this.#options.watermark());
     if (endings.size > 2 * this.#held + TIDY_MIN) endings.retain(isWaiting);
     this.#keepBudget(endings);
     if (this.#options.ended !== null || this.#held > 0.75 * this.#options.limit) return;
