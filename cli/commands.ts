@@ -16,6 +16,7 @@ export const commands: readonly CommandRow[] = [
   { words: 'test', load: async () => (await import('./test.ts')).TestCommand },
   { words: 'explain', load: async () => (await import('./explain.ts')).ExplainCommand },
   { words: 'infer', load: async () => (await import('./infer.ts')).InferCommand },
+  { words: 'server', load: async () => (await import('./server.ts')).ServerCommand },
   { words: 'config show', load: async () => (await import('./config-show.ts')).ConfigShowCommand },
   { words: 'config-gen', load: async () => (await import('./config-gen.ts')).ConfigGenCommand },
 ];

@@ -1,9 +1,9 @@
 import { Command, Option } from 'clipanion';
 import { CepError } from '../shared/errors/error.ts';
 import { EventSchemas } from '../shared/events/schema.ts';
-import { parseDuration } from '../shared/events/text.ts';
 import type { Plan } from '../shared/language/plan/plan.ts';
 import { ResultCommand } from './command.ts';
+import { intervalProblem, readInterval } from './interval.ts';
 import { checkProgram } from './program/checked-program.ts';
 import { diagnosticsText } from './program/diagnostics.ts';
 import { digestOf } from './simulation/checkpoint.ts';
@@ -59,7 +59,7 @@ export class SimulateCommand extends ResultCommand {
       'processing.strict_events': this.strictEvents,
     });
     const strict = config.get('processing.strict_events');
-    const intervalMs = readInterval(this.checkpointInterval);
+    const intervalMs = intervalOf(this.checkpointInterval);
     const once = (signal?: AbortSignal): Promise<WatchedRun> => this.#simulate({ strict, intervalMs, signal });
     return this.watch ? runAndWatch(once, this.context, [this.program, this.events]) : (await once()).exitCode;
   }
@@ -130,10 +130,9 @@ interface CheckpointNeeds {
   readonly view: SimulationView;
 }
 
-/** A number of seconds, or a duration as in a program. */
-function readInterval(text: string | undefined): number {
+function intervalOf(text: string | undefined): number {
   if (text === undefined) return CHECKPOINT_INTERVAL_MS;
-  const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : parseDuration(text);
-  if (ms !== undefined && ms > 0 && Number.isFinite(ms)) return ms;
-  throw new CepError('usage_error', `--checkpoint-interval: expected seconds or a duration such as 500ms, found '${text}'`);
+  const ms = readInterval(text);
+  if (ms === undefined) throw new CepError('usage_error', intervalProblem('--checkpoint-interval', text));
+  return ms;
 }

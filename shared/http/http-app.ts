@@ -68,14 +68,15 @@ export async function createHttpApp<Caller>(options: HttpAppOptions<Caller>): Pr
   requireDeclaredAccess(app);
   acceptBodies(app);
   answerErrors(app, options);
+  // Before the guard, because it is this plugin that ends the connection of an upgrade which the guard refuses.
+  await app.register(fastifyWebsocket, {
+    options: { maxPayload: limits.webSocketMessageBytesMax, perMessageDeflate: false, handleProtocols: selectProtocol },
+  });
   guardRequests(app, {
     ...options,
     origins: new Origins(options.corsOrigins),
     buckets: bucketsOf(options),
     log: new RequestLog(options.telemetry),
-  });
-  await app.register(fastifyWebsocket, {
-    options: { maxPayload: limits.webSocketMessageBytesMax, perMessageDeflate: false, handleProtocols: selectProtocol },
   });
   if (options.hasDocs) await registerDocs(app, options);
   for (const route of options.routes) registerRoute(app, route, options);

@@ -25,8 +25,9 @@ interface OfRequest extends LogFields {
 export const internalEvents = {
   ServerListening: event<{ url: string; version: string }>('info', 'Server listening'),
   MetricsListening: event<{ url: string }>('info', 'Metrics listening'),
+  ServerReady: event<LogFields>('info', 'Server ready'),
   ServerStopping: event<{ signal: string }>('info', 'Server stopping'),
-  ServerStopped: event<{ seconds: number }>('info', 'Server stopped'),
+  ServerStopped: event<{ seconds: number; clean: boolean }>('info', 'Server stopped'),
   StateInMemory: event<LogFields>('info', 'State is in memory; it is gone when the process ends (set --state-dir to keep it)'),
   DeadLettersInMemory: event<LogFields>('warn', 'Dead letters are kept in memory, the newest only (set --state-dir to keep them)'),
   AuthenticationOff: event<{ bind: string }>(

@@ -1,5 +1,4 @@
 import { CepError } from '../../../shared/errors/error.ts';
-import { digestOfKey, hasDigest, makeApiKey } from '../../../shared/security/api-keys.ts';
 import type {
   Access,
   Deployed,
@@ -67,38 +66,36 @@ export class FakeRuntime implements Runtime {
 }
 
 interface FakeTenant extends Tenant {
-  readonly digest: string;
+  readonly apiKey: string;
 }
 
 class FakeTenants implements Tenants {
-  readonly #digest: string | undefined;
+  readonly #apiKey: string | undefined;
   readonly #tenants = new Map<string, FakeTenant>();
 
   constructor(apiKey: string | undefined) {
-    this.#digest = apiKey === undefined ? undefined : digestOfKey(apiKey);
+    this.#apiKey = apiKey;
   }
 
   get isAuthenticationOn(): boolean {
-    return this.#digest !== undefined;
+    return this.#apiKey !== undefined;
   }
 
   authenticate(key: string | undefined): Access {
-    if (this.#digest === undefined) return { tenantId: 'default', role: 'admin' };
+    if (this.#apiKey === undefined) return { tenantId: 'default', role: 'admin' };
     if (key === undefined) throw new CepError('missing_api_key', 'no key came with the request');
-    if (hasDigest(key, this.#digest)) return { tenantId: 'default', role: 'admin' };
-    const tenant = [...this.#tenants.values()].find(({ digest }) => hasDigest(key, digest));
+    if (key === this.#apiKey) return { tenantId: 'default', role: 'admin' };
+    const tenant = [...this.#tenants.values()].find(({ apiKey }) => key === apiKey);
     if (!tenant) throw new CepError('invalid_api_key', 'nobody has this key');
     return { tenantId: tenant.id, role: 'tenant' };
   }
 
   async create({ name, plan = 'default', quota: changes = {} }: Parameters<Tenants['create']>[0]) {
     if (this.list().some((tenant) => tenant.name === name)) throw new CepError('name_taken', `tenant '${name}' exists`);
-    const apiKey = makeApiKey();
-    const digest = digestOfKey(apiKey);
     const id = `tenant-${this.#tenants.size + 1}`;
-    const tenant = { id, name, plan, quota: { ...quota, ...changes }, keyPrefix: digest.slice(0, 8), createdAt: 1_000, digest };
+    const tenant = { id, name, plan, quota: { ...quota, ...changes }, keyPrefix: '01234567', createdAt: 1_000, apiKey: `key-of-${id}` };
     this.#tenants.set(id, tenant);
-    return { ...tenant, apiKey };
+    return tenant;
   }
 
   list(): readonly Tenant[] {

@@ -73,6 +73,10 @@ export class Connection {
     this.#options.socket.close(closeCodes.goingAway, 'the server stops');
   }
 
+  cut(): void {
+    this.#options.socket.terminate();
+  }
+
   #receive(data: RawData, isBinary: boolean): void {
     const message = isBinary ? new CepError('invalid_json', 'found a binary message, expected JSON as text') : messageOf(data as Buffer);
     const before = this.#last;
@@ -171,10 +175,13 @@ export class Connection {
     this.#holdReading();
   }
 
+  /** The client has taken something. */
   #flushed(): void {
-    if (this.#isClosed || this.#options.socket.bufferedAmount >= unreadBytesMax) return;
     clearTimeout(this.#stallTimer);
     this.#stallTimer = undefined;
+    const waiting = this.#options.socket.bufferedAmount;
+    if (waiting >= limits.clientQueueBytesMax) this.#cutWhenStalled();
+    if (this.#isClosed || waiting >= unreadBytesMax) return;
     this.#holdReading();
     this.#program.feedNow?.resume();
     for (const feed of this.#attached.values()) feed.resume();
@@ -182,9 +189,8 @@ export class Connection {
 
   #cutWhenStalled(): void {
     this.#stallTimer ??= setTimeout(() => {
-      const { socket } = this.#options;
-      socket.close(closeCodes.slow, 'the client does not read');
-      socket.terminate();
+      this.#options.socket.close(closeCodes.slow, 'the client does not read');
+      this.cut();
     }, stallMsMax).unref();
   }
 

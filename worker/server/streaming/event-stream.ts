@@ -57,6 +57,10 @@ export class EventStream {
     this.#options.turns.add(this.#pump);
   }
 
+  cut(): void {
+    this.#options.response.destroy();
+  }
+
   #open(): void {
     const { response, headers, turns } = this.#options;
     // Without chunks, so that what is written for one client is what is written for all; the connection ends with the stream.

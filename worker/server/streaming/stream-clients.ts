@@ -4,8 +4,14 @@ import { Turns } from './turns.ts';
 /** A client that stays: it is kept awake, and sent away when the server stops. */
 interface StreamClient {
   beat(): void;
+  /** Sends what is left, then closes. */
   end(): void;
+  /** Closes without another word. */
+  cut(): void;
 }
+
+/** Time for clients to take what is left when the server stops. */
+const farewellMs = 1_000;
 
 export interface StreamClientsOptions {
   readonly transport: 'sse' | 'websocket';
@@ -38,11 +44,15 @@ export class StreamClients<Client extends StreamClient> {
     this.#clients.delete(client);
   }
 
-  /** Sends everybody away; clients that come later go at once. */
+  /** Sends everybody away, and cuts those that do not read; clients that come later go at once. */
   end(): void {
+    if (this.#isEnded) return;
     this.#isEnded = true;
     clearInterval(this.#timer);
     for (const client of this.#clients) client.end();
+    setTimeout(() => {
+      for (const client of this.#clients) client.cut();
+    }, farewellMs).unref();
   }
 
   #beat(): void {

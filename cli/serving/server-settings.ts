@@ -1,0 +1,129 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Config } from '../../shared/config/config.ts';
+import type { ConfigName } from '../../shared/config/keys.ts';
+import { CepError } from '../../shared/errors/error.ts';
+import { readTextFile } from '../../shared/files/text-file.ts';
+import { type TlsFiles, tlsFilesOf } from '../../shared/security/tls-files.ts';
+import { intervalProblem, readInterval } from '../interval.ts';
+
+/** What a server is started with, read and checked. */
+export interface ServerSettings {
+  readonly bind: string;
+  readonly port: number;
+  readonly apiKey: string | undefined;
+  /** The key stood on the command line, where others can see it. */
+  readonly isKeyOnCommandLine: boolean;
+  readonly isInsecureAccepted: boolean;
+  readonly tls: TlsFiles | undefined;
+  readonly rateLimit: number;
+  readonly corsOrigins: readonly string[];
+  readonly trustedProxies: readonly string[];
+  readonly workDir: string;
+  readonly stateDir: string | undefined;
+  readonly checkpointIntervalMs: number;
+  readonly strictEvents: boolean;
+  readonly engineThreads: number | undefined;
+  /** Port of the metrics; undefined when they are off. */
+  readonly metricsPort: number | undefined;
+  readonly metricsNeedKey: boolean;
+  readonly logging: { readonly level: LogLevel; readonly format: 'text' | 'json'; readonly timestamps: boolean };
+}
+
+type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
+
+/**
+ * Reads what the settings of a server name.
+ * @throws CepError `file_not_found`, `io_error`; `config_error`, or `usage_error` for a bad flag
+ */
+export async function readServerSettings(config: Config): Promise<ServerSettings> {
+  refuseCoordinator(config);
+  await checkCredentials(config.get('server.credentials'));
+  return {
+    bind: config.get('server.bind'),
+    port: config.get('server.port'),
+    apiKey: await apiKeyOf(config),
+    isKeyOnCommandLine: originOf(config, 'server.api_key') === 'flag',
+    isInsecureAccepted: config.get('server.insecure'),
+    tls: tlsFilesOf(config.get('server.tls_cert'), config.get('server.tls_key')),
+    rateLimit: config.get('server.rate_limit'),
+    corsOrigins: listOf(config.get('server.cors_origins')),
+    trustedProxies: listOf(config.get('server.trusted_proxies')),
+    workDir: await workDirOf(config),
+    stateDir: config.get('server.state_dir'),
+    checkpointIntervalMs: intervalOf(config, 'server.checkpoint_interval'),
+    strictEvents: config.get('processing.strict_events'),
+    engineThreads: config.get('processing.workers'),
+    metricsPort: config.get('metrics.enabled') ? config.get('metrics.port') : undefined,
+    metricsNeedKey: config.get('metrics.auth'),
+    logging: {
+      level: config.get('logging.level') as LogLevel,
+      format: config.get('logging.format') as 'text' | 'json',
+      timestamps: config.get('logging.timestamps'),
+    },
+  };
+}
+
+function originOf(config: Config, name: ConfigName): string | undefined {
+  return config.settings.find(({ key }) => key.name === name)?.origin;
+}
+
+/** A wrong value of a setting: of a flag the command line is wrong, of anything else the configuration. */
+function settingError(config: Config, name: ConfigName, problem: (where: string) => string): CepError {
+  const setting = config.settings.find(({ key }) => key.name === name);
+  return new CepError(setting?.origin === 'flag' ? 'usage_error' : 'config_error', problem(setting?.where ?? name));
+}
+
+function intervalOf(config: Config, name: 'server.checkpoint_interval'): number {
+  const text = config.get(name);
+  const ms = readInterval(text);
+  if (ms === undefined) throw settingError(config, name, (where) => intervalProblem(where, text));
+  return ms;
+}
+
+function listOf(text: string | undefined): readonly string[] {
+  return (text ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+/** A key that is given wins over a file that is named. */
+async function apiKeyOf(config: Config): Promise<string | undefined> {
+  const given = config.get('server.api_key');
+  const path = config.get('server.api_key_file');
+  if (given !== undefined || path === undefined) return given;
+  const key = (await readTextFile(path, 'API key file')).trim();
+  if (key === '' || /\s/.test(key)) throw new CepError('config_error', `API key file '${path}': expected one key on one line`);
+  return key;
+}
+
+async function workDirOf(config: Config): Promise<string> {
+  const path = resolve(config.get('server.workdir') ?? '.');
+  const isFolder = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (isFolder) return path;
+  throw settingError(config, 'server.workdir', (where) => `${where}: directory '${path}' does not exist`);
+}
+
+const forOthers = 0o077;
+
+/** Credentials that others can read are no secret; said at start, not when a connector wants them. */
+async function checkCredentials(path: string | undefined): Promise<void> {
+  if (path === undefined) return;
+  await readTextFile(path, 'credentials file');
+  const { mode } = await stat(path);
+  if ((mode & forOthers) === 0) return;
+  throw new CepError('config_error', `credentials file '${path}' can be read by others (mode ${(mode & 0o777).toString(8)})`, {
+    hint: `chmod 600 ${path}`,
+  });
+}
+
+function refuseCoordinator(config: Config): void {
+  if (config.get('server.coordinator') === undefined) return;
+  throw new CepError('config_error', 'this version serves on its own only: it cannot register with a coordinator', {
+    hint: 'leave --coordinator and CEP_COORDINATOR out',
+  });
+}

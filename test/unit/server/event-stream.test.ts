@@ -1,0 +1,211 @@
+import { get, type IncomingMessage } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { closeServers, type FakeServer, fakeServer } from './fake-server.ts';
+
+const clients: StreamClient[] = [];
+
+afterEach(async () => {
+  for (const { response } of clients.splice(0)) response.destroy();
+  await closeServers();
+});
+
+interface Frame {
+  readonly id?: string;
+  readonly event?: string;
+  readonly data?: unknown;
+}
+
+/** A client of an event stream: what it has got so far, and waiting for more. */
+class StreamClient {
+  readonly response: IncomingMessage;
+  readonly frames: Frame[] = [];
+  comments = 0;
+  #rest = '';
+  #waiting: (() => void) | undefined;
+  isEnded = false;
+
+  constructor(response: IncomingMessage) {
+    this.response = response;
+    clients.push(this);
+    response.setEncoding('utf8');
+    response.on('data', (chunk: string) => this.#take(chunk));
+    response.on('close', () => {
+      this.isEnded = true;
+      this.#waiting?.();
+    });
+  }
+
+  static open(url: string, headers: Record<string, string> = {}): Promise<StreamClient> {
+    return new Promise((resolve, reject) => {
+      get(url, { headers }, (response) => resolve(new StreamClient(response))).on('error', reject);
+    });
+  }
+
+  #take(chunk: string): void {
+    const blocks = (this.#rest + chunk).split('\n\n');
+    this.#rest = blocks.pop() ?? '';
+    for (const block of blocks) {
+      if (block.startsWith(':')) this.comments++;
+      else this.frames.push(frameOf(block));
+    }
+    this.#waiting?.();
+  }
+
+  async until(condition: (client: StreamClient) => boolean): Promise<void> {
+    while (!condition(this)) {
+      await new Promise<void>((resolve) => {
+        this.#waiting = resolve;
+      });
+    }
+  }
+}
+
+function frameOf(block: string): Frame {
+  const members = Object.fromEntries(
+    block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
+  );
+  return { ...members, ...(members['data'] === undefined ? {} : { data: JSON.parse(members['data']) }) };
+}
+
+const source = 'stream Hot = Reading > 30';
+
+async function deployed(options: Parameters<typeof fakeServer>[0] = {}): Promise<{ server: FakeServer; id: string; url: string }> {
+  const server = await fakeServer(options);
+  const base = await server.listen();
+  const { pipeline } = await server.runtime.pipelines.deploy('default', { name: 'p', source });
+  return { server, id: pipeline.id, url: `${base}/api/v1/pipelines/${pipeline.id}/logs` };
+}
+
+const inject = (server: FakeServer, id: string, values: readonly number[]) =>
+  server.runtime.pipelines.inject('default', id, {
+    body: Buffer.from(JSON.stringify({ events: values.map((value) => ({ event_type: 'Reading', timestamp: value, fields: { value } })) })),
+    format: 'batch',
+  });
+
+describe('the stream of a pipeline', () => {
+  it('sends each output event with its sequence, type, time and data', async () => {
+    const { server, id, url } = await deployed();
+    const client = await StreamClient.open(url);
+    expect(client.response.headers).toMatchObject({ 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' });
+    expect(client.response.headers['x-request-id']).toBeDefined();
+    await inject(server, id, [10, 40, 50]);
+    await client.until(({ frames }) => frames.length === 2);
+    expect(client.frames).toEqual([
+      { id: '1', data: { event_type: 'Hot', timestamp: 40, data: { value: 40 } } },
+      { id: '2', data: { event_type: 'Hot', timestamp: 50, data: { value: 50 } } },
+    ]);
+  });
+
+  it('begins with what is to come', async () => {
+    const { server, id, url } = await deployed();
+    await inject(server, id, [41, 42]);
+    const client = await StreamClient.open(url);
+    await inject(server, id, [43]);
+    await client.until(({ frames }) => frames.length > 0);
+    expect(client.frames.map((frame) => frame.id)).toEqual(['3']);
+  });
+
+  it('resumes behind the Last-Event-ID', async () => {
+    const { server, id, url } = await deployed();
+    await inject(server, id, [41, 42, 43]);
+    const client = await StreamClient.open(url, { 'last-event-id': '1' });
+    await client.until(({ frames }) => frames.length === 2);
+    expect(client.frames.map((frame) => frame.id)).toEqual(['2', '3']);
+  });
+
+  it('resumes from before the ring with a gap first, then the ring', async () => {
+    const { server, id, url } = await deployed();
+    await inject(
+      server,
+      id,
+      Array.from({ length: 1_200 }, (_, index) => 100 + index),
+    );
+    const client = await StreamClient.open(url, { 'last-event-id': '50' });
+    await client.until(({ frames }) => frames.length === 1_001);
+    expect(client.frames[0]).toEqual({ event: 'gap', data: { skipped: 150 } });
+    expect(client.frames.slice(1).map((frame) => Number(frame.id))).toEqual(Array.from({ length: 1_000 }, (_, index) => 201 + index));
+  });
+
+  it.each(['abc', '', '-1', '1.5', '99999999999999999999'])('ignores a Last-Event-ID of %o', async (lastEventId) => {
+    const { server, id, url } = await deployed();
+    await inject(server, id, [41]);
+    const client = await StreamClient.open(url, { 'last-event-id': lastEventId });
+    await inject(server, id, [42]);
+    await client.until(({ frames }) => frames.length > 0);
+    expect(client.frames.map((frame) => frame.id)).toEqual(['2']);
+  });
+
+  it('sends a comment now and then', async () => {
+    const { url } = await deployed({ beatEveryMs: 20 });
+    const client = await StreamClient.open(url);
+    await client.until(({ comments }) => comments >= 3);
+    expect(client.frames).toEqual([]);
+  });
+
+  it('tells a slow reader what it missed, keeps little for it, and serves the others meanwhile', async () => {
+    const { server, id, url } = await deployed();
+    const slow = await StreamClient.open(url);
+    const quick = await StreamClient.open(url);
+    slow.response.pause();
+    const wide = 'x'.repeat(20_000);
+    const injectWide = (from: number) =>
+      server.runtime.pipelines.inject('default', id, {
+        body: Buffer.from(
+          JSON.stringify({
+            events: Array.from({ length: 100 }, (_, index) => ({ event_type: 'Reading', fields: { value: from + index, wide } })),
+          }),
+        ),
+        format: 'batch',
+      });
+    for (let round = 1; round <= 20; round++) {
+      await injectWide(round * 1_000);
+      await quick.until(({ frames }) => frames.at(-1)?.id === String(round * 100));
+    }
+    expect(quick.frames.map(({ id }) => Number(id))).toEqual(Array.from({ length: 2_000 }, (_, index) => index + 1));
+    slow.response.resume();
+    await slow.until(({ frames }) => frames.at(-1)?.id === '2000');
+    const gaps = slow.frames.filter(({ event }) => event === 'gap').map(({ data }) => (data as { skipped: number }).skipped);
+    const received = slow.frames.filter(({ event }) => event === undefined).length;
+    expect(gaps.length).toBeGreaterThan(0);
+    expect(received + gaps.reduce((sum, skipped) => sum + skipped, 0)).toBe(2_000);
+  });
+
+  it('ends when its pipeline is deleted', async () => {
+    const { server, id, url } = await deployed();
+    const client = await StreamClient.open(url);
+    await server.runtime.pipelines.delete('default', id);
+    await client.until(({ isEnded }) => isEnded);
+    expect(client.frames).toEqual([]);
+  });
+
+  it('ends when the server stops, with what was left', async () => {
+    const { server, id, url } = await deployed();
+    const client = await StreamClient.open(url);
+    await inject(server, id, [41]);
+    server.endStreams();
+    await client.until(({ isEnded }) => isEnded);
+    expect(client.frames.map((frame) => frame.id)).toEqual(['1']);
+  });
+
+  it('is no longer followed once its client has gone', async () => {
+    const { server, url } = await deployed();
+    const client = await StreamClient.open(url);
+    expect(server.runtime.pipelines.followerCount).toBe(1);
+    client.response.destroy();
+    while (server.runtime.pipelines.followerCount > 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(server.runtime.pipelines.followerCount).toBe(0);
+  });
+
+  it('takes the key from the query, and refuses without one', async () => {
+    const { url } = await deployed({ apiKey: 'server-key' });
+    expect((await StreamClient.open(url)).response.statusCode).toBe(401);
+    expect((await StreamClient.open(`${url}?api_key=wrong`)).response.statusCode).toBe(401);
+    expect((await StreamClient.open(`${url}?api_key=server-key`)).response.statusCode).toBe(200);
+  });
+
+  it('of no pipeline is not found', async () => {
+    const server = await fakeServer();
+    const answer = await server.api.inject('/api/v1/pipelines/none/logs');
+    expect([answer.statusCode, answer.json().code]).toEqual([404, 'pipeline_not_found']);
+  });
+});
