@@ -7,7 +7,7 @@ import { eventFile } from './event-files.ts';
 import type { Clock } from './options.ts';
 import { readOutputs, requireSum } from './outputs.ts';
 import { lastTime, type RunFigures } from './processes/run-figures.ts';
-import { type Measured, measureInRounds } from './rounds.ts';
+import { type Failure, type Measured, measureInRounds, succeeded } from './rounds.ts';
 import { simulateTo } from './scenario-bench.ts';
 import { eventsOf, programOf, type Scenario } from './scenarios.ts';
 
@@ -28,6 +28,7 @@ export interface AgainstFigures {
   /** Slower in both runs. */
   readonly slower: readonly string[];
   readonly calibrations: readonly CalibratedRound[];
+  readonly failures: readonly Failure[];
 }
 
 /** Measures this checkout and another in turn; what was slower is measured once more before it counts. */
@@ -35,12 +36,13 @@ export async function measureAgainst(scenarios: readonly Scenario[], setup: Agai
   const theirs = await buildCheckout(setup.folder);
   const first = await compareAll(scenarios, theirs, setup);
   const suspects = scenarios.filter(({ name }) => first.comparisons.some((one) => one.name === name && one.isSlower));
-  const second = suspects.length > 0 ? await compareAll(suspects, theirs, setup) : { comparisons: [], calibrations: [] };
+  const second = suspects.length > 0 ? await compareAll(suspects, theirs, setup) : { comparisons: [], calibrations: [], failures: [] };
   return {
     comparisons: first.comparisons,
     again: second.comparisons,
     slower: slowerTwice(first.comparisons, second.comparisons),
     calibrations: [...first.calibrations, ...second.calibrations],
+    failures: [...first.failures, ...second.failures],
   };
 }
 
@@ -48,10 +50,10 @@ async function compareAll(
   scenarios: readonly Scenario[],
   theirs: Build,
   setup: AgainstSetup,
-): Promise<Pick<AgainstFigures, 'comparisons' | 'calibrations'>> {
+): Promise<Pick<AgainstFigures, 'comparisons' | 'calibrations' | 'failures'>> {
   const pairs = scenarios.map((scenario) => new Pair(scenario, theirs, setup));
-  const calibrations = await measureInRounds(pairs, setup.rounds, setup.say);
-  return { comparisons: pairs.map((pair) => pair.comparison()), calibrations };
+  const { calibrations, failures } = await measureInRounds(pairs, setup.rounds, setup.say);
+  return { comparisons: succeeded(pairs, failures).map((pair) => pair.comparison()), calibrations, failures };
 }
 
 /** One scenario in both checkouts; who goes first changes from round to round. */

@@ -12,20 +12,28 @@ import type { MicroCase } from './micro/case.ts';
 import { microCases } from './micro/cases.ts';
 import { MicroBench } from './micro-bench.ts';
 import { type BenchOptions, chosen, readOptions, USAGE, UsageError } from './options.ts';
-import { WrongOutputs } from './outputs.ts';
+import { microCheck, scenarioCheck } from './quick-checks.ts';
 import { type BenchReport, reportText } from './report.ts';
-import { measureInRounds } from './rounds.ts';
+import { measureInRounds, runSideBySide, succeeded } from './rounds.ts';
 import { ScenarioBench } from './scenario-bench.ts';
 import { eventsOf, type Scenario, scenarios } from './scenarios.ts';
 import { ServiceBench, type ServiceCase, serviceCases } from './service-bench.ts';
 
-/** A share of the events where only the counts matter. */
-const QUICK_SCALE = 0.05;
 /** The first makes the code warm. */
 const WARM_RUNS = 2;
 /** The first is cold, the last warm. */
 const GATE_RUNS = 4;
-const NOTHING_MEASURED = { gates: [], pairs: [], scenarios: [], micro: [], service: [], against: null } as const;
+const NOTHING_MEASURED = {
+  noisy: [],
+  failures: [],
+  checks: [],
+  gates: [],
+  pairs: [],
+  scenarios: [],
+  micro: [],
+  service: [],
+  against: null,
+} as const;
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -38,7 +46,6 @@ async function main(args: readonly string[]): Promise<number> {
     print(options.json ? JSON.stringify(report, null, 2) : reportText(report));
     return isFailed(report) ? 1 : 0;
   } catch (error) {
-    if (error instanceof WrongOutputs) return complain(error);
     if (!(error instanceof UsageError)) throw error;
     process.stderr.write(`${error.message}\n\n${USAGE}`);
     return 2;
@@ -49,11 +56,12 @@ async function main(args: readonly string[]): Promise<number> {
 
 function reportOf(options: BenchOptions, work: string): Promise<BenchReport> {
   if (options.gates) return benchGates(options);
+  if (options.quick && options.against === undefined) return checkQuickly(options, work);
   return options.against === undefined ? bench(options, work) : benchAgainst(options, options.against, work);
 }
 
-function isFailed({ against, gates, pairs }: BenchReport): boolean {
-  return (against?.slower ?? []).length > 0 || [...gates, ...pairs].some(({ verdict }) => verdict === 'FAIL');
+function isFailed({ against, gates, pairs, failures }: BenchReport): boolean {
+  return failures.length > 0 || (against?.slower ?? []).length > 0 || [...gates, ...pairs].some(({ verdict }) => verdict === 'FAIL');
 }
 
 async function benchGates(options: BenchOptions): Promise<BenchReport> {
@@ -64,29 +72,45 @@ async function benchGates(options: BenchOptions): Promise<BenchReport> {
   );
   const setup = { build: await buildCheckout(ROOT), events, clock, record, runs: quick ? 1 : GATE_RUNS };
   const gates = picked.map((scenario) => new ScenarioGate(scenario, setup));
-  const calibrations = await measureInRounds(gates, rounds, say);
-  if (record) for (const gate of gates) recordExpected(gate.name, gate.events, gate.totals);
-  const all = gates.flatMap(({ circumstances }) => circumstances);
+  const { calibrations, failures } = await measureInRounds(gates, rounds, say);
+  const measured = succeeded(gates, failures);
+  if (record) for (const gate of measured) recordExpected(gate.name, gate.events, gate.totals);
+  const all = measured.flatMap(({ circumstances }) => circumstances);
   return {
     ...circumstances(options),
     ...NOTHING_MEASURED,
     noisy: noisyRounds(calibrations),
-    gates: gates.map((gate) => gate.figures(all)),
-    pairs: pairFigures(gates),
+    failures,
+    gates: measured.map((gate) => gate.figures(all)),
+    pairs: pairFigures(measured),
   };
+}
+
+async function checkQuickly(options: BenchOptions, work: string): Promise<BenchReport> {
+  const { names, events, record } = options;
+  const setup = { build: await buildCheckout(ROOT), work, events, record };
+  const all = [
+    ...scenarios.map((scenario) => ({ name: scenario.name, group: 'scenarios', make: () => scenarioCheck(scenario, setup) })),
+    ...microCases.map((micro) => ({ name: micro.name, group: 'micro', make: () => microCheck(micro, setup) })),
+  ];
+  const checks = chosen(all, names).map(({ make }) => make());
+  const failures = await runSideBySide(checks, availableParallelism(), say);
+  return { ...circumstances(options), ...NOTHING_MEASURED, failures, checks: succeeded(checks, failures).map((check) => check.figures()) };
 }
 
 async function bench(options: BenchOptions, work: string): Promise<BenchReport> {
   const tasks = chosen(allTasks(), options.names);
   const build = await buildCheckout(ROOT);
-  const made = tasks.map(({ make }) => make({ build, work, options }));
-  const calibrations = await measureInRounds(made, options.rounds, say);
+  const tried = tasks.map(({ make }) => make({ build, work, options }));
+  const { calibrations, failures } = await measureInRounds(tried, options.rounds, say);
+  const made = succeeded(tried, failures);
   const scenarioBenches = made.filter((one) => one instanceof ScenarioBench);
   if (options.record) for (const one of scenarioBenches) recordExpected(one.name, one.events, one.expected);
   return {
     ...circumstances(options),
     ...NOTHING_MEASURED,
     noisy: noisyRounds(calibrations),
+    failures,
     scenarios: scenarioBenches.map((one) => one.figures()),
     micro: made.flatMap((one) => (one instanceof MicroBench ? [one.figures()] : [])),
     service: made.flatMap((one) => (one instanceof ServiceBench ? [one.figures()] : [])),
@@ -100,8 +124,16 @@ async function benchAgainst(options: BenchOptions, folder: string, work: string)
     names,
   );
   const ours = await buildCheckout(ROOT);
-  const { calibrations, ...against }: AgainstFigures = await measureAgainst(picked, { ours, folder, events, rounds, clock, work, say });
-  return { ...circumstances(options), ...NOTHING_MEASURED, noisy: noisyRounds(calibrations), against };
+  const { calibrations, failures, ...against }: AgainstFigures = await measureAgainst(picked, {
+    ours,
+    folder,
+    events,
+    rounds,
+    clock,
+    work,
+    say,
+  });
+  return { ...circumstances(options), ...NOTHING_MEASURED, noisy: noisyRounds(calibrations), failures, against };
 }
 
 interface TaskSetup {
@@ -120,21 +152,20 @@ function allTasks(): Task[] {
   const ofScenario = (scenario: Scenario): Task => ({
     name: scenario.name,
     group: 'scenarios',
-    make: ({ build, work, options: { quick, events, record, clock } }) => {
-      const setup = { build, work, events: eventsOf(scenario, events), runs: quick ? 1 : WARM_RUNS, clock };
+    make: ({ build, work, options: { events, record, clock } }) => {
+      const setup = { build, work, events: eventsOf(scenario, events), runs: WARM_RUNS, clock };
       return record ? new ScenarioBench(scenario, setup, null) : new ScenarioBench(scenario, setup);
     },
   });
   const ofMicro = (micro: MicroCase): Task => ({
     name: micro.name,
     group: 'micro',
-    make: ({ build, options: { quick, gates, clock } }) =>
-      new MicroBench(micro, { build, clock, scale: quick ? QUICK_SCALE : 1, withReference: !quick && !gates }),
+    make: ({ build, options: { clock } }) => new MicroBench(micro, { build, clock }),
   });
   const ofService = (one: ServiceCase): Task => ({
     name: one.name,
     group: 'service',
-    make: ({ build, work, options: { quick } }) => new ServiceBench(one, { build, work, scale: quick ? QUICK_SCALE : 1 }),
+    make: ({ build, work }) => new ServiceBench(one, { build, work }),
   });
   return [...scenarios.map(ofScenario), ...microCases.map(ofMicro), ...serviceCases.map(ofService)];
 }
@@ -147,11 +178,6 @@ function circumstances({ rounds, clock }: BenchOptions): Pick<BenchReport, 'date
 function print(text: string): number {
   process.stdout.write(`${text}\n`);
   return 0;
-}
-
-function complain({ message }: WrongOutputs): number {
-  process.stderr.write(`${message}\n`);
-  return 1;
 }
 
 /** What is at work, for those who wait. */

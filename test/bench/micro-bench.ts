@@ -34,13 +34,10 @@ export interface MicroSummary {
 
 export interface MicroSetup {
   readonly build: Build;
-  /** A share of the measured events. */
-  readonly scale: number;
   readonly clock: Clock;
-  /** The reference evaluator is slow: only its speed is measured, over a tenth of the events. */
-  readonly withReference: boolean;
 }
 
+/** The reference evaluator is slow: only its speed is measured, over a share of the events. */
 const REFERENCE_SCALE = 0.1;
 
 /** A case in memory: the bound and the engine by each of its doors, each in a process of its own, in turn. */
@@ -59,9 +56,9 @@ export class MicroBench implements Measured {
   async measure(): Promise<void> {
     const modes: Mode[] = ['push', 'bound', 'enter'];
     if (this.#figures.push.length % 2 === 1) modes.reverse();
-    if (this.#setup.withReference) modes.push('reference');
+    modes.push('reference');
     for (const mode of modes) {
-      const scale = this.#setup.scale * (mode === 'reference' ? REFERENCE_SCALE : 1);
+      const scale = mode === 'reference' ? REFERENCE_SCALE : 1;
       const { data } = await runForJson<MicroFigures | null>(this.#setup.build.process('micro'), [this.name, mode, String(scale)]);
       if (data !== null) this.#figures[mode].push(data);
     }

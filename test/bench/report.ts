@@ -4,6 +4,8 @@ import type { PairGateFigures } from './gates/pair-gate.ts';
 import type { ScenarioGateFigures } from './gates/scenario-gate.ts';
 import type { MicroSummary } from './micro-bench.ts';
 import type { Clock } from './options.ts';
+import type { CheckFigures } from './quick-checks.ts';
+import type { Failure } from './rounds.ts';
 import type { ScenarioFigures } from './scenario-bench.ts';
 import type { ServiceFigures } from './service-bench.ts';
 import type { Spread } from './statistics.ts';
@@ -20,12 +22,16 @@ export interface BenchReport {
   readonly clock: Clock;
   /** Of each round: the machine was busy with something else. */
   readonly noisy: readonly boolean[];
+  /** What could not be measured. */
+  readonly failures: readonly Failure[];
+  /** Small runs that gave what they must. */
+  readonly checks: readonly CheckFigures[];
   readonly gates: readonly ScenarioGateFigures[];
   readonly pairs: readonly PairGateFigures[];
   readonly scenarios: readonly ScenarioFigures[];
   readonly micro: readonly MicroSummary[];
   readonly service: readonly ServiceFigures[];
-  readonly against: Omit<AgainstFigures, 'calibrations'> | null;
+  readonly against: Omit<AgainstFigures, 'calibrations' | 'failures'> | null;
 }
 
 /** Tables for people. */
@@ -35,6 +41,7 @@ export function reportText(report: BenchReport): string {
   const noise = busy === 0 ? '' : `\nNOISY: in ${busy} of ${noisy.length} rounds the machine was busy; read the ratios, not the times.`;
   return [
     `${date.slice(0, 10)}, Node ${node}, ${cores} cores (${processor}); rounds: ${rounds}; warm runs by ${clock} time; median (min-max)${noise}`,
+    table('Gave what they must', ['case', 'events', 'outputs', 'held'], report.checks.map(checkRow)),
     table('Speed as a share of the same work by hand', GATE_HEAD, report.gates.map(gateRow)),
     table('Speed per event as a share of another scenario', PAIR_HEAD, report.pairs.map(pairRow)),
     table('Scenarios', SCENARIO_HEAD, report.scenarios.map(scenarioRow)),
@@ -42,9 +49,14 @@ export function reportText(report: BenchReport): string {
     table('Single events in memory', LATENCY_HEAD, report.micro.map(latencyRow)),
     table('Process', SERVICE_HEAD, report.service.map(serviceRow)),
     report.against === null ? '' : againstText(report.against),
+    ...report.failures.map(({ name, message }) => `FAILED: ${name}: ${message}`),
   ]
     .filter((part) => part !== '')
     .join('\n\n');
+}
+
+function checkRow({ name, events, outputs, held }: CheckFigures): string[] {
+  return [name, events.toLocaleString('en-US'), outputs.toLocaleString('en-US'), held];
 }
 
 const GATE_HEAD = ['scenario', 'events', 'outputs', 'cold ms', 'bound ms', 'cold', 'with load', 'warm', 'gate', 'target', '', 'noisy'];
@@ -119,7 +131,7 @@ function serviceRow({ name, what, unit, value, skipped, goal, verdict }: Service
   return [name, what, text, ...goals, verdict ?? ''];
 }
 
-function againstText({ comparisons, again, slower }: Omit<AgainstFigures, 'calibrations'>): string {
+function againstText({ comparisons, again, slower }: Omit<AgainstFigures, 'calibrations' | 'failures'>): string {
   const row = ({ name, ratio, isSlower }: Comparison): string[] => [name, range(ratio, 3), isSlower ? 'slower' : ''];
   const verdict = slower.length === 0 ? 'No scenario is slower than in the other checkout.' : `Slower in two runs: ${slower.join(', ')}.`;
   const parts = [table('Speed as a share of the other checkout', ['scenario', 'ratio', ''], comparisons.map(row))];

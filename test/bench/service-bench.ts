@@ -29,8 +29,6 @@ export interface ServiceGoal {
 export interface ServiceSetup {
   readonly build: Build;
   readonly work: string;
-  /** A share of the usual sizes, so that a short form stays short. */
-  readonly scale: number;
 }
 
 const PRELOADED = 100_000;
@@ -87,7 +85,7 @@ export interface ServiceFigures {
   /** Why there is none. */
   readonly skipped: string | null;
   readonly goal: ServiceGoal | null;
-  /** Null without a goal, without a figure, and in the short form. */
+  /** Null without a goal and without a figure. */
   readonly verdict: Verdict | null;
 }
 
@@ -111,11 +109,9 @@ export class ServiceBench implements Measured {
   }
 
   figures(): ServiceFigures {
-    const { name, unit, goal = null } = this.#case;
-    const isShort = this.#setup.scale < 1;
-    const what = isShort ? `${this.#case.what} (short form: ${this.#setup.scale} of the events)` : this.#case.what;
+    const { name, what, unit, goal = null } = this.#case;
     const value = this.#values.length > 0 ? spreadOf(this.#values) : null;
-    const verdict = goal === null || value === null || isShort ? null : verdictOfFigure(value.median, unit, goal);
+    const verdict = goal === null || value === null ? null : verdictOfFigure(value.median, unit, goal);
     return { name, what, unit, value, skipped: value === null ? this.#skipped : null, goal, verdict };
   }
 }
@@ -125,9 +121,9 @@ export function verdictOfFigure(value: number, unit: ServiceCase['unit'], { gate
   return unit === 'x' ? verdictOf(value, { gate, target }) : verdictOf(1 / value, { gate: 1 / gate, target: 1 / target });
 }
 
-function simulated({ build, work, scale }: ServiceSetup, events: number): ReturnType<typeof simulateTo> {
+function simulated({ build, work }: ServiceSetup, events: number): ReturnType<typeof simulateTo> {
   const [filter] = scenarios as readonly [Scenario];
-  const path = eventFile(filter, Math.ceil(events * scale));
+  const path = eventFile(filter, events);
   readAhead(path);
   return simulateTo(join(work, 'service.jsonl'), build, filter, path);
 }
@@ -136,9 +132,9 @@ async function pause(name: string, { build }: ServiceSetup): Promise<number> {
   return (await runForJson<PauseFigures>(build.process('pause'), [name])).data.ms;
 }
 
-async function preloadedMb({ build, scale }: ServiceSetup): Promise<number> {
+async function preloadedMb({ build }: ServiceSetup): Promise<number> {
   const [filter] = scenarios as readonly [Scenario];
-  const path = eventFile(filter, Math.ceil(PRELOADED * scale));
+  const path = eventFile(filter, PRELOADED);
   const { data } = await runForJson<{ bytes: number }>(build.process('preload'), [path], { flags: ['--expose-gc'] });
   return data.bytes / 1e6;
 }

@@ -24,8 +24,8 @@ export async function runVersion({ build }: ServiceSetup): Promise<number> {
   return (await runChild(build.cli, ['--version'])).wallMs;
 }
 
-async function gainOfTwo(scenario: Scenario, { build, scale }: ServiceSetup): Promise<number | string> {
-  const path = eventFile(scenario, Math.ceil(EVENTS * scale));
+async function gainOfTwo(scenario: Scenario, { build }: ServiceSetup): Promise<number | string> {
+  const path = eventFile(scenario, EVENTS);
   readAhead(path);
   const run = async (workers: number): Promise<Summary> => {
     const args = ['simulate', '--program', programOf(scenario), '--events', path, '--quiet', '--streaming', '--workers', String(workers)];

@@ -11,6 +11,8 @@ export interface MicroCase {
   readonly before: number;
   /** Events that are measured at a time. The first blocks make the code warm. */
   readonly block: number;
+  /** Share of the events that gives outputs in a small run. @default 0.02 */
+  readonly smallShare?: number;
   /** Events in order, from the first on: the same in every run. */
   readonly events: () => NextEvent;
   readonly bound: MakeMicroBound;

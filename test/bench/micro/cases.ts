@@ -65,10 +65,10 @@ export const microCases: readonly MicroCase[] = [
     bound: rangesBound(ranges),
     checked: 'value',
   },
-  { ...tumbling(1_000), p99: P99 },
-  tumbling(100_000),
+  { ...tumbling(1_000, 100), p99: P99, smallShare: 0.15 },
+  { ...tumbling(100_000, 10), smallShare: 0.5 },
   sliding(1_000, 1),
-  sliding(100_000, 30),
+  { ...sliding(100_000, 30), smallShare: 0.06 },
   closure('none', '', false),
   closure('any', '\n    .after_match(skip_past_last)', true),
   trends(1),
@@ -106,16 +106,16 @@ function chain(runs: number): MicroCase {
   };
 }
 
-function tumbling(keys: number): MicroCase {
+function tumbling(keys: number, size: number): MicroCase {
   return {
     name: `tumbling-${keys}`,
-    what: `count window of 100, ${keys.toLocaleString('en-US')} keys`,
-    program: windowed('.window(100)'),
+    what: `count window of ${size}, ${keys.toLocaleString('en-US')} keys`,
+    program: windowed(`.window(${size})`),
     types: KEYED,
     before: keys,
     block: BLOCK,
     events: keyed({ keys, isRandom: true }),
-    bound: tumblingBound,
+    bound: tumblingBound(size),
     checked: 'total',
   };
 }

@@ -1,7 +1,6 @@
 import type { MakeMicroBound } from '../case.ts';
 
 const COLUMNS = 4;
-const SIZE = 100;
 
 /** Numbers of keys in order of appearance, and columns of numbers for each of them in one array. */
 class KeyColumns {
@@ -25,28 +24,30 @@ class KeyColumns {
   }
 }
 
-/** Count, sum, mean and squares of each key, given out and cleared at every hundredth value (Welford). */
-export const tumblingBound: MakeMicroBound = (output) => {
-  const state = new KeyColumns();
-  return [
-    (_time: number, key: string, value: number) => {
-      const at = state.offsetOf(key);
-      const columns = state.columns;
-      const count = (columns[at] as number) + 1;
-      const total = (columns[at + 1] as number) + value;
-      const before = value - (columns[at + 2] as number);
-      const mean = (columns[at + 2] as number) + before / count;
-      const squares = (columns[at + 3] as number) + before * (value - mean);
-      columns[at] = count;
-      columns[at + 1] = total;
-      columns[at + 2] = mean;
-      columns[at + 3] = squares;
-      if (count < SIZE) return;
-      output({ key, total, mean, spread: Math.sqrt(squares / (count - 1)) }, total);
-      columns.fill(0, at, at + COLUMNS);
-    },
-  ];
-};
+/** Count, sum, mean and squares of each key, given out and cleared with the last value of each window (Welford). */
+export const tumblingBound =
+  (size: number): MakeMicroBound =>
+  (output) => {
+    const state = new KeyColumns();
+    return [
+      (_time: number, key: string, value: number) => {
+        const at = state.offsetOf(key);
+        const columns = state.columns;
+        const count = (columns[at] as number) + 1;
+        const total = (columns[at + 1] as number) + value;
+        const before = value - (columns[at + 2] as number);
+        const mean = (columns[at + 2] as number) + before / count;
+        const squares = (columns[at + 3] as number) + before * (value - mean);
+        columns[at] = count;
+        columns[at + 1] = total;
+        columns[at + 2] = mean;
+        columns[at + 3] = squares;
+        if (count < size) return;
+        output({ key, total, mean, spread: Math.sqrt(squares / (count - 1)) }, total);
+        columns.fill(0, at, at + COLUMNS);
+      },
+    ];
+  };
 
 const LIVE_MAX = 1 << 17;
 
