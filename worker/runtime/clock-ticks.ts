@@ -13,10 +13,13 @@ export interface ClockTicksOptions {
 /** Tells running programs what the wall clock says, as an input like any other, so that a replay has the same. */
 export class ClockTicks {
   readonly #options: ClockTicksOptions;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: ClockTicksOptions) {
     this.#options = options;
+  }
+
+  start(): void {
     this.#timer = setInterval(() => this.#tick(Date.now()), TICK_MS);
     this.#timer.unref();
   }
@@ -31,8 +34,9 @@ export class ClockTicks {
     if (due.length === 0) return;
     const sequence = nextSequence();
     const pipelineIds = due.filter((pipeline) => pipeline.isLogged).map(({ id }) => id);
-    // A tick that is not in the log is only a tick that a replay does not have.
-    if (storage !== null && pipelineIds.length > 0) storage.append({ kind: 'tick', sequence, time, pipelineIds }).catch(() => undefined);
-    for (const pipeline of due) pipeline.tick(sequence, time);
+    const isLogged = storage !== null && pipelineIds.length > 0;
+    // A tick that cannot be written counts all the same: a replay has the next one.
+    const logged = isLogged ? storage.append({ kind: 'tick', sequence, time, pipelineIds }).catch(() => undefined) : undefined;
+    for (const pipeline of due) pipeline.tick(sequence, time, pipeline.isLogged ? logged : undefined);
   }
 }

@@ -3,9 +3,12 @@ import { resolve } from 'node:path';
 import { CepError } from '../../shared/errors/error.ts';
 import { limits } from '../../shared/limits.ts';
 import { ClockTicks } from './clock-ticks.ts';
+import type { PipelineContext } from './pipelines/hosted-pipeline.ts';
 import { IdempotencyWindow } from './pipelines/idempotency-window.ts';
 import { PipelineDirectory } from './pipelines/pipeline-directory.ts';
+import { recover } from './recovery.ts';
 import type { OnceRequest, Readiness, Runtime, RuntimeMetrics, RuntimeOptions, Tenant, Tenants, Usage } from './service.ts';
+import { DurableStorage } from './storage/durable-storage.ts';
 import { TenantRegistry } from './tenants/tenant-registry.ts';
 import { EnginePool } from './threads/engine-pool.ts';
 
@@ -17,7 +20,9 @@ const MAINTENANCE_MS = 1_000;
 
 /** Makes the runtime of a server. It takes nothing until `start` has brought back what the state directory holds. */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
-  return new ServerRuntime(options);
+  const { stateDir, report } = options;
+  const storage = stateDir === undefined ? null : await DurableStorage.open({ stateDir: resolve(stateDir), report });
+  return new ServerRuntime(options, storage);
 }
 
 class ServerRuntime implements Runtime {
@@ -30,30 +35,34 @@ class ServerRuntime implements Runtime {
   readonly #once = new IdempotencyWindow<unknown>(() => 0);
   #state: 'starting' | 'recovering' | 'ready' | 'draining' = 'starting';
   #sequence = 0;
+  readonly #storage: DurableStorage | null;
+  readonly #context: PipelineContext;
+  readonly #report: RuntimeOptions['report'];
 
-  constructor(options: RuntimeOptions) {
+  constructor(options: RuntimeOptions, storage: DurableStorage | null) {
     const { report } = options;
-    this.#registry = new TenantRegistry(null, options.apiKey);
+    this.#storage = storage;
+    this.#report = report;
+    this.#registry = new TenantRegistry(storage, options.apiKey);
     this.#pool = new EnginePool({
       threads: options.engineThreads ?? ENGINE_THREADS_DEFAULT,
       eventBudgetMs: options.eventBudgetMs ?? limits.eventBudgetMsDefault,
       heapMb: ENGINE_HEAP_MB,
       report,
     });
-    const nextSequence = (): number => ++this.#sequence;
-    this.pipelines = new PipelineDirectory({
+    const nextSequence = (): number => storage?.nextSequence() ?? ++this.#sequence;
+    this.#context = {
       pool: this.#pool,
-      storage: null,
+      storage,
       workDir: realpathSync(resolve(options.workDir ?? '.')),
       strictEvents: options.strictEvents ?? false,
       checkpointIntervalMs: options.checkpointIntervalMs ?? CHECKPOINT_INTERVAL_MS_DEFAULT,
       nextSequence,
       report,
-      tenants: this.#registry,
-      requireOpen: () => this.#requireOpen(),
-    });
+    };
+    this.pipelines = new PipelineDirectory({ ...this.#context, tenants: this.#registry, requireOpen: () => this.#requireOpen() });
     this.tenants = this.#tenants();
-    this.#ticks = new ClockTicks({ pipelines: () => this.pipelines.hosted(), nextSequence, storage: null });
+    this.#ticks = new ClockTicks({ pipelines: () => this.pipelines.hosted(), nextSequence, storage });
     this.#maintenance = setInterval(() => this.#maintain(), MAINTENANCE_MS);
     this.#maintenance.unref();
   }
@@ -100,6 +109,9 @@ class ServerRuntime implements Runtime {
 
   async start(): Promise<void> {
     this.#state = 'recovering';
+    if (this.#storage === null) this.#report({ level: 'info', message: 'State is kept in memory only', fields: {} });
+    else await recover({ storage: this.#storage, tenants: this.#registry, directory: this.pipelines, context: this.#context });
+    this.#ticks.start();
     this.#state = 'ready';
   }
 
@@ -125,7 +137,7 @@ class ServerRuntime implements Runtime {
         queueBytes: unanswered,
         restarts,
       })),
-      storage: null,
+      storage: this.#storage?.numbers ?? null,
     };
   }
 
@@ -145,6 +157,7 @@ class ServerRuntime implements Runtime {
     const stopped = Promise.all(this.pipelines.hosted().map((pipeline) => pipeline.shutdown())).then(() => true);
     const clean = await Promise.race([stopped, after(deadlineMs)]);
     await this.#pool.close();
+    await this.#storage?.close();
     return { clean };
   }
 }

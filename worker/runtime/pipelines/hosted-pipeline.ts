@@ -18,10 +18,12 @@ import type {
   Topology,
 } from '../service.ts';
 import type { EnginePool } from '../threads/engine-pool.ts';
-import type { CheckReply, CountersReply, ProgramSummary, RecordResult, SwitchReply } from '../threads/messages.ts';
+import type { CheckReply, CountersReply, RecordResult, SwitchReply } from '../threads/messages.ts';
 import { IdempotencyWindow } from './idempotency-window.ts';
 import { type Entry, Intake, type IntakeOwner } from './intake.ts';
 import { OutputRing } from './output-ring.ts';
+import { ANSWER_OUTPUTS_MAX, deferred, digestOf, newEntry, tickEntry } from './pipeline-inputs.ts';
+import { PipelineSaver } from './pipeline-saver.ts';
 import { PipelineTally } from './pipeline-tally.ts';
 import { ProgramLog } from './program-log.ts';
 import { eventRefusal, outputsOf, resultOf, unreadableBody } from './record-answer.ts';
@@ -46,12 +48,9 @@ export interface Admission {
   readonly correct: (difference: number) => void;
 }
 
-/** Outputs of one request that an answer may hold. */
-const ANSWER_OUTPUTS_MAX = 100_000;
-/** A save is due when so much came in, and not before the state is worth it. */
-const SAVE_BYTES_MIN = 16 * 1_048_576;
-const SAVE_STATE_FACTOR = 8;
 const STRIKE_WINDOW_MS = 600_000;
+/** A pipeline of which an event was given up shows that for so long. */
+const DEGRADED_MS = 60_000;
 
 type InFlight = Map<Entry, { readonly events: number; readonly correct: (difference: number) => void }>;
 
@@ -67,16 +66,13 @@ export class HostedPipeline implements IntakeOwner {
   readonly #answers = new IdempotencyWindow<InjectResult>(answerSize);
   readonly #tally: PipelineTally;
   readonly #log = new ProgramLog();
+  readonly #saver: PipelineSaver;
   readonly #inFlight: InFlight = new Map();
   #definition: PipelineDefinition;
-  #summary: ProgramSummary;
   #status: PipelineStatus = 'stopped';
   #error: string | null;
   #startedAt = 0;
   #strikes: number[] = [];
-  #savedAt = performance.now();
-  #saveCostMs = 0;
-  #isSaving = false;
   /** Operations of which only one may be under way. */
   #operation: Promise<unknown> = Promise.resolve();
   #isDeleted = false;
@@ -84,22 +80,27 @@ export class HostedPipeline implements IntakeOwner {
   constructor(
     context: PipelineContext,
     definition: PipelineDefinition,
-    options: { readonly summary: ProgramSummary; readonly checkpoint?: PipelineCheckpoint | undefined; readonly ephemeral?: boolean },
+    options: { readonly checkpoint?: PipelineCheckpoint | undefined; readonly idleUpTo?: number; readonly ephemeral?: boolean },
   ) {
-    const { checkpoint } = options;
+    const { checkpoint, idleUpTo } = options;
     this.id = definition.id;
     this.tenantId = definition.tenantId;
     this.isEphemeral = options.ephemeral ?? false;
     this.#context = context;
     this.#storage = this.isEphemeral ? null : context.storage;
     this.#definition = definition;
-    this.#summary = options.summary;
     this.#error = definition.error;
     this.#tally = new PipelineTally(checkpoint?.counts);
     this.#ring = new OutputRing(checkpoint?.counts.outputEventsEmitted ?? 0);
     this.#answers.load(checkpoint?.answers ?? []);
     this.#tally.stateBytes = checkpoint?.state.byteLength ?? 0;
-    this.#intake = new Intake(this, context.pool, { sequence: checkpoint?.sequence ?? 0, state: checkpoint?.state ?? null });
+    this.#intake = new Intake(this, context.pool, { sequence: Math.max(checkpoint?.sequence ?? 0, idleUpTo ?? 0), state: checkpoint?.state ?? null });
+    this.#saver = new PipelineSaver(
+      { pipelineId: this.id, storage: this.#storage, intervalMs: context.checkpointIntervalMs, report: context.report },
+      { intake: this.#intake, tally: this.#tally, answers: this.#answers, definition: () => (this.#isDeleted ? null : this.#definition) },
+      checkpoint?.sequence ?? 0,
+    );
+    if (definition.error !== null) this.#status = 'failed';
   }
 
   // ---------------------------------------------------------------------------------------------- what it is
@@ -117,11 +118,11 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   get streams(): readonly string[] {
-    return this.#summary.streams;
+    return this.#definition.summary.streams;
   }
 
   get topology(): Topology {
-    return this.#summary.topology;
+    return this.#definition.summary.topology;
   }
 
   get stateBytes(): number {
@@ -234,6 +235,21 @@ export class HostedPipeline implements IntakeOwner {
     );
   }
 
+  /** Inputs up to this one are in the state, or were never more than ticks without effect. */
+  get recoveredUpTo(): number {
+    return this.#intake.base.sequence;
+  }
+
+  /** Bytes that were accepted and are not through. */
+  get queuedBytes(): number {
+    return this.#intake.queuedBytes;
+  }
+
+  /** Resolves when everything accepted is through; of a pipeline that does not run, at once. */
+  async drained(): Promise<void> {
+    if (this.isRunning) await this.#intake.drained();
+  }
+
   /** A request that the log holds from before: nobody waits for its answer, but the idempotency key does. */
   recover(record: LoggedRequest, skip: readonly number[]): void {
     const { promise, settle } = deferred<InjectResult>();
@@ -247,12 +263,14 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   recoverTick(sequence: number, time: number, isSkipped: boolean): void {
-    this.#intake.accept({ ...tickEntry(sequence, time), skip: isSkipped ? [-1] : [] });
+    const entry = tickEntry(sequence, time);
+    if (isSkipped) entry.skip.push(-1);
+    this.#intake.accept(entry);
   }
 
   /** Whether the clock matters to the program now. */
   get takesTicks(): boolean {
-    return this.isRunning && this.#summary.isTimed && !this.#intake.lastIsWaitingTick;
+    return this.isRunning && this.#definition.summary.isTimed && !this.#intake.lastIsWaitingTick;
   }
 
   /** Whether the tick has to be in the log before it counts. */
@@ -260,13 +278,17 @@ export class HostedPipeline implements IntakeOwner {
     return this.#storage !== null;
   }
 
-  tick(sequence: number, time: number): void {
-    this.#intake.accept(tickEntry(sequence, time));
+  /** `logged`: resolves when the log has the tick, which counts only then. */
+  tick(sequence: number, time: number, logged?: Promise<void>): void {
+    const entry = tickEntry(sequence, time);
+    entry.isReady = logged === undefined;
+    this.#intake.accept(entry);
+    void logged?.then(() => this.#intake.release(entry, true));
   }
 
   result(entry: Entry, result: RecordResult): void {
     this.#leaveFlight(entry, result.events);
-    const { pipelineId, streams, last } = { pipelineId: this.id, streams: this.#summary.streams, last: this.#ring.last };
+    const { pipelineId, streams, last } = { pipelineId: this.id, streams: this.#definition.summary.streams, last: this.#ring.last };
     const outputs = outputsOf(result, { pipelineId, streams, last });
     const elapsedMs = performance.now() - entry.acceptedAt;
     this.#count(entry, result, elapsedMs);
@@ -277,7 +299,8 @@ export class HostedPipeline implements IntakeOwner {
     }
     if (result.log.length > 0) this.#log.add(result.log);
     this.#answer(entry, result, outputs);
-    this.#saveWhenLong();
+    this.#saver.note(result);
+    this.#saver.saveWhenLong();
   }
 
   #answer(entry: Entry, result: RecordResult, outputs: Parameters<typeof resultOf>[1]): void {
@@ -351,11 +374,12 @@ export class HostedPipeline implements IntakeOwner {
     const { program } = this.#definition;
     const state = this.#intake.base.state ?? (await this.#storedState());
     const { summary } = await this.#intake.open({ program, workDir, strictEvents }, { isSuspect, state });
-    this.#summary = summary;
+    this.#definition = { ...this.#definition, summary };
+    if (this.#storage !== null) this.#intake.forgetState(this.#saver.storedSequence);
   }
 
   async #storedState(): Promise<Uint8Array | null> {
-    const { sequence } = this.#intake.base;
+    const sequence = this.#saver.storedSequence;
     if (sequence === 0 || this.#storage === null) return null;
     const stored = await this.#storage.readState(this.id);
     if (stored?.sequence !== sequence) {
@@ -377,7 +401,7 @@ export class HostedPipeline implements IntakeOwner {
   async #drain(): Promise<void> {
     this.#become('draining');
     await this.#intake.drained();
-    await this.#saveOrReport();
+    await this.#saver.saveOrReport();
     this.#intake.close();
   }
 
@@ -458,7 +482,7 @@ export class HostedPipeline implements IntakeOwner {
     const refused = this.#refuseAll(new CepError('pipeline_not_running', `the pipeline failed: ${error}`));
     for (const { sequence } of refused)
       void this.#storage?.append({ kind: 'skip', pipelineId: this.id, sequence, index: -1 }).catch(() => undefined);
-    await this.#define({ error }).catch((cause) => this.#reportSaving(cause));
+    await this.#define({ error }).catch((cause) => this.#saver.report(cause));
   }
 
   #refuseAll(error: CepError): readonly Entry[] {
@@ -473,52 +497,9 @@ export class HostedPipeline implements IntakeOwner {
   maintain(): void {
     const now = performance.now();
     this.#strikes = this.#strikes.filter((at) => at > now - STRIKE_WINDOW_MS);
-    const isOver = this.#status === 'degraded' && !this.#strikes.some((at) => at > now - 60_000);
+    const isOver = this.#status === 'degraded' && !this.#strikes.some((at) => at > now - DEGRADED_MS);
     if (isOver) this.#become('running');
-    // At most a twentieth of the time goes into saving.
-    const interval = Math.max(this.#context.checkpointIntervalMs, 20 * this.#saveCostMs);
-    if (this.isRunning && this.#intake.isChanged && now - this.#savedAt >= interval) void this.#saveOrReport();
-  }
-
-  #saveWhenLong(): void {
-    const due = Math.max(SAVE_BYTES_MIN, SAVE_STATE_FACTOR * this.#tally.stateBytes);
-    if (this.#intake.doneBytes >= due) void this.#saveOrReport();
-  }
-
-  async #saveOrReport(): Promise<void> {
-    if (this.#isSaving || this.isEphemeral) return;
-    this.#isSaving = true;
-    try {
-      await this.#save();
-    } catch (error) {
-      this.#reportSaving(error);
-    } finally {
-      this.#isSaving = false;
-    }
-  }
-
-  /** @throws CepError `not_ready`, `storage_unavailable` */
-  async #save(): Promise<void> {
-    const started = performance.now();
-    const checkpoint = await this.#intake.save(({ sequence, state, durationMs }) => {
-      this.#saveCostMs = durationMs;
-      this.#tally.stateBytes = state.byteLength;
-      return this.#checkpointOf(sequence, state);
-    });
-    if (this.#storage !== null && !this.#isDeleted) {
-      await this.#storage.savePipeline(this.#definition, checkpoint);
-      this.#intake.forgetState(checkpoint.sequence);
-    }
-    this.#savedAt = performance.now();
-    this.#tally.checkpointSeconds = (this.#savedAt - started) / 1000;
-  }
-
-  #checkpointOf(sequence: number, state: Uint8Array, counts = this.#tally.counts()): PipelineCheckpoint {
-    return { sequence, state, savedAt: Date.now(), counts, answers: this.#answers.save(), deliveries: null };
-  }
-
-  #reportSaving(error: unknown): void {
-    this.#context.report({ level: 'error', message: 'Checkpoint failed', fields: { pipeline: this.id, reason: messageOf(error) } });
+    if (this.isRunning) this.#saver.saveWhenDue();
   }
 
   async checkpoint(): Promise<CheckpointResult> {
@@ -575,7 +556,7 @@ export class HostedPipeline implements IntakeOwner {
             refusal.report = reportOf(given, false);
             return null;
           }
-          return { program: program.text, version: this.#definition.version + 1, updatedAt: Date.now() };
+          return { program: program.text, summary: given.summary, version: this.#definition.version + 1, updatedAt: Date.now() };
         },
       );
       if (refusal.report !== undefined) throw wouldReset(refusal.report);
@@ -612,14 +593,14 @@ export class HostedPipeline implements IntakeOwner {
 
   async #take(reply: SwitchReply, sequence: number, change: Partial<PipelineDefinition>): Promise<void> {
     try {
-      await this.#define(change, this.#checkpointOf(sequence, reply.state));
+      await this.#define(change, this.#saver.checkpointOf(sequence, reply.state));
     } catch (error) {
       this.#intake.settle(false);
       throw error;
     }
     this.#intake.settle(true);
     this.#intake.rebase({ sequence, state: reply.state });
-    this.#summary = reply.summary;
+    if (this.#storage !== null) this.#saver.isStored(sequence);
     this.#tally.stateBytes = reply.state.byteLength;
   }
 
@@ -655,61 +636,9 @@ export class HostedPipeline implements IntakeOwner {
       tenantId: this.tenantId,
       name: this.name,
       status: this.#status,
-      checkpointAgeSeconds: (performance.now() - this.#savedAt) / 1000,
+      checkpointAgeSeconds: this.#saver.ageSeconds,
     };
   }
-}
-
-function newEntry({ body, format, outputs }: InjectRequest, rest: Pick<Entry, 'sequence' | 'time' | 'settle' | 'idempotencyKey'>): Entry {
-  const outputsMax = outputs === false ? limits.outputRingEventsMax : ANSWER_OUTPUTS_MAX;
-  return {
-    ...rest,
-    format,
-    bytes: body,
-    outputsMax,
-    acceptedAt: performance.now(),
-    skip: [],
-    isReady: true,
-    isDropped: false,
-    isReplay: false,
-  };
-}
-
-function tickEntry(sequence: number, time: number): Entry {
-  return {
-    sequence,
-    format: null,
-    bytes: null,
-    time,
-    outputsMax: limits.outputRingEventsMax,
-    acceptedAt: performance.now(),
-    skip: [],
-    isReady: true,
-    isDropped: false,
-    isReplay: false,
-    idempotencyKey: null,
-    settle: null,
-  };
-}
-
-interface Deferred<T> {
-  readonly promise: Promise<T>;
-  readonly settle: { readonly resolve: (value: T) => void; readonly reject: (error: Error) => void };
-}
-
-function deferred<T>(): Deferred<T> {
-  let settle: Deferred<T>['settle'] | undefined;
-  const promise = new Promise<T>((resolve, reject) => {
-    settle = { resolve, reject };
-  });
-  return { promise, settle: settle as Deferred<T>['settle'] };
-}
-
-function digestOf({ body, format, outputs }: InjectRequest): string {
-  return createHash('sha256')
-    .update(`${format} ${outputs !== false} `)
-    .update(body)
-    .digest('base64');
 }
 
 function answerSize({ outputs, errors }: InjectResult): number {

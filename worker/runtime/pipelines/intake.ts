@@ -94,6 +94,15 @@ export class Intake implements SlotOwner {
     return this.#done.length > 0;
   }
 
+  /** The sequence of what came through last; that of the base when nothing has. */
+  get doneUpTo(): number {
+    return this.#done.at(-1)?.sequence ?? this.#base.sequence;
+  }
+
+  get queuedBytes(): number {
+    return this.#queuedBytes;
+  }
+
   get hasWork(): boolean {
     return this.#waiting.length + this.#sent.length > 0;
   }
@@ -288,6 +297,7 @@ export class Intake implements SlotOwner {
 
   /** A state that stands for everything up to its sequence. */
   rebase(base: IntakeBase): void {
+    if (base.sequence < this.#base.sequence) return; // A newer one came meanwhile.
     this.#base = base;
     const kept = this.#done.filter(({ sequence }) => sequence > base.sequence);
     for (const entry of this.#done) if (entry.sequence <= base.sequence) this.#doneBytes -= sizeOf(entry);

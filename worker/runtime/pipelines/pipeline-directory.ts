@@ -86,6 +86,7 @@ export class PipelineDirectory implements Pipelines {
       tenantId,
       name,
       program: program.text,
+      summary: program.summary,
       version: 1,
       labels: labels ?? {},
       createdAt: now,
@@ -93,7 +94,7 @@ export class PipelineDirectory implements Pipelines {
       isStopped: false,
       error: null,
     };
-    return new HostedPipeline(this.#context, definition, { summary: program.summary, ephemeral: ephemeral ?? false });
+    return new HostedPipeline(this.#context, definition, { ephemeral: ephemeral ?? false });
   }
 
   /** @throws CepError `name_taken`, `quota_exceeded`, `validation_error` */

@@ -1,5 +1,5 @@
 import type { InjectFormat, InjectResult } from '../service.ts';
-import type { ProgramText } from '../threads/messages.ts';
+import type { ProgramSummary, ProgramText } from '../threads/messages.ts';
 import type { SavedAnswer } from './idempotency-window.ts';
 
 /** What of a pipeline outlives the process besides its state. */
@@ -8,6 +8,7 @@ export interface PipelineDefinition {
   readonly tenantId: string;
   readonly name: string;
   readonly program: ProgramText;
+  readonly summary: ProgramSummary;
   readonly version: number;
   readonly labels: Readonly<Record<string, string>>;
   readonly createdAt: number;
@@ -73,6 +74,8 @@ export interface RuntimeStorage {
   append(record: LoggedRecord): Promise<void>;
   /** Both or neither. Without a checkpoint those that there are stay. */
   savePipeline(definition: PipelineDefinition, checkpoint: PipelineCheckpoint | null): Promise<void>;
+  /** Inputs behind the newest checkpoint and up to this one were ticks without effect: they need not be done again. */
+  saveIdle(pipelineId: string, upTo: number): Promise<void>;
   /** The state of the newest checkpoint that can be read. */
   readState(pipelineId: string): Promise<{ readonly sequence: number; readonly state: Uint8Array } | undefined>;
   deletePipeline(id: string): Promise<void>;

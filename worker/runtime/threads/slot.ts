@@ -175,7 +175,8 @@ export class Slot {
       return;
     }
     const job = new RecordJob(engine, record, outcome, this.#context.heartbeat);
-    if (text !== null) job.read(text, this.#context.reader);
+    if (record.skip.includes(-1)) outcome.unreadable = 'the request kept the program busy for too long, and was given up';
+    else if (text !== null) job.read(text, this.#context.reader);
     const isThrough = job.slice();
     if (isThrough && engine.settled() === undefined) this.#finish(engine, outcome);
     else return this.#goOn(engine, job, outcome);

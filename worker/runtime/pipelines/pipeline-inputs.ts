@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { limits } from '../../../shared/limits.ts';
+import type { InjectRequest } from '../service.ts';
+import type { Entry } from './intake.ts';
+
+/** Outputs of one request that an answer may hold. */
+export const ANSWER_OUTPUTS_MAX = 100_000;
+
+export function newEntry(
+  { body, format, outputs }: InjectRequest,
+  rest: Pick<Entry, 'sequence' | 'time' | 'settle' | 'idempotencyKey'>,
+): Entry {
+  const outputsMax = outputs === false ? limits.outputRingEventsMax : ANSWER_OUTPUTS_MAX;
+  return {
+    ...rest,
+    format,
+    bytes: body,
+    outputsMax,
+    acceptedAt: performance.now(),
+    skip: [],
+    isReady: true,
+    isDropped: false,
+    isReplay: false,
+  };
+}
+
+export function tickEntry(sequence: number, time: number): Entry {
+  return {
+    sequence,
+    format: null,
+    bytes: null,
+    time,
+    outputsMax: limits.outputRingEventsMax,
+    acceptedAt: performance.now(),
+    skip: [],
+    isReady: true,
+    isDropped: false,
+    isReplay: false,
+    idempotencyKey: null,
+    settle: null,
+  };
+}
+
+export interface Deferred<T> {
+  readonly promise: Promise<T>;
+  readonly settle: { readonly resolve: (value: T) => void; readonly reject: (error: Error) => void };
+}
+
+export function deferred<T>(): Deferred<T> {
+  let settle: Deferred<T>['settle'] | undefined;
+  const promise = new Promise<T>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  return { promise, settle: settle as Deferred<T>['settle'] };
+}
+
+/** What makes two requests the same. */
+export function digestOf({ body, format, outputs }: InjectRequest): string {
+  return createHash('sha256')
+    .update(`${format} ${outputs !== false} `)
+    .update(body)
+    .digest('base64');
+}

@@ -1,0 +1,126 @@
+import type { InjectResult, RuntimeReport } from '../service.ts';
+import type { RecordResult } from '../threads/messages.ts';
+import type { IdempotencyWindow } from './idempotency-window.ts';
+import type { Intake } from './intake.ts';
+import type { PipelineTally } from './pipeline-tally.ts';
+import type { PipelineCheckpoint, PipelineDefinition, RuntimeStorage } from './runtime-storage.ts';
+
+/** A save is due when so much came in, or several times the size of the state, so that saving costs a bounded share of the work. */
+const SAVE_BYTES_MIN = 16 * 1_048_576;
+const SAVE_STATE_FACTOR = 8;
+/** At most one part in so many of the time goes into saving. */
+const SAVE_TIME_SHARE = 20;
+
+export interface SaverOptions {
+  readonly pipelineId: string;
+  readonly storage: RuntimeStorage | null;
+  readonly intervalMs: number;
+  readonly report: (report: RuntimeReport) => void;
+}
+
+export interface SavedParts {
+  readonly intake: Intake;
+  readonly tally: PipelineTally;
+  readonly answers: IdempotencyWindow<InjectResult>;
+  /** Null when the pipeline is gone. */
+  readonly definition: () => PipelineDefinition | null;
+}
+
+/** Saves the state of a pipeline when that is due: to memory, from where a new thread takes it, and to the storage, if there is one. */
+export class PipelineSaver {
+  readonly #options: SaverOptions;
+  readonly #parts: SavedParts;
+  #storedSequence: number;
+  #savedAt = performance.now();
+  #costMs = 0;
+  #isSaving = false;
+  /** Something came through that was no tick, or had an effect. */
+  #hasEffect = false;
+
+  constructor(options: SaverOptions, parts: SavedParts, storedSequence: number) {
+    this.#options = options;
+    this.#parts = parts;
+    this.#storedSequence = storedSequence;
+  }
+
+  /** Of the newest checkpoint in the storage; 0 when there is none. */
+  get storedSequence(): number {
+    return this.#storedSequence;
+  }
+
+  get ageSeconds(): number {
+    return (performance.now() - this.#savedAt) / 1000;
+  }
+
+  /** What came through. */
+  note({ events, unreadable, outputs, deliveries, deadLetters, log }: RecordResult): void {
+    const isQuiet = events === 0 && unreadable === null && outputs.skipped === 0 && outputs.time.length === 0;
+    if (!isQuiet || deliveries.length + deadLetters.length + log.length > 0) this.#hasEffect = true;
+  }
+
+  saveWhenDue(): void {
+    const { intake } = this.#parts;
+    const interval = Math.max(this.#options.intervalMs, SAVE_TIME_SHARE * this.#costMs);
+    if (intake.isChanged && performance.now() - this.#savedAt >= interval) void this.saveOrReport();
+  }
+
+  saveWhenLong(): void {
+    const { intake, tally } = this.#parts;
+    if (intake.doneBytes >= Math.max(SAVE_BYTES_MIN, SAVE_STATE_FACTOR * tally.stateBytes)) void this.saveOrReport();
+  }
+
+  async saveOrReport(): Promise<void> {
+    if (this.#isSaving) return;
+    this.#isSaving = true;
+    try {
+      if (this.#hasEffect) await this.#save();
+      else await this.#saveIdle();
+    } catch (error) {
+      this.report(error);
+    } finally {
+      this.#isSaving = false;
+      this.#savedAt = performance.now();
+    }
+  }
+
+  async #save(): Promise<void> {
+    const started = performance.now();
+    const { intake, tally, definition } = this.#parts;
+    const checkpoint = await intake.save(({ sequence, state, durationMs }) => {
+      this.#costMs = durationMs;
+      tally.stateBytes = state.byteLength;
+      this.#hasEffect = false;
+      return this.checkpointOf(sequence, state);
+    });
+    const current = definition();
+    if (this.#options.storage !== null && current !== null) {
+      await this.#options.storage.savePipeline(current, checkpoint);
+      this.isStored(checkpoint.sequence);
+    }
+    tally.checkpointSeconds = (performance.now() - started) / 1000;
+  }
+
+  /** The storage has a checkpoint of this sequence: the state need not be kept here. */
+  isStored(sequence: number): void {
+    this.#storedSequence = sequence;
+    this.#parts.intake.forgetState(sequence);
+  }
+
+  /** Nothing but ticks without effect came through: the state is what it was. */
+  async #saveIdle(): Promise<void> {
+    const { intake, definition } = this.#parts;
+    const sequence = intake.doneUpTo;
+    if (this.#options.storage !== null && definition() !== null) await this.#options.storage.saveIdle(this.#options.pipelineId, sequence);
+    intake.rebase({ sequence, state: intake.base.state });
+  }
+
+  checkpointOf(sequence: number, state: Uint8Array): PipelineCheckpoint {
+    const { tally, answers } = this.#parts;
+    return { sequence, state, savedAt: Date.now(), counts: tally.counts(), answers: answers.save(), deliveries: null };
+  }
+
+  report(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#options.report({ level: 'error', message: 'Checkpoint failed', fields: { pipeline: this.#options.pipelineId, reason } });
+  }
+}

@@ -1,0 +1,279 @@
+import { Level } from 'level';
+import { CepError } from '../../../shared/errors/error.ts';
+import type { SavedAnswer } from '../pipelines/idempotency-window.ts';
+import type { PipelineCheckpoint, PipelineCounts, PipelineDefinition } from '../pipelines/runtime-storage.ts';
+import type { InjectResult, RuntimeReport } from '../service.ts';
+import type { StoredTenant } from '../tenants/tenant-registry.ts';
+import { seal, unseal } from './sealed-value.ts';
+
+/** Checkpoints kept of each pipeline: the newest, and the one to fall back to. */
+const CHECKPOINTS_KEPT = 2;
+/** Sequences reserved at a time: one synced write for so many inputs. */
+const SEQUENCES_RESERVED = 16_777_216;
+
+type Database = Level<string, Uint8Array>;
+type Change = { readonly type: 'put'; readonly key: string; readonly value: Uint8Array } | { readonly type: 'del'; readonly key: string };
+
+/** What a checkpoint has besides the state. The definition is in it too: where its own record cannot be read, this one serves. */
+interface CheckpointHead {
+  readonly sequence: number;
+  readonly savedAt: number;
+  readonly counts: PipelineCounts;
+  readonly answers: readonly SavedAnswer<InjectResult>[];
+  readonly deliveries: unknown;
+  readonly definition: PipelineDefinition;
+}
+
+export interface StoredPipeline {
+  readonly definition: PipelineDefinition;
+  readonly checkpoint: PipelineCheckpoint | undefined;
+  /** Inputs up to here are nothing but ticks without effect behind the checkpoint. */
+  readonly idleUpTo: number;
+}
+
+/**
+ * Pipelines, tenants and checkpoints in an embedded database. Every value carries a checksum of its own; one that is not as it was
+ * is reported, and the one before it is used. Every change is synced before it counts.
+ */
+export class StateStore {
+  readonly #database: Database;
+  readonly #report: (report: RuntimeReport) => void;
+  /** Sequences of the checkpoints of each pipeline, oldest first. */
+  readonly #kept = new Map<string, number[]>();
+  #writes: Promise<void> = Promise.resolve();
+  #reservedUpTo = 0;
+  #isReserving = false;
+  failures = 0;
+
+  /** @throws CepError `io_error` when it cannot be opened, for example because another process has it open */
+  static async open(folder: string, report: (report: RuntimeReport) => void): Promise<StateStore> {
+    try {
+      return new StateStore(await openDatabase(folder, report), report);
+    } catch (cause) {
+      const isLocked = causes(cause).some((error) => 'code' in error && error.code === 'LEVEL_LOCKED');
+      const reason = isLocked
+        ? 'another process uses it'
+        : causes(cause)
+            .map(({ message }) => message)
+            .join(': ');
+      throw new CepError('io_error', `the state in '${folder}' cannot be opened: ${reason}`, {
+        hint: isLocked
+          ? 'stop the other server, or give this one a state directory of its own'
+          : 'see the runbook: restore the directory from a copy, or start with an empty one',
+        cause,
+      });
+    }
+  }
+
+  private constructor(database: Database, report: (report: RuntimeReport) => void) {
+    this.#database = database;
+    this.#report = report;
+  }
+
+  // ---------------------------------------------------------------------------------------------- numbers
+
+  /** Makes sure that no number given from here on was given before. Returns the first. @throws CepError `storage_unavailable` */
+  async beginSequence(lastInLog: number): Promise<number> {
+    const stored = await this.#read<{ readonly upTo: number }>('meta/sequence');
+    const first = Math.max(stored?.head.upTo ?? 0, lastInLog);
+    await this.#reserve(first + SEQUENCES_RESERVED);
+    return first;
+  }
+
+  /** Called with each number that is given: reserves further ones in good time. */
+  useSequence(sequence: number): void {
+    if (sequence + SEQUENCES_RESERVED / 2 < this.#reservedUpTo || this.#isReserving) return;
+    this.#isReserving = true;
+    this.#reserve(this.#reservedUpTo + SEQUENCES_RESERVED)
+      .catch(() => undefined) // Reported; half of them are left, and the next number tries again.
+      .finally(() => {
+        this.#isReserving = false;
+      });
+  }
+
+  async #reserve(upTo: number): Promise<void> {
+    await this.#change([{ type: 'put', key: 'meta/sequence', value: seal({ upTo }) }]);
+    this.#reservedUpTo = upTo;
+  }
+
+  // ---------------------------------------------------------------------------------------------- tenants
+
+  async saveTenant(tenant: StoredTenant): Promise<void> {
+    const value = seal(tenant);
+    await this.#change([
+      { type: 'put', key: `tenant/${tenant.id}/1`, value },
+      { type: 'put', key: `tenant/${tenant.id}/2`, value },
+    ]);
+  }
+
+  async deleteTenant(id: string): Promise<void> {
+    await this.#change([1, 2].map((copy) => ({ type: 'del', key: `tenant/${id}/${copy}` })));
+  }
+
+  async tenants(): Promise<readonly StoredTenant[]> {
+    const found = new Map<string, StoredTenant>();
+    for (const key of await this.#keys('tenant/')) {
+      const tenant = (await this.#read<StoredTenant>(key))?.head;
+      if (tenant) found.set(tenant.id, tenant);
+    }
+    return [...found.values()].sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+  }
+
+  // ---------------------------------------------------------------------------------------------- pipelines
+
+  /** Both or neither. @throws CepError `storage_unavailable` */
+  async savePipeline(definition: PipelineDefinition, checkpoint: PipelineCheckpoint | null): Promise<void> {
+    const { id } = definition;
+    const changes: Change[] = [{ type: 'put', key: `pipeline/${id}`, value: seal(definition) }];
+    const kept = this.#kept.get(id) ?? [];
+    const old = checkpoint === null ? [] : kept.filter((sequence) => sequence !== checkpoint.sequence).slice(0, -(CHECKPOINTS_KEPT - 1));
+    if (checkpoint !== null)
+      changes.push({ type: 'put', key: checkpointKey(id, checkpoint.sequence), value: sealCheckpoint(checkpoint, definition) });
+    for (const sequence of old) changes.push({ type: 'del', key: checkpointKey(id, sequence) });
+    await this.#change(changes);
+    if (checkpoint === null) return;
+    const left = kept.filter((sequence) => sequence !== checkpoint.sequence && !old.includes(sequence));
+    this.#kept.set(id, [...left, checkpoint.sequence]);
+  }
+
+  /** Nothing but ticks without effect came since the newest checkpoint. */
+  async saveIdle(id: string, upTo: number): Promise<void> {
+    await this.#change([{ type: 'put', key: `idle/${id}`, value: seal({ upTo, checkpoint: this.newestCheckpoint(id) }) }]);
+  }
+
+  async deletePipeline(id: string): Promise<void> {
+    const keys = [`pipeline/${id}`, `idle/${id}`, ...(this.#kept.get(id) ?? []).map((sequence) => checkpointKey(id, sequence))];
+    await this.#change(keys.map((key) => ({ type: 'del', key })));
+    this.#kept.delete(id);
+  }
+
+  newestCheckpoint(id: string): number {
+    return this.#kept.get(id)?.at(-1) ?? 0;
+  }
+
+  oldestCheckpoint(id: string): number {
+    const kept = this.#kept.get(id) ?? [];
+    return kept.length < CHECKPOINTS_KEPT ? 0 : (kept[0] ?? 0);
+  }
+
+  /** The newest checkpoint that can be read. */
+  async readCheckpoint(id: string): Promise<(PipelineCheckpoint & { readonly definition: PipelineDefinition }) | undefined> {
+    for (const sequence of [...(this.#kept.get(id) ?? [])].reverse()) {
+      const found = await this.#read<CheckpointHead>(checkpointKey(id, sequence));
+      if (found) return { ...found.head, state: found.body };
+    }
+    return undefined;
+  }
+
+  async pipelines(): Promise<readonly StoredPipeline[]> {
+    await this.#findCheckpoints();
+    const ids = new Set([...(await this.#keys('pipeline/')).map((key) => key.slice('pipeline/'.length)), ...this.#kept.keys()]);
+    const found: StoredPipeline[] = [];
+    for (const id of ids) {
+      const pipeline = await this.#pipeline(id);
+      if (pipeline) found.push(pipeline);
+    }
+    return found.sort((a, b) => a.definition.createdAt - b.definition.createdAt || (a.definition.id < b.definition.id ? -1 : 1));
+  }
+
+  async #pipeline(id: string): Promise<StoredPipeline | undefined> {
+    const checkpoint = await this.readCheckpoint(id);
+    const definition = (await this.#read<PipelineDefinition>(`pipeline/${id}`))?.head ?? checkpoint?.definition;
+    if (definition === undefined) return undefined;
+    const idle = (await this.#read<{ readonly upTo: number; readonly checkpoint: number }>(`idle/${id}`))?.head;
+    const isOfThis = idle !== undefined && idle.checkpoint === (checkpoint?.sequence ?? 0);
+    return { definition, checkpoint, idleUpTo: isOfThis ? idle.upTo : 0 };
+  }
+
+  async #findCheckpoints(): Promise<void> {
+    for (const key of await this.#keys('checkpoint/')) {
+      const [, id = '', sequence = ''] = key.split('/');
+      this.#kept.set(id, [...(this.#kept.get(id) ?? []), Number(sequence)]);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#database.close();
+  }
+
+  // ---------------------------------------------------------------------------------------------- values
+
+  #keys(prefix: string): Promise<string[]> {
+    return this.#database.keys({ gte: prefix, lt: `${prefix}\uffff` }).all();
+  }
+
+  /** Undefined when there is none, or none that can be trusted: that is reported. */
+  async #read<T>(key: string): Promise<{ readonly head: T; readonly body: Uint8Array } | undefined> {
+    const sealed = await this.#database.get(key).catch((error: unknown) => this.#reportCorrupt(key, error));
+    if (sealed === undefined) return undefined;
+    return unseal<T>(sealed) ?? this.#reportCorrupt(key, new Error('its checksum does not fit'));
+  }
+
+  #reportCorrupt(key: string, error: unknown): undefined {
+    this.failures++;
+    this.#report({ level: 'error', message: 'Corrupt record in the state store', fields: { key, reason: messageOf(error) } });
+    return undefined;
+  }
+
+  /** One after the other, so that of two changes of one key the later counts. */
+  #change(changes: readonly Change[]): Promise<void> {
+    const written = this.#writes.then(() => this.#write(changes));
+    this.#writes = written.catch(() => undefined);
+    return written;
+  }
+
+  async #write(changes: readonly Change[]): Promise<void> {
+    try {
+      await this.#database.batch([...changes], { sync: true });
+    } catch (cause) {
+      this.failures++;
+      const reason = causes(cause)
+        .map(({ message }) => message)
+        .join(': ');
+      throw new CepError('storage_unavailable', `the state directory does not take the change: ${reason}`, {
+        hint: 'see whether its disk is full',
+        retryAfterSeconds: 5,
+        cause,
+      });
+    }
+  }
+}
+
+function checkpointKey(id: string, sequence: number): string {
+  return `checkpoint/${id}/${String(sequence).padStart(16, '0')}`;
+}
+
+function sealCheckpoint(checkpoint: PipelineCheckpoint, definition: PipelineDefinition): Buffer {
+  const { sequence, savedAt, counts, answers, deliveries, state } = checkpoint;
+  return seal({ sequence, savedAt, counts, answers, deliveries, definition } satisfies CheckpointHead, state);
+}
+
+/** A database that is damaged is repaired as far as that goes; the checksums of the values say what is left of it. */
+async function openDatabase(folder: string, report: (report: RuntimeReport) => void): Promise<Database> {
+  const open = async (): Promise<Database> => {
+    const database = new Level<string, Uint8Array>(folder, { keyEncoding: 'utf8', valueEncoding: 'view' });
+    await database.open();
+    return database;
+  };
+  try {
+    return await open();
+  } catch (error) {
+    if (!causes(error).some((one) => 'code' in one && one.code === 'LEVEL_CORRUPTION')) throw error;
+    report({ level: 'error', message: 'State store repaired', fields: { folder, reason: messageOf(error) } });
+    await (Level as unknown as { repair(location: string): Promise<void> }).repair(folder);
+    return open();
+  }
+}
+
+/** An error and what caused it, outermost first. */
+function causes(error: unknown): Error[] {
+  return error instanceof Error ? [error, ...causes(error.cause)] : [];
+}
+
+function messageOf(error: unknown): string {
+  return (
+    causes(error)
+      .map(({ message }) => message)
+      .join(': ') || String(error)
+  );
+}
