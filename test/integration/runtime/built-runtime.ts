@@ -1,0 +1,34 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** A program of this folder, bundled with the engine threads as the product is, so that a process of it starts at once. */
+export interface BuiltProgram {
+  readonly path: string;
+  remove(): void;
+}
+
+export async function buildProgram(name: string): Promise<BuiltProgram> {
+  const cache = join(root, 'node_modules/.cache');
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, 'built-'));
+  await build({
+    absWorkingDir: root,
+    entryPoints: {
+      main: join(root, `test/integration/runtime/${name}.ts`),
+      'engine-worker': join(root, 'worker/runtime/threads/engine-worker.ts'),
+    },
+    outdir: folder,
+    bundle: true,
+    splitting: true,
+    packages: 'external',
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    logLevel: 'silent',
+  });
+  return { path: join(folder, 'main.js'), remove: () => rmSync(folder, { recursive: true, force: true }) };
+}

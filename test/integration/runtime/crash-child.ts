@@ -1,0 +1,63 @@
+import { createRuntime } from '../../../worker/runtime/runtime.ts';
+
+/**
+ * A process that is killed: injects durable events, each under its own idempotency key, and says on standard output what it knows.
+ * Arguments: state directory, first new number, comma-separated numbers whose answer was never seen.
+ */
+const [stateDir = '', first = '1', unanswered = ''] = process.argv.slice(2);
+const TENANT = 'default';
+const LANES = 8;
+
+const program = `event Tx:
+  n: int
+
+stream Seen = Tx
+  .partition_by(n)
+  .aggregate(n: last(n), times: count())
+  .emit(n: n, times: times)
+
+stream Second = Tx
+  .window(1s)
+  .aggregate(count: count())
+  .emit(count: count)
+`;
+
+/** Standard output is a pipe, which Node writes to before it goes on. */
+const say = (...words: unknown[]): void => void process.stdout.write(`${words.join(' ')}\n`);
+
+const runtime = await createRuntime({
+  stateDir,
+  engineThreads: 1,
+  checkpointIntervalMs: 150,
+  report: ({ level, message, fields }) => (level === 'info' ? undefined : say('report', message, JSON.stringify(fields))),
+});
+await runtime.start();
+const { pipelines } = runtime;
+const known = pipelines.list(TENANT, { limit: 1, offset: 0 }).pipelines[0];
+const id = known?.id ?? (await pipelines.deploy(TENANT, { name: 'counter', source: program })).pipeline.id;
+const cursor = pipelines.follow(TENANT, id, { after: 0, onReadable: () => readOutputs(), onEnd: () => undefined });
+
+function readOutputs(): void {
+  for (const output of cursor.read(10_000).outputs) {
+    const { n, times } = JSON.parse(output.fieldsJson) as { n?: number; times?: number };
+    if (n !== undefined) say('output', n, times, output.id);
+  }
+}
+
+say('ready', id);
+
+const retries = unanswered === '' ? [] : unanswered.split(',').map(Number);
+let next = Number(first);
+const takeNumber = (): number => retries.shift() ?? next++;
+
+async function lane(): Promise<never> {
+  for (;;) {
+    const n = takeNumber();
+    say('send', n);
+    const body = new TextEncoder().encode(JSON.stringify({ event_type: 'Tx', fields: { n } }));
+    await pipelines.inject(TENANT, id, { body, format: 'event', durable: true, idempotencyKey: `key ${n}` });
+    say('answer', n);
+  }
+}
+
+await Promise.all(Array.from({ length: LANES }, lane));
