@@ -6,6 +6,7 @@ import type { Plan } from '../../shared/language/plan/plan.ts';
 import { compiledBackend } from '../../worker/engine/compile/compiled-backend.ts';
 import { createEngine } from '../../worker/engine/create-engine.ts';
 import type { Engine, EngineHost } from '../../worker/engine/engine.ts';
+import { fuse } from '../../worker/engine/fusion/fuse.ts';
 import { Answers } from '../../worker/runtime/answers.ts';
 import { loadModels, type Models } from '../../worker/runtime/inference/onnx.ts';
 import { counted } from '../counts.ts';
@@ -84,7 +85,7 @@ export class Simulation {
       ...(models && { score: (request) => models.score(request) }),
       deliver: (answer) => this.#engine.answer(answer),
     });
-    this.#engine = createEngine(options.plan, this.#host(), { strictEvents: options.strict, backend: compiledBackend });
+    this.#engine = createEngine(options.plan, this.#host(), { strictEvents: options.strict, backend: compiledBackend, fuse });
     const { lines, saved } = this.#open();
     this.#lines = lines;
     this.#problems = new EventProblems(options.eventsPath, (text) => view.note(text), saved?.totals.problems);
