@@ -12,6 +12,7 @@ import type { MicroCase } from './micro/case.ts';
 import { microCases } from './micro/cases.ts';
 import { MicroBench } from './micro-bench.ts';
 import { type BenchOptions, chosen, readOptions, USAGE, UsageError } from './options.ts';
+import { publish } from './published.ts';
 import { microCheck, scenarioCheck } from './quick-checks.ts';
 import { type BenchReport, reportText } from './report.ts';
 import { measureInRounds, runSideBySide, succeeded } from './rounds.ts';
@@ -44,7 +45,8 @@ async function main(args: readonly string[]): Promise<number> {
     const options = readOptions(args);
     const report = await reportOf(options, work);
     print(options.json ? JSON.stringify(report, null, 2) : reportText(report));
-    return isFailed(report) ? 1 : 0;
+    if (options.publish) publish(report);
+    return isFailed(report, options.gates) ? 1 : 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     process.stderr.write(`${error.message}\n\n${USAGE}`);
@@ -55,35 +57,14 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 function reportOf(options: BenchOptions, work: string): Promise<BenchReport> {
-  if (options.gates) return benchGates(options);
-  if (options.quick && options.against === undefined) return checkQuickly(options, work);
+  if (options.quick && !options.gates && options.against === undefined) return checkQuickly(options, work);
   return options.against === undefined ? bench(options, work) : benchAgainst(options, options.against, work);
 }
 
-function isFailed({ against, gates, pairs, failures }: BenchReport): boolean {
-  return failures.length > 0 || (against?.slower ?? []).length > 0 || [...gates, ...pairs].some(({ verdict }) => verdict === 'FAIL');
-}
-
-async function benchGates(options: BenchOptions): Promise<BenchReport> {
-  const { names, events, rounds, clock, quick, record } = options;
-  const picked = chosen(
-    scenarios.map((scenario) => ({ ...scenario, group: 'scenarios' })),
-    names,
-  );
-  const setup = { build: await buildCheckout(ROOT), events, clock, record, runs: quick ? 1 : GATE_RUNS };
-  const gates = picked.map((scenario) => new ScenarioGate(scenario, setup));
-  const { calibrations, failures } = await measureInRounds(gates, rounds, say);
-  const measured = succeeded(gates, failures);
-  if (record) for (const gate of measured) recordExpected(gate.name, gate.events, gate.totals);
-  const all = measured.flatMap(({ circumstances }) => circumstances);
-  return {
-    ...circumstances(options),
-    ...NOTHING_MEASURED,
-    noisy: noisyRounds(calibrations),
-    failures,
-    gates: measured.map((gate) => gate.figures(all)),
-    pairs: pairFigures(measured),
-  };
+/** Whether something could not be measured, or was judged and is not good enough. */
+function isFailed({ against, failures, gates, pairs, micro, service }: BenchReport, isJudged: boolean): boolean {
+  const judged = isJudged ? [...gates, ...pairs, ...micro, ...service] : [];
+  return failures.length > 0 || (against?.slower ?? []).length > 0 || judged.some(({ verdict }) => verdict === 'FAIL');
 }
 
 async function checkQuickly(options: BenchOptions, work: string): Promise<BenchReport> {
@@ -104,15 +85,23 @@ async function bench(options: BenchOptions, work: string): Promise<BenchReport> 
   const tried = tasks.map(({ make }) => make({ build, work, options }));
   const { calibrations, failures } = await measureInRounds(tried, options.rounds, say);
   const made = succeeded(tried, failures);
+  const gates = made.filter((one) => one instanceof ScenarioGate);
   const scenarioBenches = made.filter((one) => one instanceof ScenarioBench);
-  if (options.record) for (const one of scenarioBenches) recordExpected(one.name, one.events, one.expected);
+  if (options.record) {
+    for (const one of scenarioBenches) recordExpected(one.name, one.events, one.expected);
+    for (const one of gates) recordExpected(one.name, one.events, one.totals);
+  }
+  const micro = made.filter((one) => one instanceof MicroBench);
+  const all = gates.flatMap(({ circumstances }) => circumstances);
   return {
     ...circumstances(options),
     ...NOTHING_MEASURED,
     noisy: noisyRounds(calibrations),
     failures,
+    gates: gates.map((gate) => gate.figures(all)),
+    pairs: [...pairFigures(gates), ...pairFigures(micro)],
     scenarios: scenarioBenches.map((one) => one.figures()),
-    micro: made.flatMap((one) => (one instanceof MicroBench ? [one.figures()] : [])),
+    micro: micro.map((one) => one.figures()),
     service: made.flatMap((one) => (one instanceof ServiceBench ? [one.figures()] : [])),
   };
 }
@@ -145,14 +134,15 @@ interface TaskSetup {
 interface Task {
   readonly name: string;
   readonly group: string;
-  readonly make: (setup: TaskSetup) => ScenarioBench | MicroBench | ServiceBench;
+  readonly make: (setup: TaskSetup) => ScenarioGate | ScenarioBench | MicroBench | ServiceBench;
 }
 
 function allTasks(): Task[] {
   const ofScenario = (scenario: Scenario): Task => ({
     name: scenario.name,
     group: 'scenarios',
-    make: ({ build, work, options: { events, record, clock } }) => {
+    make: ({ build, work, options: { gates, events, record, clock, quick } }) => {
+      if (gates) return new ScenarioGate(scenario, { build, events, clock, record, runs: quick ? 1 : GATE_RUNS });
       const setup = { build, work, events: eventsOf(scenario, events), runs: WARM_RUNS, clock };
       return record ? new ScenarioBench(scenario, setup, null) : new ScenarioBench(scenario, setup);
     },
@@ -160,7 +150,7 @@ function allTasks(): Task[] {
   const ofMicro = (micro: MicroCase): Task => ({
     name: micro.name,
     group: 'micro',
-    make: ({ build, options: { clock } }) => new MicroBench(micro, { build, clock }),
+    make: ({ build, options: { clock, gates } }) => new MicroBench(micro, { build, clock, withReference: !gates }),
   });
   const ofService = (one: ServiceCase): Task => ({
     name: one.name,

@@ -35,9 +35,11 @@ export interface MicroSummary {
 export interface MicroSetup {
   readonly build: Build;
   readonly clock: Clock;
+  /** The reference evaluator is slow, so it may be left out. */
+  readonly withReference: boolean;
 }
 
-/** The reference evaluator is slow: only its speed is measured, over a share of the events. */
+/** Share of the events that the reference evaluator is given. */
 const REFERENCE_SCALE = 0.1;
 
 /** A case in memory: the bound and the engine by each of its doors, each in a process of its own, in turn. */
@@ -56,7 +58,7 @@ export class MicroBench implements Measured {
   async measure(): Promise<void> {
     const modes: Mode[] = ['push', 'bound', 'enter'];
     if (this.#figures.push.length % 2 === 1) modes.reverse();
-    modes.push('reference');
+    if (this.#setup.withReference) modes.push('reference');
     for (const mode of modes) {
       const scale = mode === 'reference' ? REFERENCE_SCALE : 1;
       const { data } = await runForJson<MicroFigures | null>(this.#setup.build.process('micro'), [this.name, mode, String(scale)]);
@@ -64,8 +66,8 @@ export class MicroBench implements Measured {
     }
   }
 
-  /** Nanoseconds per event by the faster door, round by round. */
-  get nsPerEvent(): readonly number[] {
+  /** By the faster door, round by round. */
+  get perEvent(): readonly number[] {
     return this.#nsOf(this.#fasterDoor());
   }
 
@@ -84,7 +86,7 @@ export class MicroBench implements Measured {
       boundRate: rate('bound'),
       push: share('push'),
       enter: enter.length > 0 ? share('enter') : null,
-      timesReference: reference.length > 0 ? spreadOf(ratiosOf(this.#nsOf('reference'), this.nsPerEvent)) : null,
+      timesReference: reference.length > 0 ? spreadOf(ratiosOf(this.#nsOf('reference'), this.perEvent)) : null,
       gate: MICRO_GOAL.gate,
       target: MICRO_GOAL.target,
       verdict: verdictOf(judged.median, MICRO_GOAL),

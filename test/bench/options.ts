@@ -2,7 +2,8 @@ import { parseArgs } from 'node:util';
 
 export const USAGE = `usage: npm run bench -- [gates] [name ...] [options]
 
-  gates           how scenarios stand to the same work by hand, cold, and to what they must come to; ends with 1 when one fails
+  gates           judges: scenarios by their cold speed as a share of the same work by hand; other cases where they are named;
+                  ends with 1 when one fails
   name            scenarios, micro cases or groups (scenarios, micro, service); a part of a name is enough, of a number its start
   --quick         small files, one round: holds counts and checksums to what is expected, its times mean nothing
   --events N      events of each scenario [1000000]
@@ -11,6 +12,7 @@ export const USAGE = `usage: npm run bench -- [gates] [name ...] [options]
   --cpu           warm runs by processor time: steadier beside other work, blind to waiting
   --json          figures as one JSON object
   --record        keeps counts and checksums of this run as what is expected
+  --publish       writes the figures of this run into docs/performance.md
 `;
 
 /** By which clock warm runs are measured. */
@@ -27,6 +29,7 @@ export interface BenchOptions {
   readonly clock: Clock;
   readonly json: boolean;
   readonly record: boolean;
+  readonly publish: boolean;
 }
 
 /** A mistake in the arguments. */
@@ -39,11 +42,14 @@ const ROUNDS = 5;
 /** @throws UsageError */
 export function readOptions(args: readonly string[]): BenchOptions {
   const { values, positionals } = parse(args);
-  const { quick = false, against, cpu = false, json = false, record = false } = values;
+  if (values.publish && (values.quick || values.against !== undefined)) {
+    throw new UsageError('--publish is of whole measurements: leave out --quick and --against');
+  }
+  const { quick = false, against, cpu = false, json = false, record = false, publish = false } = values;
   const gates = positionals[0] === 'gates';
   return {
     gates,
-    names: gates ? positionals.slice(1) : positionals,
+    names: gates ? gateNames(positionals.slice(1)) : positionals,
     quick,
     events: numberOf('--events', values.events, quick ? EVENTS_QUICK : EVENTS),
     rounds: numberOf('--rounds', values.rounds, quick ? 1 : ROUNDS),
@@ -51,7 +57,13 @@ export function readOptions(args: readonly string[]): BenchOptions {
     clock: cpu ? 'cpu' : 'wall',
     json,
     record,
+    publish,
   };
+}
+
+/** Without names the scenarios are judged. */
+function gateNames(names: readonly string[]): readonly string[] {
+  return names.length === 0 ? ['scenarios'] : names;
 }
 
 function parse(args: readonly string[]): ReturnType<typeof parseArgs<typeof config>> {
@@ -72,6 +84,7 @@ const config = {
     cpu: { type: 'boolean' },
     json: { type: 'boolean' },
     record: { type: 'boolean' },
+    publish: { type: 'boolean' },
   },
 } as const;
 

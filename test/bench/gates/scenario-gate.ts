@@ -85,8 +85,12 @@ export class ScenarioGate implements Measured {
     return this.#expected;
   }
 
-  /** Cold, milliseconds, round by round. */
-  get coldMs(): readonly number[] {
+  /** Cold, round by round. */
+  get perEvent(): readonly number[] {
+    return this.#coldMs.map((ms) => (ms * 1e6) / this.#setup.events);
+  }
+
+  get #coldMs(): readonly number[] {
     return this.#engine.map((run) => coldTime(run, this.#setup.clock));
   }
 
@@ -96,13 +100,13 @@ export class ScenarioGate implements Measured {
     const bound = this.#bound.map((run) => coldTime(run, clock));
     const withLoad = this.#engine.map((run) => coldTime(run, clock) + loadTime(run, clock));
     const warm = (runs: readonly RunFigures[]): number[] => runs.map((run) => lastTime(run, clock));
-    const cold = spreadOf(ratiosOf(bound, this.coldMs));
+    const cold = spreadOf(ratiosOf(bound, this.#coldMs));
     const { gate, target } = goalOfScenario(this.name);
     return {
       name: this.name,
       events,
       outputs: this.totals.outputs,
-      engineMs: spreadOf(this.coldMs),
+      engineMs: spreadOf(this.#coldMs),
       boundMs: spreadOf(bound),
       cold,
       coldWithLoad: spreadOf(ratiosOf(bound, withLoad)),

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { goalOfScenario, pairGoals, verdictOf } from '../../bench/gates/goals.ts';
 import { type Circumstances, noisyCount } from '../../bench/gates/noise.ts';
 import { pairFigures } from '../../bench/gates/pair-gate.ts';
+import { microCases } from '../../bench/micro/cases.ts';
 import { scenarios } from '../../bench/scenarios.ts';
 
 describe('the goals', () => {
@@ -11,7 +12,7 @@ describe('the goals', () => {
   });
 
   it('compare scenarios that exist', () => {
-    const names = scenarios.map(({ name }) => name);
+    const names = [...scenarios, ...microCases].map(({ name }) => name);
     expect(names).toContain('01-filter');
     for (const { name, than } of pairGoals) expect(names).toEqual(expect.arrayContaining([name, than]));
   });
@@ -33,10 +34,10 @@ describe('the verdict', () => {
 });
 
 describe('scenarios beside each other', () => {
-  it('are compared per event and round by round', () => {
+  it('are compared round by round', () => {
     const [pair] = pairFigures([
-      { name: '08-open-runs', events: 500, coldMs: [10, 200] },
-      { name: '07-sequence', events: 1_000, coldMs: [18, 320] },
+      { name: '08-open-runs', perEvent: [20, 400] },
+      { name: '07-sequence', perEvent: [18, 320] },
     ]);
     expect(pair).toMatchObject({ name: '08-open-runs', than: '07-sequence', gate: 0.9, verdict: 'FAIL' });
     expect(pair?.ratio.max).toBeCloseTo(0.9);
@@ -44,7 +45,7 @@ describe('scenarios beside each other', () => {
   });
 
   it('are left out when one of the two was not measured', () => {
-    expect(pairFigures([{ name: '08-open-runs', events: 1, coldMs: [1] }])).toEqual([]);
+    expect(pairFigures([{ name: '08-open-runs', perEvent: [1] }])).toEqual([]);
   });
 });
 

@@ -14,6 +14,7 @@ describe('the options of a benchmark', () => {
       clock: 'wall',
       json: false,
       record: false,
+      publish: false,
     });
   });
 
@@ -24,7 +25,14 @@ describe('the options of a benchmark', () => {
 
   it('judge everything that is named behind the word gates', () => {
     expect(readOptions(['gates', '01', '--rounds', '1'])).toMatchObject({ gates: true, names: ['01'], rounds: 1 });
+    expect(readOptions(['gates'])).toMatchObject({ gates: true, names: ['scenarios'] });
     expect(readOptions(['01', 'gates'])).toMatchObject({ gates: false, names: ['01', 'gates'] });
+  });
+
+  it('publish whole measurements alone', () => {
+    expect(readOptions(['gates', '--publish'])).toMatchObject({ publish: true });
+    expect(() => readOptions(['--quick', '--publish'])).toThrow(UsageError);
+    expect(() => readOptions(['--publish', '--against', 'x'])).toThrow(UsageError);
   });
 
   it.each([['--events', '0'], ['--rounds', 'many'], ['--slow']])('refuse %s %s', (...args) => {
