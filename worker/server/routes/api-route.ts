@@ -33,13 +33,14 @@ export function wireError(error: CepError): CepError {
 
 function detailsWire(details: unknown): unknown {
   if (Array.isArray(details) && details.every(isDiagnostic)) return details.map(diagnosticWire);
-  return isReloadReport(details) ? reloadWire(details) : details;
+  return isReloadReport(details) ? reloadWire({ ...details, warnings: details.warnings ?? [] }) : details;
 }
 
 function isDiagnostic(value: unknown): value is ProgramDiagnostic {
   return typeof value === 'object' && value !== null && 'severity' in value && 'endLine' in value;
 }
 
-function isReloadReport(value: unknown): value is ReloadReport {
+/** What a reload would do: a report, which has no warnings when it is the reason of a refusal. */
+function isReloadReport(value: unknown): value is Omit<ReloadReport, 'warnings'> & Partial<Pick<ReloadReport, 'warnings'>> {
   return typeof value === 'object' && value !== null && 'reloaded' in value && 'preserved' in value;
 }

@@ -1,0 +1,233 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hot, reading, Service } from './service.ts';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await Service.start();
+});
+
+afterAll(() => service.close());
+
+const lines = { 'content-type': 'application/x-ndjson' };
+const typed = 'event A:\n    n: int\n    f: float\n    s: str\n    b: bool\n\nstream S = A.emit(n: n, f: f, s: s, b: b)\n';
+const good = { n: 1, f: 2.5, s: 'x', b: true };
+
+describe('POST /events', () => {
+  it('answers {accepted, output_events} with the outputs that this event caused', async () => {
+    const path = await service.deploy(hot);
+    const { status, body } = await service.post(`${path}/events`, reading(31.5, { timestamp: 1_700_000_000_000 }));
+    expect([status, body]).toEqual([
+      200,
+      { accepted: true, output_events: [{ event_type: 'Hot', timestamp: 1_700_000_000_000, fields: { sensor: 'a', value: 31.5 } }] },
+    ]);
+    expect((await service.post(`${path}/events`, reading(1))).body).toEqual({ accepted: true, output_events: [] });
+  });
+
+  it.each([
+    [1_700_000_000_000, 1_700_000_000_000],
+    ['2023-11-14T22:13:20Z', 1_700_000_000_000],
+    ['2023-11-14T23:13:20.5+01:00', 1_700_000_000_500],
+  ])('takes the timestamp %o and answers epoch ms', async (timestamp, expected) => {
+    const { body } = await service.post(`${await service.deploy(hot)}/events`, reading(40, { timestamp }));
+    expect(body.output_events[0].timestamp).toBe(expected);
+  });
+
+  it.each([
+    ['n', '1'],
+    ['n', 1.5],
+    ['n', 2 ** 53],
+    ['f', 'x'],
+    ['s', 5],
+    ['b', 1],
+    ['b', 'true'],
+  ])('answers a wrong %s, %o, with 400 invalid_event that names the field', async (field, value) => {
+    const path = await service.deploy(typed);
+    const answer = await service.post(`${path}/events`, { event_type: 'A', fields: { ...good, [field]: value } });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_event', details: { field } } });
+    expect(answer.body.error).toContain(`\`${field}\``);
+    expect((await service.get(path)).body.events_processed).toBe(0);
+  });
+
+  it.each([
+    ['{"event_type": "A"}'],
+    ['{"fields": {}}'],
+    ['{"event_type": 5, "fields": {}}'],
+    ['{"event_type": "A", "fields": []}'],
+    ['{"event_type": "A", "fields": {}, "timestamp": "yesterday"}'],
+    ['[]'],
+    ['null'],
+    ['{"event_type": "A", "fields": {"n": 1e400}}'],
+  ])('answers %s with 400 invalid_event', async (body) => {
+    expect(await service.post(`${await service.deploy(typed)}/events`, body)).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_event' },
+    });
+  });
+
+  it.each(['', '{', 'event_type=A', '{"event_type": "A", "fields": {}} x'])('answers %o with 400', async (body) => {
+    expect((await service.post(`${await service.deploy(typed)}/events`, body)).status).toBe(400);
+  });
+
+  it('takes a field named __proto__ as data', async () => {
+    const path = await service.deploy('stream S = Odd.emit(all: to_string(__proto__))\n');
+    const { status } = await service.post(
+      `${path}/events`,
+      '{"event_type": "Odd", "fields": {"__proto__": {"polluted": 1}, "constructor": 2}}',
+    );
+    expect(status).toBe(200);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+
+  it('counts an event of a type that no stream names as processed', async () => {
+    const path = await service.deploy(hot);
+    expect((await service.post(`${path}/events`, { event_type: 'Unheard', fields: {} })).body).toEqual({
+      accepted: true,
+      output_events: [],
+    });
+    expect((await service.get(path)).body.events_processed).toBe(1);
+  });
+
+  it('counts refused events as invalid', async () => {
+    const path = await service.deploy(hot);
+    await service.post(`${path}/events`, reading('x'));
+    expect((await service.get(`${path}/metrics`)).body).toMatchObject({ events_invalid: 1, events_processed: 0 });
+  });
+});
+
+describe('POST /events-batch', () => {
+  it('takes the good events and reports the others by index', async () => {
+    const path = await service.deploy(hot);
+    const { status, body } = await service.post(`${path}/events-batch`, {
+      events: [reading(40), reading('x'), 7, reading(50), { event_type: 'Reading' }, null],
+    });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ accepted: 2, rejected: 4 });
+    expect(body.errors.map(({ index, code }: { index: number; code: string }) => [index, code])).toEqual(
+      [1, 2, 4, 5].map((index) => [index, 'invalid_event']),
+    );
+    expect(body.output_events.map(({ fields }: { fields: { value: number } }) => fields.value)).toEqual([40, 50]);
+    expect(body.processing_time_us).toBeGreaterThan(0);
+  });
+
+  it('leaves the outputs out with ?outputs=false', async () => {
+    const path = await service.deploy(hot);
+    const { body } = await service.post(`${path}/events-batch?outputs=false`, { events: [reading(40)] });
+    expect(Object.keys(body)).toEqual(['accepted', 'rejected', 'errors', 'processing_time_us']);
+    expect((await service.get(path)).body.output_events_emitted).toBe(1);
+  });
+
+  it.each([
+    ['fields under fields', JSON.stringify(reading(40))],
+    ['fields under data', '{"event_type":"Reading","data":{"sensor":"a","value":40}}'],
+    ['fields at the top', '{"event_type":"Reading","sensor":"a","value":40}'],
+  ])('takes lines of JSON with %s', async (_what, line) => {
+    const path = await service.deploy(hot);
+    const { body } = await service.post(`${path}/events-batch`, `${line}\n${line}\n`, { headers: lines });
+    expect(body).toMatchObject({ accepted: 2, rejected: 0 });
+    expect(body.output_events).toHaveLength(2);
+  });
+
+  it('reports a line that cannot be read by its index', async () => {
+    const path = await service.deploy(hot);
+    const { body } = await service.post(
+      `${path}/events-batch`,
+      `${JSON.stringify(reading(40))}\n{"event_type"\n${JSON.stringify(reading(50))}`,
+      { headers: lines },
+    );
+    expect(body).toMatchObject({ accepted: 2, rejected: 1, errors: [{ index: 1, code: 'invalid_event' }] });
+  });
+
+  it.each(['{"events": {}}', '{}', '[]', '{"events": [}', ''])('answers %o with 400', async (body) => {
+    expect((await service.post(`${await service.deploy(hot)}/events-batch`, body)).status).toBe(400);
+  });
+
+  it('takes no events at all', async () => {
+    const { body } = await service.post(`${await service.deploy(hot)}/events-batch`, { events: [] });
+    expect(body).toMatchObject({ accepted: 0, rejected: 0, errors: [], output_events: [] });
+  });
+
+  it('keeps the order of events over requests that come one after the other', async () => {
+    const path = await service.deploy('event A:\n    n: int\n\nstream S = A.emit(n: n)\n');
+    const batches = Array.from({ length: 20 }, (_, batch) =>
+      Array.from({ length: 50 }, (_, i) => ({ event_type: 'A', fields: { n: batch * 50 + i } })),
+    );
+    const seen: number[] = [];
+    for (const events of batches) {
+      const { body } = await service.post(`${path}/events-batch`, { events });
+      seen.push(...body.output_events.map(({ fields }: { fields: { n: number } }) => fields.n));
+    }
+    expect(seen).toEqual(Array.from({ length: 1_000 }, (_, n) => n));
+  });
+});
+
+describe('the limits of an event', () => {
+  it.each([
+    ['1,024 fields', (n: number) => ({ ...Object.fromEntries(Array.from({ length: n }, (_, i) => [`f${i}`, i])) }), 1_024],
+    ['a string of 256 KiB', (n: number) => ({ s: 'x'.repeat(n) }), 262_144],
+    ['a depth of 32', (n: number) => ({ a: JSON.parse(`${'['.repeat(n - 1)}1${']'.repeat(n - 1)}`) }), 32],
+  ])('are %s', async (_what, fields, max) => {
+    const path = await service.deploy('stream S = Wide.emit(done: true)\n');
+    expect((await service.post(`${path}/events`, { event_type: 'Wide', fields: fields(max) })).status).toBe(200);
+    expect(await service.post(`${path}/events`, { event_type: 'Wide', fields: fields(max + 1) })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_event' },
+    });
+  });
+});
+
+describe('?durable=true', () => {
+  it('without a state directory is 409 not_durable, and nothing is accepted', async () => {
+    const path = await service.deploy(hot);
+    for (const [action, body] of [
+      ['events', reading(40)],
+      ['events-batch', { events: [reading(40)] }],
+    ] as const) {
+      expect(await service.post(`${path}/${action}?durable=true`, body)).toMatchObject({ status: 409, body: { code: 'not_durable' } });
+    }
+    expect((await service.get(path)).body.events_processed).toBe(0);
+  });
+
+  it('with one answers once the events are on disk', async () => {
+    const stateDir = await mkdtemp(join(tmpdir(), 'cep-contract-'));
+    const durable = await Service.start({ stateDir });
+    try {
+      const path = await durable.deploy(hot);
+      expect((await durable.post(`${path}/events-batch?durable=true`, { events: [reading(40)] })).body).toMatchObject({ accepted: 1 });
+      expect((await durable.post(`${path}/events?durable=true`, reading(41))).body).toMatchObject({ accepted: true });
+    } finally {
+      await durable.close();
+      await rm(stateDir, { recursive: true });
+    }
+  });
+});
+
+describe('strict events', () => {
+  it('make an incomplete event invalid', async () => {
+    const strict = await Service.start({ strictEvents: true });
+    try {
+      const path = await strict.deploy(hot);
+      expect(await strict.post(`${path}/events`, { event_type: 'Reading', fields: { value: 40 } })).toMatchObject({
+        status: 400,
+        body: { code: 'invalid_event' },
+      });
+    } finally {
+      await strict.close();
+    }
+  });
+});
+
+describe('the quota of events per second', () => {
+  it('refuses the whole request with 429 and Retry-After: 1, and counts nothing', async () => {
+    const { key } = await service.tenant({ plan: 'free' });
+    const path = await service.deploy(hot, { key });
+    const many = { events: Array.from({ length: 101 }, () => reading(40)) };
+    const refused = await service.post(`${path}/events-batch`, many, { key });
+    expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([429, 'quota_exceeded', '1']);
+    expect((await service.get(path, { key })).body.events_processed).toBe(0);
+    expect((await service.get('/api/v1/usage', { key })).body).toMatchObject({ events_processed: 0, events_rejected: 101 });
+  });
+});

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hot, reading, Service, serverKey, uniqueName } from './service.ts';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await Service.start({ hasMetrics: true });
+});
+
+afterAll(() => service.close());
+
+const scrape = async () => (await fetch(service.metricsUrl)).text();
+
+/** Waits until a scrape, whose numbers may be a moment old, has the line. */
+async function scraped(line: string | RegExp): Promise<string> {
+  for (;;) {
+    const text = await scrape();
+    if (typeof line === 'string' ? text.includes(line) : line.test(text)) return text;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+describe('GET /health', () => {
+  it('answers {status: healthy, uptime_seconds, version}', async () => {
+    expect((await service.get('/health', { key: null })).body).toEqual({
+      status: 'healthy',
+      uptime_seconds: expect.any(Number),
+      version: '1.2.3',
+    });
+  });
+});
+
+describe('GET /ready', () => {
+  it('answers 200 with what is loaded', async () => {
+    await service.post(`${await service.deploy(hot)}/events`, reading(40));
+    const { status, body } = await service.get('/ready', { key: null });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      status: 'ready',
+      engine_loaded: true,
+      pipelines: expect.any(Number),
+      streams_count: expect.any(Number),
+      events_processed: expect.any(Number),
+      output_events_emitted: expect.any(Number),
+    });
+    expect(body.pipelines).toBeGreaterThan(0);
+  });
+
+  it('answers 503 with the reason while draining, when everything but probes is refused', async () => {
+    const draining = await Service.start();
+    await draining.runtime.shutdown({ deadlineMs: 1_000 });
+    expect(await draining.get('/ready', { key: null })).toMatchObject({
+      status: 503,
+      body: { status: 'not_ready', reason: 'draining', code: 'not_ready' },
+    });
+    expect(await draining.get('/api/v1/pipelines')).toMatchObject({ status: 503, body: { code: 'not_ready' } });
+    expect((await draining.get('/health', { key: null })).status).toBe(200);
+    await draining.server.close();
+  });
+});
+
+describe('GET /metrics', () => {
+  it('has the metrics of the specification, labelled by pipeline too', async () => {
+    const name = uniqueName();
+    const path = await service.deploy(hot, { name });
+    await service.post(`${path}/events-batch`, { events: [reading(10), reading(40)] });
+    const text = await scraped(`cep_events_total{tenant="default",pipeline="${name}",event_type="Reading"} 2`);
+    const of = `tenant="default",pipeline="${name}",stream="Hot"`;
+    expect(text).toContain(`cep_events_processed{${of}} 2\n`);
+    expect(text).toContain(`cep_output_events_total{${of},event_type="Hot"} 1\n`);
+    expect(text).toContain(`cep_stream_queue_size{${of}} 0\n`);
+    expect(text).toContain(`cep_active_streams{tenant="default",pipeline="${name}"} 1\n`);
+    const bounds = [...text.matchAll(new RegExp(`cep_processing_latency_seconds_bucket\\{${of},le="([^"]+)"\\}`, 'g'))].map(
+      ([, bound]) => bound,
+    );
+    expect(bounds).toEqual(['0.0001', '0.0005', '0.001', '0.005', '0.01', '0.05', '0.1', '0.5', '1', '+Inf']);
+  });
+
+  it.each([
+    'cep_events_total counter',
+    'cep_events_processed counter',
+    'cep_output_events_total counter',
+    'cep_processing_latency_seconds histogram',
+    'cep_stream_queue_size gauge',
+    'cep_active_streams gauge',
+    'cep_events_invalid_total counter',
+    'cep_events_late_total counter',
+    'cep_runs_active gauge',
+    'cep_state_bytes gauge',
+    'cep_checkpoint_seconds gauge',
+    'cep_checkpoint_age_seconds gauge',
+    'cep_loop_delay_seconds gauge',
+    'process_cpu_seconds_total counter',
+  ])('declares %s', async (type) => {
+    await service.post(`${await service.deploy(hot)}/events`, reading(40));
+    expect(await scraped(`# TYPE ${type}\n`)).toContain(`# HELP ${type.split(' ')[0]} `);
+  });
+
+  it('counts incomplete events by type and field', async () => {
+    const name = uniqueName();
+    await service.post(`${await service.deploy(hot, { name })}/events`, { event_type: 'Reading', fields: { value: 1 } });
+    await scraped(`cep_events_incomplete_total{tenant="default",pipeline="${name}",event_type="Reading",field="sensor"} 1\n`);
+  });
+
+  it('forgets a pipeline that is gone', async () => {
+    const name = uniqueName();
+    const path = await service.deploy(hot, { name });
+    await scraped(`pipeline="${name}"`);
+    await service.delete(path);
+    await scraped(new RegExp(`^(?![\\s\\S]*pipeline="${name}")`));
+  });
+
+  it('is text that a Prometheus server can read', async () => {
+    const answer = await fetch(service.metricsUrl);
+    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    for (const line of (await answer.text()).split('\n').filter((text) => text !== '' && !text.startsWith('#'))) {
+      expect(line).toMatch(/^[a-z_:]\w*(\{([a-z_]\w*="(\\.|[^"\\])*",?)*\})? -?([\d.]+(e[+-]?\d+)?|Nan|\+Inf)$/i);
+    }
+  });
+
+  it('writes no series twice', async () => {
+    await service.deploy(hot);
+    const heads = (await scrape())
+      .split('\n')
+      .filter((text) => text !== '' && !text.startsWith('#'))
+      .map((line) => line.slice(0, line.lastIndexOf(' ')));
+    expect(new Set(heads).size).toBe(heads.length);
+  });
+
+  it('needs no key on its own port, and the key of the server on the port of the API', async () => {
+    const { key } = await service.tenant();
+    expect((await service.get('/metrics', { key: null })).status).toBe(401);
+    expect((await service.get('/metrics', { key })).status).toBe(403);
+    expect((await service.get('/metrics', { key: serverKey })).text).toContain('# TYPE cep_events_total counter');
+  });
+
+  it('needs the key on both with metricsNeedKey', async () => {
+    const guarded = await Service.start({ hasMetrics: true, metricsNeedKey: true });
+    try {
+      expect((await fetch(guarded.metricsUrl)).status).toBe(401);
+      expect((await fetch(guarded.metricsUrl, { headers: { 'x-api-key': serverKey } })).status).toBe(200);
+    } finally {
+      await guarded.close();
+    }
+  });
+
+  it('is 404 on the port of the API when metrics are off', async () => {
+    const without = await Service.start();
+    try {
+      expect((await without.get('/metrics')).status).toBe(404);
+    } finally {
+      await without.close();
+    }
+  });
+});
+
+describe('the log', () => {
+  it("says 'Pipeline deployed' at INFO", async () => {
+    await service.deploy(hot);
+    expect(service.log.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({ level: 'info', message: 'Pipeline deployed' }),
+    );
+  });
+
+  it('has a record of who did what for every request that changes something', async () => {
+    const name = uniqueName();
+    const path = await service.deploy(hot, { name });
+    await service.post(`${path}/reload`, { source: hot });
+    await service.post(`${path}/stop`);
+    await service.post(`${path}/start`);
+    await service.delete(path);
+    const records = service.log
+      .map((line) => JSON.parse(line))
+      .filter(({ message, path: at }) => message === 'Audit' && at.startsWith(path));
+    expect(records.map(({ who, operation, status }) => [who, operation, status])).toEqual(
+      ['reloadPipeline', 'stopPipeline', 'startPipeline', 'deletePipeline'].map((operation) => ['admin default', operation, 200]),
+    );
+  });
+
+  it('stays one line per record, whatever a name holds', async () => {
+    const name = `a\nlevel=error \u001b[31mred\u202e`;
+    await service.deploy(hot, { name });
+    for (const line of service.log) expect(line.indexOf('\n')).toBe(line.length - 1);
+  });
+});

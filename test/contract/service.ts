@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { Value } from 'typebox/value';
+import { expect } from 'vitest';
+import { type ErrorCode, errorCodes } from '../../shared/errors/codes.ts';
+import { codesOf, errorSchema } from '../../shared/http/openapi.ts';
+import type { Route } from '../../shared/http/route.ts';
+import { Redactor } from '../../shared/security/redaction.ts';
+import { Telemetry } from '../../shared/telemetry/internal-events.ts';
+import { createLogger } from '../../shared/telemetry/logger.ts';
+import { MetricRegistry } from '../../shared/telemetry/metric-registry.ts';
+import { createRuntime } from '../../worker/runtime/runtime.ts';
+import type { Access, Runtime, RuntimeOptions } from '../../worker/runtime/service.ts';
+import { createServer, type Server, type ServerOptions } from '../../worker/server/server.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is what the tests are about.
+  readonly body: any;
+}
+
+export interface RequestOptions {
+  /** Undefined = the server's key, null = none. */
+  readonly key?: string | null;
+  /** Data to be sent as JSON; text and bytes are sent as they are. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const serverKey = 'the-key-of-the-server';
+
+/** A server upon the real runtime, in this process. Each of its answers is held against what its route declares. */
+export class Service {
+  readonly runtime: Runtime;
+  readonly server: Server;
+  readonly url: string;
+  /** Lines of the log, as JSON. */
+  readonly log: string[];
+  readonly #key: string | undefined;
+
+  private constructor(parts: Pick<Service, 'runtime' | 'server' | 'url' | 'log'>, key: string | undefined) {
+    this.runtime = parts.runtime;
+    this.server = parts.server;
+    this.url = parts.url;
+    this.log = parts.log;
+    this.#key = key;
+  }
+
+  /** @param options `apiKey: null` = authentication is off. */
+  static async start(
+    options: Partial<ServerOptions> & Omit<Partial<RuntimeOptions>, 'apiKey'> & { readonly apiKey?: string | null } = {},
+  ): Promise<Service> {
+    const { apiKey = serverKey, ...rest } = options;
+    const log: string[] = [];
+    const redactor = new Redactor();
+    if (apiKey !== null) redactor.add(apiKey);
+    const logger = createLogger({ level: 'debug', format: 'json', timestamps: true, redactor, write: (line) => log.push(line) });
+    const telemetry = new Telemetry(logger, new MetricRegistry());
+    const runtime = await createRuntime({
+      engineThreads: 1,
+      report: ({ level, message, fields }) => logger.log(level, message, fields),
+      ...(apiKey === null ? {} : { apiKey }),
+      ...rest,
+    });
+    const server = await createServer({ runtime, telemetry, version: '1.2.3', rateLimit: 0, corsOrigins: [], ...rest });
+    await server.api.listen({ port: 0, host: '127.0.0.1' });
+    await server.metrics?.listen({ port: 0, host: '127.0.0.1' });
+    await runtime.start();
+    const { port } = server.api.server.address() as AddressInfo;
+    return new Service({ runtime, server, url: `http://127.0.0.1:${port}`, log }, apiKey ?? undefined);
+  }
+
+  get metricsUrl(): string {
+    const address = this.server.metrics?.server.address();
+    const { port } = address as AddressInfo;
+    return `http://127.0.0.1:${port}/metrics`;
+  }
+
+  async close(): Promise<void> {
+    await this.runtime.shutdown({ deadlineMs: 5_000 });
+    await this.server.close();
+  }
+
+  async request(method: string, path: string, { key, body, headers = {} }: RequestOptions = {}): Promise<Answer> {
+    const presented = key === undefined ? this.#key : (key ?? undefined);
+    const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+    const response = await fetch(`${this.url}${path}`, {
+      method,
+      headers: {
+        ...(presented === undefined ? {} : { 'x-api-key': presented }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: (isRaw ? body : JSON.stringify(body)) as string }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json') === true;
+    const answer = { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+    this.#hold(method, path, answer);
+    return answer;
+  }
+
+  get(path: string, options?: RequestOptions): Promise<Answer> {
+    return this.request('GET', path, options);
+  }
+
+  post(path: string, body?: unknown, options?: RequestOptions): Promise<Answer> {
+    return this.request('POST', path, { ...options, ...(body === undefined ? {} : { body }) });
+  }
+
+  delete(path: string, options?: RequestOptions): Promise<Answer> {
+    return this.request('DELETE', path, options);
+  }
+
+  /** Deploys a program under a name of its own and gives the path of the pipeline. */
+  async deploy(source: string, { key, name = uniqueName() }: { key?: string; name?: string } = {}): Promise<string> {
+    const answer = await this.post('/api/v1/pipelines', { name, source }, key === undefined ? {} : { key });
+    expect(answer).toMatchObject({ status: 201 });
+    return `/api/v1/pipelines/${answer.body.id}`;
+  }
+
+  /** A tenant of its own. */
+  async tenant(changes: object = {}): Promise<{ readonly id: string; readonly key: string }> {
+    const { body } = await this.post('/api/v1/tenants', { name: uniqueName(), plan: 'enterprise', ...changes });
+    return { id: body.id, key: body.api_key };
+  }
+
+  /** An answer has the shape that its route declares, or is one of the errors that it declares. */
+  #hold(method: string, path: string, { status, body, headers }: Answer): void {
+    expect(headers.get('x-request-id')).toBeTruthy();
+    const route = this.server.routes.find((declared) => declared.method === method && patternOf(declared).test(path));
+    const success = route?.success[status];
+    if (success !== undefined && typeof success !== 'string') {
+      expect([...Value.Errors(success, body)].map(({ instancePath, message }) => `${instancePath} ${message}`)).toEqual([]);
+    } else if (status >= 400) {
+      const { reason: _reason, status: _status, engine_loaded: _loaded, ...error } = body;
+      expect([error, Value.Check(errorSchema, error)]).toEqual([error, true]);
+      expect(errorCodes[error.code as ErrorCode].status).toBe(status);
+      expect(error.request_id).toBe(headers.get('x-request-id'));
+      if (route) expect(codesOf(route as Route<never>)).toContain(error.code);
+    }
+  }
+}
+
+function patternOf({ path }: Route<Access>): RegExp {
+  return new RegExp(`^${path.replace(/\{\w+\}/g, '[^/?]+')}(\\?|$)`);
+}
+
+let names = 0;
+
+export function uniqueName(): string {
+  return `name-${++names}`;
+}
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** A program that alerts above 30. */
+export const hot = `event Reading:
+    sensor: str
+    value: float
+
+stream Hot = Reading.where(value > 30).emit(sensor: sensor, value: value)
+`;
+
+export const reading = (value: unknown, more: object = {}): object => ({ event_type: 'Reading', fields: { sensor: 'a', value }, ...more });

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hot, reading, Service, serverKey, sha256, uniqueName } from './service.ts';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await Service.start();
+});
+
+afterAll(() => service.close());
+
+describe('POST /api/v1/tenants', () => {
+  it('answers 201 with the key, which lists never show', async () => {
+    const name = uniqueName();
+    const { status, body } = await service.post('/api/v1/tenants', { name });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ id: expect.any(String), name, api_key: expect.any(String), plan: 'default' });
+    const list = await service.get('/api/v1/tenants?limit=1000');
+    expect(list.text).not.toContain(body.api_key);
+    expect(list.body.tenants.find(({ id }: { id: string }) => id === body.id).key_digest).toBe(sha256(body.api_key).slice(0, 8));
+    expect((await service.get(`/api/v1/tenants/${body.id}`)).text).not.toContain(body.api_key);
+  });
+
+  it.each([
+    ['free', 2, 100, 5],
+    ['default', 10, 10_000, 50],
+    ['pro', 20, 50_000, 100],
+    ['enterprise', 1_000, 500_000, 500],
+  ])('gives the plan %s its quotas', async (plan, pipelines, events, streams) => {
+    const { body } = await service.post('/api/v1/tenants', { name: uniqueName(), plan });
+    expect(body.quota).toMatchObject({ max_pipelines: pipelines, max_events_per_second: events, max_streams_per_pipeline: streams });
+  });
+
+  it('takes a quota over the plan', async () => {
+    const { body } = await service.post('/api/v1/tenants', { name: uniqueName(), plan: 'free', quota: { max_pipelines: 7 } });
+    expect(body.quota).toMatchObject({ max_pipelines: 7, max_events_per_second: 100 });
+  });
+
+  it.each([
+    [{}],
+    [{ name: '' }],
+    [{ name: 'x', plan: 'gold' }],
+    [{ name: 'x', quota: { max_pipelines: -1 } }],
+    [{ name: 'x', key: 'mine' }],
+  ])('answers %o with 400', async (body) => {
+    expect(await service.post('/api/v1/tenants', body)).toMatchObject({ status: 400, body: { code: 'validation_error' } });
+  });
+
+  it('answers a name that is taken with 409', async () => {
+    const name = uniqueName();
+    await service.post('/api/v1/tenants', { name });
+    expect(await service.post('/api/v1/tenants', { name })).toMatchObject({ status: 409, body: { code: 'name_taken' } });
+  });
+});
+
+describe('DELETE /api/v1/tenants/{id}', () => {
+  it('takes its pipelines and its key with it', async () => {
+    const { id, key } = await service.tenant();
+    await service.deploy(hot, { key });
+    expect((await service.delete(`/api/v1/tenants/${id}`)).body).toEqual({ deleted: true });
+    expect(await service.get('/api/v1/pipelines', { key })).toMatchObject({ status: 401, body: { code: 'invalid_api_key' } });
+    expect(await service.get(`/api/v1/tenants/${id}`)).toMatchObject({ status: 404, body: { code: 'tenant_not_found' } });
+    expect(await service.delete(`/api/v1/tenants/${id}`)).toMatchObject({ status: 404, body: { code: 'tenant_not_found' } });
+  });
+
+  it('is forbidden for the tenant of the server itself', async () => {
+    expect(await service.delete('/api/v1/tenants/default')).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    expect((await service.get('/api/v1/usage')).status).toBe(200);
+  });
+});
+
+describe('GET /api/v1/usage', () => {
+  it('answers what the tenant has used, and its quota', async () => {
+    const { id, key } = await service.tenant({ plan: 'pro' });
+    const path = await service.deploy(hot, { key });
+    await service.post(`${path}/events-batch`, { events: [reading(10), reading(40)] }, { key });
+    expect((await service.get('/api/v1/usage', { key })).body).toEqual({
+      tenant_id: id,
+      tenant_name: expect.any(String),
+      events_processed: 2,
+      output_events_emitted: 1,
+      active_pipelines: 1,
+      events_rejected: 0,
+      quota: { max_pipelines: 20, max_events_per_second: 50_000, max_streams_per_pipeline: 100, max_state_bytes: expect.any(Number) },
+    });
+  });
+
+  it('of the key of the server is that of the tenant default, which has the plan enterprise', async () => {
+    expect((await service.get('/api/v1/usage')).body).toMatchObject({ tenant_id: 'default', quota: { max_pipelines: 1_000 } });
+  });
+});
+
+describe('two tenants', () => {
+  it('never see anything of each other', async () => {
+    const [ann, ben] = [await service.tenant(), await service.tenant()];
+    const secret = uniqueName();
+    const path = await service.deploy(hot, { key: ann.key, name: secret });
+    await service.post(`${path}/events`, reading(40), { key: ann.key });
+    for (const at of ['/api/v1/pipelines', '/api/v1/usage']) expect((await service.get(at, { key: ben.key })).text).not.toContain(secret);
+    expect((await service.get('/api/v1/pipelines', { key: ben.key })).body.total).toBe(0);
+    expect((await service.get('/api/v1/usage', { key: ben.key })).body.events_processed).toBe(0);
+    await service.deploy(hot, { key: ben.key, name: secret });
+  });
+
+  it('have no key in any answer or log line', async () => {
+    const { key } = await service.tenant();
+    await service.deploy(hot, { key });
+    const withoutCreation = service.log.join('');
+    expect(withoutCreation).not.toContain(key);
+    expect(withoutCreation).not.toContain(serverKey);
+  });
+});
+
+describe('every route', () => {
+  it('answers 401 without a key and with a wrong one, unless it is open', async () => {
+    const open = ['/health', '/ready'];
+    for (const { method, path, access } of service.server.routes) {
+      const at = path.replace('{id}', 'none');
+      for (const [key, code] of [
+        [null, 'missing_api_key'],
+        ['wrong', 'invalid_api_key'],
+      ] as const) {
+        const { status, body } = await service.request(method, at, { key, ...(method === 'POST' ? { body: {} } : {}) });
+        if (access === 'open') expect(open).toContain(path);
+        else expect([method, path, status, body.code]).toEqual([method, path, 401, code]);
+      }
+    }
+  });
+
+  it('of the administrator answers 403 to the key of a tenant', async () => {
+    const { key } = await service.tenant();
+    const admin = service.server.routes.filter(({ access }) => access === 'admin');
+    expect(admin.length).toBeGreaterThan(0);
+    for (const { method, path } of admin) {
+      const { status, body } = await service.request(method, path.replace('{id}', 'default'), {
+        key,
+        ...(method === 'POST' ? { body: { name: 'x' } } : {}),
+      });
+      expect([method, path, status, body.code]).toEqual([method, path, 403, 'forbidden']);
+    }
+  });
+});
