@@ -7,6 +7,7 @@ import type { EventSchemas } from '../../../shared/events/schema.ts';
 import { loadGenerated } from '../compile/load.ts';
 import { verifyGenerated } from '../compile/verify.ts';
 import type { EventEntries } from '../fusion/event-entry.ts';
+import { Layouts } from './layouts.ts';
 import { createReadingState, marks, times } from './marks.ts';
 import { type LineFormatName, printReader } from './print-reader.ts';
 import { hasShortWay } from './short-way.ts';
@@ -42,8 +43,8 @@ type ReadLines = (bytes: Uint8Array, words: DataView, from: number, to: number) 
 const asciiDecoder = new TextDecoder();
 
 /**
- * Reads an event file into a running engine. Lines that are as foretold (the fields of a declared type in their order, in the
- * spacing that programs write, plain values) enter it as scalars; all others are read by the general reader of the format and
+ * Reads an event file into a running engine. Lines that are as foretold (the fields of a declared type in an order that
+ * is usual in the file, in the spacing that programs write, plain values) enter it as scalars; all others are read by the general reader of the format and
  * handed to `slow`. Both ways share offsets, times and line numbers, so which one a line takes changes no result.
  *
  * Chunks may be cut anywhere, and are not kept. Memory is bounded by 64 KiB of an incomplete line, those that the general
@@ -58,7 +59,12 @@ export class ByteReader {
   readonly #general: MovableReader;
   readonly #slow: (result: ReadResult) => void;
   readonly #state = createReadingState();
-  readonly #readLines: ReadLines;
+  readonly #format: LineFormatName;
+  readonly #texts: TextTable;
+  readonly #layouts: Layouts;
+  #readLines: ReadLines;
+  /** A layout became known that the reader does not foretell yet. */
+  #hasNewLayout = false;
   readonly #source = (): InputEvent => this.#wholeEvent();
   readonly #rest = new Uint8Array(REST_BYTES_MAX + PADDING_BYTES);
   readonly #restWords = new DataView(this.#rest.buffer);
@@ -79,7 +85,10 @@ export class ByteReader {
     this.#slow = slow;
     this.#lines = from?.lines ?? 0;
     this.#state.times[times.current] = from?.time ?? 0;
-    this.#readLines = this.#load(format, decode ?? ((bytes, start, end) => asciiDecoder.decode(bytes.subarray(start, end))));
+    this.#format = format;
+    this.#texts = new TextTable(decode ?? ((bytes, start, end) => asciiDecoder.decode(bytes.subarray(start, end))));
+    this.#layouts = new Layouts(entries.entries.filter(hasShortWay));
+    this.#readLines = this.#load();
   }
 
   /** Events that went the short way. */
@@ -113,9 +122,9 @@ export class ByteReader {
     this.#takeBack();
   }
 
-  #load(format: LineFormatName, decode: DecodeText): ReadLines {
-    const surroundings = { state: this.#state, texts: new TextTable(decode), slow: (at: number) => this.#longWay(at) };
-    const { text, constants } = printReader(this.#entries.entries.filter(hasShortWay), format, surroundings);
+  #load(): ReadLines {
+    const surroundings = { state: this.#state, texts: this.#texts, slow: (at: number) => this.#longWay(at) };
+    const { text, constants } = printReader(this.#layouts.all, this.#format, surroundings);
     verifyGenerated(text, readingVocabulary);
     return loadGenerated(text, readingParameters, 'reader')(constants, ...Object.values(readingLibrary)) as ReadLines;
   }
@@ -164,7 +173,7 @@ export class ByteReader {
       this.#readGenerally(chunk.subarray(start, lineEnd));
       return lineEnd;
     }
-    if (this.#longPieces > 0) {
+    if (this.#longPieces > 0 && !this.#hasNewLayout) {
       this.#longPieces--;
       this.#readGenerally(chunk.subarray(start, last));
     } else this.#readShortly(chunk, start, last);
@@ -198,13 +207,19 @@ export class ByteReader {
   #readWholeLines(bytes: Uint8Array, words: DataView, from: number, to: number): void {
     this.#bytes = bytes;
     this.#words = words;
+    if (this.#hasNewLayout) this.#learn();
     const { lines } = this.position;
     const entered = this.#entered;
     this.#entries.source = this.#source;
     this.#readLines(bytes, words, from, to);
     this.#countEntered();
     const isMostlyShort = this.#entered - entered >= (this.#lines - lines) * SHORT_SHARE_MIN;
-    if (!isMostlyShort && to - from > REST_BYTES_MAX) this.#longPieces = LONG_PIECES;
+    this.#longPieces = !isMostlyShort && to - from > REST_BYTES_MAX ? LONG_PIECES : 0;
+  }
+
+  #learn(): void {
+    this.#hasNewLayout = false;
+    this.#readLines = this.#load();
   }
 
   /** Adds the lines that went the short way since the last one that did not. */
@@ -233,7 +248,10 @@ export class ByteReader {
   }
 
   #giveAll(results: readonly ReadResult[]): void {
-    for (const result of results) this.#slow(result);
+    for (const result of results) {
+      this.#slow(result);
+      if (result.kind === 'event' && this.#layouts.meet(result.event)) this.#hasNewLayout = true;
+    }
   }
 
   /** Goes on where the general reader is. */

@@ -1,7 +1,7 @@
 import * as is from '../../../shared/events/reading/characters.ts';
 import { bytesOf } from './literal.ts';
 import { marks, type ReadingState, times } from './marks.ts';
-import { numberTime, plainTime, plainTimeBytes } from './plain-time.ts';
+import { numberTime, type PlainTimes, plainTimeBytes } from './plain-time.ts';
 import { behindBlanks, member, standsAt } from './spacing.ts';
 
 const EVENT_TYPE = { bytes: bytesOf('"event_type"'), isQuoted: true };
@@ -23,28 +23,30 @@ export const envelopeMembers: ReadonlySet<string> = new Set(['event_type', 'type
 export class JsonEnvelope {
   private readonly marks: Int32Array;
   private readonly times: Float64Array;
+  private readonly plainTimes: PlainTimes;
 
-  constructor(state: ReadingState) {
+  constructor(state: ReadingState, plainTimes: PlainTimes) {
     this.marks = state.marks;
     this.times = state.times;
+    this.plainTimes = plainTimes;
   }
 
   /** From the start of a line to the name of the type, behind the quote that opens it. A time may stand in front. */
-  head(bytes: Uint8Array, at: number): number {
+  head(bytes: Uint8Array, words: DataView, at: number): number {
     const open = behindBlanks(bytes, at);
     if (bytes[open] !== is.BRACE_OPEN) return 0;
     let next = behindBlanks(bytes, open + 1);
     if (!standsAt(bytes, next, TIMESTAMP.bytes)) return typeMember(bytes, next, 0);
-    next = this.timeMember(bytes, next);
+    next = this.timeMember(bytes, words, next);
     return next === 0 ? 0 : typeMember(bytes, next, is.COMMA);
   }
 
   /** From behind the name of the type to the first field's name. */
-  body(bytes: Uint8Array, at: number): number {
+  body(bytes: Uint8Array, words: DataView, at: number): number {
     if (standsAt(bytes, at, DATA_BEHIND_TYPE)) return this.nested(at + DATA_BEHIND_TYPE.length);
     let next = behindComma(bytes, at);
     if (next !== 0 && standsAt(bytes, next, TIMESTAMP.bytes)) {
-      next = this.timeMember(bytes, next);
+      next = this.timeMember(bytes, words, next);
       if (next !== 0) next = behindComma(bytes, next);
     }
     if (next === 0) return 0;
@@ -55,7 +57,7 @@ export class JsonEnvelope {
   }
 
   /** From behind the last field to behind the line feed. */
-  end(bytes: Uint8Array, at: number): number {
+  end(bytes: Uint8Array, words: DataView, at: number): number {
     const isNested = this.marks[marks.isNested] === 1;
     if (isNested && standsAt(bytes, at, NESTED_END)) return at + NESTED_END.length;
     let next = behindBlanks(bytes, at);
@@ -64,7 +66,7 @@ export class JsonEnvelope {
       next = behindBlanks(bytes, next + 1);
     }
     if (bytes[next] === is.COMMA) {
-      next = this.timeMember(bytes, behindBlanks(bytes, next + 1));
+      next = this.timeMember(bytes, words, behindBlanks(bytes, next + 1));
       if (next === 0) return 0;
       next = behindBlanks(bytes, next);
     }
@@ -79,15 +81,15 @@ export class JsonEnvelope {
   }
 
   /** Reads `"timestamp": ..`, once. A text in another than the usual forms, or a number with a point, is left to the long way. */
-  private timeMember(bytes: Uint8Array, at: number): number {
+  private timeMember(bytes: Uint8Array, words: DataView, at: number): number {
     if (!Number.isNaN(this.times[times.envelope] as number)) return 0;
     const value = member(bytes, at, 0, TIMESTAMP);
     if (value === 0) return 0;
-    return bytes[value] === is.QUOTE ? this.textTime(bytes, value + 1) : this.numberTime(bytes, value);
+    return bytes[value] === is.QUOTE ? this.textTime(bytes, words, value + 1) : this.numberTime(bytes, value);
   }
 
-  private textTime(bytes: Uint8Array, at: number): number {
-    const time = plainTime(bytes, at);
+  private textTime(bytes: Uint8Array, words: DataView, at: number): number {
+    const time = this.plainTimes.read(bytes, words, at);
     this.times[times.envelope] = time;
     return Number.isNaN(time) ? 0 : at + plainTimeBytes(bytes, at);
   }

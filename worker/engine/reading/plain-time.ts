@@ -15,23 +15,7 @@ const NO_DIGITS = -1e6;
 const SHORT_BYTES = 21;
 const LONG_BYTES = 25;
 
-/** Epoch milliseconds of a time at `at` in one of the two usual forms, ended by a quote; NaN for anything else. */
-export function plainTime(bytes: Uint8Array, at: number): number {
-  if (!hasMarks(bytes, at)) return Number.NaN;
-  const year = pair(bytes, at) * 100 + pair(bytes, at + 2);
-  const month = pair(bytes, at + 5);
-  const day = pair(bytes, at + 8);
-  const hour = pair(bytes, at + 11);
-  const minute = pair(bytes, at + 14);
-  const second = pair(bytes, at + 17);
-  const ms = fraction(bytes, at);
-  const isDate = year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
-  const isClock = hour >= 0 && hour <= 23 && minute >= 0 && minute <= 59 && second >= 0 && second <= 59 && ms >= 0;
-  if (!isDate || !isClock) return Number.NaN;
-  return daysFromCivil(year, month, day) * MS_PER_DAY + hour * 3_600_000 + minute * 60_000 + second * 1000 + ms;
-}
-
-/** How many bytes `plainTime` has read, the quote included. */
+/** How many bytes `PlainTimes.read` has read, the quote included. */
 export function plainTimeBytes(bytes: Uint8Array, at: number): number {
   return bytes[at + 19] === LETTER_Z ? SHORT_BYTES : LONG_BYTES;
 }
@@ -41,17 +25,54 @@ export function numberTime(value: number): number {
   return readEventTime(value) ?? Number.NaN;
 }
 
+/** Reads times in the two usual forms. Most have the date of the one before, which is not computed again. */
+export class PlainTimes {
+  /** The ten bytes of the last date, and its midnight. */
+  private start = 0;
+  private middle = 0;
+  private end = 0;
+  private midnight = Number.NaN;
+
+  /** Epoch milliseconds of the time at `at`, ended by a quote; NaN for anything else. */
+  read(bytes: Uint8Array, words: DataView, at: number): number {
+    const [start, middle, end] = [words.getInt32(at, true), words.getInt32(at + 4, true), words.getInt16(at + 8, true)];
+    if (start !== this.start || middle !== this.middle || end !== this.end) {
+      this.midnight = midnightOf(bytes, at);
+      this.start = start;
+      this.middle = middle;
+      this.end = end;
+    }
+    return this.midnight + clock(bytes, at);
+  }
+}
+
+/** Epoch milliseconds at which a date begins; NaN when none stands at `at`. */
+function midnightOf(bytes: Uint8Array, at: number): number {
+  if (bytes[at + 4] !== DASH || bytes[at + 7] !== DASH) return Number.NaN;
+  const year = pair(bytes, at) * 100 + pair(bytes, at + 2);
+  const month = pair(bytes, at + 5);
+  const day = pair(bytes, at + 8);
+  const isDate = year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
+  return isDate ? daysFromCivil(year, month, day) * MS_PER_DAY : Number.NaN;
+}
+
+/** Milliseconds since midnight; NaN when what follows the date is no clock in one of the usual forms. */
+function clock(bytes: Uint8Array, at: number): number {
+  if (bytes[at + 10] !== LETTER_T || bytes[at + 13] !== COLON || bytes[at + 16] !== COLON) return Number.NaN;
+  const hour = pair(bytes, at + 11);
+  const minute = pair(bytes, at + 14);
+  const second = pair(bytes, at + 17);
+  const ms = fraction(bytes, at);
+  const isClock = hour >= 0 && hour <= 23 && minute >= 0 && minute <= 59 && second >= 0 && second <= 59 && ms >= 0;
+  return isClock ? hour * 3_600_000 + minute * 60_000 + second * 1000 + ms : Number.NaN;
+}
+
 /** Milliseconds behind the point; negative when neither form ends here. */
 function fraction(bytes: Uint8Array, at: number): number {
   if (bytes[at + 19] === LETTER_Z) return bytes[at + 20] === QUOTE ? 0 : NO_DIGITS;
   const hasMarks = bytes[at + 19] === POINT && bytes[at + 23] === LETTER_Z && bytes[at + 24] === QUOTE;
   const last = (bytes[at + 22] as number) - ZERO;
   return hasMarks && last >= 0 && last <= 9 ? pair(bytes, at + 20) * 10 + last : NO_DIGITS;
-}
-
-function hasMarks(bytes: Uint8Array, at: number): boolean {
-  const dashes = bytes[at + 4] === DASH && bytes[at + 7] === DASH;
-  return dashes && bytes[at + 10] === LETTER_T && bytes[at + 13] === COLON && bytes[at + 16] === COLON;
 }
 
 /** The number of two digits. */

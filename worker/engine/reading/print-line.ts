@@ -1,5 +1,6 @@
 import type { EntryField, EventEntry } from '../fusion/event-entry.ts';
 import { envelopeMembers } from './json-envelope.ts';
+import type { Layout } from './layouts.ts';
 import { bytesOf, printMatch } from './literal.ts';
 import { marks, times } from './marks.ts';
 import { printValue, type ValueContext } from './print-value.ts';
@@ -40,33 +41,38 @@ export const jsonNotation: LineNotation = {
  * Prints the function for a line of one type of an `.evt` file: `(b0, w0, p0)` with the line at the type's name gives the
  * position behind the line, and 0 when the line is not as foretold.
  */
-export function printEvtLine(entry: EventEntry, context: LineContext): string {
+export function printEvtLine(entry: EventEntry, layout: Layout, context: LineContext): string {
   const name = `if(${printMatch(entry.type)})p0+=${entry.type.length};else return 0;`;
   if (entry.fields.length === 0)
     return `(b0,w0,p0)=>{${name}p0=emptyEvtLine(b0,p0);if(p0===0)return 0;${enter(entry, [], 'false', context)}}`;
-  const { text, values } = printFields(entry, evtNotation, context);
+  const { text, values } = printFields(entry, layout, evtNotation, context);
   const end = `if(${printMatch(' }\n')})p0+=3;else{p0=evtLineEnd(b0,p0);if(p0===0)return 0;}`;
   return `(b0,w0,p0)=>{${name}${text}${end}${enter(entry, values, 'false', context)}}`;
 }
 
 /** The same for a line of JSON, with `p0` behind the quote that opens the type's name. */
-export function printJsonLine(entry: EventEntry, context: LineContext): string {
+export function printJsonLine(entry: EventEntry, layout: Layout, context: LineContext): string {
   const { envelope } = context;
-  const name = `if(${printMatch(`${entry.type}"`)})p0=${envelope}.body(b0,p0+${entry.type.length + 1});else return 0;if(p0===0)return 0;`;
+  const name = `if(${printMatch(`${entry.type}"`)})p0=${envelope}.body(b0,w0,p0+${entry.type.length + 1});else return 0;if(p0===0)return 0;`;
   const canBeFlat = entry.fields.length > 0 && !entry.fields.some((field) => envelopeMembers.has(field.name));
   const place = canBeFlat ? '' : `if(${context.marks}[${marks.isNested}]===0)return 0;`;
-  const { text, values } = printFields(entry, jsonNotation, context);
-  const end = `p0=${envelope}.end(b0,p0);if(p0===0)return 0;`;
+  const { text, values } = printFields(entry, layout, jsonNotation, context);
+  const end = `p0=${envelope}.end(b0,w0,p0);if(p0===0)return 0;`;
   const stated = `const u0=${context.times}[${times.envelope}];`;
   return `(b0,w0,p0)=>{${name}${place}${text}${end}${stated}${enter(entry, values, 'u0===u0', context)}}`;
 }
 
-/** Prints all fields of a type in their order. `values`: names of those that are wanted, by position; undefined for others. */
-function printFields({ fields, timeField }: EventEntry, notation: LineNotation, context: LineContext): FieldsText {
+/**
+ * Prints all fields of a type in the order of `layout`. `values`: names of those that are wanted, in the order of declaration;
+ * undefined for others.
+ */
+function printFields(entry: EventEntry, layout: Layout, notation: LineNotation, context: LineContext): FieldsText {
+  const { fields, timeField } = entry;
   const values: (string | undefined)[] = [];
-  const texts = fields.map((field, at) => {
-    const { text, value } = printValue(field, field.isRead || at === timeField, context);
-    values.push(value);
+  const texts = layout.map((position, at) => {
+    const field = fields[position] as EntryField;
+    const { text, value } = printValue(field, field.isRead || position === timeField, context);
+    values[position] = value;
     return printLead(field, at, notation, context) + text;
   });
   return { text: texts.join(''), values };

@@ -2,8 +2,10 @@ import { TIMESTAMP_MS_MAX } from '../../../shared/events/calendar.ts';
 import { Names } from '../compile/names.ts';
 import type { EventEntry } from '../fusion/event-entry.ts';
 import { JsonEnvelope } from './json-envelope.ts';
+import type { Layout } from './layouts.ts';
 import { printMatch } from './literal.ts';
 import { marks, type ReadingState, times } from './marks.ts';
+import { PlainTimes } from './plain-time.ts';
 import { printChoice } from './print-choice.ts';
 import { type LineContext, printEvtLine, printJsonLine } from './print-line.ts';
 import type { TextTable } from './text-table.ts';
@@ -16,6 +18,12 @@ export interface PrintedText {
   readonly constants: readonly unknown[];
 }
 
+/** Lines of this type, with their fields in this order. */
+export interface ForetoldLine {
+  readonly entry: EventEntry;
+  readonly layout: Layout;
+}
+
 /** What a printed reader works with, besides the bytes. */
 export interface ReaderSurroundings {
   readonly state: ReadingState;
@@ -25,12 +33,12 @@ export interface ReaderSurroundings {
 }
 
 /**
- * Prints one reader for all these types. Loaded, it gives `(bytes, words, from, to)`, which reads the whole lines from `from`
+ * Prints one reader for all these lines, of which the first are tried first. Loaded, it gives `(bytes, words, from, to)`, which reads the whole lines from `from`
  * to `to` and enters what it finds; `words` is a view of the same bytes. Up to three bytes behind `to` are looked at.
  */
-export function printReader(entries: readonly EventEntry[], format: LineFormatName, surroundings: ReaderSurroundings): PrintedText {
+export function printReader(foretold: readonly ForetoldLine[], format: LineFormatName, surroundings: ReaderSurroundings): PrintedText {
   const printer = new ReaderPrinter(surroundings);
-  return printer.print(entries, format);
+  return printer.print(foretold, format);
 }
 
 class ReaderPrinter {
@@ -41,6 +49,7 @@ class ReaderPrinter {
   readonly #slow: string;
 
   constructor({ state, texts, slow }: ReaderSurroundings) {
+    const plainTimes = new PlainTimes();
     const define = (constant: unknown): string => this.#define(constant);
     this.#context = {
       names: this.#names,
@@ -48,14 +57,17 @@ class ReaderPrinter {
       texts,
       marks: define(state.marks),
       times: define(state.times),
-      envelope: define(new JsonEnvelope(state)),
+      envelope: define(new JsonEnvelope(state, plainTimes)),
+      plainTimes,
     };
     this.#slow = define(slow);
   }
 
-  print(entries: readonly EventEntry[], format: LineFormatName): PrintedText {
+  print(foretold: readonly ForetoldLine[], format: LineFormatName): PrintedText {
     const printLine = format === 'evt' ? printEvtLine : printJsonLine;
-    const readers = entries.map((entry) => ({ type: entry.type, name: this.#names.mint('f'), text: printLine(entry, this.#context) }));
+    const readers = foretold.map(({ entry, layout }) => {
+      return { type: entry.type, name: this.#names.mint('f'), text: printLine(entry, layout, this.#context) };
+    });
     const choice = printChoice(readers);
     const loop = format === 'evt' ? this.#evtLoop(choice) : this.#jsonLoop(choice);
     const functions = readers.map(({ name, text }) => `const ${name}=${text};`);
@@ -88,7 +100,7 @@ class ReaderPrinter {
     const { marks: m, times: t, envelope } = this.#context;
     const begin = `${m}[${marks.lineStart}]=p0;${t}[${times.envelope}]=${t}[${times.none}];let q0=0;`;
     const heads = ['{"event_type":"', '{"event_type": "'].map((head) => `if(${printMatch(head)})q0=p0+${head.length};else `);
-    return this.#loop(`${begin}${heads.join('')}q0=${envelope}.head(b0,p0);let r0=0;if(q0!==0){${choice}}`);
+    return this.#loop(`${begin}${heads.join('')}q0=${envelope}.head(b0,w0,p0);let r0=0;if(q0!==0){${choice}}`);
   }
 
   #loop(line: string): string {

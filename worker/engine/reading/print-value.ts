@@ -2,6 +2,7 @@ import type { Names } from '../compile/names.ts';
 import type { EntryField } from '../fusion/event-entry.ts';
 import { powersOfTen } from './decimal.ts';
 import { printMatch } from './literal.ts';
+import type { PlainTimes } from './plain-time.ts';
 import { type ScalarKind, scalarKind } from './short-way.ts';
 import type { TextTable } from './text-table.ts';
 
@@ -21,6 +22,7 @@ export interface ValueContext {
   /** Prints the definition of a name for an entry of the constants table. */
   readonly define: (constant: unknown) => string;
   readonly texts: TextTable;
+  readonly plainTimes: PlainTimes;
 }
 
 /** Digits of a whole number that certainly fits a double. */
@@ -36,7 +38,7 @@ const NEXT_DIGIT = '(c0=b0[++p0]-48)>=0&&c0<=9';
 export function printValue(field: EntryField, isWanted: boolean, context: ValueContext): ValueText {
   switch (scalarKind(field.type) as ScalarKind) {
     case 'str':
-      return isWanted ? printText(context) : { text: 'p0=skipText(b0,w0,p0);if(p0===0)return 0;', value: undefined };
+      return isWanted ? printText(field, context) : { text: 'p0=skipText(b0,w0,p0);if(p0===0)return 0;', value: undefined };
     case 'bool':
       return printBool(isWanted, context);
     case 'int':
@@ -50,9 +52,9 @@ export function printValue(field: EntryField, isWanted: boolean, context: ValueC
 }
 
 /** A text whose opening quote has been read. */
-function printText({ names, define, texts }: ValueContext): ValueText {
+function printText(text: EntryField, { names, define, texts }: ValueContext): ValueText {
   const value = names.mint('v');
-  const field = define(texts.field());
+  const field = define(texts.fieldOf(text));
   return { text: `const ${value}=${field}.read(b0,w0,p0);if(${value}===null)return 0;p0+=${value}.length+1;`, value };
 }
 
@@ -101,9 +103,10 @@ function wantedFloat(value: string, powers: string): string {
 
 /** Text in one of the usual forms, or a number. Also a time that nothing reads must be one. */
 function printTime(context: ValueContext): ValueText {
-  const value = context.names.mint('v');
+  const { names, define, plainTimes: times } = context;
+  const value = names.mint('v');
   const number = wantedNumber(context, wantedFloat);
-  const fromText = `${value}=plainTime(b0,p0+1);p0=p0+1+plainTimeBytes(b0,p0+1);`;
+  const fromText = `${value}=${define(times)}.read(b0,w0,p0+1);p0=p0+1+plainTimeBytes(b0,p0+1);`;
   const fromNumber = `${number.text}${value}=numberTime(${number.value});`;
   return { text: `let ${value}=0;if(b0[p0]===34){${fromText}}else{${fromNumber}}if(${value}!==${value})return 0;`, value };
 }

@@ -30,7 +30,7 @@ const PAUSE_LOOKUPS_MAX = 1 << 29;
  */
 export class TextTable {
   readonly decode: DecodeText;
-  private readonly fields: TextField[] = [];
+  private readonly fields = new Map<object, TextField>();
   private bits = Math.log2(SLOTS_MIN);
   private slots = new Int32Array(SLOTS_MIN);
   private pool = new Int32Array(POOL_WORDS_MIN);
@@ -46,10 +46,13 @@ export class TextTable {
     return this.texts.length;
   }
 
-  /** A reader for the texts of one field. */
-  field(): TextField {
-    const field = new TextField(this);
-    this.fields.push(field);
+  /** The reader for the texts of one field, which any object may stand for. */
+  fieldOf(key: object): TextField {
+    let field = this.fields.get(key);
+    if (field === undefined) {
+      field = new TextField(this);
+      this.fields.set(key, field);
+    }
     return field;
   }
 
@@ -122,7 +125,7 @@ export class TextTable {
   }
 
   private beginAnew(): void {
-    for (const field of this.fields) field.judge();
+    for (const field of this.fields.values()) field.judge();
     this.bits = Math.log2(SLOTS_MIN);
     this.slots = new Int32Array(SLOTS_MIN);
     this.pool = new Int32Array(POOL_WORDS_MIN);

@@ -1,6 +1,6 @@
 import type { Vocabulary } from '../compile/vocabulary.ts';
 import { decimal } from './decimal.ts';
-import { numberTime, plainTime, plainTimeBytes } from './plain-time.ts';
+import { numberTime, plainTimeBytes } from './plain-time.ts';
 import { isBool, isFiniteNumber, isSafeWhole, isShortText, milliseconds, size, timeOf } from './record-values.ts';
 import { emptyEvtLine, evtLineEnd, member } from './spacing.ts';
 import { skipText } from './text-scan.ts';
@@ -17,7 +17,6 @@ export const readingLibrary = {
   member,
   milliseconds,
   numberTime,
-  plainTime,
   plainTimeBytes,
   size,
   skipText,

@@ -3,9 +3,10 @@ import { evtReader } from '../../../../shared/events/evt-reader.ts';
 import type { ReadResult } from '../../../../shared/events/reading/read-result.ts';
 import { BOOL, DURATION, FLOAT, INT, STR, TIMESTAMP } from '../../../../shared/language/plan/types.ts';
 import { verifyGenerated } from '../../../../worker/engine/compile/verify.ts';
+import type { EventEntries } from '../../../../worker/engine/fusion/event-entry.ts';
 import { createByteReader } from '../../../../worker/engine/reading/byte-reader.ts';
 import { createReadingState } from '../../../../worker/engine/reading/marks.ts';
-import { printReader } from '../../../../worker/engine/reading/print-reader.ts';
+import { type ForetoldLine, printReader } from '../../../../worker/engine/reading/print-reader.ts';
 import { TextTable } from '../../../../worker/engine/reading/text-table.ts';
 import { readingVocabulary } from '../../../../worker/engine/reading/vocabulary.ts';
 import { bytesOf } from '../../events/reading.ts';
@@ -146,7 +147,7 @@ describe('long lines', () => {
 });
 
 describe('a file that is mostly not as foretold', () => {
-  const odd = (i: number): string => `@${i} Tick { price: ${i}, symbol: "A", volume: 1 }\n`;
+  const odd = (i: number): string => `@${i} Tick { symbol: "é", price: ${i}, volume: 1 }\n`;
   const good = (i: number): string => `@${i} Tick { symbol: "A", price: ${i}, volume: 1 }\n`;
   const content =
     Array.from({ length: 200_000 }, (_, i) => (i < 20_000 || i % 10 > 0 ? odd(i) : good(i))).join('') +
@@ -177,6 +178,43 @@ describe('a file that is mostly not as foretold', () => {
     reader.end();
     expect([entered + long, outOfOrder, reader.position.lines, reader.entered]).toEqual([400_000, 0, 400_000, entered]);
     expect(entered).toBeGreaterThan(100_000);
+  });
+});
+
+describe('a file with fields in another order than declared', () => {
+  const orders = [
+    ['volume', 'price', 'symbol'],
+    ['price', 'symbol', 'volume'],
+    ['symbol', 'volume', 'price'],
+    ['symbol', 'price', 'volume'],
+    ['price', 'volume', 'symbol'],
+    ['volume', 'symbol', 'price'],
+  ] as const;
+  const valuesOf = (i: number) => ({ symbol: `S${i % 100}`, price: i + 0.25, volume: i });
+  const lineOfOrder = (format: Format, i: number, order: readonly ('symbol' | 'price' | 'volume')[]): string => {
+    const values = valuesOf(i);
+    if (format === 'jsonl')
+      return `${JSON.stringify({ type: 'Tick', ...Object.fromEntries(order.map((name) => [name, values[name]])) })}\n`;
+    return `Tick { ${order.map((name) => `${name}: ${JSON.stringify(values[name])}`).join(', ')} }\n`;
+  };
+
+  it.each([
+    ['evt', 1, 8_000],
+    ['jsonl', 1, 8_000],
+    ['evt', 2, 7_000],
+    ['jsonl', 3, 6_000],
+    ['evt', 6, 3_000],
+  ] as const)('in %s is foretold after a while (orders in it: %d)', (format, count, enteredMin) => {
+    const { entries, schemas, seen } = recording(TICK);
+    const slow = (result: ReadResult): void => {
+      if (result.kind === 'event')
+        seen.push(`Tick ~0 ${['symbol', 'price', 'volume'].map((name) => result.event.fields.get(name)).join(' ')}`);
+    };
+    const reader = createByteReader(entries, { format, schemas, slow });
+    for (let i = 0; i < 10_000; i++) reader.read(bytesOf(lineOfOrder(format, i, orders[i % count] ?? orders[0])));
+    reader.end();
+    expect(seen).toEqual(Array.from({ length: 10_000 }, (_, i) => `Tick ~0 S${i % 100} ${i + 0.25} ${i}`));
+    expect(reader.entered).toBeGreaterThan(enteredMin);
   });
 });
 
@@ -225,6 +263,9 @@ describe('a reader', () => {
   });
 });
 
+const foretold = ({ entries }: EventEntries): readonly ForetoldLine[] =>
+  entries.map((entry) => ({ entry, layout: entry.fields.map((_, at) => at) }));
+
 describe('the text of a reader', () => {
   const hostile = ['a`b', '__proto__', "x'); throw 1; ('", 'a"b', 'line\u2028', 'prototype', 'Ω', 'a b', 'K', 'b0', 'slow'];
 
@@ -233,7 +274,7 @@ describe('the text of a reader', () => {
       Object.fromEntries(hostile.map((name) => [name, Object.fromEntries(hostile.map((field) => [field, STR]))])),
     );
     const surroundings = { state: createReadingState(), texts: new TextTable(() => ''), slow: () => 0 };
-    const { text } = printReader(entries.entries, format, surroundings);
+    const { text } = printReader(foretold(entries), format, surroundings);
     expect(() => verifyGenerated(text, readingVocabulary)).not.toThrow();
     for (const name of hostile.filter((one) => one.length > 2)) expect(text).not.toContain(name);
   });
@@ -241,7 +282,7 @@ describe('the text of a reader', () => {
   it('depends on the types alone', () => {
     const print = (): string => {
       const surroundings = { state: createReadingState(), texts: new TextTable(() => ''), slow: () => 0 };
-      return printReader(recording(TICK).entries.entries, 'evt', surroundings).text;
+      return printReader(foretold(recording(TICK).entries), 'evt', surroundings).text;
     };
     expect(print()).toBe(print());
   });

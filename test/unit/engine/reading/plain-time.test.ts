@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { readPlainTime } from '../../../../shared/events/event-time.ts';
-import { plainTime, plainTimeBytes } from '../../../../worker/engine/reading/plain-time.ts';
+import { PlainTimes, plainTimeBytes } from '../../../../worker/engine/reading/plain-time.ts';
 
-const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(`"${text}"\n`);
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(`"${text}"\n........................`);
 
 /** A time with one or two characters replaced. */
 const written = fc
@@ -19,11 +19,12 @@ const written = fc
   });
 
 it('a time in one of the usual forms is what the general reader takes it for', () => {
+  const plainTimes = new PlainTimes();
   let times = 0;
   const property = fc.property(written, (text) => {
     const [quoted = ''] = text.split('"');
     const bytes = bytesOf(quoted);
-    const time = plainTime(bytes, 1);
+    const time = plainTimes.read(bytes, new DataView(bytes.buffer), 1);
     expect(time, text).toBe(readPlainTime(quoted) ?? Number.NaN);
     if (Number.isNaN(time)) return;
     times++;

@@ -16,7 +16,7 @@ describe('a field of a table of texts', () => {
 
   it('reads every plain text, wherever it stands, the first time and again', () => {
     const table = newTable();
-    const fields = [table.field(), table.field()];
+    const fields = [table.fieldOf({}), table.fieldOf({})];
     const property = fc.property(fc.array(plain, { minLength: 1, maxLength: 20 }), fc.nat(3), (texts, shift) => {
       for (const text of [...texts, ...texts]) {
         for (const field of fields) expect(read(field, text, ' '.repeat(shift))).toBe(text);
@@ -26,7 +26,7 @@ describe('a field of a table of texts', () => {
   });
 
   it('tells texts apart that differ in one byte, in their length, or only behind the last whole word', () => {
-    const field = newTable().field();
+    const field = newTable().fieldOf({});
     const texts = Array.from({ length: 40 }, (_, length) => ['x', 'y', 'z'].map((last) => 'x'.repeat(length) + last)).flat();
     for (const text of [...texts, ...texts, ...texts]) expect(read(field, text)).toBe(text);
   });
@@ -34,18 +34,18 @@ describe('a field of a table of texts', () => {
   it.each(['a\\n', 'caf\u00e9', 'tab\there', '\u0000', `${'x'.repeat(40)}\\`, 'four\u0001', '\u00ff'])(
     'leaves %j to the long way',
     (text) => {
-      expect(read(newTable().field(), text)).toBeNull();
+      expect(read(newTable().fieldOf({}), text)).toBeNull();
     },
   );
 
   it.each(['__proto__', 'constructor', '17', '-1', ''])('reads %j as any other text', (text) => {
-    const field = newTable().field();
+    const field = newTable().fieldOf({});
     for (let time = 0; time < 3; time++) expect(read(field, text)).toBe(text);
   });
 
   it('does not keep long texts', () => {
     const table = newTable();
-    const field = table.field();
+    const field = table.fieldOf({});
     const text = 'x'.repeat(65);
     for (let time = 0; time < 3; time++) expect(read(field, text)).toBe(text);
     expect(table.size).toBe(0);
@@ -57,7 +57,7 @@ describe('a field of a table of texts', () => {
 describe('a table of texts', () => {
   it('is bounded, and leaves out a field that seldom finds its texts', () => {
     const table = newTable();
-    const [ids, symbols] = [table.field(), table.field()];
+    const [ids, symbols] = [table.fieldOf({}), table.fieldOf({})];
     let [sizeMax, wrong] = [0, 0];
     for (let i = 0; i < 140_000; i++) {
       if (read(ids, `order-${i}`) !== `order-${i}` || read(symbols, `S${i % 50}`) !== `S${i % 50}`) wrong++;
@@ -70,7 +70,7 @@ describe('a table of texts', () => {
 
   it('keeps many texts that come again', () => {
     const table = newTable();
-    const devices = table.field();
+    const devices = table.fieldOf({});
     let wrong = 0;
     for (let i = 0; i < 200_000; i++) if (read(devices, `dev-${i % 100_000}`) !== `dev-${i % 100_000}`) wrong++;
     expect(wrong).toBe(0);
