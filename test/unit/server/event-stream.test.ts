@@ -1,71 +1,11 @@
-import { get, type IncomingMessage } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
+import { dropStreamClients, StreamClient } from '../../clients/event-stream-client.ts';
 import { closeServers, type FakeServer, fakeServer } from './fake-server.ts';
 
-const clients: StreamClient[] = [];
-
 afterEach(async () => {
-  for (const { response } of clients.splice(0)) response.destroy();
+  dropStreamClients();
   await closeServers();
 });
-
-interface Frame {
-  readonly id?: string;
-  readonly event?: string;
-  readonly data?: unknown;
-}
-
-/** A client of an event stream: what it has got so far, and waiting for more. */
-class StreamClient {
-  readonly response: IncomingMessage;
-  readonly frames: Frame[] = [];
-  comments = 0;
-  #rest = '';
-  #waiting: (() => void) | undefined;
-  isEnded = false;
-
-  constructor(response: IncomingMessage) {
-    this.response = response;
-    clients.push(this);
-    response.setEncoding('utf8');
-    response.on('data', (chunk: string) => this.#take(chunk));
-    response.on('close', () => {
-      this.isEnded = true;
-      this.#waiting?.();
-    });
-  }
-
-  static open(url: string, headers: Record<string, string> = {}): Promise<StreamClient> {
-    return new Promise((resolve, reject) => {
-      get(url, { headers }, (response) => resolve(new StreamClient(response))).on('error', reject);
-    });
-  }
-
-  #take(chunk: string): void {
-    const blocks = (this.#rest + chunk).split('\n\n');
-    this.#rest = blocks.pop() ?? '';
-    for (const block of blocks) {
-      if (block.startsWith(':')) this.comments++;
-      else this.frames.push(frameOf(block));
-    }
-    this.#waiting?.();
-  }
-
-  async until(condition: (client: StreamClient) => boolean): Promise<void> {
-    while (!condition(this)) {
-      await new Promise<void>((resolve) => {
-        this.#waiting = resolve;
-      });
-    }
-  }
-}
-
-function frameOf(block: string): Frame {
-  const members = Object.fromEntries(
-    block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
-  );
-  return { ...members, ...(members['data'] === undefined ? {} : { data: JSON.parse(members['data']) }) };
-}
 
 const source = 'stream Hot = Reading > 30';
 

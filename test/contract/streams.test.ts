@@ -1,0 +1,149 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { dropStreamClients, StreamClient } from '../clients/event-stream-client.ts';
+import { dropWebSocketClients, WebSocketClient } from '../clients/websocket-client.ts';
+import { hot, reading, Service, serverKey } from './service.ts';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await Service.start({ beatEveryMs: 100 });
+});
+
+afterEach(() => {
+  dropStreamClients();
+  dropWebSocketClients();
+});
+
+afterAll(() => service.close());
+
+const key = { 'x-api-key': serverKey };
+const batch = (from: number, count: number) => ({
+  events: Array.from({ length: count }, (_, index) => reading(from + index, { timestamp: 1_700_000_000_000 + from + index })),
+});
+
+describe('GET /logs', () => {
+  it('sends ids that count outputs and data of {event_type, timestamp, data}', async () => {
+    const path = await service.deploy(hot);
+    const client = await StreamClient.open(`${service.url}${path}/logs`, key);
+    await service.post(`${path}/events`, reading(40, { timestamp: 1_700_000_000_000 }));
+    await client.until(({ frames }) => frames.length === 1);
+    expect(client.frames).toEqual([
+      { id: '1', data: { event_type: 'Hot', timestamp: 1_700_000_000_000, data: { sensor: 'a', value: 40 } } },
+    ]);
+    await client.until(({ comments }) => comments > 1);
+  });
+
+  it('resumes behind Last-Event-ID, and from before the ring with a gap', async () => {
+    const path = await service.deploy(hot);
+    await service.post(`${path}/events-batch?outputs=false`, batch(100, 1_500));
+    const near = await StreamClient.open(`${service.url}${path}/logs`, { ...key, 'last-event-id': '1498' });
+    await near.until(({ frames }) => frames.length === 2);
+    expect(near.frames.map(({ id }) => id)).toEqual(['1499', '1500']);
+    const far = await StreamClient.open(`${service.url}${path}/logs`, { ...key, 'last-event-id': '10' });
+    await far.until(({ frames }) => frames.length === 1_001);
+    expect(far.frames[0]).toEqual({ event: 'gap', data: { skipped: 490 } });
+    expect(far.frames[1]?.id).toBe('501');
+  });
+
+  it('ends when the pipeline is deleted', async () => {
+    const path = await service.deploy(hot);
+    const client = await StreamClient.open(`${service.url}${path}/logs?api_key=${serverKey}`);
+    await service.delete(path);
+    await client.until(({ isEnded }) => isEnded);
+  });
+
+  it('goes on over a reload', async () => {
+    const path = await service.deploy(hot);
+    const client = await StreamClient.open(`${service.url}${path}/logs`, key);
+    await service.post(`${path}/events`, reading(40));
+    await service.post(`${path}/reload`, { source: hot.replace('> 30', '> 50') });
+    await service.post(`${path}/events-batch`, batch(45, 10));
+    await client.until(({ frames }) => frames.length === 5);
+    expect(client.frames.map(({ id }) => id)).toEqual(['1', '2', '3', '4', '5']);
+  });
+});
+
+describe('a WebSocket', () => {
+  const open = () => WebSocketClient.open(`${service.url.replace('http', 'ws')}/ws`, ['cep.v1', `cep-auth.${serverKey}`]);
+  const event = (value: unknown) => ({ type: 'event', data: { event_type: 'Reading', sensor: 'a', value } });
+
+  it('has a program of its own, apart from pipelines', async () => {
+    const before = (await service.get('/api/v1/pipelines')).body.total;
+    const client = await open();
+    expect(client.socket.protocol).toBe('cep.v1');
+    expect(await client.ask({ type: 'load', source: hot }, 'load_result')).toMatchObject({
+      success: true,
+      streams_loaded: 1,
+      streams: ['Hot'],
+    });
+    expect(await client.ask(event(40), 'event_injected')).toMatchObject({ event_type: 'Reading', success: true, outputs: 1 });
+    expect(await client.next('output_event')).toMatchObject({ stream: 'Hot', event_type: 'Hot', data: { sensor: 'a', value: 40 } });
+    expect(await client.ask({ type: 'status' }, 'status')).toMatchObject({
+      running: true,
+      events_processed: 1,
+      output_events_emitted: 1,
+      streams: ['Hot'],
+    });
+    expect((await service.get('/api/v1/pipelines')).body.total).toBe(before);
+  });
+
+  it('tells what is wrong with a program, and with an event', async () => {
+    const client = await open();
+    expect(await client.ask({ type: 'load', source: 'stream X = ' }, 'load_result')).toMatchObject({
+      success: false,
+      error: expect.any(String),
+      code: 'parse_error',
+    });
+    await client.ask({ type: 'load', source: hot }, 'load_result');
+    expect(await client.ask(event('x'), 'event_injected')).toMatchObject({ success: false, outputs: 0, code: 'invalid_event' });
+    expect(await client.ask('{"type":"event","data":{"event_type":"Reading","value":1e400}}', 'event_injected')).toMatchObject({
+      code: 'invalid_event',
+    });
+  });
+
+  it('takes many events in one message, in order', async () => {
+    const client = await open();
+    await client.ask({ type: 'load', source: hot }, 'load_result');
+    expect(await client.ask({ type: 'events', ...batch(1, 100) }, 'events_injected')).toMatchObject({
+      accepted: 100,
+      rejected: 0,
+      outputs: 70,
+    });
+    await client.until(({ messages }) => messages.filter(({ type }) => type === 'output_event').length === 70);
+    expect(client.messages.map(({ data }) => (data as { value: number }).value)).toEqual(
+      Array.from({ length: 70 }, (_, index) => 31 + index),
+    );
+  });
+
+  it('keeps connections apart', async () => {
+    const [one, two] = [await open(), await open()];
+    await one.ask({ type: 'load', source: hot }, 'load_result');
+    await two.ask({ type: 'load', source: hot }, 'load_result');
+    await one.ask(event(40), 'event_injected');
+    expect(await two.ask({ type: 'status' }, 'status')).toMatchObject({ events_processed: 0 });
+    expect(two.messages).toEqual([]);
+  });
+
+  it('follows a deployed pipeline, but none of another tenant', async () => {
+    const client = await open();
+    const path = await service.deploy(hot);
+    const id = path.split('/').at(-1) as string;
+    expect(await client.ask({ type: 'attach', pipeline_id: id }, 'attached')).toEqual({ type: 'attached', pipeline_id: id });
+    await service.post(`${path}/events`, reading(40));
+    expect(await client.next('output_event')).toMatchObject({ pipeline_id: id, data: { value: 40 } });
+    await client.ask({ type: 'detach', pipeline_id: id }, 'detached');
+    const tenant = await service.tenant();
+    const foreign = (await service.deploy(hot, { key: tenant.key })).split('/').at(-1);
+    expect(await client.ask({ type: 'attach', pipeline_id: foreign }, 'error')).toMatchObject({ code: 'pipeline_not_found' });
+  });
+
+  it('goes away with all that it had', async () => {
+    const client = await open();
+    await client.ask({ type: 'load', source: hot }, 'load_result');
+    const hosted = () => service.runtime.scrape().threads.reduce((sum, { pipelines }) => sum + pipelines, 0);
+    const before = hosted();
+    client.socket.close();
+    await client.until(({ closeCode }) => closeCode !== undefined);
+    while (hosted() >= before) await new Promise((resolve) => setTimeout(resolve, 20));
+  });
+});
