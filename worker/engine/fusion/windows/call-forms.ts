@@ -16,8 +16,14 @@ export interface ResultNames {
   readonly lengthMs: string;
 }
 
-/** What the windows of an operator are kept in. */
+/** What the windows of an operator are kept in: the kernel, or a copy of it. */
 export interface WindowStore {
+  /** Rows that came so far. */
+  readonly arrivals: number;
+  /** By key part, then by slot. */
+  readonly keys: readonly (readonly Value[])[];
+  /** Type of the newest row of each slot, where there are several. */
+  readonly types: readonly string[];
   readonly slots: Slots;
   /** For each call that has accumulators, that of each slot. */
   readonly objects: readonly Accumulator[][];

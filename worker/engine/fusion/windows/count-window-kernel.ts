@@ -1,66 +1,45 @@
 import type { Value, ValueArray } from '../../../../shared/events/value.ts';
-import { HEADER } from './intake.ts';
+import type { WindowStore } from './call-forms.ts';
+import { slotsByOrder } from './slots-by-order.ts';
 import { WindowKernel } from './window-kernel.ts';
 
-/** Empty slots to keep before it is worth looking for them. */
-const EMPTY_MIN = 1024;
-
-/**
- * Tumbling windows of n events. A key keeps its slot when its window has closed, as it will often come again; when half of
- * the slots are empty, those are given back.
- */
+/** Tumbling windows of n events. */
 export class CountWindowKernel extends WindowKernel {
-  /** Slots of keys that hold no event at present. */
-  empty = 0;
   /** Slots that the end of input closes and that have not been handed on yet, the last one first. */
   #ending: number[] = [];
 
-  override begin(...keys: Value[]): number {
-    if (this.empty > EMPTY_MIN && this.empty * 2 > this.slots.size) this.#sweep();
-    const slot = super.begin(...keys);
-    this.table.set(keys, slot);
-    this.empty++;
-    return slot;
-  }
-
-  /** Gives back the slots that hold nothing. */
-  #sweep(): void {
-    for (const slot of this.#held()) if (this.at(slot, HEADER.count) === 0) this.#release(slot);
-    this.empty = 0;
-  }
-
-  #release(slot: number): void {
-    this.table.delete(this.keysAt(slot));
-    this.slots.free(slot);
-  }
-
-  #held(): readonly number[] {
-    return Array.from({ length: this.slots.size }, (_, slot) => slot).filter((slot) => this.table.get(this.keysAt(slot)) === slot);
+  protected drop(slot: number): void {
+    if (this.at(slot, 'count') > 0) this.empty++;
+    this.put(slot, 'count', 0);
   }
 
   advance(watermark: number): void {
     if (watermark === Infinity) this.#end();
+    else this.expire(watermark);
+    this.due = this.nextExpiry;
   }
 
-  /** Each is off the list before it is handed on: one that fails there does not take the rest with it. */
+  /** By last event. Each is off the list before it is handed on: one that fails there does not take the rest with it. */
   #end(): void {
-    const open = this.#held().filter((slot) => this.at(slot, HEADER.count) > 0);
-    if (this.#ending.length === 0) this.#ending = open.sort((a, b) => this.at(b, HEADER.lastOrder) - this.at(a, HEADER.lastOrder));
+    if (this.#ending.length === 0) this.#ending = slotsByOrder(this.open(), (slot) => this.at(slot, 'lastOrder')).reverse();
     for (let slot = this.#ending.pop(); slot !== undefined; slot = this.#ending.pop()) this.close(slot);
   }
 
-  save(): Value {
-    const open = this.#held().filter((slot) => this.at(slot, HEADER.count) > 0);
-    const held = open.map((slot) => [this.keyText(slot), this.saveContent(slot), this.at(slot, HEADER.count), false]);
-    return [this.arrivals, held, new Map()];
+  protected saveFrom(store: WindowStore): Value {
+    const held = this.open(store).map((slot) => {
+      const count = this.at(slot, 'count', store);
+      return [this.keyText(slot, store), this.saveContent(slot, store), count, false];
+    });
+    return [store.arrivals, held, this.saveTouched(store)];
   }
 
   load(saved: Value): void {
-    const [arrivals, held] = saved as ValueArray;
+    const [arrivals, held, touched] = saved as ValueArray;
     this.arrivals = arrivals as number;
-    for (const one of held as ValueArray) {
-      this.loadContent((one as ValueArray)[1] as Value);
+    for (const [, content] of held as readonly (readonly [string, Value])[]) {
+      this.loadContent(this.slotOf(this.keysOfContent(content)), content);
       this.empty--;
     }
+    this.loadTouched(touched as Value);
   }
 }

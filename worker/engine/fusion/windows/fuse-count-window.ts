@@ -3,8 +3,9 @@ import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
 import type { Body } from '../module-text.ts';
 import type { Place } from '../place.ts';
 import { CountWindowKernel } from './count-window-kernel.ts';
-import { HEADER, Intake } from './intake.ts';
+import { Intake } from './intake.ts';
 import { handToWindow, type KernelNames, kernelNames, type PrintedWindow, printHeader, printKey, printResult } from './print-window.ts';
+import { EVERY_ROW, FIRST_ROW, SlotFields } from './slot-fields.ts';
 
 /** Tumbling windows of `size` events. */
 export function fuseCountWindow(plan: WindowOperatorPlan, size: number, place: Place): void {
@@ -14,29 +15,16 @@ export function fuseCountWindow(plan: WindowOperatorPlan, size: number, place: P
 function printCountWindow(plan: WindowOperatorPlan, size: number, place: Place): PrintedWindow {
   const { module } = place;
   const names = kernelNames(plan, place);
-  const intake = new Intake(plan, names.objects, place);
+  const fields = new SlotFields(EVERY_ROW, [...FIRST_ROW, 'touched']);
+  const intake = new Intake(plan, { fields, handsOn: false, objectsOf: names.objects }, place);
   let canFail = intake.columns.canRefuse;
+  const heard = (one: boolean): void => {
+    canFail ||= one;
+  };
   const slot = module.names.mint('a');
   const close = module.function(
     () => [slot],
-    (body) =>
-      printResult(
-        {
-          plan,
-          intake,
-          names,
-          slot,
-          frame: (at) => {
-            const [time, start, end] = [at('time'), at('minTime'), at('maxTime')];
-            return { time, start, end, isFinal: 'true', lengthMs: `(${end}-${start})` };
-          },
-          release: (numbers, base) => `${numbers}[${base}]=0;${names.kernel}.empty=${names.kernel}.empty+1;`,
-          heard: (one) => {
-            canFail ||= one;
-          },
-        },
-        { ...place, body },
-      ),
+    (body) => printResult({ plan, intake, names, slot, heard, ...resultOfCount(names) }, { ...place, body }),
   );
   const take = module.function(
     () => intake.parameters,
@@ -44,7 +32,17 @@ function printCountWindow(plan: WindowOperatorPlan, size: number, place: Place):
   );
   const create = (_: WindowOperatorPlan, next: Next, environment: OperatorEnvironment): CountWindowKernel =>
     new CountWindowKernel(intake, next, environment);
-  return { intake, take, links: [take, close], create, canFail, waits: false };
+  return { intake, take, links: [take, close], create, canFail, mayBeLate: false, waits: intake.expireMs !== null };
+}
+
+function resultOfCount({ kernel }: KernelNames): Pick<Parameters<typeof printResult>[0], 'frame' | 'release'> {
+  return {
+    frame: (at) => {
+      const [time, start, end] = [at('time'), at('minTime'), at('maxTime')];
+      return { time, start, end, isFinal: 'true', lengthMs: `(${end}-${start})` };
+    },
+    release: (numbers, base) => `${numbers}[${base}]=0;${kernel}.empty=${kernel}.empty+1;`,
+  };
 }
 
 /** One row: into the slot of its key, and out with the result when that is full. */
@@ -55,5 +53,5 @@ function printTake(size: number, intake: Intake, names: KernelNames & { readonly
   body.add(`if(${count}===0){${intake.columns.printClear(taking)}}`);
   body.add(intake.columns.printAdd(taking));
   printHeader(intake, taking, names, body, `${names.kernel}.empty=${names.kernel}.empty-1;`);
-  body.add(`if((${numbers}[${base}+${HEADER.count}]=${count}+1)===${size})${names.close}(${slot});`);
+  body.add(`if((${numbers}[${base}]=${count}+1)===${size})${names.close}(${slot});`);
 }

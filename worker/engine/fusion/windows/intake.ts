@@ -2,15 +2,22 @@ import { invariant } from '../../../../shared/errors/error.ts';
 import type { Accumulator } from '../../../../shared/language/functions/descriptor.ts';
 import { aggregates } from '../../../../shared/language/functions/index.ts';
 import type { AggregateCall, AggregatePlan, FieldExpression, OperatorPlan, PartitionPlan } from '../../../../shared/language/plan/plan.ts';
+import type { Row } from '../../operators/row.ts';
 import { inputsOf } from '../../streams/plan-inputs.ts';
 import { originsOf } from '../../streams/routes.ts';
+import { firstCause, lastCause } from '../../windows/window-content.ts';
 import type { Columns } from '../columns.ts';
 import { guarded } from '../guarded.ts';
+import type { Body } from '../module-text.ts';
 import type { Place } from '../place.ts';
 import { printTyped } from '../print-typed.ts';
 import { CannotFuse, named, type Representation, representationOf, type Typed } from '../typed.ts';
 import { AggregateColumns } from './aggregate-columns.ts';
 import { printInput } from './aggregate-inputs.ts';
+import type { SlotFields } from './slot-fields.ts';
+
+/** The plan of an operator that aggregates. */
+export type AggregatingPlan = OperatorPlan & { readonly aggregate: AggregatePlan | null };
 
 /** One partition key: a field of the row. */
 export interface KeyPart {
@@ -21,9 +28,21 @@ export interface KeyPart {
   readonly parameter: string;
 }
 
-/** Doubles of a slot that every window has, whatever it aggregates. The first of them is the number of its events. */
-export const HEADER = { count: 0, lastOrder: 1, time: 2, lastCause: 3, minTime: 4, maxTime: 5, firstOrder: 6, firstCause: 7 } as const;
-export const HEADER_WIDTH = 8;
+/** Something of a row, besides its fields, that is handed in where it is not plain. */
+interface RowPart {
+  readonly parameter: string;
+  readonly argument: (columns: Columns, body: Body) => string;
+  readonly read: (row: Row) => unknown;
+}
+
+/** What an operator that aggregates keeps, and what it wants to know of a row. */
+export interface IntakeNeeds {
+  readonly fields: SlotFields;
+  /** The row itself goes on: with its causes and attributes. Else what it was first and last caused by is enough. */
+  readonly handsOn: boolean;
+  /** Constants of the module for the accumulators of an aggregate call. */
+  readonly objectsOf: (position: number) => string;
+}
 
 /**
  * What the generated function that takes rows into a window or into an aggregate is given, wherever they come from: time,
@@ -34,86 +53,103 @@ export class Intake {
   readonly order: string;
   /** The name of a parameter, or a constant where all rows have one type. */
   readonly type: string;
-  readonly isOneType: boolean;
-  /** Name of the type that all rows have; '' where there are several. */
-  readonly typeName: string;
+  /** Name of the type that all rows have; null where there are several. */
+  readonly typeName: string | null;
   readonly firstCause: string;
   readonly lastCause: string;
+  readonly causes: string;
+  readonly attributes: string;
   readonly keys: readonly KeyPart[];
   readonly columns: AggregateColumns;
-  readonly #causesArePlain: boolean;
-  readonly #plan: OperatorPlan;
+  readonly fields: SlotFields;
+  /** Doubles of a slot. */
+  readonly width: number;
+  /** A key without events for longer than this loses its state; null = never. */
+  readonly expireMs: number | null;
+  readonly #parts: RowPart[] = [];
+  readonly #plan: AggregatingPlan;
 
   /** @throws CannotFuse when the keys are no plain fields. */
-  constructor(plan: OperatorPlan & { readonly aggregate: AggregatePlan | null }, objectsOf: (position: number) => string, place: Place) {
+  constructor(plan: AggregatingPlan, { fields, handsOn, objectsOf }: IntakeNeeds, place: Place) {
     if (plan.aggregate === null) throw new CannotFuse();
     const { module, columns, stream } = place;
+    const { keys, expireMs } = plan.partition ?? stream.partition;
     const origins = [...originsOf(inputsOf(stream.source)).keys()];
     const areEvents = stream.source.kind === 'events' && origins.every((origin) => origin.startsWith('event:'));
     this.#plan = plan;
+    this.fields = fields;
+    this.expireMs = expireMs;
     this.time = module.names.mint('t');
     this.order = module.names.mint('o');
-    this.isOneType = areEvents && origins.length === 1 && columns.type.startsWith('k');
-    this.type = this.isOneType ? columns.type : module.names.mint('s');
-    this.typeName = this.isOneType ? String(module.names.constants[Number(columns.type.slice(1))]) : '';
-    this.#causesArePlain = areEvents && columns.causes === `[${columns.order}]`;
-    this.firstCause = this.#causesArePlain ? this.order : module.names.mint('a');
-    this.lastCause = this.#causesArePlain ? this.order : module.names.mint('b');
-    this.keys = keyParts(plan.partition ?? stream.partition, place);
-    const create = (call: AggregateCall): string => module.constant(creatorOf(call));
-    const namesOf: ConstructorParameters<typeof AggregateColumns>[3] = (call, position) => ({
+    const isOneType = areEvents && origins.length === 1 && columns.type.startsWith('k');
+    this.typeName = isOneType ? String(module.names.constants[Number(columns.type.slice(1))]) : null;
+    this.type = isOneType
+      ? columns.type
+      : this.#part(
+          module,
+          (from) => from.type,
+          ({ type }) => type,
+        );
+    const isOwnCause = areEvents && columns.causes === `[${columns.order}]`;
+    const isBare = areEvents && columns.attributes === 'null';
+    this.causes = isOwnCause
+      ? `[${this.order}]`
+      : handsOn
+        ? this.#part(
+            module,
+            (from) => from.causes,
+            ({ causes }) => causes,
+          )
+        : 'null';
+    this.attributes =
+      isBare || !handsOn
+        ? 'null'
+        : this.#part(
+            module,
+            (from) => from.attributes,
+            ({ attributes }) => attributes,
+          );
+    const isCaused = !isOwnCause && !handsOn;
+    this.firstCause = isCaused ? this.#part(module, (from) => `firstCauseOf(${from.causes},${from.order})`, firstCause) : this.order;
+    this.lastCause = isCaused ? this.#part(module, (from) => `lastCauseOf(${from.causes},${from.order})`, lastCause) : this.order;
+    this.keys = keyParts(keys, place);
+    this.columns = new AggregateColumns(plan.aggregate, fields.hot, { module, readable: columns }, (call, position) => ({
       objects: objectsOf(position),
-      create: create(call),
-    });
-    this.columns = new AggregateColumns(plan.aggregate, HEADER_WIDTH, { module, readable: columns }, namesOf);
+      create: module.constant(creatorOf(call)),
+    }));
+    this.width = fields.close(this.columns.width);
+  }
+
+  #part({ names }: Place['module'], argument: RowPart['argument'], read: RowPart['read']): string {
+    const parameter = names.mint('a');
+    this.#parts.push({ parameter, argument, read });
+    return parameter;
   }
 
   get parameters(): readonly string[] {
-    const { time, order, keys, columns } = this;
-    return [
-      time,
-      order,
-      ...this.#ofRow(),
-      ...keys.map(({ parameter }) => parameter),
-      ...columns.inputs.all.map(({ parameter }) => parameter),
-    ];
-  }
-
-  #ofRow(): readonly string[] {
-    return [...(this.isOneType ? [] : [this.type]), ...(this.#causesArePlain ? [] : [this.firstCause, this.lastCause])];
-  }
-
-  /** Whether a row is handed in with its type and its causes. */
-  get isTyped(): boolean {
-    return !this.isOneType;
-  }
-
-  get hasCauses(): boolean {
-    return !this.#causesArePlain;
+    const given = [...this.#parts, ...this.keys, ...this.columns.inputs.all];
+    return [this.time, this.order, ...given.map(({ parameter }) => parameter)];
   }
 
   /** What a place that leads to the window gives for the parameters. What may fail is evaluated there, before. @throws CannotFuse */
   arguments(place: Place): readonly string[] {
     const { columns, body, module } = place;
+    if (this.typeName !== null && columns.type !== this.type) throw new CannotFuse();
     const context = { module, body, readable: columns };
     const keys = this.keys.map((key, i) => keyValue(key, place, i, this.#plan));
     const inputs = this.columns.inputs.all.map((input) => printInput(input, context));
     const values = [...keys, ...inputs];
     const texts = values.some(({ canFail }) => canFail) ? guarded(values, this.#plan, place) : values.map(({ text }) => text);
-    return [columns.time, columns.order, ...this.#rowArguments(columns, place), ...texts];
+    return [columns.time, columns.order, ...this.#parts.map(({ argument }) => argument(columns, body)), ...texts];
   }
 
-  #rowArguments(columns: Columns, { body }: Place): readonly string[] {
-    const type = this.isOneType ? [] : [columns.type];
-    if (this.isOneType && columns.type !== this.type) throw new CannotFuse();
-    if (this.#causesArePlain) return type;
-    const causes = body.bind(columns.causes);
-    return [...type, `firstCauseOf(${causes},${columns.order})`, `lastCauseOf(${causes},${columns.order})`];
+  /** The same of a row that came whole, for the parameters between its arrival number and its keys. */
+  partsOf(row: Row): readonly unknown[] {
+    return this.#parts.map(({ read }) => read(row));
   }
 }
 
-function keyParts({ keys, expireMs }: PartitionPlan, { columns, module }: Place): readonly KeyPart[] {
-  if (expireMs !== null) throw new CannotFuse();
+function keyParts(keys: PartitionPlan['keys'], { columns, module }: Place): readonly KeyPart[] {
   return keys.map(({ name, value }) => {
     if (value.kind !== 'field' || value.of.kind !== 'current') throw new CannotFuse();
     const as = representationOf(value.type);

@@ -1,6 +1,7 @@
 import type { Value } from '../../../../shared/events/value.ts';
 import { finite } from '../../../../shared/language/functions/numbers.ts';
 import type { AttributeName } from '../../../../shared/language/plan/plan.ts';
+import { plus } from '../../time/instants.ts';
 import { causesBetween, frameAttributes } from '../../windows/window-content.ts';
 import { resultOf } from './call-forms.ts';
 
@@ -11,6 +12,8 @@ export const windowLibrary = {
   causesBetween,
   windowAttributes: (start: number, end: number, isFinal: boolean): ReadonlyMap<AttributeName, Value> =>
     frameAttributes({ time: end, start, end, isFinal, lengthMs: 0 }),
+  /** The last moment before a time, ms. */
+  momentBefore: (time: number): number => plus(time, -1),
   finiteOf: finite,
   resultOf,
 } as const;
@@ -27,6 +30,11 @@ export const windowProperties = [
   'objects',
   'empty',
   'begin',
+  'touch',
+  'late',
+  'windowAt',
+  'opened',
+  'closed',
   'get',
   'order',
   'ended',

@@ -1,4 +1,4 @@
-import type { AggregatePlan, AttributeName, OperatorPlan, RowReference } from '../../../../shared/language/plan/plan.ts';
+import type { AttributeName, OperatorPlan, RowReference } from '../../../../shared/language/plan/plan.ts';
 import { NamedColumns } from '../columns.ts';
 import type { KernelFactory } from '../fused-runtime.ts';
 import type { Body } from '../module-text.ts';
@@ -8,11 +8,9 @@ import { printTyped } from '../print-typed.ts';
 import type { ProgramFusion } from '../program-fusion.ts';
 import { NULL_TYPED, named, type Readable, type Typed } from '../typed.ts';
 import type { TakingNames } from './aggregate-columns.ts';
-import { HEADER, type Intake, keyColumns } from './intake.ts';
+import { type AggregatingPlan, type Intake, keyColumns } from './intake.ts';
+import type { SlotField } from './slot-fields.ts';
 import type { WindowKernel } from './window-kernel.ts';
-
-/** The plan of an operator that aggregates. */
-export type AggregatingPlan = OperatorPlan & { readonly aggregate: AggregatePlan | null };
 
 /** Constants of the module that stand for a kernel and its parts. */
 export interface KernelNames {
@@ -48,6 +46,8 @@ export interface PrintedWindow {
   readonly create: KernelFactory;
   /** Taking a row may fail. */
   readonly canFail: boolean;
+  /** Taking a row tells whether it was late. */
+  readonly mayBeLate: boolean;
   /** Taking a row may give the kernel an earlier deadline. */
   readonly waits: boolean;
 }
@@ -68,8 +68,9 @@ export function handToWindow(plan: OperatorPlan, place: Place, print: () => Prin
     windows.set(plan, printed);
     return printed;
   });
-  const { intake, take, canFail, waits } = windows.get(plan) as PrintedWindow;
-  const call = `${take}(${intake.arguments(place).join(',')});`;
+  const { intake, take, canFail, waits, mayBeLate } = windows.get(plan) as PrintedWindow;
+  const taken = `${take}(${intake.arguments(place).join(',')})`;
+  const call = mayBeLate ? `if(${taken})${kernel}.late(${place.columns.row()});` : `${taken};`;
   body.add(canFail ? guardedCall(call, plan, place) : call);
   if (waits) fusion.watch(kernel, body);
 }
@@ -86,8 +87,9 @@ export function printKey(intake: Intake, { kernel, slots, table }: KernelNames, 
   body.add(`${kernel}.arrivals=${order};`);
   const slot = body.temporary();
   body.add(printFind(intake, slot, kernel, table, body));
+  if (intake.expireMs !== null) body.add(`${kernel}.touch(${slot},${intake.time});`);
   const numbers = body.bind(`${slots}.numbers`);
-  const base = body.bind(`${slot}*${intake.columns.width}`);
+  const base = body.bind(`${slot}*${intake.width}`);
   return { slots, slot, numbers, base, time: intake.time, order };
 }
 
@@ -111,12 +113,12 @@ export function printHeader(
   body: Body,
   begun: string,
 ): void {
-  const at = (field: keyof typeof HEADER): string => `${numbers}[${base}+${HEADER[field]}]`;
+  const at = (field: SlotField): string => `${numbers}[${base}+${intake.fields.at(field)}]`;
   const first = `${at('firstOrder')}=${order};${at('firstCause')}=${intake.firstCause};${at('minTime')}=${time};${at('maxTime')}=${time};`;
   const later = `if(${time}<${at('minTime')})${at('minTime')}=${time};if(${time}>${at('maxTime')})${at('maxTime')}=${time};`;
   body.add(`if(${numbers}[${base}]===0){${first}${begun}}else{${later}}`);
   body.add(`${at('lastOrder')}=${order};${at('time')}=${time};${at('lastCause')}=${intake.lastCause};`);
-  if (intake.isTyped) body.add(`${types}[${slot}]=${intake.type};`);
+  if (intake.typeName === null) body.add(`${types}[${slot}]=${intake.type};`);
 }
 
 /** Bounds and marks of the result of a window, as texts. */
@@ -134,7 +136,7 @@ export interface ResultPrint {
   readonly names: KernelNames;
   readonly slot: string;
   /** Given the text of a number of the window. */
-  readonly frame: (at: (field: keyof typeof HEADER) => string) => FrameTexts;
+  readonly frame: (at: (field: SlotField) => string) => FrameTexts;
   /** What becomes of the slot once its results are read. */
   readonly release: (numbers: string, base: string) => string;
   /** Hears whether an item of the result may fail. */
@@ -146,11 +148,15 @@ export function printResult(print: ResultPrint, place: Place): void {
   const { plan, intake, names, slot } = print;
   const { body, module } = place;
   const numbers = body.bind(`${names.slots}.numbers`);
-  const base = body.bind(`${slot}*${intake.columns.width}`);
-  const frame = print.frame((field) => body.bind(`${numbers}[${base}+${HEADER[field]}]`));
+  const base = body.bind(`${slot}*${intake.width}`);
+  const { time, ...bounds } = print.frame((field) => body.bind(`${numbers}[${base}+${intake.fields.at(field)}]`));
+  const frame = { time: body.bind(time), ...bounds };
   const order = body.bind(`${names.kernel}.order()`);
-  const [first, last] = [body.bind(`${numbers}[${base}+${HEADER.firstCause}]`), body.bind(`${numbers}[${base}+${HEADER.lastCause}]`)];
-  const type = intake.isTyped ? body.bind(`${names.types}[${slot}]`) : intake.type;
+  const [first, last] = [
+    body.bind(`${numbers}[${base}+${intake.fields.at('firstCause')}]`),
+    body.bind(`${numbers}[${base}+${intake.fields.at('lastCause')}]`),
+  ];
+  const type = intake.typeName === null ? body.bind(`${names.types}[${slot}]`) : intake.type;
   const keys = keyColumns(
     intake.keys,
     intake.keys.map((_, part) => body.bind(`${names.keys(part)}[${slot}]`)),

@@ -52,6 +52,18 @@ export class Slots {
     this.numbers = more;
   }
 
+  /** The same numbers, which no longer change. */
+  copy(): Slots {
+    const copy = new Slots(this.width);
+    copy.numbers = this.numbers.slice(0, this.#size * this.width);
+    copy.#size = this.#size;
+    for (const [at, rest] of this.#spilled ?? []) {
+      copy.#spilled ??= new Map();
+      copy.#spilled.set(at, new ExactSum(...rest.save()));
+    }
+    return copy;
+  }
+
   /** Empties the exact sum at `at`. */
   clear(at: number): void {
     const { numbers } = this;

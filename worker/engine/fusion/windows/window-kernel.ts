@@ -1,32 +1,46 @@
 import { invariant } from '../../../../shared/errors/error.ts';
 import { keyOf } from '../../../../shared/events/text.ts';
-import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import type { Value, ValueArray, ValueMap } from '../../../../shared/events/value.ts';
 import type { Accumulator } from '../../../../shared/language/functions/descriptor.ts';
 import type { Next, Operator, OperatorEnvironment, WindowFrame } from '../../operators/operator.ts';
 import type { Row } from '../../operators/row.ts';
 import { loadRow, saveRow } from '../../state/saved-row.ts';
-import { firstCause, lastCause } from '../../windows/window-content.ts';
+import { DeadlineQueue } from '../../time/deadline-queue.ts';
+import { justAfter, plus } from '../../time/instants.ts';
+import { lastCause } from '../../windows/window-content.ts';
 import type { Kernel } from '../fused-runtime.ts';
 import { inputReader } from './aggregate-inputs.ts';
-import { HEADER, type Intake } from './intake.ts';
+import type { WindowStore } from './call-forms.ts';
+import type { Intake } from './intake.ts';
 import { KeyTable } from './key-table.ts';
+import { valuesOfKey } from './key-text.ts';
+import type { SlotField } from './slot-fields.ts';
 import { Slots } from './slots.ts';
 
-type Take = (time: number, order: number, ...given: unknown[]) => void;
+/** Gives true when the row was late. */
+type Take = (time: number, order: number, ...given: unknown[]) => unknown;
 type Close = (slot: number) => void;
 
+/** Slots without events to keep before it is worth looking for them. */
+const EMPTY_MIN = 1024;
+
 /**
- * A window operator on numbers: each open window has a slot, generated code takes rows into it and makes its results. It
- * saves what the window operator saves that works on rows.
+ * An operator that aggregates by key, on numbers: each key, or open window, has a slot; generated code takes rows into it and
+ * makes the results. It saves what the operator saves that works on rows.
+ *
+ * A key keeps its slot while it holds nothing, as it will often come again; when half of the slots are empty, those are given
+ * back.
  */
 export abstract class WindowKernel implements Operator, Kernel {
   due = Infinity;
   /** Rows that came so far. */
   arrivals = 0;
+  /** Keys that hold nothing at present. */
+  empty = 0;
   readonly slots: Slots;
   readonly table: KeyTable;
   /** By key part, then by slot. */
-  readonly keys: readonly Value[][];
+  readonly keys: Value[][];
   /** Type of the newest row of each slot, where there are several. */
   readonly types: string[] = [];
   /** By call, then by slot. */
@@ -35,6 +49,9 @@ export abstract class WindowKernel implements Operator, Kernel {
   protected readonly environment: OperatorEnvironment;
   readonly #next: Next;
   readonly #inputs: (row: Row) => Value[];
+  readonly #touchedAt: number;
+  /** Where keys expire: every key once, at or before the time of its end. */
+  readonly #expiring = new DeadlineQueue<number>();
   #take: Take | null = null;
   #close: Close | null = null;
 
@@ -42,16 +59,20 @@ export abstract class WindowKernel implements Operator, Kernel {
     this.intake = intake;
     this.#next = next;
     this.environment = environment;
-    this.slots = new Slots(intake.columns.width);
+    this.slots = new Slots(intake.width);
     this.table = new KeyTable(intake.keys.length);
     this.keys = intake.keys.map(() => []);
     this.objects = intake.columns.objects.map(() => []);
     this.#inputs = inputReader(intake.columns.inputs.all, environment);
+    this.#touchedAt = intake.fields.at('touched');
   }
 
   abstract advance(watermark: number): void;
-  abstract save(): Value;
   abstract load(saved: Value): void;
+  /** What the operator saves, of a store that may be a copy. */
+  protected abstract saveFrom(store: WindowStore): Value;
+  /** What the key of the slot holds is gone. */
+  protected abstract drop(slot: number): void;
 
   /** `take` takes a row in, `close` hands on the result of a slot and empties it. */
   link(take: Take, close: Close): void {
@@ -64,11 +85,14 @@ export abstract class WindowKernel implements Operator, Kernel {
     const keys = this.keysOf(row);
     const inputs = this.#inputs(row);
     inputs.forEach((value, i) => {
-      if (value !== null && intake.columns.inputs.all[i]?.as === 'number')
-        invariant(typeof value === 'number', 'what is typed as a number is one');
+      const isFitting = value === null || intake.columns.inputs.all[i]?.as !== 'number' || typeof value === 'number';
+      invariant(isFitting, 'what is typed as a number is one');
     });
-    const causes = intake.hasCauses ? [firstCause(row), lastCause(row)] : [];
-    this.#take?.(row.time, row.order, ...(intake.isTyped ? [row.type] : []), ...causes, ...keys, ...inputs);
+    if (this.#take?.(row.time, row.order, ...intake.partsOf(row), ...keys, ...inputs) === true) this.late(row);
+  }
+
+  late(row: Row): void {
+    this.environment.late(row);
   }
 
   endWindow(frame: WindowFrame): void {
@@ -89,14 +113,103 @@ export abstract class WindowKernel implements Operator, Kernel {
     return this.environment.order();
   }
 
-  /** A slot without events for a key that has none. */
+  /** A slot for a key that has none. */
   begin(...keys: Value[]): number {
+    if (this.empty > EMPTY_MIN && this.empty * 2 > this.slots.size && this.mayForget) this.#sweep();
+    const slot = this.allot(keys);
+    this.table.set(keys, slot);
+    this.empty++;
+    if (this.intake.expireMs !== null) this.put(slot, 'touched', -Infinity);
+    return slot;
+  }
+
+  /** A key that holds nothing leaves no trace. */
+  protected get mayForget(): boolean {
+    return this.intake.expireMs === null;
+  }
+
+  protected allot(keys: readonly Value[]): number {
     const slot = this.slots.allot();
-    this.slots.numbers[slot * this.slots.width] = 0;
+    this.put(slot, 'count', 0);
     keys.forEach((key, part) => {
       (this.keys[part] as Value[])[slot] = key;
     });
     return slot;
+  }
+
+  #sweep(): void {
+    for (const slot of this.owners()) {
+      if (this.at(slot, 'count') !== 0 || !this.canRelease(slot)) continue;
+      this.release(slot);
+      this.empty--;
+    }
+  }
+
+  /** Nothing but its number is left of the slot's key. */
+  protected canRelease(_slot: number): boolean {
+    return true;
+  }
+
+  /** The slots that keys are known by. */
+  protected *owners(store: Pick<WindowStore, 'slots'> = this): Iterable<number> {
+    const hasOwners = this.intake.fields.has('owner');
+    for (let slot = 0; slot < store.slots.size; slot++) {
+      if (this.at(slot, 'count', store) >= 0 && (!hasOwners || this.at(slot, 'owner', store) === slot)) yield slot;
+    }
+  }
+
+  /** The key of an empty slot is forgotten. */
+  protected release(slot: number): void {
+    this.table.delete(this.keysAt(slot));
+    this.freeSlot(slot);
+  }
+
+  protected freeSlot(slot: number): void {
+    this.put(slot, 'count', -1);
+    for (const ofCall of this.objects) delete ofCall[slot];
+    this.slots.free(slot);
+  }
+
+  /** Where keys expire: an event of the key at this time. What the key holds may have ended before it. */
+  touch(slot: number, time: number): void {
+    const { numbers, width } = this.slots;
+    const at = slot * width + this.#touchedAt;
+    const last = numbers[at] as number;
+    if (last === -Infinity) {
+      numbers[at] = time;
+      this.#expireLater(slot, time);
+      return;
+    }
+    if (this.isGone(slot, time)) this.drop(slot);
+    if (time > last) numbers[at] = time;
+  }
+
+  #expireLater(slot: number, last: number): void {
+    this.#expiring.push(justAfter(plus(last, this.intake.expireMs as number)), 0, slot);
+    this.due = Math.min(this.due, this.#expiring.next());
+  }
+
+  /** Whether what the key held had ended before event time `time`. */
+  protected isGone(slot: number, time: number): boolean {
+    const { expireMs } = this.intake;
+    return expireMs !== null && time > plus(this.at(slot, 'touched'), expireMs);
+  }
+
+  protected get nextExpiry(): number {
+    return this.#expiring.next();
+  }
+
+  /** Forgets the keys that ended before the watermark. */
+  protected expire(watermark: number): void {
+    for (let slot = this.#expiring.popDue(watermark); slot !== undefined; slot = this.#expiring.popDue(watermark)) {
+      if (!this.isGone(slot, watermark)) {
+        this.#expireLater(slot, this.at(slot, 'touched'));
+        continue;
+      }
+      this.drop(slot);
+      this.empty--;
+      this.release(slot);
+    }
   }
 
   protected close(slot: number): void {
@@ -107,60 +220,103 @@ export abstract class WindowKernel implements Operator, Kernel {
     return this.environment.partitionFields(row).map(([, value]) => value);
   }
 
-  protected keysAt(slot: number): Value[] {
-    return this.keys.map((values) => values[slot] as Value);
+  protected keysAt(slot: number, keys: readonly (readonly Value[])[] = this.keys): Value[] {
+    return keys.map((values) => values[slot] as Value);
   }
 
   /** Canonical text of the key. */
-  protected keyText(slot: number): string {
-    return this.keys.length === 0 ? '' : keyOf(this.keysAt(slot));
+  protected keyText(slot: number, { keys }: WindowStore): string {
+    return keys.length === 0 ? '' : keyOf(this.keysAt(slot, keys));
   }
 
-  protected at(slot: number, field: number): number {
-    return this.slots.numbers[slot * this.slots.width + field] as number;
+  /** The slot of a key, given by its canonical text. */
+  protected slotOfText(text: string): number {
+    return this.slotOf(valuesOfKey(text, this.keys.length));
+  }
+
+  protected slotOf(keys: Value[]): number {
+    return this.table.get(keys) ?? this.begin(...keys);
+  }
+
+  protected at(slot: number, field: SlotField, { slots }: Pick<WindowStore, 'slots'> = this): number {
+    return slots.numbers[slot * slots.width + this.intake.fields.at(field)] as number;
+  }
+
+  protected put(slot: number, field: SlotField, value: number): void {
+    this.slots.numbers[slot * this.slots.width + this.intake.fields.at(field)] = value;
+  }
+
+  /** Slots that hold events. */
+  protected open(store: Pick<WindowStore, 'slots'> = this): number[] {
+    const { numbers, width, size } = store.slots;
+    const open: number[] = [];
+    for (let slot = 0; slot < size; slot++) if ((numbers[slot * width] as number) > 0) open.push(slot);
+    return open;
+  }
+
+  save(): Value {
+    return this.saveFrom(this);
+  }
+
+  /** A copy of numbers is made in no time; accumulators are saved at once. */
+  capture(): () => Value {
+    if (this.objects.length > 0) {
+      const saved = this.save();
+      return () => saved;
+    }
+    const { arrivals, types, objects } = this;
+    const store = { arrivals, slots: this.slots.copy(), keys: this.keys.map((values) => [...values]), types: [...types], objects };
+    return () => this.saveFrom(store);
+  }
+
+  /** Highest event time of each key, where keys expire. */
+  protected saveTouched(store: WindowStore): Value {
+    const touched = new Map<string, number>();
+    if (this.intake.expireMs === null) return touched;
+    for (const slot of this.owners(store)) {
+      const last = this.at(slot, 'touched', store);
+      if (last > -Infinity) touched.set(this.keyText(slot, store), last);
+    }
+    return touched;
+  }
+
+  protected loadTouched(saved: Value): void {
+    if (this.intake.expireMs === null) return;
+    for (const [text, last] of saved as ValueMap) this.touch(this.slotOfText(text), last as number);
   }
 
   /** The content of a window, as `WindowContents.save` has it. */
-  protected saveContent(slot: number): Value {
-    const at = (field: number): number => this.at(slot, field);
-    const calls = this.intake.columns.forms.map((form) => form.save(this, slot));
-    const { count, firstOrder, firstCause: first, lastOrder, minTime, maxTime } = HEADER;
-    return [null, null, calls, at(count), at(firstOrder), at(first), this.#saveLast(slot), at(lastOrder), at(minTime), at(maxTime)];
+  protected saveContent(slot: number, store: WindowStore): Value {
+    const at = (field: SlotField): number => this.at(slot, field, store);
+    const calls = this.intake.columns.forms.map((form) => form.save(store, slot));
+    const last = this.#saveLast(slot, store);
+    return [null, null, calls, at('count'), at('firstOrder'), at('firstCause'), last, at('lastOrder'), at('minTime'), at('maxTime')];
   }
 
   /** Of the last row only its key is read again, and what caused it. */
-  #saveLast(slot: number): Value {
-    const fields = new Map(this.intake.keys.map(({ field }, part) => [field, this.keys[part]?.[slot] ?? null]));
-    const [time, cause] = [this.at(slot, HEADER.time), this.at(slot, HEADER.lastCause)];
-    return saveRow({
-      type: this.types[slot] ?? this.intake.typeName,
-      time,
-      order: cause,
-      fields,
-      bound: null,
-      attributes: null,
-      causes: [cause],
-    });
+  #saveLast(slot: number, store: WindowStore): Value {
+    const fields = new Map(this.intake.keys.map(({ field }, part) => [field, store.keys[part]?.[slot] ?? null]));
+    const [time, cause] = [this.at(slot, 'time', store), this.at(slot, 'lastCause', store)];
+    const type = this.intake.typeName ?? (store.types[slot] as string);
+    return saveRow({ type, time, order: cause, fields, bound: null, attributes: null, causes: [cause] });
   }
 
-  /** Puts a saved content into a new slot. */
-  protected loadContent(saved: Value): number {
+  /** The key of a saved content. */
+  protected keysOfContent(saved: Value): Value[] {
+    return this.keysOf(loadRow((saved as ValueArray)[6] as Value));
+  }
+
+  /** Puts a saved content into a slot. */
+  protected loadContent(slot: number, saved: Value): void {
     const [, , calls, count, firstOrder, first, last, lastOrder, minTime, maxTime] = saved as ValueArray;
     const row = loadRow(last as Value);
-    const slot = this.begin(...this.keysOf(row));
     this.types[slot] = row.type;
-    const put = (field: number, value: Value | undefined): void => {
-      this.slots.numbers[slot * this.slots.width + field] = value as number;
-    };
-    put(HEADER.count, count);
-    put(HEADER.lastOrder, lastOrder);
-    put(HEADER.time, row.time);
-    put(HEADER.lastCause, lastCause(row));
-    put(HEADER.minTime, minTime);
-    put(HEADER.maxTime, maxTime);
-    put(HEADER.firstOrder, firstOrder);
-    put(HEADER.firstCause, first);
-    this.intake.columns.forms.forEach((form, i) => void form.load(this, slot, (calls as ValueArray)[i] ?? null));
-    return slot;
+    const fields = { count, lastOrder, time: row.time, lastCause: lastCause(row), minTime, maxTime, firstOrder, firstCause: first };
+    for (const [field, value] of Object.entries(fields)) this.put(slot, field as SlotField, value as number);
+    this.loadCalls(slot, calls as Value);
+  }
+
+  protected loadCalls(slot: number, saved: Value): void {
+    this.intake.columns.forms.forEach((form, i) => void form.load(this, slot, (saved as ValueArray)[i] ?? null));
   }
 }

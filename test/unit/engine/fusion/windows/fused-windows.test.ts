@@ -1,0 +1,83 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { EVENT, inputs, timeOperators } from '../../windows/timeline.ts';
+import { expectAlike, kernelsOf } from './alike.ts';
+
+const runs = Number(process.env['FUZZ_PROGRAMS'] ?? 100);
+
+const partitions = ['', '.partition_by(k)', '.partition_by(k, v)', '.partition_by(k, expire: 30ms)', '.partition_by(k, v, expire: 15ms)'];
+
+/** Aggregates that numbers can tell, and some that keep an accumulator. */
+const numeric = [
+  'n: count()',
+  'n: count(v)',
+  'n: count() where v > 2',
+  'all: sum(v)',
+  'all: sum(v * 0.1) where v != 3',
+  'mean: avg(v)',
+  'mean: avg(v / 3)',
+  'spread: stddev(v)',
+  'spread: variance(v * 1.5) where i > 4',
+  'least: min(v)',
+  'most: max(0 - v)',
+  'rate: rate()',
+  'rate: rate() where v > 0',
+  'both: sum(v) / count()',
+];
+const ordered = ['tail: ema(v, 3)', 'head: first(v)', 'end: last(v) where v > 1', 'end: last(i)', 'ones: collect(i)'];
+const others = [
+  'middle: median(v)',
+  'kinds: count_distinct(v)',
+  'names: count(k)',
+  'least: min(k)',
+  'tops: top(v, 2)',
+  'end: last(k)',
+  'at: window_start',
+];
+
+const calls = (known: readonly string[]): fc.Arbitrary<string> =>
+  fc
+    .uniqueArray(fc.constantFrom(...known), { minLength: 1, maxLength: 4, selector: (call) => call.split(':')[0] as string })
+    .map((list) => list.join(', '));
+
+/** What stands behind the aggregate. */
+const ends = ['', '.where(is_final)', '.having(window_end > window_start)', '.limit(2)', '.first()'];
+
+const program = (windows: readonly string[], isLateAllowed: boolean): fc.Arbitrary<string> =>
+  fc
+    .record({
+      partition: fc.constantFrom(...partitions),
+      window: fc.constantFrom(...windows),
+      aggregates: calls([...numeric, ...ordered, ...others]),
+      outOfOrderUs: fc.constantFrom(0, 0, 10_000),
+      latenessUs: fc.constantFrom(0, 8_000),
+      end: fc.constantFrom(...ends),
+    })
+    .map(({ partition, window, aggregates, outOfOrderUs, latenessUs, end }) => {
+      const time = timeOperators(outOfOrderUs, isLateAllowed ? latenessUs : 0);
+      const key = partition === '' ? '"all"' : 'k';
+      const late = isLateAllowed ? '\nstream L = S.late.emit(i: i)\n' : '';
+      return `${EVENT}stream S = E${time}${partition}${window}.aggregate(${aggregates})${end}\nstream O = S.emit(k: ${key}, at: window_end, all: 1)\n${late}`;
+    });
+
+const kinds: readonly (readonly [string, readonly string[], boolean])[] = [
+  ['count windows', ['.window(1)', '.window(3)', '.window(5)'], false],
+  ['tumbling windows', ['.window(20ms)', '.window(1500us)', '.window(20ms, align: first)', '.window(7ms, offset: 2ms)'], true],
+];
+
+test.each(kinds)('%s give the same fused and not, whoever takes over', { timeout: 300_000 }, (_, windows, isLateAllowed) => {
+  let effects = 0;
+  let kernels = 0;
+  const property = fc.property(program(windows, isLateAllowed), inputs(), fc.nat(18), (text, events, cut) => {
+    effects += expectAlike(text, events, cut).length;
+    kernels += kernelsOf(text);
+  });
+  fc.assert(property, { numRuns: runs });
+  expect(effects).toBeGreaterThan(3 * runs);
+  expect(kernels, 'most of the windows are kernels').toBeGreaterThan(runs / 2);
+});
+
+test.each(kinds.map(([, [window]]) => [window]))('%s with numbers alone is a kernel', (window) => {
+  const text = `${EVENT}stream S = E.partition_by(k)${window}.aggregate(n: count(), mean: avg(v)).emit(k: k, n: n, mean: mean)\n`;
+  expect(kernelsOf(text)).toBe(1);
+});

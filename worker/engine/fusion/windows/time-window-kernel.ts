@@ -1,0 +1,216 @@
+import type { Value, ValueArray, ValueMap } from '../../../../shared/events/value.ts';
+import type { WindowPlan } from '../../../../shared/language/plan/plan.ts';
+import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
+import { DeadlineQueue } from '../../time/deadline-queue.ts';
+import { plus, wholeSteps } from '../../time/instants.ts';
+import type { WindowStore } from './call-forms.ts';
+import type { Intake } from './intake.ts';
+import { slotsByOrder } from './slots-by-order.ts';
+import { WindowKernel } from './window-kernel.ts';
+
+export type TimeWindowPlan = Extract<WindowPlan, { kind: 'time' }>;
+
+/** What begins the saved state, as in `TimeWindow`. */
+const HOLDS_WINDOWS = 'windows';
+
+/** The windows that begin, and so end, together: they close one after the other. */
+interface Pane {
+  readonly start: number;
+  readonly closesAt: number;
+  /** In order of their first events, which `ranks` are the numbers of. */
+  readonly slots: number[];
+  readonly ranks: number[];
+  /** How many have closed. */
+  closed: number;
+}
+
+/**
+ * Tumbling windows. A key's slot holds one of its open windows; others, of rows that came out of order, stand behind it in a
+ * chain. That slot stays the key's, empty, when its window has closed.
+ */
+export class TimeWindowKernel extends WindowKernel {
+  readonly #plan: TimeWindowPlan;
+  readonly #latenessMs: number;
+  readonly #panes = new Map<number, Pane>();
+  readonly #closings = new DeadlineQueue<Pane>();
+  /** The pane of the last window that began: the next one is often of the same. */
+  #newest: Pane | null = null;
+
+  constructor(intake: Intake, plan: TimeWindowPlan, next: Next, environment: OperatorEnvironment) {
+    super(intake, next, environment);
+    this.#plan = plan;
+    this.#latenessMs = environment.stream.time.allowedLatenessMs;
+  }
+
+  override begin(...keys: Value[]): number {
+    const slot = super.begin(...keys);
+    this.put(slot, 'owner', slot);
+    this.put(slot, 'next', 0);
+    this.put(slot, 'origin', Number.NaN);
+    return slot;
+  }
+
+  /** Where windows are aligned to a key's first event, that is to be remembered. */
+  protected override get mayForget(): boolean {
+    return super.mayForget && this.#plan.align !== 'first';
+  }
+
+  /** The key's window that holds `time`: open, or about to be filled. -1 when it has closed. */
+  windowAt(owner: number, time: number): number {
+    const start = this.#startOf(owner, time);
+    let slot = owner;
+    let unused = -1;
+    for (;;) {
+      const isOpen = this.at(slot, 'count') > 0;
+      if (isOpen && this.at(slot, 'start') === start) return slot;
+      if (!isOpen && unused < 0) unused = slot;
+      const next = this.at(slot, 'next');
+      if (next === 0) break;
+      slot = next - 1;
+    }
+    const end = plus(start, this.#plan.sizeMs);
+    if (plus(end, this.#latenessMs) <= this.environment.watermark()) return -1;
+    return this.#prepare(unused < 0 ? this.#another(owner) : unused, start, end);
+  }
+
+  #prepare(slot: number, start: number, end: number): number {
+    this.put(slot, 'start', start);
+    this.put(slot, 'end', end);
+    return slot;
+  }
+
+  #startOf(owner: number, time: number): number {
+    const { slideMs, offsetMs, align } = this.#plan;
+    let origin = offsetMs;
+    if (align === 'first') {
+      origin = this.at(owner, 'origin');
+      if (Number.isNaN(origin)) origin = time;
+      this.put(owner, 'origin', origin);
+    }
+    return plus(wholeSteps(plus(time, -origin), slideMs) * slideMs, origin);
+  }
+
+  /** One more slot for the key, behind its first. */
+  #another(owner: number): number {
+    const slot = this.allot(this.keysAt(owner));
+    this.put(slot, 'owner', owner);
+    this.put(slot, 'next', this.at(owner, 'next'));
+    this.put(owner, 'next', slot + 1);
+    return slot;
+  }
+
+  /** The window in the slot has been given its first event. */
+  opened(slot: number): void {
+    const owner = this.at(slot, 'owner');
+    if (slot === owner) this.empty--;
+    const start = this.at(slot, 'start');
+    let pane = this.#newest;
+    if (pane?.start !== start) {
+      pane = this.#paneAt(start, slot);
+      this.#newest = pane;
+    }
+    pane.slots.push(slot);
+    pane.ranks.push(this.at(slot, 'firstOrder'));
+  }
+
+  #paneAt(start: number, slot: number): Pane {
+    let pane = this.#panes.get(start);
+    if (pane === undefined) {
+      pane = { start, closesAt: plus(this.at(slot, 'end'), this.#latenessMs), slots: [], ranks: [], closed: 0 };
+      this.#panes.set(start, pane);
+      this.#closings.push(pane.closesAt, 0, pane);
+      this.due = Math.min(this.due, this.#closings.next());
+    }
+    return pane;
+  }
+
+  /** Each is off the list before it is handed on: one that fails there does not take the rest with it. */
+  advance(watermark: number): void {
+    for (let pane = this.#closings.popDue(watermark); pane !== undefined; pane = this.#closings.popDue(watermark)) {
+      this.#forgetPane(pane);
+      try {
+        this.#closeAll(pane);
+      } finally {
+        if (pane.closed < pane.slots.length) this.#closings.push(pane.closesAt, 0, pane);
+        this.due = Math.min(this.#closings.next(), this.nextExpiry);
+      }
+    }
+    this.expire(watermark);
+    this.due = Math.min(this.#closings.next(), this.nextExpiry);
+  }
+
+  #forgetPane(pane: Pane): void {
+    this.#panes.delete(pane.start);
+    if (this.#newest === pane) this.#newest = null;
+  }
+
+  #closeAll(pane: Pane): void {
+    while (pane.closed < pane.slots.length) {
+      const at = pane.closed++;
+      const slot = pane.slots[at] as number;
+      const isOpen = this.at(slot, 'count') > 0 && this.at(slot, 'firstOrder') === pane.ranks[at];
+      if (!isOpen) continue;
+      if (this.intake.expireMs !== null && this.isGone(this.at(slot, 'owner'), pane.closesAt)) this.closed(slot);
+      else this.close(slot);
+    }
+  }
+
+  /** The window in the slot is over. */
+  closed(slot: number): void {
+    this.put(slot, 'count', 0);
+    const owner = this.at(slot, 'owner');
+    if (owner === slot) {
+      this.empty++;
+      return;
+    }
+    let before = owner;
+    while (this.at(before, 'next') !== slot + 1) before = this.at(before, 'next') - 1;
+    this.put(before, 'next', this.at(slot, 'next'));
+    this.freeSlot(slot);
+  }
+
+  protected drop(owner: number): void {
+    while (this.at(owner, 'next') !== 0) this.closed(this.at(owner, 'next') - 1);
+    if (this.at(owner, 'count') > 0) this.closed(owner);
+    this.put(owner, 'origin', Number.NaN);
+  }
+
+  /** A key with another window open keeps its slot. */
+  protected override canRelease(slot: number): boolean {
+    return this.at(slot, 'next') === 0;
+  }
+
+  protected saveFrom(store: WindowStore): Value {
+    const open = this.open(store).map((slot) => {
+      const at = (field: 'start' | 'firstOrder'): number => this.at(slot, field, store);
+      return [this.keyText(slot, store), at('start'), at('firstOrder'), this.saveContent(slot, store)];
+    });
+    return [HOLDS_WINDOWS, store.arrivals, open, null, this.#saveOrigins(store), this.saveTouched(store)];
+  }
+
+  #saveOrigins(store: WindowStore): Value {
+    const origins = new Map<string, number>();
+    if (this.#plan.align !== 'first') return origins;
+    for (const slot of this.owners(store)) {
+      const origin = this.at(slot, 'origin', store);
+      if (!Number.isNaN(origin)) origins.set(this.keyText(slot, store), origin);
+    }
+    return origins;
+  }
+
+  load(saved: Value): void {
+    const [, arrivals, open, , origins, touched] = saved as ValueArray;
+    const slots = (open as readonly ValueArray[]).map((window) => this.#loadWindow(window));
+    for (const slot of slotsByOrder(slots, (one) => this.at(one, 'firstOrder'))) this.opened(slot);
+    this.arrivals = arrivals as number;
+    for (const [text, origin] of origins as ValueMap) this.put(this.slotOfText(text), 'origin', origin as number);
+    this.loadTouched(touched as Value);
+  }
+
+  #loadWindow([, start, , content]: ValueArray): number {
+    const owner = this.slotOf(this.keysOfContent(content as Value));
+    const slot = this.at(owner, 'count') === 0 ? owner : this.#another(owner);
+    this.loadContent(slot, content as Value);
+    return this.#prepare(slot, start as number, plus(start as number, this.#plan.sizeMs));
+  }
+}
