@@ -7,31 +7,53 @@ const LOOKS = 64;
 
 /**
  * All open runs of a pattern in order of creation, which is that of their deadlines as long as events come in order of time.
- * A run that ends without a match is nothing that anybody sees, so time is asked to wake the program for many of them at once.
+ * A run that ends without a match is nothing that anybody sees, so time is asked to wake the program for many of them at
+ * once: those that time has passed by then are still here, and are over for whoever asks.
  */
 export class OpenRuns {
-  size = 0;
+  #size = 0;
   first: FusedRun | null = null;
   #last: FusedRun | null = null;
-  /** At or behind the first deadline: until then no run that is open ends later than `slackMs` behind its deadline. */
+  /** The watermark lies before it, and no run ends sooner than `slackMs` before it. At or before the watermark: a wake is due. */
   due = Infinity;
   readonly #slackMs: number;
+  readonly #watermark: () => number;
+  readonly #close: (run: FusedRun) => void;
   /** Runs by deadline, when they are not so in order of creation. */
   #byDeadline: DeadlineQueue<FusedRun> | null = null;
 
-  constructor(withinMs: number | null) {
+  /** `close`: ends a run; it calls `remove`. */
+  constructor(withinMs: number | null, watermark: () => number, close: (run: FusedRun) => void) {
     this.#slackMs = (withinMs ?? 0) / LOOKS;
+    this.#watermark = watermark;
+    this.#close = close;
+  }
+
+  /** With those that time has passed. */
+  get size(): number {
+    return this.#size;
   }
 
   add(run: FusedRun): void {
+    if (run.last < this.due) this.#wakeFor(run.last);
     const before = this.#last;
     run.before = before;
     this.#last = run;
     if (before === null) this.first = run;
     else before.after = run;
-    this.size++;
+    this.#size++;
     if (this.#byDeadline !== null || (before !== null && run.last < before.last)) this.#queue(run);
-    if (run.last < this.due) this.due = Math.min(this.due, this.#dueOf(run.last));
+  }
+
+  /** A run that begins when its time is over already stays until time is next looked at. */
+  #wakeFor(deadline: number): void {
+    const watermark = this.#watermark();
+    if (deadline >= watermark) {
+      this.due = Math.min(this.due, justAfter(deadline + this.#slackMs));
+      return;
+    }
+    this.clean();
+    this.due = Math.min(this.due, justAfter(deadline));
   }
 
   remove(run: FusedRun): void {
@@ -43,8 +65,8 @@ export class OpenRuns {
     run.before = null;
     run.after = null;
     run.state = -1;
-    this.size--;
-    if (this.#byDeadline !== null && this.#byDeadline.size > 2 * this.size + 1_000) this.#byDeadline.retain((one) => one.state >= 0);
+    this.#size--;
+    if (this.#byDeadline !== null && this.#byDeadline.size > 2 * this.#size + 1_000) this.#byDeadline.retain((one) => one.state >= 0);
   }
 
   #queue(run: FusedRun): void {
@@ -56,11 +78,34 @@ export class OpenRuns {
     for (let one = this.first; one !== null; one = one.after) this.#byDeadline.push(one.last, one.began, one);
   }
 
+  /** Time has come to the watermark: ends the runs whose deadline lies before. */
+  advance(watermark: number): void {
+    this.#endBefore(watermark);
+    const run = this.#earliest();
+    this.due = run === null ? Infinity : justAfter(run.last + this.#slackMs);
+  }
+
+  #endBefore(watermark: number): void {
+    for (let run = this.#earliest(); run !== null && run.last < watermark; run = this.#earliest()) this.#close(run);
+  }
+
+  /** Whether time has not yet passed the run, or has and is about to look at it. */
+  isAlive(run: FusedRun): boolean {
+    const watermark = this.#watermark();
+    return run.last >= watermark || this.due <= watermark;
+  }
+
+  /** Ends the runs that time has passed, unless a wake is about to, and works `due` out again. */
+  clean(): void {
+    const watermark = this.#watermark();
+    if (this.due > watermark) this.advance(watermark);
+  }
+
   /** The run whose deadline is the first; null when there is none. */
-  earliest(): FusedRun | null {
+  #earliest(): FusedRun | null {
     const queue = this.#byDeadline;
     if (queue === null) return this.first;
-    if (this.size === 0) {
+    if (this.#size === 0) {
       this.#byDeadline = null;
       return null;
     }
@@ -69,16 +114,5 @@ export class OpenRuns {
       if (run === undefined || run.state >= 0) return run ?? null;
       queue.popDue(Infinity);
     }
-  }
-
-  /** Works `due` out again. */
-  settle(): number {
-    const run = this.earliest();
-    this.due = run === null ? Infinity : this.#dueOf(run.last);
-    return this.due;
-  }
-
-  #dueOf(deadline: number): number {
-    return justAfter(deadline + this.#slackMs);
   }
 }

@@ -52,7 +52,11 @@ export class PatternKernel implements Source, Kernel {
     this.fingerprint = form.plan.fingerprint;
     this.#form = form;
     this.#environment = environment;
-    this.open = new OpenRuns(form.plan.withinMs);
+    this.open = new OpenRuns(
+      form.plan.withinMs,
+      () => environment.watermark(),
+      (run) => this.close(run),
+    );
     this.keyed = form.homes.map((home) => (home === null ? null : new KeyedRuns()));
     this.whole = new RunLists(form.homes.length);
   }
@@ -127,7 +131,7 @@ export class PatternKernel implements Source, Kernel {
 
   /** Whether time has not yet passed the run's deadline. Asked for runs that end before `due`. */
   isAlive(run: FusedRun): boolean {
-    return run.last >= this.#environment.watermark();
+    return this.open.isAlive(run);
   }
 
   /** The run has taken more events than a closure may hold. */
@@ -138,15 +142,11 @@ export class PatternKernel implements Source, Kernel {
 
   /** There are more runs than allowed: the oldest go. */
   keepBudget(): void {
-    this.#endRuns(this.#environment.watermark());
+    this.open.clean();
     while (this.open.size > this.#form.plan.runsMax) {
       this.close(this.open.first as FusedRun);
       this.#environment.runsDropped('max_runs');
     }
-  }
-
-  #endRuns(watermark: number): void {
-    for (let run = this.open.earliest(); run !== null && run.last < watermark; run = this.open.earliest()) this.close(run);
   }
 
   /** A row is seen once, however many steps read its origin. */
@@ -161,21 +161,22 @@ export class PatternKernel implements Source, Kernel {
   }
 
   deadline(): number {
-    return this.open.settle();
+    this.open.clean();
+    return this.open.due;
   }
 
   advance(watermark: number): void {
-    this.#endRuns(watermark);
+    this.open.advance(watermark);
     if (watermark === Infinity) while (this.open.first !== null) this.close(this.open.first);
   }
 
   runsActive(): number {
-    this.#endRuns(this.#environment.watermark());
+    this.open.clean();
     return this.open.size;
   }
 
   save(): Value {
-    this.#endRuns(this.#environment.watermark());
+    this.open.clean();
     return [null, [this.received, new Map(), saveFusedRuns(this.open, this.#form)]];
   }
 

@@ -63,10 +63,10 @@ export class PatternText {
   constructor(parts: PatternParts) {
     this.#parts = parts;
     const { module, source, homes, stream } = parts;
-    const kernel = (runtime: FusedRuntime): PatternKernel => runtime.kernel(source) as PatternKernel;
+    const kernel = (runtime: FusedRuntime): PatternKernel | undefined => runtime.kernel(source) as PatternKernel | undefined;
     this.#kernel = module.late(kernel);
-    this.#tables = homes.map((home, id) => (home === null ? '' : module.late((runtime) => kernel(runtime).keyed[id])));
-    this.#whole = module.late((runtime) => kernel(runtime).whole);
+    this.#tables = homes.map((home, id) => (home === null ? '' : module.late((runtime) => kernel(runtime)?.keyed[id])));
+    this.#whole = module.late((runtime) => kernel(runtime)?.whole);
     this.key = keyOf(stream);
   }
 

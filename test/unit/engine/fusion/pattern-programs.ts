@@ -1,0 +1,106 @@
+import type { InputEvent } from '../../../../shared/events/event.ts';
+import type { Value } from '../../../../shared/events/value.ts';
+import type { Tape } from '../../../fuzz/tape.ts';
+
+const EVENTS = `event A:
+    k: int
+    v: float
+    s: str
+
+event B:
+    k: int
+    v: float
+    s: str
+
+event C extends B:
+    at: timestamp?
+`;
+
+const DERIVED = `stream D = A
+    .where(v > 1)
+    .emit(k: k, v: v + 1, s: s)
+`;
+
+/** What a random pattern is made of. */
+export interface PatternKinds {
+  readonly quantifiers: readonly string[];
+  readonly policies: readonly string[];
+  readonly negated: number;
+}
+
+interface Step {
+  readonly alias: string;
+  readonly isList: boolean;
+  readonly text: string;
+}
+
+/** A program with one pattern over a tiny alphabet, so that much of it matches. */
+export function patternProgram(tape: Tape, kinds: PatternKinds): string {
+  const steps: Step[] = [];
+  const count = 2 + tape.below(3);
+  for (let position = 0; position < count; position++) steps.push(step(tape, position, steps, kinds, position === count - 1));
+  const lines = [steps.map(({ text }) => text).join('\n    -> ')];
+  const partition = tape.pick(['', '', '.partition_by(k)', '.partition_by(s)', '.partition_by(k, s)']);
+  if (partition !== '') lines.push(partition);
+  if (tape.chance(85)) lines.push(`.within(${tape.pick(['2s', '5s', '1500ms', '0s', '20s'])})`);
+  const policy = tape.pick(kinds.policies);
+  if (policy !== '') lines.push(policy);
+  if (tape.chance(20)) lines.push(`.max_runs(${1 + tape.below(4)})`);
+  if (tape.chance(20)) lines.push(`.max_closure(${1 + tape.below(3)})`);
+  if (tape.chance(30)) lines.push(`.where(${tape.pick(reads(steps))} != 7)`);
+  const items = tape.list(1, 5, (position) => `o${position}: ${tape.pick(reads(steps))}`);
+  lines.push(`.emit(${items.join(', ')})`);
+  return `${EVENTS}\n${DERIVED}\nstream M = ${lines.join('\n    ')}\n`;
+}
+
+function step(tape: Tape, position: number, before: readonly Step[], kinds: PatternKinds, isLast: boolean): Step {
+  const alias = `e${position}`;
+  const quantifier = tape.pick(kinds.quantifiers);
+  const isList = /[+*}]/.test(quantifier);
+  const type = tape.pick(['A', 'B', 'C', 'D', 'A', 'B']);
+  const where = condition(tape, before, alias, isList && !/[0{]/.test(quantifier));
+  const absence = position > 0 && tape.chance(kinds.negated) ? `NOT ${tape.pick(['A', 'B', 'C'])}${condition(tape, before, '', false)} -> ` : '';
+  return { alias, isList, text: `${isLast && absence === '' ? '' : absence}${type}${quantifier}${where} as ${alias}` };
+}
+
+function condition(tape: Tape, before: readonly Step[], own: string, readsOwn: boolean): string {
+  const parts = tape.list(0, 2, () => {
+    const other = before.length === 0 ? undefined : tape.pick(before as [Step, ...Step[]]);
+    const plain = ['v > 1', 's == "x"', 'k == 1', 'v + 1 > 2'];
+    if (other === undefined) return tape.pick(plain);
+    const { alias, isList } = other;
+    const held = [`k == ${alias}.k`, `${alias}.k == k`, `s == ${alias}.s`, `v > ${alias}.v`, `v >= ${alias}.v`, `timestamp > ${alias}.timestamp`];
+    const ofList = isList ? [`len(${alias}) > 1`, `v > first(${alias}).v`] : [];
+    return tape.pick([...held, ...held, ...ofList, ...(readsOwn ? [`v > ${own}.v`, `v >= ${own}.v`] : []), ...plain.slice(0, 1)]);
+  });
+  return parts.length === 0 ? '' : ` where ${parts.join(' and ')}`;
+}
+
+function reads(steps: readonly Step[]): readonly string[] {
+  const each = steps.flatMap(({ alias, isList }) => [
+    `${alias}.k`,
+    `${alias}.v`,
+    `${alias}.s`,
+    `${alias}.timestamp`,
+    ...(isList ? [`len(${alias})`, `first(${alias}).v`, `last(${alias}).k`] : []),
+  ]);
+  return [...each, 'match_duration_ms', 'timestamp'];
+}
+
+/** Events of few kinds and values; time mostly goes forward, and something is missing now and then. */
+export function patternEvents(tape: Tape, most: number): InputEvent[] {
+  let time = 1_000;
+  return tape.list(most / 2, most, () => {
+    time = Math.max(0, time + tape.pick([500, 0, 250, 1, 1_000, 100.5, 3_000, tape.chance(40) ? -900 : 10]));
+    const type = tape.pick(['A', 'B', 'C', 'A', 'B']);
+    const fields = new Map<string, Value>([
+      ['k', 1 + tape.below(2)],
+      ['v', tape.pick([1, 2, 3, 1.5])],
+      ['s', tape.pick(['x', 'y'])],
+    ]);
+    if (type === 'C' && tape.chance(10)) fields.set('at', '1970-01-01T00:00:20Z');
+    if (tape.chance(5)) fields.delete(tape.pick(['k', 'v', 's']));
+    if (tape.chance(3)) fields.set('odd', 1);
+    return { type, fields, fallbackTime: time };
+  });
+}
