@@ -5,6 +5,7 @@ import { Score } from '../analytics/score.ts';
 import { CountWindow } from '../windows/count-window.ts';
 import { RunningAggregate } from '../windows/running-aggregate.ts';
 import { SessionWindow } from '../windows/session-window.ts';
+import { SlidingTimeWindow, slidesOverTime } from '../windows/sliding-time-window.ts';
 import { TimeWindow } from '../windows/time-window.ts';
 import { WindowAggregate } from '../windows/window-aggregate.ts';
 import { Alert } from './alert.ts';
@@ -83,7 +84,9 @@ function createWindow(plan: WindowOperatorPlan, next: Next, environment: StreamE
   const { window } = plan;
   switch (window.kind) {
     case 'time':
-      return new TimeWindow(plan, window, next, environment);
+      return plan.aggregate !== null && slidesOverTime(plan, window)
+        ? new SlidingTimeWindow(plan, plan.aggregate, window, next, environment)
+        : new TimeWindow(plan, window, next, environment);
     case 'count':
       return new CountWindow(plan, window, next, environment);
     case 'session':

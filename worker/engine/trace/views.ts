@@ -29,7 +29,7 @@ export interface WaitingView {
 
 /** A window that is open. */
 export interface WindowView {
-  /** Its last event. */
+  /** The last event of its key. */
   readonly last: Row;
   readonly count: number;
   readonly start: number;

@@ -38,25 +38,32 @@ export class SlidingAccumulators {
     );
   }
 
-  add(sample: Sample): void {
+  /** Whether `results` looks at the samples. */
+  get readsSamples(): boolean {
+    return this.#isBehind || this.#rescans.length > 0;
+  }
+
+  /** `order`: larger than that of all before. */
+  add(sample: Sample, order = sample.order): void {
     if (this.#isBehind) return;
     try {
-      this.#take(sample);
+      this.#take(sample, order);
     } catch (thrown) {
       if (!(thrown instanceof EvaluationError)) throw thrown;
       this.#isBehind = true;
     }
   }
 
-  #take({ inputs, time, order }: Sample): void {
+  #take({ inputs, time }: Sample, order: number): void {
     for (const position of this.#slides) {
       const input = inputs[position];
       if (input !== undefined) this.#sliding[position]?.addOne(input, time, order);
     }
   }
 
-  /** The oldest sample leaves. */
-  remove({ inputs, time, order }: Sample): void {
+  /** The oldest sample leaves, with the order with which it was added. */
+  remove(sample: Sample, order = sample.order): void {
+    const { inputs, time } = sample;
     if (this.#isBehind) return;
     for (const position of this.#slides) {
       const input = inputs[position];
@@ -88,7 +95,7 @@ export class SlidingAccumulators {
 
   #catchUp(samples: readonly Sample[]): void {
     this.#sliding = this.#fresh();
-    for (const sample of samples) this.#take(sample);
+    for (const sample of samples) this.#take(sample, sample.order);
     this.#isBehind = false;
   }
 }

@@ -9,6 +9,7 @@ import { plus, wholeSteps } from '../time/instants.ts';
 import type { WindowView } from '../trace/views.ts';
 import type { Sample } from './aggregation.ts';
 import { EarlyResults } from './early-results.ts';
+import { isRing } from './sliding-time-window.ts';
 import { type WindowContent, WindowContents } from './window-content.ts';
 
 type TimeWindowPlan = Extract<WindowPlan, { kind: 'time' }>;
@@ -166,10 +167,10 @@ export class TimeWindow implements Operator {
   capture(): () => Value {
     const open: OpenWindow[] = [];
     for (const windows of this.#windows.values()) for (const window of windows.values()) open.push(window);
-    const early = this.#early.isUsed ? open.map((window) => this.#early.save(window)) : null;
+    const early = this.#early.isUsed ? open.map((window) => this.#early.save(window)) : [];
     const [arrivals, origins, expiry] = [this.#arrivals, new Map(this.#origins), this.#expiry.save()];
-    const windows = this.#pictures.take(open);
-    return () => [arrivals, windows(), early, origins, expiry];
+    const saved = this.#pictures.take(open);
+    return () => [arrivals, saved().map((window, at) => [...(window as ValueArray), early[at] ?? null]), origins, expiry];
   }
 
   #saveWindow({ key, start, rank, content }: OpenWindow): Value {
@@ -177,17 +178,14 @@ export class TimeWindow implements Operator {
   }
 
   load(saved: Value): void {
-    const [arrivals, open, early, origins, expiry] = saved as ValueArray;
+    const [arrivals, open, origins, expiry] = saved as ValueArray;
     this.#arrivals = arrivals as number;
-    for (const [at, one] of (open as ValueArray).entries()) {
-      const window = this.#loadWindow(one as ValueArray);
-      if (early !== null) this.#early.load(window, (early as ValueArray)[at] as Value);
-    }
+    for (const one of open as ValueArray) if (!isRing(one)) this.#loadWindow(one as ValueArray);
     for (const [key, origin] of origins as ReadonlyMap<string, number>) this.#origins.set(key, origin);
     this.#expiry.load(expiry as Value);
   }
 
-  #loadWindow([key, start, rank, content]: ValueArray): OpenWindow {
+  #loadWindow([key, start, rank, content, early]: ValueArray): void {
     const window: OpenWindow = {
       key: key as string,
       start: start as number,
@@ -198,6 +196,6 @@ export class TimeWindow implements Operator {
       picture: this.#pictures.taken,
     };
     this.#add(window);
-    return window;
+    this.#early.load(window, early as Value);
   }
 }

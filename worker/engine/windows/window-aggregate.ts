@@ -3,7 +3,7 @@ import type { Next, Operator, OperatorEnvironment, WindowFrame } from '../operat
 import type { Row } from '../operators/row.ts';
 import { StatelessOperator } from '../operators/stateless-operator.ts';
 import { type Accumulators, Aggregation } from './aggregation.ts';
-import { causesBetween, firstCause, frameAttributes, lastCause, type PreparedItem, prepareItem, resultFields } from './window-content.ts';
+import { firstCause, lastCause, type PreparedItem, prepareItem, windowResult } from './window-content.ts';
 
 /** What has come through of the window that is closing. */
 interface Passed {
@@ -47,17 +47,8 @@ export class WindowAggregate extends StatelessOperator implements Operator {
   }
 
   #result({ accumulators, first, last }: Passed, frame: WindowFrame): Row {
-    const results = accumulators.results(frame.lengthMs);
     const keys = this.#environment.partitionFields(last);
-    const base: Row = {
-      type: last.type,
-      time: frame.time,
-      order: this.#environment.order(),
-      fields: new Map(keys),
-      bound: null,
-      attributes: frameAttributes(frame),
-      causes: causesBetween(firstCause(first), lastCause(last)),
-    };
-    return { ...base, fields: resultFields(this.#items, base, results, keys) };
+    const about = { type: last.type, keys, firstCause: firstCause(first), lastCause: lastCause(last) };
+    return windowResult(this.#items, about, accumulators.results(frame.lengthMs), frame, this.#environment.order());
   }
 }

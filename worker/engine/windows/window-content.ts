@@ -175,11 +175,11 @@ export class WindowContents {
     const rows =
       content.rows && (this.#isByTime ? [...content.rows].sort((a, b) => a.row.time - b.row.time || a.order - b.order) : content.rows);
     if (!this.#passes(content, rows)) return;
-    const attributes = frameAttributes(frame);
     if (this.#aggregation === null) {
+      const attributes = frameAttributes(frame);
       for (const { row } of rows ?? []) this.#next.process({ ...row, attributes: withAttributes(row.attributes, attributes) });
     } else {
-      this.#next.process(this.#aggregated(content, this.#results(this.#aggregation, content, frame), frame, attributes));
+      this.#next.process(this.#aggregated(content, this.#results(this.#aggregation, content, frame), frame));
     }
     this.#next.endWindow(frame);
   }
@@ -190,19 +190,9 @@ export class WindowContents {
     return this.#predicates.every((predicate) => predicate({ ...scopeOf(content.last), locals: [events] }) === true);
   }
 
-  #aggregated(content: WindowContent, results: readonly Value[], frame: WindowFrame, attributes: Map<AttributeName, Value>): Row {
-    const { last } = content;
-    const keys = this.#environment.partitionFields(last);
-    const base: Row = {
-      type: last.type,
-      time: frame.time,
-      order: this.#environment.order(),
-      fields: new Map(keys),
-      bound: null,
-      attributes,
-      causes: causesBetween(content.firstCause, lastCause(last)),
-    };
-    return { ...base, fields: resultFields(this.#items, base, results, keys) };
+  #aggregated({ last, firstCause }: WindowContent, results: readonly Value[], frame: WindowFrame): Row {
+    const about = { type: last.type, keys: this.#environment.partitionFields(last), firstCause, lastCause: lastCause(last) };
+    return windowResult(this.#items, about, results, frame, this.#environment.order());
   }
 
   #results(aggregation: Aggregation, { accumulators, samples, sliding }: WindowContent, { lengthMs }: WindowFrame): readonly Value[] {
@@ -217,7 +207,7 @@ export class WindowContents {
   soFar(content: WindowContent, frame: WindowFrame): Fields | null {
     if (this.#aggregation === null) return null;
     try {
-      return this.#aggregated(content, this.#results(this.#aggregation, content, frame), frame, frameAttributes(frame)).fields;
+      return this.#aggregated(content, this.#results(this.#aggregation, content, frame), frame).fields;
     } catch (thrown) {
       if (thrown instanceof EvaluationError) return null;
       throw thrown;
@@ -283,6 +273,35 @@ export interface PreparedItem {
 
 export function prepareItem(item: NamedExpression, environment: OperatorEnvironment): PreparedItem {
   return { name: item.name, value: environment.evaluator(item.value) };
+}
+
+/** What a window's result says of the events that it is made of. */
+export interface ResultOrigin {
+  /** Of the last event, as its partition keys are. */
+  readonly type: string;
+  readonly keys: readonly (readonly [string, Value])[];
+  readonly firstCause: number;
+  readonly lastCause: number;
+}
+
+/** The row that a window gives. `order`: arrival number of the event that completed it. */
+export function windowResult(
+  items: readonly PreparedItem[],
+  { type, keys, firstCause, lastCause }: ResultOrigin,
+  results: readonly Value[],
+  frame: WindowFrame,
+  order: number,
+): Row {
+  const base: Row = {
+    type,
+    time: frame.time,
+    order,
+    fields: new Map(keys),
+    bound: null,
+    attributes: frameAttributes(frame),
+    causes: causesBetween(firstCause, lastCause),
+  };
+  return { ...base, fields: resultFields(items, base, results, keys) };
 }
 
 /** The aggregates in written order, then the partition keys, which the program may read and `.emit()` shows. */
