@@ -18,8 +18,11 @@ export class CepProcess {
   stderr = '';
   readonly #waiting = new Set<() => void>();
 
-  constructor(args: readonly string[], { readsOutput = true }: { readonly readsOutput?: boolean } = {}) {
-    this.child = spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  constructor(
+    args: readonly string[],
+    { readsOutput = true, env = {} }: { readonly readsOutput?: boolean; readonly env?: Readonly<Record<string, string>> } = {},
+  ) {
+    this.child = spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
     this.child.stdout?.on('data', (chunk) => this.#take('stdout', chunk));
     this.child.stderr?.on('data', (chunk) => this.#take('stderr', chunk));
     if (!readsOutput) this.child.stdout?.destroy();

@@ -1,0 +1,290 @@
+import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { dropStreamClients, StreamClient } from '../../clients/event-stream-client.ts';
+import { dropWebSocketClients, WebSocketClient } from '../../clients/websocket-client.ts';
+import { CepProcess } from '../cli/cep-process.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const folder = mkdtempSync(join(tmpdir(), 'cep-server-'));
+const certificates = new URL('./certificates/', import.meta.url).pathname;
+const running: CepProcess[] = [];
+
+afterEach(() => {
+  dropStreamClients();
+  dropWebSocketClients();
+  for (const cep of running.splice(0)) cep.kill('SIGKILL');
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const path = (name: string): string => join(folder, name);
+
+function write(name: string, text: string, mode = 0o600): string {
+  writeFileSync(path(name), text);
+  chmodSync(path(name), mode);
+  return path(name);
+}
+
+function cep(args: readonly string[], env: Readonly<Record<string, string>> = {}): CepProcess {
+  const started = new CepProcess(args, { env });
+  running.push(started);
+  return started;
+}
+
+interface Served {
+  readonly cep: CepProcess;
+  readonly url: string;
+}
+
+const json = write('json.yaml', 'logging:\n  format: json\n  level: debug\n');
+
+async function serve(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<Served> {
+  const started = cep(['--config', json, 'server', '--port', '0', ...args], env);
+  await started.until(({ stderr }) => stderr.includes('"Server ready"'));
+  const url = logOf(started).find(({ message }) => message === 'Server listening')?.['url'];
+  return { cep: started, url: String(url) };
+}
+
+function logOf({ stderr }: CepProcess): Record<string, unknown>[] {
+  return stderr
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+}
+
+const program = 'event Reading:\n    value: float\n\nstream Hot = Reading.where(value > 30).emit(value: value)\n';
+
+async function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Record<string, unknown>> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  return (await answer.json()) as Record<string, unknown>;
+}
+
+describe('cep server', () => {
+  it('deploys, takes events, sends their outputs over SSE and WebSocket, and ends with 0 on SIGTERM', async () => {
+    const { cep, url } = await serve(['--metrics', '--metrics-port', '0']);
+    const { id } = await post(`${url}/api/v1/pipelines`, { name: 'p', source: program });
+    const sse = await StreamClient.open(`${url}/api/v1/pipelines/${id}/logs`);
+    const ws = await WebSocketClient.open(`${url.replace('http', 'ws')}/ws`);
+    await ws.ask({ type: 'attach', pipeline_id: id }, 'attached');
+    await post(`${url}/api/v1/pipelines/${id}/events`, { event_type: 'Reading', fields: { value: 40 } });
+    await sse.until(({ frames }) => frames.length === 1);
+    expect(sse.frames[0]).toMatchObject({ id: '1', data: { event_type: 'Hot', data: { value: 40 } } });
+    expect(await ws.next('output_event')).toMatchObject({ stream: 'Hot', data: { value: 40 } });
+    const metricsUrl = logOf(cep).find(({ message }) => message === 'Metrics listening')?.['url'];
+    expect(await (await fetch(`${metricsUrl}/metrics`)).text()).toContain('cep_http_requests_total{route="deployPipeline",status="201"} 1');
+    cep.kill('SIGTERM');
+    await sse.until(({ isEnded }) => isEnded);
+    await ws.until(({ closeCode }) => closeCode !== undefined);
+    expect(ws.closeCode).toBe(1001);
+    expect((await cep.ended).code).toBe(0);
+    expect(logOf(cep).map(({ message }) => message)).toEqual(expect.arrayContaining(['Server stopping', 'Server stopped']));
+    expect(cep.stdout).toBe('');
+  });
+
+  it('finishes a request that is under way, and refuses others meanwhile', async () => {
+    const { cep, url } = await serve();
+    const spinning =
+      'event A:\n    n: int\n\nfn spin(n: int):\n    var i = 0\n    while i < n:\n        i := i + 1\n    return i\n\nstream S = A.emit(i: spin(n))\n';
+    const { id } = await post(`${url}/api/v1/pipelines`, { name: 'p', source: spinning });
+    const events = Array.from({ length: 100 }, () => ({ event_type: 'A', fields: { n: 990_000 } }));
+    const underWay = post(`${url}/api/v1/pipelines/${id}/events-batch`, { events });
+    await vi.waitUntil(
+      async () =>
+        ((await (await fetch(`${url}/api/v1/pipelines/${id}/metrics`)).json()) as { events_in_flight: number }).events_in_flight > 0,
+      {
+        timeout: 60_000,
+        interval: 5,
+      },
+    );
+    cep.kill('SIGTERM');
+    await cep.until(({ stderr }) => stderr.includes('"Server stopping"'));
+    const ready = await fetch(`${url}/ready`).catch(() => undefined);
+    if (ready) expect([ready.status, await ready.json()]).toMatchObject([503, { reason: 'draining' }]);
+    expect(await underWay).toMatchObject({ accepted: 100, rejected: 0 });
+    expect((await cep.ended).code).toBe(0);
+  });
+
+  it('ends at once with 4 on a second signal', async () => {
+    const { cep, url } = await serve();
+    const endless =
+      'event A:\n    n: int\n\nfn spin(n: int):\n    var i = 0\n    while i < n:\n        i := i + 1\n    return i\n\nstream S = A.emit(i: spin(n))\n';
+    const { id } = await post(`${url}/api/v1/pipelines`, { name: 'p', source: endless });
+    const events = Array.from({ length: 10_000 }, () => ({ event_type: 'A', fields: { n: 990_000 } }));
+    const lost = post(`${url}/api/v1/pipelines/${id}/events-batch`, { events }).catch(() => 'lost');
+    await vi.waitUntil(
+      async () =>
+        ((await (await fetch(`${url}/api/v1/pipelines/${id}/metrics`)).json()) as { events_in_flight: number }).events_in_flight > 0,
+      {
+        timeout: 60_000,
+        interval: 5,
+      },
+    );
+    cep.kill('SIGTERM');
+    await cep.until(({ stderr }) => stderr.includes('"Server stopping"'));
+    cep.kill('SIGINT');
+    expect((await cep.ended).code).toBe(4);
+    expect(await lost).toBe('lost');
+  });
+
+  it('brings pipelines back from its state directory', async () => {
+    const state = ['--state-dir', path('state')];
+    const first = await serve(state);
+    const { id } = await post(`${first.url}/api/v1/pipelines`, { name: 'kept', source: program });
+    await post(`${first.url}/api/v1/pipelines/${id}/events`, { event_type: 'Reading', fields: { value: 40 } });
+    first.cep.kill('SIGINT');
+    expect((await first.cep.ended).code).toBe(0);
+    const second = await serve(state);
+    expect(await (await fetch(`${second.url}/api/v1/pipelines/${id}`)).json()).toMatchObject({
+      name: 'kept',
+      status: 'running',
+      events_processed: 1,
+    });
+  });
+
+  it('says at start what is in memory only, and when everybody can use it', async () => {
+    const open = await serve(['--bind', '0.0.0.0']);
+    const messages = (served: Served) => logOf(served.cep).map(({ level, message }) => `${level} ${message}`);
+    expect(messages(open)).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^warn Authentication is off/), expect.stringMatching(/^info State is in memory/)]),
+    );
+    const accepted = await serve(['--bind', '0.0.0.0', '--insecure']);
+    expect(messages(accepted).join()).not.toMatch('Authentication is off');
+  });
+
+  it('shows its key nowhere, and warns of one on the command line', async () => {
+    const secret = 'canary-0123456789abcdef';
+    const { cep, url } = await serve(['--api-key', secret]);
+    expect((await fetch(`${url}/api/v1/usage`)).status).toBe(401);
+    const ways = [
+      fetch(`${url}/api/v1/usage`, { headers: { 'x-api-key': secret } }),
+      fetch(`${url}/api/v1/usage`, { headers: { authorization: `Bearer ${secret}` } }),
+      fetch(`${url}/${secret}?api_key=${secret}`, { headers: { 'x-request-id': secret } }),
+      post(`${url}/api/v1/pipelines`, { name: secret, source: secret }, { 'x-api-key': secret }),
+    ];
+    await Promise.all(ways);
+    cep.kill('SIGTERM');
+    await cep.ended;
+    expect(cep.stderr).not.toContain(secret);
+    expect(cep.stderr).toContain('[REDACTED]');
+    expect(logOf(cep)).toContainEqual(expect.objectContaining({ level: 'warn', message: expect.stringContaining('command line') }));
+  });
+
+  it('takes its key from the file that the configuration names', async () => {
+    write('key', 'key-in-a-file\n');
+    const config = write('keyed.yaml', `server:\n  port: 0\n  api_key_file: ${path('key')}\nlogging:\n  format: json\n`);
+    const started = cep(['server', '--config', config]);
+    await started.until(({ stderr }) => stderr.includes('"Server ready"'));
+    const url = logOf(started).find(({ message }) => message === 'Server listening')?.['url'];
+    expect((await fetch(`${url}/api/v1/usage`, { headers: { 'x-api-key': 'key-in-a-file' } })).status).toBe(200);
+    expect((await fetch(`${url}/api/v1/usage`)).status).toBe(401);
+  });
+});
+
+describe('cep server that cannot start', () => {
+  const cases: readonly (readonly [string, readonly string[], Readonly<Record<string, string>>, number, RegExp])[] = [
+    ['a configuration file that is missing', ['--config', 'none.yaml'], {}, 2, /none\.yaml.*not found/],
+    [
+      'a key file that is missing',
+      ['--config', write('nokey.yaml', 'server:\n  api_key_file: none\n')],
+      {},
+      2,
+      /API key file 'none' not found/,
+    ],
+    [
+      'a key file that is empty',
+      ['--config', write('emptykey.yaml', `server:\n  api_key_file: ${write('empty', '\n')}\n`)],
+      {},
+      3,
+      /expected one key/,
+    ],
+    ['a certificate that is missing', ['--tls-cert', 'none', '--tls-key', 'none'], {}, 2, /TLS certificate 'none' not found/],
+    ['half a TLS pair', ['--tls-cert', 'cert.pem'], {}, 3, /--tls-cert is set and --tls-key is not/],
+    ['a certificate that is no PEM', ['--tls-cert', write('no.pem', 'hello'), '--tls-key', path('no.pem')], {}, 3, /is no PEM file/],
+    [
+      'a key of another certificate',
+      ['--tls-cert', join(certificates, 'first-cert.pem'), '--tls-key', join(certificates, 'second-key.pem')],
+      {},
+      3,
+      /cannot be used/,
+    ],
+    ['a bad value of a flag', ['--port', 'many'], {}, 1, /--port: found the text 'many', expected an integer from 0 to 65535/],
+    ['a bad interval of a flag', ['--checkpoint-interval', 'often'], {}, 1, /--checkpoint-interval: expected seconds or a duration/],
+    ['a bad value of a variable', [], { CEP_RATE_LIMIT: 'fast' }, 3, /CEP_RATE_LIMIT: found the text 'fast'/],
+    ['an unknown key of a file', ['--config', write('typo.yaml', 'server:\n  prot: 1\n')], {}, 3, /did you mean 'port'/],
+    ['a work directory that is missing', ['--workdir', 'nowhere'], {}, 1, /--workdir: directory .*nowhere' does not exist/],
+    [
+      'credentials that others can read',
+      ['--credentials', write('credentials.yaml', 'version: 1\n', 0o644)],
+      {},
+      3,
+      /can be read by others \(mode 644\)/,
+    ],
+    ['an unknown option', ['--prot', '1'], {}, 1, /unknown option '--prot'/],
+  ];
+
+  it.each(cases)('because of %s ends with its code and says why', async (_what, args, env, code, message) => {
+    const ended = await cep(['server', ...args], env).ended;
+    expect([ended.code, ended.stderr]).toEqual([code, expect.stringMatching(message)]);
+    expect(ended.stdout).toBe('');
+  });
+
+  it.each(['--port', '--metrics-port'])('because of a %s that is in use ends with 4', async (flag) => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => holder.once('listening', resolve));
+    const { port } = holder.address() as { port: number };
+    const ended = await cep(['server', '--port', '0', '--metrics', '--metrics-port', '0', flag, String(port)]).ended;
+    holder.close();
+    expect([ended.code, ended.stderr]).toEqual([4, expect.stringMatching(/cannot listen on 127\.0\.0\.1:\d+: the port is in use/)]);
+  });
+});
+
+describe('cep server with TLS', () => {
+  const use = (name: string): void => {
+    copyFileSync(join(certificates, `${name}-cert.pem`), path('cert.pem'));
+    copyFileSync(join(certificates, `${name}-key.pem`), path('key.pem'));
+  };
+  const serialOf = (url: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', rejectUnauthorized: false }, () => {
+        resolve(socket.getPeerCertificate().serialNumber);
+        socket.destroy();
+      });
+      socket.on('error', reject);
+    });
+
+  it('serves HTTPS of at least TLS 1.2, and reads its certificate again on SIGHUP; a bad one changes nothing', async () => {
+    use('first');
+    const { cep, url } = await serve(['--tls-cert', path('cert.pem'), '--tls-key', path('key.pem')]);
+    expect(url).toMatch(/^https:/);
+    const first = await serialOf(url);
+    use('second');
+    cep.kill('SIGHUP');
+    await cep.until(({ stderr }) => stderr.includes('"Certificates reloaded"'));
+    const second = await serialOf(url);
+    expect(second).not.toBe(first);
+    write('cert.pem', 'no certificate');
+    cep.kill('SIGHUP');
+    await cep.until(({ stderr }) => stderr.includes('Certificates not reloaded'));
+    expect(await serialOf(url)).toBe(second);
+    const old = new Promise((resolve, reject) => {
+      const { port } = new URL(url);
+      const options = {
+        port: Number(port),
+        host: '127.0.0.1',
+        rejectUnauthorized: false,
+        minVersion: 'TLSv1' as const,
+        maxVersion: 'TLSv1.1' as const,
+      };
+      connect(options, () => resolve('connected')).on('error', reject);
+    });
+    await expect(old).rejects.toThrow();
+  });
+});
