@@ -33,7 +33,7 @@ export interface AgainstFigures {
 
 /** Measures this checkout and another in turn; what was slower is measured once more before it counts. */
 export async function measureAgainst(scenarios: readonly Scenario[], setup: AgainstSetup): Promise<AgainstFigures> {
-  const theirs = await buildCheckout(setup.folder);
+  const theirs = await buildCheckout(setup.folder, ['engine']);
   const first = await compareAll(scenarios, theirs, setup);
   const suspects = scenarios.filter(({ name }) => first.comparisons.some((one) => one.name === name && one.isSlower));
   const second = suspects.length > 0 ? await compareAll(suspects, theirs, setup) : { comparisons: [], calibrations: [], failures: [] };

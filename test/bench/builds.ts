@@ -29,15 +29,16 @@ export function cacheFolder(name: string, root = ROOT): string {
 /**
  * Bundles the sources of a checkout as the product is bundled. The measuring processes are those of this checkout, run on
  * the sources of that one, so both sides of a comparison are measured in the same way.
+ * `names`: only these processes, where an older checkout has not all that the others need.
  * @throws Error when the folder is no checkout with its packages installed
  */
-export async function buildCheckout(folder: string): Promise<Build> {
+export async function buildCheckout(folder: string, names: readonly ProcessName[] = PROCESSES): Promise<Build> {
   const root = resolve(folder);
   if (!existsSync(join(root, 'cli/main.ts')) || !existsSync(join(root, 'node_modules'))) {
     throw new Error(`${folder} is no checkout with its packages installed`);
   }
   const outdir = cacheFolder(`build-${createHash('sha256').update(root).digest('hex').slice(0, 12)}`, root);
-  const processes = PROCESSES.map((name) => [`bench-${name}`, join(HERE, 'processes', `${name}.ts`)] as const);
+  const processes = names.map((name) => [`bench-${name}`, join(HERE, 'processes', `${name}.ts`)] as const);
   await build({
     absWorkingDir: ROOT,
     entryPoints: { main: join(root, 'cli/main.ts'), ...Object.fromEntries(processes) },

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { basename } from 'node:path';
 
 /** Writes the peak of a process's memory to its fourth stream when it ends. */
 const PEAK_MEMORY = new URL('processes/peak-memory.mjs', import.meta.url).href;
@@ -31,7 +32,7 @@ export function runChild(script: string, args: readonly string[], { stdout, flag
       const wallMs = performance.now() - started;
       const [out = '', error = '', peakKb = ''] = texts.map((text) => text());
       if (code === 0) resolve({ wallMs, stdout: out, peakMb: Number(peakKb) / 1024 });
-      else reject(new Error(`${script} ${args.join(' ')} ended with ${code}: ${error}`));
+      else reject(new Error(`${basename(script)} ${args.join(' ')} ended with ${code}\n${error}`));
     });
   });
 }

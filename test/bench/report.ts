@@ -18,7 +18,7 @@ export interface BenchReport {
   readonly processor: string;
   readonly cores: number;
   readonly rounds: number;
-  /** Of warm runs. */
+  /** Of ratios and of warm runs. */
   readonly clock: Clock;
   /** Of each round: the machine was busy with something else. */
   readonly noisy: readonly boolean[];
@@ -40,7 +40,7 @@ export function reportText(report: BenchReport): string {
   const busy = noisy.filter(Boolean).length;
   const noise = busy === 0 ? '' : `\nNOISY: in ${busy} of ${noisy.length} rounds the machine was busy; read the ratios, not the times.`;
   return [
-    `${date.slice(0, 10)}, Node ${node}, ${cores} cores (${processor}); rounds: ${rounds}; warm runs by ${clock} time; median (min-max)${noise}`,
+    `${date.slice(0, 10)}, Node ${node}, ${cores} cores (${processor}); rounds: ${rounds}; by ${clock} time; median (min-max)${noise}`,
     table('Gave what they must', ['case', 'events', 'outputs', 'held'], report.checks.map(checkRow)),
     table('Speed as a share of the same work by hand', GATE_HEAD, report.gates.map(gateRow)),
     table('Speed per event as a share of another scenario', PAIR_HEAD, report.pairs.map(pairRow)),

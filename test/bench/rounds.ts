@@ -53,6 +53,9 @@ export async function runSideBySide(all: readonly Measured[], lanes: number, say
   return failures;
 }
 
+/** What went wrong, without where in the code: of a process the first line, and the error that it ended with. */
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const [first = '', ...others] = (error instanceof Error ? error.message : String(error)).split('\n');
+  const ending = others.find((line) => /^\w*(Error|Outputs)\b.*:/.test(line));
+  return ending === undefined ? first : `${first}: ${ending}`;
 }

@@ -1,11 +1,10 @@
 /** How long an engine takes no event: `snapshot` or `reload`. Prints the figure as JSON. */
-import { compiledBackend } from '../../../worker/engine/compile/compiled-backend.ts';
 import type { Engine } from '../../../worker/engine/engine.ts';
 import { reload } from '../../../worker/engine/reload.ts';
 import { Blocks } from '../micro/block.ts';
 import type { MicroCase } from '../micro/case.ts';
 import { microCases } from '../micro/cases.ts';
-import { engineOf, planOf, pushContender } from '../micro/contenders.ts';
+import { engineOf, GENERATED, planOf, pushContender } from '../micro/contenders.ts';
 import type { PauseFigures } from './micro-figures.ts';
 import { OutputTotals } from './output-totals.ts';
 
@@ -33,7 +32,7 @@ function reloadMs(): number {
     `event T:\n    key: str\n    value: float\n${Array.from({ length: STREAMS }, (_, i) => stream(i, i === 0 ? limit : 10)).join('')}`;
   const [filter] = microCases as readonly [MicroCase];
   const engine = pushed({ ...filter, program: text(10), checked: 'total' }, 1_000);
-  return medianMs(9, (i) => reload(engine, planOf(text(20 + i)), { output: () => undefined }, { backend: compiledBackend }));
+  return medianMs(9, (i) => reload(engine, planOf(text(20 + i)), { output: () => undefined }, GENERATED));
 }
 
 function pushed(micro: MicroCase, events: number): Engine {

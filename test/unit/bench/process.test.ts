@@ -37,6 +37,13 @@ describe('rounds', () => {
     expect(succeeded([bad, good], failures)).toEqual([good]);
   });
 
+  it('say of a process that failed how it ended', async () => {
+    const name = 'x';
+    const message = 'engine.js 01 ended with 1\nfile:///engine.js:3\n    throw e;\n\nWrongOutputs: 3 outputs for 2\n    at engine.js';
+    const { failures } = await measureInRounds([{ name, measure: () => Promise.reject(new Error(message)) }], 1, silent);
+    expect(failures).toEqual([{ name, message: 'engine.js 01 ended with 1: WrongOutputs: 3 outputs for 2' }]);
+  });
+
   it('side by side run everything once', async () => {
     const all = ['a', 'b', 'c', 'd', 'e'].map((name) => counting(name, name === 'c' ? 1 : undefined));
     expect(await runSideBySide(all, 2, silent)).toEqual([{ name: 'c', message: 'c broke' }]);
