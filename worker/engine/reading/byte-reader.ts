@@ -43,12 +43,13 @@ type ReadLines = (bytes: Uint8Array, words: DataView, from: number, to: number) 
 const asciiDecoder = new TextDecoder();
 
 /**
- * Reads an event file into a running engine. Lines that are as foretold (the fields of a declared type in an order that
- * is usual in the file, in the spacing that programs write, plain values) enter it as scalars; all others are read by the general reader of the format and
- * handed to `slow`. Both ways share offsets, times and line numbers, so which one a line takes changes no result.
+ * Reads an event file into a running engine. Lines that are as foretold (the fields of a declared type in an order that is
+ * usual in the file, in the spacing that programs write, plain values) enter it as scalars; all others are read by the
+ * general reader of the format and handed to `slow`. Both ways share offsets, times and line numbers, so which one a line
+ * takes changes no result.
  *
- * Chunks may be cut anywhere, and are not kept. Memory is bounded by 64 KiB of an incomplete line, those that the general
- * reader holds, and the table of texts.
+ * Chunks may be cut anywhere, and are not kept; it helps when four more bytes of the same memory stand behind a chunk. Memory
+ * is bounded by 64 KiB of an incomplete line, the line that the general reader holds, and the table of texts.
  */
 export function createByteReader(entries: EventEntries, options: ByteReaderOptions): ByteReader {
   return new ByteReader(entries, options);
@@ -99,11 +100,6 @@ export class ByteReader {
   /** Behind the last whole line. */
   get position(): ReaderPosition {
     return { lines: this.#lines, time: this.#state.times[times.current] as number };
-  }
-
-  /** Bytes behind `position` that were taken: an incomplete line. Undefined when there are too many to keep. */
-  get restBytes(): number | undefined {
-    return this.#isInLongLine ? undefined : this.#restBytes;
   }
 
   /** Takes the lines that this chunk completes. */

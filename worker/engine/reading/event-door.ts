@@ -23,20 +23,20 @@ type Take<T> = (fields: T, stated: number, arrival: number) => boolean;
 /** The short way into a running engine for events that are objects. */
 export class EventDoor {
   readonly #entries: EventEntries;
-  readonly #maps: ReadonlyMap<string, Take<Fields>>;
-  readonly #records: ReadonlyMap<string, Take<EventRecord['fields']>>;
+  /** By type; made when the first event of that form comes. */
+  #maps: ReadonlyMap<string, Take<Fields>> | undefined;
+  #records: ReadonlyMap<string, Take<EventRecord['fields']>> | undefined;
   #event: InputEvent | undefined;
   #record: EventRecord | undefined;
   readonly #source = (): InputEvent => this.#event ?? eventOf(this.#record as EventRecord);
 
   constructor(entries: EventEntries) {
     this.#entries = entries;
-    this.#maps = load(entries, 'map');
-    this.#records = load(entries, 'record');
   }
 
   /** Enters a plain event of the default input. False when it is not one: nothing has happened then. */
   push(event: InputEvent): boolean {
+    this.#maps ??= load(this.#entries, 'map');
     const take = event.source === undefined ? this.#maps.get(event.type) : undefined;
     if (take === undefined || !hasFiniteTimes(event)) return false;
     this.#event = event;
@@ -48,6 +48,7 @@ export class EventDoor {
 
   /** The same for an event whose fields are a plain object. */
   pushRecord(event: EventRecord): boolean {
+    this.#records ??= load(this.#entries, 'record');
     const take = this.#records.get(event.type);
     if (take === undefined || !hasFiniteTimes(event)) return false;
     this.#record = event;

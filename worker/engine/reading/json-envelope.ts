@@ -1,5 +1,5 @@
 import * as is from '../../../shared/events/reading/characters.ts';
-import { bytesOf } from './literal.ts';
+import { bytesOf, literal, matches } from './literal.ts';
 import { marks, type ReadingState, times } from './marks.ts';
 import { numberTime, type PlainTimes, plainTimeBytes } from './plain-time.ts';
 import { behindBlanks, member, standsAt } from './spacing.ts';
@@ -8,7 +8,11 @@ const EVENT_TYPE = { bytes: bytesOf('"event_type"'), isQuoted: true };
 const TYPE = { bytes: bytesOf('"type"'), isQuoted: true };
 const TIMESTAMP = { bytes: bytesOf('"timestamp"'), isQuoted: false };
 const DATA = { bytes: bytesOf('"data"'), isQuoted: false };
-const DATA_BEHIND_TYPE = bytesOf(',"data":{');
+/** The same as programs write it, without blanks. */
+const COMPACT_TIMESTAMP = ',"timestamp":"';
+const COMPACT_DATA = ',"data":{';
+const timestampLiteral = literal(COMPACT_TIMESTAMP);
+const dataLiteral = literal(COMPACT_DATA);
 const NESTED_END = bytesOf('}}\n');
 /** Digits of a whole number that certainly fits a double. */
 const EXACT_DIGITS_MAX = 15;
@@ -43,8 +47,12 @@ export class JsonEnvelope {
 
   /** From behind the name of the type to the first field's name. */
   body(bytes: Uint8Array, words: DataView, at: number): number {
-    if (standsAt(bytes, at, DATA_BEHIND_TYPE)) return this.nested(at + DATA_BEHIND_TYPE.length);
-    let next = behindComma(bytes, at);
+    if (matches(words, at, dataLiteral)) return this.nested(at + COMPACT_DATA.length);
+    const isTimed = matches(words, at, timestampLiteral);
+    const start = isTimed ? this.firstTime(bytes, words, at + COMPACT_TIMESTAMP.length) : at;
+    if (start === 0) return 0;
+    if (isTimed && matches(words, start, dataLiteral)) return this.nested(start + COMPACT_DATA.length);
+    let next = behindComma(bytes, start);
     if (next !== 0 && standsAt(bytes, next, TIMESTAMP.bytes)) {
       next = this.timeMember(bytes, words, next);
       if (next !== 0) next = behindComma(bytes, next);
@@ -86,6 +94,11 @@ export class JsonEnvelope {
     const value = member(bytes, at, 0, TIMESTAMP);
     if (value === 0) return 0;
     return bytes[value] === is.QUOTE ? this.textTime(bytes, words, value + 1) : this.numberTime(bytes, value);
+  }
+
+  /** A time in text, unless there has been one. */
+  private firstTime(bytes: Uint8Array, words: DataView, at: number): number {
+    return Number.isNaN(this.times[times.envelope] as number) ? this.textTime(bytes, words, at) : 0;
   }
 
   private textTime(bytes: Uint8Array, words: DataView, at: number): number {

@@ -20,8 +20,25 @@ function singleBytes(bytes: Uint8Array): string[] {
 }
 
 function words(bytes: Uint8Array): string[] {
+  return literalOf(bytes).map(({ at, word }) => `w0.getInt32(p0+${at},true)===${word}`);
+}
+
+/** A fixed text of at least four bytes as words: where in it they begin, and what they are. */
+export type Literal = readonly { readonly at: number; readonly word: number }[];
+
+export function literal(text: string): Literal {
+  return literalOf(bytesOf(text));
+}
+
+function literalOf(bytes: Uint8Array): Literal {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const starts = Array.from({ length: bytes.length >> 2 }, (_, index) => index * 4);
   if (bytes.length % 4 !== 0) starts.push(bytes.length - 4);
-  return starts.map((at) => `w0.getInt32(p0+${at},true)===${view.getInt32(at, true)}`);
+  return starts.map((at) => ({ at, word: view.getInt32(at, true) }));
+}
+
+/** The test that `printMatch` prints, as a function. */
+export function matches(words: DataView, start: number, text: Literal): boolean {
+  for (const { at, word } of text) if (words.getInt32(start + at, true) !== word) return false;
+  return true;
 }

@@ -25,13 +25,13 @@ export interface LineNotation {
   readonly mark: (at: number) => number;
 }
 
-export const evtNotation: LineNotation = {
+const evtNotation: LineNotation = {
   leads: (name, at) => [`${at === 0 ? ' { ' : ', '}${name}: `],
   key: (name) => name,
   mark: (at) => (at === 0 ? 123 : 44),
 };
 
-export const jsonNotation: LineNotation = {
+const jsonNotation: LineNotation = {
   leads: (name, at) => (at === 0 ? [`"${name}":`, `"${name}": `] : [`,"${name}":`, `, "${name}": `]),
   key: (name) => `"${name}"`,
   mark: (at) => (at === 0 ? 0 : 44),

@@ -31,6 +31,6 @@ export const readingVocabulary: Vocabulary = {
   keywords: new Set(['const', 'let', 'return', 'if', 'else', 'while', 'continue', 'switch', 'case', 'break', 'true', 'false', 'null']),
   names: new Set(readingParameters),
   properties: new Set(['getInt32', 'length', 'read', 'head', 'body', 'end', 'get', 'size']),
-  operators: new Set(['<', '>', '<=', '>=', '++', '--', '+=', '-=', '*=', '+', '*', '/', '%', '|', '&', '||']),
+  operators: new Set(['<', '>', '<=', '>=', '++', '+=', '+', '*', '/']),
   hasMintedProperties: false,
 };
