@@ -1,5 +1,6 @@
 import type { OperatorPlan } from '../../../../shared/language/plan/plan.ts';
 import type { OperatorFuser } from '../place.ts';
+import { fuseAggregate } from '../windows/fuse-aggregate.ts';
 import { fuseWindow } from '../windows/fuse-window.ts';
 import { fuseEmit } from './emit.ts';
 import { fuseFilter } from './filter.ts';
@@ -13,6 +14,7 @@ const operatorFusers: { readonly [K in Kind]?: OperatorFuser<Extract<OperatorPla
   select: fuseSelect,
   emit: fuseEmit,
   window: fuseWindow,
+  aggregate: fuseAggregate,
   context: (_plan, place) => place.rest(place.columns, place.body),
 };
 

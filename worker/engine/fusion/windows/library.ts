@@ -14,6 +14,7 @@ export const windowLibrary = {
     frameAttributes({ time: end, start, end, isFinal, lengthMs: 0 }),
   /** The last moment before a time, ms. */
   momentBefore: (time: number): number => plus(time, -1),
+  ownAttribute: (attributes: ReadonlyMap<AttributeName, Value> | null, name: AttributeName): Value => attributes?.get(name) ?? null,
   finiteOf: finite,
   resultOf,
 } as const;

@@ -8,6 +8,7 @@ import { printTyped } from '../print-typed.ts';
 import type { ProgramFusion } from '../program-fusion.ts';
 import { NULL_TYPED, named, type Readable, type Typed } from '../typed.ts';
 import type { TakingNames } from './aggregate-columns.ts';
+import type { ResultNames } from './call-forms.ts';
 import { type AggregatingPlan, type Intake, keyColumns } from './intake.ts';
 import type { SlotField } from './slot-fields.ts';
 import type { WindowKernel } from './window-kernel.ts';
@@ -161,17 +162,14 @@ export function printResult(print: ResultPrint, place: Place): void {
     intake.keys,
     intake.keys.map((_, part) => body.bind(`${names.keys(part)}[${slot}]`)),
   );
-  const objects = intake.columns.objects.map(({ objects: name }) => name);
-  const results = intake.columns.forms.map((form) =>
-    bound(form.result({ ...names, slot, numbers, base, lengthMs: frame.lengthMs }, objects), body),
-  );
+  const results = printResults(intake, { ...names, slot, numbers, base, lengthMs: frame.lengthMs }, body);
   body.add(print.release(numbers, base));
   const attributes = new Map<AttributeName, Typed>([
     ['window_start', named(frame.start, 'timestamp')],
     ['window_end', named(frame.end, 'timestamp')],
     ['is_final', named(frame.isFinal, 'boolean')],
   ]);
-  const base0 = new NamedColumns({
+  const bare = new NamedColumns({
     fields: keys,
     time: frame.time,
     order,
@@ -181,7 +179,7 @@ export function printResult(print: ResultPrint, place: Place): void {
     attribute: (name) => attributes.get(name) ?? NULL_TYPED,
     module,
   });
-  const columns = base0.with(resultFields(print, base0, results, place));
+  const columns = printItems(print, bare, results, place);
   if (!endsMatter(plan, place)) {
     place.rest(columns, body);
     return;
@@ -200,13 +198,19 @@ function handOn(columns: NamedColumns, { body, module, rest }: Place): void {
   body.add(`${name}(${passed.arguments.join(',')});`);
 }
 
-/** The items in written order, then the keys that have no item of their name. */
-function resultFields(
-  { plan, heard }: ResultPrint,
+/** The results of the aggregate calls of a slot. */
+export function printResults({ columns }: Intake, names: ResultNames, body: Body): readonly Typed[] {
+  const objects = columns.objects.map(({ objects: name }) => name);
+  return columns.forms.map((form) => bound(form.result(names, objects), body));
+}
+
+/** The row of a result: the items in written order, then the keys that have no item of their name. */
+export function printItems(
+  { plan, heard }: Pick<ResultPrint, 'plan' | 'heard'>,
   columns: NamedColumns,
   results: readonly Typed[],
-  { body, module }: Place,
-): (readonly [string, Typed])[] {
+  { body, module }: Pick<Place, 'body' | 'module'>,
+): NamedColumns {
   const readable = new AggregateReadable(columns, results);
   const fields = new Map<string, Typed>();
   for (const { name, value } of plan.aggregate?.items ?? []) {
@@ -215,7 +219,7 @@ function resultFields(
     fields.set(name, bound(typed, body));
   }
   for (const [name, key] of columns.fields) if (!fields.has(name)) fields.set(name, key);
-  return [...fields];
+  return columns.with([...fields]);
 }
 
 function bound(value: Typed, body: Body): Typed {

@@ -56,13 +56,17 @@ const program = (windows: readonly string[], isLateAllowed: boolean): fc.Arbitra
     .map(({ partition, window, aggregates, outOfOrderUs, latenessUs, end }) => {
       const time = timeOperators(outOfOrderUs, isLateAllowed ? latenessUs : 0);
       const key = partition === '' ? '"all"' : 'k';
+      const isWindow = window !== '';
       const late = isLateAllowed ? '\nstream L = S.late.emit(i: i)\n' : '';
-      return `${EVENT}stream S = E${time}${partition}${window}.aggregate(${aggregates})${end}\nstream O = S.emit(k: ${key}, at: window_end, all: 1)\n${late}`;
+      const items = isWindow ? aggregates : aggregates.replace('window_start', 'timestamp').replaceAll('rate()', 'count()');
+      const chain = `${window}.aggregate(${items})${isWindow ? end : ''}`;
+      return `${EVENT}stream S = E${time}${partition}${chain}\nstream O = S.emit(k: ${key}, at: ${isWindow ? 'window_end' : 'timestamp'}, all: 1)\n${late}`;
     });
 
 const kinds: readonly (readonly [string, readonly string[], boolean])[] = [
   ['count windows', ['.window(1)', '.window(3)', '.window(5)'], false],
   ['tumbling windows', ['.window(20ms)', '.window(1500us)', '.window(20ms, align: first)', '.window(7ms, offset: 2ms)'], true],
+  ['running aggregates', [''], false],
 ];
 
 test.each(kinds)('%s give the same fused and not, whoever takes over', { timeout: 300_000 }, (_, windows, isLateAllowed) => {
@@ -77,7 +81,7 @@ test.each(kinds)('%s give the same fused and not, whoever takes over', { timeout
   expect(kernels, 'most of the windows are kernels').toBeGreaterThan(runs / 2);
 });
 
-test.each(kinds.map(([, [window]]) => [window]))('%s with numbers alone is a kernel', (window) => {
+test.each(kinds.map(([, [window]]) => [window]))('`%s` with numbers alone is a kernel', (window) => {
   const text = `${EVENT}stream S = E.partition_by(k)${window}.aggregate(n: count(), mean: avg(v)).emit(k: k, n: n, mean: mean)\n`;
   expect(kernelsOf(text)).toBe(1);
 });
