@@ -50,7 +50,7 @@ function printArrival(join: PrintedJoin, slot: number, arrival: Arrival): void {
       join,
       body,
     );
-    body.add(`${arrive}(${side.arguments(key, columns).join(',')});`);
+    body.add(`${arrive}(${side.arguments(key, columns, join.isWhole).join(',')});`);
   });
 }
 

@@ -25,7 +25,7 @@ export class JoinColumns implements Columns {
     this.type = module.names.mint('s');
   }
 
-  /** Rows were asked for: of the sides everything is kept. */
+  /** All fields were asked for: of the sides everything is kept. */
   get isWhole(): boolean {
     return this.#isWhole;
   }
@@ -36,6 +36,7 @@ export class JoinColumns implements Columns {
 
   get fields(): Columns['fields'] {
     if (this.#sides.some(({ fieldNames }) => fieldNames === null)) return null;
+    this.#isWhole = true;
     const all = this.#sides.flatMap((side) =>
       (side.fieldNames ?? []).map((field) => [joinedName(side.name, field), side.field(field)] as const),
     );
@@ -65,8 +66,7 @@ export class JoinColumns implements Columns {
 
   row(): string {
     const { fields } = this;
-    if (fields === null) throw new CannotFuse();
-    this.#isWhole = true;
+    if (fields === null || this.#sides.some((side) => side.mayHaveAttributes)) throw new CannotFuse();
     const { causes } = this;
     const names = this.#module.constant(NamesOf.from(fields.map(([name]) => name)));
     const values = fields.map(([, value]) => boxed(value)).join(',');

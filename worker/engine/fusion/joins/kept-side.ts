@@ -26,6 +26,8 @@ interface Expected {
   readonly names: readonly string[] | null;
   /** Null = it differs. */
   readonly type: string | null;
+  /** They may have attributes, which are not kept. */
+  readonly mayHaveAttributes: boolean;
 }
 
 /** One side of a join while it is printed: what is read of its rows later is what is kept of them. */
@@ -68,6 +70,10 @@ export class KeptSide {
     if (this.#expected.type !== null) return `[${this.order}]`;
     this.#causes ??= { name: this.#module.names.mint('a'), property: 'causes' };
     return this.#give(this.#causes);
+  }
+
+  get mayHaveAttributes(): boolean {
+    return this.#expected.mayHaveAttributes;
   }
 
   field(name: string): Typed {
@@ -119,10 +125,20 @@ export class KeptSide {
     return [...marks.map(({ name }) => name), key, ...[...this.#columns.values()].map(({ name }) => name)];
   }
 
-  /** What such a function is given of a row that comes to the join. @throws CannotFuse when it has another form */
-  arguments(key: string, columns: Columns): readonly string[] {
+  /**
+   * What such a function is given of a row that comes to the join. `isWhole`: it must have all fields of its side and no others.
+   * @throws CannotFuse when it has another form
+   */
+  arguments(key: string, columns: Columns, isWhole: boolean): readonly string[] {
+    if (isWhole && !this.#hasAllFields(columns)) throw new CannotFuse();
     const marks = [columns.time, columns.order, ...(this.#type ? [columns.type] : []), ...(this.#causes ? [columns.causes] : [])];
     return [...marks, key, ...[...this.#columns.values()].map((column) => argument(column, columns))];
+  }
+
+  /** Events of a declared type that come as columns have what it declares. */
+  #hasAllFields({ fields }: Columns): boolean {
+    if (fields === null) return this.#expected.type !== null;
+    return fields.length === this.fieldNames?.length && fields.every(([name], at) => name === this.fieldNames?.[at]);
   }
 
   /** For the kernel. `isWhole`: the rows are made again from what is kept. */
@@ -168,15 +184,16 @@ function argument({ field, as, isNullable }: KeptColumn, columns: Columns): stri
 function expectedOf({ from }: InputPlan, plan: Plan): Expected {
   if (from.kind === 'stream') {
     const type = plan.streams[from.stream]?.resultType;
-    return { types: nullableTypes(type?.kind === 'record' ? type.fields : []), names: null, type: null };
+    const fields = type?.kind === 'record' ? type.fields : null;
+    return { types: nullableTypes(fields ?? []), names: fields && fields.map(({ name }) => name), type: null, mayHaveAttributes: true };
   }
   const declared = from.kind === 'event' ? plan.events.find(({ name }) => name === from.type) : undefined;
-  if (from.kind !== 'event' || declared === undefined) return { types: new Map(), names: null, type: null };
+  if (from.kind !== 'event' || declared === undefined) return { types: new Map(), names: null, type: null, mayHaveAttributes: true };
   const types = new Map(
     declared.fields.map(({ name, type }) => [name, { as: representationOf(type), isNullable: representationOf(type) === 'value' }]),
   );
-  if (from.types.length > 1) return { types, names: null, type: null };
-  return { types, names: declared.fields.map(({ name }) => name), type: from.type };
+  if (from.types.length > 1) return { types, names: null, type: null, mayHaveAttributes: false };
+  return { types, names: declared.fields.map(({ name }) => name), type: from.type, mayHaveAttributes: false };
 }
 
 /** Rows behind an operator of the input. @throws CannotFuse */

@@ -14,6 +14,8 @@ export interface PrintedJoin {
   readonly sides: readonly { readonly side: KeptSide; readonly arrive: string }[];
   /** Of the only part of the key; null = the key is a canonical text. */
   readonly keyAs: Representation | null;
+  /** All fields of the sides are read. */
+  readonly isWhole: boolean;
   readonly kernel: { readonly create: KernelFactory; readonly links: readonly string[] };
 }
 
@@ -49,7 +51,8 @@ export function printJoin(plan: JoinSourcePlan, fusion: StreamFusion): PrintedJo
   const links = sides.flatMap((side, slot) => [arrivals[slot] as string, ...printMakers(side, classes[slot] as string, fusion)]);
   const form = { sides: sides.map((side) => side.form(columns.isWhole)), keyAs: keyRepresentation(plan) };
   const create = (_plan: JoinSourcePlan, options: SourceOptions): JoinKernel => new JoinKernel(plan, options, form);
-  return { sides: sides.map((side, slot) => ({ side, arrive: arrivals[slot] as string })), keyAs: form.keyAs, kernel: { create, links } };
+  const printed = sides.map((side, slot) => ({ side, arrive: arrivals[slot] as string }));
+  return { sides: printed, keyAs: form.keyAs, isWhole: columns.isWhole, kernel: { create, links } };
 }
 
 /** How keys stand in the table: as they are where both sides have one part of the same kind. */
