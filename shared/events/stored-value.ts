@@ -24,6 +24,19 @@ export function encodeValue(value: Value): StoredValue {
   return { m: items };
 }
 
+/** `encodeValue` of what nobody changes any more: what is the same in both is shared. */
+export function encodeShared(value: Value): StoredValue {
+  if (!isArray(value)) return encodeValue(value);
+  let stored: StoredValue[] | null = null;
+  for (let at = 0; at < value.length; at++) {
+    const item = value[at] as Value;
+    const encoded = encodeShared(item);
+    if (stored === null && encoded !== item) stored = value.slice(0, at) as StoredValue[];
+    stored?.push(encoded);
+  }
+  return stored ?? (value as readonly StoredValue[]);
+}
+
 /** The value that `encodeValue` was given. */
 export function decodeValue(stored: StoredValue): Value {
   if (stored === null || typeof stored !== 'object') return stored;

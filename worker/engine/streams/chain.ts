@@ -1,4 +1,4 @@
-import { encodeValue, type StoredValue } from '../../../shared/events/stored-value.ts';
+import { encodeShared, encodeValue, type StoredValue } from '../../../shared/events/stored-value.ts';
 import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { OperatorPlan } from '../../../shared/language/plan/plan.ts';
@@ -112,7 +112,7 @@ export class Chain implements Next {
 function captureState(operator: Operator): () => StoredValue {
   if (operator.capture !== undefined) {
     const captured = operator.capture();
-    return () => encodeValue(captured());
+    return () => encodeShared(captured());
   }
   const stored = encodeValue(operator.save());
   return () => stored;
