@@ -10,9 +10,6 @@ import { WindowKernel } from './window-kernel.ts';
 
 export type TimeWindowPlan = Extract<WindowPlan, { kind: 'time' }>;
 
-/** What begins the saved state, as in `TimeWindow`. */
-const HOLDS_WINDOWS = 'windows';
-
 /** The windows that begin, and so end, together: they close one after the other. */
 interface Pane {
   readonly start: number;
@@ -183,9 +180,9 @@ export class TimeWindowKernel extends WindowKernel {
   protected saveFrom(store: WindowStore): Value {
     const open = this.open(store).map((slot) => {
       const at = (field: 'start' | 'firstOrder'): number => this.at(slot, field, store);
-      return [this.keyText(slot, store), at('start'), at('firstOrder'), this.saveContent(slot, store)];
+      return [this.keyText(slot, store), at('start'), at('firstOrder'), this.saveContent(slot, store), null];
     });
-    return [HOLDS_WINDOWS, store.arrivals, open, null, this.#saveOrigins(store), this.saveTouched(store)];
+    return [store.arrivals, open, this.#saveOrigins(store), this.saveTouched(store)];
   }
 
   #saveOrigins(store: WindowStore): Value {
@@ -199,7 +196,7 @@ export class TimeWindowKernel extends WindowKernel {
   }
 
   load(saved: Value): void {
-    const [, arrivals, open, , origins, touched] = saved as ValueArray;
+    const [arrivals, open, origins, touched] = saved as ValueArray;
     const slots = (open as readonly ValueArray[]).map((window) => this.#loadWindow(window));
     for (const slot of slotsByOrder(slots, (one) => this.at(one, 'firstOrder'))) this.opened(slot);
     this.arrivals = arrivals as number;

@@ -60,7 +60,7 @@ const program = (windows: readonly string[], isLateAllowed: boolean): fc.Arbitra
       const late = isLateAllowed ? '\nstream L = S.late.emit(i: i)\n' : '';
       const items = isWindow ? aggregates : aggregates.replace('window_start', 'timestamp').replaceAll('rate()', 'count()');
       const chain = `${window}.aggregate(${items})${isWindow ? end : ''}`;
-      return `${EVENT}stream S = E${time}${partition}${chain}\nstream O = S.emit(k: ${key}, at: ${isWindow ? 'window_end' : 'timestamp'}, all: 1)\n${late}`;
+      return `${EVENT}stream S = E${time}${partition}${chain}\nstream O = S.emit(k: ${key}, at: ${isWindow ? 'window_end' : 'timestamp'}, all: 1)\nstream A = S.emit()\n${late}`;
     });
 
 const kinds: readonly (readonly [string, readonly string[], boolean])[] = [
