@@ -16,8 +16,9 @@ export type Collector = () => Iterable<Sample>;
 
 /** Series of one metric at most; further ones are counted together in a series whose labels are all `_other`. */
 const seriesPerMetricMax = 20_000;
-/** Lines that are made without letting anything else run. */
-const linesPerTurnMax = 4_000;
+/** Time after which everything else gets its turn while text is made, looked at every few parts. */
+const turnMsMax = 1.5;
+const partsPerLook = 32;
 
 interface Family {
   readonly name: MetricName;
@@ -44,7 +45,11 @@ export class MetricRegistry {
   readonly #free = new Map<number, number[]>();
   readonly #families = new Map<MetricName, Family>();
 
-  constructor() {
+  readonly #now: () => number;
+
+  /** @param now Monotonic milliseconds, by which text is made in slices. */
+  constructor(now = (): number => performance.now()) {
+    this.#now = now;
     for (const [name, descriptor] of Object.entries(metrics) as [MetricName, MetricDescriptor][]) {
       this.#families.set(name, { name, descriptor, series: new Map(), collectors: [], collectedHeads: new Map() });
     }
@@ -106,39 +111,37 @@ export class MetricRegistry {
 
   /** The text of all metrics in the Prometheus format. Families without a series are left out. */
   async render(): Promise<string> {
-    const parts: string[] = [];
-    let lines = 0;
+    let text = '';
+    let parts = 0;
+    let endMs = this.#now() + turnMsMax;
     for (const family of this.#families.values()) {
       for (const part of this.#linesOf(family)) {
-        parts.push(part);
-        if (++lines % linesPerTurnMax === 0) await new Promise((resume) => setImmediate(resume));
+        text += part;
+        if (++parts % partsPerLook !== 0 || this.#now() < endMs) continue;
+        await new Promise((resume) => setImmediate(resume));
+        endMs = this.#now() + turnMsMax;
       }
     }
-    return parts.join('');
+    return text;
   }
 
   *#linesOf(family: Family): Generator<string> {
-    const { name, descriptor } = family;
-    let isFirst = true;
-    for (const lines of this.#seriesLines(family)) {
-      if (isFirst) yield `# HELP ${name} ${descriptor.help}\n# TYPE ${name} ${descriptor.type}\n`;
-      isFirst = false;
-      yield lines;
+    const { name, descriptor, series, collectors } = family;
+    const head = `# HELP ${name} ${descriptor.help}\n# TYPE ${name} ${descriptor.type}\n`;
+    let begin = head;
+    for (const { slot, heads } of series.values()) {
+      yield begin + textOf(heads, this.#values, slot);
+      begin = '';
     }
-  }
-
-  *#seriesLines(family: Family): Generator<string> {
-    const { name, descriptor, series, collectors, collectedHeads } = family;
-    const values = this.#values;
-    for (const { slot, heads } of series.values()) yield textOf(heads, values, slot);
-    const seen = new Map<string, readonly string[]>();
-    for (const { labels, value } of collectors.flatMap((collector) => [...collector()])) {
-      const key = labels.join('\0');
-      const heads = collectedHeads.get(key) ?? headsOf(name, descriptor, labels);
-      seen.set(key, heads);
-      yield typeof value === 'number' ? `${heads[0]}${value}\n` : textOf(heads, [...Array.from(value.counts), value.sum], 0);
+    const before = family.collectedHeads;
+    family.collectedHeads = new Map();
+    for (const collector of collectors) {
+      for (const { labels, value } of collector()) {
+        const heads = headsAgain(family, before, labels);
+        yield begin + (typeof value === 'number' ? `${heads[0]}${value}\n` : histogramText(heads, value.counts, value.sum));
+        begin = '';
+      }
     }
-    family.collectedHeads = seen;
   }
 
   #family(name: MetricName): Family {
@@ -194,16 +197,30 @@ function headsOf(name: string, { labels, buckets }: MetricDescriptor, values: re
   return [...bounds.map((bound) => `${name}_bucket${block(`le="${bound}"`)} `), `${name}_sum${block()} `, `${name}_count${block()} `];
 }
 
-function textOf(heads: readonly string[], values: ArrayLike<number>, at: number): string {
+/** The heads of a collected sample, those of the last scrape where it was there too. */
+function headsAgain(family: Family, before: ReadonlyMap<string, readonly string[]>, labels: readonly string[]): readonly string[] {
+  const key = labels.join('\0');
+  const heads = before.get(key) ?? headsOf(family.name, family.descriptor, labels);
+  family.collectedHeads.set(key, heads);
+  return heads;
+}
+
+function textOf(heads: readonly string[], values: Float64Array, at: number): string {
   if (heads.length === 1) return `${heads[0]}${values[at]}\n`;
-  const bucketCount = heads.length - 2;
+  const sumAt = at + heads.length - 2;
+  return histogramText(heads, values.subarray(at, sumAt), values[sumAt] as number);
+}
+
+function histogramText(heads: readonly string[], counts: ArrayLike<number>, sum: number): string {
   let text = '';
   let count = 0;
-  for (let bucket = 0; bucket < bucketCount; bucket++) {
-    count += values[at + bucket] as number;
-    text += `${heads[bucket]}${count}\n`;
+  for (let bucket = 0; bucket < counts.length; bucket++) {
+    count += counts[bucket] as number;
+    text += heads[bucket] as string;
+    text += count;
+    text += '\n';
   }
-  return `${text}${heads[bucketCount]}${values[at + bucketCount]}\n${heads[bucketCount + 1]}${count}\n`;
+  return `${text}${heads[counts.length]}${sum}\n${heads[counts.length + 1]}${count}\n`;
 }
 
 function escapeLabel(value: string): string {
