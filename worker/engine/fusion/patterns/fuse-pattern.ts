@@ -20,11 +20,12 @@ export function fusePattern(fusion: StreamFusion, origin: string, columns: Colum
   const { program, plan: stream } = fusion;
   const { source } = stream;
   if (source.kind !== 'pattern') throw new CannotFuse();
-  const kernel = program.kernel(source, () => print(fusion, source));
-  const { candidate, name } = (printed.get(source) as ReadonlyMap<string, Receiver>).get(origin) as Receiver;
+  program.kernel(source, () => print(fusion, source));
+  const { open, receivers } = printed.get(source) as Printed;
+  const { candidate, name } = receivers.get(origin) as Receiver;
   const inlet = fusion.inlet(columns, (passed, body) => {
     body.add(`${name}(${candidate.argumentsOf(passed).join(',')});`);
-    fusion.watch(kernel, body);
+    fusion.watch(open, body);
   });
   return [inlet];
 }
@@ -35,8 +36,16 @@ interface Receiver {
   readonly name: string;
 }
 
-/** By source: the functions for its origins, as they were printed last. */
-const printed = new WeakMap<PatternSourcePlan, ReadonlyMap<string, Receiver>>();
+/** What stands for a pattern in the text. */
+interface Printed {
+  /** Name of its open runs, which know what is due. */
+  readonly open: string;
+  /** By origin. */
+  readonly receivers: ReadonlyMap<string, Receiver>;
+}
+
+/** By source, as it was printed last. */
+const printed = new WeakMap<PatternSourcePlan, Printed>();
 
 function print(fusion: StreamFusion, source: PatternSourcePlan): ReturnType<Parameters<ProgramFusion['kernel']>[1]> {
   const { program, plan: stream } = fusion;
@@ -57,7 +66,7 @@ function print(fusion: StreamFusion, source: PatternSourcePlan): ReturnType<Para
   for (const candidate of candidates) text.note(candidate);
   const runClass = form.printClass(module);
   const receivers = candidates.map((candidate) => ({ candidate, name: text.receive(candidate, runClass) }));
-  printed.set(source, new Map(receivers.map((receiver) => [receiver.candidate.origin, receiver])));
+  printed.set(source, { open: text.open, receivers: new Map(receivers.map((receiver) => [receiver.candidate.origin, receiver])) });
   const origins = candidates.map((candidate) => ({ origin: candidate.origin, given: candidate.given }));
   const kernelForm = { plan, automaton, homes, origins, kept: form.kept, key: text.key };
   const create: KernelFactory = (_: SourcePlan, options: SourceOptions) => new PatternKernel(kernelForm, options);

@@ -27,7 +27,7 @@ export interface FusedRun {
 }
 
 /** A list with one more run. Gives its first one. */
-export function withRun(head: FusedRun | null, run: FusedRun): FusedRun {
+function withRun(head: FusedRun | null, run: FusedRun): FusedRun {
   run.next = null;
   run.previous = run;
   if (head === null) return run;
@@ -51,7 +51,7 @@ function withEarlierRun(head: FusedRun, run: FusedRun): FusedRun {
 }
 
 /** A list without one of its runs. Gives its first one; null when nothing is left. */
-export function withoutRun(head: FusedRun, run: FusedRun): FusedRun | null {
+function withoutRun(head: FusedRun, run: FusedRun): FusedRun | null {
   const { next } = run;
   const previous = run.previous as FusedRun;
   run.next = null;
@@ -73,6 +73,14 @@ export class RunLists {
     this.heads = new Array(states).fill(null);
   }
 
+  add(state: number, run: FusedRun): void {
+    this.heads[state] = withRun(this.heads[state] as FusedRun | null, run);
+  }
+
+  remove(state: number, run: FusedRun): void {
+    this.heads[state] = withoutRun(this.heads[state] as FusedRun, run);
+  }
+
   get isEmpty(): boolean {
     return this.heads.every((head) => head === null);
   }
@@ -87,7 +95,9 @@ export class KeyedRuns {
     return this.#heads.get(value) ?? null;
   }
 
+  /** A run whose value is null fits no event, and waits nowhere. */
   add(run: FusedRun): void {
+    if (run.home === null) return;
     const head = this.#heads.get(run.home);
     if (head === undefined) {
       run.next = null;
@@ -100,6 +110,7 @@ export class KeyedRuns {
   }
 
   remove(run: FusedRun): void {
+    if (run.home === null) return;
     if (run.previous === run) {
       run.previous = null;
       this.#heads.delete(run.home);

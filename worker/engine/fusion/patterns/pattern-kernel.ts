@@ -10,7 +10,7 @@ import type { Kernel } from '../fused-runtime.ts';
 import type { Representation } from '../typed.ts';
 import type { Automaton } from './automaton.ts';
 import type { Given } from './candidate.ts';
-import { type FusedRun, type Home, KeyedRuns, RunLists, withoutRun, withRun } from './fused-run.ts';
+import { type FusedRun, KeyedRuns, RunLists } from './fused-run.ts';
 import { OpenRuns } from './open-runs.ts';
 import type { Kept } from './run-form.ts';
 import { loadFusedRuns, type RunClass, saveFusedRuns } from './saved-fused-runs.ts';
@@ -85,24 +85,6 @@ export class PatternKernel implements Source, Kernel {
     return lists;
   }
 
-  begin(run: FusedRun): void {
-    this.open.add(run);
-    this.#enter(run);
-  }
-
-  /** The run has come to another state. */
-  move(run: FusedRun, state: number, home: Home): void {
-    this.#leave(run);
-    run.state = state;
-    run.home = home;
-    this.#enter(run);
-  }
-
-  close(run: FusedRun): void {
-    this.#leave(run);
-    this.open.remove(run);
-  }
-
   /** The run is over, and its match follows when all runs have been asked. */
   complete(run: FusedRun): void {
     this.close(run);
@@ -117,21 +99,11 @@ export class PatternKernel implements Source, Kernel {
     return this.#completed.shift() ?? null;
   }
 
-  #enter(run: FusedRun): void {
-    const { state, home } = run;
-    if (home instanceof RunLists) home.heads[state] = withRun(home.heads[state] as FusedRun | null, run);
-    else if (home !== null) (this.keyed[state] as KeyedRuns).add(run);
-  }
-
-  #leave(run: FusedRun): void {
-    const { state, home } = run;
-    if (home instanceof RunLists) home.heads[state] = withoutRun(home.heads[state] as FusedRun, run);
-    else if (home !== null) (this.keyed[state] as KeyedRuns).remove(run);
-  }
-
-  /** Whether time has not yet passed the run's deadline. Asked for runs that end before `due`. */
-  isAlive(run: FusedRun): boolean {
-    return this.open.isAlive(run);
+  close(run: FusedRun): void {
+    const table = this.keyed[run.state] as KeyedRuns | null;
+    if (table === null) (run.home as RunLists).remove(run.state, run);
+    else table.remove(run);
+    this.open.remove(run);
   }
 
   /** The run has taken more events than a closure may hold. */
@@ -183,10 +155,17 @@ export class PatternKernel implements Source, Kernel {
   load(saved: Value): void {
     const [, [received, , runs]] = saved as unknown as [null, [number, Value, Value]];
     this.received = received;
-    loadFusedRuns(runs, this.#form, this.#RunClass as RunClass, (run) => {
-      if (run.home === null && this.keyed[run.state] === null) run.home = this.#listsOf(run.key);
-      this.begin(run);
-    });
+    loadFusedRuns(runs, this.#form, this.#RunClass as RunClass, (run) => this.#enter(run));
+  }
+
+  #enter(run: FusedRun): void {
+    const table = this.keyed[run.state] as KeyedRuns | null;
+    if (table === null) {
+      const lists = this.#listsOf(run.key);
+      run.home = lists;
+      lists.add(run.state, run);
+    } else table.add(run);
+    this.open.add(run);
   }
 
   #listsOf(key: FusedRun['key']): RunLists {

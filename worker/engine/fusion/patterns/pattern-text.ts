@@ -55,6 +55,8 @@ interface Scene {
 export class PatternText {
   readonly #parts: PatternParts;
   readonly #kernel: string;
+  /** Name of the kernel's open runs. */
+  readonly open: string;
   readonly #tables: readonly string[];
   readonly #whole: string;
   /** How the partition's key stands in generated code. */
@@ -65,6 +67,7 @@ export class PatternText {
     const { module, source, homes, stream } = parts;
     const kernel = (runtime: FusedRuntime): PatternKernel | undefined => runtime.kernel(source) as PatternKernel | undefined;
     this.#kernel = module.late(kernel);
+    this.open = module.late((runtime) => kernel(runtime)?.open);
     this.#tables = homes.map((home, id) => (home === null ? '' : module.late((runtime) => kernel(runtime)?.keyed[id])));
     this.#whole = module.late((runtime) => kernel(runtime)?.whole);
     this.key = keyOf(stream);
@@ -94,7 +97,7 @@ export class PatternText {
     const opening = transitionsFor(candidate, automaton.initial);
     if (opening.length > 0) this.#open(opening, scene);
     if (scene.isCollecting) this.#emitCompleted(scene);
-    if (opening.length > 0) body.add(`if(${this.#kernel}.open.size>${plan.runsMax})${this.#kernel}.keepBudget();`);
+    if (opening.length > 0) body.add(`if(${this.open}.size>${plan.runsMax})${this.#kernel}.keepBudget();`);
   }
 
   #scene(candidate: Candidate, body: Body, runClass: string): Scene {
@@ -141,10 +144,10 @@ export class PatternText {
   /** That the run is of the event's partition, and not yet at its end. */
   #checks(run: string, state: AutomatonState, { candidate, key }: Scene): string {
     const { homes, plan } = this.#parts;
-    const kernel = this.#kernel;
+    const { open } = this;
     const checks: string[] = [];
     if (key !== null && homes[state.id] !== null) checks.push(`${run}.key===${key}`);
-    if (plan.withinMs !== null) checks.push(`${candidate.time}<=${run}.last`, `(${run}.last>=${kernel}.due||${kernel}.isAlive(${run}))`);
+    if (plan.withinMs !== null) checks.push(`${candidate.time}<=${run}.last`, `(${run}.last>=${open}.due||${open}.isAlive(${run}))`);
     return checks.join('&&');
   }
 
@@ -168,26 +171,35 @@ export class PatternText {
     const { form, automaton } = this.#parts;
     const { candidate, isTaken } = scene;
     const capture = form.capture(run, slot, candidate);
-    const moved = target.isOver ? this.#complete(run, slot, scene) : target === state ? '' : this.#move(run, target, slot, scene);
+    const moved = target.isOver ? this.#complete(run, state, slot, scene) : target === state ? '' : this.#move(run, state, target, slot, scene);
     const taken = isTaken === null ? '' : `${isTaken}=true;`;
     if (automaton.isList[slot] !== true) return `${taken}${capture}${moved}`;
     const isTooLong = `${form.closureEvents(run)}>${this.#parts.plan.closureMax}`;
     return `${taken}${capture}if(${isTooLong})${this.#kernel}.overflow(${run});${moved === '' ? '' : `else{${moved}}`}`;
   }
 
-  #move(run: string, target: AutomatonState, slot: number, scene: Scene): string {
+  #move(run: string, state: AutomatonState, target: AutomatonState, slot: number, scene: Scene): string {
     const home = this.#parts.homes[target.id];
     const place = home ? (home.slot === slot ? scene.candidate.valueOf(home) : `${run}.${home.property}`) : this.#listsOf(scene);
-    return `${this.#kernel}.move(${run},${target.id},${place});`;
+    return `${this.#leave(run, state)}${run}.state=${target.id};${run}.home=${place};${this.#enter(run, target)}`;
+  }
+
+  /** The run is found no more where it stands. */
+  #leave(run: string, { id }: AutomatonState): string {
+    return this.#parts.homes[id] === null ? `${run}.home.remove(${id},${run});` : `${this.#tables[id]}.remove(${run});`;
+  }
+
+  #enter(run: string, { id }: AutomatonState): string {
+    return this.#parts.homes[id] === null ? `${run}.home.add(${id},${run});` : `${this.#tables[id]}.add(${run});`;
   }
 
   #listsOf({ lists, key }: Scene): string {
     return key === null ? (lists as string) : `(${lists}===null?${lists}=${this.#kernel}.addPartition(${key}):${lists})`;
   }
 
-  #complete(run: string, slot: number, { candidate, isCollecting }: Scene): string {
+  #complete(run: string, state: AutomatonState, slot: number, { candidate, isCollecting }: Scene): string {
     if (isCollecting) return `${this.#kernel}.complete(${run});`;
-    return `${this.#kernel}.close(${run});${this.#emit(run, slot, candidate)}`;
+    return `${this.#leave(run, state)}${this.open}.remove(${run});${this.#emit(run, slot, candidate)}`;
   }
 
   #emit(run: string, slot: number, candidate: Candidate): string {
@@ -227,7 +239,8 @@ export class PatternText {
     const place = home ? candidate.valueOf(home) : this.#listsOf(scene);
     const last = plan.withinMs === null ? '1/0' : `plusTime(${candidate.time},${plan.withinMs})`;
     const given = [target.id, place, key ?? 'null', at, candidate.time, last, ...form.initial(slot, candidate)];
-    return `${this.#kernel}.begin(new ${runClass}(${given.join(',')}));`;
+    const run = this.#parts.module.names.mint('r');
+    return `const ${run}=new ${runClass}(${given.join(',')});${this.#enter(run, target)}${this.open}.add(${run});`;
   }
 }
 

@@ -10,14 +10,12 @@ export const patternLibrary = {
 /** Properties of runs, of the lists that they wait in, and of the kernel. */
 export const patternProperties: readonly string[] = [
   'received',
-  'open',
   'size',
   'partition',
   'addPartition',
   'heads',
-  'begin',
-  'move',
-  'close',
+  'add',
+  'remove',
   'complete',
   'nextCompleted',
   'isAlive',

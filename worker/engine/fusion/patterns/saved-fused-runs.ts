@@ -37,7 +37,8 @@ function saveRun(run: FusedRun, form: KernelForm, rows: Value[]): Value {
     const count = countOf(run, slot, form);
     const numbers: number[] = [];
     for (let position = 0; position < count; position++) {
-      rows.push(saveRow(rowOf(run, slot, position === 0, form)));
+      const row = rowOf(run, slot, position === 0, form);
+      rows.push(saveRow(at === run.began ? { ...row, time: run.first } : row));
       numbers.push(rows.length - 1, at++, -1);
     }
     return numbers;
