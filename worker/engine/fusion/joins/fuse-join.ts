@@ -6,12 +6,12 @@ import type { Place } from '../place.ts';
 import { printTyped } from '../print-typed.ts';
 import type { FusedInlet, StreamFusion } from '../stream-fusion.ts';
 import { boxed, CannotFuse, type Typed } from '../typed.ts';
-import { type PrintedJoin, printJoin } from './print-join.ts';
+import { type PrintedJoin, type PrintedSide, printJoin } from './print-join.ts';
 
 /** By stream: its join, when that is printed. */
 const printed = new WeakMap<StreamFusion, PrintedJoin>();
 
-/** `join(A, B)`: inner, of two sides, in order of arrival. */
+/** `join(A, B)`: of two sides, in order of arrival. */
 export function fuseJoin(fusion: StreamFusion, origin: string, columns: Columns): readonly FusedInlet[] {
   const plan = fusion.plan.source as JoinSourcePlan;
   if (!isFusible(plan, fusion)) throw new CannotFuse();
@@ -26,8 +26,9 @@ export function fuseJoin(fusion: StreamFusion, origin: string, columns: Columns)
     .map((side) => fusion.inlet(columns, (passed, body) => printArrival(join, side, { fusion, columns: passed, body })));
 }
 
-function isFusible({ join, sides, withinMs, withinCount }: JoinSourcePlan, { plan }: StreamFusion): boolean {
-  return join === 'inner' && sides.length === 2 && plan.time.outOfOrderMs === 0 && (withinMs !== null || withinCount !== null);
+function isFusible({ join, sides, withinMs, withinCount, latestOnly }: JoinSourcePlan, { plan }: StreamFusion): boolean {
+  const isBounded = join === 'inner' ? withinMs !== null || withinCount !== null : withinMs !== null && withinCount === null && !latestOnly;
+  return isBounded && sides.length === 2 && plan.time.outOfOrderMs === 0;
 }
 
 interface Arrival {
@@ -43,13 +44,11 @@ function printArrival(join: PrintedJoin, slot: number, arrival: Arrival): void {
     input: InputPlan;
   };
   printOperators(input.operators, arrival, (columns, body) => {
-    const { arrive, side } = join.sides[slot] as PrintedJoin['sides'][number];
+    const { arrive, side, wait } = join.sides[slot] as PrintedSide;
     const { module } = arrival.fusion.program;
-    const key = printKey(
-      keys.map((one) => printTyped(one, { module, body, readable: columns })),
-      join,
-      body,
-    );
+    const parts = keys.map((one) => printTyped(one, { module, body, readable: columns }));
+    const keyless = wait === '' ? '' : `${wait}(${side.arguments(null, columns, join.isWhole).join(',')});`;
+    const key = printKey(parts, join, keyless, body);
     body.add(`${arrive}(${side.arguments(key, columns, join.isWhole).join(',')});`);
   });
 }
@@ -71,11 +70,11 @@ function printOperators(
   fuse(plan, { program, fusion, module: program.module, stream, index, columns, body, rest });
 }
 
-/** The key as its table has it. A row without a key joins with nothing. */
-function printKey(parts: readonly Typed[], { keyAs }: PrintedJoin, body: Body): string {
+/** The key as its table has it. A row without a key joins with nothing; `keyless`: what becomes of it. */
+function printKey(parts: readonly Typed[], { keyAs }: PrintedJoin, keyless: string, body: Body): string {
   if (parts.some(({ canFail, as }) => canFail || as === 'value')) throw new CannotFuse();
   const names = parts.map((part) => (part.isSimple ? part : { ...part, text: body.bind(part.text), isSimple: true }));
-  for (const { text, isNullable } of names) if (isNullable) body.add(`if(${text}===null)return;`);
+  for (const { text, isNullable } of names) if (isNullable) body.add(`if(${text}===null){${keyless}return;}`);
   const [only] = names;
   if (keyAs === null) return body.bind(`keyOf([${names.map(boxed).join(',')}])`);
   if (only?.as !== keyAs) throw new CannotFuse();

@@ -41,8 +41,8 @@ interface LinkedSide {
 }
 
 /**
- * An inner join of two sides. Rows that have the form of their side are kept as columns, and generated code joins them; at
- * a key where some have not, all are joined as rows.
+ * A join of two sides. Rows that have the form of their side are kept as columns, and generated code joins them; at
+ * a key where some have not, all are joined as rows. So are those that an outer join gives alone.
  */
 export class JoinKernel implements Source, Kernel {
   readonly fingerprint: string;
@@ -76,7 +76,7 @@ export class JoinKernel implements Source, Kernel {
       limit: limits.patternRunsDefault,
       watermark: () => environment.watermark(),
       dropped: () => environment.runsDropped('max_runs'),
-      ended: null,
+      ended: plan.join === 'inner' ? null : (side, waiting) => this.#giveAlone(side, waiting),
     });
     this.#sides = plan.sides.map(({ input }, side) => {
       const end: Next = { process: (row) => this.#receive(side, row), endWindow: () => undefined };
@@ -101,6 +101,7 @@ export class JoinKernel implements Source, Kernel {
       const scope = scopeOf(row);
       const values = (this.#keys[side] as readonly Evaluate[]).map((key) => key(scope));
       if (!values.includes(null)) this.#arrive(this.waiting.keys.ofValues(values), side, row);
+      else if (isOuter(this.#plan, side)) this.waitAlone(side, this.#waitingOf(side, row));
     } catch (thrown) {
       this.#environment.fail(evaluationFailure(thrown), row, null);
     }
@@ -116,10 +117,33 @@ export class JoinKernel implements Source, Kernel {
   /** A row arrives at a key where not all have the form of their side, or itself has not. */
   meetRows(key: JoinKey, side: number, arriving: Waiting): void {
     const row = this.#rowOf(side, arriving);
-    const partners = this.waiting.partners(key, side, row.time).map((partner) => this.#rowOf(1 - side, partner));
-    const joined = partners.map((partner) => (side === 0 ? [row, partner] : [partner, row])).filter((bound) => this.#holds(bound, row));
+    const joined: (readonly Row[])[] = [];
+    for (const partner of this.waiting.partners(key, side, row.time)) {
+      const other = this.#rowOf(1 - side, partner);
+      const bound = side === 0 ? [row, other] : [other, row];
+      if (!this.#holds(bound, row)) continue;
+      joined.push(bound);
+      arriving.isMatched = true;
+      partner.isMatched = true;
+    }
     this.waiting.add(key, side, arriving);
+    this.waiting.endIfOver(key, side, arriving);
     for (const bound of joined) this.#next.process(this.#results.of(bound, row));
+  }
+
+  /** A row without a key: it waits for its end alone. */
+  waitAlone(side: number, waiting: Waiting): void {
+    const { keyless } = this.waiting;
+    this.waiting.add(keyless, side, waiting);
+    this.waiting.endIfOver(keyless, side, waiting);
+  }
+
+  /** The window of a row is over: an outer join gives it alone, at the time at which its window ended. */
+  #giveAlone(side: number, waiting: Waiting): void {
+    if (waiting.isMatched || !isOuter(this.#plan, side)) return;
+    const row = this.#rowOf(side, waiting);
+    const result = this.#results.of(side === 0 ? [row, null] : [null, row], row);
+    this.#next.process({ ...result, time: plus(row.time, this.#plan.withinMs ?? 0), order: this.#environment.order() });
   }
 
   #holds(bound: readonly Row[], row: Row): boolean {
@@ -169,9 +193,9 @@ export class JoinKernel implements Source, Kernel {
   }
 
   save(): Value {
-    const { keys, arrivals } = this.waiting;
+    const { keys, keyless, arrivals } = this.waiting;
     const held = this.waiting.all().map(({ key, side, waiting }) => {
-      return [side, keys.textOf(key), saveRow(this.#rowOf(side, waiting)), waiting.arrival, waiting.isMatched];
+      return [side, key === keyless ? null : keys.textOf(key), saveRow(this.#rowOf(side, waiting)), waiting.arrival, waiting.isMatched];
     });
     return [null, [arrivals, held]];
   }
@@ -180,11 +204,11 @@ export class JoinKernel implements Source, Kernel {
     const [, join] = saved as ValueArray;
     const [arrivals, held] = join as ValueArray;
     for (const one of held as ValueArray) {
-      const [side, text, row, order, isMatched] = one as readonly [number, string, Value, number, boolean];
+      const [side, text, row, order, isMatched] = one as readonly [number, string | null, Value, number, boolean];
       const waiting = this.#waitingOf(side, loadRow(row));
       waiting.isMatched = isMatched;
       this.waiting.arrivals = order - 1;
-      this.waiting.add(this.waiting.keys.ofText(text), side, waiting);
+      this.waiting.add(text === null ? this.waiting.keyless : this.waiting.keys.ofText(text), side, waiting);
     }
     this.waiting.arrivals = arrivals as number;
   }
@@ -205,6 +229,11 @@ export class JoinKernel implements Source, Kernel {
 /** How many rows of a side wait at a key. */
 export function newestOf({ latestOnly, withinCount }: JoinSourcePlan): number {
   return latestOnly ? 1 : (withinCount ?? Infinity);
+}
+
+/** Whether rows of a side that met none are given alone. */
+export function isOuter({ join }: JoinSourcePlan, side: number): boolean {
+  return join === 'full' || join === (side === 0 ? 'left' : 'right');
 }
 
 function isSame(names: readonly string[], others: readonly string[]): boolean {

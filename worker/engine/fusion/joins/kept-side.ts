@@ -119,20 +119,20 @@ export class KeptSide {
     return [this.#type, this.#causes].flatMap((one) => one ?? []);
   }
 
-  /** Parameters of a function that is given a row and its key. */
+  /** Parameters of a function that is given a row, with its key behind time, order, type and causes. */
   parameters(key: string): readonly string[] {
     const marks = [this.#time, this.#order, ...this.#marks];
     return [...marks.map(({ name }) => name), key, ...[...this.#columns.values()].map(({ name }) => name)];
   }
 
   /**
-   * What such a function is given of a row that comes to the join. `isWhole`: it must have all fields of its side and no others.
+   * What such a function is given of a row that comes to the join, with its key or without. `isWhole`: it must have all fields of its side and no others.
    * @throws CannotFuse when it has another form
    */
-  arguments(key: string, columns: Columns, isWhole: boolean): readonly string[] {
+  arguments(key: string | null, columns: Columns, isWhole: boolean): readonly string[] {
     if (isWhole && !this.#hasAllFields(columns)) throw new CannotFuse();
     const marks = [columns.time, columns.order, ...(this.#type ? [columns.type] : []), ...(this.#causes ? [columns.causes] : [])];
-    return [...marks, key, ...[...this.#columns.values()].map((column) => argument(column, columns))];
+    return [...marks, ...(key === null ? [] : [key]), ...[...this.#columns.values()].map((column) => argument(column, columns))];
   }
 
   /** Events of a declared type that come as columns have what it declares. */
@@ -185,7 +185,7 @@ function expectedOf({ from }: InputPlan, plan: Plan): Expected {
   if (from.kind === 'stream') {
     const type = plan.streams[from.stream]?.resultType;
     const fields = type?.kind === 'record' ? type.fields : null;
-    return { types: nullableTypes(fields ?? []), names: fields && fields.map(({ name }) => name), type: null, mayHaveAttributes: true };
+    return { types: nullableTypes(fields ?? []), names: fields?.map(({ name }) => name) ?? null, type: null, mayHaveAttributes: true };
   }
   const declared = from.kind === 'event' ? plan.events.find(({ name }) => name === from.type) : undefined;
   if (from.kind !== 'event' || declared === undefined) return { types: new Map(), names: null, type: null, mayHaveAttributes: true };

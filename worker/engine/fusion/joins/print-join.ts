@@ -6,12 +6,12 @@ import { printTypedCondition } from '../print-typed.ts';
 import type { StreamFusion } from '../stream-fusion.ts';
 import { CannotFuse, type Representation, representationOf } from '../typed.ts';
 import { ArrivingReadable, JoinColumns, ResidualReadable } from './join-columns.ts';
-import { JoinKernel, newestOf } from './join-kernel.ts';
+import { isOuter, JoinKernel, newestOf } from './join-kernel.ts';
 import { KeptSide } from './kept-side.ts';
 
 /** A join, printed: what the functions of its inputs call. */
 export interface PrintedJoin {
-  readonly sides: readonly { readonly side: KeptSide; readonly arrive: string }[];
+  readonly sides: readonly PrintedSide[];
   /** Of the only part of the key; null = the key is a canonical text. */
   readonly keyAs: Representation | null;
   /** All fields of the sides are read. */
@@ -19,18 +19,28 @@ export interface PrintedJoin {
   readonly kernel: { readonly create: KernelFactory; readonly links: readonly string[] };
 }
 
+export interface PrintedSide {
+  readonly side: KeptSide;
+  /** The function for a row with a key. */
+  readonly arrive: string;
+  /** The call for a row without one: it only waits for its end; '' = nothing follows from that. */
+  readonly wait: string;
+}
+
 /** What the functions of one join have in common while they are printed. */
 interface JoinPlace {
   readonly plan: JoinSourcePlan;
   readonly fusion: StreamFusion;
   readonly sides: readonly KeptSide[];
-  readonly result: PrintedResult;
+  readonly result: PrintedFunction;
+  readonly condition: PrintedFunction | null;
   /** Names of the kernel and of what it keeps. */
   readonly kernel: string;
   readonly waiting: string;
 }
 
-interface PrintedResult {
+/** A function of two rows. */
+interface PrintedFunction {
   readonly name: string;
   /** What it is given of each side. */
   readonly given: readonly KeptSide['given'][];
@@ -42,16 +52,18 @@ export function printJoin(plan: JoinSourcePlan, fusion: StreamFusion): PrintedJo
   const { module } = program;
   const sides = plan.sides.map((side) => new KeptSide(side, program.plan, module));
   const columns = new JoinColumns(sides, module);
-  const result = printResult(plan, fusion, { sides, columns });
+  const condition = printCondition(plan, { fusion, sides, columns });
+  const result = printResult(plan, { fusion, sides, columns });
   const kernel = module.late((runtime) => runtime.kernel(plan));
   const waiting = module.late((runtime) => (runtime.kernel(plan) as JoinKernel).waiting);
-  const place: JoinPlace = { plan, fusion, sides, result, kernel, waiting };
+  const place: JoinPlace = { plan, fusion, sides, result, condition, kernel, waiting };
   const classes = sides.map((side) => printClass(side, fusion));
   const arrivals = sides.map((_, slot) => printArrive(slot, classes[slot] as string, place));
   const links = sides.flatMap((side, slot) => [arrivals[slot] as string, ...printMakers(side, classes[slot] as string, fusion)]);
+  const waits = sides.map((_, slot) => (isOuter(plan, slot) ? printWait(slot, classes[slot] as string, place) : ''));
   const form = { sides: sides.map((side) => side.form(columns.isWhole)), keyAs: keyRepresentation(plan) };
   const create = (_plan: JoinSourcePlan, options: SourceOptions): JoinKernel => new JoinKernel(plan, options, form);
-  const printed = sides.map((side, slot) => ({ side, arrive: arrivals[slot] as string }));
+  const printed = sides.map((side, slot) => ({ side, arrive: arrivals[slot] as string, wait: waits[slot] as string }));
   return { sides: printed, keyAs: form.keyAs, isWhole: columns.isWhole, kernel: { create, links } };
 }
 
@@ -62,29 +74,46 @@ function keyRepresentation({ sides }: JoinSourcePlan): Representation | null {
   return isRaw ? (first[0] as Representation) : null;
 }
 
-/** The function of two rows that met: the residual condition, then the stream's chain. */
-function printResult(
-  { residual }: JoinSourcePlan,
-  fusion: StreamFusion,
-  { sides, columns }: { readonly sides: readonly KeptSide[]; readonly columns: JoinColumns },
-): PrintedResult {
+/** What follows two rows that met: the stream's chain. The condition of an inner join stands there too. */
+function printResult({ residual, join }: JoinSourcePlan, { fusion, sides, columns }: ResultPlace): PrintedFunction {
+  return printOfBoth({ fusion, sides, columns }, (body, arrivingTime) => {
+    if (residual !== null && join === 'inner') {
+      body.add(`if(!${printResidual(residual, new ResidualReadable(columns, arrivingTime), body, fusion)})return;`);
+    }
+    fusion.chain(columns, body);
+  });
+}
+
+/** The condition of an outer join: it alone says whether rows have met, whatever becomes of the result. */
+function printCondition({ residual, join }: JoinSourcePlan, place: ResultPlace): PrintedFunction | null {
+  if (residual === null || join === 'inner') return null;
+  return printOfBoth(place, (body, arrivingTime) => {
+    body.add(`return ${printResidual(residual, new ResidualReadable(place.columns, arrivingTime), body, place.fusion)};`);
+  });
+}
+
+interface ResultPlace {
+  readonly fusion: StreamFusion;
+  readonly sides: readonly KeptSide[];
+  readonly columns: JoinColumns;
+}
+
+/** A function that is given what it reads of two rows. */
+function printOfBoth({ fusion, sides, columns }: ResultPlace, print: (body: Body, arrivingTime: string) => void): PrintedFunction {
   const { module } = fusion.program;
   const arrivingTime = module.names.mint('t');
   const { time, order, type } = columns;
   const name = module.function(
     () => [time, order, type, arrivingTime, ...sides.flatMap(({ given }) => given.map((one) => one.name))],
-    (body) => {
-      if (residual !== null) printResidual(residual, new ResidualReadable(columns, arrivingTime), body, fusion);
-      fusion.chain(columns, body);
-    },
+    (body) => print(body, arrivingTime),
   );
   return { name, given: sides.map(({ given }) => given) };
 }
 
-function printResidual(residual: PlanExpression, readable: ResidualReadable, body: Body, { program }: StreamFusion): void {
+function printResidual(residual: PlanExpression, readable: ResidualReadable, body: Body, { program }: StreamFusion): string {
   const condition = printTypedCondition(residual, { module: program.module, body, readable });
   if (condition.canFail) throw new CannotFuse();
-  body.add(`if(!${condition.text})return;`);
+  return condition.text;
 }
 
 /** A class for the rows of one side that wait: objects of one form. */
@@ -113,7 +142,7 @@ function printMakers(side: KeptSide, className: string, { program }: StreamFusio
   return [create, toRow];
 }
 
-/** The function for a row that arrives with its key: it takes its place, and meets those that wait on the other side. */
+/** The function for a row that arrives with its key: it meets those that wait on the other side, and takes its place. */
 function printArrive(slot: number, className: string, place: JoinPlace): string {
   const { fusion, kernel, waiting, plan } = place;
   const { module } = fusion.program;
@@ -125,11 +154,24 @@ function printArrive(slot: number, className: string, place: JoinPlace): string 
     (body) => {
       body.add(`const ${key}=${waiting}.keys.at(${raw});`);
       body.add(`if(${key}.rows>0){${kernel}.meetRows(${key},${slot},${made});${fusion.node}.schedule();return;}`);
-      const printHold = newestOf(plan) === 1 ? printLatest : newestOf(plan) < Infinity ? printNewest : printAll;
-      printHold({ slot, key, held, made, side, waiting, body });
-      printOwnConditions(slot, place, body);
-      printPartners(slot, key, place, body);
+      if (plan.join !== 'inner') body.add(`const ${held}=${made};`);
+      const meeting = printPartners({ slot, key, held, place });
+      const conditions = printOwnConditions(slot, place, body);
+      body.add(conditions === '' ? meeting : `if(${conditions}){${meeting}}`);
+      printHold({ slot, key, held, made, side, plan, waiting, body });
       if (plan.withinMs !== null) fusion.watch(waiting, body);
+    },
+  );
+}
+
+/** The function for a row of an outer side that has no key. */
+function printWait(slot: number, className: string, { fusion, kernel, waiting, sides }: JoinPlace): string {
+  const parameters = (sides[slot] as KeptSide).kept.map(({ name }) => name);
+  return fusion.program.module.function(
+    () => parameters,
+    (body) => {
+      body.add(`${kernel}.waitAlone(${slot},new ${className}(${parameters.join(',')}));`);
+      fusion.watch(waiting, body);
     },
   );
 }
@@ -140,49 +182,70 @@ interface Hold {
   readonly held: string;
   readonly made: string;
   readonly side: KeptSide;
+  readonly plan: JoinSourcePlan;
   readonly waiting: string;
   readonly body: Body;
+}
+
+function printHold(hold: Hold): void {
+  if (newestOf(hold.plan) === 1) printLatest(hold);
+  else if (newestOf(hold.plan) < Infinity) printNewest(hold);
+  else printAll(hold);
 }
 
 /** The newest row of a side is written over. */
 function printLatest({ slot, key, held, made, side, waiting, body }: Hold): void {
   const place = `${key}.${slot === 0 ? 'left' : 'right'}`;
-  const assigned = side.kept.map(({ name, property }) => `${held}.${property}=${name};`).join('');
   body.add(`const ${held}=${place};`);
   body.add(`if(${held}===null)${waiting}.hold(${key},${slot},${place}=${made},true);`);
-  body.add(`else{${assigned}${waiting}.hold(${key},${slot},${held},false);}`);
+  body.add(`else{${assigned(side, held)}${waiting}.hold(${key},${slot},${held},false);}`);
 }
 
 /** The oldest of the newest n is written over. */
 function printNewest({ slot, key, held, made, side, waiting, body }: Hold): void {
   const list = `${key}.${listOf(slot)}`;
-  const assigned = side.kept.map(({ name, property }) => `${held}.${property}=${name};`).join('');
   body.add(`let ${held}=${waiting}.recycled(${list});`);
   body.add(`if(${held}===null){${held}=${made};${list}.push(${held});${waiting}.hold(${key},${slot},${held},true);}`);
-  body.add(`else{${assigned}${list}.push(${held});${waiting}.hold(${key},${slot},${held},false);}`);
+  body.add(`else{${assigned(side, held)}${list}.push(${held});${waiting}.hold(${key},${slot},${held},false);}`);
 }
 
-function printAll({ slot, key, held, made, waiting, body }: Hold): void {
-  body.add(`const ${held}=${made};`);
-  body.add(`${waiting}.trimmed(${key},${key}.${listOf(slot)}).push(${held});`);
+function assigned(side: KeptSide, held: string): string {
+  return side.kept.map(({ name, property }) => `${held}.${property}=${name};`).join('');
+}
+
+/** Those of an outer join go when they end, and one that is over already at once. */
+function printAll({ slot, key, held, made, plan, waiting, body }: Hold): void {
+  const list = `${key}.${listOf(slot)}`;
+  if (plan.join === 'inner') body.add(`const ${held}=${made};${waiting}.trimmed(${key},${list}).push(${held});`);
+  else body.add(`${list}.push(${held});`);
   body.add(`${waiting}.hold(${key},${slot},${held},true);`);
+  if (plan.join !== 'inner') body.add(`${waiting}.endIfOver(${key},${slot},${held});`);
 }
 
-/** Conditions that the arriving row alone decides, before any partner is looked for. */
-function printOwnConditions(slot: number, { plan, fusion, sides }: JoinPlace, body: Body): void {
+/** Conditions that the arriving row alone decides, before any partner is looked for. Of an outer join `.where` comes too late. */
+function printOwnConditions(slot: number, { plan, fusion, sides }: JoinPlace, body: Body): string {
   const readable = new ArrivingReadable(slot, sides[slot] as KeptSide);
-  const conditions = [...(plan.residual === null ? [] : [plan.residual]), ...leadingFilters(fusion.plan.operators)];
-  for (const condition of conditions.flatMap(conjuncts)) {
-    const undo = body.mark();
-    try {
-      const { text, canFail } = printTypedCondition(condition, { module: fusion.program.module, body, readable });
-      if (canFail) undo();
-      else body.add(`if(!${text})return;`);
-    } catch (error) {
-      if (!(error instanceof CannotFuse)) throw error;
-      undo();
-    }
+  const filters = plan.join === 'inner' ? leadingFilters(fusion.plan.operators) : [];
+  const conditions = [...(plan.residual === null ? [] : [plan.residual]), ...filters].flatMap(conjuncts);
+  return conditions.flatMap((condition) => printOwnCondition(condition, readable, body, fusion) ?? []).join('&&');
+}
+
+/** Undefined when the condition needs a partner, or may fail. */
+function printOwnCondition(
+  condition: PlanExpression,
+  readable: ArrivingReadable,
+  body: Body,
+  { program }: StreamFusion,
+): string | undefined {
+  const undo = body.mark();
+  try {
+    const { text, canFail } = printTypedCondition(condition, { module: program.module, body, readable });
+    if (!canFail) return text;
+  } catch (error) {
+    if (!(error instanceof CannotFuse)) throw error;
   }
+  undo();
+  return undefined;
 }
 
 /** Conditions of the `.where` directly behind the join. */
@@ -197,32 +260,36 @@ function conjuncts(condition: PlanExpression): readonly PlanExpression[] {
   return [...conjuncts(condition.left), ...conjuncts(condition.right)];
 }
 
-/** The rows of the other side: each one that is near enough goes on with the arriving one. */
-function printPartners(slot: number, key: string, place: JoinPlace, body: Body): void {
-  const { plan, sides, waiting, fusion } = place;
-  const { names } = fusion.program.module;
-  const side = sides[slot] as KeptSide;
-  const partner = names.mint('p');
-  const meets = plan.withinMs === null ? 'true' : `${waiting}.meets(${side.arrivingTime},${partner}.time)`;
-  const call = printCall(slot, partner, place);
-  if (newestOf(plan) === 1) {
-    body.add(`const ${partner}=${key}.${slot === 0 ? 'right' : 'left'};`);
-    body.add(`if(${partner}!==null&&${meets})${call}`);
-    return;
-  }
-  const [list, at] = [names.mint('h'), names.mint('a')];
-  const others = `${key}.${listOf(1 - slot)}`;
-  body.add(`const ${list}=${plan.withinMs === null ? others : `${waiting}.trimmed(${key},${others})`};`);
-  body.add(`for(let ${at}=0;${at}<${list}.length;${at}++){const ${partner}=${list}[${at}];if(${meets})${call}}`);
+interface Meeting {
+  readonly slot: number;
+  readonly key: string;
+  readonly held: string;
+  readonly place: JoinPlace;
 }
 
-/** The call of what follows, with what it reads of both rows. */
-function printCall(slot: number, partner: string, { sides, result }: JoinPlace): string {
+/** The rows of the other side: each one that is near enough goes on with the arriving one. */
+function printPartners({ slot, key, held, place }: Meeting): string {
+  const { plan, sides, waiting, fusion } = place;
+  const { names } = fusion.program.module;
+  const partner = names.mint('p');
+  const near = plan.withinMs === null ? 'true' : `${waiting}.meets(${(sides[slot] as KeptSide).arrivingTime},${partner}.time)`;
+  const meets = place.condition === null ? near : `${near}&&${printCall(place.condition, slot, partner, place)}`;
+  const marks = plan.join === 'inner' ? '' : `${held}.isMatched=true;${partner}.isMatched=true;`;
+  const call = `{${marks}${printCall(place.result, slot, partner, place)};}`;
+  if (newestOf(plan) === 1) return `const ${partner}=${key}.${slot === 0 ? 'right' : 'left'};if(${partner}!==null&&${meets})${call}`;
+  const [list, at] = [names.mint('h'), names.mint('a')];
+  const others = `${key}.${listOf(1 - slot)}`;
+  const trimmed = plan.withinMs === null ? others : `${waiting}.trimmed(${key},${others})`;
+  return `const ${list}=${trimmed};for(let ${at}=0;${at}<${list}.length;${at}++){const ${partner}=${list}[${at}];if(${meets})${call}}`;
+}
+
+/** The call of a function of two rows, with what it reads of them. */
+function printCall({ name, given }: PrintedFunction, slot: number, partner: string, { sides }: JoinPlace): string {
   const own = sides[slot] as KeptSide;
   const time = own.arrivingTime;
-  const given = result.given.flatMap((values, at) => values.map(({ name, property }) => (at === slot ? name : `${partner}.${property}`)));
+  const values = given.flatMap((side, at) => side.map((value) => (at === slot ? value.name : `${partner}.${value.property}`)));
   const later = `${time}<${partner}.time?${partner}.time:${time}`;
-  return `${result.name}(${[later, own.arrivingOrder, own.arrivingType, time, ...given].join(',')});`;
+  return `${name}(${[later, own.arrivingOrder, own.arrivingType, time, ...values].join(',')})`;
 }
 
 function listOf(slot: number): string {

@@ -2,7 +2,7 @@ import { areNear } from '../../joins/join-results.ts';
 import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import { justAfter, plus } from '../../time/instants.ts';
 import type { Representation } from '../typed.ts';
-import { type JoinKey, JoinKeys, type Waiting } from './join-key.ts';
+import { JoinKey, JoinKeys, type Waiting } from './join-key.ts';
 
 export interface WaitingOptions {
   /** How many of a side wait at a key: its newest one, its newest n, or all. */
@@ -41,6 +41,8 @@ const HORIZON_PARTS = 4;
  */
 export class WaitingRows {
   readonly keys: JoinKeys;
+  /** Where rows wait that have no key. */
+  readonly keyless = new JoinKey('', false);
   readonly #options: WaitingOptions;
   readonly #withinMs: number;
   readonly #keepsMs: number;
@@ -89,6 +91,7 @@ export class WaitingRows {
 
   /** Whether a row of this time waits still. */
   #waitsAt(time: number): boolean {
+    if (this.#options.ended !== null) return true;
     const watermark = this.#options.watermark();
     if (this.#horizon === Infinity && this.#keepsMs > HORIZON_PARTS) this.#look(watermark + this.#keepsMs / HORIZON_PARTS);
     return watermark <= plus(time, this.#keepsMs);
@@ -107,7 +110,7 @@ export class WaitingRows {
 
   /** The list without those at its head that are over. */
   trimmed(key: JoinKey, list: Waiting[]): Waiting[] {
-    if (list.length === 0) return list;
+    if (list.length === 0 || this.#options.ended !== null) return list;
     const watermark = this.#options.watermark();
     while (list.length > 0 && this.#isOver(list[0] as Waiting, watermark)) this.#leave(key, list.shift() as Waiting);
     return list;
@@ -128,6 +131,13 @@ export class WaitingRows {
     this.hold(key, side, waiting, true);
   }
 
+  /** Ends a row that came when it was over already: of rows that come in order of time none is. */
+  endIfOver(key: JoinKey, side: number, waiting: Waiting): void {
+    if (waiting.arrival === 0 || !this.#isOver(waiting, this.#options.watermark())) return;
+    this.#remove(key, side, waiting);
+    this.#options.ended?.(side, waiting);
+  }
+
   /** Those that wait on the other side and meet a row of this time, in order of arrival. */
   partners(key: JoinKey, side: number, time: number): readonly Waiting[] {
     return this.#at(key, 1 - side).filter((waiting) => this.meets(time, waiting.time));
@@ -136,7 +146,7 @@ export class WaitingRows {
   /** All that wait, in order of arrival. */
   all(): readonly { readonly key: JoinKey; readonly side: number; readonly waiting: Waiting }[] {
     const watermark = this.#options.watermark();
-    const all = [...this.keys.all()].flatMap((key) =>
+    const all = [...this.keys.all(), this.keyless].flatMap((key) =>
       SIDES.flatMap((side) => this.#at(key, side).map((waiting) => ({ key, side, waiting }))),
     );
     return all.filter(({ waiting }) => !this.#isOver(waiting, watermark)).sort((a, b) => a.waiting.arrival - b.waiting.arrival);
@@ -239,6 +249,7 @@ export class WaitingRows {
   }
 
   #forgetEmpty(key: JoinKey): void {
+    if (key === this.keyless) return;
     if (key.left === null && key.right === null && key.lefts.length === 0 && key.rights.length === 0) this.keys.delete(key);
   }
 

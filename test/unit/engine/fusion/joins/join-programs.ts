@@ -6,7 +6,7 @@ const FIELDS = 'id: int\n    s: str\n    ok: bool\n    v: float\n    t: timestam
 const EVENTS = ['A', 'B', 'X'].map((type) => `event ${type}:\n    ${FIELDS}\n`).join('');
 
 /** A program with one join, `J`: of events, of what other streams make of them, of inputs with operators of their own. */
-export function joinProgram(tape: Tape, windows: readonly string[]): string {
+export function joinProgram(tape: Tape, windows: readonly [string, ...string[]]): string {
   const [left, right] = [side(tape, 'A', 'L'), side(tape, tape.chance(15) ? 'A' : 'B', 'R')];
   const streams = [left, right].map(({ stream }) => stream).join('');
   const inner = tape.chance(75);
