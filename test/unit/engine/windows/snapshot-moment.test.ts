@@ -11,6 +11,7 @@ const windows = [
   '.window(3)',
   '.window(4, sliding: 2)',
   '.window(20ms)',
+  '.window(20ms, sliding: 5ms)',
   '.window(20ms, sliding: 5ms, early: 5ms)',
   '.window(session: 10ms)',
   '.window(session: 10ms, early: 4ms)',
