@@ -3,8 +3,8 @@ import { CepError } from '../../shared/errors/error.ts';
 
 /** Few enough to stay in the processor's cache while they are read. */
 const CHUNK_BYTES = 262_144;
-/** Behind each chunk, so that who reads four bytes at a time may read beyond its end. */
-const PADDING_BYTES = 8;
+/** Behind each chunk, so that who reads several bytes at a time may read beyond its end. */
+const PADDING_BYTES = 16;
 const NOTHING = new Uint8Array();
 /** A larger file is not read ahead: it would fill the memory for nothing. */
 const PRELOAD_BYTES_MAX = 2 ** 31;

@@ -31,8 +31,8 @@ const LINE_FEED = 10;
 const PIECE_BYTES_MAX = 262_144;
 /** Of a line that is not complete; a longer one goes the long way. */
 const REST_BYTES_MAX = 65_536;
-/** Bytes behind a piece that generated code may look at. */
-const PADDING_BYTES = 4;
+/** Bytes behind a piece that generated code may look at: it takes the ten of a date for granted. */
+const PADDING_BYTES = 16;
 /** Where most lines go the long way, whole pieces do, and the short way is tried again in one of so many. */
 const LONG_PIECES = 16;
 const SHORT_SHARE_MIN = 0.25;
@@ -48,7 +48,7 @@ const asciiDecoder = new TextDecoder();
  * general reader of the format and handed to `slow`. Both ways share offsets, times and line numbers, so which one a line
  * takes changes no result.
  *
- * Chunks may be cut anywhere, and are not kept; it helps when four more bytes of the same memory stand behind a chunk. Memory
+ * Chunks may be cut anywhere, and are not kept; it helps when 16 more bytes of the same memory stand behind a chunk. Memory
  * is bounded by 64 KiB of an incomplete line, the line that the general reader holds, and the table of texts.
  */
 export function createByteReader(entries: EventEntries, options: ByteReaderOptions): ByteReader {

@@ -33,7 +33,7 @@ export class PlainTimes {
   private end = 0;
   private midnight = Number.NaN;
 
-  /** Epoch milliseconds of the time at `at`, ended by a quote; NaN for anything else. */
+  /** Epoch milliseconds of the time at `at`, ended by a quote; NaN for anything else. Ten bytes must be there to be read. */
   read(bytes: Uint8Array, words: DataView, at: number): number {
     const [start, middle, end] = [words.getInt32(at, true), words.getInt32(at + 4, true), words.getInt16(at + 8, true)];
     if (start !== this.start || middle !== this.middle || end !== this.end) {

@@ -34,7 +34,7 @@ export interface ReaderSurroundings {
 
 /**
  * Prints one reader for all these lines, of which the first are tried first. Loaded, it gives `(bytes, words, from, to)`, which reads the whole lines from `from`
- * to `to` and enters what it finds; `words` is a view of the same bytes. Up to three bytes behind `to` are looked at.
+ * to `to` and enters what it finds; `words` is a view of the same bytes. Up to 16 bytes behind `to` are looked at.
  */
 export function printReader(foretold: readonly ForetoldLine[], format: LineFormatName, surroundings: ReaderSurroundings): PrintedText {
   const printer = new ReaderPrinter(surroundings);

@@ -108,6 +108,19 @@ describe('a line of an event file', () => {
     expect(read('evt', TICK, lines.join('\n'))).toEqual(['Tick ~1 A 1 1', 'long 3', 'long 4', 'long 5', 'long 6', 'long 8']);
   });
 
+  it.each([
+    ['jsonl', '{"type":"Login","timestamp":"'],
+    ['jsonl', '{"event_type":"Login","timestamp":"2026-01'],
+    ['jsonl', '{"timestamp":"'],
+    ['evt', '@1 Login { at: "'],
+    ['evt', '@1 Login { at: "2026-01-31T10:00:0'],
+    ['evt', '@'],
+    ['evt', '@1 '],
+    ['evt', 'L'],
+  ] as const)('may end anywhere, also at the end of memory: %s %s', (format, line) => {
+    expect(read(format, { Login: { 'at-': TIMESTAMP } }, `${line}\n`)).toEqual(['long 1']);
+  });
+
   it('does not pass for a line of a type whose name begins alike', () => {
     const types = { A: { x: INT }, AB: { x: INT }, ABC: { x: INT } };
     const lines = 'A { x: 1 }\nAB { x: 2 }\nABC { x: 3 }\nABCD { x: 4 }\n';
