@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Telemetry } from '../../../shared/telemetry/internal-events.ts';
 import type { Follower, Output, OutputCursor } from '../../runtime/service.ts';
 import { outputInStream } from '../output-text.ts';
@@ -29,11 +30,14 @@ const frames = new WeakMap<Output, Buffer>();
 export class EventStream {
   readonly #options: EventStreamOptions;
   readonly #cursor: OutputCursor;
+  /** Frames go to the socket itself: the response would hold each back for a moment, and ten thousand moments stand in a row. */
+  readonly #socket: Socket;
   #isEnding = false;
   #isClosed = false;
 
   constructor(options: EventStreamOptions) {
     this.#options = options;
+    this.#socket = options.response.socket as Socket;
     const after = sequenceOf(options.lastEventId);
     this.#cursor = options.follow({
       ...(after === undefined ? {} : { after }),
@@ -48,7 +52,7 @@ export class EventStream {
 
   /** A comment that keeps the connection from looking dead. */
   beat(): void {
-    if (!this.#isFull) this.#options.response.write(':\n\n');
+    if (!this.#isFull) this.#socket.write(':\n\n');
   }
 
   /** Sends what is left and closes. */
@@ -66,15 +70,16 @@ export class EventStream {
     // Without chunks, so that what is written for one client is what is written for all; the connection ends with the stream.
     response.useChunkedEncodingByDefault = false;
     response.writeHead(200, { ...headers, 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' });
-    response.write(':\n\n');
-    response.on('drain', () => turns.add(this.#pump));
+    response.flushHeaders();
+    this.#socket.write(':\n\n');
+    this.#socket.on('drain', () => turns.add(this.#pump));
     response.on('close', () => this.#close());
     response.on('error', () => this.#close());
     turns.add(this.#pump);
   }
 
   get #isFull(): boolean {
-    return this.#options.response.writableLength > socketBytesMax;
+    return this.#socket.writableLength > socketBytesMax;
   }
 
   readonly #pump = (): void => {
@@ -83,10 +88,10 @@ export class EventStream {
     while (!this.#isFull) {
       const { skipped, outputs } = this.#cursor.read(1);
       if (skipped > 0) {
-        response.write(`event: gap\ndata: {"skipped":${skipped}}\n\n`);
+        this.#socket.write(`event: gap\ndata: {"skipped":${skipped}}\n\n`);
         telemetry.report('ClientMissedEvents', { transport: 'sse', skipped });
       }
-      for (const output of outputs) response.write(frameOf(output));
+      for (const output of outputs) this.#socket.write(frameOf(output));
       if (outputs.length === 0) {
         if (this.#isEnding && skipped === 0) response.end();
         if (skipped === 0) return;

@@ -1,5 +1,5 @@
 /** Milliseconds of work after which everything else gets its turn. */
-const workMsMax = 4;
+const workMsMax = 2;
 
 /**
  * Work for many clients, done a few milliseconds at a time, so that ten thousand readers of one output never hold up a
