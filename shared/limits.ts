@@ -84,6 +84,8 @@ export const limits = {
   pipelineQueueBytesMax: 33_554_432,
   /** The same, in requests. */
   pipelineQueueRequestsMax: 10_000,
+  /** Dead letters kept without a state directory; the oldest fall out and are counted. */
+  deadLettersInMemoryMax: 10_000,
   /** How long one event may keep an engine busy (`eventBudgetMs`); then it is given up and its thread replaced. */
   eventBudgetMsDefault: 5_000,
   /** Events given up within ten minutes after which a pipeline has failed. */

@@ -1,7 +1,9 @@
 import { realpathSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { CepError } from '../../shared/errors/error.ts';
 import { limits } from '../../shared/limits.ts';
+import { DeadLetterFile } from '../connectors/delivery/dead-letter-file.ts';
+import { type DeadLetters, MemoryDeadLetters } from '../connectors/delivery/dead-letters.ts';
 import { ClockTicks } from './clock-ticks.ts';
 import type { PipelineContext } from './pipelines/hosted-pipeline.ts';
 import { IdempotencyWindow } from './pipelines/idempotency-window.ts';
@@ -22,7 +24,21 @@ const MAINTENANCE_MS = 1_000;
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { stateDir, report } = options;
   const storage = stateDir === undefined ? null : await DurableStorage.open({ stateDir: resolve(stateDir), report });
-  return new ServerRuntime(options, storage);
+  return new ServerRuntime(options, storage, await openDeadLetters(options));
+}
+
+/** The dead-letter file of the state directory; without one the newest letters in memory. */
+async function openDeadLetters({ stateDir, report }: RuntimeOptions): Promise<DeadLetters> {
+  if (stateDir === undefined) {
+    const max = limits.deadLettersInMemoryMax;
+    report({ level: 'warn', message: 'Dead letters are kept in memory only', fields: { max } });
+    return new MemoryDeadLetters(max);
+  }
+  const path = join(resolve(stateDir), 'dlq.jsonl');
+  return DeadLetterFile.open({
+    path,
+    onDropped: (letters) => report({ level: 'warn', message: 'DLQ full', fields: { dropped: letters } }),
+  });
 }
 
 class ServerRuntime implements Runtime {
@@ -39,7 +55,7 @@ class ServerRuntime implements Runtime {
   readonly #context: PipelineContext;
   readonly #report: RuntimeOptions['report'];
 
-  constructor(options: RuntimeOptions, storage: DurableStorage | null) {
+  constructor(options: RuntimeOptions, storage: DurableStorage | null, deadLetters: DeadLetters) {
     const { report } = options;
     this.#storage = storage;
     this.#report = report;
@@ -59,6 +75,8 @@ class ServerRuntime implements Runtime {
       checkpointIntervalMs: options.checkpointIntervalMs ?? CHECKPOINT_INTERVAL_MS_DEFAULT,
       nextSequence,
       report,
+      deadLetters,
+      console: options.console ?? ((line): void => void process.stdout.write(`${line}\n`)),
     };
     this.pipelines = new PipelineDirectory({ ...this.#context, tenants: this.#registry, requireOpen: () => this.#requireOpen() });
     this.tenants = this.#tenants();
@@ -130,7 +148,7 @@ class ServerRuntime implements Runtime {
   scrape(): RuntimeMetrics {
     return {
       pipelines: this.pipelines.hosted().flatMap((pipeline) => (pipeline.isEphemeral ? [] : [pipeline.scrape()])),
-      connectors: [],
+      connectors: this.pipelines.hosted().flatMap((pipeline) => pipeline.connectors()),
       threads: this.#pool.threads.map(({ name, pipelines, unanswered, restarts }) => ({
         name,
         pipelines,
@@ -154,9 +172,10 @@ class ServerRuntime implements Runtime {
     this.#state = 'draining';
     this.#ticks.stop();
     clearInterval(this.#maintenance);
-    const stopped = Promise.all(this.pipelines.hosted().map((pipeline) => pipeline.shutdown())).then(() => true);
+    const stopped = Promise.all(this.pipelines.hosted().map((pipeline) => pipeline.shutdown())).then((clean) => !clean.includes(false));
     const clean = await Promise.race([stopped, after(deadlineMs)]);
     await this.#pool.close();
+    await this.#context.deadLetters.close();
     await this.#storage?.close();
     return { clean };
   }

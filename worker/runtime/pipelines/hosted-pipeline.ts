@@ -1,8 +1,10 @@
-import { createHash } from 'node:crypto';
 import { CepError } from '../../../shared/errors/error.ts';
-import { limits } from '../../../shared/limits.ts';
+import type { DeadLetters } from '../../connectors/delivery/dead-letters.ts';
+import { PipelineSinks, type SavedDeliveries } from '../../connectors/delivery/pipeline-sinks.ts';
+import { canRead, settingsOf } from '../../connectors/registry.ts';
 import type {
   CheckpointResult,
+  ConnectorScrape,
   Follower,
   InjectRequest,
   InjectResult,
@@ -12,22 +14,24 @@ import type {
   PipelineScrape,
   PipelineStatus,
   ProgramLogLine,
-  ReloadReport,
   RestoreResult,
   RuntimeReport,
   Topology,
 } from '../service.ts';
 import type { EnginePool } from '../threads/engine-pool.ts';
-import type { CheckReply, CountersReply, RecordResult, SwitchReply } from '../threads/messages.ts';
+import type { CheckReply, CountersReply, ProgramSummary, RecordResult } from '../threads/messages.ts';
+import { EngineSwitch, type ProgramReport } from './engine-switch.ts';
 import { IdempotencyWindow } from './idempotency-window.ts';
 import { type Entry, Intake, type IntakeOwner } from './intake.ts';
 import { OutputRing } from './output-ring.ts';
-import { ANSWER_OUTPUTS_MAX, deferred, digestOf, newEntry, tickEntry } from './pipeline-inputs.ts';
+import { deferred, digestOf, newEntry, tickEntry } from './pipeline-inputs.ts';
 import { PipelineSaver } from './pipeline-saver.ts';
 import { PipelineTally } from './pipeline-tally.ts';
 import { ProgramLog } from './program-log.ts';
-import { eventRefusal, outputsOf, resultOf, unreadableBody } from './record-answer.ts';
+import { eventRefusal } from './record-answer.ts';
+import { type Admission, ResultHandler } from './result-handler.ts';
 import type { LoggedRequest, PipelineCheckpoint, PipelineDefinition, RuntimeStorage } from './runtime-storage.ts';
+import { Strikes } from './strikes.ts';
 import { requireTransition } from './transitions.ts';
 
 export interface PipelineContext {
@@ -39,20 +43,15 @@ export interface PipelineContext {
   /** Numbers the inputs of all pipelines; never gives a number twice, in any process on the same state. */
   readonly nextSequence: () => number;
   readonly report: (report: RuntimeReport) => void;
+  readonly deadLetters: DeadLetters;
+  /** Where the console connector writes. */
+  readonly console: (line: string) => void;
 }
 
-/** Counts as `accepted`: what the tenant's quota sees. */
-export interface Admission {
-  readonly events: number;
-  /** The engine found another number of events in the request. */
-  readonly correct: (difference: number) => void;
-}
+/** How long a pipeline that stops waits for its sinks; what is left then stays pending. */
+const SINKS_FLUSH_MS = 5_000;
 
-const STRIKE_WINDOW_MS = 600_000;
-/** A pipeline of which an event was given up shows that for so long. */
-const DEGRADED_MS = 60_000;
-
-type InFlight = Map<Entry, { readonly events: number; readonly correct: (difference: number) => void }>;
+type CheckedProgram = NonNullable<CheckReply['program']>;
 
 /** A deployed program: its life, what comes in and what goes out. Engines live on threads, which it outlives. */
 export class HostedPipeline implements IntakeOwner {
@@ -66,16 +65,23 @@ export class HostedPipeline implements IntakeOwner {
   readonly #answers = new IdempotencyWindow<InjectResult>(answerSize);
   readonly #tally: PipelineTally;
   readonly #log = new ProgramLog();
+  readonly #sinks: PipelineSinks;
+  readonly #results: ResultHandler;
   readonly #saver: PipelineSaver;
-  readonly #inFlight: InFlight = new Map();
+  readonly #switch: EngineSwitch;
+  readonly #strikes = new Strikes();
   #definition: PipelineDefinition;
   #status: PipelineStatus = 'stopped';
   #error: string | null;
   #startedAt = 0;
-  #strikes: number[] = [];
   /** Operations of which only one may be under way. */
   #operation: Promise<unknown> = Promise.resolve();
   #isDeleted = false;
+  #isDraining = false;
+  /** Intake is held up because the sinks are. */
+  #isHeld = false;
+  /** What a checkpoint says is still to be delivered; null once the sinks have it. */
+  #undelivered: SavedDeliveries | null;
 
   constructor(
     context: PipelineContext,
@@ -94,13 +100,55 @@ export class HostedPipeline implements IntakeOwner {
     this.#ring = new OutputRing(checkpoint?.counts.outputEventsEmitted ?? 0);
     this.#answers.load(checkpoint?.answers ?? []);
     this.#tally.stateBytes = checkpoint?.state.byteLength ?? 0;
-    this.#intake = new Intake(this, context.pool, { sequence: Math.max(checkpoint?.sequence ?? 0, idleUpTo ?? 0), state: checkpoint?.state ?? null });
+    this.#intake = new Intake(this, context.pool, {
+      sequence: Math.max(checkpoint?.sequence ?? 0, idleUpTo ?? 0),
+      state: checkpoint?.state ?? null,
+    });
+    this.#undelivered = checkpoint?.deliveries ?? null;
+    this.#sinks = this.#newSinks();
+    const { id: pipelineId } = this;
+    const [intake, tally, answers, sinks, ring, log] = [this.#intake, this.#tally, this.#answers, this.#sinks, this.#ring, this.#log];
+    this.#results = new ResultHandler(pipelineId, { ring, tally, answers, log, sinks });
     this.#saver = new PipelineSaver(
-      { pipelineId: this.id, storage: this.#storage, intervalMs: context.checkpointIntervalMs, report: context.report },
-      { intake: this.#intake, tally: this.#tally, answers: this.#answers, definition: () => (this.#isDeleted ? null : this.#definition) },
+      { pipelineId, storage: this.#storage, intervalMs: context.checkpointIntervalMs, report: context.report },
+      { intake, tally, answers, sinks, definition: () => (this.#isDeleted ? null : this.#definition) },
       checkpoint?.sequence ?? 0,
     );
+    this.#switch = new EngineSwitch({
+      pipelineId,
+      intake,
+      tally,
+      saver: this.#saver,
+      definition: () => this.#definition,
+      define: (change, saved) => this.#define(change, saved),
+      connect: (summary) => this.#connect(summary),
+    });
     if (definition.error !== null) this.#status = 'failed';
+  }
+
+  #newSinks(): PipelineSinks {
+    const { report, deadLetters, console } = this.#context;
+    return new PipelineSinks({ pipelineId: this.id, environment: { console }, deadLetters, report, onChange: () => this.#lookAtSinks() });
+  }
+
+  /** Sinks that cannot keep up hold up what feeds them. */
+  #lookAtSinks(): void {
+    const { isFull } = this.#sinks;
+    if (isFull !== this.#isHeld) {
+      this.#isHeld = isFull;
+      if (isFull) this.#intake.pause();
+      else this.#intake.resume();
+    }
+    this.#showHealth();
+  }
+
+  /** Running, or degraded and why. */
+  #showHealth(): void {
+    if (!this.isRunning) return;
+    const circuits = this.#sinks.openCircuits;
+    const reason = circuits.length > 0 ? `the circuit breaker is open: ${circuits.join(', ')}` : this.#strikes.shown(performance.now());
+    if (reason === undefined) this.#become('running');
+    else this.#become('degraded', reason);
   }
 
   // ---------------------------------------------------------------------------------------------- what it is
@@ -174,14 +222,20 @@ export class HostedPipeline implements IntakeOwner {
   // ---------------------------------------------------------------------------------------------- events
 
   /** @throws CepError, as `Pipelines.inject` */
-  inject(request: InjectRequest, admit: (events: number) => Admission, events: number): Promise<InjectResult> {
+  async inject(request: InjectRequest, admit: (events: number) => Admission, events: number): Promise<InjectResult> {
+    const answer = await this.#answerTo(request, () => admit(events));
+    const [problem] = answer.errors;
+    if (problem !== undefined && (request.format === 'event' || request.format === 'flat')) throw eventRefusal(problem);
+    return answer;
+  }
+
+  #answerTo(request: InjectRequest, admit: () => Admission): Promise<InjectResult> {
     const { idempotencyKey: key } = request;
-    if (key === undefined) return this.#accept(request, admit(events), null);
+    if (key === undefined) return this.#accept(request, admit(), null);
     const digest = digestOf(request);
     const known = this.#answers.find(key, digest, Date.now());
     if (known !== undefined) return known.then((answer) => ({ ...answer, repeated: true }));
-    this.requireRunning();
-    return this.#accept(request, admit(events), { key, digest });
+    return this.#accept(request, admit(), { key, digest });
   }
 
   /** @throws CepError `pipeline_not_running` */
@@ -195,21 +249,26 @@ export class HostedPipeline implements IntakeOwner {
   /** @throws CepError `queue_full` */
   requireRoom(bytes: number): void {
     this.#intake.requireRoom(bytes);
+    if (!this.#isHeld) return;
+    throw new CepError(
+      'queue_full',
+      `the sinks of the pipeline have ${this.#sinks.pending} events to deliver, and the pipeline waits for them`,
+      {
+        hint: 'send the same request again in a moment',
+        retryAfterSeconds: 5,
+      },
+    );
   }
 
-  async #accept(request: InjectRequest, admission: Admission, idempotency: LoggedRequest['idempotency']): Promise<InjectResult> {
+  #accept(request: InjectRequest, admission: Admission, idempotency: LoggedRequest['idempotency']): Promise<InjectResult> {
     const { promise, settle } = deferred<InjectResult>();
     const time = Date.now();
     const entry = newEntry(request, { sequence: this.#context.nextSequence(), time, settle, idempotencyKey: idempotency?.key ?? null });
     if (idempotency !== null) this.#answers.begin(idempotency.key, { digest: idempotency.digest, now: time }, promise);
-    this.#tally.eventsInFlight += admission.events;
-    this.#inFlight.set(entry, admission);
+    this.#results.enter(entry, admission);
     if (request.durable === true && this.#storage !== null) this.#keepOnDisk(entry, request, idempotency);
     this.#intake.accept(entry);
-    const result = await promise;
-    const [problem] = result.errors;
-    if (problem !== undefined && (request.format === 'event' || request.format === 'flat')) throw eventRefusal(problem);
-    return result;
+    return promise;
   }
 
   /** The entry waits for the log; when that fails it is refused, as if it had never come. */
@@ -228,7 +287,7 @@ export class HostedPipeline implements IntakeOwner {
     (this.#storage as RuntimeStorage).append(record).then(
       () => this.#intake.release(entry, true),
       (error: Error) => {
-        this.#leaveFlight(entry);
+        this.#results.leave(entry);
         entry.settle?.reject(error);
         this.#intake.release(entry, false);
       },
@@ -287,49 +346,9 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   result(entry: Entry, result: RecordResult): void {
-    this.#leaveFlight(entry, result.events);
-    const { pipelineId, streams, last } = { pipelineId: this.id, streams: this.#definition.summary.streams, last: this.#ring.last };
-    const outputs = outputsOf(result, { pipelineId, streams, last });
-    const elapsedMs = performance.now() - entry.acceptedAt;
-    this.#count(entry, result, elapsedMs);
-    this.#ring.skip(result.outputs.skipped);
-    for (const output of outputs) {
-      this.#ring.push(output);
-      this.#tally.output(output.stream, output.eventType, elapsedMs / 1000);
-    }
-    if (result.log.length > 0) this.#log.add(result.log);
-    this.#answer(entry, result, outputs);
+    this.#results.handle(entry, result, this.streams);
     this.#saver.note(result);
     this.#saver.saveWhenLong();
-  }
-
-  #answer(entry: Entry, result: RecordResult, outputs: Parameters<typeof resultOf>[1]): void {
-    if (result.unreadable !== null) {
-      entry.settle?.reject(unreadableBody(result.unreadable));
-      return;
-    }
-    const answer = resultOf(result, outputs, { wanted: entry.outputsMax === ANSWER_OUTPUTS_MAX });
-    if (entry.idempotencyKey !== null) this.#answers.complete(entry.idempotencyKey, answer);
-    entry.settle?.resolve(answer);
-  }
-
-  #count(entry: Entry, result: RecordResult, elapsedMs: number): void {
-    const tally = this.#tally;
-    tally.eventsProcessed += result.processed;
-    tally.outputEventsEmitted += result.outputs.skipped + result.outputs.time.length;
-    for (const { code } of result.problems) {
-      if (code === 'invalid_event') tally.eventsInvalid++;
-      else tally.eventsRefused++;
-    }
-    if (entry.format !== null && result.processed > 0) tally.latency.add(elapsedMs * 1000, result.processed);
-  }
-
-  #leaveFlight(entry: Entry, events?: number): void {
-    const flight = this.#inFlight.get(entry);
-    if (flight === undefined) return;
-    this.#inFlight.delete(entry);
-    this.#tally.eventsInFlight -= flight.events;
-    if (events !== undefined && events !== flight.events) flight.correct(events - flight.events);
   }
 
   counters(counters: CountersReply): void {
@@ -358,10 +377,13 @@ export class HostedPipeline implements IntakeOwner {
     return this.#exclusive(async () => {
       if (this.isRunning) return;
       this.#become('starting');
+      this.#strikes.forgive();
       try {
-        await this.#open(this.#strikes.length > 0);
+        this.#connect(this.#definition.summary);
+        await this.#open();
       } catch (error) {
         this.#become('failed', messageOf(error));
+        this.#refuseAll(new CepError('pipeline_not_running', `the pipeline did not start: ${messageOf(error)}`));
         throw error;
       }
       this.#become('running');
@@ -369,11 +391,29 @@ export class HostedPipeline implements IntakeOwner {
     });
   }
 
-  async #open(isSuspect: boolean): Promise<void> {
+  /** @throws CepError `connector_error` */
+  #connect({ connectors, sinks, sources }: ProgramSummary): void {
+    const types = new Map(connectors.map(({ name, type }) => [name, type]));
+    const unreadable = sources.find((name) => !canRead(types.get(name) ?? ''));
+    if (unreadable !== undefined) {
+      throw new CepError(
+        'connector_error',
+        `connector '${unreadable}': this build cannot read from connectors of type ${types.get(unreadable)}`,
+      );
+    }
+    this.#sinks.configure(
+      connectors.map(({ name, type, parameters }) => settingsOf(name, type, parameters)),
+      sinks,
+    );
+    if (this.#undelivered !== null) this.#sinks.load(this.#undelivered);
+    this.#undelivered = null;
+  }
+
+  async #open(): Promise<void> {
     const { workDir, strictEvents } = this.#context;
     const { program } = this.#definition;
     const state = this.#intake.base.state ?? (await this.#storedState());
-    const { summary } = await this.#intake.open({ program, workDir, strictEvents }, { isSuspect, state });
+    const { summary } = await this.#intake.open({ program, workDir, strictEvents }, { isSuspect: this.#strikes.isSuspect, state });
     this.#definition = { ...this.#definition, summary };
     if (this.#storage !== null) this.#intake.forgetState(this.#saver.storedSequence);
   }
@@ -400,19 +440,24 @@ export class HostedPipeline implements IntakeOwner {
 
   async #drain(): Promise<void> {
     this.#become('draining');
+    this.#isDraining = true;
     await this.#intake.drained();
+    await this.#sinks.idle(SINKS_FLUSH_MS);
     await this.#saver.saveOrReport();
+    this.#isDraining = false;
     this.#intake.close();
   }
 
-  /** Ends with the process: as `stop`, but it will be running again after the next start. */
-  shutdown(): Promise<void> {
+  /** Ends with the process: as `stop`, but it will be running again after the next start. False when something is not delivered and not kept. */
+  shutdown(): Promise<boolean> {
     return this.#exclusive(async () => {
       if (this.isRunning) {
         await this.#drain();
         this.#become('stopped');
       }
       this.#ring.end('shutdown');
+      await this.#sinks.close();
+      return this.#storage !== null || this.#sinks.pending === 0;
     });
   }
 
@@ -423,6 +468,7 @@ export class HostedPipeline implements IntakeOwner {
       this.#intake.close();
       this.#refuseAll(new CepError('pipeline_not_found', `there is no pipeline '${this.id}'`));
       this.#ring.end('deleted');
+      await this.#sinks.close();
     });
   }
 
@@ -434,31 +480,32 @@ export class HostedPipeline implements IntakeOwner {
 
   lost(culprit: { readonly entry: Entry | undefined; readonly index: number } | undefined, reason: string): void {
     if (this.#isDeleted) return;
-    void this.#exclusive(() => this.#recoverFrom(culprit, reason));
+    // Who drains waits for what the lost thread had, so this must not wait for him.
+    if (this.#isDraining) void this.#recoverFrom(culprit, reason);
+    else void this.#exclusive(() => this.#recoverFrom(culprit, reason));
   }
 
   async #recoverFrom(culprit: Parameters<HostedPipeline['lost']>[0], reason: string): Promise<void> {
-    if (culprit !== undefined) {
-      this.#strikes = [...this.#strikes.filter((at) => at > performance.now() - STRIKE_WINDOW_MS), performance.now()];
-      this.#context.report({
-        level: 'error',
-        message: 'Event given up',
-        fields: { pipeline: this.id, index: culprit.index, reason: firstLine(reason) },
-      });
-      if (culprit.entry) await this.#logSkip(culprit.entry, culprit.index);
-    }
-    if (this.#strikes.length >= limits.pipelineStrikesMax) {
-      await this.#fail(`${this.#strikes.length} events were given up within ten minutes, the last because ${firstLine(reason)}`);
+    const cause = reason.split('\n', 1)[0] ?? '';
+    if (culprit !== undefined) await this.#strike(culprit, cause);
+    const verdict = this.#strikes.verdict(performance.now());
+    if (verdict !== undefined) {
+      await this.#fail(verdict);
       return;
     }
     try {
-      await this.#open(this.#strikes.length > 0);
-      if (culprit !== undefined && this.isRunning) this.#become('degraded', `an event was given up: ${firstLine(reason)}`);
+      await this.#open();
+      this.#showHealth();
     } catch (error) {
-      if (this.#strikes.length === 0 && error instanceof CepError && error.code === 'not_ready')
-        return this.#recoverFrom({ entry: undefined, index: -1 }, reason);
-      await this.#fail(messageOf(error));
+      if (error instanceof CepError && error.code === 'not_ready') await this.#recoverFrom({ entry: undefined, index: -1 }, reason);
+      else await this.#fail(messageOf(error));
     }
+  }
+
+  async #strike({ entry, index }: NonNullable<Parameters<HostedPipeline['lost']>[0]>, reason: string): Promise<void> {
+    this.#strikes.add(performance.now(), reason);
+    this.#context.report({ level: 'error', message: 'Event given up', fields: { pipeline: this.id, index, reason } });
+    if (entry) await this.#logSkip(entry, index);
   }
 
   /** After a crash the event is not to be tried again. */
@@ -487,7 +534,7 @@ export class HostedPipeline implements IntakeOwner {
 
   #refuseAll(error: CepError): readonly Entry[] {
     const refused = this.#intake.refuseAll(error);
-    for (const entry of refused) this.#leaveFlight(entry);
+    for (const entry of refused) this.#results.leave(entry);
     return refused;
   }
 
@@ -495,113 +542,33 @@ export class HostedPipeline implements IntakeOwner {
 
   /** Called about every second: saves when it is time, forgets what is long past. */
   maintain(): void {
-    const now = performance.now();
-    this.#strikes = this.#strikes.filter((at) => at > now - STRIKE_WINDOW_MS);
-    const isOver = this.#status === 'degraded' && !this.#strikes.some((at) => at > now - DEGRADED_MS);
-    if (isOver) this.#become('running');
+    this.#showHealth();
     if (this.isRunning) this.#saver.saveWhenDue();
   }
 
   async checkpoint(): Promise<CheckpointResult> {
     this.requireRunning();
-    const { program } = this.#definition;
-    const counts = this.#tally.counts();
-    const counters = {
-      events_processed: counts.eventsProcessed,
-      events_invalid: counts.eventsInvalid,
-      events_refused: counts.eventsRefused,
-      output_events_emitted: counts.outputEventsEmitted,
-    };
-    const sourceHash = createHash('sha256').update(program.source).digest('hex');
-    const call = { kind: 'document', pipelineId: this.id, sourceHash, createdAt: Date.now(), counters } as const;
-    const checkpointJson = await this.#intake.call<string>((slot) => ({ ...call, slot }));
-    return { pipelineId: this.id, checkpointJson, eventsProcessed: counts.eventsProcessed };
+    return this.#switch.checkpoint();
   }
 
-  restore(document: Uint8Array): Promise<RestoreResult> {
+  async restore(document: Uint8Array): Promise<RestoreResult> {
     this.requireRunning();
     return this.#exclusive(async () => {
       this.requireRunning();
-      const reply = await this.#switch(
-        () => this.#intake.call<SwitchReply>((slot) => ({ kind: 'restore', slot, document })),
-        (given) => {
-          this.#tally.restore(given.counters);
-          return {};
-        },
-      );
-      const { preserved, reset, changed, added } = reply;
-      return {
-        pipelineId: this.id,
-        eventsRestored: reply.counters['events_processed'] ?? 0,
-        preserved,
-        reset: [...reset, ...changed, ...added],
-      };
+      return this.#switch.restore(document);
     });
   }
 
   /** The program has been checked. */
-  reload(
-    program: NonNullable<CheckReply['program']>,
-    options: { readonly dryRun: boolean; readonly acceptReset: boolean },
-  ): Promise<Omit<ReloadReport, 'warnings'>> {
+  async reload(program: CheckedProgram, options: { readonly dryRun: boolean; readonly acceptReset: boolean }): Promise<ProgramReport> {
     this.requireRunning();
     return this.#exclusive(async () => {
       this.requireRunning();
-      const refusal = { report: undefined as Omit<ReloadReport, 'warnings'> | undefined };
-      const reply = await this.#switch(
-        () => this.#intake.call<SwitchReply>((slot) => ({ kind: 'reload', slot, program: program.text })),
-        (given) => {
-          if (options.dryRun) return null;
-          if (!options.acceptReset && given.reset.length + given.changed.length > 0) {
-            refusal.report = reportOf(given, false);
-            return null;
-          }
-          return { program: program.text, summary: given.summary, version: this.#definition.version + 1, updatedAt: Date.now() };
-        },
-      );
-      if (refusal.report !== undefined) throw wouldReset(refusal.report);
-      if (!options.dryRun)
-        this.#context.report({
-          level: 'info',
-          message: 'Pipeline reloaded',
-          fields: { pipeline: this.id, version: this.#definition.version },
-        });
-      return reportOf(reply, !options.dryRun);
+      const report = await this.#switch.reload(program, options);
+      const fields = { pipeline: this.id, version: this.#definition.version };
+      if (report.reloaded) this.#context.report({ level: 'info', message: 'Pipeline reloaded', fields });
+      return report;
     });
-  }
-
-  /**
-   * Makes another engine, and puts it in the place of the one that runs once that is on disk. While this is under way nothing is
-   * sent. `decide`: what changes in the definition, or null to go on as before.
-   */
-  async #switch(
-    make: () => Promise<SwitchReply>,
-    decide: (reply: SwitchReply) => Partial<PipelineDefinition> | null,
-  ): Promise<SwitchReply> {
-    this.#intake.pause();
-    try {
-      const sequence = this.#intake.lastSent;
-      const reply = await make();
-      const change = decide(reply);
-      if (change === null) this.#intake.settle(false);
-      else await this.#take(reply, sequence, change);
-      return reply;
-    } finally {
-      this.#intake.resume();
-    }
-  }
-
-  async #take(reply: SwitchReply, sequence: number, change: Partial<PipelineDefinition>): Promise<void> {
-    try {
-      await this.#define(change, this.#saver.checkpointOf(sequence, reply.state));
-    } catch (error) {
-      this.#intake.settle(false);
-      throw error;
-    }
-    this.#intake.settle(true);
-    this.#intake.rebase({ sequence, state: reply.state });
-    if (this.#storage !== null) this.#saver.isStored(sequence);
-    this.#tally.stateBytes = reply.state.byteLength;
   }
 
   explain(stream: string, key: string | null): Promise<string> {
@@ -626,7 +593,17 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   #metrics(): PipelineMetrics {
-    return { pipelineId: this.id, uptimeSeconds: this.#uptime(), dlqEvents: 0, ...this.#tally.metrics() };
+    return { pipelineId: this.id, uptimeSeconds: this.#uptime(), dlqEvents: this.#sinks.dlqEvents, ...this.#tally.metrics() };
+  }
+
+  connectors(): readonly ConnectorScrape[] {
+    return this.#sinks.status().map((status) => ({ ...status, pipelineId: this.id, dlqDropped: this.#context.deadLetters.dropped }));
+  }
+
+  /** Dead letters, each to the sink that did not take it. */
+  replayDeadLetters(): Promise<{ readonly replayed: number; readonly failed: number }> {
+    this.requireRunning();
+    return this.#sinks.replay();
   }
 
   scrape(): PipelineScrape {
@@ -645,22 +622,6 @@ function answerSize({ outputs, errors }: InjectResult): number {
   return outputs.reduce((sum, { fieldsJson }) => sum + fieldsJson.length + 100, 0) + errors.length * 200;
 }
 
-function reportOf({ added, removed, preserved, reset, changed }: SwitchReply, reloaded: boolean): Omit<ReloadReport, 'warnings'> {
-  return { reloaded, added, removed, preserved, reset, changed };
-}
-
-function wouldReset(report: Omit<ReloadReport, 'warnings'>): CepError {
-  const streams = [...report.reset, ...report.changed].join(', ');
-  return new CepError('state_would_reset', `these streams would lose state: ${streams}`, {
-    hint: 'repeat the request with accept_reset, or keep their operators as they are',
-    details: report,
-  });
-}
-
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-function firstLine(text: string): string {
-  return text.split('\n', 1)[0] ?? '';
 }

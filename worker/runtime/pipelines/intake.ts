@@ -199,6 +199,7 @@ export class Intake implements SlotOwner {
     load: Omit<LoadCall, 'kind' | 'id' | 'slot' | 'state'>,
     options: { readonly isSuspect: boolean; readonly state: Uint8Array | null },
   ): Promise<LoadReply> {
+    this.#putBack();
     const thread = this.#pool.place(options);
     this.#isOpening = true;
     this.#thread = thread;
@@ -299,6 +300,8 @@ export class Intake implements SlotOwner {
   rebase(base: IntakeBase): void {
     if (base.sequence < this.#base.sequence) return; // A newer one came meanwhile.
     this.#base = base;
+    // A thread was lost since: what the state stands for is not to be done again.
+    for (const entry of this.#waiting) if (entry.isReplay && entry.sequence <= base.sequence) entry.isDropped = true;
     const kept = this.#done.filter(({ sequence }) => sequence > base.sequence);
     for (const entry of this.#done) if (entry.sequence <= base.sequence) this.#doneBytes -= sizeOf(entry);
     this.#done = kept;

@@ -24,7 +24,8 @@ import type {
 import type { TenantAccount, TenantRegistry } from '../tenants/tenant-registry.ts';
 import type { CheckReply } from '../threads/messages.ts';
 import { countEvents } from './event-count.ts';
-import { type Admission, HostedPipeline, type PipelineContext } from './hosted-pipeline.ts';
+import { HostedPipeline, type PipelineContext } from './hosted-pipeline.ts';
+import type { Admission } from './result-handler.ts';
 
 /** How long a metrics request waits for a busy engine. */
 const METRICS_WAIT_MS = 200;
@@ -304,19 +305,19 @@ export class PipelineDirectory implements Pipelines {
     return this.#find(tenant, id).programLog(limit);
   }
 
-  async deadLetters(tenant: string, id: string, _page: Page): Promise<DeadLetters> {
+  async deadLetters(tenant: string, id: string, { limit, offset }: Page): Promise<DeadLetters> {
     this.#find(tenant, id);
-    return { total: 0, entries: [] };
+    const letters = await this.#context.deadLetters.list(id);
+    return { total: letters.length, entries: letters.slice(offset, offset + limit).map((letter) => JSON.stringify(letter)) };
   }
 
   async replayDeadLetters(tenant: string, id: string): Promise<{ readonly replayed: number; readonly failed: number }> {
-    this.#find(tenant, id);
-    return { replayed: 0, failed: 0 };
+    return this.#find(tenant, id).replayDeadLetters();
   }
 
   async clearDeadLetters(tenant: string, id: string): Promise<{ readonly cleared: number }> {
     this.#find(tenant, id);
-    return { cleared: 0 };
+    return { cleared: await this.#context.deadLetters.remove(id, () => true) };
   }
 }
 

@@ -1,3 +1,4 @@
+import type { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
 import type { InjectResult, RuntimeReport } from '../service.ts';
 import type { RecordResult } from '../threads/messages.ts';
 import type { IdempotencyWindow } from './idempotency-window.ts';
@@ -22,6 +23,7 @@ export interface SavedParts {
   readonly intake: Intake;
   readonly tally: PipelineTally;
   readonly answers: IdempotencyWindow<InjectResult>;
+  readonly sinks: PipelineSinks;
   /** Null when the pipeline is gone. */
   readonly definition: () => PipelineDefinition | null;
 }
@@ -100,6 +102,11 @@ export class PipelineSaver {
     tally.checkpointSeconds = (performance.now() - started) / 1000;
   }
 
+  /** A checkpoint of this sequence was kept in another way, with the definition. */
+  isSaved(sequence: number): void {
+    if (this.#options.storage !== null) this.isStored(sequence);
+  }
+
   /** The storage has a checkpoint of this sequence: the state need not be kept here. */
   isStored(sequence: number): void {
     this.#storedSequence = sequence;
@@ -115,8 +122,8 @@ export class PipelineSaver {
   }
 
   checkpointOf(sequence: number, state: Uint8Array): PipelineCheckpoint {
-    const { tally, answers } = this.#parts;
-    return { sequence, state, savedAt: Date.now(), counts: tally.counts(), answers: answers.save(), deliveries: null };
+    const { tally, answers, sinks } = this.#parts;
+    return { sequence, state, savedAt: Date.now(), counts: tally.counts(), answers: answers.save(), deliveries: sinks.save() };
   }
 
   report(error: unknown): void {

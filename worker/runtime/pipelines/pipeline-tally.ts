@@ -7,10 +7,10 @@ const noCounters: CountersReply = { eventsIncomplete: 0, streams: [], eventsByTy
 
 /** What a pipeline counts on the API thread, and what its engine said of itself last. */
 export class PipelineTally {
-  eventsProcessed: number;
-  outputEventsEmitted: number;
-  eventsInvalid: number;
-  eventsRefused: number;
+  eventsProcessed = 0;
+  outputEventsEmitted = 0;
+  eventsInvalid = 0;
+  eventsRefused = 0;
   /** Accepted and not through: as far as their number is known before they are read. */
   eventsInFlight = 0;
   stateBytes = 0;
@@ -21,10 +21,11 @@ export class PipelineTally {
   readonly #outputs = new Map<string, Map<string, number>>();
 
   constructor(counts?: PipelineCounts) {
-    this.eventsProcessed = counts?.eventsProcessed ?? 0;
-    this.outputEventsEmitted = counts?.outputEventsEmitted ?? 0;
-    this.eventsInvalid = counts?.eventsInvalid ?? 0;
-    this.eventsRefused = counts?.eventsRefused ?? 0;
+    if (counts) this.set(counts);
+  }
+
+  set({ eventsProcessed, outputEventsEmitted, eventsInvalid, eventsRefused }: PipelineCounts): void {
+    Object.assign(this, { eventsProcessed, outputEventsEmitted, eventsInvalid, eventsRefused });
   }
 
   output(stream: string, type: string, seconds: number): void {

@@ -1,3 +1,4 @@
+import type { SavedDeliveries } from '../../connectors/delivery/pipeline-sinks.ts';
 import type { InjectFormat, InjectResult } from '../service.ts';
 import type { ProgramSummary, ProgramText } from '../threads/messages.ts';
 import type { SavedAnswer } from './idempotency-window.ts';
@@ -33,7 +34,7 @@ export interface PipelineCheckpoint {
   readonly counts: PipelineCounts;
   readonly answers: readonly SavedAnswer<InjectResult>[];
   /** Deliveries that no sink has taken yet, as the sinks save them. */
-  readonly deliveries: unknown;
+  readonly deliveries: SavedDeliveries;
 }
 
 /** A request with events as it stands in the log. */

@@ -5,13 +5,16 @@ import type { CheckOptions } from '../../../shared/language/checker/options.ts';
 import { type Diagnostic, SourceText } from '../../../shared/language/diagnostics/diagnostic.ts';
 import type { OperatorPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import { scoresOf } from '../../engine/analytics/models.ts';
+import { compiledBackend } from '../../engine/compile/compiled-backend.ts';
+import { createEngine } from '../../engine/create-engine.ts';
+import type { Answered } from '../../engine/engine.ts';
 import { inputsOf } from '../../engine/streams/plan-inputs.ts';
 import type { ProgramDiagnostic } from '../service.ts';
 import type { CheckReply, ProgramSummary, ProgramText } from '../threads/messages.ts';
 import { ImportReader, isInWorkDir, mainName, storedImports } from './program-files.ts';
-import { topologyOf } from './topology.ts';
+import { sinksOf, topologyOf } from './topology.ts';
 
-/** Checks the program of a request, reading what it imports from the work directory. */
+/** Checks the program of a request, reading what it imports from the work directory. @throws CepError when it cannot start */
 export function checkProgram(source: string, workDir: string): CheckReply {
   const imports = new ImportReader(workDir);
   const result = checkText(source, workDir, { resolveImport: imports.resolveImport });
@@ -19,8 +22,15 @@ export function checkProgram(source: string, workDir: string): CheckReply {
   const outside = result.plan === null ? [] : modelsOutside(result.plan, workDir);
   if (result.plan === null || outside.length > 0)
     return { diagnostics: [...outside, ...diagnostics], statements: result.statements, program: null };
+  requireStart(result.plan);
   const text: ProgramText = { source, files: imports.files };
   return { diagnostics, statements: result.statements, program: { text, summary: summaryOf(result.plan) } };
+}
+
+/** Evaluates what a program evaluates at its start, so that one that fails or hangs there does it here. @throws CepError */
+function requireStart(plan: Plan): void {
+  const unanswered: Answered = { result: { status: 'timeout' }, latencyMs: null };
+  createEngine(plan, { output: () => undefined, score: () => unanswered }, { backend: compiledBackend });
 }
 
 /** The plan of a program that was checked before; null when this version finds errors in it. */
@@ -67,6 +77,7 @@ export function summaryOf(plan: Plan): ProgramSummary {
       type,
       parameters: Array.from(parameters, ([key, value]) => [key, encodeValue(value)] as const),
     })),
+    sinks: sinksOf(plan),
     sources: plan.sources.flatMap(({ connector }) => (connector === null ? [] : [connector])),
     isTimed: plan.streams.some(isTimed),
   };

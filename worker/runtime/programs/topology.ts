@@ -12,6 +12,11 @@ export function topologyOf(plan: Plan): Topology {
   return draft.finish();
 }
 
+/** The connectors that a program sends to. */
+export function sinksOf(plan: Plan): readonly string[] {
+  return [...new Set(plan.streams.flatMap(({ operators }) => operators.flatMap(sinksOfOperator)))];
+}
+
 class TopologyDraft {
   readonly #plan: Plan;
   readonly #nodes = new Map<string, TopologyNode>();
@@ -27,7 +32,7 @@ class TopologyDraft {
     const config = { source: stream.source.kind, operators: stream.operators.map(({ text }) => text) };
     this.#add({ id, label: stream.name, nodeType: isTimer ? 'timer' : 'stream', config });
     for (const input of inputsOf(stream.source)) this.#connect(this.#inputNode(input), id);
-    for (const sink of stream.operators.flatMap(sinksOf)) this.#connect(id, this.#sinkNode(sink));
+    for (const sink of stream.operators.flatMap(sinksOfOperator)) this.#connect(id, this.#sinkNode(sink));
   }
 
   addSource(connector: string, eventTypes: readonly string[]): void {
@@ -71,9 +76,9 @@ class TopologyDraft {
   }
 }
 
-function sinksOf(operator: OperatorPlan): string[] {
+function sinksOfOperator(operator: OperatorPlan): string[] {
   if (operator.kind === 'to') return [operator.connector];
-  if (operator.kind === 'fork') return operator.branches.flatMap(({ operators }) => operators.flatMap(sinksOf));
+  if (operator.kind === 'fork') return operator.branches.flatMap(({ operators }) => operators.flatMap(sinksOfOperator));
   return [];
 }
 

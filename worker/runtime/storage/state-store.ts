@@ -1,5 +1,6 @@
 import { Level } from 'level';
 import { CepError } from '../../../shared/errors/error.ts';
+import type { SavedDeliveries } from '../../connectors/delivery/pipeline-sinks.ts';
 import type { SavedAnswer } from '../pipelines/idempotency-window.ts';
 import type { PipelineCheckpoint, PipelineCounts, PipelineDefinition } from '../pipelines/runtime-storage.ts';
 import type { InjectResult, RuntimeReport } from '../service.ts';
@@ -20,7 +21,7 @@ interface CheckpointHead {
   readonly savedAt: number;
   readonly counts: PipelineCounts;
   readonly answers: readonly SavedAnswer<InjectResult>[];
-  readonly deliveries: unknown;
+  readonly deliveries: SavedDeliveries;
   readonly definition: PipelineDefinition;
 }
 

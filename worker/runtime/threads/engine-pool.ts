@@ -5,8 +5,9 @@ import type { CheckReply } from './messages.ts';
 
 /** How often the watchdog looks, ms. */
 const LOOK_MS = 100;
-/** How long the check of one program may take. */
-const CHECK_MS_MAX = 10_000;
+/** Checking, loading, saving may take longer than an event: so many times, and at least so long. */
+const OTHER_WORK_FACTOR = 2;
+const OTHER_WORK_MS_MIN = 2_000;
 
 export interface EnginePoolOptions {
   readonly threads: number;
@@ -62,7 +63,11 @@ export class EnginePool {
       return await thread.call<CheckReply>({ kind: 'check', source, workDir });
     } catch (error) {
       if (thread.isEnded && !this.#isClosed)
-        throw new CepError('validation_error', 'the program takes too long to check', { cause: error });
+        throw new CepError('validation_error', 'the program takes too long to check and to start', {
+          hint: 'look at what `let` and `var` compute',
+          details: [],
+          cause: error,
+        });
       throw error;
     }
   }
@@ -119,7 +124,9 @@ export class EnginePool {
       return;
     }
     watched.busyMs += elapsed;
-    const limit = watched === this.#checker ? Math.max(CHECK_MS_MAX, this.#options.eventBudgetMs) : this.#options.eventBudgetMs;
-    if (watched.busyMs >= limit) watched.thread.kill(`one event kept the thread busy for ${Math.round(watched.busyMs)} ms`);
+    const { eventBudgetMs } = this.#options;
+    const limit = beat.record !== 0 ? eventBudgetMs : Math.max(OTHER_WORK_FACTOR * eventBudgetMs, OTHER_WORK_MS_MIN);
+    if (watched.busyMs < limit) return;
+    watched.thread.kill(`${beat.record === 0 ? 'the program' : 'one event'} kept the thread busy for ${Math.round(watched.busyMs)} ms`);
   }
 }

@@ -31,6 +31,8 @@ export interface ProgramSummary {
   readonly streams: readonly string[];
   readonly topology: Topology;
   readonly connectors: readonly ProgramConnector[];
+  /** Connectors that events go to. */
+  readonly sinks: readonly string[];
   /** Connectors that events come from. */
   readonly sources: readonly string[];
   /** Whether the wall clock moves anything in it. */

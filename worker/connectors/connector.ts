@@ -1,0 +1,60 @@
+import type { Value } from '../../shared/events/value.ts';
+
+/** What the code of a connector type can do. Reading comes with the types that events are read from. */
+export interface ConnectorType {
+  /** As the language calls it; aliases are the language's matter. */
+  readonly name: string;
+  /** @throws CepError `connector_error` when the settings cannot work; does not connect yet */
+  openSink?(settings: ConnectorSettings, environment: ConnectorEnvironment): Sink;
+}
+
+/** A connector as a program declares it; parameters under their main names. */
+export interface ConnectorSettings {
+  readonly name: string;
+  readonly type: string;
+  readonly parameters: ReadonlyMap<string, Value>;
+}
+
+/** What connectors need of the process they run in. */
+export interface ConnectorEnvironment {
+  /** Writes a line for people. */
+  readonly console: (line: string) => void;
+}
+
+/** The other end of `.to` and `.alert`. */
+export interface Sink {
+  /** Resolves when the other side has taken it. @throws DeliveryFailure */
+  send(message: SinkMessage): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface SinkMessage {
+  /** Stable: what is sent again has the same. */
+  readonly id: string;
+  /** What `.to(topic:)` said; null = what the connector says. */
+  readonly topic: string | null;
+  /** JSON text. */
+  readonly payload: string;
+}
+
+/** Why a message was not taken. */
+export class DeliveryFailure extends Error {
+  override readonly name = 'DeliveryFailure';
+  /** Short and stable, for the dead letter: `http_503`, `timeout`. */
+  readonly code: string;
+  /** The message itself is refused: sending it again gives the same. */
+  readonly isPermanent: boolean;
+  /** The other side says when to come again, ms. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    code: string,
+    message: string,
+    options: { readonly isPermanent?: boolean; readonly retryAfterMs?: number | undefined; readonly cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.isPermanent = options.isPermanent ?? false;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}

@@ -1,0 +1,300 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CepError } from '../../../shared/errors/error.ts';
+import type { Value } from '../../../shared/events/value.ts';
+import type { ConnectorEnvironment, ConnectorSettings, Sink } from '../connector.ts';
+import { openWebhook } from '../http.ts';
+import { durationParameter, flagParameter, numberParameter, type Parameters, textParameter } from '../parameters.ts';
+import { openSink } from '../registry.ts';
+import type { BreakerState } from './circuit-breaker.ts';
+import type { DeadLetter, DeadLetters } from './dead-letters.ts';
+import { type OutgoingEvent, SinkQueue, type SinkQueueOptions } from './sink-queue.ts';
+
+const RETRIES_DEFAULT = 3;
+const FAILURE_THRESHOLD_DEFAULT = 5;
+const RESET_TIMEOUT_MS_DEFAULT = 30_000;
+/** Above this the pipeline takes in nothing more until some of it is out. */
+const PENDING_BYTES_MAX = 16 * 1_048_576;
+const PENDING_EVENTS_MAX = 10_000;
+/** How often it is looked whether everything is out, ms. */
+const IDLE_LOOK_MS = 10;
+/** How long to wait before a dead letter that cannot be written is tried again, ms. */
+const LETTER_RETRY_MS = 1_000;
+
+export interface PipelineSinksOptions {
+  readonly pipelineId: string;
+  readonly environment: ConnectorEnvironment;
+  readonly deadLetters: DeadLetters;
+  readonly report: SinkQueueOptions['report'];
+  /** A breaker changed, or how much is pending. */
+  readonly onChange: () => void;
+}
+
+/** What `.to` or `.alert` hands out. */
+export interface DeliveryOrder {
+  readonly id: string;
+  readonly connector: string | null;
+  readonly url: string | null;
+  readonly topic: string | null;
+  readonly stream: string;
+  readonly type: string;
+  readonly time: number;
+  readonly fieldsJson: string;
+  readonly message: string | null;
+  readonly parameters: Parameters;
+}
+
+/** What is pending, as a checkpoint keeps it. */
+export interface SavedDeliveries {
+  readonly sinks: readonly (readonly [sink: string, events: readonly OutgoingEvent[]])[];
+  readonly letters: readonly DeadLetter[];
+}
+
+export interface SinkStatus {
+  readonly connector: string;
+  readonly state: BreakerState;
+  readonly delivered: number;
+  readonly dlqEvents: number;
+  readonly pending: number;
+}
+
+interface OpenSink {
+  readonly queue: SinkQueue;
+  readonly settings: ConnectorSettings | null;
+}
+
+/** The sinks of one pipeline: the connectors its program sends to, and the webhooks of its alerts. Each has its own order and its own breaker. */
+export class PipelineSinks {
+  readonly #options: PipelineSinksOptions;
+  readonly #sinks = new Map<string, OpenSink>();
+  /** Sinks of an earlier program that still have something to send. */
+  readonly #leaving = new Set<SinkQueue>();
+  /** Dead letters of rows that a stream could not evaluate, not yet written. */
+  readonly #letters: DeadLetter[] = [];
+  #isWriting = false;
+  #isClosed = false;
+  #lettersBefore = 0;
+
+  constructor(options: PipelineSinksOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The connectors of the program, of which those named in `used` are sent to. A sink whose declaration did not change stays as it is, with
+   * its breaker. @throws CepError `connector_error`; nothing has changed then
+   */
+  configure(connectors: readonly ConnectorSettings[], used: readonly string[]): void {
+    const next = new Map(connectors.map((settings) => [settings.name, settings]));
+    const opened = new Map<string, Sink>();
+    for (const name of used) {
+      const settings = next.get(name);
+      if (settings === undefined) throw new CepError('connector_error', `connector '${name}' is not declared by the program`);
+      if (!this.#isAsBefore(settings)) opened.set(name, openSink(settings, this.#options.environment));
+    }
+    for (const [name, { queue, settings }] of this.#sinks) {
+      if (settings !== null && (opened.has(name) || !next.has(name))) this.#retire(name, queue);
+    }
+    for (const [name, sink] of opened) this.#add(name, sink, next.get(name) as ConnectorSettings);
+  }
+
+  #isAsBefore(settings: ConnectorSettings): boolean {
+    const known = this.#sinks.get(settings.name)?.settings;
+    return known !== null && known !== undefined && textOf(known) === textOf(settings);
+  }
+
+  #add(name: string, sink: Sink, settings: ConnectorSettings | null): OpenSink {
+    const parameters: Parameters = settings?.parameters ?? new Map();
+    const { pipelineId, deadLetters, report, onChange } = this.#options;
+    const queue = new SinkQueue({
+      pipelineId,
+      name,
+      sink,
+      deadLetters,
+      report,
+      onChange,
+      retries: numberParameter(parameters, 'retries', RETRIES_DEFAULT),
+      failureThreshold: numberParameter(parameters, 'failure_threshold', FAILURE_THRESHOLD_DEFAULT),
+      resetTimeoutMs: durationParameter(parameters, 'reset_timeout', RESET_TIMEOUT_MS_DEFAULT),
+    });
+    const open: OpenSink = { queue, settings };
+    this.#sinks.set(name, open);
+    return open;
+  }
+
+  #retire(name: string, queue: SinkQueue): void {
+    this.#sinks.delete(name);
+    this.#leaving.add(queue);
+    void queue.idle().then(async () => {
+      this.#leaving.delete(queue);
+      this.#lettersBefore += queue.deadLetters;
+      await queue.close();
+    });
+  }
+
+  /** Sends it, in its turn. */
+  take(order: DeliveryOrder): void {
+    const { id, stream, type, time, fieldsJson, message, topic, parameters } = order;
+    const name = order.connector ?? `alert ${order.url}`;
+    const open = this.#sinks.get(name) ?? this.#openAlert(name, order.url);
+    const own = open.settings?.parameters ?? new Map<string, Value>();
+    const format = textParameter(parameters, 'format') ?? textParameter(own, 'format');
+    open.queue.push({
+      id,
+      stream,
+      type,
+      time,
+      fieldsJson,
+      message,
+      topic,
+      format: format === 'flat' ? 'flat' : 'envelope',
+      omitNull: flagParameter(parameters, 'omit_null') || (!parameters.has('omit_null') && flagParameter(own, 'omit_null')),
+    });
+    this.#options.onChange();
+  }
+
+  /** Addresses of alerts are known only when the first alert is made: one that is none refuses every alert. */
+  #openAlert(name: string, url: string | null): OpenSink {
+    try {
+      return this.#add(name, openWebhook(url ?? ''), null);
+    } catch (error) {
+      if (!(error instanceof CepError)) throw error;
+      return this.#add(name, { send: () => Promise.reject(error), close: async () => undefined }, null);
+    }
+  }
+
+  /** A row that a stream could not evaluate goes to the dead letters. */
+  takeDeadLetter(letter: Pick<DeadLetter, 'id' | 'stream' | 'event' | 'error'>): void {
+    const { pipelineId } = this.#options;
+    const common = {
+      timestamp: new Date().toISOString(),
+      connector: 'on_error',
+      pipeline_id: pipelineId,
+      attempts: 0,
+      code: 'evaluation_failed',
+    };
+    this.#letters.push({ ...common, ...letter });
+    if (!this.#isWriting) void this.#writeLetters();
+  }
+
+  /** One that cannot be written holds up those behind it: none is lost. */
+  async #writeLetters(): Promise<void> {
+    const { deadLetters, pipelineId, report, onChange } = this.#options;
+    this.#isWriting = true;
+    for (let letter = this.#letters[0]; letter !== undefined && !this.#isClosed; letter = this.#letters[0]) {
+      const fields = { connector: letter.connector, pipeline: pipelineId, code: letter.code };
+      try {
+        await deadLetters.add(letter);
+        this.#letters.shift();
+        this.#lettersBefore++;
+        report({ level: 'warn', message: 'DLQ write', fields: { ...fields, error: letter.error } });
+      } catch (error) {
+        report({
+          level: 'error',
+          message: 'DLQ cannot be written',
+          fields: { ...fields, reason: error instanceof Error ? error.message : String(error) },
+        });
+        await sleep(LETTER_RETRY_MS);
+      }
+      onChange();
+    }
+    this.#isWriting = false;
+  }
+
+  get #queues(): SinkQueue[] {
+    return [...this.#leaving, ...Array.from(this.#sinks.values(), ({ queue }) => queue)];
+  }
+
+  get isFull(): boolean {
+    const queues = this.#queues;
+    const events = queues.reduce((sum, { pending }) => sum + pending.length, this.#letters.length);
+    return events > PENDING_EVENTS_MAX || queues.reduce((sum, { pendingBytes }) => sum + pendingBytes, 0) > PENDING_BYTES_MAX;
+  }
+
+  /** Connectors that are not sent to for now. */
+  get openCircuits(): readonly string[] {
+    return this.#queues.flatMap(({ name, state }) => (state === 'closed' ? [] : [name]));
+  }
+
+  get dlqEvents(): number {
+    return this.#queues.reduce((sum, { deadLetters }) => sum + deadLetters, this.#lettersBefore);
+  }
+
+  status(): readonly SinkStatus[] {
+    return this.#queues.map(({ name, state, delivered, deadLetters, pending }) => ({
+      connector: name,
+      state,
+      delivered,
+      dlqEvents: deadLetters,
+      pending: pending.length,
+    }));
+  }
+
+  /** Sends dead letters again, each to the sink that did not take it. Those that are taken now are gone. */
+  async replay(): Promise<{ readonly replayed: number; readonly failed: number }> {
+    const { deadLetters, pipelineId } = this.#options;
+    const letters = await deadLetters.list(pipelineId);
+    const taken = new Set<string>();
+    for (const letter of letters) if (await this.#replayOne(letter)) taken.add(`${letter.connector} ${letter.id}`);
+    if (taken.size > 0) await deadLetters.remove(pipelineId, ({ connector, id }) => taken.has(`${connector} ${id}`));
+    const replayed = letters.filter(({ connector, id }) => taken.has(`${connector} ${id}`)).length;
+    return { replayed, failed: letters.length - replayed };
+  }
+
+  async #replayOne(letter: DeadLetter): Promise<boolean> {
+    const queue = this.#sinks.get(letter.connector)?.queue ?? this.#alertOf(letter.connector);
+    if (queue === undefined) return false;
+    try {
+      await queue.replay(letter);
+      return true;
+    } catch {
+      return false; // It stays where it is, and is counted.
+    }
+  }
+
+  #alertOf(connector: string): SinkQueue | undefined {
+    return connector.startsWith('alert ') ? this.#openAlert(connector, connector.slice('alert '.length)).queue : undefined;
+  }
+
+  save(): SavedDeliveries {
+    const sinks = this.#queues.flatMap(({ name, pending }) => (pending.length === 0 ? [] : [[name, [...pending]] as const]));
+    return { sinks, letters: [...this.#letters] };
+  }
+
+  /** After `configure`. What a connector was to get that there is no more goes to the dead letters. */
+  load({ sinks, letters }: SavedDeliveries): void {
+    for (const [name, events] of sinks) {
+      const queue = this.#sinks.get(name)?.queue ?? this.#alertOf(name);
+      for (const event of events) {
+        if (queue !== undefined) queue.push(event);
+        else this.takeDeadLetter({ id: event.id, stream: event.stream, error: `connector '${name}' is gone`, event: eventOf(event) });
+      }
+    }
+    for (const letter of letters) this.takeDeadLetter(letter);
+  }
+
+  get pending(): number {
+    return this.#queues.reduce((sum, { pending }) => sum + pending.length, this.#letters.length);
+  }
+
+  /** Resolves when nothing is pending, what comes meanwhile included, or the time is over. */
+  async idle(ms: number): Promise<void> {
+    const end = performance.now() + ms;
+    while (this.pending > 0 && performance.now() < end) await sleep(Math.min(IDLE_LOOK_MS, ms));
+  }
+
+  /** What is pending stays so. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.#queues.map((queue) => queue.close()));
+  }
+}
+
+function eventOf({ type, time, fieldsJson }: OutgoingEvent): DeadLetter['event'] {
+  return { event_type: type, timestamp: time, data: JSON.parse(fieldsJson) };
+}
+
+/** Equal for equal declarations. */
+function textOf({ type, parameters }: ConnectorSettings): string {
+  return JSON.stringify([type, [...parameters].sort(([a], [b]) => (a < b ? -1 : 1))], (_key, value: unknown) =>
+    value instanceof Map ? ['map', ...value] : value,
+  );
+}

@@ -1,0 +1,107 @@
+import { Agent, type Dispatcher } from 'undici';
+import { CepError } from '../../shared/errors/error.ts';
+import { type ConnectorType, DeliveryFailure, type Sink } from './connector.ts';
+import { durationParameter, textParameter, textsParameter } from './parameters.ts';
+
+const TIMEOUT_MS_DEFAULT = 10_000;
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+export interface HttpSinkOptions {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+}
+
+/** Requests to web addresses: one per message, with the message's id as `Idempotency-Key`. Only 2xx is taken for a success. */
+export const httpConnector: ConnectorType = {
+  name: 'http',
+  openSink: ({ name, parameters }) =>
+    openHttpSink(name, {
+      url: textParameter(parameters, 'url') ?? '',
+      method: textParameter(parameters, 'method') ?? 'POST',
+      headers: textsParameter(parameters, 'headers'),
+      timeoutMs: durationParameter(parameters, 'timeout', TIMEOUT_MS_DEFAULT),
+    }),
+};
+
+/** The sink of `.alert(url: ..)`. @throws CepError `connector_error` when it is no address */
+export function openWebhook(url: string): Sink {
+  return openHttpSink('alert', { url, method: 'POST', headers: {}, timeoutMs: TIMEOUT_MS_DEFAULT });
+}
+
+function openHttpSink(name: string, { url, method, headers, timeoutMs }: HttpSinkOptions): Sink {
+  const address = addressOf(name, url);
+  const verb = methods.find((one) => one === method.toUpperCase());
+  if (verb === undefined)
+    throw new CepError('connector_error', `connector '${name}': found the method '${method}', expected one of ${methods.join(', ')}`);
+  const agent = new Agent({
+    connections: 2,
+    connectTimeout: timeoutMs,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    keepAliveTimeout: 10_000,
+  });
+  return {
+    send: async ({ id, topic, payload }) => {
+      const target = withSuffix(address, topic);
+      const body = verb === 'GET' ? null : payload;
+      await send(agent, target, { method: verb, headers: { 'content-type': 'application/json', ...headers, 'idempotency-key': id }, body });
+    },
+    close: () => agent.close(),
+  };
+}
+
+function addressOf(name: string, text: string): URL {
+  const address = URL.canParse(text) ? new URL(text) : undefined;
+  if (address && (address.protocol === 'http:' || address.protocol === 'https:')) return address;
+  throw new CepError('connector_error', `connector '${name}': its url is no http or https address`, {
+    hint: 'write it as "https://host/path"',
+  });
+}
+
+/** The topic goes behind the path. */
+function withSuffix(address: URL, topic: string | null): URL {
+  if (topic === null) return address;
+  const target = new URL(address);
+  target.pathname = `${address.pathname.replace(/\/$/, '')}/${topic.split('/').map(encodeURIComponent).join('/')}`;
+  return target;
+}
+
+async function send(agent: Agent, target: URL, request: Pick<Dispatcher.RequestOptions, 'method' | 'headers' | 'body'>): Promise<void> {
+  const { statusCode, headers } = await answerOf(agent, target, request);
+  if (statusCode >= 200 && statusCode < 300) return;
+  // Redirects are not followed, so they are a refusal like any other that repeats itself.
+  const isPermanent = statusCode >= 300 && statusCode < 500 && ![408, 425, 429].includes(statusCode);
+  throw new DeliveryFailure(`http_${statusCode}`, `the answer was ${statusCode}`, {
+    isPermanent,
+    retryAfterMs: retryAfterMs(headers['retry-after']),
+  });
+}
+
+async function answerOf(
+  agent: Agent,
+  target: URL,
+  { method, headers, body }: Pick<Dispatcher.RequestOptions, 'method' | 'headers' | 'body'>,
+): Promise<Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>> {
+  try {
+    const answer = await agent.request({
+      origin: target.origin,
+      path: target.pathname + target.search,
+      method,
+      headers,
+      body,
+    } as Dispatcher.RequestOptions);
+    await answer.body.dump();
+    return answer;
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreachable';
+    const reason = cause instanceof Error ? cause.message || code : String(cause);
+    throw new DeliveryFailure(code.toLowerCase(), `no answer: ${reason}`, { cause });
+  }
+}
+
+function retryAfterMs(header: string | string[] | undefined): number | undefined {
+  const seconds = Number(typeof header === 'string' ? header : Number.NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
+}

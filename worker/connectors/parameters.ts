@@ -1,0 +1,31 @@
+import { Duration, isMap, type Value } from '../../shared/events/value.ts';
+
+export type Parameters = ReadonlyMap<string, Value>;
+
+export function textParameter(parameters: Parameters, name: string): string | undefined {
+  const value = parameters.get(name);
+  return typeof value === 'string' ? value : undefined;
+}
+
+export function numberParameter(parameters: Parameters, name: string, otherwise: number): number {
+  const value = parameters.get(name);
+  return typeof value === 'number' ? value : otherwise;
+}
+
+/** Milliseconds; a plain number is seconds. */
+export function durationParameter(parameters: Parameters, name: string, otherwiseMs: number): number {
+  const value = parameters.get(name);
+  if (value instanceof Duration) return value.ms;
+  return typeof value === 'number' ? value * 1000 : otherwiseMs;
+}
+
+export function flagParameter(parameters: Parameters, name: string): boolean {
+  return parameters.get(name) === true;
+}
+
+/** Text by name; values that are no text are left out. */
+export function textsParameter(parameters: Parameters, name: string): Record<string, string> {
+  const value = parameters.get(name) ?? null;
+  if (!isMap(value)) return {};
+  return Object.fromEntries([...value].flatMap(([key, item]) => (typeof item === 'string' ? [[key, item]] : [])));
+}

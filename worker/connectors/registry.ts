@@ -1,0 +1,42 @@
+import { CepError } from '../../shared/errors/error.ts';
+import { decodeValue, type StoredValue } from '../../shared/events/stored-value.ts';
+import type { Value } from '../../shared/events/value.ts';
+import { findConnector, findConnectorParameter } from '../../shared/language/connectors/table.ts';
+import type { ConnectorEnvironment, ConnectorSettings, ConnectorType, Sink } from './connector.ts';
+import { consoleConnector } from './console.ts';
+import { httpConnector } from './http.ts';
+
+/** The connector types of this build, by the language's name. */
+const connectorTypes: ReadonlyMap<string, ConnectorType> = new Map([consoleConnector, httpConnector].map((type) => [type.name, type]));
+
+/** Whether the build can send to connectors of a type. */
+export function canSend(type: string): boolean {
+  return connectorTypes.get(findConnector(type)?.name ?? '')?.openSink !== undefined;
+}
+
+/** Whether the build can read from connectors of a type. */
+export function canRead(_type: string): boolean {
+  return false;
+}
+
+/** A declaration with aliases of type and parameters resolved. `stored`: values as `encodeValue` gives them. */
+export function settingsOf(name: string, type: string, stored: readonly (readonly [string, unknown])[]): ConnectorSettings {
+  const descriptor = findConnector(type);
+  const parameters = stored.map(([key, value]): [string, Value] => {
+    const known = descriptor && findConnectorParameter(descriptor, key);
+    return [known?.name ?? key, decodeValue(value as StoredValue)];
+  });
+  return { name, type: descriptor?.name ?? type, parameters: new Map(parameters) };
+}
+
+/** @throws CepError `connector_error` */
+export function openSink(settings: ConnectorSettings, environment: ConnectorEnvironment): Sink {
+  const open = connectorTypes.get(settings.type)?.openSink;
+  if (open === undefined) {
+    const known = [...connectorTypes.keys()].join(', ');
+    throw new CepError('connector_error', `connector '${settings.name}': this build cannot send to connectors of type ${settings.type}`, {
+      hint: `it has ${known}`,
+    });
+  }
+  return open(settings, environment);
+}

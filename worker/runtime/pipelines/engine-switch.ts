@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import { CepError } from '../../../shared/errors/error.ts';
+import type { CheckpointResult, ReloadReport, RestoreResult } from '../service.ts';
+import type { CheckReply, ProgramSummary, SwitchReply } from '../threads/messages.ts';
+import type { Intake } from './intake.ts';
+import type { PipelineSaver } from './pipeline-saver.ts';
+import type { PipelineTally } from './pipeline-tally.ts';
+import type { PipelineCheckpoint, PipelineDefinition } from './runtime-storage.ts';
+
+export type ProgramReport = Omit<ReloadReport, 'warnings'>;
+
+export interface SwitchParts {
+  readonly pipelineId: string;
+  readonly intake: Intake;
+  readonly tally: PipelineTally;
+  readonly saver: PipelineSaver;
+  readonly definition: () => PipelineDefinition;
+  /** Changes the definition, in the storage too; both or neither with the checkpoint. */
+  readonly define: (change: Partial<PipelineDefinition>, checkpoint: PipelineCheckpoint) => Promise<void>;
+  /** Opens the connectors of a program. @throws CepError `connector_error`; then nothing has changed */
+  readonly connect: (summary: ProgramSummary) => void;
+}
+
+type Decision =
+  | { readonly change: Partial<PipelineDefinition>; readonly counts?: Readonly<Record<string, number>> }
+  | { readonly refusal?: CepError };
+
+/** Puts one engine in the place of another: a changed program, or the state of a checkpoint. Only one may be under way. */
+export class EngineSwitch {
+  readonly #parts: SwitchParts;
+
+  constructor(parts: SwitchParts) {
+    this.#parts = parts;
+  }
+
+  async checkpoint(): Promise<CheckpointResult> {
+    const { pipelineId, tally, intake, definition } = this.#parts;
+    const { eventsProcessed, eventsInvalid, eventsRefused, outputEventsEmitted } = tally.counts();
+    const counters = {
+      events_processed: eventsProcessed,
+      events_invalid: eventsInvalid,
+      events_refused: eventsRefused,
+      output_events_emitted: outputEventsEmitted,
+    };
+    const sourceHash = createHash('sha256').update(definition().program.source).digest('hex');
+    const call = { kind: 'document', pipelineId, sourceHash, createdAt: Date.now(), counters } as const;
+    const checkpointJson = await intake.call<string>((slot) => ({ ...call, slot }));
+    return { pipelineId, checkpointJson, eventsProcessed };
+  }
+
+  async restore(document: Uint8Array): Promise<RestoreResult> {
+    const { pipelineId, intake } = this.#parts;
+    const reply = await this.#switch(
+      () => intake.call<SwitchReply>((slot) => ({ kind: 'restore', slot, document })),
+      ({ counters }) => ({ change: {}, counts: counters }),
+    );
+    const { preserved, reset, changed, added, counters } = reply;
+    return { pipelineId, eventsRestored: counters['events_processed'] ?? 0, preserved, reset: [...reset, ...changed, ...added] };
+  }
+
+  /** The program has been checked. */
+  async reload(
+    program: NonNullable<CheckReply['program']>,
+    { dryRun, acceptReset }: { readonly dryRun: boolean; readonly acceptReset: boolean },
+  ): Promise<ProgramReport> {
+    const { intake, definition } = this.#parts;
+    const reply = await this.#switch(
+      () => intake.call<SwitchReply>((slot) => ({ kind: 'reload', slot, program: program.text })),
+      (given) => {
+        if (dryRun) return {};
+        if (!acceptReset && given.reset.length + given.changed.length > 0) return { refusal: wouldReset(reportOf(given, false)) };
+        return { change: { program: program.text, summary: given.summary, version: definition().version + 1, updatedAt: Date.now() } };
+      },
+    );
+    return reportOf(reply, !dryRun);
+  }
+
+  /**
+   * Makes another engine, and puts it in the place of the one that runs once that is on disk. While this is under way nothing is
+   * sent to either, so that all input before it is of the one, and all behind it of the other.
+   */
+  async #switch(make: () => Promise<SwitchReply>, decide: (reply: SwitchReply) => Decision): Promise<SwitchReply> {
+    const { intake } = this.#parts;
+    intake.pause();
+    try {
+      const sequence = intake.lastSent;
+      const reply = await make();
+      const decision = decide(reply);
+      if ('change' in decision) await this.#take(reply, sequence, decision);
+      else intake.settle(false);
+      if ('refusal' in decision && decision.refusal) throw decision.refusal;
+      return reply;
+    } finally {
+      intake.resume();
+    }
+  }
+
+  async #take(reply: SwitchReply, sequence: number, { change, counts }: Extract<Decision, { change: unknown }>): Promise<void> {
+    const { intake, tally, saver, define, connect, definition } = this.#parts;
+    const before = { summary: definition().summary, counts: tally.counts() };
+    try {
+      connect(reply.summary);
+      if (counts) tally.restore(counts);
+      await define(change, saver.checkpointOf(sequence, reply.state));
+    } catch (error) {
+      intake.settle(false);
+      tally.set(before.counts);
+      connect(before.summary);
+      throw error;
+    }
+    intake.settle(true);
+    intake.rebase({ sequence, state: reply.state });
+    saver.isSaved(sequence);
+    tally.stateBytes = reply.state.byteLength;
+  }
+}
+
+function reportOf({ added, removed, preserved, reset, changed }: SwitchReply, reloaded: boolean): ProgramReport {
+  return { reloaded, added, removed, preserved, reset, changed };
+}
+
+function wouldReset(report: ProgramReport): CepError {
+  const streams = [...report.reset, ...report.changed].join(', ');
+  return new CepError('state_would_reset', `these streams would lose state: ${streams}`, {
+    hint: 'repeat the request with accept_reset, or keep their operators as they are',
+    details: report,
+  });
+}

@@ -1,0 +1,106 @@
+import { decodeValue, type StoredValue } from '../../../shared/events/stored-value.ts';
+import type { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
+import type { InjectResult, Output } from '../service.ts';
+import type { RecordResult } from '../threads/messages.ts';
+import type { IdempotencyWindow } from './idempotency-window.ts';
+import type { Entry } from './intake.ts';
+import type { OutputRing } from './output-ring.ts';
+import { ANSWER_OUTPUTS_MAX } from './pipeline-inputs.ts';
+import type { PipelineTally } from './pipeline-tally.ts';
+import type { ProgramLog } from './program-log.ts';
+import { outputsOf, resultOf, unreadableBody } from './record-answer.ts';
+
+/** What an accepted request counts as: what the tenant's quota sees. */
+export interface Admission {
+  readonly events: number;
+  /** The engine found another number of events in the request. */
+  readonly correct: (difference: number) => void;
+}
+
+export interface ResultParts {
+  readonly ring: OutputRing;
+  readonly tally: PipelineTally;
+  readonly answers: IdempotencyWindow<InjectResult>;
+  readonly log: ProgramLog;
+  readonly sinks: PipelineSinks;
+}
+
+/** Takes what an engine made of an input to where it belongs: outputs to those who follow, deliveries to sinks, the answer to who waits for it. */
+export class ResultHandler {
+  readonly #pipelineId: string;
+  readonly #parts: ResultParts;
+  readonly #admissions = new Map<Entry, Admission>();
+
+  constructor(pipelineId: string, parts: ResultParts) {
+    this.#pipelineId = pipelineId;
+    this.#parts = parts;
+  }
+
+  /** The events of the entry are in flight until its result comes or `leave` is called. */
+  enter(entry: Entry, admission: Admission): void {
+    this.#parts.tally.eventsInFlight += admission.events;
+    this.#admissions.set(entry, admission);
+  }
+
+  leave(entry: Entry): Admission | undefined {
+    const admission = this.#admissions.get(entry);
+    this.#admissions.delete(entry);
+    this.#parts.tally.eventsInFlight -= admission?.events ?? 0;
+    return admission;
+  }
+
+  /** `streams`: of the program, by index. */
+  handle(entry: Entry, result: RecordResult, streams: readonly string[]): void {
+    const admission = this.leave(entry);
+    if (admission !== undefined && admission.events !== result.events) admission.correct(result.events - admission.events);
+    const { ring, log } = this.#parts;
+    const elapsedMs = performance.now() - entry.acceptedAt;
+    const outputs = outputsOf(result, { pipelineId: this.#pipelineId, streams, last: ring.last });
+    this.#count(entry, result, elapsedMs);
+    ring.skip(result.outputs.skipped);
+    for (const output of outputs) this.#output(output, elapsedMs);
+    this.#send(result);
+    if (result.log.length > 0) log.add(result.log);
+    this.#answer(entry, result, outputs);
+  }
+
+  #count(entry: Entry, result: RecordResult, elapsedMs: number): void {
+    const { tally } = this.#parts;
+    tally.eventsProcessed += result.processed;
+    tally.outputEventsEmitted += result.outputs.skipped + result.outputs.time.length;
+    for (const { code } of result.problems) {
+      if (code === 'invalid_event') tally.eventsInvalid++;
+      else tally.eventsRefused++;
+    }
+    if (entry.format !== null && result.processed > 0) tally.latency.add(elapsedMs * 1000, result.processed);
+  }
+
+  #output(output: Output, elapsedMs: number): void {
+    this.#parts.ring.push(output);
+    this.#parts.tally.output(output.stream, output.eventType, elapsedMs / 1000);
+  }
+
+  #send({ sequence, deliveries, deadLetters }: RecordResult): void {
+    if (deliveries.length + deadLetters.length === 0) return;
+    const { sinks } = this.#parts;
+    const record = `${this.#pipelineId}-${sequence.toString(36)}`;
+    for (const { mark, parameters, ...delivery } of deliveries) {
+      const decoded = new Map(parameters.map(([name, value]) => [name, decodeValue(value as StoredValue)]));
+      sinks.take({ ...delivery, id: `${record}-${mark}`, parameters: decoded });
+    }
+    for (const { mark, stream, type, time, fieldsJson, reason } of deadLetters) {
+      const event = { event_type: type, timestamp: time, data: JSON.parse(fieldsJson) as unknown };
+      sinks.takeDeadLetter({ id: `${record}-${mark}`, stream, event, error: reason });
+    }
+  }
+
+  #answer(entry: Entry, result: RecordResult, outputs: readonly Output[]): void {
+    if (result.unreadable !== null) {
+      entry.settle?.reject(unreadableBody(result.unreadable));
+      return;
+    }
+    const answer = resultOf(result, outputs, { wanted: entry.outputsMax === ANSWER_OUTPUTS_MAX });
+    if (entry.idempotencyKey !== null) this.#parts.answers.complete(entry.idempotencyKey, answer);
+    entry.settle?.resolve(answer);
+  }
+}
