@@ -141,4 +141,31 @@ describe('a variance', () => {
       { numRuns: 1000 },
     );
   });
+
+  test('of values that are no longer in the window does not show, however much larger they were', () => {
+    const sized = (from: number, to: number): fc.Arbitrary<number[]> =>
+      fc.array(
+        fc.tuple(fc.double({ min: -2, max: 2, noNaN: true }), fc.integer({ min: from, max: to })).map(([m, e]) => m * 2 ** e),
+        {
+          minLength: 2,
+          maxLength: 30,
+        },
+      );
+    fc.assert(
+      fc.property(sized(-40, 300), sized(-40, 0), (gone, left) => {
+        const kept = left.filter(inRange);
+        const all = [...gone.filter(inRange), ...kept];
+        const accumulator = aggregates.get('variance')?.createSliding?.([]);
+        all.forEach((value, at) => {
+          accumulator?.addOne(value, at, at);
+        });
+        all.slice(0, all.length - kept.length).forEach((value, at) => {
+          accumulator?.removeOne(value, at, at);
+        });
+        const expected = varianceOracle(kept);
+        expect(accumulator?.result({ lengthMs: 1 })).toEqual(Number.isFinite(expected) ? expected : null);
+      }),
+      { numRuns: 2000 },
+    );
+  });
 });

@@ -79,12 +79,14 @@ export class ExactSum {
     const back = sum - low;
     const lost = low - (sum - back) + (value - back);
     this.#low = sum;
-    if (lost !== 0) grow(this.#restOf().parts, lost);
+    if (lost !== 0) this.#addRest(lost, 0);
   }
 
   #addRest(a: number, b: number): void {
-    grow(this.#restOf().parts, a);
-    grow(this.#restOf().parts, b);
+    const { parts, huge } = this.#restOf();
+    grow(parts, a);
+    grow(parts, b);
+    if (huge.length === 0 && parts.every((part) => part === 0)) this.#rest = null;
   }
 
   #restOf(): Rest {
@@ -120,7 +122,12 @@ export class ExactSum {
     return this.#middle === 0 && this.#low === 0 && this.#rest === null;
   }
 
-  /** A double that is nearly the sum: what `upper` and `lower` leave out is below 2^-100 of the largest sum so far. */
+  /** Whether three doubles could not hold it all: then `upper` and `lower` tell nothing. */
+  get hasRest(): boolean {
+    return this.#rest !== null;
+  }
+
+  /** The double next to the two larger parts; `lower` is what it and the smallest part leave, rounded. */
   get upper(): number {
     return this.#high + this.#middle;
   }

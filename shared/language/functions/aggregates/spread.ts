@@ -125,6 +125,7 @@ const UNCERTAIN = 2 ** -97;
 
 /** `exactDeviation` with two doubles for each number. NaN when these do not decide which double is the nearest (Ziv, 1991). */
 function quickDeviation(n: number, sum: ExactSum, squares: ExactSum): number {
+  if (sum.hasRest || squares.hasRest) return Number.NaN;
   const [s, sLower, q, qLower] = [sum.upper, sum.lower, squares.upper, squares.lower];
   const nq = n * q;
   const ss = s * s;
