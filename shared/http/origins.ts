@@ -11,6 +11,10 @@ export class Origins {
     this.#allowed = new Set(allowed.map((origin) => origin.replace(/\/$/, '').toLowerCase()));
   }
 
+  get areNamed(): boolean {
+    return this.#allowed.size > 0;
+  }
+
   /** True for requests of no page, of the service's own pages, and of the named origins. */
   admits(headers: IncomingHttpHeaders): boolean {
     const { origin, host } = headers;
@@ -19,7 +23,7 @@ export class Origins {
 
   /** Headers by which a browser lets a page of a named origin read the answer; none for others. */
   headersFor({ origin }: IncomingHttpHeaders): Readonly<Record<string, string>> {
-    if (this.#allowed.size === 0) return {};
+    if (!this.areNamed) return {};
     if (origin === undefined || !this.#isNamed(origin)) return { vary: 'Origin' };
     return { vary: 'Origin', 'access-control-allow-origin': origin, 'access-control-expose-headers': exposedHeaders };
   }

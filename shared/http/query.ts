@@ -58,13 +58,24 @@ export function textParameter(doc: string): QueryParameter<string | undefined> {
   return { schema: Type.String(), doc, read: (text) => text };
 }
 
+export type QueryReader = (query: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+
 /**
- * Reads a query by its table.
- * @throws CepError of a parameter, `validation_error` for one that stands twice or is unknown.
+ * Reads queries by their table. What a query without parameters means is worked out once.
+ * The reader throws the CepError of a parameter, `validation_error` for one that stands twice or is unknown.
  */
-export function readQuery(table: QueryTable, query: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  for (const name of Object.keys(query)) if (!Object.hasOwn(table, name)) throw unknownParameter(name, Object.keys(table));
-  return Object.fromEntries(Object.entries(table).map(([name, { read }]) => [name, read(textOf(name, query[name]))]));
+export function queryReader(table: QueryTable): QueryReader {
+  const parameters = Object.entries(table);
+  const known = Object.keys(table);
+  const read: QueryReader = (query) => {
+    for (const name in query) if (!known.includes(name)) throw unknownParameter(name, known);
+    return Object.fromEntries(parameters.map(([name, parameter]) => [name, parameter.read(textOf(name, query[name]))]));
+  };
+  const defaults = Object.freeze(read({}));
+  return (query) => {
+    for (const _name in query) return read(query);
+    return defaults;
+  };
 }
 
 function textOf(name: string, value: unknown): string | undefined {

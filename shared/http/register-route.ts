@@ -5,7 +5,7 @@ import { CepError } from '../errors/error.ts';
 import { limits } from '../limits.ts';
 import { Answer } from './answer.ts';
 import type { Callers, HttpAppOptions } from './http-app.ts';
-import { readQuery, textParameter } from './query.ts';
+import { queryReader, textParameter } from './query.ts';
 import { callerOf, telemetryOf } from './request-guard.ts';
 import type { Call, Route } from './route.ts';
 
@@ -20,10 +20,10 @@ declare module 'fastify' {
 export function registerRoute<Caller>(app: FastifyInstance, route: Route<Caller>, options: HttpAppOptions<Caller>): void {
   const { method, path, access, body, bytes, isProbe, keyInQuery, webSocket, operation } = route;
   const answer = answering(route, options);
-  const table = keyInQuery ? { ...route.query, api_key: textParameter('The API key.') } : route.query;
+  const readQuery = queryReader(keyInQuery ? { ...route.query, api_key: textParameter('The API key.') } : route.query);
   const checkQuery = (request: FastifyRequest, done: (error?: Error) => void): void => {
     try {
-      request.queryValues = readQuery(table, request.query as Record<string, unknown>);
+      request.queryValues = readQuery(request.query as Record<string, unknown>);
       done();
     } catch (error) {
       done(error as Error);

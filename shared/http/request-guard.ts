@@ -42,7 +42,7 @@ export function guardRequests<Caller>(app: FastifyInstance, options: GuardOption
     try {
       request.startedAtMs = performance.now();
       reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
-      reply.headers(options.origins.headersFor(request.headers));
+      if (options.origins.areNamed) reply.headers(options.origins.headersFor(request.headers));
       if (request.method === 'OPTIONS') answerPreflight(options.origins, request, reply);
       else guard(request, options);
       if (!reply.sent) done();
