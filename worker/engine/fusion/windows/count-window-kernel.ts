@@ -35,7 +35,7 @@ export class CountWindowKernel extends WindowKernel {
 
   load(saved: Value): void {
     const [arrivals, held, touched] = saved as ValueArray;
-    this.arrivals = arrivals as number;
+    this.counted = arrivals as number;
     for (const [, content] of held as readonly (readonly [string, Value])[]) {
       this.loadContent(this.slotOf(this.keysOfContent(content)), content);
       this.empty--;

@@ -22,7 +22,7 @@ function followsTime({ aggregate }: AggregateOperatorPlan): boolean {
 function printRunning(plan: AggregateOperatorPlan, place: Place): PrintedWindow {
   const { module } = place;
   const names = kernelNames(plan, place);
-  const intake = new Intake(plan, { fields: new SlotFields(['count'], ['touched']), handsOn: true, objectsOf: names.objects }, place);
+  const intake = new Intake(plan, { fields: () => new SlotFields(['count'], ['touched']), handsOn: true, objectsOf: names.objects }, place);
   let canFail = intake.columns.canRefuse;
   const heard = (one: boolean): void => {
     canFail ||= one;

@@ -5,7 +5,7 @@ import type { Place } from '../place.ts';
 import { CountWindowKernel } from './count-window-kernel.ts';
 import { Intake } from './intake.ts';
 import { handToWindow, type KernelNames, kernelNames, type PrintedWindow, printHeader, printKey, printResult } from './print-window.ts';
-import { EVERY_ROW, FIRST_ROW, SlotFields } from './slot-fields.ts';
+import { type SlotField, SlotFields } from './slot-fields.ts';
 
 /** Tumbling windows of `size` events. */
 export function fuseCountWindow(plan: WindowOperatorPlan, size: number, place: Place): void {
@@ -15,8 +15,7 @@ export function fuseCountWindow(plan: WindowOperatorPlan, size: number, place: P
 function printCountWindow(plan: WindowOperatorPlan, size: number, place: Place): PrintedWindow {
   const { module } = place;
   const names = kernelNames(plan, place);
-  const fields = new SlotFields(EVERY_ROW, [...FIRST_ROW, 'touched']);
-  const intake = new Intake(plan, { fields, handsOn: false, objectsOf: names.objects }, place);
+  const intake = new Intake(plan, { fields: fieldsOfCount, handsOn: false, objectsOf: names.objects }, place);
   let canFail = intake.columns.canRefuse;
   const heard = (one: boolean): void => {
     canFail ||= one;
@@ -33,6 +32,14 @@ function printCountWindow(plan: WindowOperatorPlan, size: number, place: Place):
   const create = (_: WindowOperatorPlan, next: Next, environment: OperatorEnvironment): CountWindowKernel =>
     new CountWindowKernel(intake, next, environment);
   return { intake, take, links: [take, close], create, canFail, mayBeLate: false, waits: intake.expireMs !== null };
+}
+
+/** Where rows bring numbers of their own, that of the last is what it is caused by. */
+function fieldsOfCount({ isCounting, expireMs }: Pick<Intake, 'isCounting' | 'expireMs'>): SlotFields {
+  const touched: readonly SlotField[] = expireMs === null ? [] : ['touched'];
+  const hot: readonly SlotField[] = ['count', 'time', 'lastCause', 'minTime', 'maxTime', ...touched];
+  if (isCounting) return new SlotFields([...hot, 'lastOrder'], ['firstOrder', 'firstCause']);
+  return new SlotFields(hot, ['firstCause'], { lastOrder: 'lastCause', firstOrder: 'firstCause' });
 }
 
 function resultOfCount({ kernel }: KernelNames): Pick<Parameters<typeof printResult>[0], 'frame' | 'release'> {

@@ -4,8 +4,17 @@ import type { Body } from '../module-text.ts';
 import type { Place } from '../place.ts';
 import { CannotFuse } from '../typed.ts';
 import { Intake } from './intake.ts';
-import { handToWindow, type KernelNames, kernelNames, type PrintedWindow, printHeader, printKey, printResult } from './print-window.ts';
-import { EVERY_ROW, FIRST_ROW, SlotFields } from './slot-fields.ts';
+import {
+  handToWindow,
+  type KernelNames,
+  kernelNames,
+  type PrintedWindow,
+  printField,
+  printHeader,
+  printKey,
+  printResult,
+} from './print-window.ts';
+import { type SlotField, SlotFields } from './slot-fields.ts';
 import { TimeWindowKernel, type TimeWindowPlan } from './time-window-kernel.ts';
 
 /** Tumbling time windows. */
@@ -17,8 +26,7 @@ export function fuseTimeWindow(plan: WindowOperatorPlan, window: TimeWindowPlan,
 function printTimeWindow(plan: WindowOperatorPlan, window: TimeWindowPlan, place: Place): PrintedWindow {
   const { module } = place;
   const names = kernelNames(plan, place);
-  const fields = new SlotFields([...EVERY_ROW, 'start', 'end'], [...FIRST_ROW, 'touched', 'next', 'owner', 'origin']);
-  const intake = new Intake(plan, { fields, handsOn: false, objectsOf: names.objects }, place);
+  const intake = new Intake(plan, { fields: fieldsOfTime, handsOn: false, objectsOf: names.objects }, place);
   const slot = module.names.mint('a');
   const close = module.function(
     () => [slot],
@@ -31,6 +39,14 @@ function printTimeWindow(plan: WindowOperatorPlan, window: TimeWindowPlan, place
   const create = (_: WindowOperatorPlan, next: Next, environment: OperatorEnvironment): TimeWindowKernel =>
     new TimeWindowKernel(intake, window, next, environment);
   return { intake, take, links: [take, close], create, canFail: intake.columns.canRefuse, mayBeLate: true, waits: true };
+}
+
+/** Nothing asks for the times of the events, and nothing for the number of the last one. */
+function fieldsOfTime({ expireMs }: Pick<Intake, 'expireMs'>): SlotFields {
+  const touched: readonly SlotField[] = expireMs === null ? [] : ['touched'];
+  const cold: readonly SlotField[] = ['firstOrder', 'firstCause', 'next', 'owner', 'origin'];
+  const same = { lastOrder: 'firstOrder', time: 'start', minTime: 'start', maxTime: 'start' } as const;
+  return new SlotFields(['count', 'start', 'end', 'lastCause', ...touched], cold, same);
 }
 
 /** The result has the last moment of the window as its time. */
@@ -52,7 +68,7 @@ function resultOfTime(
 function printTake(intake: Intake, names: KernelNames, body: Body): void {
   const { kernel, slots } = names;
   const found = printKey(intake, names, body);
-  const at = (field: 'start' | 'end'): string => `${found.numbers}[${found.base}+${intake.fields.at(field)}]`;
+  const at = (field: 'start' | 'end'): string => printField(intake, field, found);
   const { slot, time } = found;
   const isCurrent = `${found.numbers}[${found.base}]>0&&${time}>=${at('start')}&&${time}<${at('end')}`;
   body.add(`if(!(${isCurrent})){${slot}=${kernel}.windowAt(${slot},${time});if(${slot}<0)return true;}`);

@@ -37,7 +37,7 @@ interface RowPart {
 
 /** What an operator that aggregates keeps, and what it wants to know of a row. */
 export interface IntakeNeeds {
-  readonly fields: SlotFields;
+  readonly fields: (intake: Pick<Intake, 'isCounting' | 'expireMs'>) => SlotFields;
   /** The row itself goes on: with its causes and attributes. Else what it was first and last caused by is enough. */
   readonly handsOn: boolean;
   /** Constants of the module for the accumulators of an aggregate call. */
@@ -62,6 +62,8 @@ export class Intake {
   readonly keys: readonly KeyPart[];
   readonly columns: AggregateColumns;
   readonly fields: SlotFields;
+  /** Rows are counted as they come: the arrival numbers that they have may repeat themselves or go back. */
+  readonly isCounting: boolean;
   /** Doubles of a slot. */
   readonly width: number;
   /** A key without events for longer than this loses its state; null = never. */
@@ -77,8 +79,10 @@ export class Intake {
     const origins = [...originsOf(inputsOf(stream.source)).keys()];
     const areEvents = stream.source.kind === 'events' && origins.every((origin) => origin.startsWith('event:'));
     this.#plan = plan;
-    this.fields = fields;
+    const isOwnCause = areEvents && columns.causes === `[${columns.order}]`;
+    this.isCounting = !isOwnCause || inputsOf(stream.source).length > 1;
     this.expireMs = expireMs;
+    this.fields = fields(this);
     this.time = module.names.mint('t');
     this.order = module.names.mint('o');
     const isOneType = areEvents && origins.length === 1 && columns.type.startsWith('k');
@@ -90,7 +94,6 @@ export class Intake {
           (from) => from.type,
           ({ type }) => type,
         );
-    const isOwnCause = areEvents && columns.causes === `[${columns.order}]`;
     const isBare = areEvents && columns.attributes === 'null';
     this.causes = isOwnCause
       ? `[${this.order}]`
@@ -113,11 +116,11 @@ export class Intake {
     this.firstCause = isCaused ? this.#part(module, (from) => `firstCauseOf(${from.causes},${from.order})`, firstCause) : this.order;
     this.lastCause = isCaused ? this.#part(module, (from) => `lastCauseOf(${from.causes},${from.order})`, lastCause) : this.order;
     this.keys = keyParts(keys, place);
-    this.columns = new AggregateColumns(plan.aggregate, fields.hot, { module, readable: columns }, (call, position) => ({
+    this.columns = new AggregateColumns(plan.aggregate, this.fields.hotWidth, { module, readable: columns }, (call, position) => ({
       objects: objectsOf(position),
       create: module.constant(creatorOf(call)),
     }));
-    this.width = fields.close(this.columns.width);
+    this.width = this.columns.width;
   }
 
   #part({ names }: Place['module'], argument: RowPart['argument'], read: RowPart['read']): string {

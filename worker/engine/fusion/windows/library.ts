@@ -21,7 +21,8 @@ export const windowLibrary = {
 
 /** Properties of kernels of windows that generated code reads, assigns or calls. */
 export const windowProperties = [
-  'arrivals',
+  'counted',
+  'cold',
   'slots',
   'numbers',
   'table',

@@ -84,8 +84,8 @@ function guardedCall(call: string, plan: OperatorPlan, { module, index, columns 
 
 /** The head of a function that takes a row: counts it, and finds the slot of its key (`begin` allots one). */
 export function printKey(intake: Intake, { kernel, slots, table }: KernelNames, body: Body): TakingNames {
-  const order = body.bind(`${kernel}.arrivals+1`);
-  body.add(`${kernel}.arrivals=${order};`);
+  const order = intake.isCounting ? body.bind(`${kernel}.counted+1`) : intake.order;
+  if (intake.isCounting) body.add(`${kernel}.counted=${order};`);
   const slot = body.temporary();
   body.add(printFind(intake, slot, kernel, table, body));
   if (intake.expireMs !== null) body.add(`${kernel}.touch(${slot},${intake.time});`);
@@ -106,19 +106,35 @@ function printFind({ keys }: Intake, slot: string, kernel: string, table: string
   return text + begin;
 }
 
+/** A field of the slot whose numbers begin at `base`. */
+export function printField(
+  { fields }: Intake,
+  field: SlotField,
+  { slots, numbers, base, slot }: Pick<TakingNames, 'slots' | 'numbers' | 'base' | 'slot'>,
+): string {
+  const at = fields.at(field);
+  if (at >= 0) return `${numbers}[${base}+${at}]`;
+  return `${slots}.cold[${slot}*${fields.coldWidth}+${-1 - at}]`;
+}
+
 /** What every window keeps of the rows it takes; `begun` is what the first one does besides. */
 export function printHeader(
   intake: Intake,
-  { numbers, base, time, order, slot }: TakingNames,
+  { slots, numbers, base, time, order, slot }: TakingNames,
   { types }: KernelNames,
   body: Body,
   begun: string,
 ): void {
-  const at = (field: SlotField): string => `${numbers}[${base}+${intake.fields.at(field)}]`;
-  const first = `${at('firstOrder')}=${order};${at('firstCause')}=${intake.firstCause};${at('minTime')}=${time};${at('maxTime')}=${time};`;
-  const later = `if(${time}<${at('minTime')})${at('minTime')}=${time};if(${time}>${at('maxTime')})${at('maxTime')}=${time};`;
-  body.add(`if(${numbers}[${base}]===0){${first}${begun}}else{${later}}`);
-  body.add(`${at('lastOrder')}=${order};${at('time')}=${time};${at('lastCause')}=${intake.lastCause};`);
+  const { fields } = intake;
+  const at = (field: SlotField): string => printField(intake, field, { slots, numbers, base, slot });
+  const [minTime, maxTime] = [at('minTime'), at('maxTime')];
+  const bounds = fields.has('minTime') ? `${minTime}=${time};${maxTime}=${time};` : '';
+  const later = fields.has('minTime') ? `else{if(${time}<${minTime})${minTime}=${time};if(${time}>${maxTime})${maxTime}=${time};}` : '';
+  const ordered = fields.has('firstOrder') ? `${at('firstOrder')}=${order};` : '';
+  body.add(`if(${numbers}[${base}]===0){${ordered}${at('firstCause')}=${intake.firstCause};${bounds}${begun}}${later}`);
+  if (fields.has('lastOrder')) body.add(`${at('lastOrder')}=${order};`);
+  if (fields.has('time')) body.add(`${at('time')}=${time};`);
+  body.add(`${at('lastCause')}=${intake.lastCause};`);
   if (intake.typeName === null) body.add(`${types}[${slot}]=${intake.type};`);
 }
 
@@ -150,13 +166,11 @@ export function printResult(print: ResultPrint, place: Place): void {
   const { body, module } = place;
   const numbers = body.bind(`${names.slots}.numbers`);
   const base = body.bind(`${slot}*${intake.width}`);
-  const { time, ...bounds } = print.frame((field) => body.bind(`${numbers}[${base}+${intake.fields.at(field)}]`));
+  const at = (field: SlotField): string => body.bind(printField(intake, field, { ...names, slot, numbers, base }));
+  const { time, ...bounds } = print.frame(at);
   const frame = { time: body.bind(time), ...bounds };
   const order = body.bind(`${names.kernel}.order()`);
-  const [first, last] = [
-    body.bind(`${numbers}[${base}+${intake.fields.at('firstCause')}]`),
-    body.bind(`${numbers}[${base}+${intake.fields.at('lastCause')}]`),
-  ];
+  const [first, last] = [at('firstCause'), at('lastCause')];
   const type = intake.typeName === null ? body.bind(`${names.types}[${slot}]`) : intake.type;
   const keys = keyColumns(
     intake.keys,

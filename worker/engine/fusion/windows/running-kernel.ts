@@ -25,7 +25,7 @@ export class RunningKernel extends WindowKernel {
   /** Without numbers of events: those that `count()` gives are what matters. */
   load(saved: Value): void {
     const [arrivals, states, , touched] = saved as ValueArray;
-    this.arrivals = arrivals as number;
+    this.counted = arrivals as number;
     for (const [key, calls] of states as readonly (readonly [string, Value])[]) {
       const slot = this.slotOfText(key);
       this.put(slot, 'count', 1);

@@ -22,34 +22,39 @@ export type SlotField =
   /** Where the key's windows are aligned; NaN = not known. */
   | 'origin';
 
-/** Where the fields stand among the numbers of a slot: those that every row reads first, then the aggregates, then the others. */
+/**
+ * Where the fields of a slot stand: hot ones, which every row reads, before the aggregates among the numbers of the slot; cold
+ * ones in an array of their own, so that less memory is walked through.
+ */
 export class SlotFields {
-  readonly #positions = new Map<SlotField, number>();
+  readonly #hot: readonly SlotField[];
   readonly #cold: readonly SlotField[];
-  /** How many stand before the aggregates. */
-  readonly hot: number;
+  readonly #same: Partial<Record<SlotField, SlotField>>;
 
-  /** `hot` begins with `count`. */
-  constructor(hot: readonly SlotField[], cold: readonly SlotField[]) {
-    hot.forEach((field, at) => void this.#positions.set(field, at));
-    this.hot = hot.length;
+  /** `hot` begins with `count`. `same`: fields that are not kept, as another says the same or nothing asks for them. */
+  constructor(hot: readonly SlotField[], cold: readonly SlotField[], same: Partial<Record<SlotField, SlotField>> = {}) {
+    this.#hot = hot;
     this.#cold = cold;
+    this.#same = same;
   }
 
-  /** Puts the others behind the aggregates, which end at `from`. Gives the number of doubles in all. */
-  close(from: number): number {
-    this.#cold.forEach((field, at) => void this.#positions.set(field, from + at));
-    return from + this.#cold.length;
+  /** How many stand before the aggregates. */
+  get hotWidth(): number {
+    return this.#hot.length;
   }
 
-  at(field: SlotField): number {
-    return this.#positions.get(field) as number;
+  get coldWidth(): number {
+    return this.#cold.length;
   }
 
   has(field: SlotField): boolean {
-    return this.#positions.has(field);
+    return this.#hot.includes(field) || this.#cold.includes(field);
+  }
+
+  /** The place of a field, or of the one that says the same: among the hot ones, or (negative, from -1 on) among the cold. */
+  at(field: SlotField): number {
+    const kept = this.#same[field] ?? field;
+    const hot = this.#hot.indexOf(kept);
+    return hot >= 0 ? hot : -1 - this.#cold.indexOf(kept);
   }
 }
-
-export const EVERY_ROW: readonly SlotField[] = ['count', 'lastOrder', 'time', 'lastCause', 'minTime', 'maxTime'];
-export const FIRST_ROW: readonly SlotField[] = ['firstOrder', 'firstCause'];

@@ -16,16 +16,21 @@ const LARGEST = 2 ** 400;
  */
 export class Slots {
   readonly width: number;
+  /** Of what is seldom read. */
+  readonly coldWidth: number;
   /** Another array after `allot`. */
   numbers: Float64Array;
+  cold: Float64Array;
   readonly #free: number[] = [];
   #size = 0;
   /** What three doubles could not hold, by the position of the sum. Null while there is nothing. */
   #spilled: Map<number, ExactSum> | null = null;
 
-  constructor(width: number) {
+  constructor(width: number, coldWidth: number) {
     this.width = width;
+    this.coldWidth = coldWidth;
     this.numbers = new Float64Array(8 * width);
+    this.cold = new Float64Array(8 * coldWidth);
   }
 
   /** A slot whose numbers may be anything. */
@@ -47,21 +52,31 @@ export class Slots {
   }
 
   #grow(): void {
-    const more = new Float64Array(this.numbers.length * 2);
-    more.set(this.numbers);
-    this.numbers = more;
+    this.numbers = twice(this.numbers);
+    this.cold = twice(this.cold);
   }
 
   /** The same numbers, which no longer change. */
   copy(): Slots {
-    const copy = new Slots(this.width);
+    const copy = new Slots(this.width, this.coldWidth);
     copy.numbers = this.numbers.slice(0, this.#size * this.width);
+    copy.cold = this.cold.slice(0, this.#size * this.coldWidth);
     copy.#size = this.#size;
     for (const [at, rest] of this.#spilled ?? []) {
       copy.#spilled ??= new Map();
       copy.#spilled.set(at, new ExactSum(...rest.save()));
     }
     return copy;
+  }
+
+  /** A field of a slot, by its place. */
+  get(slot: number, at: number): number {
+    return (at >= 0 ? this.numbers[slot * this.width + at] : this.cold[slot * this.coldWidth - 1 - at]) as number;
+  }
+
+  set(slot: number, at: number, value: number): void {
+    if (at >= 0) this.numbers[slot * this.width + at] = value;
+    else this.cold[slot * this.coldWidth - 1 - at] = value;
   }
 
   /** Empties the exact sum at `at`. */
@@ -167,4 +182,10 @@ export class Slots {
   #variance(n: number, sum: number, squares: number): number {
     return Math.max(0, scaledDeviation(n, this.exact(sum), this.exact(squares)) / n / (n - 1));
   }
+}
+
+function twice(numbers: Float64Array): Float64Array {
+  const more = new Float64Array(numbers.length * 2);
+  more.set(numbers);
+  return more;
 }

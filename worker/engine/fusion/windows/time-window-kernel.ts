@@ -199,7 +199,7 @@ export class TimeWindowKernel extends WindowKernel {
     const [arrivals, open, origins, touched] = saved as ValueArray;
     const slots = (open as readonly ValueArray[]).map((window) => this.#loadWindow(window));
     for (const slot of slotsByOrder(slots, (one) => this.at(one, 'firstOrder'))) this.opened(slot);
-    this.arrivals = arrivals as number;
+    this.counted = arrivals as number;
     for (const [text, origin] of origins as ValueMap) this.put(this.slotOfText(text), 'origin', origin as number);
     this.loadTouched(touched as Value);
   }

@@ -33,8 +33,8 @@ const EMPTY_MIN = 1024;
  */
 export abstract class WindowKernel implements Operator, Kernel {
   due = Infinity;
-  /** Rows that came so far. */
-  arrivals = 0;
+  /** Rows that came so far, where they are counted here. */
+  counted = 0;
   /** Keys that hold nothing at present. */
   empty = 0;
   readonly slots: Slots;
@@ -59,7 +59,7 @@ export abstract class WindowKernel implements Operator, Kernel {
     this.intake = intake;
     this.#next = next;
     this.environment = environment;
-    this.slots = new Slots(intake.width);
+    this.slots = new Slots(intake.width, intake.fields.coldWidth);
     this.table = new KeyTable(intake.keys.length);
     this.keys = intake.keys.map(() => []);
     this.objects = intake.columns.objects.map(() => []);
@@ -106,6 +106,11 @@ export abstract class WindowKernel implements Operator, Kernel {
 
   deadline(): number {
     return this.due;
+  }
+
+  /** Arrival number of the newest row. */
+  get arrivals(): number {
+    return this.intake.isCounting ? this.counted : this.environment.order();
   }
 
   /** `order` of a result. */
@@ -172,16 +177,14 @@ export abstract class WindowKernel implements Operator, Kernel {
 
   /** Where keys expire: an event of the key at this time. What the key holds may have ended before it. */
   touch(slot: number, time: number): void {
-    const { numbers, width } = this.slots;
-    const at = slot * width + this.#touchedAt;
-    const last = numbers[at] as number;
+    const last = this.slots.get(slot, this.#touchedAt);
     if (last === -Infinity) {
-      numbers[at] = time;
+      this.slots.set(slot, this.#touchedAt, time);
       this.#expireLater(slot, time);
       return;
     }
     if (this.isGone(slot, time)) this.drop(slot);
-    if (time > last) numbers[at] = time;
+    if (time > last) this.slots.set(slot, this.#touchedAt, time);
   }
 
   #expireLater(slot: number, last: number): void {
@@ -239,11 +242,11 @@ export abstract class WindowKernel implements Operator, Kernel {
   }
 
   protected at(slot: number, field: SlotField, { slots }: Pick<WindowStore, 'slots'> = this): number {
-    return slots.numbers[slot * slots.width + this.intake.fields.at(field)] as number;
+    return slots.get(slot, this.intake.fields.at(field));
   }
 
   protected put(slot: number, field: SlotField, value: number): void {
-    this.slots.numbers[slot * this.slots.width + this.intake.fields.at(field)] = value;
+    this.slots.set(slot, this.intake.fields.at(field), value);
   }
 
   /** Slots that hold events. */
@@ -312,7 +315,8 @@ export abstract class WindowKernel implements Operator, Kernel {
     const row = loadRow(last as Value);
     this.types[slot] = row.type;
     const fields = { count, lastOrder, time: row.time, lastCause: lastCause(row), minTime, maxTime, firstOrder, firstCause: first };
-    for (const [field, value] of Object.entries(fields)) this.put(slot, field as SlotField, value as number);
+    for (const [field, value] of Object.entries(fields))
+      if (this.intake.fields.has(field as SlotField)) this.put(slot, field as SlotField, value as number);
     this.loadCalls(slot, calls as Value);
   }
 
