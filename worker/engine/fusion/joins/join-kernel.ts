@@ -84,8 +84,9 @@ export class JoinKernel implements Source, Kernel {
     });
   }
 
-  /** Three functions for each side, as in `LinkedSide`. */
+  /** Three functions for each side, as in `LinkedSide`; then one that tells the clocks of the stream's deadline. */
   link(...functions: readonly unknown[]): void {
+    this.waiting.watch = functions.at(-1) as () => void;
     this.#linked = this.#plan.sides.map((_, side) => {
       const [arrive, create, toRow] = functions.slice(3 * side) as [LinkedSide['arrive'], LinkedSide['create'], LinkedSide['toRow']];
       return { arrive, create, toRow };

@@ -60,6 +60,12 @@ export function printJoin(plan: JoinSourcePlan, fusion: StreamFusion): PrintedJo
   const classes = sides.map((side) => printClass(side, fusion));
   const arrivals = sides.map((_, slot) => printArrive(slot, classes[slot] as string, place));
   const links = sides.flatMap((side, slot) => [arrivals[slot] as string, ...printMakers(side, classes[slot] as string, fusion)]);
+  links.push(
+    module.function(
+      () => [],
+      (body) => body.add(`${fusion.node}.schedule();`),
+    ),
+  );
   const waits = sides.map((_, slot) => (isOuter(plan, slot) ? printWait(slot, classes[slot] as string, place) : ''));
   const form = { sides: sides.map((side) => side.form(columns.isWhole)), keyAs: keyRepresentation(plan) };
   const create = (_plan: JoinSourcePlan, options: SourceOptions): JoinKernel => new JoinKernel(plan, options, form);
@@ -159,7 +165,7 @@ function printArrive(slot: number, className: string, place: JoinPlace): string 
       const conditions = printOwnConditions(slot, place, body);
       body.add(conditions === '' ? meeting : `if(${conditions}){${meeting}}`);
       printHold({ slot, key, held, made, side, plan, waiting, body });
-      if (plan.withinMs !== null) fusion.watch(waiting, body);
+      if (plan.join !== 'inner') fusion.watch(waiting, body);
     },
   );
 }

@@ -53,10 +53,10 @@ export class WaitingRows {
   #held = 0;
   #tidyAt = TIDY_MIN;
   #endings: DeadlineQueue<Ending> | null;
-  /** The watermark has not come here; Infinity = it is not watched. */
-  #horizon = Infinity;
-  /** What is later than this waits still, as long as the watermark has not come to the horizon. */
+  /** What is later than this waits still, as long as the watermark has not come to the horizon. Infinity = there is none. */
   #aliveFrom = Infinity;
+  /** What is earlier than this is over. */
+  #overUntil = -Infinity;
 
   constructor(options: WaitingOptions) {
     this.#options = options;
@@ -68,9 +68,9 @@ export class WaitingRows {
   }
 
   /** The first watermark at which `advance` has something to do. */
-  get due(): number {
-    return this.#options.ended === null ? this.#horizon : (this.#endings as DeadlineQueue<Ending>).next();
-  }
+  due = Infinity;
+  /** Told when a horizon is set, which no caller expects. */
+  watch: () => void = () => undefined;
 
   /** Takes up a row that stands in its place already. `isNew`: not in the place of another one. */
   hold(key: JoinKey, side: number, waiting: Waiting, isNew: boolean): void {
@@ -93,14 +93,16 @@ export class WaitingRows {
   #waitsAt(time: number): boolean {
     if (this.#options.ended !== null) return true;
     const watermark = this.#options.watermark();
-    if (this.#horizon === Infinity && this.#keepsMs > HORIZON_PARTS) this.#look(watermark + this.#keepsMs / HORIZON_PARTS);
+    if (this.due === Infinity) this.#look(watermark);
     return watermark <= plus(time, this.#keepsMs);
   }
 
   /** The join wants to be told when the watermark comes to a horizon: before that it need not ask who is over. */
-  #look(horizon: number): void {
-    this.#horizon = horizon;
-    this.#aliveFrom = horizon - this.#keepsMs + 2;
+  #look(watermark: number): void {
+    this.due = watermark + Math.max(this.#keepsMs / HORIZON_PARTS, 1);
+    this.#aliveFrom = this.due - this.#keepsMs + 2;
+    this.#overUntil = watermark - this.#keepsMs - 2;
+    this.watch();
   }
 
   /** The oldest row of a full list, to be written over; null when one more has room. */
@@ -108,11 +110,9 @@ export class WaitingRows {
     return list.length < this.#newest ? null : (list.shift() as Waiting);
   }
 
-  /** The list without those at its head that are over. */
+  /** The list without those at its head that are known to be over. */
   trimmed(key: JoinKey, list: Waiting[]): Waiting[] {
-    if (list.length === 0 || this.#options.ended !== null) return list;
-    const watermark = this.#options.watermark();
-    while (list.length > 0 && this.#isOver(list[0] as Waiting, watermark)) this.#leave(key, list.shift() as Waiting);
+    while (list.length > 0 && (list[0] as Waiting).time < this.#overUntil) this.#leave(key, list.shift() as Waiting);
     return list;
   }
 
@@ -176,17 +176,19 @@ export class WaitingRows {
 
   /** Ends what is due. */
   advance(watermark: number): void {
-    if (watermark >= this.#horizon) {
-      this.#horizon = Infinity;
+    if (this.#options.ended !== null) {
+      this.#endDue(watermark);
+    } else if (watermark >= this.due) {
+      this.due = Infinity;
       this.#aliveFrom = Infinity;
     }
-    this.#endDue(watermark);
   }
 
   #endDue(watermark: number): void {
     const endings = this.#endings;
     if (endings === null) return;
     for (let ending = endings.popDue(watermark); ending; ending = endings.popDue(watermark)) {
+      if (this.#options.ended !== null) this.due = endings.next();
       if (!isWaiting(ending)) continue;
       this.#remove(ending.key, ending.side, ending.waiting);
       this.#options.ended?.(ending.side, ending.waiting);
@@ -210,7 +212,11 @@ export class WaitingRows {
     if (this.#options.ended === null) this.#endDue(this.#options.watermark());
     if (endings.size > 2 * this.#held + TIDY_MIN) endings.retain(isWaiting);
     this.#keepBudget(endings);
-    if (this.#options.ended !== null || this.#held > 0.75 * this.#options.limit) return;
+    if (this.#options.ended !== null) this.due = endings.next();
+    else if (this.#held <= 0.75 * this.#options.limit) this.#forgetEndings();
+  }
+
+  #forgetEndings(): void {
     this.#endings = null;
     this.#tidyAt = this.#options.limit;
   }
