@@ -32,6 +32,11 @@ export interface Operator {
    * called, once. What happens in between does not show, and nothing changes what it gave. Absent = `save` is cheap.
    */
   capture?(): () => Value;
+  /**
+   * Tells its saved state from that of another operator which may stand for the same plan; one cannot load the other's. Absent
+   * = there is but one.
+   */
+  readonly stateForm?: string;
   /** Where it holds rows back for answers from outside; operators behind it see no time beyond. Absent = it never does. */
   readonly gates?: readonly Gate[];
   /** The windows that are open, for explanations. Absent = it has none. */

@@ -84,12 +84,12 @@ export class Chain implements Next {
 
   /** Fingerprint and state of each operator; the state of one that keeps none is null. */
   save(): Value {
-    return this.#links.map(({ plan, operator }) => [plan.fingerprint, operator.save()]);
+    return this.#links.map((link) => [fingerprintOf(link), link.operator.save()]);
   }
 
   /** `save` as it is now, to be encoded later. */
   capture(): () => StoredValue {
-    const states = this.#links.map(({ plan, operator }) => [plan.fingerprint, captureState(operator)] as const);
+    const states = this.#links.map((link) => [fingerprintOf(link), captureState(link.operator)] as const);
     return () => states.map(([fingerprint, state]) => [fingerprint, state()]);
   }
 
@@ -97,15 +97,25 @@ export class Chain implements Next {
   load(saved: Value): number {
     const waiting = [...(saved as ValueArray)] as (readonly [string, Value])[];
     let kept = 0;
-    for (const { plan, operator } of this.#links) {
-      const at = waiting.findIndex(([fingerprint]) => fingerprint === plan.fingerprint);
+    for (const link of this.#links) {
+      const at = waiting.findIndex(([fingerprint]) => fingerprint === fingerprintOf(link));
       const [found] = at < 0 ? [] : waiting.splice(at, 1);
       if (found === undefined || found[1] === null) continue;
-      operator.load(found[1]);
+      link.operator.load(found[1]);
       kept++;
     }
     return kept;
   }
+
+  /** What the state of each operator is kept under, in written order. */
+  get fingerprints(): readonly string[] {
+    return this.#links.map(fingerprintOf);
+  }
+}
+
+/** What the state of an operator is kept under: what it means, and the form in which it keeps it. */
+function fingerprintOf({ plan, operator }: Link): string {
+  return operator.stateForm === undefined ? plan.fingerprint : `${plan.fingerprint}:${operator.stateForm}`;
 }
 
 /** The operator's state as it is now, to be encoded later. */

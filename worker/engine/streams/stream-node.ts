@@ -204,9 +204,9 @@ export class StreamNode implements FusedNode {
   }
 
   #isSameChain(fingerprints: readonly string[]): boolean {
-    const { operators } = this.plan;
+    const own = this.#chain.fingerprints;
     return (
-      fingerprints.length === operators.length && operators.every((operator, position) => operator.fingerprint === fingerprints[position])
+      fingerprints.length === own.length && own.every((fingerprint, position) => fingerprint === fingerprints[position])
     );
   }
 }

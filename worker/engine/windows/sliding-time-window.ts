@@ -30,6 +30,7 @@ interface Closing {
  * Only windows without interim results and row patterns, and with aggregates that take every value (`slidesOverTime`).
  */
 export class SlidingTimeWindow implements Operator {
+  readonly stateForm = 'ring';
   readonly #plan: TimeWindowPlan;
   readonly #environment: OperatorEnvironment;
   readonly #next: Next;
@@ -214,7 +215,7 @@ export class SlidingTimeWindow implements Operator {
     const [arrivals, rings, origins, expiry] = saved as ValueArray;
     this.#arrivals = arrivals as number;
     for (const [key, origin] of origins as ReadonlyMap<string, number>) this.#origins.set(key, origin);
-    for (const one of rings as ValueArray) if (isRing(one)) this.#loadRing(one as ValueArray);
+    for (const one of rings as ValueArray) this.#loadRing(one as ValueArray);
     this.#expiry.load(expiry as Value);
   }
 
@@ -224,14 +225,6 @@ export class SlidingTimeWindow implements Operator {
     this.#rings.set(ring.key, ring);
     this.#await(ring, ring.start);
   }
-}
-
-/**
- * Whether it was a ring that was saved. Of an operator of the same meaning, whose fields were declared otherwise, `TimeWindow` may
- * have saved its windows: of those nothing can be told here.
- */
-export function isRing(saved: Value): boolean {
-  return (saved as ValueArray).length === 4;
 }
 
 const SCALARS = new Set(['int', 'float', 'str', 'bool', 'timestamp', 'duration']);

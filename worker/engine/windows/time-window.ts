@@ -9,7 +9,6 @@ import { plus, wholeSteps } from '../time/instants.ts';
 import type { WindowView } from '../trace/views.ts';
 import type { Sample } from './aggregation.ts';
 import { EarlyResults } from './early-results.ts';
-import { isRing } from './sliding-time-window.ts';
 import { type WindowContent, WindowContents } from './window-content.ts';
 
 type TimeWindowPlan = Extract<WindowPlan, { kind: 'time' }>;
@@ -180,7 +179,7 @@ export class TimeWindow implements Operator {
   load(saved: Value): void {
     const [arrivals, open, origins, expiry] = saved as ValueArray;
     this.#arrivals = arrivals as number;
-    for (const one of open as ValueArray) if (!isRing(one)) this.#loadWindow(one as ValueArray);
+    for (const one of open as ValueArray) this.#loadWindow(one as ValueArray);
     for (const [key, origin] of origins as ReadonlyMap<string, number>) this.#origins.set(key, origin);
     this.#expiry.load(expiry as Value);
   }
