@@ -71,7 +71,10 @@ describe('a server that is killed at any moment', () => {
       const [pipeline] = runtime.pipelines.list(TENANT, { limit: 2, offset: 0 }).pipelines;
       expect(pipeline).toMatchObject({ id: client.pipelineId, name: 'counter', status: 'running' });
       const sent = [...client.sent].sort((a, b) => a - b);
-      const again = await inject(client.pipelineId, sent.map((n) => event('Tx', { n })));
+      const again = await inject(
+        client.pipelineId,
+        sent.map((n) => event('Tx', { n })),
+      );
       const seen = outputTexts(again).filter((text) => text.startsWith('Seen'));
       // Now a second time what was there once; what was never answered may have been there or not.
       const expected = sent.map((n, at) => (client.answered.has(n) ? `Seen {"n":${n},"times":2}` : seen[at]));

@@ -81,7 +81,10 @@ describe('a program that keeps its engine busy', () => {
       await expect(under.inject(id, event('Job', { rounds: 100 }))).rejects.toMatchObject({ code: 'budget_exceeded' });
     }
     await expect(under.inject(id, event('Job', { rounds: 100 }))).rejects.toMatchObject({ code: 'pipeline_not_running' });
-    expect(under.runtime.pipelines.get(TENANT, id)).toMatchObject({ status: 'failed', error: expect.stringContaining('3 events were given up') });
+    expect(under.runtime.pipelines.get(TENANT, id)).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('3 events were given up'),
+    });
     await expect(under.inject(id, event('Job', { rounds: 0 }))).rejects.toMatchObject({ code: 'pipeline_not_running' });
     await under.runtime.pipelines.start(TENANT, id);
     expect(outputTexts(await under.inject(id, event('Job', { rounds: 0 })))).toEqual(['Spin {"n":2,"spun":0}']);

@@ -195,9 +195,7 @@ export class PipelineDirectory implements Pipelines {
     const pipeline = this.#find(tenant, id);
     await pipeline.delete();
     this.#pipelines.delete(id);
-    const account = this.#context.tenants.account(tenant);
-    account.eventsBefore += pipeline.eventsProcessed;
-    account.outputsBefore += pipeline.outputEventsEmitted;
+    this.#context.tenants.noteGone(tenant, pipeline);
     if (!pipeline.isEphemeral)
       this.#context.report({ level: 'info', message: 'Pipeline deleted', fields: { pipeline: id, name: pipeline.name, tenant } });
   }

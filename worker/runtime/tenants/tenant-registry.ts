@@ -131,6 +131,14 @@ export class TenantRegistry {
     return account;
   }
 
+  /** A pipeline of the tenant is deleted: what it did still counts, as long as there is the tenant. */
+  noteGone(id: string, done: { readonly eventsProcessed: number; readonly outputEventsEmitted: number }): void {
+    const account = this.#accounts.get(id);
+    if (account === undefined) return;
+    account.eventsBefore += done.eventsProcessed;
+    account.outputsBefore += done.outputEventsEmitted;
+  }
+
   /** Its key is worth nothing from here on. */
   async delete(id: string): Promise<void> {
     if (id === SERVER_TENANT) throw new CepError('forbidden', `the tenant '${id}' belongs to the server and cannot be deleted`);

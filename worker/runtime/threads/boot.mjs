@@ -3,13 +3,13 @@
  * thread is bundled first, once for each state of the sources: that starts several times faster than reading file by file.
  */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { workerData } from 'node:worker_threads';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const cache = join(root, 'node_modules/.cache/engine-worker');
-const newest = Math.max(...['shared', 'worker'].map((folder) => newestIn(join(root, folder))));
+const cache = join(root, 'node_modules/.cache', basename(workerData.entry, '.ts'));
+const newest = Math.max(...['shared', 'worker', 'cli'].map((folder) => newestIn(join(root, folder))));
 const bundle = join(cache, `${newest.toString(36).replace('.', '_')}.mjs`);
 
 if (!existsSync(bundle)) await makeBundle();

@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads';
+import { basename } from 'node:path';
+import { type ResourceLimits, Worker } from 'node:worker_threads';
 
 export interface EngineWorkerOptions {
   readonly name: string;
@@ -7,13 +8,26 @@ export interface EngineWorkerOptions {
   readonly heapMb: number;
 }
 
-/** Starts an engine thread, from the bundle when this file is in it, else from the source. */
+export interface ThreadOptions {
+  readonly name: string;
+  /** What the thread finds as `workerData`, beside the `entry`. */
+  readonly data: object;
+  readonly limits?: ResourceLimits;
+}
+
+/** Starts an engine thread. */
 export function spawnEngineWorker({ name, heartbeat, heapMb }: EngineWorkerOptions): Worker {
+  const limits = { maxOldGenerationSizeMb: heapMb };
+  return spawnThread('worker/runtime/threads/engine-worker.ts', { name, data: { heartbeat }, limits });
+}
+
+/** Starts a thread with a module of the repository: its bundle when this file is in one (an entry of its own), else the source. */
+export function spawnThread(module: string, { name, data, limits }: ThreadOptions): Worker {
   const isSource = import.meta.url.endsWith('.ts');
-  const entry = new URL(isSource ? './engine-worker.ts' : './engine-worker.js', import.meta.url);
+  const entry = new URL(isSource ? `../../../${module}` : `./${basename(module, '.ts')}.js`, import.meta.url);
   return new Worker(isSource ? new URL('./boot.mjs', import.meta.url) : entry, {
     name,
-    workerData: { heartbeat, entry: entry.href },
-    resourceLimits: { maxOldGenerationSizeMb: heapMb },
+    workerData: { ...data, entry: entry.href },
+    ...(limits && { resourceLimits: limits }),
   });
 }

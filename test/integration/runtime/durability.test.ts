@@ -1,0 +1,195 @@
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Level } from 'level';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { event, outputTexts, type RuntimeUnderTest, startRuntime, TENANT } from './runtime-under-test.ts';
+
+const spending = `stream Spent = Tx
+  .partition_by(user)
+  .aggregate(user: last(user), n: count(), sum: sum(amount))
+  .emit(user: user, n: n, sum: sum)
+`;
+
+const tx = (user: string, amount: number): object => event('Tx', { user, amount });
+const durable = { durable: true } as const;
+const page = { limit: 50, offset: 0 };
+
+describe('a state directory', () => {
+  let stateDir: string;
+  let running: RuntimeUnderTest[];
+
+  beforeEach(() => {
+    stateDir = mkdtempSync(join(tmpdir(), 'cep-state-'));
+    running = [];
+  });
+  afterEach(async () => {
+    for (const { runtime } of running) await runtime.shutdown({ deadlineMs: 5_000 });
+    rmSync(stateDir, { recursive: true, force: true });
+  });
+
+  async function start(options: Parameters<typeof startRuntime>[0] = {}): Promise<RuntimeUnderTest> {
+    const under = await startRuntime({ stateDir, ...options });
+    running.push(under);
+    return under;
+  }
+
+  async function stop(under: RuntimeUnderTest): Promise<void> {
+    running = running.filter((one) => one !== under);
+    expect(await under.runtime.shutdown({ deadlineMs: 5_000 })).toEqual({ clean: true });
+  }
+
+  it('brings back pipelines with state, version, labels and the numbering of outputs', async () => {
+    const first = await start();
+    const { pipeline } = await first.runtime.pipelines.deploy(TENANT, { name: 'spending', source: spending, labels: { team: 'x' } });
+    await first.inject(pipeline.id, [tx('a', 1), tx('b', 2)]);
+    await first.runtime.pipelines.reload(TENANT, pipeline.id, { source: `${spending}\nstream All = Tx\n  .emit(user: user)\n` });
+    await first.inject(pipeline.id, tx('a', 3));
+    await stop(first);
+    const second = await start();
+    expect(second.runtime.pipelines.get(TENANT, pipeline.id)).toMatchObject({
+      status: 'running',
+      version: 2,
+      labels: { team: 'x' },
+      eventsProcessed: 3,
+      outputEventsEmitted: 4,
+    });
+    const answer = await second.inject(pipeline.id, tx('a', 4));
+    expect(outputTexts(answer)).toEqual(['Spent {"user":"a","n":3,"sum":8}', 'All {"user":"a"}']);
+    expect(answer.outputs.map(({ sequence }) => sequence)).toEqual([5, 6]);
+  });
+
+  it('keeps a stopped pipeline stopped and a deleted one deleted', async () => {
+    const first = await start();
+    const [stopped, deleted] = [await first.deploy(spending, 'stopped'), await first.deploy(spending, 'deleted')];
+    await first.inject(stopped, tx('a', 1));
+    await first.runtime.pipelines.stop(TENANT, stopped);
+    await first.runtime.pipelines.delete(TENANT, deleted);
+    await stop(first);
+    const second = await start();
+    expect(second.runtime.pipelines.list(TENANT, page).pipelines).toMatchObject([{ id: stopped, status: 'stopped' }]);
+    await second.runtime.pipelines.start(TENANT, stopped);
+    expect(outputTexts(await second.inject(stopped, tx('a', 1)))).toEqual(['Spent {"user":"a","n":2,"sum":2}']);
+  });
+
+  it('knows tenants by the digest of their key, and holds the key nowhere', async () => {
+    const first = await start({ apiKey: 'the key of the server' });
+    const { id, apiKey } = await first.runtime.tenants.create({ name: 'acme', plan: 'free' });
+    const { pipeline } = await first.runtime.pipelines.deploy(id, { name: 'theirs', source: spending });
+    await stop(first);
+    const files = readdirSync(stateDir, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+    const contents = files.map((file) => readFileSync(join(file.parentPath, file.name), 'latin1')).join();
+    expect(contents).toContain('acme');
+    for (const secret of [apiKey, 'the key of the server']) expect(contents).not.toContain(secret);
+    const second = await start({ apiKey: 'the key of the server' });
+    expect(second.runtime.tenants.authenticate(apiKey)).toEqual({ tenantId: id, role: 'tenant' });
+    expect(second.runtime.pipelines.get(id, pipeline.id).name).toBe('theirs');
+    await second.runtime.tenants.delete(id);
+    await stop(second);
+    const third = await start({ apiKey: 'the key of the server' });
+    expect(() => third.runtime.tenants.authenticate(apiKey)).toThrow(expect.objectContaining({ code: 'invalid_api_key' }));
+    expect(third.runtime.pipelines.all()).toEqual([]);
+  });
+
+  it('belongs to one server at a time', async () => {
+    await start();
+    await expect(startRuntime({ stateDir })).rejects.toMatchObject({
+      code: 'io_error',
+      message: expect.stringContaining('another process uses it'),
+    });
+  });
+
+  it('gives the first answer to an idempotency key after a restart too', async () => {
+    const first = await start();
+    const id = await first.deploy(spending);
+    const options = { ...durable, idempotencyKey: 'once' };
+    const answer = await first.inject(id, tx('a', 1), options);
+    await stop(first);
+    const second = await start();
+    expect(await second.inject(id, tx('a', 1), options)).toMatchObject({ repeated: true, outputs: answer.outputs });
+    expect(outputTexts(await second.inject(id, tx('a', 1)))).toEqual(['Spent {"user":"a","n":2,"sum":2}']);
+  });
+
+  describe('of a server that ended in the middle', () => {
+    /** As a crash leaves it: events in the log that no checkpoint has. */
+    async function crashed(events: number): Promise<string> {
+      const under = await start({ checkpointIntervalMs: 3_600_000 });
+      const id = await under.deploy(spending, 'spending');
+      for (let n = 0; n < events; n++) await under.inject(id, tx('a', 1), durable);
+      const copy = `${stateDir}.crashed`;
+      const { cpSync } = await import('node:fs');
+      cpSync(stateDir, copy, { recursive: true });
+      await stop(under);
+      rmSync(stateDir, { recursive: true });
+      cpSync(copy, stateDir, { recursive: true });
+      rmSync(copy, { recursive: true });
+      rmSync(join(stateDir, 'store/LOCK'), { force: true });
+      return id;
+    }
+
+    const logPath = (): string => join(stateDir, 'log/00000001.log');
+
+    it('does again what the log has beyond the checkpoint', async () => {
+      const id = await crashed(3);
+      const under = await start();
+      expect(under.runtime.pipelines.get(TENANT, id)).toMatchObject({ eventsProcessed: 3, outputEventsEmitted: 3 });
+      expect(outputTexts(await under.inject(id, tx('a', 1)))).toEqual(['Spent {"user":"a","n":4,"sum":4}']);
+      expect(under.reports).toContainEqual(
+        expect.objectContaining({ message: 'State recovered', fields: expect.objectContaining({ pipelines: 1, records: 3 }) }),
+      );
+    });
+
+    it('cuts a torn last record, says so, and has all before it', async () => {
+      const id = await crashed(3);
+      truncateSync(logPath(), statSync(logPath()).size - 5);
+      const under = await start();
+      expect(under.reports).toContainEqual(expect.objectContaining({ level: 'warn', message: 'Torn end of the event log cut' }));
+      expect(outputTexts(await under.inject(id, tx('a', 1)))).toEqual(['Spent {"user":"a","n":3,"sum":3}']);
+    });
+
+    it('passes over a record that is not as it was, says so, and has all others', async () => {
+      const id = await crashed(3);
+      const bytes = readFileSync(logPath());
+      bytes[bytes.indexOf('"amount":1') + 9] = 0x39;
+      writeFileSync(logPath(), bytes);
+      const under = await start();
+      expect(under.reports).toContainEqual(expect.objectContaining({ level: 'error', message: 'Corrupt record in the event log' }));
+      expect(outputTexts(await under.inject(id, tx('a', 1)))).toEqual(['Spent {"user":"a","n":3,"sum":3}']);
+    });
+
+    it('finds what stands behind garbage', async () => {
+      const id = await crashed(1);
+      appendFileSync(logPath(), Buffer.from('LPE\x9c garbage'));
+      const under = await start();
+      await under.inject(id, tx('a', 1), durable);
+      await stop(under);
+      const again = await start();
+      expect(outputTexts(await again.inject(id, tx('a', 1)))).toEqual(['Spent {"user":"a","n":3,"sum":3}']);
+    });
+  });
+
+  it('falls back to the checkpoint before, and does again what came since, when the newest cannot be read', async () => {
+    const first = await start({ checkpointIntervalMs: 100 });
+    const id = await first.deploy(spending);
+    const checkpoints = async (): Promise<number> => first.runtime.scrape().storage?.checkpointAgeSeconds ?? 0;
+    for (let round = 0; round < 3; round++) {
+      await first.inject(id, tx('a', 1), durable);
+      while ((await checkpoints()) > 0.05) await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    await first.inject(id, tx('a', 1), durable);
+    await stop(first);
+    const store = new Level<string, Buffer>(join(stateDir, 'store'), { valueEncoding: 'buffer' });
+    const keys = await store.keys({ gte: 'checkpoint/', lt: 'checkpoint0' }).all();
+    expect(keys).toHaveLength(2);
+    const newest = (await store.get(keys[1] as string)) as Buffer;
+    newest[newest.length - 3] = (newest.at(-3) ?? 0) ^ 1;
+    await store.put(keys[1] as string, newest);
+    const definition = (await store.get(`pipeline/${id}`)) as Buffer;
+    definition[20] = (definition[20] ?? 0) ^ 1;
+    await store.put(`pipeline/${id}`, definition);
+    await store.close();
+    const second = await start();
+    expect(second.reports.filter(({ message }) => message === 'Corrupt record in the state store')).toHaveLength(2);
+    expect(outputTexts(await second.inject(id, tx('a', 1)))).toEqual(['Spent {"user":"a","n":5,"sum":5}']);
+  });
+});

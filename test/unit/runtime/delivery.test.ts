@@ -1,0 +1,492 @@
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { encodeValue } from '../../../shared/events/stored-value.ts';
+import { Duration, type Value } from '../../../shared/events/value.ts';
+import { DeliveryFailure, type Sink, type SinkMessage } from '../../../worker/connectors/connector.ts';
+import { CircuitBreaker } from '../../../worker/connectors/delivery/circuit-breaker.ts';
+import { DeadLetterFile } from '../../../worker/connectors/delivery/dead-letter-file.ts';
+import { type DeadLetter, MemoryDeadLetters } from '../../../worker/connectors/delivery/dead-letters.ts';
+import { payloadOf } from '../../../worker/connectors/delivery/payload.ts';
+import { PipelineSinks } from '../../../worker/connectors/delivery/pipeline-sinks.ts';
+import { type OutgoingEvent, SinkQueue, type SinkQueueOptions } from '../../../worker/connectors/delivery/sink-queue.ts';
+import { openSink, settingsOf } from '../../../worker/connectors/registry.ts';
+
+const outgoing = (id: number): OutgoingEvent => ({
+  id: `id-${id}`,
+  stream: 'S',
+  type: 'S',
+  time: 0,
+  fieldsJson: `{"n":${id}}`,
+  message: null,
+  topic: null,
+  format: 'envelope',
+  omitNull: false,
+});
+
+describe('the circuit breaker', () => {
+  it('opens at the threshold of failures in a row, sends one probe after the reset time, and closes when that succeeds', () => {
+    let now = 0;
+    const states: string[] = [];
+    const breaker = new CircuitBreaker({
+      failureThreshold: 3,
+      resetTimeoutMs: 1_000,
+      now: () => now,
+      onChange: (state) => states.push(state),
+    });
+    for (const succeeds of [false, false, true, false, false]) {
+      expect(breaker.ask()).toBe('send');
+      if (succeeds) breaker.succeeded();
+      else breaker.failed();
+    }
+    expect(breaker.state).toBe('closed');
+    breaker.failed();
+    expect([breaker.state, breaker.ask()]).toEqual(['open', 'reject']);
+    now = 999;
+    expect(breaker.ask()).toBe('reject');
+    now = 1_000;
+    expect([breaker.ask(), breaker.state, breaker.ask(), breaker.ask()]).toEqual(['probe', 'half_open', 'reject', 'reject']);
+    breaker.failed();
+    expect([breaker.state, breaker.ask()]).toEqual(['open', 'reject']);
+    now = 2_000;
+    expect(breaker.ask()).toBe('probe');
+    breaker.succeeded();
+    expect([breaker.state, breaker.ask()]).toEqual(['closed', 'send']);
+    expect(states).toEqual(['open', 'half_open', 'open', 'half_open', 'closed']);
+  });
+
+  it('probes again when the probe said nothing of the sink', () => {
+    let now = 0;
+    const breaker = new CircuitBreaker({ failureThreshold: 1, resetTimeoutMs: 10, now: () => now, onChange: () => undefined });
+    breaker.failed();
+    now = 10;
+    expect(breaker.ask()).toBe('probe');
+    breaker.undecided();
+    expect(breaker.ask()).toBe('probe');
+  });
+});
+
+/** A sink that does as it is told: takes, or fails in some way. */
+class ScriptedSink implements Sink {
+  readonly sent: SinkMessage[] = [];
+  answers: (undefined | DeliveryFailure)[] = [];
+  hold: Promise<void> | undefined;
+
+  async send(message: SinkMessage): Promise<void> {
+    this.sent.push(message);
+    await this.hold;
+    const failure = this.answers.shift();
+    if (failure) throw failure;
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+describe('the queue of a sink', () => {
+  const busy = (): DeliveryFailure => new DeliveryFailure('http_503', 'the answer was 503');
+  const refused = (): DeliveryFailure => new DeliveryFailure('http_400', 'the answer was 400', { isPermanent: true });
+  let sink: ScriptedSink;
+  let letters: MemoryDeadLetters;
+  let pauses: number[];
+  let now: number;
+  let reports: string[];
+
+  beforeEach(() => {
+    sink = new ScriptedSink();
+    letters = new MemoryDeadLetters(100);
+    pauses = [];
+    now = 0;
+    reports = [];
+  });
+
+  function newQueue(options: Partial<SinkQueueOptions> = {}): SinkQueue {
+    return new SinkQueue({
+      pipelineId: 'p',
+      name: 'Hook',
+      sink,
+      deadLetters: letters,
+      retries: 3,
+      failureThreshold: 2,
+      resetTimeoutMs: 1_000,
+      report: ({ message }) => reports.push(message),
+      onChange: () => undefined,
+      now: () => now,
+      random: () => 1,
+      pause: async (ms) => pauses.push(ms),
+      ...options,
+    });
+  }
+
+  async function deliver(queue: SinkQueue, ...events: OutgoingEvent[]): Promise<void> {
+    for (const event of events) queue.push(event);
+    await queue.idle();
+  }
+
+  const lettersOf = async (): Promise<unknown[]> => (await letters.list('p')).map(({ id, code, attempts }) => [id, code, attempts]);
+
+  it('delivers in order, one at a time, tries again with growing pauses, and keeps the id', async () => {
+    sink.answers = [undefined, busy(), busy(), undefined, undefined];
+    await deliver(newQueue(), outgoing(1), outgoing(2), outgoing(3));
+    expect(sink.sent.map(({ id }) => id)).toEqual(['id-1', 'id-2', 'id-2', 'id-2', 'id-3']);
+    expect(pauses).toEqual([200, 400]);
+    expect(await lettersOf()).toEqual([]);
+  });
+
+  it('gives up after four requests, and that is one failure', async () => {
+    sink.answers = [busy(), busy(), busy(), busy(), undefined];
+    const queue = newQueue();
+    await deliver(queue, outgoing(1), outgoing(2));
+    expect(await lettersOf()).toEqual([['id-1', 'http_503', 4]]);
+    expect(queue.state).toBe('closed');
+    expect(reports).toEqual(['DLQ write']);
+  });
+
+  it('waits as long as the other side says', async () => {
+    sink.answers = [new DeliveryFailure('http_429', 'the answer was 429', { retryAfterMs: 3_000 })];
+    await deliver(newQueue(), outgoing(1));
+    expect(pauses).toEqual([3_000]);
+  });
+
+  it('makes a dead letter at once of what is refused for good, which the breaker does not count', async () => {
+    sink.answers = [refused(), refused(), refused()];
+    const queue = newQueue();
+    await deliver(queue, outgoing(1), outgoing(2), outgoing(3));
+    expect(await lettersOf()).toEqual([
+      ['id-1', 'http_400', 1],
+      ['id-2', 'http_400', 1],
+      ['id-3', 'http_400', 1],
+    ]);
+    expect(queue.state).toBe('closed');
+  });
+
+  it('sends nothing while the circuit is open, then exactly one probe, however many wait', async () => {
+    const queue = newQueue({ retries: 0 });
+    sink.answers = [busy(), busy()];
+    await deliver(queue, outgoing(1), outgoing(2), outgoing(3));
+    expect(sink.sent).toHaveLength(2);
+    expect(reports).toEqual(['DLQ write', 'Circuit breaker opened', 'DLQ write', 'DLQ write']);
+    now = 1_000;
+    let release = (): void => undefined;
+    sink.hold = new Promise((resolve) => {
+      release = resolve;
+    });
+    for (let n = 4; n <= 103; n++) queue.push(outgoing(n));
+    expect(sink.sent.slice(2).map(({ id }) => id)).toEqual(['id-4']);
+    expect(queue.state).toBe('half_open');
+    release();
+    await queue.idle();
+    expect(queue.state).toBe('closed');
+    expect(sink.sent.slice(2).map(({ id }) => id)).toEqual(['id-4']);
+    expect(queue.delivered).toBe(1);
+    sink.hold = undefined;
+    await deliver(queue, outgoing(200));
+    expect(sink.sent.at(-1)?.id).toBe('id-200');
+  });
+
+  it('holds an event whose dead letter cannot be written, and everything behind it', async () => {
+    let failures = 2;
+    const add = letters.add.bind(letters);
+    letters.add = async (letter) => {
+      if (failures-- > 0) throw new Error('ENOSPC');
+      await add(letter);
+    };
+    sink.answers = [refused(), refused(), refused(), undefined];
+    await deliver(newQueue(), outgoing(1), outgoing(2));
+    expect(await lettersOf()).toEqual([['id-1', 'http_400', 1]]);
+    expect(sink.sent.at(-1)?.id).toBe('id-2');
+    expect(reports.filter((message) => message === 'DLQ cannot be written')).toHaveLength(2);
+  });
+
+  it('loses none and doubles none: each ends delivered, as a letter, or pending', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom('ok', 'busy', 'refused'), { maxLength: 60 }),
+        fc.integer({ min: 1, max: 20 }),
+        async (script, count) => {
+          sink = new ScriptedSink();
+          letters = new MemoryDeadLetters(1_000);
+          sink.answers = script.map((word) => ({ ok: undefined, busy: busy(), refused: refused() })[word]);
+          const queue = newQueue({ retries: 1, now: () => (now += 400) });
+          await deliver(queue, ...Array.from({ length: count }, (_, at) => outgoing(at)));
+          const dead = (await letters.list('p')).map(({ id }) => id);
+          expect(queue.delivered + dead.length).toBe(count);
+          expect(new Set(dead).size).toBe(dead.length);
+          expect(queue.pending).toEqual([]);
+        },
+      ),
+    );
+  });
+});
+
+describe('the payload', () => {
+  const parts = { id: 'i', type: 'T', time: 1_767_225_600_250, fieldsJson: '{"a":null,"b":"x"}', message: null };
+
+  it.each([
+    ['envelope', false, '{"event_type":"T","timestamp":"2026-01-01T00:00:00.250Z","id":"i","data":{"a":null,"b":"x"}}'],
+    ['envelope', true, '{"event_type":"T","timestamp":"2026-01-01T00:00:00.250Z","id":"i","data":{"b":"x"}}'],
+    ['flat', false, '{"event_type":"T","timestamp":"2026-01-01T00:00:00.250Z","id":"i","a":null,"b":"x"}'],
+  ] as const)('in form %s, without null: %s', (format, omitNull, text) => {
+    expect(payloadOf(parts, { format, omitNull })).toBe(text);
+  });
+
+  it('has the text of an alert, and needs no fields', () => {
+    expect(JSON.parse(payloadOf({ ...parts, fieldsJson: '{}', message: 'hot' }, { format: 'flat', omitNull: true }))).toEqual({
+      event_type: 'T',
+      timestamp: '2026-01-01T00:00:00.250Z',
+      id: 'i',
+      message: 'hot',
+    });
+  });
+});
+
+describe('the dead-letter file', () => {
+  let folder: string;
+  const letter = (id: number, pipeline = 'p'): DeadLetter => ({
+    timestamp: '2026-01-01T00:00:00.000Z',
+    connector: 'Hook',
+    error: 'no answer',
+    event: { event_type: 'S', timestamp: 0, data: { n: id } },
+    id: String(id),
+    pipeline_id: pipeline,
+    stream: 'S',
+    attempts: 4,
+    code: 'timeout',
+  });
+  const open = (fileBytes = 1_000_000, onDropped: (letters: number) => void = () => undefined): Promise<DeadLetterFile> =>
+    DeadLetterFile.open({ path: join(folder, 'dlq.jsonl'), fileBytes, onDropped });
+  const ids = async (file: DeadLetterFile, pipeline = 'p'): Promise<string[]> => (await file.list(pipeline)).map(({ id }) => id);
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'cep-dlq-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('has one JSON object per line, and ends a line that a crash has torn', async () => {
+    const first = await open();
+    await first.add(letter(1));
+    await first.close();
+    appendFileSync(join(folder, 'dlq.jsonl'), '{"timestamp": "20');
+    const second = await open();
+    await second.add(letter(2));
+    expect(await ids(second)).toEqual(['1', '2']);
+    const lines = readFileSync(join(folder, 'dlq.jsonl'), 'utf8').split('\n');
+    expect(lines).toHaveLength(4);
+    expect(JSON.parse(lines[2] as string)).toEqual(letter(2));
+    await second.close();
+  });
+
+  it('takes letters of one pipeline away without touching the others', async () => {
+    const file = await open();
+    await Promise.all([file.add(letter(1)), file.add(letter(2, 'q')), file.add(letter(3))]);
+    expect(await file.remove('p', ({ id }) => id === '1')).toBe(1);
+    await file.add(letter(4));
+    expect([await ids(file), await ids(file, 'q')]).toEqual([['3', '4'], ['2']]);
+    expect(await file.remove('p', () => true)).toBe(2);
+    expect([await ids(file), await ids(file, 'q')]).toEqual([[], ['2']]);
+    await file.close();
+  });
+
+  it('puts full files aside and lets the oldest go, counted', async () => {
+    const dropped: number[] = [];
+    const file = await open(500, (count) => dropped.push(count));
+    for (let n = 1; n <= 20; n++) await file.add(letter(n));
+    const kept = await ids(file);
+    expect(kept.at(-1)).toBe('20');
+    expect(kept.length + dropped.reduce((sum, count) => sum + count, 0)).toBe(20);
+    expect(file.dropped).toBeGreaterThan(0);
+    expect(readdirSync(folder)).toHaveLength(4);
+    await file.close();
+  });
+});
+
+describe('the sinks of a pipeline', () => {
+  interface Received {
+    readonly method: string | undefined;
+    readonly url: string | undefined;
+    readonly headers: IncomingHttpHeaders;
+    readonly body: string;
+  }
+  let server: Server;
+  let origin: string;
+  let received: Received[];
+  let statuses: number[];
+  let letters: MemoryDeadLetters;
+  let lines: string[];
+  let reports: string[];
+
+  beforeEach(async () => {
+    received = [];
+    statuses = [];
+    lines = [];
+    reports = [];
+    letters = new MemoryDeadLetters(100);
+    server = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk) => {
+        body += chunk;
+      });
+      request.on('end', () => {
+        received.push({ method: request.method, url: request.url, headers: request.headers, body });
+        response.writeHead(statuses.shift() ?? 204, { location: '/elsewhere' }).end();
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  function newSinks(): PipelineSinks {
+    return new PipelineSinks({
+      pipelineId: 'p',
+      environment: { console: (line) => lines.push(line) },
+      deadLetters: letters,
+      report: ({ message }) => reports.push(message),
+      onChange: () => undefined,
+    });
+  }
+
+  const order = (id: string, connector: string | null, more: object = {}): Parameters<PipelineSinks['take']>[0] => ({
+    id,
+    connector,
+    url: null,
+    topic: null,
+    stream: 'S',
+    type: 'S',
+    time: 0,
+    fieldsJson: '{"a":1,"b":null}',
+    message: null,
+    parameters: new Map<string, Value>(),
+    ...more,
+  });
+
+  it('send over http with method, headers, suffix and the id as idempotency key', async () => {
+    const sinks = newSinks();
+    const stored = [
+      ['base_url', `${origin}/hook`],
+      ['method', 'PUT'],
+      ['headers', encodeValue(new Map([['x-team', 'blue']]))],
+      ['omit_null', true],
+    ] as const;
+    sinks.configure([settingsOf('Hook', 'rest', stored)], ['Hook']);
+    sinks.take(order('1', 'Hook', { topic: 'a b/c' }));
+    sinks.take(order('2', 'Hook', { parameters: new Map<string, Value>([['format', 'flat']]) }));
+    await sinks.idle(5_000);
+    expect(
+      received.map(({ method, url, headers }) => [method, url, headers['x-team'], headers['idempotency-key'], headers['content-type']]),
+    ).toEqual([
+      ['PUT', '/hook/a%20b/c', 'blue', '1', 'application/json'],
+      ['PUT', '/hook', 'blue', '2', 'application/json'],
+    ]);
+    expect(received.map(({ body }) => JSON.parse(body))).toEqual([
+      { event_type: 'S', timestamp: '1970-01-01T00:00:00.000Z', id: '1', data: { a: 1 } },
+      { event_type: 'S', timestamp: '1970-01-01T00:00:00.000Z', id: '2', a: 1 },
+    ]);
+    await sinks.close();
+  });
+
+  it('write to the console under a label', async () => {
+    const sinks = newSinks();
+    sinks.configure([settingsOf('Out', 'console', [])], ['Out']);
+    sinks.take(order('1', 'Out'));
+    sinks.take(order('2', 'Out', { topic: 'label' }));
+    await sinks.idle(5_000);
+    expect(lines.map((line) => line.slice(0, line.indexOf(':')))).toEqual(['Out', 'label']);
+    await sinks.close();
+  });
+
+  it.each([301, 400, 404])('do not try a status of %i again', async (status) => {
+    statuses = [status];
+    const sinks = newSinks();
+    sinks.configure([settingsOf('Hook', 'http', [['url', origin]])], ['Hook']);
+    sinks.take(order('1', 'Hook'));
+    await sinks.idle(5_000);
+    expect(received).toHaveLength(1);
+    expect(await letters.list('p')).toMatchObject([
+      { id: '1', code: `http_${status}`, attempts: 1, connector: 'Hook', event: { data: { a: 1, b: null } } },
+    ]);
+    await sinks.close();
+  });
+
+  it('send dead letters again as they were, to the sink that failed only; the delivered ones are gone', async () => {
+    statuses = [400, 400, 204, 400];
+    const sinks = newSinks();
+    sinks.configure([settingsOf('Hook', 'http', [['url', origin]]), settingsOf('Out', 'console', [])], ['Hook', 'Out']);
+    sinks.take(order('1', 'Hook', { topic: 't', parameters: new Map<string, Value>([['format', 'flat']]) }));
+    sinks.take(order('2', 'Hook'));
+    await sinks.idle(5_000);
+    expect(await sinks.replay()).toEqual({ replayed: 1, failed: 1 });
+    expect([received[2]?.body, received[2]?.url, received[2]?.headers['idempotency-key']]).toEqual([received[0]?.body, '/t', '1']);
+    expect((await letters.list('p')).map(({ id }) => id)).toEqual(['2']);
+    expect(lines).toEqual([]);
+    await sinks.close();
+  });
+
+  it('come back from a checkpoint with what was pending, and nothing else', async () => {
+    statuses = [204];
+    const sinks = newSinks();
+    const hook = [
+      settingsOf('Hook', 'http', [
+        ['url', 'http://127.0.0.1:1/'],
+        ['retries', 1_000],
+      ]),
+    ];
+    sinks.configure(hook, ['Hook']);
+    sinks.take(order('1', 'Hook'));
+    sinks.take(order('2', null, { url: `${origin}/alert`, message: 'hot' }));
+    while (sinks.pending > 1) await new Promise((resolve) => setTimeout(resolve, 5));
+    const saved = JSON.parse(JSON.stringify(sinks.save()));
+    await sinks.close();
+    const again = newSinks();
+    again.configure([settingsOf('Hook', 'http', [['url', origin]])], ['Hook']);
+    again.load(saved);
+    await again.idle(5_000);
+    expect(received.map(({ url, headers }) => [url, headers['idempotency-key']])).toEqual([
+      ['/alert', '2'],
+      ['/', '1'],
+    ]);
+    expect(JSON.parse(received[0]?.body ?? '')).toMatchObject({ message: 'hot', data: { a: 1 } });
+    await again.close();
+  });
+
+  it('keep a breaker over a reload that does not change its connector', async () => {
+    const sinks = newSinks();
+    const hook = settingsOf('Hook', 'http', [
+      ['url', 'http://127.0.0.1:1/'],
+      ['retries', 0],
+      ['failure_threshold', 1],
+      ['reset_timeout', encodeValue(new Duration(60_000))],
+    ]);
+    expect(hook.parameters.get('reset_timeout')).toEqual(new Duration(60_000));
+    sinks.configure([hook], ['Hook']);
+    sinks.take(order('1', 'Hook'));
+    await sinks.idle(5_000);
+    expect(sinks.openCircuits).toEqual(['Hook']);
+    sinks.configure([hook, settingsOf('Out', 'console', [])], ['Hook', 'Out']);
+    expect(sinks.openCircuits).toEqual(['Hook']);
+    sinks.configure([settingsOf('Hook', 'http', [['url', origin]])], ['Hook']);
+    expect(sinks.openCircuits).toEqual([]);
+    await sinks.close();
+  });
+
+  it('refuse what they cannot open, and stay as they were', () => {
+    const sinks = newSinks();
+    sinks.configure([settingsOf('Out', 'console', [])], ['Out']);
+    expect(() => sinks.configure([settingsOf('Bad', 'http', [['url', 'nonsense']])], ['Bad'])).toThrow(
+      expect.objectContaining({ code: 'connector_error' }),
+    );
+    sinks.take(order('1', 'Out'));
+    expect(sinks.status()).toMatchObject([{ connector: 'Out' }]);
+    expect(() => openSink(settingsOf('K', 'kafka', []), { console: () => undefined })).toThrow(
+      expect.objectContaining({ code: 'connector_error' }),
+    );
+  });
+});

@@ -1,0 +1,210 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { LoggedRecord, LoggedRequest } from '../../../worker/runtime/pipelines/runtime-storage.ts';
+import type { RuntimeReport } from '../../../worker/runtime/service.ts';
+import { crc32c } from '../../../worker/runtime/storage/crc32c.ts';
+import { EventLog } from '../../../worker/runtime/storage/event-log.ts';
+import { diskFiles, type LogFiles } from '../../../worker/runtime/storage/log-files.ts';
+
+describe('crc32c', () => {
+  it.each([
+    ['123456789', 0xe3069283],
+    ['', 0],
+    ['a', 0xc1d04330],
+    ['The quick brown fox jumps over the lazy dog', 0x22620404],
+  ])('of %j is as published', (text, sum) => {
+    expect(crc32c(Buffer.from(text))).toBe(sum);
+  });
+
+  it('goes on from what came before', () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), fc.uint8Array(), (a, b) => {
+        expect(crc32c(b, crc32c(a))).toBe(crc32c(Buffer.concat([a, b])));
+      }),
+    );
+  });
+});
+
+const request = (sequence: number, pipelineId = 'p', size = 10): LoggedRequest => ({
+  kind: 'request',
+  pipelineId,
+  sequence,
+  format: 'event',
+  time: sequence,
+  idempotency: sequence % 2 === 0 ? { key: `k${sequence}`, digest: 'd' } : null,
+  outputs: true,
+  bytes: new Uint8Array(size).fill(sequence),
+});
+
+async function all(log: EventLog): Promise<LoggedRecord[]> {
+  const records = [];
+  for await (const record of log.records()) records.push(record);
+  return records;
+}
+
+/** Files on a disk that has room for so many bytes, or fails its next sync. */
+class FailingFiles implements LogFiles {
+  room = Number.POSITIVE_INFINITY;
+  failSyncs = 0;
+  canTruncate = true;
+  makeFolder = diskFiles.makeFolder;
+  list = diskFiles.list;
+  read = diskFiles.read;
+  remove = diskFiles.remove;
+  syncFolder = diskFiles.syncFolder;
+
+  async truncate(path: string, length: number): Promise<void> {
+    if (!this.canTruncate) throw new Error('EIO: i/o error, truncate');
+    await diskFiles.truncate(path, length);
+  }
+
+  async create(path: string): Promise<Awaited<ReturnType<LogFiles['create']>>> {
+    const file = await diskFiles.create(path);
+    return {
+      append: async (bytes) => {
+        const fits = bytes.subarray(0, Math.min(bytes.length, this.room));
+        this.room -= fits.length;
+        await file.append(fits);
+        if (fits.length < bytes.length) throw new Error('ENOSPC: no space left on device, write');
+      },
+      sync: async () => {
+        if (this.failSyncs > 0) {
+          this.failSyncs--;
+          throw new Error('EIO: i/o error, fdatasync');
+        }
+        await file.sync();
+      },
+      close: () => file.close(),
+    };
+  }
+}
+
+describe('the event log', () => {
+  let folder: string;
+  let reports: RuntimeReport[];
+  const open = (options: { readonly files?: LogFiles; readonly segmentBytes?: number } = {}): Promise<EventLog> =>
+    EventLog.open({ folder, report: (report) => reports.push(report), ...options });
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'cep-log-'));
+    reports = [];
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('gives back every kind of record, in order', async () => {
+    const records: LoggedRecord[] = [
+      request(1),
+      { kind: 'tick', sequence: 2, time: 5, pipelineIds: ['p', 'q'] },
+      { kind: 'skip', pipelineId: 'p', sequence: 1, index: 3 },
+      request(4, 'ü', 0),
+    ];
+    const log = await open();
+    await Promise.all(records.map((record) => log.append(record)));
+    await log.close();
+    const again = await open();
+    expect(await all(again)).toEqual(records);
+    expect(again.lastSequence).toBe(4);
+    expect(reports).toEqual([]);
+    await again.close();
+  });
+
+  it('syncs many records at once, and none for ticks alone', async () => {
+    const log = await open();
+    await Promise.all(Array.from({ length: 100 }, (_, at) => log.append(request(at + 1))));
+    expect(log.syncs).toBeLessThan(5);
+    const { syncs } = log;
+    await log.append({ kind: 'tick', sequence: 200, time: 1, pipelineIds: ['p'] });
+    expect(log.syncs).toBe(syncs);
+    await log.close();
+  });
+
+  it('begins new segments, and removes those of which nothing is needed, oldest first', async () => {
+    const log = await open({ segmentBytes: 400 });
+    for (let n = 1; n <= 12; n++) await log.append(request(n, n <= 6 ? 'old' : 'young', 100));
+    const before = log.bytes;
+    await log.retire((id) => id === 'young');
+    expect(log.bytes).toBeLessThan(before);
+    expect((await all(log)).map(({ sequence }) => sequence)).toEqual(expect.arrayContaining([7, 8, 9, 10, 11, 12]));
+    await log.retire(() => false);
+    const left = (await all(log)).map(({ sequence }) => sequence);
+    expect(left.length).toBeLessThan(6);
+    expect(left.at(-1)).toBe(12);
+    await log.append(request(13));
+    await log.close();
+    expect((await all(await open())).at(-1)).toMatchObject({ sequence: 13 });
+  });
+
+  it('refuses what a full disk does not take, keeps what it took, and goes on when there is room', async () => {
+    const files = new FailingFiles();
+    const log = await open({ files });
+    await log.append(request(1));
+    files.room = 30;
+    const refused = [log.append(request(2)), log.append(request(3))];
+    for (const one of refused)
+      await expect(one).rejects.toMatchObject({
+        code: 'storage_unavailable',
+        message: expect.stringContaining('ENOSPC'),
+        retryAfterSeconds: 5,
+      });
+    await expect(log.append(request(4))).rejects.toMatchObject({ code: 'storage_unavailable' });
+    expect(reports).toContainEqual(expect.objectContaining({ level: 'error', message: 'Event log cannot be written' }));
+    files.room = Number.POSITIVE_INFINITY;
+    await log.append(request(5));
+    await log.close();
+    expect((await all(await open())).map(({ sequence }) => sequence)).toEqual([1, 5]);
+  });
+
+  it.each([true, false])('has nothing of what a failed sync refused (the file can be cut: %s)', async (canTruncate) => {
+    const files = new FailingFiles();
+    const log = await open({ files });
+    await log.append(request(1));
+    files.failSyncs = 1;
+    files.canTruncate = canTruncate;
+    await expect(log.append(request(2))).rejects.toMatchObject({ code: 'storage_unavailable' });
+    await log.append(request(3));
+    await log.close();
+    const again = await open();
+    expect((await all(again)).map(({ sequence }) => sequence)).toEqual([1, 3]);
+    await again.close();
+  });
+
+  it('has a beginning of what was appended, whatever the length a crash left', async () => {
+    const { readFileSync, writeFileSync } = await import('node:fs');
+    const log = await open();
+    for (let n = 1; n <= 5; n++) await log.append(request(n, 'p', 3 * n));
+    await log.close();
+    const path = join(folder, '00000001.log');
+    const whole = readFileSync(path);
+    for (let length = 0; length <= whole.length; length++) {
+      writeFileSync(path, whole.subarray(0, length));
+      const cut = await open();
+      const sequences = (await all(cut)).map(({ sequence }) => sequence);
+      expect(sequences).toEqual([1, 2, 3, 4, 5].slice(0, sequences.length));
+      if (length === whole.length) expect(sequences).toHaveLength(5);
+      await cut.close();
+    }
+  });
+
+  it('never gives a record that is not as it was, whichever bit turned', async () => {
+    const { readFileSync, writeFileSync } = await import('node:fs');
+    const log = await open();
+    const records = [request(1), request(2), request(3)];
+    for (const record of records) await log.append(record);
+    await log.close();
+    const path = join(folder, '00000001.log');
+    const whole = readFileSync(path);
+    for (let at = 8; at < whole.length; at += 3) {
+      const turned = Buffer.from(whole);
+      turned[at] = (turned[at] as number) ^ (1 << (at % 8));
+      writeFileSync(path, turned);
+      const damaged = await open();
+      const found = await all(damaged);
+      for (const record of found) expect(records).toContainEqual(record);
+      expect(found.length).toBe(2);
+      await damaged.close();
+    }
+  });
+});
