@@ -15,6 +15,7 @@ export const windowLibrary = {
   /** The last moment before a time, ms. */
   momentBefore: (time: number): number => plus(time, -1),
   ownAttribute: (attributes: ReadonlyMap<AttributeName, Value> | null, name: AttributeName): Value => attributes?.get(name) ?? null,
+  timePlus: plus,
   finiteOf: finite,
   resultOf,
 } as const;
@@ -35,6 +36,10 @@ export const windowProperties = [
   'touch',
   'late',
   'windowAt',
+  'sessionAt',
+  'joining',
+  'join',
+  'extras',
   'opened',
   'closed',
   'get',

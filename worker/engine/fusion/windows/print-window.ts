@@ -168,7 +168,7 @@ export function printResult(print: ResultPrint, place: Place): void {
   const base = body.bind(`${slot}*${intake.width}`);
   const at = (field: SlotField): string => body.bind(printField(intake, field, { ...names, slot, numbers, base }));
   const { time, ...bounds } = print.frame(at);
-  const frame = { time: body.bind(time), ...bounds };
+  const frame = { ...bounds, time: body.bind(time), end: body.bind(bounds.end) };
   const order = body.bind(`${names.kernel}.order()`);
   const [first, last] = [at('firstCause'), at('lastCause')];
   const type = intake.typeName === null ? body.bind(`${names.types}[${slot}]`) : intake.type;

@@ -19,6 +19,8 @@ export type SlotField =
   | 'next'
   /** The slot that the key is known by. */
   | 'owner'
+  /** Last event time of the sessions of the key that have closed; -Infinity = none has. */
+  | 'closedLast'
   /** Where the key's windows are aligned; NaN = not known. */
   | 'origin';
 

@@ -4,9 +4,9 @@ import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
 import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import { plus, wholeSteps } from '../../time/instants.ts';
 import type { WindowStore } from './call-forms.ts';
+import { ChainKernel } from './chain-kernel.ts';
 import type { Intake } from './intake.ts';
 import { slotsByOrder } from './slots-by-order.ts';
-import { WindowKernel } from './window-kernel.ts';
 
 export type TimeWindowPlan = Extract<WindowPlan, { kind: 'time' }>;
 
@@ -25,7 +25,7 @@ interface Pane {
  * Tumbling windows. A key's slot holds one of its open windows; others, of rows that came out of order, stand behind it in a
  * chain. That slot stays the key's, empty, when its window has closed.
  */
-export class TimeWindowKernel extends WindowKernel {
+export class TimeWindowKernel extends ChainKernel {
   readonly #plan: TimeWindowPlan;
   readonly #latenessMs: number;
   readonly #panes = new Map<number, Pane>();
@@ -41,8 +41,6 @@ export class TimeWindowKernel extends WindowKernel {
 
   override begin(...keys: Value[]): number {
     const slot = super.begin(...keys);
-    this.put(slot, 'owner', slot);
-    this.put(slot, 'next', 0);
     this.put(slot, 'origin', Number.NaN);
     return slot;
   }
@@ -55,19 +53,12 @@ export class TimeWindowKernel extends WindowKernel {
   /** The key's window that holds `time`: open, or about to be filled. -1 when it has closed. */
   windowAt(owner: number, time: number): number {
     const start = this.#startOf(owner, time);
-    let slot = owner;
-    let unused = -1;
-    for (;;) {
-      const isOpen = this.at(slot, 'count') > 0;
-      if (isOpen && this.at(slot, 'start') === start) return slot;
-      if (!isOpen && unused < 0) unused = slot;
-      const next = this.at(slot, 'next');
-      if (next === 0) break;
-      slot = next - 1;
+    for (let slot = owner; slot >= 0; slot = this.behind(slot)) {
+      if (this.at(slot, 'count') > 0 && this.at(slot, 'start') === start) return slot;
     }
     const end = plus(start, this.#plan.sizeMs);
     if (plus(end, this.#latenessMs) <= this.environment.watermark()) return -1;
-    return this.#prepare(unused < 0 ? this.#another(owner) : unused, start, end);
+    return this.#prepare(this.unused(owner), start, end);
   }
 
   #prepare(slot: number, start: number, end: number): number {
@@ -85,15 +76,6 @@ export class TimeWindowKernel extends WindowKernel {
       this.put(owner, 'origin', origin);
     }
     return plus(wholeSteps(plus(time, -origin), slideMs) * slideMs, origin);
-  }
-
-  /** One more slot for the key, behind its first. */
-  #another(owner: number): number {
-    const slot = this.allot(this.keysAt(owner));
-    this.put(slot, 'owner', owner);
-    this.put(slot, 'next', this.at(owner, 'next'));
-    this.put(owner, 'next', slot + 1);
-    return slot;
   }
 
   /** The window in the slot has been given its first event. */
@@ -152,29 +134,9 @@ export class TimeWindowKernel extends WindowKernel {
     }
   }
 
-  /** The window in the slot is over. */
-  closed(slot: number): void {
-    this.put(slot, 'count', 0);
-    const owner = this.at(slot, 'owner');
-    if (owner === slot) {
-      this.empty++;
-      return;
-    }
-    let before = owner;
-    while (this.at(before, 'next') !== slot + 1) before = this.at(before, 'next') - 1;
-    this.put(before, 'next', this.at(slot, 'next'));
-    this.freeSlot(slot);
-  }
-
   protected drop(owner: number): void {
-    while (this.at(owner, 'next') !== 0) this.closed(this.at(owner, 'next') - 1);
-    if (this.at(owner, 'count') > 0) this.closed(owner);
+    this.dropAll(owner);
     this.put(owner, 'origin', Number.NaN);
-  }
-
-  /** A key with another window open keeps its slot. */
-  protected override canRelease(slot: number): boolean {
-    return this.at(slot, 'next') === 0;
   }
 
   protected saveFrom(store: WindowStore): Value {
@@ -206,7 +168,7 @@ export class TimeWindowKernel extends WindowKernel {
 
   #loadWindow([, start, , content]: ValueArray): number {
     const owner = this.slotOf(this.keysOfContent(content as Value));
-    const slot = this.at(owner, 'count') === 0 ? owner : this.#another(owner);
+    const slot = this.unused(owner);
     this.loadContent(slot, content as Value);
     return this.#prepare(slot, start as number, plus(start as number, this.#plan.sizeMs));
   }

@@ -66,6 +66,7 @@ const program = (windows: readonly string[], isLateAllowed: boolean): fc.Arbitra
 const kinds: readonly (readonly [string, readonly string[], boolean])[] = [
   ['count windows', ['.window(1)', '.window(3)', '.window(5)'], false],
   ['tumbling windows', ['.window(20ms)', '.window(1500us)', '.window(20ms, align: first)', '.window(7ms, offset: 2ms)'], true],
+  ['sessions', ['.window(session: 10ms)', '.window(session: 25ms)', '.window(session: 1500us)'], true],
   ['running aggregates', [''], false],
 ];
 

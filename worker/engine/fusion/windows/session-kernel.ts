@@ -1,0 +1,184 @@
+import { invariant } from '../../../../shared/errors/error.ts';
+import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import { aggregates } from '../../../../shared/language/functions/index.ts';
+import type { AggregateCall, AggregatePlan } from '../../../../shared/language/plan/plan.ts';
+import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
+import { DeadlineQueue } from '../../time/deadline-queue.ts';
+import { justAfter, plus } from '../../time/instants.ts';
+import type { WindowStore } from './call-forms.ts';
+import { ChainKernel } from './chain-kernel.ts';
+import type { Intake } from './intake.ts';
+import type { SlotField } from './slot-fields.ts';
+
+/** A session in the line of those that close, at a time at or before that of its end. */
+interface Waiting {
+  readonly slot: number;
+  /** Number of its first event, by which it is known again. */
+  readonly rank: number;
+  readonly at: number;
+}
+
+/** Sessions. Of a key's open sessions, whose events are more than a gap apart, there is mostly one. */
+export class SessionKernel extends ChainKernel {
+  /** The session that the row which is being taken in joins with the one that takes it; -1 = none. */
+  joining = -1;
+  readonly #aggregate: AggregatePlan;
+  readonly #gapMs: number;
+  readonly #graceMs: number;
+  readonly #closings = new DeadlineQueue<Waiting>();
+  /** What the clocks of the stream have come to, as far as it has been heard of. */
+  #watermark = -Infinity;
+
+  constructor(
+    intake: Intake,
+    { aggregate, gapMs }: { aggregate: AggregatePlan; gapMs: number },
+    next: Next,
+    environment: OperatorEnvironment,
+  ) {
+    super(intake, next, environment);
+    this.#aggregate = aggregate;
+    this.#gapMs = gapMs;
+    this.#graceMs = gapMs + environment.stream.time.allowedLatenessMs;
+  }
+
+  override begin(...keys: Value[]): number {
+    const slot = super.begin(...keys);
+    this.put(slot, 'closedLast', -Infinity);
+    return slot;
+  }
+
+  /** What has closed no longer matters when an event near it would be late whatever is open. */
+  protected override canRelease(slot: number): boolean {
+    const forgottenAt = plus(this.at(slot, 'closedLast'), 2 * this.#gapMs + this.#graceMs);
+    return super.canRelease(slot) && forgottenAt < this.#watermark;
+  }
+
+  /** The key's session that an event at `time` goes to: open, or about to be filled. -1 when it is late. */
+  sessionAt(owner: number, time: number): number {
+    this.joining = -1;
+    if (time <= plus(this.at(owner, 'closedLast'), this.#gapMs)) return -1;
+    let found = -1;
+    for (let slot = owner; slot >= 0; slot = this.behind(slot)) {
+      if (!this.#touches(slot, time)) continue;
+      if (found < 0) found = slot;
+      else this.joining = slot;
+    }
+    if (found < 0) return plus(time, this.#graceMs) < this.environment.watermark() ? -1 : this.unused(owner);
+    if (this.joining < 0 || this.at(found, 'firstOrder') < this.at(this.joining, 'firstOrder')) return found;
+    const later = found;
+    found = this.joining;
+    this.joining = later;
+    return found;
+  }
+
+  #touches(slot: number, time: number): boolean {
+    if (this.at(slot, 'count') <= 0) return false;
+    return plus(time, this.#gapMs) >= this.at(slot, 'minTime') && time <= plus(this.at(slot, 'maxTime'), this.#gapMs);
+  }
+
+  /** The session in the slot has been given its first event. */
+  opened(slot: number): void {
+    if (this.at(slot, 'owner') === slot) this.empty--;
+    this.#enqueue(slot);
+  }
+
+  #enqueue(slot: number): void {
+    const [at, rank] = [this.#closesAt(slot), this.at(slot, 'firstOrder')];
+    this.#closings.push(at, rank, { slot, rank, at });
+    this.due = Math.min(this.due, at);
+  }
+
+  #closesAt(slot: number): number {
+    return justAfter(plus(this.at(slot, 'maxTime'), this.#graceMs));
+  }
+
+  /** Two sessions become one: that of the earlier first event. */
+  join(first: number): void {
+    const second = this.joining;
+    const [a, b] = [this.#read(first), this.#read(second)];
+    const count = a('count') + b('count');
+    this.#joinCalls(first, second);
+    this.put(first, 'count', count);
+    if (b('lastOrder') > a('lastOrder')) this.#takeLast(first, second);
+    this.put(first, 'minTime', Math.min(a('minTime'), b('minTime')));
+    this.put(first, 'maxTime', Math.max(a('maxTime'), b('maxTime')));
+    this.closed(second);
+  }
+
+  #read(slot: number): (field: SlotField) => number {
+    return (field) => this.at(slot, field);
+  }
+
+  #takeLast(first: number, second: number): void {
+    this.put(first, 'lastCause', this.at(second, 'lastCause'));
+    if (this.intake.fields.has('lastOrder')) this.put(first, 'lastOrder', this.at(second, 'lastOrder'));
+    if (this.intake.typeName === null) this.types[first] = this.types[second] as string;
+  }
+
+  /** By way of the accumulators, which can join. */
+  #joinCalls(first: number, second: number): void {
+    const { forms } = this.intake.columns;
+    const joined = forms.map((form, i) => joinedState(this.#aggregate.calls[i], form.save(this, first), form.save(this, second)));
+    forms.forEach((form, i) => void form.load(this, first, joined[i] ?? null));
+  }
+
+  advance(watermark: number): void {
+    this.#watermark = watermark;
+    try {
+      for (let one = this.#closings.popDue(watermark); one !== undefined; one = this.#closings.popDue(watermark)) this.#closeIfDue(one);
+    } finally {
+      this.due = Math.min(this.#closings.next(), this.nextExpiry);
+    }
+    this.expire(watermark);
+    this.due = Math.min(this.#closings.next(), this.nextExpiry);
+  }
+
+  /** A session that was prolonged since it was queued goes back in line. */
+  #closeIfDue({ slot, rank, at }: Waiting): void {
+    if (this.at(slot, 'count') <= 0 || this.at(slot, 'firstOrder') !== rank) return;
+    if (this.#closesAt(slot) !== at) {
+      this.#enqueue(slot);
+      return;
+    }
+    const owner = this.at(slot, 'owner');
+    this.put(owner, 'closedLast', Math.max(this.at(owner, 'closedLast'), this.at(slot, 'maxTime')));
+    if (this.intake.expireMs !== null && this.isGone(owner, at)) this.closed(slot);
+    else this.close(slot);
+  }
+
+  protected drop(owner: number): void {
+    this.dropAll(owner);
+    this.put(owner, 'closedLast', -Infinity);
+  }
+
+  protected saveFrom(store: WindowStore): Value {
+    const closed = new Map<string, number>();
+    for (const slot of this.owners(store)) {
+      const last = this.at(slot, 'closedLast', store);
+      if (last !== -Infinity) closed.set(this.keyText(slot, store), last);
+    }
+    const open = this.open(store).sort((a, b) => this.at(a, 'firstOrder', store) - this.at(b, 'firstOrder', store));
+    const saved = open.map((slot) => [this.keyText(slot, store), this.saveContent(slot, store)]);
+    return [store.arrivals, closed, saved, null, this.saveTouched(store)];
+  }
+
+  load(saved: Value): void {
+    const [arrivals, closed, open, , touched] = saved as ValueArray;
+    this.counted = arrivals as number;
+    for (const [, content] of open as readonly (readonly [string, Value])[]) {
+      const slot = this.unused(this.slotOf(this.keysOfContent(content)));
+      this.loadContent(slot, content);
+      this.opened(slot);
+    }
+    for (const [text, last] of closed as ReadonlyMap<string, number>) this.put(this.slotOfText(text), 'closedLast', last);
+    this.loadTouched(touched as Value);
+  }
+}
+
+function joinedState(call: AggregateCall | undefined, one: Value, other: Value): Value {
+  const descriptor = aggregates.get(call?.function ?? '');
+  invariant(call !== undefined && descriptor !== undefined, 'every call is of an aggregate');
+  const joined = descriptor.load(call.constants, one);
+  joined.merge?.(descriptor.load(call.constants, other));
+  return joined.save();
+}
