@@ -17,6 +17,8 @@ export interface Columns extends Readable {
   readonly attributes: string;
   /** The fields in order; null where that is the event as it came, with fields that nothing here reads. */
   readonly fields: readonly (readonly [name: string, value: Typed])[] | null;
+  /** Far fewer rows come here than events: each may well be made whole for an operator that takes rows. */
+  readonly isRare?: boolean;
   /** Text that makes the row for what runs operator by operator. @throws CannotFuse */
   row(): string;
 }

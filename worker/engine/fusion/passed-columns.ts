@@ -1,7 +1,7 @@
 import type { AttributeName, RowReference } from '../../../shared/language/plan/plan.ts';
 import { type Columns, EventColumns, NamedColumns } from './columns.ts';
 import type { ModuleText } from './module-text.ts';
-import type { Typed } from './typed.ts';
+import { CannotFuse, type Typed } from './typed.ts';
 
 type Constants = Pick<ModuleText<never>, 'constant' | 'names'>;
 
@@ -60,9 +60,16 @@ export class PassedColumns implements Columns {
 
   row(): string {
     const { fields, time, order, type } = this;
-    if (fields === null) return this.#inner.row();
+    if (fields === null) return this.#namelessRow();
     const [causes, attributes] = [() => this.causes, () => this.attributes];
     return new NamedColumns({ fields, time, order, type, causes, attributes, module: this.#module }).row();
+  }
+
+  /** Names of the other function do not reach into this one. */
+  #namelessRow(): string {
+    const text = this.#inner.row();
+    if (text !== 'rowOfEvent()') throw new CannotFuse();
+    return text;
   }
 
   #typed(key: string, value: Typed | undefined): Typed | undefined {

@@ -119,7 +119,7 @@ export class StreamFusion {
       if (!(error instanceof CannotFuse) || entryOf === null) throw error;
       back();
       undo();
-      if (columns.fields === null && !body.mayReturn) throw error; // Every event would have to be made whole: nothing is gained.
+      if (columns.fields === null && !body.mayReturn && columns.isRare !== true) throw error; // Every event would have to be made whole: nothing is gained.
       body.add(`${entryOf(position)}.process(${columns.row()});`);
       if (this.#program.isTimed(this.index)) body.add(`${this.node}.schedule();`);
     }

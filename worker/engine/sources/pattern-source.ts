@@ -85,7 +85,7 @@ export class PatternSource implements Source {
 }
 
 /** The match with its `match_id`. */
-function identified(match: Row, plan: PatternPlan): Row {
+export function identified(match: Row, plan: PatternPlan): Row {
   return { ...match, attributes: new MatchAttributes(match.attributes, plan, match.causes) };
 }
 

@@ -23,8 +23,8 @@ const DERIVED = `stream D = A
 
 /** What a random pattern is made of. */
 export interface PatternKinds {
-  readonly quantifiers: readonly string[];
-  readonly policies: readonly string[];
+  readonly quantifiers: readonly [string, ...string[]];
+  readonly policies: readonly [string, ...string[]];
   readonly negated: number;
 }
 
@@ -36,21 +36,23 @@ interface Step {
 
 /** A program with one pattern over a tiny alphabet, so that much of it matches. */
 export function patternProgram(tape: Tape, kinds: PatternKinds): string {
-  const steps: Step[] = [];
+  const steps: [Step, ...Step[]] = [step(tape, 0, [], kinds, false)];
   const count = 2 + tape.below(3);
-  for (let position = 0; position < count; position++) steps.push(step(tape, position, steps, kinds, position === count - 1));
+  for (let position = 1; position < count; position++) steps.push(step(tape, position, steps, kinds, position === count - 1));
   const lines = [steps.map(({ text }) => text).join('\n    -> ')];
   const partition = tape.pick(['', '', '.partition_by(k)', '.partition_by(s)', '.partition_by(k, s)']);
   if (partition !== '') lines.push(partition);
-  if (tape.chance(85)) lines.push(`.within(${tape.pick(['2s', '5s', '1500ms', '0s', '20s'])})`);
+  if (tape.chance(85)) lines.push(`.within(${tape.pick(['2s', '5s', '1500ms', '1ms', '20s'])})`);
   const policy = tape.pick(kinds.policies);
   if (policy !== '') lines.push(policy);
   if (tape.chance(20)) lines.push(`.max_runs(${1 + tape.below(4)})`);
   if (tape.chance(20)) lines.push(`.max_closure(${1 + tape.below(3)})`);
-  if (tape.chance(30)) lines.push(`.where(${tape.pick(reads(steps))} != 7)`);
+  if (tape.chance(30)) lines.push(`.where(${tape.pick(['match_duration_ms', 'e0.v', 'e1.k'])} > 1)`);
   const items = tape.list(1, 5, (position) => `o${position}: ${tape.pick(reads(steps))}`);
+  if (tape.chance(10)) lines.push(`.distinct(${tape.pick(reads(steps))}, within: 3s)`);
   lines.push(`.emit(${items.join(', ')})`);
-  return `${EVENTS}\n${DERIVED}\nstream M = ${lines.join('\n    ')}\n`;
+  const follower = tape.chance(20) ? `\nstream N = M\n    .emit(first: o0, id: match_id, at: timestamp)\n` : '';
+  return `${EVENTS}\n${DERIVED}\nstream M = ${lines.join('\n    ')}\n${follower}`;
 }
 
 function step(tape: Tape, position: number, before: readonly Step[], kinds: PatternKinds, isLast: boolean): Step {
@@ -66,17 +68,17 @@ function step(tape: Tape, position: number, before: readonly Step[], kinds: Patt
 function condition(tape: Tape, before: readonly Step[], own: string, readsOwn: boolean): string {
   const parts = tape.list(0, 2, () => {
     const other = before.length === 0 ? undefined : tape.pick(before as [Step, ...Step[]]);
-    const plain = ['v > 1', 's == "x"', 'k == 1', 'v + 1 > 2'];
+    const plain: [string, ...string[]] = ['v > 1', 's == "x"', 'k == 1', 'v + 1 > 2'];
     if (other === undefined) return tape.pick(plain);
     const { alias, isList } = other;
-    const held = [`k == ${alias}.k`, `${alias}.k == k`, `s == ${alias}.s`, `v > ${alias}.v`, `v >= ${alias}.v`, `timestamp > ${alias}.timestamp`];
+    const held: [string, ...string[]] = [`k == ${alias}.k`, `${alias}.k == k`, `s == ${alias}.s`, `v > ${alias}.v`, `v >= ${alias}.v`, `timestamp > ${alias}.timestamp`];
     const ofList = isList ? [`len(${alias}) > 1`, `v > first(${alias}).v`] : [];
     return tape.pick([...held, ...held, ...ofList, ...(readsOwn ? [`v > ${own}.v`, `v >= ${own}.v`] : []), ...plain.slice(0, 1)]);
   });
   return parts.length === 0 ? '' : ` where ${parts.join(' and ')}`;
 }
 
-function reads(steps: readonly Step[]): readonly string[] {
+function reads(steps: readonly [Step, ...Step[]]): readonly [string, ...string[]] {
   const each = steps.flatMap(({ alias, isList }) => [
     `${alias}.k`,
     `${alias}.v`,
@@ -84,7 +86,8 @@ function reads(steps: readonly Step[]): readonly string[] {
     `${alias}.timestamp`,
     ...(isList ? [`len(${alias})`, `first(${alias}).v`, `last(${alias}).k`] : []),
   ]);
-  return [...each, 'match_duration_ms', 'timestamp'];
+  const texts = [`"is " + to_string(${steps[0].alias}.v)`, `upper(${steps[0].alias}.s)`];
+  return ['match_duration_ms', 'timestamp', 'match_id', ...texts, ...each, ...each];
 }
 
 /** Events of few kinds and values; time mostly goes forward, and something is missing now and then. */

@@ -12,7 +12,9 @@ type Constants = Pick<ModuleText<never>, 'names' | 'constant'>;
 export type Given =
   | { readonly of: 'field'; readonly name: string; readonly as: Representation }
   | { readonly of: 'type' }
-  | { readonly of: 'causes' };
+  | { readonly of: 'causes' }
+  /** The row that came, where generated code has none. */
+  | { readonly of: 'row' };
 
 /** An event of one origin on its way through a pattern: what is read of it becomes a parameter. Any field may be null. */
 export class Candidate {
@@ -39,6 +41,19 @@ export class Candidate {
     this.order = module.names.mint('o');
   }
 
+  get isEvent(): boolean {
+    return this.origin.startsWith('event:');
+  }
+
+  /** Of events. */
+  get type(): string {
+    return this.origin.slice('event:'.length);
+  }
+
+  get fieldNames(): readonly string[] {
+    return this.#record.fields.map(({ name }) => name);
+  }
+
   /** Undefined: it does not have the field. */
   representation(name: string): Representation | undefined {
     const field = this.#record.fields.find((one) => one.name === name);
@@ -62,13 +77,14 @@ export class Candidate {
   valueOf(kept: Kept): string {
     switch (kept.aspect) {
       case 'field':
-        return (this.field({ kind: 'current' }, kept.name) as Typed).text;
+        return this.field({ kind: 'current' }, kept.name)?.text ?? 'null';
       case 'time':
         return this.time;
       case 'order':
         return this.order;
       case 'type':
       case 'causes':
+      case 'row':
         return this.#parameter(kept.aspect, { of: kept.aspect });
       case 'count':
         return '1';
@@ -95,13 +111,17 @@ export class Candidate {
 
   /** What stands for the parameters, of a row that comes here. @throws CannotFuse */
   argumentsOf(columns: Columns): readonly string[] {
-    return [columns.time, columns.order, ...this.given.map((given) => argumentOf(given, columns))];
+    return [columns.time, columns.order, ...this.given.map((given) => this.#argumentOf(given, columns))];
+  }
+
+  #argumentOf(given: Given, columns: Columns): string {
+    if (given.of === 'row') return this.isEvent ? 'null' : columns.row();
+    if (given.of === 'type') return columns.type;
+    return given.of === 'causes' ? columns.causes : fieldOf(given, columns);
   }
 }
 
-function argumentOf(given: Given, columns: Columns): string {
-  if (given.of === 'type') return columns.type;
-  if (given.of === 'causes') return columns.causes;
+function fieldOf(given: Extract<Given, { of: 'field' }>, columns: Columns): string {
   const value = columns.field({ kind: 'current' }, given.name);
   if (value === undefined) throw new CannotFuse();
   if (value.as === given.as || value.text === 'null') return value.text;

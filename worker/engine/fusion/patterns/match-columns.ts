@@ -1,7 +1,8 @@
 import type { AttributeName, ClosureAggregateExpression, PatternPlan, RowReference } from '../../../../shared/language/plan/plan.ts';
 import type { Columns } from '../columns.ts';
 import type { ModuleText } from '../module-text.ts';
-import { CannotFuse, NULL_TYPED, named, type Typed } from '../typed.ts';
+import { boxed, CannotFuse, NULL_TYPED, named, type Typed } from '../typed.ts';
+import { MatchShape, StepShape } from './made-match.ts';
 import type { Kept, RunForm } from './run-form.ts';
 
 type Constants = Pick<ModuleText<never>, 'constant' | 'names'>;
@@ -15,10 +16,12 @@ export class MatchColumns implements Columns {
   readonly order: string;
   readonly type: string;
   readonly fields = null;
+  readonly isRare = true;
   readonly #plan: PatternPlan;
   readonly #form: RunForm;
   readonly #module: Constants;
   readonly #parts = new Map<MatchPart, string>();
+  readonly #shape: string;
 
   constructor(plan: PatternPlan, stream: string, form: RunForm, module: Constants) {
     this.#plan = plan;
@@ -27,6 +30,7 @@ export class MatchColumns implements Columns {
     this.time = module.names.mint('t');
     this.order = module.names.mint('o');
     this.type = module.constant(stream);
+    this.#shape = module.constant(new MatchShape(plan, stream));
   }
 
   /** What the function is given behind time and arrival number. */
@@ -61,7 +65,8 @@ export class MatchColumns implements Columns {
     if (name === 'timestamp') return named(this.time, 'timestamp');
     if (name === 'event_type') return named(this.type, 'string');
     if (name === 'match_duration_ms') return this.#duration();
-    return name === 'match_id' ? undefined : NULL_TYPED;
+    if (name !== 'match_id') return NULL_TYPED;
+    return { ...named(`matchIdOf(${this.#shape},${this.causes})`, 'string'), isSimple: false };
   }
 
   #duration(): Typed {
@@ -82,15 +87,31 @@ export class MatchColumns implements Columns {
   }
 
   get causes(): string {
-    throw new CannotFuse();
+    return `mergeCauses([${this.#plan.steps.map(({ slot }) => this.#causesOf(slot)).join(',')}])`;
+  }
+
+  #causesOf(slot: number): string {
+    if (this.#form.isList(slot)) throw new CannotFuse();
+    return this.#part(this.#form.aspect(slot, this.#form.takesEvents(slot) ? 'order' : 'causes')).text;
   }
 
   get attributes(): string {
-    throw new CannotFuse();
+    return `matchAttributes(${this.#shape},${this.#duration().text},${this.causes})`;
   }
 
+  /** Needs everything of every event. */
   row(): string {
-    throw new CannotFuse();
+    return `makeMatch(${this.#shape},${this.order},[${this.#plan.steps.map(({ slot }) => this.#rowOf(slot)).join(',')}])`;
+  }
+
+  #rowOf(slot: number): string {
+    if (this.#form.isList(slot)) throw new CannotFuse();
+    const row = this.#part(this.#form.aspect(slot, 'row')).text;
+    if (!this.#form.takesEvents(slot)) return row;
+    const [type, time, order] = (['type', 'time', 'order'] as const).map((aspect) => this.#part(this.#form.aspect(slot, aspect)).text);
+    const shape = new StepShape(this.#form.fieldNames(slot));
+    const values = shape.names.map((name) => boxed(this.#part(this.#form.fieldOfSome(slot, name))));
+    return `stepRow(${row},${this.#module.constant(shape)},${type},${time},${order},[${values.join(',')}])`;
   }
 }
 

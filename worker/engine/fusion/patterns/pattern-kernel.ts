@@ -106,6 +106,11 @@ export class PatternKernel implements Source, Kernel {
     this.open.remove(run);
   }
 
+  /** Arrival number of the event behind what happens now. */
+  order(): number {
+    return this.#environment.order();
+  }
+
   /** The run has taken more events than a closure may hold. */
   overflow(run: FusedRun): void {
     this.close(run);
@@ -181,6 +186,7 @@ export class PatternKernel implements Source, Kernel {
 
 /** What generated code is given of a row. */
 function givenBy(row: Row, given: Given): unknown {
+  if (given.of === 'row') return row;
   if (given.of === 'type') return row.type;
   if (given.of === 'causes') return row.causes;
   return asGiven(row.fields.get(given.name) ?? null, given.as);

@@ -206,7 +206,8 @@ export class PatternText {
     const { match, form, emit } = this.#parts;
     const valueOf = (part: MatchPart): string =>
       part === 'duration' ? `${candidate.time}-${run}.first` : form.readAtEnd(run, part, slot, candidate);
-    return `${emit}(${[candidate.time, candidate.order, ...match.parts.map(valueOf)].join(',')});`;
+    const order = candidate.isEvent ? candidate.order : `${this.#kernel}.order()`;
+    return `${emit}(${[candidate.time, order, ...match.parts.map(valueOf)].join(',')});`;
   }
 
   #emitCompleted({ candidate, body }: Scene): void {
@@ -236,7 +237,7 @@ export class PatternText {
     const { candidate, at, key, runClass } = scene;
     if (target.isOver) throw new CannotFuse();
     const home = homes[target.id];
-    const place = home ? candidate.valueOf(home) : this.#listsOf(scene);
+    const place = home ? (home.slot === slot ? candidate.valueOf(home) : 'null') : this.#listsOf(scene);
     const last = plan.withinMs === null ? '1/0' : `plusTime(${candidate.time},${plan.withinMs})`;
     const given = [target.id, place, key ?? 'null', at, candidate.time, last, ...form.initial(slot, candidate)];
     const run = this.#parts.module.names.mint('r');

@@ -1,10 +1,16 @@
 import { keyOf } from '../../../../shared/events/text.ts';
 import { plus } from '../../time/instants.ts';
+import { makeMatch, matchAttributes, matchIdOf, mergeCauses, stepRow } from './made-match.ts';
 
 /** Functions that the generated code of patterns calls. */
 export const patternLibrary = {
   plusTime: plus,
   keyText: keyOf,
+  stepRow,
+  makeMatch,
+  mergeCauses,
+  matchAttributes,
+  matchIdOf,
 } as const;
 
 /** Properties of runs, of the lists that they wait in, and of the kernel. */
@@ -20,6 +26,7 @@ export const patternProperties: readonly string[] = [
   'nextCompleted',
   'isAlive',
   'overflow',
+  'order',
   'keepBudget',
   'state',
   'home',

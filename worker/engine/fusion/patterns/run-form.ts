@@ -4,7 +4,7 @@ import { CannotFuse, named, type Representation, type Typed } from '../typed.ts'
 import type { Candidate } from './candidate.ts';
 
 /** What of a captured event a run keeps. */
-export type Aspect = 'field' | 'time' | 'type' | 'order' | 'causes' | 'count';
+export type Aspect = 'field' | 'time' | 'type' | 'order' | 'causes' | 'row' | 'count';
 
 /** One value that a run keeps, in a property of its own. */
 export interface Kept {
@@ -52,12 +52,12 @@ export class RunForm {
 
   /** A field of what a step has taken last. Undefined: no event of that step has it. */
   field(slot: number, name: string, ofFirst = false): Kept {
-    return this.#keep(slot, 'field', ofFirst && this.#isList(slot), name, this.#fieldOf(slot, name));
+    return this.#keep(slot, 'field', ofFirst && this.isList(slot), name, this.#fieldOf(slot, name));
   }
 
-  aspect(slot: number, aspect: 'time' | 'type' | 'order' | 'causes', ofFirst = false): Kept {
+  aspect(slot: number, aspect: 'time' | 'type' | 'order' | 'causes' | 'row', ofFirst = false): Kept {
     const as = aspect === 'time' ? 'timestamp' : aspect === 'type' ? 'string' : aspect === 'order' ? 'number' : 'value';
-    return this.#keep(slot, aspect, ofFirst && this.#isList(slot), '', as);
+    return this.#keep(slot, aspect, ofFirst && this.isList(slot), '', as);
   }
 
   /** How many events a step has taken. */
@@ -65,8 +65,28 @@ export class RunForm {
     return this.#keep(slot, 'count', false, '', 'number');
   }
 
+  /** By type of the events of a step: the names of their fields, in order. */
+  fieldNames(slot: number): ReadonlyMap<string, readonly string[]> {
+    return new Map(this.#candidatesOf(slot).map((one) => [one.type, one.fieldNames]));
+  }
+
+  /** A field that some of the step's events have. */
+  fieldOfSome(slot: number, name: string): Kept {
+    const found = this.#candidatesOf(slot).find((one) => one.representation(name) !== undefined);
+    return this.#keep(slot, 'field', false, name, found?.representation(name) as Representation);
+  }
+
+  /** Whether a step takes what came from outside, and nothing that a stream has made. */
+  takesEvents(slot: number): boolean {
+    return this.#candidatesOf(slot).every((one) => one.isEvent);
+  }
+
+  #candidatesOf(slot: number): readonly Candidate[] {
+    return this.#candidates.filter((one) => one.slots.includes(slot));
+  }
+
   #fieldOf(slot: number, name: string): Representation {
-    const found = new Set(this.#candidates.filter((one) => one.slots.includes(slot)).map((one) => one.representation(name)));
+    const found = new Set(this.#candidatesOf(slot).map((one) => one.representation(name)));
     const [only] = found;
     if (only === undefined || found.size > 1) throw new CannotFuse();
     return only;
@@ -88,7 +108,7 @@ export class RunForm {
     return this.#slots[slot]?.isCounted === true;
   }
 
-  #isList(slot: number): boolean {
+  isList(slot: number): boolean {
     return this.#slots[slot]?.isList === true;
   }
 

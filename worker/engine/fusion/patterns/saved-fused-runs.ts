@@ -66,6 +66,8 @@ function rowOf(run: FusedRun, slot: number, isFirst: boolean, form: KernelForm):
     const one = kept.find((candidate) => candidate.aspect === aspect);
     return one === undefined ? undefined : valueIn(run, one);
   };
+  const row = found('row') as Row | null | undefined;
+  if (row) return row;
   const order = (found('order') as number | undefined) ?? run.began;
   return {
     type: (found('type') as string | undefined) ?? form.plan.steps[slot]?.input.name ?? '',
@@ -108,6 +110,7 @@ function keptOf({ aspect, ofFirst, name, as }: Kept, rows: readonly Row[]): unkn
   if (aspect === 'count') return rows.length;
   const row = ofFirst ? rows[0] : rows.at(-1);
   if (row === undefined) return null;
+  if (aspect === 'row') return row;
   return aspect === 'field' ? asGiven(row.fields.get(name) ?? null, as) : row[aspect];
 }
 
