@@ -19,7 +19,7 @@ export const eventSchema = Type.Object(
 export const eventBatchSchema = Type.Object({ events: Type.Array(eventSchema) }, strict);
 
 /** An output event in an answer. */
-export const outputEventSchema = Type.Object({ event_type: Type.String(), timestamp: Type.Number(), fields }, strict);
+const outputEventSchema = Type.Object({ event_type: Type.String(), timestamp: Type.Number(), fields }, strict);
 
 export const injectedSchema = Type.Object({ accepted: Type.Boolean(), output_events: Type.Array(outputEventSchema) }, strict);
 

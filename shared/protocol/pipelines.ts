@@ -8,7 +8,7 @@ const epochMs = Type.Number({ description: 'Epoch milliseconds.' });
 const names = Type.Array(Type.String());
 const labels = Type.Record(Type.String(), Type.String());
 
-export const pipelineStatuses = ['starting', 'running', 'degraded', 'draining', 'stopped', 'failed'] as const;
+const pipelineStatuses = ['starting', 'running', 'degraded', 'draining', 'stopped', 'failed'] as const;
 const status = Type.String({ enum: [...pipelineStatuses] });
 
 export const deployRequestSchema = Type.Object(

@@ -5,7 +5,7 @@ const names = new Map<string, string>();
 const namesMax = 10_000;
 
 /** A name in quotes; the few names there are, are quoted once. */
-export function quoted(name: string): string {
+function quoted(name: string): string {
   const known = names.get(name);
   if (known !== undefined) return known;
   if (names.size >= namesMax) names.clear();

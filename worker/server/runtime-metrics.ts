@@ -111,8 +111,9 @@ function remembered<T>(ask: () => T): () => T {
   let askedAtMs = Number.NEGATIVE_INFINITY;
   return () => {
     const nowMs = performance.now();
-    if (value === undefined || nowMs - askedAtMs > freshMs) value = ask();
+    if (value !== undefined && nowMs - askedAtMs <= freshMs) return value;
     askedAtMs = nowMs;
+    value = ask();
     return value;
   };
 }

@@ -19,7 +19,7 @@ export async function withWireDetails<T>(action: Promise<T>): Promise<T> {
 }
 
 /** The same error with its details as the interface names them. */
-export function wireError(error: CepError): CepError {
+function wireError(error: CepError): CepError {
   const { code, message, details, hint, retryAfterSeconds } = error;
   const wire = detailsWire(details);
   if (wire === details) return error;
