@@ -43,9 +43,22 @@ const calls = (known: readonly string[]): fc.Arbitrary<string> =>
 /** What stands behind the aggregate. */
 const ends = ['', '.where(is_final)', '.having(window_end > window_start)', '.limit(2)', '.first()'];
 
+/** What the windows stand behind: declarations, and the head of the stream. */
+const sources: readonly (readonly [declarations: string, head: string])[] = [
+  ['', 'E'],
+  ['', 'E.where(i > 1)'],
+  ['event F extends E:\n    w: int?\n', 'E.where(v != 2)'],
+  ['event F:\n    i: int\n    k: str?\n    v: int?\n', 'merge(E, F)'],
+  ['stream D = E.select(i: i, k: k, v: v)\n', 'D'],
+  ['stream D = E.window(2).aggregate(i: max(i), k: last(k), v: sum(v))\n', 'D'],
+  ['stream D = E.aggregate(i: last(i), k: last(k), v: sum(v) / 2)\n', 'D.where(v > 0)'],
+  ['stream D = E.window(5ms).aggregate(i: count(), k: max(k), v: sum(v))\n', 'merge(D, E)'],
+];
+
 const program = (windows: readonly string[], isLateAllowed: boolean): fc.Arbitrary<string> =>
   fc
     .record({
+      source: fc.oneof({ weight: 3, arbitrary: fc.constant(sources[0] as (typeof sources)[0]) }, fc.constantFrom(...sources)),
       partition: fc.constantFrom(...partitions),
       window: fc.constantFrom(...windows),
       aggregates: calls([...numeric, ...ordered, ...others]),
@@ -53,14 +66,14 @@ const program = (windows: readonly string[], isLateAllowed: boolean): fc.Arbitra
       latenessUs: fc.constantFrom(0, 8_000),
       end: fc.constantFrom(...ends),
     })
-    .map(({ partition, window, aggregates, outOfOrderUs, latenessUs, end }) => {
+    .map(({ source: [declarations, head], partition, window, aggregates, outOfOrderUs, latenessUs, end }) => {
       const time = timeOperators(outOfOrderUs, isLateAllowed ? latenessUs : 0);
       const key = partition === '' ? '"all"' : 'k';
       const isWindow = window !== '';
       const late = isLateAllowed ? '\nstream L = S.late.emit(i: i)\n' : '';
       const items = isWindow ? aggregates : aggregates.replace('window_start', 'timestamp').replaceAll('rate()', 'count()');
       const chain = `${window}.aggregate(${items})${isWindow ? end : ''}`;
-      return `${EVENT}stream S = E${time}${partition}${chain}\nstream O = S.emit(k: ${key}, at: ${isWindow ? 'window_end' : 'timestamp'}, all: 1)\nstream A = S.emit()\n${late}`;
+      return `${EVENT}${declarations}stream S = ${head}${time}${partition}${chain}\nstream O = S.emit(k: ${key}, at: ${isWindow ? 'window_end' : 'timestamp'}, all: 1)\nstream A = S.emit()\n${late}`;
     });
 
 const kinds: readonly (readonly [string, readonly string[], boolean])[] = [
@@ -73,7 +86,7 @@ const kinds: readonly (readonly [string, readonly string[], boolean])[] = [
 test.each(kinds)('%s give the same fused and not, whoever takes over', { timeout: 300_000 }, (_, windows, isLateAllowed) => {
   let effects = 0;
   let kernels = 0;
-  const property = fc.property(program(windows, isLateAllowed), inputs(), fc.nat(18), (text, events, cut) => {
+  const property = fc.property(program(windows, isLateAllowed), inputs({ types: ['E', 'E', 'F'] }), fc.nat(18), (text, events, cut) => {
     effects += expectAlike(text, events, cut).length;
     kernels += kernelsOf(text);
   });
