@@ -2,8 +2,10 @@ import { commandsPage } from './generate/commands.ts';
 import { configurationPage } from './generate/configuration.ts';
 import { connectorsPage } from './generate/connectors.ts';
 import { diagnosticsPage } from './generate/diagnostics.ts';
+import { errorsPage } from './generate/errors.ts';
 import { aggregatesPage, functionsPage } from './generate/functions.ts';
 import { limitsPage } from './generate/limits.ts';
+import { metricsPage } from './generate/metrics.ts';
 import { operatorsPage } from './generate/operators.ts';
 
 /** The reference pages as `[path from the root, text]`. The same tables give the same text. */
@@ -16,6 +18,8 @@ export async function generate(): Promise<readonly (readonly [path: string, text
     ['docs/connectors.md', connectorsPage()],
     ['docs/configuration.md', configurationPage()],
     ['docs/limits.md', limitsPage()],
+    ['docs/metrics.md', metricsPage()],
+    ['docs/errors.md', errorsPage()],
     ['docs/commands.md', await commandsPage()],
   ];
 }
