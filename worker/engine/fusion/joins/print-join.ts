@@ -55,7 +55,7 @@ export function printJoin(plan: JoinSourcePlan, fusion: StreamFusion): PrintedJo
   const condition = printCondition(plan, { fusion, sides, columns });
   const result = printResult(plan, { fusion, sides, columns });
   const kernel = module.late((runtime) => runtime.kernel(plan));
-  const waiting = module.late((runtime) => (runtime.kernel(plan) as JoinKernel).waiting);
+  const waiting = module.late((runtime) => (runtime.kernel(plan) as JoinKernel | undefined)?.waiting);
   const place: JoinPlace = { plan, fusion, sides, result, condition, kernel, waiting };
   const classes = sides.map((side) => printClass(side, fusion));
   const arrivals = sides.map((_, slot) => printArrive(slot, classes[slot] as string, place));
@@ -212,7 +212,7 @@ function printNewest({ slot, key, held, made, side, waiting, body }: Hold): void
   const list = `${key}.${listOf(slot)}`;
   body.add(`let ${held}=${waiting}.recycled(${list});`);
   body.add(`if(${held}===null){${held}=${made};${list}.push(${held});${waiting}.hold(${key},${slot},${held},true);}`);
-  body.add(`else{${assigned(side, held)}${list}.push(${held});${waiting}.hold(${key},${slot},${held},false);}`);
+  body.add(`else{${assigned(side, held)}${waiting}.hold(${key},${slot},${held},false);}`);
 }
 
 function assigned(side: KeptSide, held: string): string {

@@ -31,6 +31,9 @@ interface Ending {
 
 const TIDY_MIN = 1_000;
 
+/** Of lists up to this length each item is moved for less than the array takes to be moved. */
+const SHORT = 16;
+
 /** Horizons for each time that a row waits. */
 const HORIZON_PARTS = 4;
 
@@ -43,12 +46,16 @@ export class WaitingRows {
   readonly keys: JoinKeys;
   /** Where rows wait that have no key. */
   readonly keyless = new JoinKey('', false);
+  /** The first watermark at which `advance` has something to do. */
+  due = Infinity;
+  /** Called when `due` has come nearer where no caller looks at it. */
+  watch: () => void = () => undefined;
+  /** Rows that came to the join. */
+  arrivals = 0;
   readonly #options: WaitingOptions;
   readonly #withinMs: number;
   readonly #keepsMs: number;
   readonly #newest: number;
-  /** Rows that came to the join. */
-  arrivals = 0;
   /** Rows that wait, with some that are over. */
   #held = 0;
   #tidyAt = TIDY_MIN;
@@ -66,11 +73,6 @@ export class WaitingRows {
     this.keys = new JoinKeys(options.keyAs);
     this.#endings = options.ended === null ? null : new DeadlineQueue();
   }
-
-  /** The first watermark at which `advance` has something to do. */
-  due = Infinity;
-  /** Told when a horizon is set, which no caller expects. */
-  watch: () => void = () => undefined;
 
   /** Takes up a row that stands in its place already. `isNew`: not in the place of another one. */
   hold(key: JoinKey, side: number, waiting: Waiting, isNew: boolean): void {
@@ -105,9 +107,18 @@ export class WaitingRows {
     this.watch();
   }
 
-  /** The oldest row of a full list, to be written over; null when one more has room. */
+  /** The oldest row of a full list, to be written over: it stands last now. Null when one more has room. */
   recycled(list: Waiting[]): Waiting | null {
-    return list.length < this.#newest ? null : (list.shift() as Waiting);
+    if (list.length < this.#newest) return null;
+    if (list.length > SHORT) {
+      const oldest = list.shift() as Waiting;
+      list.push(oldest);
+      return oldest;
+    }
+    const oldest = list[0] as Waiting;
+    for (let at = 1; at < list.length; at++) list[at - 1] = list[at] as Waiting;
+    list[list.length - 1] = oldest;
+    return oldest;
   }
 
   /** The list without those at its head that are known to be over. */

@@ -14,7 +14,8 @@ export function joinProgram(tape: Tape, windows: readonly [string, ...string[]])
   const window = inner ? tape.pick(windows) : '.window(30ms)';
   const lateness = tape.chance(20) ? '.allowed_lateness(10ms)' : '';
   const residual = tape.chance(40) ? ` and ${tape.pick(['L.v > R.v', 'L.v + 2 > R.v and R.v > 0', 'R.v != 3 or L.id == 1'])}` : '';
-  return `${EVENTS}${streams}stream J = ${kind}(${left.text}, ${right.text})${lateness}\n    .on(${key(tape)}${residual})\n    ${window}${chain(tape)}\n${followers(tape)}`;
+  const heir = tape.chance(15) ? `event C extends ${tape.pick(['A', 'B'])}:\n    w: int?\n` : '';
+  return `${EVENTS}${heir}${streams}stream J = ${kind}(${left.text}, ${right.text})${lateness}\n    .on(${key(tape)}${residual})\n    ${window}${chain(tape)}\n${followers(tape)}`;
 }
 
 function key(tape: Tape): string {
@@ -65,7 +66,7 @@ function followers(tape: Tape): string {
   return tape.pick(['', 'stream F = J.emit(n: 1)\n', 'stream F = J.window(2).aggregate(n: count()).emit(n: n)\n']);
 }
 
-/** Events in and out of order; some with nulls, without a field, with one that is not declared. `X` moves time alone. */
+/** Events in and out of order, of `C` declared or not; some with nulls, without a field, with one that is not declared. `X` moves time alone. */
 export function joinEvents(tape: Tape, count: number): readonly InputEvent[] {
   let now = 1_000;
   return Array.from({ length: count }, () => {
@@ -75,7 +76,7 @@ export function joinEvents(tape: Tape, count: number): readonly InputEvent[] {
     if (tape.chance(8)) fields.set(tape.pick(['id', 's', 'v', 'ok']), null);
     if (tape.chance(5)) fields.delete('t');
     if (tape.chance(6)) fields.set('more', 'n');
-    return { type: tape.pick(['A', 'A', 'B', 'B', 'X']), fields, fallbackTime: displaced ? now - tape.below(60) : now };
+    return { type: tape.pick(['A', 'A', 'A', 'B', 'B', 'B', 'X', 'C']), fields, fallbackTime: displaced ? now - tape.below(60) : now };
   });
 }
 

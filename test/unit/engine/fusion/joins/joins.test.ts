@@ -24,7 +24,7 @@ const fused: EngineOptions = { backend: compiledBackend, fuse };
 const kinds: readonly (readonly [name: string, windows: readonly [string, ...string[]]])[] = [
   ['within a time', ['.window(20ms)', '.window(100ms)']],
   ['of the newest of each key', ['.window(20ms, policy: latest)', '.window(100ms, policy: latest)', '.window(1)']],
-  ['of the newest few of each key', ['.window(2)', '.window(3)']],
+  ['of the newest few of each key', ['.window(2)', '.window(3)', '.window(17)']],
 ];
 
 test.each(kinds)(
