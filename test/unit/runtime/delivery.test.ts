@@ -387,8 +387,8 @@ describe('the sinks of a pipeline', () => {
       ['PUT', '/hook', 'blue', '2', 'application/json'],
     ]);
     expect(received.map(({ body }) => JSON.parse(body))).toEqual([
-      { event_type: 'S', timestamp: '1970-01-01T00:00:00.000Z', id: '1', data: { a: 1 } },
-      { event_type: 'S', timestamp: '1970-01-01T00:00:00.000Z', id: '2', a: 1 },
+      { event_type: 'S', timestamp: '1970-01-01T00:00:00Z', id: '1', data: { a: 1 } },
+      { event_type: 'S', timestamp: '1970-01-01T00:00:00Z', id: '2', a: 1 },
     ]);
     await sinks.close();
   });

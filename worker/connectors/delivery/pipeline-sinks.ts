@@ -211,7 +211,7 @@ export class PipelineSinks {
 
   /** Connectors that are not sent to for now. */
   get openCircuits(): readonly string[] {
-    return this.#queues.flatMap(({ name, state }) => (state === 'closed' ? [] : [name]));
+    return Array.from(this.#sinks.values()).flatMap(({ queue: { name, state } }) => (state === 'closed' ? [] : [name]));
   }
 
   get dlqEvents(): number {

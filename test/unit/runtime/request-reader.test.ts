@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { countEvents } from '../../../worker/runtime/pipelines/event-count.ts';
+import { isProblem, type RequestEntry, RequestReader } from '../../../worker/runtime/requests/request-reader.ts';
+import type { InjectFormat } from '../../../worker/runtime/service.ts';
+
+const reader = new RequestReader();
+
+function entries(text: string, format: InjectFormat): readonly RequestEntry[] {
+  const reading = reader.read(text, format);
+  if ('unreadable' in reading) throw new Error(reading.unreadable);
+  return reading.entries;
+}
+
+const plain = (entry: RequestEntry | undefined): unknown => (entry && !isProblem(entry) ? { ...entry, fields: [...entry.fields] } : entry);
+
+describe('the reader of requests', () => {
+  it('reads a single event, its fields in written order', () => {
+    expect(plain(entries(' {"fields": {"b": 1, "a": "x"}, "event_type": "A", "id": "7"} ', 'event')[0])).toEqual({
+      type: 'A',
+      fields: [
+        ['b', 1],
+        ['a', 'x'],
+      ],
+      timestamp: undefined,
+    });
+  });
+
+  it.each([
+    ['1767225600250', 1_767_225_600_250],
+    ['5', 5],
+    ['0.5', 0.5],
+    ['"2026-01-01T00:00:00.250Z"', 1_767_225_600_250],
+    ['"2026-01-01T01:00:00.25+01:00"', 1_767_225_600_250],
+    ['null', undefined],
+  ])('takes a timestamp of %s as epoch milliseconds or RFC 3339', (text, timestamp) => {
+    expect(entries(`{"event_type":"A","fields":{},"timestamp":${text}}`, 'event')).toEqual([expect.objectContaining({ timestamp })]);
+  });
+
+  it.each([
+    ['[1]', ''],
+    ['"A"', ''],
+    ['{"event_type": 5, "fields": {}}', 'event_type'],
+    ['{"event_type": "", "fields": {}}', 'event_type'],
+    ['{"type": "A", "fields": {}}', 'event_type'],
+    ['{"event_type": "A", "a": 1}', 'fields'],
+    ['{"event_type": "A", "fields": null}', 'fields'],
+    ['{"event_type": "A", "fields": [1]}', 'fields'],
+    ['{"event_type": "A", "fields": {}, "timestamp": true}', 'timestamp'],
+    ['{"event_type": "A", "fields": {}, "timestamp": "soon"}', 'timestamp'],
+    ['{"event_type": "A", "fields": {"a": {"b": [0, 1e999]}}}', 'a.b[1]'],
+    ['{"event_type": "A", "fields": {"id": 12345678901234567890}}', 'id'],
+    [`{"event_type": "A", "fields": {"deep": ${'['.repeat(40)}${']'.repeat(40)}}}`, 'deep'],
+  ])('names what is wrong with %s', (text, field) => {
+    for (const format of ['event', 'batch'] as const) {
+      expect(entries(format === 'event' ? text : `{"events": [${text}]}`, format)).toMatchObject([
+        { field: expect.stringContaining(field), message: expect.any(String) },
+      ]);
+    }
+  });
+
+  it('reads fields beside the type only where that is the shape', () => {
+    const flat = '{"event_type": "A", "fields": {"x": 1}, "data": 2, "type": "t", "id": 3}';
+    expect(plain(entries(flat, 'flat')[0])).toMatchObject({
+      type: 'A',
+      fields: [
+        ['fields', new Map([['x', 1]])],
+        ['data', 2],
+        ['type', 't'],
+        ['id', 3],
+      ],
+    });
+    expect(plain(entries('{"type": "A", "x": 1}', 'ndjson')[0])).toMatchObject({ type: 'A', fields: [['x', 1]] });
+    expect(plain(entries('{"event_type": "A", "data": {"x": 1}, "y": 2}', 'ndjson')[0])).toMatchObject({ fields: [['x', 1]] });
+  });
+
+  it.each(['', '{', '{"events": [}', '{"events": [{}', '{"events": {}}', '{"event": []}', '[]', '{"events": []} x', '{"events": [] , }'])(
+    'says where a batch of %j cannot be read',
+    (text) => {
+      expect(reader.read(text, 'batch')).toEqual({ unreadable: expect.stringMatching(/^at character \d+: /) });
+    },
+  );
+
+  it('takes each line on its own', () => {
+    const lines = entries('\n{"event_type":"A"}\r\n  \nnonsense\n{"event_type":"B"} {"event_type":"C"}\n{"event_type":"D"}', 'ndjson');
+    expect(lines.map((line) => (isProblem(line) ? 'problem' : line.type))).toEqual(['A', 'problem', 'problem', 'D']);
+  });
+
+  it('reads what JSON.parse reads, whatever the event, in every format', () => {
+    const json = fc.jsonValue({ maxDepth: 3 }).filter((value) => JSON.stringify(value) !== undefined);
+    const events = fc.array(fc.record({ event_type: fc.string({ minLength: 1 }), fields: fc.dictionary(fc.string(), json) }), {
+      maxLength: 8,
+    });
+    const asJson = (value: unknown): unknown => {
+      if (value instanceof Map) return Object.fromEntries(Array.from(value, ([key, item]) => [key, asJson(item)]));
+      return Array.isArray(value) ? value.map(asJson) : value;
+    };
+    fc.assert(
+      fc.property(events, (given) => {
+        const expected = given.map((event) => JSON.parse(JSON.stringify(event)));
+        const found = (format: InjectFormat, text: string): unknown =>
+          entries(text, format).map((entry) => (isProblem(entry) ? entry : { event_type: entry.type, fields: asJson(entry.fields) }));
+        const isSafe = !/\d{16}/.test(JSON.stringify(given)) && !/e\+?\d/.test(JSON.stringify(given));
+        fc.pre(isSafe);
+        expect(found('batch', JSON.stringify({ events: given }))).toEqual(expected);
+        expect(found('ndjson', given.map((event) => JSON.stringify(event)).join('\n'))).toEqual(expected);
+      }),
+    );
+  });
+
+  it('never throws, whatever the text', () => {
+    fc.assert(
+      fc.property(
+        fc.string({
+          unit: fc.constantFrom(
+            '{',
+            '}',
+            '[',
+            ']',
+            '"',
+            ':',
+            ',',
+            'e',
+            '1',
+            '\\',
+            '\n',
+            ' ',
+            '"events"',
+            '"event_type"',
+            '"fields"',
+            '{"a":1}',
+          ),
+        }),
+        (text) => {
+          for (const format of ['event', 'batch', 'ndjson', 'flat'] as const) expect(reader.read(text, format)).toBeDefined();
+        },
+      ),
+    );
+  });
+});
+
+describe('the count of events before they are read', () => {
+  const count = (text: string, format: InjectFormat): number => countEvents(Buffer.from(text), format);
+
+  it('is exact for what clients write', () => {
+    const events = Array.from({ length: 37 }, (_, n) => ({ event_type: 'A', fields: { n } }));
+    expect(count(JSON.stringify({ events }), 'batch')).toBe(37);
+    expect(count(events.map((event) => JSON.stringify(event)).join('\n'), 'ndjson')).toBe(37);
+    expect(count(`${events.map((event) => JSON.stringify(event)).join('\n')}\n`, 'ndjson')).toBe(37);
+    expect([count('{}', 'event'), count('', 'ndjson')]).toEqual([1, 0]);
+  });
+});
