@@ -61,7 +61,8 @@ function step(tape: Tape, position: number, before: readonly Step[], kinds: Patt
   const isList = /[+*}]/.test(quantifier);
   const type = tape.pick(['A', 'B', 'C', 'D', 'A', 'B']);
   const where = condition(tape, before, alias, isList && !/[0{]/.test(quantifier));
-  const absence = position > 0 && tape.chance(kinds.negated) ? `NOT ${tape.pick(['A', 'B', 'C'])}${condition(tape, before, '', false)} -> ` : '';
+  const absence =
+    position > 0 && tape.chance(kinds.negated) ? `NOT ${tape.pick(['A', 'B', 'C'])}${condition(tape, before, '', false)} -> ` : '';
   return { alias, isList, text: `${isLast && absence === '' ? '' : absence}${type}${quantifier}${where} as ${alias}` };
 }
 
@@ -71,7 +72,14 @@ function condition(tape: Tape, before: readonly Step[], own: string, readsOwn: b
     const plain: [string, ...string[]] = ['v > 1', 's == "x"', 'k == 1', 'v + 1 > 2'];
     if (other === undefined) return tape.pick(plain);
     const { alias, isList } = other;
-    const held: [string, ...string[]] = [`k == ${alias}.k`, `${alias}.k == k`, `s == ${alias}.s`, `v > ${alias}.v`, `v >= ${alias}.v`, `timestamp > ${alias}.timestamp`];
+    const held: [string, ...string[]] = [
+      `k == ${alias}.k`,
+      `${alias}.k == k`,
+      `s == ${alias}.s`,
+      `v > ${alias}.v`,
+      `v >= ${alias}.v`,
+      `timestamp > ${alias}.timestamp`,
+    ];
     const ofList = isList ? [`len(${alias}) > 1`, `v > first(${alias}).v`] : [];
     return tape.pick([...held, ...held, ...ofList, ...(readsOwn ? [`v > ${own}.v`, `v >= ${own}.v`] : []), ...plain.slice(0, 1)]);
   });

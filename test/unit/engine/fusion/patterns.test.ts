@@ -20,34 +20,43 @@ const fused: EngineOptions = { backend: compiledBackend, fuse };
 
 const kinds: { readonly [name: string]: PatternKinds & { readonly fusedShare: number } } = {
   'sequences of single steps': { quantifiers: [''], policies: [''], negated: 0, fusedShare: 0.9 },
-  'closures and optional steps': { quantifiers: ['', '+', '*', '?', '{2}', '{1,2}', '{2,}'], policies: ['.longest()'], negated: 0, fusedShare: 0.2 },
+  'closures and optional steps': {
+    quantifiers: ['', '+', '*', '?', '{2}', '{1,2}', '{2,}'],
+    policies: ['.longest()'],
+    negated: 0,
+    fusedShare: 0.2,
+  },
 };
 
-test.each(Object.entries(kinds))('random %s give the same as generated code, and from any snapshot of one in the other', { timeout: 3_600_000 }, (_, { fusedShare, ...kind }) => {
-  const told = { programs: 0, fused: 0, matches: 0 };
-  const property = fc.property(tapes, fc.nat(60), ([programTape, eventTape], cut) => {
-    const text = patternProgram(new Tape(programTape), kind);
-    const { plan } = check(new SourceText('random.vpl', text));
-    if (plan === null) return;
-    told.programs++;
-    if (isFused(plan)) told.fused++;
-    const input = patternEvents(new Tape(eventTape), 60);
-    const reference = run(plan, input);
-    told.matches += reference.filter((line) => line.startsWith('M ')).length;
-    expect(run(plan, input, { options: fused }), `fused\n${text}`).toEqual(reference);
-    for (const at of [cut, Math.floor(cut / 2)]) {
-      const moved = (how: string) => `${how} before event ${at}\n${text}`;
-      expect(run(plan, input, { options: fused, cut: at, successorOptions: {} }), moved('fused, then generic')).toEqual(reference);
-      expect(run(plan, input, { cut: at, successorOptions: fused }), moved('generic, then fused')).toEqual(reference);
-      expect(run(plan, input, { options: fused, cut: at }), moved('fused, then fused')).toEqual(reference);
-    }
-  });
-  fc.assert(property, { numRuns: programs, ...seed });
-  if (process.env['FUZZ_PROGRAMS'] !== undefined) console.log(told);
-  expect(told.programs, 'most are programs').toBeGreaterThan(programs * 0.5);
-  expect(told.fused, 'which become generated code').toBeGreaterThan(told.programs * fusedShare);
-  expect(told.matches, 'and match').toBeGreaterThan(programs);
-});
+test.each(Object.entries(kinds))(
+  'random %s give the same as generated code, and from any snapshot of one in the other',
+  { timeout: 3_600_000 },
+  (_, { fusedShare, ...kind }) => {
+    const told = { programs: 0, fused: 0, matches: 0 };
+    const property = fc.property(tapes, fc.nat(60), ([programTape, eventTape], cut) => {
+      const text = patternProgram(new Tape(programTape), kind);
+      const { plan } = check(new SourceText('random.vpl', text));
+      if (plan === null) return;
+      told.programs++;
+      if (isFused(plan)) told.fused++;
+      const input = patternEvents(new Tape(eventTape), 60);
+      const reference = run(plan, input);
+      told.matches += reference.filter((line) => line.startsWith('M ')).length;
+      expect(run(plan, input, { options: fused }), `fused\n${text}`).toEqual(reference);
+      for (const at of [cut, Math.floor(cut / 2)]) {
+        const moved = (how: string) => `${how} before event ${at}\n${text}`;
+        expect(run(plan, input, { options: fused, cut: at, successorOptions: {} }), moved('fused, then generic')).toEqual(reference);
+        expect(run(plan, input, { cut: at, successorOptions: fused }), moved('generic, then fused')).toEqual(reference);
+        expect(run(plan, input, { options: fused, cut: at }), moved('fused, then fused')).toEqual(reference);
+      }
+    });
+    fc.assert(property, { numRuns: programs, ...seed });
+    if (process.env['FUZZ_PROGRAMS'] !== undefined) console.log(told);
+    expect(told.programs, 'most are programs').toBeGreaterThan(programs * 0.5);
+    expect(told.fused, 'which become generated code').toBeGreaterThan(told.programs * fusedShare);
+    expect(told.matches, 'and match').toBeGreaterThan(programs);
+  },
+);
 
 function isFused(plan: Plan): boolean {
   const program = fuse(plan);
@@ -80,7 +89,10 @@ function run(plan: Plan, input: readonly InputEvent[], { options = {}, successor
 
 function told(engine: Engine): string {
   const { streams, outputs } = engine.counters();
-  return [...streams].map(([name, one]) => `${name} ${one.eventsIn} ${one.eventsOut} ${one.runsActive} ${[...one.runsDropped]}`).join(';') + outputs;
+  return (
+    [...streams].map(([name, one]) => `${name} ${one.eventsIn} ${one.eventsOut} ${one.runsActive} ${[...one.runsDropped]}`).join(';') +
+    outputs
+  );
 }
 
 function successor(engine: Engine, plan: Plan, host: EngineHost, options: EngineOptions): Engine {

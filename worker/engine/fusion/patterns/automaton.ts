@@ -12,6 +12,8 @@ export interface Transition {
   readonly target: AutomatonState;
   /** Leaves out an optional step in front of the pattern: opens no run with an event that another run has taken. */
   readonly skipsLeading: boolean;
+  /** The run has a match with it, at once. */
+  readonly emits: boolean;
 }
 
 /** Where a run can stand. */
@@ -39,6 +41,8 @@ export class Automaton {
   readonly isList: readonly boolean[];
   readonly space: StateSpace;
   readonly completion: Completion;
+  /** A closure ends the pattern, which has its match when the run ends. */
+  readonly waits: boolean;
   readonly #ids: ReadonlyMap<PatternState, number>;
 
   /** @throws CannotFuse where the states are too many or more than steps decide about them */
@@ -50,7 +54,8 @@ export class Automaton {
     this.space = new StateSpace(plan, root, this.completion.enumerated);
     const reached = explore(this.space, plan.steps.length);
     this.#ids = new Map(reached.map(({ pattern }, at) => [pattern, at - 1]));
-    const states = statesOf(reached, this.#ids, plan.steps.length);
+    this.waits = this.completion.waitsForTheEnd;
+    const states = statesOf(reached, this.#ids, plan.steps.length, this.waits);
     [this.initial, ...this.states] = states as [AutomatonState, ...AutomatonState[]];
   }
 
@@ -71,7 +76,12 @@ function hasOnlySteps(node: TreeNode): boolean {
   return node.kind === 'step' || (node.kind === 'sequence' && node.items.every((item) => item.kind === 'step'));
 }
 
-function statesOf(reached: readonly Reached[], ids: ReadonlyMap<PatternState, number>, slots: number): readonly AutomatonState[] {
+function statesOf(
+  reached: readonly Reached[],
+  ids: ReadonlyMap<PatternState, number>,
+  slots: number,
+  waits: boolean,
+): readonly AutomatonState[] {
   const captured = capturesOf(reached, slots);
   const states: Mutable<AutomatonState>[] = reached.map(({ pattern }, at) => ({
     id: at - 1,
@@ -85,6 +95,7 @@ function statesOf(reached: readonly Reached[], ids: ReadonlyMap<PatternState, nu
       slot: offer.step.slot,
       target: states[(ids.get(target) as number) + 1] as AutomatonState,
       skipsLeading: offer.skipsLeading,
+      emits: target.isComplete && (!waits || target.offers.length === 0),
     }));
   });
   return states;

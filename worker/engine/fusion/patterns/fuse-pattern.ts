@@ -53,9 +53,9 @@ function print(fusion: StreamFusion, source: PatternSourcePlan): ReturnType<Para
   const { pattern: plan } = source;
   requirePlain(plan, stream);
   const automaton = new Automaton(plan);
-  requireMatchesAtEnd(automaton);
+  requireMatchesOneByOne(automaton, plan);
   const candidates = originNames(plan).map((origin) => new Candidate(plan, origin, recordOf(origin, program), module));
-  const form = new RunForm(candidates, slotForms(plan, automaton, candidates));
+  const form = new RunForm(candidates, slotForms(plan, automaton, candidates), automaton.waits);
   const match = new MatchColumns(plan, stream.name, form, module);
   const emit = module.function(
     () => match.parameters,
@@ -68,9 +68,9 @@ function print(fusion: StreamFusion, source: PatternSourcePlan): ReturnType<Para
   const receivers = candidates.map((candidate) => ({ candidate, name: text.receive(candidate, runClass) }));
   printed.set(source, { open: text.open, receivers: new Map(receivers.map((receiver) => [receiver.candidate.origin, receiver])) });
   const origins = candidates.map((candidate) => ({ origin: candidate.origin, given: candidate.given }));
-  const kernelForm = { plan, automaton, homes, origins, kept: form.kept, key: text.key };
+  const kernelForm = { plan, automaton, homes, origins, kept: form.kept, hasBase: form.hasBase, key: text.key };
   const create: KernelFactory = (_: SourcePlan, options: SourceOptions) => new PatternKernel(kernelForm, options);
-  return { create, links: [runClass, ...receivers.map(({ name }) => name)] };
+  return { create, links: [runClass, text.ended(), ...receivers.map(({ name }) => name)] };
 }
 
 function originNames(plan: PatternPlan): readonly string[] {
@@ -106,10 +106,16 @@ function seesRuns(operator: OperatorPlan): boolean {
   return operator.kind === 'forecast' || operator.kind === 'trend_aggregate';
 }
 
-/** @throws CannotFuse where a run has a match and goes on, or an end by itself */
-function requireMatchesAtEnd({ states, completion }: Automaton): void {
-  const isPlain = states.every(({ pattern, isOver }) => isOver || (!pattern.isComplete && pattern.needsEvent));
-  if (!isPlain || completion.enumerated !== null) throw new CannotFuse();
+/** @throws CannotFuse where an event may give a run several matches at once, or a run ends by itself */
+function requireMatchesOneByOne({ initial, states, completion, waits }: Automaton, plan: PatternPlan): void {
+  const isPlain = states.every(({ pattern }) => pattern.isComplete || pattern.needsEvent);
+  const { enumerated } = completion;
+  if (!isPlain) throw new CannotFuse();
+  if (enumerated === null) return;
+  if (enumerated.kind !== 'step' || plan.emission !== 'each' || waits) throw new CannotFuse();
+  const { slot } = enumerated;
+  const emitting = [initial, ...states].flatMap(({ transitions }) => transitions).filter(({ emits }) => emits);
+  if (!emitting.every((one) => one.slot === slot || one.target.captured[slot] === false)) throw new CannotFuse();
 }
 
 function slotForms(plan: PatternPlan, automaton: Automaton, candidates: readonly Candidate[]): readonly SlotForm[] {

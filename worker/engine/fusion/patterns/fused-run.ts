@@ -18,6 +18,8 @@ export interface FusedRun {
   readonly first: number;
   /** Last event time that the pattern's `within` allows. */
   readonly last: number;
+  /** Time of its last event, where that matters. */
+  base?: number;
   /** All open runs, in order of creation. */
   before: FusedRun | null;
   after: FusedRun | null;

@@ -39,7 +39,14 @@ export class StepShape {
 }
 
 /** The row of a step: the one that came, else made of what the run has kept; null when the step has taken nothing. */
-export function stepRow(row: Row | null, shape: StepShape, type: string, time: number | null, order: number, values: readonly Value[]): Row | null {
+export function stepRow(
+  row: Row | null,
+  shape: StepShape,
+  type: string,
+  time: number | null,
+  order: number,
+  values: readonly Value[],
+): Row | null {
   if (row !== null) return row;
   if (time === null) return null;
   return { type, time, order, fields: shape.fields(type, values), bound: null, attributes: null, causes: [order] };

@@ -22,9 +22,9 @@ export class OpenRuns {
   /** Runs by deadline, when they are not so in order of creation. */
   #byDeadline: DeadlineQueue<FusedRun> | null = null;
 
-  /** `close`: ends a run; it calls `remove`. */
-  constructor(withinMs: number | null, watermark: () => number, close: (run: FusedRun) => void) {
-    this.#slackMs = (withinMs ?? 0) / LOOKS;
+  /** `isEndSeen`: the end of a run by time must be at its time. `close`: ends a run; it calls `remove`. */
+  constructor(withinMs: number | null, isEndSeen: boolean, watermark: () => number, close: (run: FusedRun) => void) {
+    this.#slackMs = isEndSeen ? 0 : (withinMs ?? 0) / LOOKS;
     this.#watermark = watermark;
     this.#close = close;
   }

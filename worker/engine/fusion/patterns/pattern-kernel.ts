@@ -24,6 +24,7 @@ export interface KernelForm {
   /** By origin: what the function for its events is given. */
   readonly origins: readonly { readonly origin: string; readonly given: readonly Given[] }[];
   readonly kept: readonly Kept[];
+  readonly hasBase: boolean;
   /** How the partition's key stands in generated code; null without a partition, `text` for one of several parts. */
   readonly key: Representation | 'text' | null;
 }
@@ -46,6 +47,7 @@ export class PatternKernel implements Source, Kernel {
   /** Runs that the event at hand has completed, in order of beginning. */
   readonly #completed: FusedRun[] = [];
   #receivers: readonly Receive[] = [];
+  #ended: (run: FusedRun) => void = () => undefined;
   #RunClass: RunClass | null = null;
 
   constructor(form: KernelForm, { environment }: SourceOptions) {
@@ -54,15 +56,17 @@ export class PatternKernel implements Source, Kernel {
     this.#environment = environment;
     this.open = new OpenRuns(
       form.plan.withinMs,
+      form.automaton.waits,
       () => environment.watermark(),
-      (run) => this.close(run),
+      (run) => this.#end(run),
     );
     this.keyed = form.homes.map((home) => (home === null ? null : new KeyedRuns()));
     this.whole = new RunLists(form.homes.length);
   }
 
   link(...functions: readonly unknown[]): void {
-    const [runClass, ...receivers] = functions;
+    const [runClass, ended, ...receivers] = functions;
+    this.#ended = ended as (run: FusedRun) => void;
     this.#RunClass = runClass as RunClass;
     this.#receivers = receivers as readonly Receive[];
   }
@@ -85,9 +89,8 @@ export class PatternKernel implements Source, Kernel {
     return lists;
   }
 
-  /** The run is over, and its match follows when all runs have been asked. */
-  complete(run: FusedRun): void {
-    this.close(run);
+  /** The run has a match, which follows when all runs have been asked. */
+  collect(run: FusedRun): void {
     const completed = this.#completed;
     let at = completed.push(run) - 1;
     for (; at > 0 && (completed[at - 1] as FusedRun).began > run.began; at--) completed[at] = completed[at - 1] as FusedRun;
@@ -97,6 +100,14 @@ export class PatternKernel implements Source, Kernel {
   /** The next of the completed runs; null when there is none. */
   nextCompleted(): FusedRun | null {
     return this.#completed.shift() ?? null;
+  }
+
+  /** Time has passed the run: a closure that was still open gives its match now. */
+  #end(run: FusedRun): void {
+    const { waits, states } = this.#form.automaton;
+    const isMatch = waits && states[run.state]?.pattern.isComplete === true;
+    this.close(run);
+    if (isMatch) this.#ended(run);
   }
 
   close(run: FusedRun): void {
@@ -144,7 +155,7 @@ export class PatternKernel implements Source, Kernel {
 
   advance(watermark: number): void {
     this.open.advance(watermark);
-    if (watermark === Infinity) while (this.open.first !== null) this.close(this.open.first);
+    if (watermark === Infinity) while (this.open.first !== null) this.#end(this.open.first);
   }
 
   runsActive(): number {

@@ -26,7 +26,7 @@ export interface PatternParts {
 
 /** Whether events of an origin may complete runs that stand in different states: their matches must then be put in order. */
 export function completesInSeveralStates({ states }: Automaton, candidate: Candidate): boolean {
-  return states.filter((state) => transitionsFor(candidate, state).some(({ target }) => target.isOver)).length > 1;
+  return states.filter((state) => transitionsFor(candidate, state).some(({ emits }) => emits)).length > 1;
 }
 
 /** The steps by which runs in a state may take the event, in order. */
@@ -167,15 +167,18 @@ export class PatternText {
     return text.endsWith('else ') ? text.slice(0, -'else '.length) : text;
   }
 
-  #take({ slot, target }: Transition, state: AutomatonState, run: string, scene: Scene): string {
+  #take(transition: Transition, state: AutomatonState, run: string, scene: Scene): string {
+    const { slot, target } = transition;
     const { form, automaton } = this.#parts;
     const { candidate, isTaken } = scene;
     const capture = form.capture(run, slot, candidate);
-    const moved = target.isOver ? this.#complete(run, state, slot, scene) : target === state ? '' : this.#move(run, state, target, slot, scene);
+    const moved = target.isOver || target === state ? '' : this.#move(run, state, target, slot, scene);
+    const matched = this.#match(run, state, transition, scene);
     const taken = isTaken === null ? '' : `${isTaken}=true;`;
-    if (automaton.isList[slot] !== true) return `${taken}${capture}${moved}`;
+    const rest = `${moved}${matched}`;
+    if (automaton.isList[slot] !== true) return `${taken}${capture}${rest}`;
     const isTooLong = `${form.closureEvents(run)}>${this.#parts.plan.closureMax}`;
-    return `${taken}${capture}if(${isTooLong})${this.#kernel}.overflow(${run});${moved === '' ? '' : `else{${moved}}`}`;
+    return `${taken}${capture}if(${isTooLong})${this.#kernel}.overflow(${run});${rest === '' ? '' : `else{${rest}}`}`;
   }
 
   #move(run: string, state: AutomatonState, target: AutomatonState, slot: number, scene: Scene): string {
@@ -197,9 +200,11 @@ export class PatternText {
     return key === null ? (lists as string) : `(${lists}===null?${lists}=${this.#kernel}.addPartition(${key}):${lists})`;
   }
 
-  #complete(run: string, state: AutomatonState, slot: number, { candidate, isCollecting }: Scene): string {
-    if (isCollecting) return `${this.#kernel}.complete(${run});`;
-    return `${this.#leave(run, state)}${this.open}.remove(${run});${this.#emit(run, slot, candidate)}`;
+  /** The match that the event gives, and the end of a run that can take nothing more. */
+  #match(run: string, state: AutomatonState, { slot, target, emits }: Transition, { candidate, isCollecting }: Scene): string {
+    const closed = target.isOver ? `${this.#leave(run, state)}${this.open}.remove(${run});` : '';
+    if (!emits) return closed;
+    return `${closed}${isCollecting ? `${this.#kernel}.collect(${run});` : this.#emit(run, slot, candidate)}`;
   }
 
   #emit(run: string, slot: number, candidate: Candidate): string {
@@ -208,6 +213,18 @@ export class PatternText {
       part === 'duration' ? `${candidate.time}-${run}.first` : form.readAtEnd(run, part, slot, candidate);
     const order = candidate.isEvent ? candidate.order : `${this.#kernel}.order()`;
     return `${emit}(${[candidate.time, order, ...match.parts.map(valueOf)].join(',')});`;
+  }
+
+  /** Prints the function for runs that have their match when they end; gives its name. */
+  ended(): string {
+    const { match, form, emit, module } = this.#parts;
+    const run = module.names.mint('r');
+    const valueOf = (part: MatchPart): string => (part === 'duration' ? `${run}.base-${run}.first` : form.readAtEnd(run, part, -1, null));
+    const given = [`${run}.base`, `${this.#kernel}.order()`, ...match.parts.map(valueOf)];
+    return module.function(
+      () => [run],
+      (body) => body.add(`${emit}(${given.join(',')});`),
+    );
   }
 
   #emitCompleted({ candidate, body }: Scene): void {
@@ -232,7 +249,7 @@ export class PatternText {
     scene.body.add(text.endsWith('else ') ? text.slice(0, -'else '.length) : text);
   }
 
-  #begin({ slot, target }: Transition, scene: Scene): string {
+  #begin({ slot, target, emits }: Transition, scene: Scene): string {
     const { plan, form, homes } = this.#parts;
     const { candidate, at, key, runClass } = scene;
     if (target.isOver) throw new CannotFuse();
@@ -241,7 +258,8 @@ export class PatternText {
     const last = plan.withinMs === null ? '1/0' : `plusTime(${candidate.time},${plan.withinMs})`;
     const given = [target.id, place, key ?? 'null', at, candidate.time, last, ...form.initial(slot, candidate)];
     const run = this.#parts.module.names.mint('r');
-    return `const ${run}=new ${runClass}(${given.join(',')});${this.#enter(run, target)}${this.open}.add(${run});`;
+    const matched = !emits ? '' : scene.isCollecting ? `${this.#kernel}.collect(${run});` : this.#emit(run, slot, candidate);
+    return `const ${run}=new ${runClass}(${given.join(',')});${this.#enter(run, target)}${this.open}.add(${run});${matched}`;
   }
 }
 

@@ -34,8 +34,11 @@ export class RunForm {
   readonly #passed = new Map<string, Kept>();
   readonly #candidates: readonly Candidate[];
   readonly #slots: readonly SlotForm[];
+  readonly hasBase: boolean;
 
-  constructor(candidates: readonly Candidate[], slots: readonly SlotForm[]) {
+  /** `hasBase`: the time of the last event is kept. */
+  constructor(candidates: readonly Candidate[], slots: readonly SlotForm[], hasBase: boolean) {
+    this.hasBase = hasBase;
     this.#candidates = candidates;
     this.#slots = slots;
     slots.forEach(({ isCounted }, slot) => isCounted && this.count(slot));
@@ -124,6 +127,7 @@ export class RunForm {
       ['first', 's4'],
       ['last', 's5'],
       ...['before', 'after', 'previous', 'next'].map((property) => [property, 'null'] as const),
+      ...(this.hasBase ? [['base', 's4'] as const] : []),
       ...own.map((property) => [property, property] as const),
     ];
     const assigned = given.map(([property, value]) => `this.${property}=${value};`).join('');
@@ -140,9 +144,9 @@ export class RunForm {
   }
 
   /** What a match reads, of a run that has just been completed by a step. */
-  readAtEnd(run: string, kept: Kept, slot: number, candidate: Candidate): string {
+  readAtEnd(run: string, kept: Kept, slot: number, candidate: Candidate | null): string {
     if (this.#slots[kept.slot]?.isPassed !== true) return `${run}.${kept.property}`;
-    return kept.slot === slot ? candidate.valueOf(kept) : 'null';
+    return kept.slot === slot && candidate !== null ? candidate.valueOf(kept) : 'null';
   }
 
   /** Text of the number of events that closures hold; null when there are none. */
@@ -161,7 +165,8 @@ export class RunForm {
       .filter(({ aspect }) => aspect !== 'count')
       .map(assign)
       .join('');
-    return `${firsts}${lasts}${count === null ? '' : `${run}.${count}++;`}`;
+    const base = this.hasBase ? `${run}.base=${candidate.time};` : '';
+    return `${base}${firsts}${lasts}${count === null ? '' : `${run}.${count}++;`}`;
   }
 }
 

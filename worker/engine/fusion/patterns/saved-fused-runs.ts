@@ -29,21 +29,34 @@ export function saveFusedRuns(open: OpenRuns, form: KernelForm): Value {
 }
 
 function saveRun(run: FusedRun, form: KernelForm, rows: Value[]): Value {
-  const { automaton } = form;
-  const state = automaton.states[run.state]?.pattern;
+  const { space, states, waits, completion } = form.automaton;
+  const state = states[run.state]?.pattern;
   invariant(state !== undefined, 'an open run stands in a state');
+  const counts = form.plan.steps.map((_, slot) => countOf(run, slot, form));
+  const captures = saveCaptures(run, form, counts, rows);
+  const { enumerated } = completion;
+  const hasMatched = enumerated !== null && state.isComplete;
+  const emitted = hasMatched ? (counts[enumerated.firstSlot] as number) : 0;
+  const accepted = waits && state.isComplete ? captures : null;
+  const base = run.base ?? run.first;
+  return [keyText(run.key, form.key), [run.began, run.first, run.last], space.save(state), base, captures, accepted, emitted, hasMatched];
+}
+
+/** By slot, three numbers for each capture: row, position, element. The first and the last have the times that the run keeps. */
+function saveCaptures(run: FusedRun, form: KernelForm, counts: readonly number[], rows: Value[]): readonly (readonly number[])[] {
+  const enumerated = form.automaton.completion.enumerated?.firstSlot ?? -1;
+  const end = run.began + counts.reduce((sum, count) => sum + count, 0) - 1;
   let at = run.began;
-  const captures = form.plan.steps.map((_, slot) => {
-    const count = countOf(run, slot, form);
+  return counts.map((count, slot) => {
     const numbers: number[] = [];
-    for (let position = 0; position < count; position++) {
+    for (let position = 0; position < count; position++, at++) {
       const row = rowOf(run, slot, position === 0, form);
-      rows.push(saveRow(at === run.began ? { ...row, time: run.first } : row));
-      numbers.push(rows.length - 1, at++, -1);
+      const time = at === run.began ? run.first : at === end ? (run.base ?? row.time) : row.time;
+      rows.push(saveRow({ ...row, time }));
+      numbers.push(rows.length - 1, at, slot === enumerated ? position : -1);
     }
     return numbers;
   });
-  return [keyText(run.key, form.key), [run.began, run.first, run.last], automaton.space.save(state), run.first, captures, null, 0, false];
 }
 
 function countOf(run: FusedRun, slot: number, form: KernelForm): number {
@@ -89,7 +102,7 @@ export function loadFusedRuns(saved: Value, form: KernelForm, RunClass: RunClass
   const [savedRows, runs] = saved as ValueArray;
   const rows = (savedRows as ValueArray).map(loadRow);
   for (const one of runs as ValueArray) {
-    const [key, beginning, savedState, , captures] = one as ValueArray;
+    const [key, beginning, savedState, base, captures] = one as ValueArray;
     const state = form.automaton.idOf(form.automaton.space.load(savedState as Value));
     invariant(state !== undefined, 'a saved run stands in a state of its pattern');
     const bySlot = (captures as ValueArray).map((slot) => rowsOf(slot as readonly number[], rows));
@@ -97,7 +110,9 @@ export function loadFusedRuns(saved: Value, form: KernelForm, RunClass: RunClass
     const [began, first, last] = beginning as [number, number, number];
     const home = form.homes[state] as Kept | null;
     const value = home === null ? null : (kept[form.kept.indexOf(home)] as Home);
-    add(new RunClass(state, value, keyValue(key as string, form.key), began, first, last, ...kept));
+    const run = new RunClass(state, value, keyValue(key as string, form.key), began, first, last, ...kept);
+    if (form.hasBase) run.base = base as number;
+    add(run);
   }
 }
 
