@@ -6,7 +6,7 @@ import { PassedColumns } from '../passed-columns.ts';
 import type { Place } from '../place.ts';
 import { printTyped } from '../print-typed.ts';
 import type { ProgramFusion } from '../program-fusion.ts';
-import { NULL_TYPED, named, type Readable, type Typed } from '../typed.ts';
+import { CannotFuse, NULL_TYPED, named, type Readable, type Typed } from '../typed.ts';
 import type { TakingNames } from './aggregate-columns.ts';
 import type { ResultNames } from './call-forms.ts';
 import { type AggregatingPlan, type Intake, keyColumns } from './intake.ts';
@@ -27,7 +27,12 @@ export interface KernelNames {
 }
 
 export function kernelNames(plan: OperatorPlan, { module }: Place): KernelNames {
-  const late = (read: (kernel: WindowKernel) => unknown): string => module.late((runtime) => read(runtime.kernel(plan) as WindowKernel));
+  /** Nothing where what was printed was given up: the constants of that stay behind. */
+  const late = (read: (kernel: WindowKernel) => unknown): string =>
+    module.late((runtime) => {
+      const kernel = runtime.kernel(plan) as WindowKernel | undefined;
+      return kernel && read(kernel);
+    });
   return {
     kernel: late((kernel) => kernel),
     slots: late(({ slots }) => slots),
@@ -223,12 +228,13 @@ export function printItems(
   { plan, heard }: Pick<ResultPrint, 'plan' | 'heard'>,
   columns: NamedColumns,
   results: readonly Typed[],
-  { body, module }: Pick<Place, 'body' | 'module'>,
+  { body, module, stream }: Pick<Place, 'body' | 'module' | 'stream'>,
 ): NamedColumns {
   const readable = new AggregateReadable(columns, results);
   const fields = new Map<string, Typed>();
   for (const { name, value } of plan.aggregate?.items ?? []) {
     const typed = printTyped(value, { module, body, readable });
+    if (typed.canFail && stream.onError === 'null') throw new CannotFuse();
     heard(typed.canFail);
     fields.set(name, bound(typed, body));
   }

@@ -35,6 +35,15 @@ const others = [
   'at: window_start',
 ];
 
+/** Values that an aggregate refuses, and results that cannot be calculated. */
+const failing = [
+  'wrong: sum([1, "x"][i % 2])',
+  'worse: max([1, "x"][i % 2])',
+  'bad: [1, "x"][count() % 2] * 2',
+  'wrong: sum([v, k][i % 2]) where v > 0',
+  'bad: avg([1, "x"][i % 2] * 2)',
+];
+
 const calls = (known: readonly string[]): fc.Arbitrary<string> =>
   fc
     .uniqueArray(fc.constantFrom(...known), { minLength: 1, maxLength: 4, selector: (call) => call.split(':')[0] as string })
@@ -61,18 +70,22 @@ const program = (windows: readonly string[], isLateAllowed: boolean): fc.Arbitra
       source: fc.oneof({ weight: 3, arbitrary: fc.constant(sources[0] as (typeof sources)[0]) }, fc.constantFrom(...sources)),
       partition: fc.constantFrom(...partitions),
       window: fc.constantFrom(...windows),
-      aggregates: calls([...numeric, ...ordered, ...others]),
+      aggregates: fc.oneof(
+        { weight: 3, arbitrary: calls([...numeric, ...ordered, ...others]) },
+        calls([...numeric, ...others, ...failing, ...ordered]),
+      ),
+      onError: fc.constantFrom('', '', '.on_error(null)'),
       outOfOrderUs: fc.constantFrom(0, 0, 10_000),
       latenessUs: fc.constantFrom(0, 8_000),
       end: fc.constantFrom(...ends),
     })
-    .map(({ source: [declarations, head], partition, window, aggregates, outOfOrderUs, latenessUs, end }) => {
+    .map(({ source: [declarations, head], partition, window, aggregates, outOfOrderUs, latenessUs, end, onError }) => {
       const time = timeOperators(outOfOrderUs, isLateAllowed ? latenessUs : 0);
       const key = partition === '' ? '"all"' : 'k';
       const isWindow = window !== '';
       const late = isLateAllowed ? '\nstream L = S.late.emit(i: i)\n' : '';
       const items = isWindow ? aggregates : aggregates.replace('window_start', 'timestamp').replaceAll('rate()', 'count()');
-      const chain = `${window}.aggregate(${items})${isWindow ? end : ''}`;
+      const chain = `${window}.aggregate(${items})${isWindow ? end : ''}${onError}`;
       return `${EVENT}${declarations}stream S = ${head}${time}${partition}${chain}\nstream O = S.emit(k: ${key}, at: ${isWindow ? 'window_end' : 'timestamp'}, all: 1)\nstream A = S.emit()\n${late}`;
     });
 
