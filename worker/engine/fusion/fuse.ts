@@ -26,7 +26,7 @@ function link(fusion: ProgramFusion, runtime: FusedRuntime): readonly EventEntry
   const { text } = module;
   verifyGenerated(text, fusedVocabulary);
   const { output, defer, rowOfEvent } = runtime;
-  const given = [module.resolve(runtime), output, defer, rowOfEvent, ...Object.values(fusedLibrary)];
+  const given = [module.resolve(text, runtime), output, defer, rowOfEvent, ...Object.values(fusedLibrary)];
   const exported = loadGenerated(text, fusedParameters, 'fused')(...given) as readonly unknown[];
   for (const [plan, { links }] of fusion.kernels) (runtime.kernel(plan) as Kernel).link(...links.map((at) => exported[at]));
   const entries = fusion.entries.filter(({ event }) => runtime.arrivals(event) !== null);

@@ -11,6 +11,11 @@ class Late<R> {
   }
 }
 
+/** Positions in the table of the constants that a text names. */
+function constantsIn(text: string): ReadonlySet<number> {
+  return new Set(Array.from(text.matchAll(/\bk(\d+)\b/g), ([, at]) => Number(at)));
+}
+
 /** A function of a module. */
 export interface GeneratedFunction {
   readonly name: string;
@@ -140,12 +145,17 @@ export class ModuleText<R> {
 
   get text(): string {
     const declarations = this.#declarations.filter((one) => typeof one === 'string' || !this.#leftOut.has(one.name));
-    const constants = this.names.constants.map((_, at) => `const k${at}=K[${at}];`);
-    return `'use strict';\n${constants.join('')}\n${declarations.map(printDeclaration).join('\n')}\nreturn [${this.#exports.join(',')}];\n`;
+    const text = declarations.map(printDeclaration).join('\n');
+    const constants = [...constantsIn(text)].map((at) => `const k${at}=K[${at}];`);
+    return `'use strict';\n${constants.join('')}\n${text}\nreturn [${this.#exports.join(',')}];\n`;
   }
 
-  /** The table that the module is loaded with. */
-  resolve(runtime: R): readonly unknown[] {
-    return this.names.constants.map((constant) => (constant instanceof Late ? (constant as Late<R>).resolve(runtime) : constant));
+  /** The table that a text of this module is loaded with. What was printed and left out again is not in it. */
+  resolve(text: string, runtime: R): readonly unknown[] {
+    const used = constantsIn(text);
+    return this.names.constants.map((constant, at) => {
+      if (!used.has(at)) return undefined;
+      return constant instanceof Late ? (constant as Late<R>).resolve(runtime) : constant;
+    });
   }
 }
