@@ -54,6 +54,10 @@ export async function serve(settings: ServerSettings, world: ServingWorld): Prom
     metricsNeedKey: settings.metricsNeedKey,
   });
   const signals = new ProcessSignals(world.signals, () => void reloadCertificates(server, settings.tls, telemetry));
+  process.once('uncaughtException', (error) => {
+    telemetry.report('ServerCrashed', crashOf(error));
+    process.exit(runtimeErrorExitCode);
+  });
   try {
     await open(server, settings, telemetry);
     await runtime.start();
@@ -120,13 +124,24 @@ async function closeOnSignal(running: Running, signals: ProcessSignals): Promise
   const signal = await signals.ended;
   const startedAtMs = performance.now();
   running.telemetry.report('ServerStopping', { signal });
-  const closed = withDeadline(close(running), shutdownMsMax);
+  const closed = withDeadline(
+    close(running).catch((error: unknown) => {
+      running.telemetry.report('ServerCrashed', crashOf(error));
+      return false;
+    }),
+    shutdownMsMax,
+  );
   const isClean = await Promise.race([closed, signals.endedAgain.then(() => false)]);
   running.telemetry.report('ServerStopped', { seconds: Math.round(performance.now() - startedAtMs) / 1000, clean: isClean === true });
   signals.close();
   if (isClean) return 0;
   // What did not end by itself would keep the process alive.
   process.exit(runtimeErrorExitCode);
+}
+
+function crashOf(error: unknown): { readonly error: string; readonly stack?: string } {
+  if (!(error instanceof Error)) return { error: String(error) };
+  return { error: error.message, ...(error.stack === undefined ? {} : { stack: error.stack }) };
 }
 
 /** Ends the runtime, which finishes what it has accepted, while requests are refused; then the connections. */

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import type { Config } from '../../shared/config/config.ts';
 import type { ConfigName } from '../../shared/config/keys.ts';
@@ -47,8 +48,8 @@ export async function readServerSettings(config: Config): Promise<ServerSettings
     isInsecureAccepted: config.get('server.insecure'),
     tls: tlsFilesOf(config.get('server.tls_cert'), config.get('server.tls_key')),
     rateLimit: config.get('server.rate_limit'),
-    corsOrigins: listOf(config.get('server.cors_origins')),
-    trustedProxies: listOf(config.get('server.trusted_proxies')),
+    corsOrigins: listOf(config, 'server.cors_origins', { fits: isOrigin, expected: 'an origin such as https://console.example.com, or *' }),
+    trustedProxies: listOf(config, 'server.trusted_proxies', { fits: isNetwork, expected: 'an address, or a network such as 10.0.0.0/8' }),
     workDir: await workDirOf(config),
     stateDir: config.get('server.state_dir'),
     checkpointIntervalMs: intervalOf(config, 'server.checkpoint_interval'),
@@ -81,11 +82,35 @@ function intervalOf(config: Config, name: 'server.checkpoint_interval'): number 
   return ms;
 }
 
-function listOf(text: string | undefined): readonly string[] {
-  return (text ?? '')
+interface Expectation {
+  readonly fits: (part: string) => boolean;
+  readonly expected: string;
+}
+
+/** The parts of a text with commas between them. */
+function listOf(
+  config: Config,
+  name: 'server.cors_origins' | 'server.trusted_proxies',
+  { fits, expected }: Expectation,
+): readonly string[] {
+  const parts = (config.get(name) ?? '')
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
+  const wrong = parts.find((part) => !fits(part));
+  if (wrong === undefined) return parts;
+  throw settingError(config, name, (where) => `${where}: found '${wrong}', expected ${expected}`);
+}
+
+function isOrigin(text: string): boolean {
+  return text === '*' || /^https?:\/\/[^/\s]+\/?$/i.test(text);
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
 
 /** A key that is given wins over a file that is named. */

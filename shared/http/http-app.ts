@@ -76,7 +76,7 @@ export async function createHttpApp<Caller>(options: HttpAppOptions<Caller>): Pr
     ...options,
     origins: new Origins(options.corsOrigins),
     buckets: bucketsOf(options),
-    log: new RequestLog(options.telemetry),
+    log: new RequestLog(options.telemetry, (caller) => options.callers.nameOf(caller as Caller)),
   });
   if (options.hasDocs) await registerDocs(app, options);
   for (const route of options.routes) registerRoute(app, route, options);

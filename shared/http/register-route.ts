@@ -33,7 +33,15 @@ export function registerRoute<Caller>(app: FastifyInstance, route: Route<Caller>
     method,
     url: path.replace(/\{(\w+)\}/g, ':$1'),
     bodyLimit: bytes?.bytesMax ?? limits.requestBodyBytesMax,
-    config: { access, bytes, operation, isProbe: isProbe === true, keyInQuery: keyInQuery === true, isWebSocket: webSocket !== undefined },
+    config: {
+      access,
+      bytes,
+      operation,
+      isProbe: isProbe === true,
+      keyInQuery: keyInQuery === true,
+      isWebSocket: webSocket !== undefined,
+      isAudited: route.isAudited === true,
+    },
     ...(body === undefined ? {} : { schema: { body } }),
     preValidation: (request, _reply, done) => {
       if (route.isBodyOptional) request.body ??= {};
@@ -57,7 +65,7 @@ function refuseWithoutUpgrade(_request: FastifyRequest, reply: FastifyReply): ne
 
 function answering<Caller>(route: Route<Caller>, options: HttpAppOptions<Caller>) {
   const firstStatus = Number(Object.keys(route.success)[0] ?? 200);
-  const { handle, idempotency, isAudited } = route;
+  const { handle, idempotency } = route;
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const call = callOf(request, reply, options);
     const act = async (): Promise<unknown> => handle?.(call);
@@ -65,7 +73,6 @@ function answering<Caller>(route: Route<Caller>, options: HttpAppOptions<Caller>
     const given = key === undefined ? await act() : await onceFor({ request, key, callers: options.callers }, act);
     if (reply.sent || given === undefined) return reply.hijack();
     const { status, body, headers } = given instanceof Answer ? given : new Answer(firstStatus, given);
-    if (isAudited) audit(request, { route, status, options });
     return reply.code(status).headers(headers).send(body);
   };
 }
@@ -85,22 +92,6 @@ export function idempotencyKeyOf({ headers }: Pick<FastifyRequest, 'headers'>): 
   if (key === undefined) return undefined;
   if (typeof key === 'string' && key !== '' && key.length <= limits.idempotencyKeyCharsMax) return key;
   throw new CepError('validation_error', `Idempotency-Key: expected one text of 1 to ${limits.idempotencyKeyCharsMax} characters`);
-}
-
-interface Audited<Caller> {
-  readonly route: Route<Caller>;
-  readonly status: number;
-  readonly options: HttpAppOptions<Caller>;
-}
-
-function audit<Caller>(request: FastifyRequest, { route, status, options }: Audited<Caller>): void {
-  telemetryOf(request, options.telemetry).report('AuditRecord', {
-    who: options.callers.nameOf(request.caller as Caller),
-    operation: route.operation,
-    method: request.method,
-    path: request.url.split('?')[0] ?? '',
-    status,
-  });
 }
 
 function callOf<Caller>(

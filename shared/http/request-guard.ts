@@ -22,6 +22,7 @@ declare module 'fastify' {
     isProbe?: boolean;
     keyInQuery?: boolean;
     isWebSocket?: boolean;
+    isAudited?: boolean;
     /** The name of the route in metrics. */
     operation?: string;
   }

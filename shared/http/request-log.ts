@@ -3,22 +3,39 @@ import type { Telemetry } from '../telemetry/internal-events.ts';
 import type { Series } from '../telemetry/metric-registry.ts';
 import { telemetryOf } from './request-guard.ts';
 
-/** Counts answers by route and status, and writes a line for each where the level asks for it. */
+/**
+ * Counts answers by route and status, keeps a record of who did what on routes that are audited, refused attempts included, and
+ * writes a line for each request where the level asks for it.
+ */
 export class RequestLog {
   readonly #telemetry: Telemetry;
+  readonly #nameOf: (caller: unknown) => string;
   readonly #series = new Map<string, Map<number, Series>>();
 
-  constructor(telemetry: Telemetry) {
+  /** @param nameOf Names a caller in records. */
+  constructor(telemetry: Telemetry, nameOf: (caller: unknown) => string) {
     this.#telemetry = telemetry;
+    this.#nameOf = nameOf;
   }
 
   answered(request: FastifyRequest, { statusCode }: FastifyReply): void {
     const { metrics, log } = this.#telemetry;
-    metrics.add(this.#seriesOf(request.routeOptions.config.operation ?? 'none', statusCode));
+    const { operation = 'none', isAudited } = request.routeOptions.config;
+    metrics.add(this.#seriesOf(operation, statusCode));
+    if (isAudited) {
+      const who = request.caller === undefined ? 'nobody' : this.#nameOf(request.caller);
+      telemetryOf(request, this.#telemetry).report('AuditRecord', {
+        who,
+        operation,
+        method: request.method,
+        path: pathOf(request),
+        status: statusCode,
+      });
+    }
     if (!log.isEnabled('debug')) return;
     telemetryOf(request, this.#telemetry).report('RequestAnswered', {
       method: request.method,
-      path: request.url.split('?')[0] ?? '',
+      path: pathOf(request),
       status: statusCode,
       ms: Math.round((performance.now() - request.startedAtMs) * 1000) / 1000,
     });
@@ -31,4 +48,8 @@ export class RequestLog {
     ofRoute.set(status, series);
     return series;
   }
+}
+
+function pathOf({ url }: FastifyRequest): string {
+  return url.split('?')[0] ?? '';
 }

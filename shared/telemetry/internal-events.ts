@@ -28,6 +28,7 @@ export const internalEvents = {
   ServerReady: event<LogFields>('info', 'Server ready'),
   ServerStopping: event<{ signal: string }>('info', 'Server stopping'),
   ServerStopped: event<{ seconds: number; clean: boolean }>('info', 'Server stopped'),
+  ServerCrashed: event<{ error: string; stack?: string }>('error', 'Server crashed'),
   StateInMemory: event<LogFields>('info', 'State is in memory; it is gone when the process ends (set --state-dir to keep it)'),
   DeadLettersInMemory: event<LogFields>('warn', 'Dead letters are kept in memory, the newest only (set --state-dir to keep them)'),
   AuthenticationOff: event<{ bind: string }>(

@@ -1,6 +1,6 @@
 import { type LabelsOf, type MetricDescriptor, type MetricName, metrics } from './metrics-table.ts';
 
-/** One time series: where its values stand. Stays valid until its labels are dropped; after that it counts for nobody. */
+/** One time series: where its values stand. */
 export interface Series {
   readonly slot: number;
 }
@@ -42,7 +42,6 @@ interface SeriesText extends Series {
 export class MetricRegistry {
   #values = new Float64Array(1024);
   #used = 0;
-  readonly #free = new Map<number, number[]>();
   readonly #families = new Map<MetricName, Family>();
 
   readonly #now: () => number;
@@ -94,19 +93,6 @@ export class MetricRegistry {
   /** From now on the metric is read from here too at every scrape. No two samples may have the same labels. */
   collect(name: MetricName, collector: Collector): void {
     this.#family(name).collectors.push(collector);
-  }
-
-  /** Forgets all series that have these label values, as those of a deleted pipeline. */
-  drop(labels: Readonly<Record<string, string>>): void {
-    for (const family of this.#families.values()) {
-      const wanted = Object.entries(labels).map(([label, value]) => [family.descriptor.labels.indexOf(label), value] as const);
-      if (wanted.some(([index]) => index < 0)) continue;
-      for (const [key, series] of family.series) {
-        if (!wanted.every(([index, value]) => series.labels[index] === value)) continue;
-        family.series.delete(key);
-        this.#release(series.slot, widthOf(family.descriptor));
-      }
-    }
   }
 
   /** The text of all metrics in the Prometheus format. Families without a series are left out. */
@@ -164,8 +150,6 @@ export class MetricRegistry {
   }
 
   #reserve(width: number): number {
-    const freed = this.#free.get(width)?.pop();
-    if (freed !== undefined) return freed;
     const slot = this.#used;
     this.#used += width;
     if (this.#used > this.#values.length) {
@@ -174,13 +158,6 @@ export class MetricRegistry {
       this.#values = larger;
     }
     return slot;
-  }
-
-  #release(slot: number, width: number): void {
-    this.#values.fill(0, slot, slot + width);
-    const free = this.#free.get(width) ?? [];
-    free.push(slot);
-    this.#free.set(width, free);
   }
 }
 

@@ -219,6 +219,14 @@ describe('cep server that cannot start', () => {
     ['a bad interval of a flag', ['--checkpoint-interval', 'often'], {}, 1, /--checkpoint-interval: expected seconds or a duration/],
     ['a bad value of a variable', [], { CEP_RATE_LIMIT: 'fast' }, 3, /CEP_RATE_LIMIT: found the text 'fast'/],
     ['an unknown key of a file', ['--config', write('typo.yaml', 'server:\n  prot: 1\n')], {}, 3, /did you mean 'port'/],
+    ['an origin that is none', ['--cors-origins', 'https://a.example,b.example'], {}, 1, /found 'b\.example', expected an origin/],
+    [
+      'a proxy that is none',
+      [],
+      { CEP_TRUSTED_PROXIES: '10.0.0.0/33' },
+      3,
+      /CEP_TRUSTED_PROXIES: found '10\.0\.0\.0\/33', expected an address/,
+    ],
     ['a work directory that is missing', ['--workdir', 'nowhere'], {}, 1, /--workdir: directory .*nowhere' does not exist/],
     [
       'credentials that others can read',

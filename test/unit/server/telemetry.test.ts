@@ -60,17 +60,6 @@ describe('the registry of metrics', () => {
     expect(await new MetricRegistry().render()).toBe('');
   });
 
-  it('forgets series by their labels and begins anew at 0', async () => {
-    const registry = new MetricRegistry();
-    registry.count('cep_events_total', { ...owner, event_type: 'A' }, 5);
-    registry.count('cep_events_total', { tenant: 't', pipeline: 'other', event_type: 'A' }, 7);
-    registry.drop({ pipeline: 'p' });
-    expect((await linesOf(registry)).filter((line) => line.includes('pipeline="p"'))).toEqual([]);
-    registry.count('cep_events_total', { ...owner, event_type: 'B' });
-    expect(registry.valueOf('cep_events_total', { ...owner, event_type: 'B' })).toBe(1);
-    expect(registry.valueOf('cep_events_total', { tenant: 't', pipeline: 'other', event_type: 'A' })).toBe(7);
-  });
-
   it('counts series beyond 20,000 of one metric together', async () => {
     const registry = new MetricRegistry();
     for (let i = 0; i < 20_010; i++) registry.count('cep_events_total', { ...owner, event_type: `T${i}` });
