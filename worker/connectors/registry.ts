@@ -9,11 +9,6 @@ import { httpConnector } from './http.ts';
 /** The connector types of this build, by the language's name. */
 const connectorTypes: ReadonlyMap<string, ConnectorType> = new Map([consoleConnector, httpConnector].map((type) => [type.name, type]));
 
-/** Whether the build can send to connectors of a type. */
-export function canSend(type: string): boolean {
-  return connectorTypes.get(findConnector(type)?.name ?? '')?.openSink !== undefined;
-}
-
 /** Whether the build can read from connectors of a type. */
 export function canRead(_type: string): boolean {
   return false;

@@ -1,5 +1,3 @@
-import type { CepError } from '../../shared/errors/error.ts';
-
 /**
  * What a server asks of the worker's runtime: tenants, pipelines and the events that go through them. It is the only door: the
  * HTTP layer knows nothing of threads, stores or engines.
@@ -480,9 +478,3 @@ export interface RuntimeOptions {
   readonly console?: (line: string) => void;
   readonly report: (report: RuntimeReport) => void;
 }
-
-/** `createRuntime` of `runtime.ts`. @throws CepError `io_error` when the state directory cannot be used */
-export type CreateRuntime = (options: RuntimeOptions) => Promise<Runtime>;
-
-/** What the runtime throws. */
-export type RuntimeRefusal = CepError;

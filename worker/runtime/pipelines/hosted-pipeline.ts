@@ -602,7 +602,6 @@ export class HostedPipeline implements IntakeOwner {
 
   /** Dead letters, each to the sink that did not take it. */
   replayDeadLetters(): Promise<{ readonly replayed: number; readonly failed: number }> {
-    this.requireRunning();
     return this.#sinks.replay();
   }
 

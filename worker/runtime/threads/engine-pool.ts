@@ -8,6 +8,8 @@ const LOOK_MS = 100;
 /** Checking, loading, saving may take longer than an event: so many times, and at least so long. */
 const OTHER_WORK_FACTOR = 2;
 const OTHER_WORK_MS_MIN = 2_000;
+/** When a thread that did not come to life is started again, ms. */
+const START_AGAIN_MS = 1_000;
 
 export interface EnginePoolOptions {
   readonly threads: number;
@@ -102,10 +104,18 @@ export class EnginePool {
       if (this.#isClosed) return;
       watched.restarts++;
       watched.busyMs = 0;
-      watched.thread = this.#thread(name);
-      this.#replaceWhenEnded(watched);
+      const replace = (): void => this.#replace(watched);
+      // One that never came to life would not the next time either: not at once, at least.
+      if (watched.thread.isReady) replace();
+      else setTimeout(replace, START_AGAIN_MS).unref();
       this.#options.report({ level: 'error', message: 'Engine thread replaced', fields: { thread: name, restarts: watched.restarts } });
     };
+  }
+
+  #replace(watched: Watched): void {
+    if (this.#isClosed) return;
+    watched.thread = this.#thread(watched.thread.name);
+    this.#replaceWhenEnded(watched);
   }
 
   #look(): void {

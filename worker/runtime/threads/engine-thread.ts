@@ -64,6 +64,11 @@ export class EngineThread {
     return this.#isReady ? this.#heartbeat.read() : undefined;
   }
 
+  /** It has come to life. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
   get isEnded(): boolean {
     return this.#isEnded;
   }

@@ -5,6 +5,7 @@ import type { Plan } from '../../../shared/language/plan/plan.ts';
 import { compiledBackend } from '../../engine/compile/compiled-backend.ts';
 import { createEngine } from '../../engine/create-engine.ts';
 import type { Engine, EngineHost, EngineSnapshot, RestoreReport, StreamCounters } from '../../engine/engine.ts';
+import { fuse } from '../../engine/fusion/fuse.ts';
 import { Answers } from '../answers.ts';
 import { loadModels, type Models } from '../inference/onnx.ts';
 import { planOf, summaryOf } from '../programs/check-program.ts';
@@ -56,7 +57,7 @@ export class HostedEngine {
       ...(models && { score: (request) => models.score(request) }),
       deliver: (answer) => this.#engine.answer(answer),
     });
-    this.#engine = createEngine(plan, this.#host(), { strictEvents: this.#strict, backend: compiledBackend });
+    this.#engine = createEngine(plan, this.#host(), { strictEvents: this.#strict, backend: compiledBackend, fuse });
   }
 
   #host(): EngineHost {

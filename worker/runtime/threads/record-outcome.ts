@@ -1,7 +1,8 @@
 import type { OutputEvent } from '../../../shared/events/event.ts';
 import { encodeValue } from '../../../shared/events/stored-value.ts';
-import { fieldsToJson, toJson } from '../../../shared/events/text.ts';
+import { toJson } from '../../../shared/events/text.ts';
 import type { DeadLetter, Delivery, LogEntry } from '../../engine/engine.ts';
+import { fieldsJson } from './fields-json.ts';
 import type { OutputColumns, RecordProblem, RecordResult, SentDeadLetter, SentDelivery, SentLogEntry } from './messages.ts';
 
 /** Lines of a program's log that one record may send; more are counted in the last of them. */
@@ -63,7 +64,7 @@ export class RecordOutcome {
     this.#outputs.time.push(time);
     this.#outputs.event.push(this.#eventIndex);
     this.#outputs.ordinal.push(ordinal);
-    this.#outputs.fields.push(fieldsToJson(fields));
+    this.#outputs.fields.push(fieldsJson(fields));
   }
 
   deliver({ connector, url, topic, stream, type, time, fields, message, parameters }: Delivery): void {
@@ -77,14 +78,14 @@ export class RecordOutcome {
       stream,
       type,
       time,
-      fieldsJson: fieldsToJson(fields),
+      fieldsJson: fieldsJson(fields),
       message,
       parameters: stored,
     });
   }
 
   deadLetter({ stream, type, time, fields, reason }: DeadLetter): void {
-    this.#deadLetters.push({ mark: this.#mark('x', stream), stream, type, time, fieldsJson: fieldsToJson(fields), reason });
+    this.#deadLetters.push({ mark: this.#mark('x', stream), stream, type, time, fieldsJson: fieldsJson(fields), reason });
   }
 
   log({ stream, level, kind, message, data }: LogEntry): void {
