@@ -66,3 +66,13 @@ function taken(from: Engine, to: Engine): Engine {
   to.restore(JSON.parse(JSON.stringify(snapshot)));
   return to;
 }
+
+/** The snapshot that a fused program takes before event `at`, read before event `readAt`, as text. */
+export function snapshotAfter(program: string, events: readonly TestEvent[], at: number, readAt: number): string {
+  const engine = createEngine(planOf(program), { output: () => undefined }, fused);
+  const push = ({ index, type, k, v, us }: TestEvent): unknown => enterOrPush(engine, inputEvent(type, ms(us), { i: index, k, v }));
+  events.slice(0, at).forEach(push);
+  const snapshot = engine.snapshot();
+  events.slice(at, readAt).forEach(push);
+  return JSON.stringify(snapshot);
+}

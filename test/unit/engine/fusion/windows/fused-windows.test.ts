@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { EVENT, inputs, timeOperators } from '../../windows/timeline.ts';
-import { expectAlike, kernelsOf } from './alike.ts';
+import { expectAlike, kernelsOf, snapshotAfter } from './alike.ts';
 
 const runs = Number(process.env['FUZZ_PROGRAMS'] ?? 100);
 
@@ -112,3 +112,14 @@ test.each(kinds.map(([, [window]]) => [window]))('`%s` with numbers alone is a k
   const text = `${EVENT}stream S = E.partition_by(k)${window}.aggregate(n: count(), mean: avg(v)).emit(k: k, n: n, mean: mean)\n`;
   expect(kernelsOf(text)).toBe(1);
 });
+
+test.each(kinds.map(([, [window]]) => [window]))(
+  'a snapshot of `%s` shows the moment at which it was taken, whenever it is read',
+  (window) => {
+    const text = `${EVENT}stream S = E.partition_by(k)${window}.aggregate(n: count(), mean: avg(v)).emit(k: k, n: n, mean: mean)\n`;
+    const property = fc.property(inputs(), fc.nat(18), (events, at) => {
+      expect(snapshotAfter(text, events, at, events.length)).toBe(snapshotAfter(text, events, at, at));
+    });
+    fc.assert(property, { numRuns: runs });
+  },
+);
