@@ -23,6 +23,13 @@ export class BufferedOutput {
     if (this.#pending.length >= BUFFER_LENGTH) this.flush();
   }
 
+  /** The same for text that is UTF-8 already. The bytes are the stream's from now on. */
+  writeBytes(bytes: Uint8Array): void {
+    this.flush();
+    this.#beforeWrite();
+    if (!this.#stream.write(bytes)) this.#isFull = true;
+  }
+
   /** Hands what is waiting to the stream. */
   flush(): void {
     if (this.#pending === '') return;

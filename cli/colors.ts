@@ -9,5 +9,10 @@ export function colorsFor(stream: Writable, env: Readonly<Record<string, string 
   return pc.createColors(!env['NO_COLOR'] && (isTerminal || Boolean(env['FORCE_COLOR'])));
 }
 
+/** For text that goes to such a stream by another way. */
+export function colorsOf(hasColors: boolean): Colors {
+  return pc.createColors(hasColors);
+}
+
 /** For text that is no output of a terminal. */
 export const plain: Colors = pc.createColors(false);

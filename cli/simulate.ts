@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { Command, Option } from 'clipanion';
 import { CepError } from '../shared/errors/error.ts';
 import { EventSchemas } from '../shared/events/schema.ts';
@@ -11,6 +12,8 @@ import { Checkpoints, requireReadTwice } from './simulation/checkpoints.ts';
 import { countEvents } from './simulation/event-lines.ts';
 import { Screen } from './simulation/screen.ts';
 import { Simulation } from './simulation/simulation.ts';
+import type { ThreadSettings } from './simulation/threads/division.ts';
+import { whyNotByLines } from './simulation/threads/line-division.ts';
 import { TraceText } from './simulation/trace-text.ts';
 import type { SimulationView } from './simulation/view.ts';
 import { JsonView, quiet, TextView, traced, verbose } from './simulation/views.ts';
@@ -45,6 +48,10 @@ export class SimulateCommand extends ResultCommand {
   watch = Option.Boolean('--watch', false, { description: 'Run again when the program or the events change' });
   workers = Option.String('-w,--workers', { description: 'Worker threads (number of CPU cores)' });
   partitionBy = Option.String('--partition-by', { description: 'Event field by which events are divided among the threads' });
+  pieceBytes = Option.String('--piece-bytes', {
+    hidden: true,
+    description: 'Divides the events among the threads by so many bytes at once',
+  });
   strictEvents = Option.Boolean('--strict-events', { description: 'Treat an event that lacks a declared field as invalid' });
   skipInvalid = Option.Boolean('--skip-invalid', false, { description: 'End with 0 although lines cannot be read' });
   flush = Option.Boolean('--flush', true, { description: 'Complete what is open at the end of the file (--no-flush leaves it out)' });
@@ -58,9 +65,13 @@ export class SimulateCommand extends ResultCommand {
       'processing.partition_by': this.partitionBy,
       'processing.strict_events': this.strictEvents,
     });
-    const strict = config.get('processing.strict_events');
-    const intervalMs = intervalOf(this.checkpointInterval);
-    const once = (signal?: AbortSignal): Promise<WatchedRun> => this.#simulate({ strict, intervalMs, signal });
+    const settings = {
+      strict: config.get('processing.strict_events'),
+      workers: config.get('processing.workers') ?? availableParallelism(),
+      partitionBy: config.get('processing.partition_by'),
+      intervalMs: intervalOf(this.checkpointInterval),
+    };
+    const once = (signal?: AbortSignal): Promise<WatchedRun> => this.#simulate({ ...settings, signal });
     return this.watch ? runAndWatch(once, this.context, [this.program, this.events]) : (await once()).exitCode;
   }
 
@@ -78,7 +89,7 @@ export class SimulateCommand extends ResultCommand {
     }
   }
 
-  async #simulate({ strict, intervalMs, signal }: RunSettings): Promise<WatchedRun> {
+  async #simulate({ strict, intervalMs, workers, partitionBy, signal }: RunSettings): Promise<WatchedRun> {
     const checked = checkProgram(this.program);
     const { plan, sources } = checked;
     const files = [...sources.map(({ name }) => name), this.events];
@@ -89,8 +100,10 @@ export class SimulateCommand extends ResultCommand {
     const view = this.#view(screen, plan);
     const checkpoints = this.#checkpoints({ program: digestOf(String(strict), ...sources.map(({ text }) => text)), intervalMs, view });
     const { events: eventsPath, timed, flush } = this;
+    const threads = this.#threads(workers, screen, digestOf(...sources.map(({ text }) => text)));
+    if (partitionBy !== undefined) this.#warnOfPartition(plan, partitionBy, view);
     const { unreadable } = await Simulation.run(
-      { plan, eventsPath, preload: !this.streaming, timed, strict, flush, checkpoints },
+      { plan, eventsPath, preload: !this.streaming, timed, strict, flush, checkpoints, threads },
       view,
       signal,
     );
@@ -111,6 +124,18 @@ export class SimulateCommand extends ResultCommand {
     return this.verbose ? verbose(view, write, colors) : view;
   }
 
+  #threads(workers: number, screen: Screen, program: string): ThreadSettings {
+    const style = { isJson: this.json, isQuiet: this.quiet, hasColors: screen.out.isColorSupported };
+    const pieceBytes = this.pieceBytes === undefined ? undefined : Math.max(1, Number(this.pieceBytes) || 1);
+    return { workers, style, programPath: this.program, program, pieceBytes };
+  }
+
+  /** What `--partition-by` asks for and cannot be had. */
+  #warnOfPartition(plan: Plan, field: string, view: SimulationView): void {
+    const reason = whyNotByLines(plan);
+    if (reason !== null) view.note(`warning: events are not divided by '${field}': ${reason}; one thread is used`);
+  }
+
   #checkpoints({ program, intervalMs, view }: CheckpointNeeds): Checkpoints | undefined {
     if (this.checkpointDir === undefined) return undefined;
     requireReadTwice(this.events);
@@ -120,6 +145,8 @@ export class SimulateCommand extends ResultCommand {
 
 interface RunSettings {
   readonly strict: boolean;
+  readonly workers: number;
+  readonly partitionBy: string | undefined;
   readonly intervalMs: number;
   readonly signal: AbortSignal | undefined;
 }

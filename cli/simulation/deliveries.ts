@@ -31,8 +31,13 @@ export class Deliveries {
     this.#count(`the dead letters of stream ${stream}`);
   }
 
-  #count(target: string): void {
-    this.#undelivered.set(target, (this.#undelivered.get(target) ?? 0) + 1);
+  /** What was handed over elsewhere and counted there. */
+  add(undelivered: readonly (readonly [string, number])[]): void {
+    for (const [target, count] of undelivered) this.#count(target, count);
+  }
+
+  #count(target: string, more = 1): void {
+    this.#undelivered.set(target, (this.#undelivered.get(target) ?? 0) + more);
   }
 
   summary(): string[] {

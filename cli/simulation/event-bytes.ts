@@ -47,6 +47,13 @@ export class EventBytes {
     return chunk;
   }
 
+  /** Goes on at this byte of a file. What was read ahead is forgotten. */
+  moveTo(position: number): void {
+    this.#ahead.length = 0;
+    this.#next = 0;
+    this.#readPosition = position;
+  }
+
   close(): void {
     closeSync(this.#file);
   }

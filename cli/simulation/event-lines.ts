@@ -5,6 +5,7 @@ import type { ReaderPosition, ReadResult } from '../../shared/events/reading/rea
 import type { EventSchemas } from '../../shared/events/schema.ts';
 import { EventBytes } from './event-bytes.ts';
 import { type EventReading, openReading, type ShortWay } from './event-reading.ts';
+import { LineRange } from './line-range.ts';
 
 const LINE_FEED = 0x0a;
 const NOTHING = new Uint8Array();
@@ -29,6 +30,13 @@ export interface EventLinesOptions {
   readonly canResume: boolean;
   /** Events that nobody needs to see go this way, and are not among the results. */
   readonly short?: ShortWay | undefined;
+  /** `place` and `moveTo` can be used. The file must be one that can be read twice. */
+  readonly canMove?: boolean;
+}
+
+/** Between two lines: a byte of the file, and what a reader must know to go on there. */
+export interface LinePlace extends ReaderPosition {
+  readonly bytes: number;
 }
 
 export interface EventPiece {
@@ -45,6 +53,8 @@ export class EventLines {
   readonly #format: 'evt' | 'jsonl';
   #rest: Uint8Array = NOTHING;
   #restAt: number;
+  #range: LineRange | undefined;
+  #endsLine = false;
   #hasEnded = false;
 
   private constructor({ reading, bytes, digest, format, from }: EventLinesParts) {
@@ -59,7 +69,8 @@ export class EventLines {
   static open(path: string, options: EventLinesOptions): EventLines {
     const bytes = new EventBytes(path, options);
     const digest = options.canResume ? createHash('sha256') : undefined;
-    const format = (options.canResume || options.short) && isReadTwice(path) ? formatOf(path) : undefined;
+    const isFormatNeeded = options.canResume || options.canMove || options.short;
+    const format = isFormatNeeded && isReadTwice(path) ? formatOf(path) : undefined;
     return new EventLines({ reading: openReading(format ?? extname(path), options), bytes, digest, format: format ?? 'evt', from: 0 });
   }
 
@@ -83,18 +94,58 @@ export class EventLines {
     return this.#reading.entered;
   }
 
+  /** By which the lines are read; `evt` for a file that was opened for nothing that needs to know. */
+  get format(): 'evt' | 'jsonl' {
+    return this.#format;
+  }
+
+  /** Behind the last whole line; undefined for a reader that does not know. */
+  get position(): ReaderPosition | undefined {
+    return this.#reading.position;
+  }
+
+  /** Behind the last piece that was read, if it ended with a line: undefined behind any other. */
+  get place(): LinePlace | undefined {
+    const position = this.#endsLine ? this.#reading.position : undefined;
+    return position && { bytes: this.#restAt, ...position };
+  }
+
+  /**
+   * Goes on with the lines that begin at bytes from `from.bytes` on and before `to`, the first of which has these lines and
+   * this time before it. Between two lines only; then `next` is asked without `stopAtEvent`.
+   */
+  moveTo(from: LinePlace, to: number): void {
+    this.#range = new LineRange(from.bytes, to);
+    this.#restAt = this.#range.start;
+    this.#rest = NOTHING;
+    this.#hasEnded = false;
+    this.#bytes.moveTo(this.#restAt);
+    this.#reading.position = { lines: from.lines, time: from.time };
+  }
+
   /** The next piece; undefined at the end. With `stopAtEvent` it is one line, or what is left of one. */
   next({ stopAtEvent }: { readonly stopAtEvent: boolean }): EventPiece | undefined {
+    if (this.#range) return this.#nextOf(this.#range);
     const piece = this.#rest.length > 0 ? this.#rest : this.#bytes.read();
     if (!piece) return this.#end();
     const end = stopAtEvent ? piece.indexOf(LINE_FEED) + 1 : 0;
     this.#rest = end === 0 ? NOTHING : piece.subarray(end);
     const results = this.#write(end === 0 ? piece : piece.subarray(0, end));
+    this.#endsLine = end > 0;
     return { results, position: end === 0 ? undefined : this.#position() };
   }
 
   close(): void {
     this.#bytes.close();
+  }
+
+  #nextOf(range: LineRange): EventPiece | undefined {
+    if (range.isThrough) return undefined;
+    const chunk = this.#bytes.read();
+    if (!chunk) return this.#end();
+    const within = range.cut(chunk, this.#restAt);
+    this.#restAt += chunk.length;
+    return { results: this.#reading.write(within), position: undefined };
   }
 
   #end(): EventPiece | undefined {

@@ -3,7 +3,7 @@ import { counted, thousands } from '../counts.ts';
 import { visible } from '../event-text.ts';
 
 /** Problems of one kind that are reported one by one; the others are counted. */
-const REPORTED_MAX = 100;
+export const REPORTED_MAX = 100;
 
 /** A line of the event file whose event was not taken, and why. */
 export interface InvalidEvent {
@@ -85,6 +85,21 @@ export class EventProblems {
     for (const field of fields) {
       const key = `${type}.${field}`;
       this.#incomplete.set(key, oneMore(this.#incomplete.get(key) ?? NONE, `${this.#path}:${line}`));
+    }
+  }
+
+  /** More of the same, each kind of which has been reported one by one as often as it ever is. */
+  addCounted({ invalid, unreadable }: { readonly invalid: number; readonly unreadable: number }): void {
+    this.#invalid = { ...this.#invalid, count: this.#invalid.count + invalid };
+    this.#unreadable = { ...this.#unreadable, count: this.#unreadable.count + unreadable };
+  }
+
+  /** Incomplete events that were counted elsewhere: by `Type.field` how many, and the line of the first. */
+  addIncompleteCounts(events: number, fields: Iterable<readonly [string, { readonly count: number; readonly line: number }]>): void {
+    this.#incompleteEvents += events;
+    for (const [key, { count, line }] of fields) {
+      const known = this.#incomplete.get(key);
+      this.#incomplete.set(key, { count: count + (known?.count ?? 0), first: known?.first ?? `${this.#path}:${line}` });
     }
   }
 

@@ -14,8 +14,9 @@ export interface ShortWay {
 
 /** How the bytes of a file become events. */
 export interface EventReading extends EventReader {
-  /** Behind the last whole line; undefined for a reader that does not know. */
-  readonly position: ReaderPosition | undefined;
+  /** Behind the last whole line; undefined for a reader that does not know. One that does can be moved between two lines. */
+  get position(): ReaderPosition | undefined;
+  set position(position: ReaderPosition);
   /** Events that went the short way: no result tells of them. */
   readonly entered: number;
 }
@@ -40,7 +41,7 @@ export function openReading(format: string, { schemas, from, short }: EventReadi
 }
 
 class FullReading implements EventReading {
-  readonly #reader: EventReader & { readonly position?: ReaderPosition };
+  readonly #reader: EventReader & { position?: ReaderPosition };
   readonly entered = 0;
 
   constructor(reader: EventReader) {
@@ -49,6 +50,10 @@ class FullReading implements EventReading {
 
   get position(): ReaderPosition | undefined {
     return this.#reader.position;
+  }
+
+  set position(position: ReaderPosition) {
+    this.#reader.position = position;
   }
 
   write(chunk: Uint8Array): ReadResult[] {
@@ -69,6 +74,10 @@ class ShortReading implements EventReading {
 
   get position(): ReaderPosition {
     return this.#reader.position;
+  }
+
+  set position(position: ReaderPosition) {
+    this.#reader.position = position;
   }
 
   get entered(): number {

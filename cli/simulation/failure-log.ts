@@ -2,7 +2,7 @@ import type { LogEntry } from '../../worker/engine/engine.ts';
 import { visible } from '../event-text.ts';
 
 /** Failures of one stream that are shown one by one. */
-const SHOWN_MAX = 10;
+export const SHOWN_MAX = 10;
 
 /** Shows the first evaluation failures of each stream; all of them are counted by the streams. */
 export class FailureLog {

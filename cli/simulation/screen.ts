@@ -3,8 +3,25 @@ import { type Colors, colorsFor } from '../colors.ts';
 import type { CliContext } from '../context.ts';
 import { ProgressBar } from './progress-bar.ts';
 
+/** Where a view writes. */
+export interface Display {
+  readonly out: Colors;
+  readonly err: Colors;
+  /** Writes to standard output, as it is. */
+  result(text: string): void;
+  /** The same for whole lines as UTF-8. */
+  resultBytes(lines: Uint8Array): void;
+  /** Writes whole lines to standard error. */
+  note(text: string): void;
+  progress(read: number, size: number | undefined): void;
+  endProgress(): void;
+  flush(): void;
+  ready(): Promise<void>;
+  written(): Promise<void>;
+}
+
 /** Standard output and standard error of a simulation, in one order although the first is buffered. */
-export class Screen {
+export class Screen implements Display {
   readonly out: Colors;
   readonly err: Colors;
   readonly #results: BufferedOutput;
@@ -19,12 +36,14 @@ export class Screen {
     this.#results = new BufferedOutput(stdout, () => this.#bar?.clear());
   }
 
-  /** Writes to standard output, as it is. */
   result(text: string): void {
     this.#results.write(text);
   }
 
-  /** Writes whole lines to standard error. */
+  resultBytes(lines: Uint8Array): void {
+    this.#results.writeBytes(lines);
+  }
+
   note(text: string): void {
     this.#results.flush();
     this.#bar?.clear();

@@ -1,4 +1,4 @@
-import type { EngineCounters } from '../../worker/engine/engine.ts';
+import type { StreamCounters } from '../../worker/engine/engine.ts';
 import { counted, thousands } from '../counts.ts';
 import { visible } from '../event-text.ts';
 import type { SavedProblems } from './event-problems.ts';
@@ -14,10 +14,13 @@ export interface SavedTotals {
   readonly undelivered: readonly (readonly [string, number])[];
 }
 
+/** What of the counters of a stream is worth a line. */
+export type NotedCounters = Pick<StreamCounters, 'failures' | 'late' | 'runsDropped' | 'taps'>;
+
 const COUNTERS_SHOWN_MAX = 20;
 
 /** Lines about what the streams counted and a user should know: failures, late events, dropped runs, counters of `.tap`. */
-export function streamNotes({ streams }: EngineCounters): string[] {
+export function streamNotes({ streams }: { readonly streams: ReadonlyMap<string, NotedCounters> }): string[] {
   const lines: string[] = [];
   const counters: string[] = [];
   for (const [name, { failures, late, runsDropped, taps }] of streams) {

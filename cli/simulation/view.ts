@@ -12,6 +12,8 @@ export interface SimulationView {
   /** A line that the program writes to a console. */
   console(line: string): void;
   log(entry: LogEntry): void;
+  /** What such a view has written elsewhere: whole lines of UTF-8. Absent: nothing can be shown for it elsewhere. */
+  lines?(lines: Uint8Array): void;
   /** A problem of the event file or something the user should know; may have several lines. */
   note(text: string): void;
   /** `notes` are the lines of the summary that only some simulations have. */

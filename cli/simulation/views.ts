@@ -5,17 +5,17 @@ import type { LogEntry } from '../../worker/engine/engine.ts';
 import type { Colors } from '../colors.ts';
 import { clockText, eventText, fieldsText, literalText, visible } from '../event-text.ts';
 import { FailureLog } from './failure-log.ts';
-import type { Screen } from './screen.ts';
+import type { Display } from './screen.ts';
 import { type SimulationTotals, summaryData, summaryText } from './summary.ts';
 import type { TraceText } from './trace-text.ts';
 import type { SimulationView } from './view.ts';
 
 /** What all views share: how they end, and where they write. */
 abstract class ScreenView implements SimulationView {
-  protected readonly screen: Screen;
+  protected readonly screen: Display;
   readonly #failures: FailureLog;
 
-  constructor(screen: Screen) {
+  constructor(screen: Display) {
     this.screen = screen;
     this.#failures = new FailureLog((text) => this.note(text));
   }
@@ -23,6 +23,10 @@ abstract class ScreenView implements SimulationView {
   abstract output(event: OutputEvent): void;
   abstract console(line: string): void;
   abstract summary(totals: SimulationTotals, notes: readonly string[]): void;
+
+  lines(lines: Uint8Array): void {
+    this.screen.resultBytes(lines);
+  }
 
   log(entry: LogEntry): void {
     if (entry.kind === 'print') this.console(visible(entry.message));
@@ -62,6 +66,11 @@ export class TextView extends ScreenView {
 
   console(line: string): void {
     this.line(line);
+  }
+
+  override lines(lines: Uint8Array): void {
+    this.#hasLines = true;
+    super.lines(lines);
   }
 
   /** Writes a line to standard output; the report stands apart from such lines. */
@@ -138,7 +147,7 @@ export function traced(view: SimulationView, trace: TraceText, showsOutputs: boo
 
 /** The summary of a view and nothing else. */
 export function quiet(view: SimulationView): SimulationView {
-  return { ...through(view), output: ignore, console: ignore, log: ignore, note: ignore };
+  return { ...through(view), output: ignore, console: ignore, log: ignore, note: ignore, lines: ignore };
 }
 
 function ignore(): void {
@@ -159,7 +168,7 @@ function through(view: SimulationView): SimulationView {
   };
 }
 
-function outputLine({ stream, type, time, fields }: OutputEvent, { out }: Screen): string {
+function outputLine({ stream, type, time, fields }: OutputEvent, { out }: Display): string {
   const from = stream === type ? '' : ` ${out.dim(`from ${visible(stream)}`)}`;
   return `${out.dim(`[${clockText(time)}]`)} ${out.yellow(visible(type))} ${fieldsText(fields, out)}${from}`;
 }

@@ -38,10 +38,15 @@ export async function buildCheckout(folder: string, names: readonly ProcessName[
     throw new Error(`${folder} is no checkout with its packages installed`);
   }
   const outdir = cacheFolder(`build-${createHash('sha256').update(root).digest('hex').slice(0, 12)}`, root);
+  const pieceWorker = join(root, 'cli/simulation/threads/piece-worker.ts');
   const processes = names.map((name) => [`bench-${name}`, join(HERE, 'processes', `${name}.ts`)] as const);
   await build({
     absWorkingDir: ROOT,
-    entryPoints: { main: join(root, 'cli/main.ts'), ...Object.fromEntries(processes) },
+    entryPoints: {
+      main: join(root, 'cli/main.ts'),
+      ...(existsSync(pieceWorker) && { 'piece-worker': pieceWorker }),
+      ...Object.fromEntries(processes),
+    },
     outdir,
     bundle: true,
     splitting: true,

@@ -23,7 +23,7 @@ export async function cep(args: readonly string[], { env = {}, stdin = '', isTTY
 }
 
 /** A stream that keeps what is written to it. */
-class Captured extends Writable {
+export class Captured extends Writable {
   readonly isTTY: boolean;
   readonly #chunks: Buffer[] = [];
 

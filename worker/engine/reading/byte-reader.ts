@@ -102,6 +102,12 @@ export class ByteReader {
     return { lines: this.#lines, time: this.#state.times[times.current] as number };
   }
 
+  /** Goes on elsewhere: between two lines, not while a part of one has been read. */
+  set position({ lines, time }: ReaderPosition) {
+    this.#lines = lines;
+    this.#state.times[times.current] = time;
+  }
+
   /** Takes the lines that this chunk completes. */
   read(chunk: Uint8Array): void {
     let start = this.#isInLongLine || this.#restBytes > 0 ? this.#completeLine(chunk) : 0;
@@ -110,7 +116,7 @@ export class ByteReader {
     if (start < chunk.length) this.#keep(chunk.subarray(start));
   }
 
-  /** Takes a last line without a line end. Nothing may be read afterwards. */
+  /** Takes a last line without a line end. Afterwards nothing may be read but from another position. */
   end(): void {
     if (!this.#isInLongLine) this.#beginLongLine();
     this.#giveAll(this.#general.end());

@@ -1,0 +1,115 @@
+import type { InputEvent, OutputEvent } from '../../shared/events/event.ts';
+import type { LineDiagnostic, ReadEvent, ReadResult } from '../../shared/events/reading/read-result.ts';
+import { EventSchemas } from '../../shared/events/schema.ts';
+import type { Plan } from '../../shared/language/plan/plan.ts';
+import { compiledBackend } from '../../worker/engine/compile/compiled-backend.ts';
+import { createEngine } from '../../worker/engine/create-engine.ts';
+import type { DeadLetter, Delivery, Engine, EngineHost, LogEntry } from '../../worker/engine/engine.ts';
+import { fuse } from '../../worker/engine/fusion/fuse.ts';
+import type { InvalidEvent } from './event-problems.ts';
+import type { ShortWay } from './event-reading.ts';
+
+/** Takes what comes of the events of a file, in the order in which it comes. */
+export interface RunSink {
+  /** An event that is about to be delivered. `number` counts from 1; `time` is its event time, unless a stream says otherwise. */
+  event?(event: InputEvent, number: number, time: number): void;
+  output(event: OutputEvent): void;
+  deliver(delivery: Delivery): void;
+  deadLetter(letter: DeadLetter): void;
+  log(entry: LogEntry): void;
+  invalid(event: InvalidEvent): void;
+  unreadable(diagnostic: LineDiagnostic): void;
+  /** An event of this type that was taken although it lacks these fields. */
+  incomplete(type: string, fields: readonly string[], line: number): void;
+}
+
+export interface RunCounts {
+  /** Those taken, invalid ones included. */
+  events: number;
+  processed: number;
+  outputs: number;
+}
+
+export interface ProgramRunOptions {
+  readonly plan: Plan;
+  /** Incomplete events are invalid. */
+  readonly strict: boolean;
+  /** Somebody sees each event, so all must be made. */
+  readonly isWatched: boolean;
+  /** What answers questions of the program, and a trace. */
+  readonly host?: Pick<EngineHost, 'lookup' | 'score' | 'trace'>;
+}
+
+/** A program at work on what is read of an event file. */
+export class ProgramRun {
+  readonly engine: Engine;
+  /** May be another one between two events. */
+  sink: RunSink;
+  counts: RunCounts = { events: 0, processed: 0, outputs: 0 };
+  /** Of the events of the reader, those that went the short way. */
+  #entered = 0;
+  readonly #schemas: EventSchemas;
+  readonly #isWatched: boolean;
+
+  /** @throws CepError when the program cannot begin */
+  constructor({ plan, strict, isWatched, host = {} }: ProgramRunOptions, sink: RunSink) {
+    this.sink = sink;
+    this.#schemas = new EventSchemas(plan.events);
+    this.#isWatched = isWatched;
+    this.engine = createEngine(plan, { ...host, ...this.#host() }, { strictEvents: strict, backend: compiledBackend, fuse });
+  }
+
+  /** Where nobody needs to see each event, those that are as foretold need not be made. */
+  get shortWay(): ShortWay | undefined {
+    const { entries } = this.engine;
+    return this.#isWatched || entries.entries.length === 0 ? undefined : { entries, take: (result) => this.take(result) };
+  }
+
+  take(result: ReadResult): void {
+    if (result.kind === 'event') this.#push(result);
+    else if (result.kind === 'invalid') this.sink.invalid(result);
+    else this.sink.unreadable(result.diagnostic);
+  }
+
+  /** What a reader gives; of its events so far, `entered` have gone the short way. */
+  takeAll(results: readonly ReadResult[], entered: number): void {
+    this.countEntered(entered);
+    for (const result of results) this.take(result);
+  }
+
+  /** Events that go the short way are valid and complete. */
+  countEntered(entered: number): void {
+    this.counts.events += entered - this.#entered;
+    this.counts.processed += entered - this.#entered;
+    this.#entered = entered;
+  }
+
+  #host(): EngineHost {
+    return {
+      output: (event) => {
+        this.counts.outputs++;
+        this.sink.output(event);
+      },
+      deliver: (delivery) => this.sink.deliver(delivery),
+      deadLetter: (letter) => this.sink.deadLetter(letter),
+      log: (entry) => this.sink.log(entry),
+    };
+  }
+
+  #push({ event, line }: ReadEvent): void {
+    const { sink } = this;
+    this.counts.events++;
+    sink.event?.(event, this.counts.events, this.#timeOf(event));
+    const admission = this.engine.push(event);
+    if (admission.status === 'invalid') {
+      sink.invalid({ line, type: event.type, field: admission.field, message: admission.message });
+      return;
+    }
+    this.counts.processed++;
+    if (admission.incomplete.length > 0) sink.incomplete(event.type, admission.incomplete, line);
+  }
+
+  #timeOf({ type, fields, timestamp, fallbackTime }: InputEvent): number {
+    return timestamp ?? this.#schemas.ownTime(type, fields) ?? fallbackTime;
+  }
+}

@@ -1,0 +1,84 @@
+import { statSync } from 'node:fs';
+import type { Plan } from '../../../shared/language/plan/plan.ts';
+import { isReadTwice } from '../event-lines.ts';
+import { DividedRun, type DividedRunParts } from './divided-run.ts';
+import { whyNotByLines } from './line-division.ts';
+import { PieceDesk } from './piece-desk.ts';
+import type { ViewStyle } from './piece-record.ts';
+import { pieceThreads, type StartThread } from './piece-thread.ts';
+import { ThreadChoice } from './thread-choice.ts';
+
+/** What a simulation may use besides its own thread. */
+export interface ThreadSettings {
+  /** Threads, that of the simulation included. */
+  readonly workers: number;
+  /** How the view writes. */
+  readonly style: ViewStyle;
+  /** The program's file, for the threads to read again, and the digest of what it said with everything it imports. */
+  readonly programPath: string;
+  readonly program: string;
+  /** Divides into pieces of so many bytes from the first line on, whatever is gained. */
+  readonly pieceBytes?: number | undefined;
+  /** @default threads of this process */
+  readonly startThread?: StartThread;
+}
+
+/** A file that is smaller is through before a thread has started. */
+const BYTES_MIN = 4 * 1024 * 1024;
+const PIECE_BYTES = 1024 * 1024;
+/** A thread needs a third of that to start. */
+const LEFT_MS_MIN = 500;
+
+export interface DivisionOptions {
+  readonly plan: Plan;
+  readonly eventsPath: string;
+  readonly strict: boolean;
+  readonly settings: ThreadSettings;
+}
+
+/** How the rest of an event file is divided among threads, once that is worth it. */
+export class Division {
+  readonly #options: DivisionOptions;
+  readonly #size: number;
+  readonly #choice: ThreadChoice;
+
+  private constructor(options: DivisionOptions, size: number) {
+    this.#options = options;
+    this.#size = size;
+    this.#choice = new ThreadChoice(options.settings.pieceBytes === undefined ? LEFT_MS_MIN : 0);
+  }
+
+  /** Undefined when one thread is used in any case. */
+  static of(options: DivisionOptions): Division | undefined {
+    const { plan, eventsPath, settings } = options;
+    if (settings.workers < 2 || whyNotByLines(plan) !== null || !isReadTwice(settings.programPath)) return undefined;
+    const stat = statSync(eventsPath, { throwIfNoEntry: false });
+    const sizeMin = settings.pieceBytes === undefined ? BYTES_MIN : 0;
+    return stat?.isFile() && stat.size >= sizeMin ? new Division(options, stat.size) : undefined;
+  }
+
+  /** One thread has come to this byte: whether others are to help from here. */
+  isDue(read: number): boolean {
+    const now = performance.now();
+    this.#choice.noteAlone(read, now);
+    return this.#choice.isWorthStarting(this.#size - read, now);
+  }
+
+  /** Runs to the end of the file. Gives the number of threads whose results were used. */
+  run(parts: Pick<DividedRunParts, 'own' | 'results' | 'totals' | 'start' | 'breathe'>): Promise<number> {
+    const { eventsPath, strict, settings } = this.#options;
+    const { workers, style, programPath, program, pieceBytes = PIECE_BYTES } = settings;
+    const startThread = settings.startThread ?? pieceThreads({ programPath, program, eventsPath, strict, style });
+    const pieces = Math.ceil((this.#size - parts.start.bytes) / pieceBytes);
+    return new DividedRun({
+      ...parts,
+      desk: new PieceDesk(parts.own, style),
+      size: this.#size,
+      pieceBytes,
+      threads: Math.max(0, Math.min(workers, pieces) - 1),
+      startThread,
+      awaitsThreads: settings.pieceBytes !== undefined,
+      choice: this.#choice,
+    }).run();
+  }
+}
