@@ -22,8 +22,9 @@ const MAINTENANCE_MS = 1_000;
 
 /** Makes the runtime of a server. It takes nothing until `start` has brought back what the state directory holds. */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const { stateDir, report } = options;
-  const storage = stateDir === undefined ? null : await DurableStorage.open({ stateDir: resolve(stateDir), report });
+  const { stateDir, report, logFiles } = options;
+  const files = logFiles && { logFiles };
+  const storage = stateDir === undefined ? null : await DurableStorage.open({ stateDir: resolve(stateDir), report, ...files });
   return new ServerRuntime(options, storage, await openDeadLetters(options));
 }
 

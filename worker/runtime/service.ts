@@ -1,3 +1,5 @@
+import type { LogFiles } from './storage/log-files.ts';
+
 /**
  * What a server asks of the worker's runtime: tenants, pipelines and the events that go through them. It is the only door: the
  * HTTP layer knows nothing of threads, stores or engines.
@@ -474,6 +476,8 @@ export interface RuntimeOptions {
   readonly strictEvents?: boolean;
   /** How long an engine may work on one event before its thread is replaced. @default 5 s */
   readonly eventBudgetMs?: number;
+  /** The files of the event log; for tests of disks that fail. @default those of the disk */
+  readonly logFiles?: LogFiles;
   /** Where the console connector writes. @default standard output */
   readonly console?: (line: string) => void;
   readonly report: (report: RuntimeReport) => void;

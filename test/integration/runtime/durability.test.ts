@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Level } from 'level';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FailingFiles } from '../../unit/runtime/failing-files.ts';
 import { event, outputTexts, type RuntimeUnderTest, startRuntime, TENANT } from './runtime-under-test.ts';
 
 const spending = `stream Spent = Tx
@@ -166,6 +167,27 @@ describe('a state directory', () => {
       const again = await start();
       expect(outputTexts(await again.inject(id, tx('a', 1)))).toEqual(['Spent {"user":"a","n":3,"sum":3}']);
     });
+  });
+
+  it('refuses durable events while the disk is full, counts none of them, and goes on when there is room', async () => {
+    const logFiles = new FailingFiles();
+    const first = await start({ logFiles });
+    const id = await first.deploy(spending);
+    await first.inject(id, tx('a', 1), durable);
+    logFiles.room = 10;
+    const refused = [first.inject(id, tx('a', 1), durable), first.inject(id, tx('a', 1), { ...durable, idempotencyKey: 'k' })];
+    const fast = first.inject(id, tx('b', 1));
+    for (const one of refused) await expect(one).rejects.toMatchObject({ code: 'storage_unavailable', retryAfterSeconds: 5 });
+    expect(outputTexts(await fast)).toEqual(['Spent {"user":"b","n":1,"sum":1}']);
+    expect(await first.runtime.pipelines.metrics(TENANT, id)).toMatchObject({ eventsProcessed: 2, eventsInFlight: 0 });
+    expect(first.runtime.scrape().storage?.failures).toBeGreaterThan(0);
+    logFiles.room = Number.POSITIVE_INFINITY;
+    expect(outputTexts(await first.inject(id, tx('a', 1), { ...durable, idempotencyKey: 'k' }))).toEqual([
+      'Spent {"user":"a","n":2,"sum":2}',
+    ]);
+    await stop(first);
+    const second = await start();
+    expect(outputTexts(await second.inject(id, tx('a', 1)))).toEqual(['Spent {"user":"a","n":3,"sum":3}']);
   });
 
   it('falls back to the checkpoint before, and does again what came since, when the newest cannot be read', async () => {

@@ -7,7 +7,8 @@ import type { LoggedRecord, LoggedRequest } from '../../../worker/runtime/pipeli
 import type { RuntimeReport } from '../../../worker/runtime/service.ts';
 import { crc32c } from '../../../worker/runtime/storage/crc32c.ts';
 import { EventLog } from '../../../worker/runtime/storage/event-log.ts';
-import { diskFiles, type LogFiles } from '../../../worker/runtime/storage/log-files.ts';
+import type { LogFiles } from '../../../worker/runtime/storage/log-files.ts';
+import { FailingFiles } from './failing-files.ts';
 
 describe('crc32c', () => {
   it.each([
@@ -43,43 +44,6 @@ async function all(log: EventLog): Promise<LoggedRecord[]> {
   const records = [];
   for await (const record of log.records()) records.push(record);
   return records;
-}
-
-/** Files on a disk that has room for so many bytes, or fails its next sync. */
-class FailingFiles implements LogFiles {
-  room = Number.POSITIVE_INFINITY;
-  failSyncs = 0;
-  canTruncate = true;
-  makeFolder = diskFiles.makeFolder;
-  list = diskFiles.list;
-  read = diskFiles.read;
-  remove = diskFiles.remove;
-  syncFolder = diskFiles.syncFolder;
-
-  async truncate(path: string, length: number): Promise<void> {
-    if (!this.canTruncate) throw new Error('EIO: i/o error, truncate');
-    await diskFiles.truncate(path, length);
-  }
-
-  async create(path: string): Promise<Awaited<ReturnType<LogFiles['create']>>> {
-    const file = await diskFiles.create(path);
-    return {
-      append: async (bytes) => {
-        const fits = bytes.subarray(0, Math.min(bytes.length, this.room));
-        this.room -= fits.length;
-        await file.append(fits);
-        if (fits.length < bytes.length) throw new Error('ENOSPC: no space left on device, write');
-      },
-      sync: async () => {
-        if (this.failSyncs > 0) {
-          this.failSyncs--;
-          throw new Error('EIO: i/o error, fdatasync');
-        }
-        await file.sync();
-      },
-      close: () => file.close(),
-    };
-  }
 }
 
 describe('the event log', () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { DeadLetters } from '../../connectors/delivery/dead-letters.ts';
 import { PipelineSinks, type SavedDeliveries } from '../../connectors/delivery/pipeline-sinks.ts';
@@ -50,6 +51,9 @@ export interface PipelineContext {
 
 /** How long a pipeline that stops waits for its sinks; what is left then stays pending. */
 const SINKS_FLUSH_MS = 5_000;
+/** A thread that others have cost is soon replaced. */
+const OPEN_ATTEMPTS_MAX = 5;
+const OPEN_AGAIN_MS = 500;
 
 type CheckedProgram = NonNullable<CheckReply['program']>;
 
@@ -409,7 +413,21 @@ export class HostedPipeline implements IntakeOwner {
     this.#undelivered = null;
   }
 
+  /** @throws CepError `not_ready` when the program itself has cost the thread, and what the program's start says */
   async #open(): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#openOnce();
+        return;
+      } catch (error) {
+        const isInnocent = isThreadLost(error) && !this.#intake.hungAtOpening;
+        if (!isInnocent || attempt === OPEN_ATTEMPTS_MAX) throw error;
+        await sleep(OPEN_AGAIN_MS);
+      }
+    }
+  }
+
+  async #openOnce(): Promise<void> {
     const { workDir, strictEvents } = this.#context;
     const { program } = this.#definition;
     const state = this.#intake.base.state ?? (await this.#storedState());
@@ -497,7 +515,7 @@ export class HostedPipeline implements IntakeOwner {
       await this.#open();
       this.#showHealth();
     } catch (error) {
-      if (error instanceof CepError && error.code === 'not_ready') await this.#recoverFrom({ entry: undefined, index: -1 }, reason);
+      if (isThreadLost(error)) await this.#recoverFrom({ entry: undefined, index: -1 }, reason);
       else await this.#fail(messageOf(error));
     }
   }
@@ -619,6 +637,11 @@ export class HostedPipeline implements IntakeOwner {
 
 function answerSize({ outputs, errors }: InjectResult): number {
   return outputs.reduce((sum, { fieldsJson }) => sum + fieldsJson.length + 100, 0) + errors.length * 200;
+}
+
+/** The thread was replaced while it loaded the program. */
+function isThreadLost(error: unknown): boolean {
+  return error instanceof CepError && error.code === 'not_ready';
 }
 
 function messageOf(error: unknown): string {

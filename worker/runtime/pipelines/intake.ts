@@ -71,6 +71,7 @@ export class Intake implements SlotOwner {
   /** Reasons for which nothing is sent. */
   #holds = 1;
   #isOpening = false;
+  #hungAtOpening = false;
   #drained: (() => void)[] = [];
 
   constructor(owner: IntakeOwner, pool: EnginePool, base: IntakeBase) {
@@ -202,6 +203,7 @@ export class Intake implements SlotOwner {
     this.#putBack();
     const thread = this.#pool.place(options);
     this.#isOpening = true;
+    this.#hungAtOpening = false;
     this.#thread = thread;
     this.#slot = thread.attach(this);
     try {
@@ -216,6 +218,11 @@ export class Intake implements SlotOwner {
       this.#isOpening = false;
       this.pump();
     }
+  }
+
+  /** The thread was lost at the last `open`, and because of this program. */
+  get hungAtOpening(): boolean {
+    return this.#hungAtOpening;
   }
 
   /** Leaves the thread; what has not been worked through stays. */
@@ -233,7 +240,10 @@ export class Intake implements SlotOwner {
 
   lost(beat: Beat | undefined, reason: string): void {
     this.#thread = undefined;
-    if (this.#isOpening) return; // The call that loads the program has been refused, which says so.
+    if (this.#isOpening) {
+      this.#hungAtOpening = beat !== undefined;
+      return; // The call that loads the program has been refused, which says so.
+    }
     const entry = beat && this.#sentEntry(beat.record);
     if (entry && !entry.skip.includes(beat.event)) entry.skip.push(beat.event);
     this.#holds++;
