@@ -1,0 +1,19 @@
+declare module 'autocannon' {
+  interface Options {
+    readonly url: string;
+    readonly method: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string;
+    readonly connections: number;
+    /** Seconds. */
+    readonly duration: number;
+  }
+
+  /** Answers by class of status. */
+  interface Result {
+    readonly '2xx': number;
+    readonly non2xx: number;
+  }
+
+  export default function autocannon(options: Options): Promise<Result>;
+}
