@@ -19,6 +19,7 @@ import { Command, Option } from 'clipanion';
 import type { Config, ConfigFlags } from '../shared/config/config.ts';
 import { loadConfig } from '../shared/config/load.ts';
 import { readTextFile } from '../shared/files/text-file.ts';
+import { findConfigFile } from './config-file.ts';
 import type { CliContext } from './context.ts';
 import { reportError } from './report-error.ts';
 
@@ -48,12 +49,13 @@ export abstract class CepCommand extends Command<CliContext> {
   }
 
   /**
-   * The settings, with `flags` before everything else; the file is that of `--config`, else of `CEP_CONFIG`.
+   * The settings, with `flags` before everything else; the file is that of `--config`, else of `CEP_CONFIG`, else `.cep.toml`
+   * of the current folder or of the home folder, if there is one.
    * Warnings are written to standard error. Throws as `loadConfig` of shared/config does.
    */
   protected async loadConfig(flags: ConfigFlags = {}): Promise<Config> {
     const { env } = this.context;
-    const path = this.configPath ?? this.context.configPath ?? (env['CEP_CONFIG'] || undefined);
+    const path = this.configPath ?? this.context.configPath ?? (env['CEP_CONFIG'] || findConfigFile(env));
     const config = await loadConfig({ path, flags, environment: env });
     for (const warning of config.warnings) this.note(`warning: ${warning}`);
     return config;

@@ -2,11 +2,10 @@ import { stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import type { Config } from '../../shared/config/config.ts';
-import type { ConfigName } from '../../shared/config/keys.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import { readTextFile } from '../../shared/files/text-file.ts';
 import { type TlsFiles, tlsFilesOf } from '../../shared/security/tls-files.ts';
-import { intervalProblem, readInterval } from '../interval.ts';
+import { intervalSetting, originOf, readKeyFile, settingError } from '../setting-values.ts';
 
 /** What a server is started with, read and checked. */
 export interface ServerSettings {
@@ -52,7 +51,7 @@ export async function readServerSettings(config: Config): Promise<ServerSettings
     trustedProxies: listOf(config, 'server.trusted_proxies', { fits: isNetwork, expected: 'an address, or a network such as 10.0.0.0/8' }),
     workDir: await workDirOf(config),
     stateDir: config.get('server.state_dir'),
-    checkpointIntervalMs: intervalOf(config, 'server.checkpoint_interval'),
+    checkpointIntervalMs: intervalSetting(config, 'server.checkpoint_interval'),
     strictEvents: config.get('processing.strict_events'),
     engineThreads: config.get('processing.workers'),
     metricsPort: config.get('metrics.enabled') ? config.get('metrics.port') : undefined,
@@ -63,23 +62,6 @@ export async function readServerSettings(config: Config): Promise<ServerSettings
       timestamps: config.get('logging.timestamps'),
     },
   };
-}
-
-function originOf(config: Config, name: ConfigName): string | undefined {
-  return config.settings.find(({ key }) => key.name === name)?.origin;
-}
-
-/** A wrong value of a setting: of a flag the command line is wrong, of anything else the configuration. */
-function settingError(config: Config, name: ConfigName, problem: (where: string) => string): CepError {
-  const setting = config.settings.find(({ key }) => key.name === name);
-  return new CepError(setting?.origin === 'flag' ? 'usage_error' : 'config_error', problem(setting?.where ?? name));
-}
-
-function intervalOf(config: Config, name: 'server.checkpoint_interval'): number {
-  const text = config.get(name);
-  const ms = readInterval(text);
-  if (ms === undefined) throw settingError(config, name, (where) => intervalProblem(where, text));
-  return ms;
 }
 
 interface Expectation {
@@ -117,10 +99,7 @@ function isNetwork(text: string): boolean {
 async function apiKeyOf(config: Config): Promise<string | undefined> {
   const given = config.get('server.api_key');
   const path = config.get('server.api_key_file');
-  if (given !== undefined || path === undefined) return given;
-  const key = (await readTextFile(path, 'API key file')).trim();
-  if (key === '' || /\s/.test(key)) throw new CepError('config_error', `API key file '${path}': expected one key on one line`);
-  return key;
+  return given !== undefined || path === undefined ? given : await readKeyFile(path);
 }
 
 async function workDirOf(config: Config): Promise<string> {

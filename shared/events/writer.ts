@@ -33,8 +33,11 @@ function timesOf(event: InputEvent | OutputEvent): { readonly fallbackTime: numb
   return { fallbackTime: event.fallbackTime, timestamp: event.timestamp };
 }
 
-/** The time is text: a small number of milliseconds would read back as seconds. */
-function jsonLine({ type, fields }: { readonly type: string; readonly fields: Fields }, time: number | undefined): string {
+/**
+ * A JSON line with this time in its envelope, epoch milliseconds, or with none. The time is text: a small number of
+ * milliseconds would read back as seconds.
+ */
+export function jsonLine({ type, fields }: { readonly type: string; readonly fields: Fields }, time: number | undefined): string {
   const timestamp = time === undefined ? '' : `,"timestamp":"${timestampText(time)}"`;
   return `{"event_type":${JSON.stringify(type)}${timestamp},"data":{${members(fields, JSON_DATA)}}}`;
 }

@@ -75,6 +75,16 @@ describe('the generated files', () => {
         # File that holds the key which requests must carry. Not set: authentication is off.
         # api_key_file: "/etc/cep/api-key"
 
+      client:
+        # URL of the server that client commands talk to.
+        server: "http://127.0.0.1:9000"
+        # File that holds the key which client commands send; relative to the configuration file that names it. Not set: no key is sent.
+        # api_key_file: "api-key"
+        # PEM file of the authority that signed the server's certificate; relative to the configuration file that names it. Not set: the authorities that this machine trusts.
+        # tls_ca: "ca.pem"
+        # How long a client command waits for an answer, seconds or a duration.
+        timeout: "30s"
+
       metrics:
         # Serve metrics in the Prometheus format.
         enabled: false

@@ -40,7 +40,7 @@ describe('a YAML configuration', () => {
     ['server:\n  prot: 1\n', "cep.yaml:2:3: unknown key 'prot' in section 'server'; did you mean 'port'?"],
     ['server:\n  hostname: x\n', "cep.yaml:2:3: unknown key 'hostname' in section 'server'; keys are port, bind, api_key_file"],
     ['sever:\n  port: 1\n', "cep.yaml:1:1: unknown section 'sever'; did you mean 'server'?"],
-    ['database: {}\n', "cep.yaml:1:1: unknown section 'database'; sections are processing, mqtt, server, metrics, logging"],
+    ['database: {}\n', "cep.yaml:1:1: unknown section 'database'; sections are processing, mqtt, server, client, metrics, logging"],
     ['server: 9000\n', "cep.yaml:1:1: section 'server' holds a value, expected keys"],
     ['- a\n', 'cep.yaml:1:1: expected sections such as `server:`'],
     ['server:\n  port: "9000"\n', "cep.yaml:2:9: server.port: found the text '9000', expected an integer from 0 to 65535"],

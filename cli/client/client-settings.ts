@@ -1,0 +1,77 @@
+import { dirname, isAbsolute, join } from 'node:path';
+import { createSecureContext } from 'node:tls';
+import type { Config } from '../../shared/config/config.ts';
+import type { ConfigName } from '../../shared/config/keys.ts';
+import { CepError } from '../../shared/errors/error.ts';
+import { readTextFile } from '../../shared/files/text-file.ts';
+import { intervalSetting, originOf, readKeyFile, settingError } from '../setting-values.ts';
+
+/** Which server a client command talks to, and how. */
+export interface ClientSettings {
+  /** `http` or `https`, without a slash at its end, a query or a fragment; may have a path. */
+  readonly url: string;
+  readonly apiKey: string | undefined;
+  /** PEM of the authorities to trust instead of the machine's. */
+  readonly ca: string | undefined;
+  readonly timeoutMs: number;
+}
+
+/**
+ * Reads what the settings of a client name.
+ * @throws CepError `file_not_found`, `io_error`; `config_error`, or `usage_error` for a bad flag
+ */
+export async function readClientSettings(config: Config): Promise<ClientSettings> {
+  return {
+    url: urlOf(config),
+    apiKey: await apiKeyOf(config),
+    ca: await authorityOf(config),
+    timeoutMs: intervalSetting(config, 'client.timeout'),
+  };
+}
+
+function urlOf(config: Config): string {
+  const text = config.get('client.server');
+  const wrong = (problem: string, hint?: string): CepError =>
+    settingError(config, 'client.server', (where) => `${where}: ${problem}`, hint);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    const hint = /^[\w.-]+(:\d+)?$/.test(text) ? `http://${text}` : undefined;
+    throw wrong(`expected a URL such as http://127.0.0.1:9000, found '${text}'`, hint && `write it as ${hint}`);
+  }
+  if (url.username !== '' || url.password !== '') throw wrong('a URL holds no key', 'give the key with CEP_API_KEY');
+  if (url.search !== '' || url.hash !== '') throw wrong(`expected a URL without a query or a fragment, found '${text}'`);
+  return url.href.replace(/\/+$/, '');
+}
+
+/** A flag wins over the environment and files; of the rest a key that is given wins over a file that is named. */
+async function apiKeyOf(config: Config): Promise<string | undefined> {
+  const given = config.get('server.api_key');
+  const isFileFirst = originOf(config, 'client.api_key_file') === 'flag' && originOf(config, 'server.api_key') !== 'flag';
+  const path = pathSetting(config, 'client.api_key_file');
+  const key = path !== undefined && (given === undefined || isFileFirst) ? await readKeyFile(path) : given;
+  if (key !== undefined && !/^[\x21-\x7e]+$/.test(key)) {
+    throw settingError(config, 'server.api_key', (where) => `${where}: the key has blanks or characters that no key has`);
+  }
+  return key;
+}
+
+async function authorityOf(config: Config): Promise<string | undefined> {
+  const path = pathSetting(config, 'client.tls_ca');
+  if (path === undefined) return undefined;
+  const pem = await readTextFile(path, 'TLS authority');
+  try {
+    if (!pem.includes('-----BEGIN CERTIFICATE-----')) throw new Error('it is no PEM file with certificates');
+    createSecureContext({ ca: pem });
+    return pem;
+  } catch (cause) {
+    throw new CepError('config_error', `TLS authority '${path}' cannot be used: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** A path of a configuration file is relative to the folder of that file, every other to the current folder. */
+function pathSetting(config: Config, name: Extract<ConfigName, 'client.api_key_file' | 'client.tls_ca'>): string | undefined {
+  const path = config.get(name);
+  const setting = config.settings.find(({ key }) => key.name === name);
+  if (path === undefined || setting?.origin !== 'file' || isAbsolute(path)) return path;
+  return join(dirname(setting.where ?? ''), path);
+}

@@ -1,0 +1,105 @@
+import { extname } from 'node:path';
+import { readEvents } from '../../shared/events/event-reader.ts';
+import { readEventFile } from '../../shared/events/file.ts';
+import type { ReadEvent, ReadResult } from '../../shared/events/reading/read-result.ts';
+import type { EventSchemas } from '../../shared/events/schema.ts';
+import { jsonLine } from '../../shared/events/writer.ts';
+import type { EventProblems } from '../simulation/event-problems.ts';
+import type { Pace } from '../simulation/pace.ts';
+
+/** A body stays far below what the server takes. */
+const BATCH_BYTES_MAX = 4_194_304;
+
+/** Events on their way to a server in one request. */
+export interface EventBatch {
+  /** JSON lines. */
+  readonly text: string;
+  /** Of each event: its line in what was read, and its type. */
+  readonly events: readonly { readonly line: number; readonly type: string }[];
+}
+
+export interface BatchOptions {
+  readonly schemas: EventSchemas;
+  /** Takes the lines that hold no event. */
+  readonly problems: EventProblems;
+  readonly eventsMax: number;
+  /** Epoch ms from which the offsets of an `.evt` file count. */
+  readonly startedAtMs: number;
+  /** Lets recorded time pass; undefined sends as fast as the server takes it. */
+  readonly pace: Pace | undefined;
+}
+
+/** The results of the texts of `--event`, one line each; they have no offsets. */
+export function readEventTexts(texts: readonly string[], schemas: EventSchemas): ReadResult[] {
+  return texts.flatMap((text, index) => {
+    const reader = readEvents('', { schemas });
+    const results = [...reader.write(new TextEncoder().encode(text)), ...reader.end()];
+    return results.map((result) => withLine(result, index + 1));
+  });
+}
+
+function withLine(result: ReadResult, line: number): ReadResult {
+  if (result.kind === 'unreadable') return { ...result, diagnostic: { ...result.diagnostic, line } };
+  return { ...result, line };
+}
+
+/** The events of a file in batches. @throws CepError `file_not_found`, `io_error` */
+export function fileBatches(path: string, options: BatchOptions): AsyncGenerator<EventBatch, void, undefined> {
+  const hasOffsets = extname(path).toLowerCase() === '.evt';
+  return batches(readEventFile(path, { schemas: options.schemas }), { ...options, hasOffsets });
+}
+
+/** The events of the texts of `--event` in batches. */
+export function textBatches(texts: readonly string[], options: BatchOptions): AsyncGenerator<EventBatch, void, undefined> {
+  return batches(readEventTexts(texts, options.schemas), { ...options, hasOffsets: false });
+}
+
+async function* batches(
+  results: Iterable<ReadResult>,
+  options: BatchOptions & { readonly hasOffsets: boolean },
+): AsyncGenerator<EventBatch, void, undefined> {
+  const { problems, eventsMax, pace } = options;
+  let batch = new OpenBatch();
+  for (const result of results) {
+    if (result.kind === 'unreadable') problems.addUnreadable(result.diagnostic);
+    else if (result.kind === 'invalid') problems.addInvalid(result);
+    else {
+      const mustWait = pace?.mustWait(result.event.fallbackTime) ?? false;
+      if (!batch.isEmpty && (mustWait || batch.events.length >= eventsMax || batch.length >= BATCH_BYTES_MAX)) {
+        yield batch;
+        batch = new OpenBatch();
+      }
+      if (mustWait) await pace?.wait(result.event.fallbackTime);
+      batch.add(result, eventLine(result, options));
+    }
+  }
+  if (!batch.isEmpty) yield batch;
+}
+
+class OpenBatch implements EventBatch {
+  readonly events: { readonly line: number; readonly type: string }[] = [];
+  readonly #lines: string[] = [];
+  length = 0;
+
+  get isEmpty(): boolean {
+    return this.events.length === 0;
+  }
+
+  get text(): string {
+    return `${this.#lines.join('\n')}\n`;
+  }
+
+  add({ line, event }: ReadEvent, text: string): void {
+    this.events.push({ line, type: event.type });
+    this.#lines.push(text);
+    this.length += text.length;
+  }
+}
+
+/** An event says its time in the envelope, or in a field; else its offset does; else it has the time of its arrival. */
+function eventLine({ event }: ReadEvent, { schemas, startedAtMs, hasOffsets }: BatchOptions & { readonly hasOffsets: boolean }): string {
+  const { timestamp, fallbackTime } = event;
+  if (timestamp !== undefined) return jsonLine(event, timestamp);
+  const saysItself = schemas.ownTime(event.type, event.fields) !== undefined;
+  return jsonLine(event, saysItself || !hasOffsets ? undefined : startedAtMs + fallbackTime);
+}

@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Dispatcher } from 'undici';
+import { Pool } from 'undici';
+import manifest from '../../package.json' with { type: 'json' };
+import { CepError } from '../../shared/errors/error.ts';
+import { type RawAnswer, refusalOf } from './answer-error.ts';
+import type { ClientSettings } from './client-settings.ts';
+import { transportFailure } from './transport-error.ts';
+
+const CONNECT_MS_MAX = 10_000;
+/** The server of a stream says something every 15 seconds. */
+const STREAM_SILENCE_MS_MAX = 45_000;
+const LOST_ATTEMPTS_MAX = 3;
+const LOST_PAUSE_MS = 200;
+/** How long a request is repeated that the server puts off, as when a queue is full. */
+const REFUSED_MS_MAX = 60_000;
+
+export interface ApiRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Behind the server's URL; begins with a slash. */
+  readonly path: string;
+  readonly body?: string;
+  /** @default application/json */
+  readonly contentType?: string;
+  /** Makes a POST one that can be repeated: the server answers a repeat with the first answer. */
+  readonly idempotencyKey?: string;
+  /** False: an answer that puts off is given at once. @default true */
+  readonly isPatient?: boolean;
+}
+
+/** What can come of one attempt. */
+type Outcome = { readonly answer: RawAnswer } | { readonly error: CepError; readonly pauseMs: number | undefined };
+
+export type Pause = (ms: number) => Promise<unknown>;
+
+/**
+ * Requests to one server. What is lost on the way is sent again when that cannot do a thing twice: a GET, or a POST with an
+ * idempotency key. What the server puts off (429, 503 with a time) was not done, and is sent again when that time has passed.
+ */
+export class HttpClient {
+  readonly url: string;
+  readonly #settings: ClientSettings;
+  readonly #pause: Pause;
+  readonly #basePath: string;
+  readonly #pool: Pool;
+
+  constructor(settings: ClientSettings, pause: Pause = (ms) => sleep(ms)) {
+    const { origin, pathname } = new URL(settings.url);
+    this.url = settings.url;
+    this.#settings = settings;
+    this.#pause = pause;
+    this.#basePath = pathname.replace(/\/$/, '');
+    this.#pool = new Pool(origin, {
+      headersTimeout: settings.timeoutMs,
+      bodyTimeout: settings.timeoutMs,
+      connect: { timeout: Math.min(settings.timeoutMs, CONNECT_MS_MAX), ...(settings.ca === undefined ? {} : { ca: settings.ca }) },
+    });
+  }
+
+  /** The body of the answer, read as JSON. @throws CepError that says why there is none, or what the server refuses */
+  async request<T>(request: ApiRequest): Promise<T> {
+    let refusedMs = 0;
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await this.#attempt(request, attempt);
+      if ('answer' in outcome) return this.#json(outcome.answer) as T;
+      const { error, pauseMs } = outcome;
+      if (pauseMs === undefined || refusedMs + pauseMs > REFUSED_MS_MAX) throw error;
+      refusedMs += pauseMs;
+      await this.#pause(pauseMs);
+    }
+  }
+
+  /** The pieces of an answer that has no end, as they come. @throws CepError as `request`, also between two pieces */
+  async *stream(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      const {
+        statusCode,
+        headers: answered,
+        body,
+      } = await this.#pool.request({
+        method: 'GET',
+        path: this.#basePath + path,
+        headers: { ...this.#headers(), ...headers },
+        bodyTimeout: STREAM_SILENCE_MS_MAX,
+        signal,
+      });
+      if (statusCode !== 200) throw refusalOf({ status: statusCode, headers: answered, body: await body.text() }, this.url).error;
+      yield* body;
+    } catch (cause) {
+      throw cause instanceof CepError ? cause : transportFailure(cause, this.#settings).error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy();
+  }
+
+  async #attempt(request: ApiRequest, attempt: number): Promise<Outcome> {
+    const isRepeatable = request.method === 'GET' || request.idempotencyKey !== undefined;
+    const lostPauseMs = isRepeatable && attempt < LOST_ATTEMPTS_MAX ? LOST_PAUSE_MS * attempt : undefined;
+    try {
+      const answer = await this.#send(request);
+      if (answer.status >= 200 && answer.status < 300) return { answer };
+      const { error, isUndone } = refusalOf(answer, this.url);
+      if (isUndone) return { error, pauseMs: request.isPatient === false ? undefined : (error.retryAfterSeconds ?? 1) * 1000 };
+      return { error, pauseMs: isOfProxy(answer.status) ? lostPauseMs : undefined };
+    } catch (cause) {
+      const { error, mayHaveArrived } = transportFailure(cause, this.#settings);
+      return { error, pauseMs: mayHaveArrived ? lostPauseMs : undefined };
+    }
+  }
+
+  async #send({ method, path, body, contentType = 'application/json', idempotencyKey }: ApiRequest): Promise<RawAnswer> {
+    const headers = {
+      ...this.#headers(),
+      ...(body === undefined ? {} : { 'content-type': contentType }),
+      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+    };
+    const options: Dispatcher.RequestOptions = { method, path: this.#basePath + path, headers, body: body ?? null };
+    const { statusCode: status, headers: answered, body: answer } = await this.#pool.request(options);
+    return { status, headers: answered, body: await answer.text() };
+  }
+
+  #headers(): Record<string, string> {
+    const { apiKey } = this.#settings;
+    return { 'user-agent': `cep/${manifest.version}`, ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }) };
+  }
+
+  #json(answer: RawAnswer): unknown {
+    try {
+      return JSON.parse(answer.body);
+    } catch {
+      throw refusalOf(answer, this.url).error;
+    }
+  }
+}
+
+/** Statuses by which a proxy says that it could not reach the server. */
+function isOfProxy(status: number): boolean {
+  return status === 502 || status === 503 || status === 504;
+}

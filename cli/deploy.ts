@@ -1,0 +1,47 @@
+import { basename, extname } from 'node:path';
+import { Command, Option } from 'clipanion';
+import { CepError } from '../shared/errors/error.ts';
+import { ProgramCommand } from './client/program-command.ts';
+import type { ServerApi } from './client/server-api.ts';
+import { visible } from './event-text.ts';
+
+export class DeployCommand extends ProgramCommand {
+  static override paths = [['deploy']];
+  static override usage = Command.Usage({
+    category: 'Client',
+    description: 'Deploy a program to a server as a pipeline',
+    details:
+      'Errors and warnings of the program are shown with their positions, as check shows them. Imports are read on the server, in its ' +
+      'working directory. Ends with 1 when the server refuses the program, 2 when the file cannot be read, 4 when the server cannot be ' +
+      'asked or refuses for another reason.',
+    examples: [
+      ['To the server on this machine; the pipeline is called rules', '$0 deploy rules.vpl'],
+      ['To another one', '$0 deploy rules.vpl --name fraud --server https://cep.example.org --api-key-file key'],
+      ['With labels', '$0 deploy rules.vpl --label team=risk --label stage=test'],
+    ],
+  });
+
+  name = Option.String('--name', { description: 'Name of the pipeline (that of the file without its extension)' });
+  labels = Option.Array('--label', [], { description: 'A label NAME=VALUE; can be given several times' });
+  file = Option.String({ name: 'FILE', required: true });
+
+  protected override async ask(api: ServerApi): Promise<number | undefined> {
+    const name = this.name ?? basename(this.file, extname(this.file));
+    const labels = labelsOf(this.labels);
+    const deployed = await this.handOver(this.file, (source) => api.deploy({ name, source, labels }));
+    if (deployed === undefined) return 1;
+    if (this.json) this.printJson(deployed);
+    else this.print(`Deployed ${visible(deployed.name)}: ${deployed.status}, id ${deployed.id}\n`);
+    return 0;
+  }
+}
+
+function labelsOf(texts: readonly string[]): Record<string, string> {
+  const labels = new Map<string, string>();
+  for (const text of texts) {
+    const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+    if (name === undefined || value === undefined) throw new CepError('usage_error', `--label: expected NAME=VALUE, found '${text}'`);
+    labels.set(name, value);
+  }
+  return Object.fromEntries(labels);
+}

@@ -1,0 +1,58 @@
+import { Command, Option } from 'clipanion';
+import { CepError } from '../shared/errors/error.ts';
+import { ProgramCommand } from './client/program-command.ts';
+import type { ReloadPlan, ServerApi } from './client/server-api.ts';
+import { visible } from './event-text.ts';
+
+export class ReloadCommand extends ProgramCommand {
+  static override paths = [['reload']];
+  static override usage = Command.Usage({
+    category: 'Client',
+    description: 'Replace the program of a running pipeline',
+    details:
+      'Streams that mean the same keep their state. The plan names the streams that are preserved, changed (they go on with the state that ' +
+      'still fits), reset (their state is lost), added and removed. When the server refuses the program, the old one goes on. Ends with 1 ' +
+      'when the program has errors, 4 when --keep-state holds the reload back. PIPELINE is an id or a name.',
+    examples: [
+      ['See first what would happen', '$0 reload rules rules.vpl --dry-run'],
+      ['Only if no state is lost', '$0 reload rules rules.vpl --keep-state'],
+    ],
+  });
+
+  dryRun = Option.Boolean('--dry-run', false, { description: 'Show the plan and change nothing' });
+  keepState = Option.Boolean('--keep-state', false, { description: 'Change nothing if that would reset the state of a stream' });
+  pipeline = Option.String({ name: 'PIPELINE', required: true });
+  file = Option.String({ name: 'FILE', required: true });
+
+  protected override async ask(api: ServerApi): Promise<number | undefined> {
+    const { id, name } = await api.pipeline(this.pipeline);
+    const plan = await this.handOver(this.file, (source) => this.#reload(api, id, source));
+    if (plan === undefined) return 1;
+    if (this.json) this.printJson(plan);
+    else this.print(`${plan.reloaded ? `Reloaded ${visible(name)}` : `Plan for ${visible(name)}, nothing was changed`}\n${planText(plan)}`);
+    return 0;
+  }
+
+  async #reload(api: ServerApi, id: string, source: string): Promise<ReloadPlan> {
+    try {
+      return await api.reload(id, { source, isDryRun: this.dryRun, acceptsReset: !this.keepState });
+    } catch (error) {
+      if (error instanceof CepError && isPlan(error.details)) this.context.stderr.write(planText(error.details));
+      throw error;
+    }
+  }
+}
+
+const kinds = ['preserved', 'changed', 'reset', 'added', 'removed'] as const;
+
+/** A line for each kind of streams that there is. */
+function planText(plan: ReloadPlan): string {
+  const lines = kinds.flatMap((kind) =>
+    plan[kind].length === 0 ? [] : [`  ${`${kind}:`.padEnd(11)}${plan[kind].map(visible).join(', ')}\n`],
+  );
+  return lines.length === 0 ? '  no streams\n' : lines.join('');
+}
+
+function isPlan(details: unknown): details is ReloadPlan {
+  return typeof details === 'object' && details !== null && kinds.every((kind) => kind in details);
+}

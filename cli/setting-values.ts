@@ -1,0 +1,32 @@
+/** What the text of a setting stands for. */
+import type { Config, ConfigOrigin } from '../shared/config/config.ts';
+import type { ConfigName } from '../shared/config/keys.ts';
+import { CepError } from '../shared/errors/error.ts';
+import { readTextFile } from '../shared/files/text-file.ts';
+import { intervalProblem, readInterval } from './interval.ts';
+
+export function originOf(config: Config, name: ConfigName): ConfigOrigin | undefined {
+  return config.settings.find(({ key }) => key.name === name)?.origin;
+}
+
+/** A wrong value of a setting: of a flag the command line is wrong, of anything else the configuration. */
+export function settingError(config: Config, name: ConfigName, problem: (where: string) => string, hint?: string): CepError {
+  const setting = config.settings.find(({ key }) => key.name === name);
+  const code = setting?.origin === 'flag' ? 'usage_error' : 'config_error';
+  return new CepError(code, problem(setting?.where ?? name), hint === undefined ? {} : { hint });
+}
+
+/** Milliseconds of a setting that is a time. @throws CepError `usage_error` or `config_error` */
+export function intervalSetting(config: Config, name: 'server.checkpoint_interval' | 'client.timeout'): number {
+  const text = config.get(name);
+  const ms = readInterval(text);
+  if (ms === undefined) throw settingError(config, name, (where) => intervalProblem(where, text));
+  return ms;
+}
+
+/** The key that a file holds. @throws CepError `file_not_found`, `io_error`, `config_error` */
+export async function readKeyFile(path: string): Promise<string> {
+  const key = (await readTextFile(path, 'API key file')).trim();
+  if (key === '' || /\s/.test(key)) throw new CepError('config_error', `API key file '${path}': expected one key on one line`);
+  return key;
+}
