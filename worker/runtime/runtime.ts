@@ -150,12 +150,7 @@ class ServerRuntime implements Runtime {
     return {
       pipelines: this.pipelines.hosted().flatMap((pipeline) => (pipeline.isEphemeral ? [] : [pipeline.scrape()])),
       connectors: this.pipelines.hosted().flatMap((pipeline) => pipeline.connectors()),
-      threads: this.#pool.threads.map(({ name, pipelines, unanswered, restarts }) => ({
-        name,
-        pipelines,
-        queueBytes: unanswered,
-        restarts,
-      })),
+      threads: this.#pool.threads,
       storage: this.#storage?.numbers ?? null,
     };
   }

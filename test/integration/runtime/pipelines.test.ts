@@ -220,6 +220,7 @@ describe('pipelines', () => {
         expect(outcome).toMatchObject({ reason: { code: expect.stringMatching(/queue_full|quota_exceeded/), retryAfterSeconds: 1 } });
       expect(under.runtime.pipelines.get(TENANT, id).eventsProcessed).toBe(taken * 60_000);
       expect(await under.runtime.pipelines.metrics(TENANT, id)).toMatchObject({ eventsInFlight: 0 });
+      expect(under.runtime.scrape().threads.map(({ queueBytes }) => queueBytes)).toEqual([0, 0]);
     }, 60_000);
 
     it('lets time pass by the wall clock for events without a time of their own', async () => {

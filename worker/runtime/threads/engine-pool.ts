@@ -74,8 +74,8 @@ export class EnginePool {
     }
   }
 
-  get threads(): readonly { readonly name: string; readonly pipelines: number; readonly unanswered: number; readonly restarts: number }[] {
-    return this.#all().map(({ thread: { name, pipelines, unanswered }, restarts }) => ({ name, pipelines, unanswered, restarts }));
+  get threads(): readonly { readonly name: string; readonly pipelines: number; readonly queueBytes: number; readonly restarts: number }[] {
+    return this.#all().map(({ thread: { name, pipelines, queueBytes }, restarts }) => ({ name, pipelines, queueBytes, restarts }));
   }
 
   async close(): Promise<void> {

@@ -40,7 +40,7 @@ export class EngineThread {
   #isFlushDue = false;
   #isReady = false;
   #isEnded = false;
-  #unanswered = 0;
+  #queueBytes = 0;
 
   constructor(name: string, heapMb: number) {
     this.name = name;
@@ -54,9 +54,9 @@ export class EngineThread {
     return this.#owners.size;
   }
 
-  /** Records sent and not yet answered. */
-  get unanswered(): number {
-    return this.#unanswered;
+  /** Of records sent and not yet answered. */
+  get queueBytes(): number {
+    return this.#queueBytes;
   }
 
   /** What the thread is busy with now; undefined while it starts, and when it is idle. */
@@ -88,7 +88,7 @@ export class EngineThread {
   /** Sends a record behind everything that was sent before, together with others of this turn. */
   send(record: Omit<WorkRecord, 'length'>, bytes: Uint8Array | null): void {
     if (this.#isEnded) return;
-    this.#unanswered++;
+    this.#queueBytes += bytes?.byteLength ?? 0;
     this.#records.push({ ...record, length: bytes === null ? -1 : bytes.byteLength });
     if (bytes !== null) {
       this.#bytes.push(bytes);
@@ -155,7 +155,7 @@ export class EngineThread {
         break;
       case 'results':
         for (const result of message.results) {
-          this.#unanswered--;
+          this.#queueBytes -= result.length;
           this.#owners.get(result.slot)?.result(result);
         }
         for (const [slot, counters] of message.counters) this.#owners.get(slot)?.counters(counters);

@@ -196,6 +196,8 @@ export interface ResultsMessage {
 export interface RecordResult {
   readonly slot: number;
   readonly sequence: number;
+  /** Of its bytes. */
+  readonly length: number;
   /** Events found in it, whatever became of them. */
   readonly events: number;
   readonly processed: number;

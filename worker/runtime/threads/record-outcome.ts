@@ -12,6 +12,7 @@ const LOG_LINES_MAX = 100;
 export class RecordOutcome {
   readonly slot: number;
   readonly sequence: number;
+  readonly #length: number;
   readonly #streams: ReadonlyMap<string, number>;
   readonly #outputsMax: number;
   readonly #ordinals = new Map<string, number>();
@@ -32,11 +33,13 @@ export class RecordOutcome {
   constructor(record: {
     readonly slot: number;
     readonly sequence: number;
+    readonly length: number;
     readonly outputsMax: number;
     readonly streams: ReadonlyMap<string, number>;
   }) {
     this.slot = record.slot;
     this.sequence = record.sequence;
+    this.#length = Math.max(0, record.length);
     this.#outputsMax = record.outputsMax;
     this.#streams = record.streams;
   }
@@ -100,6 +103,7 @@ export class RecordOutcome {
     return {
       slot: this.slot,
       sequence: this.sequence,
+      length: this.#length,
       events: this.events,
       processed: this.processed,
       problems: this.#problems,
