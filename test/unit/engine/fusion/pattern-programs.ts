@@ -92,10 +92,22 @@ function reads(steps: readonly [Step, ...Step[]]): readonly [string, ...string[]
     `${alias}.v`,
     `${alias}.s`,
     `${alias}.timestamp`,
-    ...(isList ? [`len(${alias})`, `first(${alias}).v`, `last(${alias}).k`] : []),
+    ...(isList ? [`len(${alias})`, `first(${alias}).v`, `last(${alias}).k`, ...ofList(alias)] : []),
   ]);
   const texts = [`"is " + to_string(${steps[0].alias}.v)`, `upper(${steps[0].alias}.s)`];
   return ['match_duration_ms', 'timestamp', 'match_id', ...texts, ...each, ...each];
+}
+
+function ofList(alias: string): readonly string[] {
+  return [
+    `sum(${alias}.v)`,
+    `avg(${alias}.v)`,
+    `max(${alias}.k)`,
+    `collect(${alias}.s)`,
+    `prev(${alias}).v`,
+    `${alias}[0].s`,
+    `${alias}[-1].timestamp`,
+  ];
 }
 
 /** Events of few kinds and values; time mostly goes forward, and something is missing now and then. */

@@ -4,7 +4,7 @@ import { type Relevance, relevanceOf } from '../../patterns/watch.ts';
 import type { Columns } from '../columns.ts';
 import type { ModuleText } from '../module-text.ts';
 import { boxed, CannotFuse, named, type Representation, representationOf, type Typed } from '../typed.ts';
-import type { Kept } from './run-form.ts';
+import type { Column } from './history.ts';
 
 type Constants = Pick<ModuleText<never>, 'names' | 'constant'>;
 
@@ -74,7 +74,7 @@ export class Candidate {
   }
 
   /** Text of a value that a run keeps of it. */
-  valueOf(kept: Kept): string {
+  valueOf(kept: Column): string {
     switch (kept.aspect) {
       case 'field':
         return this.field({ kind: 'current' }, kept.name)?.text ?? 'null';
@@ -87,7 +87,8 @@ export class Candidate {
       case 'row':
         return this.#parameter(kept.aspect, { of: kept.aspect });
       case 'count':
-        return '1';
+      case 'history':
+        throw new CannotFuse();
     }
   }
 

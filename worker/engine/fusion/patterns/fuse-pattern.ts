@@ -68,7 +68,16 @@ function print(fusion: StreamFusion, source: PatternSourcePlan): ReturnType<Para
   const receivers = candidates.map((candidate) => ({ candidate, name: text.receive(candidate, runClass) }));
   printed.set(source, { open: text.open, receivers: new Map(receivers.map((receiver) => [receiver.candidate.origin, receiver])) });
   const origins = candidates.map((candidate) => ({ origin: candidate.origin, given: candidate.given }));
-  const kernelForm = { plan, automaton, homes, origins, kept: form.kept, hasBase: form.hasBase, key: text.key };
+  const kernelForm = {
+    plan,
+    automaton,
+    homes,
+    origins,
+    kept: form.kept,
+    historyOf: (slot: number) => form.historyOf(slot),
+    hasBase: form.hasBase,
+    key: text.key,
+  };
   const create: KernelFactory = (_: SourcePlan, options: SourceOptions) => new PatternKernel(kernelForm, options);
   return { create, links: [runClass, text.ended(), ...receivers.map(({ name }) => name)] };
 }

@@ -13,10 +13,10 @@ export class MatchShape {
   readonly stream: string;
   readonly isList: readonly boolean[];
 
-  constructor(plan: PatternPlan, stream: string) {
+  constructor(plan: PatternPlan, stream: string, isList: readonly boolean[]) {
     this.plan = plan;
     this.stream = stream;
-    this.isList = plan.steps.map(() => false);
+    this.isList = isList;
   }
 }
 
@@ -53,8 +53,13 @@ export function stepRow(
 }
 
 /** The match as `PatternSource` makes it. `rows`: by slot. */
-export function makeMatch({ plan, stream, isList }: MatchShape, order: number, rows: readonly (Row | null)[]): Row {
-  const captures = rows.map((row, slot) => (row === null ? null : new Capture(row, slot, -1, null)));
+export function makeMatch({ plan, stream, isList }: MatchShape, order: number, rows: readonly (Row | readonly Row[] | null)[]): Row {
+  let at = 0;
+  const captures = rows.map((taken) => {
+    let top: Capture | null = null;
+    for (const row of taken === null ? [] : [taken].flat()) top = new Capture(row, ++at, -1, top);
+    return top;
+  });
   return identified(matchRow(plan, stream, captures, isList, { deadline: null, order }), plan);
 }
 

@@ -1,7 +1,8 @@
+import { aggregates } from '../../../../shared/language/functions/index.ts';
 import type { AttributeName, ClosureAggregateExpression, PatternPlan, RowReference } from '../../../../shared/language/plan/plan.ts';
 import type { Columns } from '../columns.ts';
 import type { ModuleText } from '../module-text.ts';
-import { boxed, CannotFuse, NULL_TYPED, named, type Typed } from '../typed.ts';
+import { boxed, NULL_TYPED, named, representationOf, type Typed } from '../typed.ts';
 import { MatchShape, StepShape } from './made-match.ts';
 import type { Kept, RunForm } from './run-form.ts';
 
@@ -30,7 +31,7 @@ export class MatchColumns implements Columns {
     this.time = module.names.mint('t');
     this.order = module.names.mint('o');
     this.type = module.constant(stream);
-    this.#shape = module.constant(new MatchShape(plan, stream));
+    this.#shape = module.constant(new MatchShape(plan, stream, form.isLists));
   }
 
   /** What the function is given behind time and arrival number. */
@@ -45,7 +46,15 @@ export class MatchColumns implements Columns {
   field(of: RowReference, name: string): Typed | undefined {
     if (of.kind === 'current') return name === 'match_duration_ms' ? this.#duration() : undefined;
     const ofFirst = isOfFirst(of);
-    return ofFirst === undefined ? undefined : this.#part(this.#form.field(of.slot, name, ofFirst));
+    return ofFirst === undefined ? this.#item(of, name) : this.#part(this.#form.field(of.slot, name, ofFirst));
+  }
+
+  /** A field of any one event of a closure. */
+  #item(of: Exclude<RowReference, { kind: 'current' }>, name: string): Typed | undefined {
+    const position = positionOf(of);
+    if (position === undefined || !this.#form.isList(of.slot)) return undefined;
+    const { column, as } = this.#form.pastField(of.slot, name);
+    return { ...named(this.#past('pastItem', of.slot, [String(column), String(position)]), as, true), isSimple: false };
   }
 
   attribute(of: RowReference, name: AttributeName): Typed | undefined {
@@ -56,9 +65,25 @@ export class MatchColumns implements Columns {
     return name === 'event_type' ? this.#part(this.#form.aspect(of.slot, 'type', ofFirst)) : undefined;
   }
 
-  closure({ slot, function: name, argument }: ClosureAggregateExpression): Typed | undefined {
-    const isCounted = this.#form.isCounted(slot) && name === 'count' && argument === null;
-    return isCounted ? { ...this.#part(this.#form.count(slot)), isNullable: false } : undefined;
+  closure(node: ClosureAggregateExpression): Typed | undefined {
+    const { slot, function: name, argument } = node;
+    if (name !== 'count' || argument !== null) return this.#aggregate(node);
+    return this.#form.isCounted(slot) ? { ...this.#part(this.#form.count(slot)), isNullable: false } : undefined;
+  }
+
+  #aggregate({ slot, function: name, argument, constants, type }: ClosureAggregateExpression): Typed | undefined {
+    const isField = argument === null || (argument.kind === 'field' && argument.of.kind === 'current');
+    const descriptor = aggregates.get(name);
+    if (descriptor === undefined || !isField || !this.#form.isList(slot)) return undefined;
+    const history = this.#form.historyOf(slot);
+    for (const aspect of ['time', 'order'] as const) history.keep(aspect, '', 'number');
+    if (argument !== null) this.#form.pastField(slot, argument.name);
+    const field = argument === null ? 'null' : this.#module.constant(argument.name);
+    const given = [this.#module.constant(descriptor), this.#module.constant(constants), field];
+    const as = representationOf(type);
+    const isNumber = as === 'number' && argument !== null && representationOf(argument.type) === 'number';
+    const text = this.#past('pastAggregate', slot, given);
+    return { text, as: isNumber ? 'number' : 'value', isNullable: true, isSimple: false, canFail: !isNumber };
   }
 
   #own(name: AttributeName): Typed | undefined {
@@ -91,7 +116,10 @@ export class MatchColumns implements Columns {
   }
 
   #causesOf(slot: number): string {
-    if (this.#form.isList(slot)) throw new CannotFuse();
+    if (this.#form.isList(slot)) {
+      this.#form.historyOf(slot).keep(this.#form.takesEvents(slot) ? 'order' : 'causes', '', 'value');
+      return this.#past('pastCauses', slot, []);
+    }
     return this.#part(this.#form.aspect(slot, this.#form.takesEvents(slot) ? 'order' : 'causes')).text;
   }
 
@@ -104,8 +132,25 @@ export class MatchColumns implements Columns {
     return `makeMatch(${this.#shape},${this.order},[${this.#plan.steps.map(({ slot }) => this.#rowOf(slot)).join(',')}])`;
   }
 
+  /** A call with all that is kept of a closure's events. */
+  #past(name: string, slot: number, more: readonly string[]): string {
+    const past = this.#part(this.#form.history(slot)).text;
+    return `${name}(${[past, this.#module.constant(this.#form.historyOf(slot)), ...more].join(',')})`;
+  }
+
+  #rowsOf(slot: number): string {
+    const history = this.#form.historyOf(slot);
+    history.keep('row', '', 'value');
+    if (this.#form.takesEvents(slot)) {
+      for (const aspect of ['type', 'time', 'order'] as const) history.keep(aspect, '', 'value');
+      history.shape = new StepShape(this.#form.fieldNames(slot));
+      for (const name of history.shape.names) history.keep('field', name, this.#form.fieldOfSome(slot, name).as);
+    }
+    return this.#past('pastRows', slot, []);
+  }
+
   #rowOf(slot: number): string {
-    if (this.#form.isList(slot)) throw new CannotFuse();
+    if (this.#form.isList(slot)) return this.#rowsOf(slot);
     const row = this.#part(this.#form.aspect(slot, 'row')).text;
     if (!this.#form.takesEvents(slot)) return row;
     const [type, time, order] = (['type', 'time', 'order'] as const).map((aspect) => this.#part(this.#form.aspect(slot, aspect)).text);
@@ -113,6 +158,14 @@ export class MatchColumns implements Columns {
     const values = shape.names.map((name) => boxed(this.#part(this.#form.fieldOfSome(slot, name))));
     return `stepRow(${row},${this.#module.constant(shape)},${type},${time},${order},[${values.join(',')}])`;
   }
+}
+
+/** Position of one event of a closure, from its end where it is below zero; undefined = it is not always the same. */
+function positionOf(of: Exclude<RowReference, { kind: 'current' }>): number | undefined {
+  if (of.kind === 'slot' || of.at === 'first' || of.at === 'last') return undefined;
+  if (of.at === 'prev') return -2;
+  const { at } = of;
+  return at.kind === 'constant' && typeof at.value === 'number' && Number.isInteger(at.value) ? at.value : undefined;
 }
 
 /** Whether a reference to a step is to its first event and not to its last; undefined = to another one. */

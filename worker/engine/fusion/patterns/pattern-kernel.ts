@@ -11,6 +11,7 @@ import type { Representation } from '../typed.ts';
 import type { Automaton } from './automaton.ts';
 import type { Given } from './candidate.ts';
 import { type FusedRun, KeyedRuns, RunLists } from './fused-run.ts';
+import type { History } from './history.ts';
 import { OpenRuns } from './open-runs.ts';
 import type { Kept } from './run-form.ts';
 import { loadFusedRuns, type RunClass, saveFusedRuns } from './saved-fused-runs.ts';
@@ -24,6 +25,8 @@ export interface KernelForm {
   /** By origin: what the function for its events is given. */
   readonly origins: readonly { readonly origin: string; readonly given: readonly Given[] }[];
   readonly kept: readonly Kept[];
+  /** What is kept of every event of a closure. */
+  readonly historyOf: (slot: number) => History;
   readonly hasBase: boolean;
   /** How the partition's key stands in generated code; null without a partition, `text` for one of several parts. */
   readonly key: Representation | 'text' | null;

@@ -209,18 +209,18 @@ export class PatternText {
 
   #emit(run: string, slot: number, candidate: Candidate): string {
     const { match, form, emit } = this.#parts;
-    const valueOf = (part: MatchPart): string =>
+    const read = (part: MatchPart): string =>
       part === 'duration' ? `${candidate.time}-${run}.first` : form.readAtEnd(run, part, slot, candidate);
     const order = candidate.isEvent ? candidate.order : `${this.#kernel}.order()`;
-    return `${emit}(${[candidate.time, order, ...match.parts.map(valueOf)].join(',')});`;
+    return `${emit}(${[candidate.time, order, ...match.parts.map(read)].join(',')});`;
   }
 
   /** Prints the function for runs that have their match when they end; gives its name. */
   ended(): string {
     const { match, form, emit, module } = this.#parts;
     const run = module.names.mint('r');
-    const valueOf = (part: MatchPart): string => (part === 'duration' ? `${run}.base-${run}.first` : form.readAtEnd(run, part, -1, null));
-    const given = [`${run}.base`, `${this.#kernel}.order()`, ...match.parts.map(valueOf)];
+    const read = (part: MatchPart): string => (part === 'duration' ? `${run}.base-${run}.first` : form.readAtEnd(run, part, -1, null));
+    const given = [`${run}.base`, `${this.#kernel}.order()`, ...match.parts.map(read)];
     return module.function(
       () => [run],
       (body) => body.add(`${emit}(${given.join(',')});`),

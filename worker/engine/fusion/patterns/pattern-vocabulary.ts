@@ -1,11 +1,16 @@
 import { keyOf } from '../../../../shared/events/text.ts';
 import { plus } from '../../time/instants.ts';
+import { pastAggregate, pastCauses, pastItem, pastRows } from './history.ts';
 import { makeMatch, matchAttributes, matchIdOf, mergeCauses, stepRow } from './made-match.ts';
 
 /** Functions that the generated code of patterns calls. */
 export const patternLibrary = {
   plusTime: plus,
   keyText: keyOf,
+  pastItem,
+  pastAggregate,
+  pastRows,
+  pastCauses,
   stepRow,
   makeMatch,
   mergeCauses,
@@ -26,6 +31,7 @@ export const patternProperties: readonly string[] = [
   'nextCompleted',
   'isAlive',
   'overflow',
+  'push',
   'order',
   'keepBudget',
   'state',

@@ -2,19 +2,16 @@ import type { FusedRuntime } from '../fused-runtime.ts';
 import type { ModuleText } from '../module-text.ts';
 import { CannotFuse, named, type Representation, type Typed } from '../typed.ts';
 import type { Candidate } from './candidate.ts';
+import { type Column, History } from './history.ts';
 
 /** What of a captured event a run keeps. */
-export type Aspect = 'field' | 'time' | 'type' | 'order' | 'causes' | 'row' | 'count';
+type Aspect = Column['aspect'];
 
 /** One value that a run keeps, in a property of its own. */
-export interface Kept {
+export interface Kept extends Column {
   readonly slot: number;
-  readonly aspect: Aspect;
   /** Of the first event that a closure has taken, not of the last. */
   readonly ofFirst: boolean;
-  /** Of a field; '' for anything else. */
-  readonly name: string;
-  readonly as: Representation;
   readonly property: string;
 }
 
@@ -32,6 +29,7 @@ export interface SlotForm {
 export class RunForm {
   readonly #kept = new Map<string, Kept>();
   readonly #passed = new Map<string, Kept>();
+  readonly #histories = new Map<number, History>();
   readonly #candidates: readonly Candidate[];
   readonly #slots: readonly SlotForm[];
   readonly hasBase: boolean;
@@ -41,7 +39,9 @@ export class RunForm {
     this.hasBase = hasBase;
     this.#candidates = candidates;
     this.#slots = slots;
-    slots.forEach(({ isCounted }, slot) => isCounted && this.count(slot));
+    slots.forEach(({ isCounted }, slot) => {
+      if (isCounted) this.count(slot);
+    });
   }
 
   /** In the order of the constructor's parameters. */
@@ -66,6 +66,28 @@ export class RunForm {
   /** How many events a step has taken. */
   count(slot: number): Kept {
     return this.#keep(slot, 'count', false, '', 'number');
+  }
+
+  /** All events that a closure has taken. */
+  history(slot: number): Kept {
+    this.historyOf(slot);
+    return this.#keep(slot, 'history', false, '', 'value');
+  }
+
+  /** What is kept of each of them. */
+  historyOf(slot: number): History {
+    let history = this.#histories.get(slot);
+    if (history === undefined) {
+      history = new History();
+      this.#histories.set(slot, history);
+    }
+    return history;
+  }
+
+  /** A field of every event that a closure has taken: its position among what is kept of each. */
+  pastField(slot: number, name: string): { readonly column: number; readonly as: Representation } {
+    const as = this.#fieldOf(slot, name);
+    return { column: this.historyOf(slot).keep('field', name, as), as };
   }
 
   /** By type of the events of a step: the names of their fields, in order. */
@@ -111,6 +133,10 @@ export class RunForm {
     return this.#slots[slot]?.isCounted === true;
   }
 
+  get isLists(): readonly boolean[] {
+    return this.#slots.map(({ isList }) => isList);
+  }
+
   isList(slot: number): boolean {
     return this.#slots[slot]?.isList === true;
   }
@@ -139,8 +165,15 @@ export class RunForm {
   initial(slot: number, candidate: Candidate): readonly string[] {
     return this.kept.map((kept) => {
       if (kept.aspect === 'count') return kept.slot === slot ? '1' : '0';
+      if (kept.aspect === 'history') return kept.slot === slot ? `[${this.#past(slot, candidate)}]` : 'null';
       return kept.slot === slot ? candidate.valueOf(kept) : 'null';
     });
+  }
+
+  #past(slot: number, candidate: Candidate): string {
+    return this.historyOf(slot)
+      .columns.map((column) => candidate.valueOf(column))
+      .join(',');
   }
 
   /** What a match reads, of a run that has just been completed by a step. */
@@ -162,12 +195,18 @@ export class RunForm {
     const assign = (kept: Kept): string => `${run}.${kept.property}=${candidate.valueOf(kept)};`;
     const firsts = first.length === 0 ? '' : `if(${run}.${count}===0){${first.map(assign).join('')}}`;
     const lasts = last
-      .filter(({ aspect }) => aspect !== 'count')
+      .filter(({ aspect }) => aspect !== 'count' && aspect !== 'history')
       .map(assign)
       .join('');
+    const history = last.find(({ aspect }) => aspect === 'history');
+    const past = history === undefined ? '' : extended(`${run}.${history.property}`, this.#past(slot, candidate));
     const base = this.hasBase ? `${run}.base=${candidate.time};` : '';
-    return `${base}${firsts}${lasts}${count === null ? '' : `${run}.${count}++;`}`;
+    return `${base}${firsts}${lasts}${past}${count === null ? '' : `${run}.${count}++;`}`;
   }
+}
+
+function extended(past: string, values: string): string {
+  return `if(${past}===null)${past}=[${values}];else ${past}.push(${values});`;
 }
 
 /** The value as it stands in a run; null as long as the step has taken nothing. */

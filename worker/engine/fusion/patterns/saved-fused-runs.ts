@@ -1,10 +1,10 @@
 import { invariant } from '../../../../shared/errors/error.ts';
 import { keyOf } from '../../../../shared/events/text.ts';
-import { Duration, Timestamp, type Value, type ValueArray } from '../../../../shared/events/value.ts';
+import type { Value, ValueArray } from '../../../../shared/events/value.ts';
 import type { Row } from '../../operators/row.ts';
 import { loadRow, saveRow } from '../../state/saved-row.ts';
-import type { Representation } from '../typed.ts';
 import type { FusedRun, Home } from './fused-run.ts';
+import { asValue, type Column, type Past } from './history.ts';
 import type { OpenRuns } from './open-runs.ts';
 import { asGiven, type KernelForm } from './pattern-kernel.ts';
 import type { Kept } from './run-form.ts';
@@ -49,14 +49,28 @@ function saveCaptures(run: FusedRun, form: KernelForm, counts: readonly number[]
   let at = run.began;
   return counts.map((count, slot) => {
     const numbers: number[] = [];
+    const past = pastOf(run, slot, form);
     for (let position = 0; position < count; position++, at++) {
-      const row = rowOf(run, slot, position === 0, form);
+      const row = past[position] ?? rowOf(run, slot, position === 0, form);
       const time = at === run.began ? run.first : at === end ? (run.base ?? row.time) : row.time;
       rows.push(saveRow({ ...row, time }));
       numbers.push(rows.length - 1, at, slot === enumerated ? position : -1);
     }
     return numbers;
   });
+}
+
+/** The events of a closure of which more is kept than the first and the last. */
+function pastOf(run: FusedRun, slot: number, form: KernelForm): readonly Row[] {
+  const kept = form.kept.find((one) => one.slot === slot && one.aspect === 'history');
+  if (kept === undefined) return [];
+  const ends = (position: number): Row => rowOf(run, slot, position === 0, form);
+  const past = form.historyOf(slot).rows(valueIn(run, kept) as Past, ends);
+  return past.map((row, position) => ({ ...row, fields: new Map([...row.fields, ...missing(ends(position), row)]) }));
+}
+
+function missing(from: Row, row: Row): readonly (readonly [string, Value])[] {
+  return [...from.fields].filter(([name]) => !row.fields.has(name));
 }
 
 function countOf(run: FusedRun, slot: number, form: KernelForm): number {
@@ -86,7 +100,7 @@ function rowOf(run: FusedRun, slot: number, isFirst: boolean, form: KernelForm):
     type: (found('type') as string | undefined) ?? form.plan.steps[slot]?.input.name ?? '',
     time: (found('time') as number | undefined) ?? run.first,
     order,
-    fields: new Map(kept.filter(({ aspect }) => aspect === 'field').map((one) => [one.name, asSaved(valueIn(run, one), one.as)])),
+    fields: new Map(kept.filter(({ aspect }) => aspect === 'field').map((one) => [one.name, asValue(valueIn(run, one), one.as)])),
     bound: null,
     attributes: null,
     causes: (found('causes') as readonly number[] | undefined) ?? [order],
@@ -106,7 +120,7 @@ export function loadFusedRuns(saved: Value, form: KernelForm, RunClass: RunClass
     const state = form.automaton.idOf(form.automaton.space.load(savedState as Value));
     invariant(state !== undefined, 'a saved run stands in a state of its pattern');
     const bySlot = (captures as ValueArray).map((slot) => rowsOf(slot as readonly number[], rows));
-    const kept = form.kept.map((item) => keptOf(item, bySlot[item.slot] as readonly Row[]));
+    const kept = form.kept.map((item) => keptOf(item, bySlot[item.slot] as readonly Row[], form));
     const [began, first, last] = beginning as [number, number, number];
     const home = form.homes[state] as Kept | null;
     const value = home === null ? null : (kept[form.kept.indexOf(home)] as Home);
@@ -121,24 +135,24 @@ function rowsOf(numbers: readonly number[], rows: readonly Row[]): readonly Row[
   return numbers.filter((_, index) => index % 3 === 0).map((row) => rows[row] as Row);
 }
 
-function keptOf({ aspect, ofFirst, name, as }: Kept, rows: readonly Row[]): unknown {
-  if (aspect === 'count') return rows.length;
-  const row = ofFirst ? rows[0] : rows.at(-1);
+function keptOf(kept: Kept, rows: readonly Row[], form: KernelForm): unknown {
+  const row = kept.ofFirst ? rows[0] : rows.at(-1);
+  if (kept.aspect === 'count') return rows.length;
   if (row === undefined) return null;
-  if (aspect === 'row') return row;
-  return aspect === 'field' ? asGiven(row.fields.get(name) ?? null, as) : row[aspect];
+  if (kept.aspect !== 'history') return columnOf(kept, row);
+  return rows.flatMap((one) => form.historyOf(kept.slot).columns.map((column) => columnOf(column, one)));
 }
 
-function asSaved(value: unknown, as: Representation): Value {
-  if (value === null) return null;
-  if (as === 'timestamp') return new Timestamp(value as number);
-  return as === 'duration' ? new Duration(value as number) : (value as Value);
+function columnOf({ aspect, name, as }: Column, row: Row): unknown {
+  if (aspect === 'count' || aspect === 'history') return null;
+  if (aspect === 'row') return row;
+  return aspect === 'field' ? asGiven(row.fields.get(name) ?? null, as) : row[aspect];
 }
 
 /** The canonical text of a partition's key. */
 function keyText(key: FusedRun['key'], as: KernelForm['key']): string {
   if (as === null) return '';
-  return as === 'text' ? (key as string) : keyOf([asSaved(key, as)]);
+  return as === 'text' ? (key as string) : keyOf([asValue(key, as)]);
 }
 
 function keyValue(text: string, as: KernelForm['key']): FusedRun['key'] {
