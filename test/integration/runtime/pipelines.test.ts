@@ -398,6 +398,14 @@ describe('pipelines', () => {
       expect(scraped?.latency.p99Us).toBeGreaterThan(0);
     });
 
+    it('scrapes what the engine counts soon after the last event, without asking it', async () => {
+      const id = await under.deploy(spending, 'scraped');
+      const processed = (): number | undefined =>
+        under.runtime.scrape().pipelines.find(({ pipelineId }) => pipelineId === id)?.streams[0]?.eventsIn;
+      for (let n = 0; n < 3; n++) await under.inject(id, tx('a', n));
+      while (processed() !== 3) await new Promise((resolve) => setTimeout(resolve, 10));
+    });
+
     it('draws what flows where, without secrets', async () => {
       const source = `connector Hook = http (url: "https://user:pass@example.org/x", headers: {"authorization": "secret"})\n${large}  .to(Hook)\nstream Both = merge(Tx, Large)\n  .emit()\n`;
       const id = await under.deploy(source, 'drawn');

@@ -22,6 +22,7 @@ class EngineWorker {
   #isFlushDue = false;
   readonly #touched = new Set<number>();
   #countersAt = 0;
+  #countersLater: NodeJS.Timeout | undefined;
 
   constructor(port: NonNullable<typeof parentPort>, heartbeat: Heartbeat) {
     this.#port = port;
@@ -112,7 +113,10 @@ class EngineWorker {
 
   #dueCounters(): (readonly [number, CountersReply])[] {
     const now = performance.now();
-    if (now - this.#countersAt < COUNTERS_AGE_MS) return [];
+    if (now - this.#countersAt < COUNTERS_AGE_MS) {
+      this.#countersLater ??= setTimeout(() => this.#sendCounters(), COUNTERS_AGE_MS);
+      return [];
+    }
     this.#countersAt = now;
     const due = [...this.#touched].flatMap((number) => {
       const counters = this.#slots.get(number)?.counters();
@@ -120,6 +124,14 @@ class EngineWorker {
     });
     this.#touched.clear();
     return due;
+  }
+
+  /** Behind the last results nothing else would bring the counters. */
+  #sendCounters(): void {
+    this.#countersLater = undefined;
+    this.#countersAt = 0;
+    const counters = this.#dueCounters();
+    if (counters.length > 0) this.#post({ kind: 'results', results: [], counters });
   }
 
   /** Answers a call, whatever becomes of it. Results that came before it go out before it. */
