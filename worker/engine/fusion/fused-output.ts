@@ -1,5 +1,6 @@
 import type { Fields, OutputEvent } from '../../../shared/events/event.ts';
 import type { Value } from '../../../shared/events/value.ts';
+import { OutputFields } from './output-fields.ts';
 
 /** What all outputs of one `.emit` have in common. */
 export class OutputShape {
@@ -14,11 +15,12 @@ export class OutputShape {
   }
 }
 
-/** An output event as generated code makes it: one object with its values; the map of its fields is made when it is read. */
+/** An output event as generated code makes it: one object with its values. */
 export abstract class FusedOutput implements OutputEvent {
   declare readonly time: number;
   declare readonly shape: OutputShape;
-  declare protected readonly values: (output: FusedOutput) => readonly Value[];
+  /** The value of a field by its place among the names. */
+  declare readonly value: (output: FusedOutput, at: number) => Value;
 
   get stream(): string {
     return this.shape.stream;
@@ -29,13 +31,12 @@ export abstract class FusedOutput implements OutputEvent {
   }
 
   get fields(): Fields {
-    const values = this.values(this);
-    return new Map(this.shape.names.map((name, at) => [name, values[at] as Value]));
+    return new OutputFields(this);
   }
 }
 
-/** Makes a generated constructor one of output events. `values` reads those of one, in the order of the names. */
-export function shapeOutput(constructor: { prototype: object }, values: (output: FusedOutput) => readonly Value[]): void {
+/** Makes a generated constructor one of output events. `value` reads a field by its place. */
+export function shapeOutput(constructor: { prototype: object }, value: FusedOutput['value']): void {
   Object.setPrototypeOf(constructor.prototype, FusedOutput.prototype);
-  Object.assign(constructor.prototype, { values });
+  Object.assign(constructor.prototype, { value });
 }

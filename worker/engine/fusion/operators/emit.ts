@@ -42,7 +42,8 @@ function outputClass(fields: number, { module, program }: Place): string {
     const values = Array.from({ length: fields }, (_, i) => `x${i}`);
     const assigned = values.map((value) => `this.${value}=${value};`).join('');
     module.declare(`function ${name}(${['s0', 't0', ...values].join(',')}){this.shape=s0;this.time=t0;${assigned}}`);
-    module.declare(`shapeOutput(${name},(o0)=>[${values.map((value) => `o0.${value}`).join(',')}]);`);
+    const choice = values.reduceRight((rest, value, at) => `(a0===${at}?o0.${value}:${rest})`, 'undefined');
+    module.declare(`shapeOutput(${name},(o0,a0)=>${choice});`);
     return name;
   });
 }
