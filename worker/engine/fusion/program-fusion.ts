@@ -8,6 +8,7 @@ import type { FusedRuntime, KernelFactory } from './fused-runtime.ts';
 import { ModuleText } from './module-text.ts';
 import { type PrintedRule, printRules, RULES_MIN } from './rules/print-rules.ts';
 import { boundsOf } from './rules/rule-bounds.ts';
+import { isSelfContained } from './self-contained.ts';
 import { StreamFusion } from './stream-fusion.ts';
 import { CannotFuse, representationOf } from './typed.ts';
 
@@ -207,10 +208,11 @@ export class ProgramFusion {
       return undefined;
     }
     if (this.module.size === printed && readers.length > 0) return undefined;
-    return this.#enter(event, columns, calls);
+    return this.#enter(event, columns, calls, isSelfContained(this.module.textFrom(printed)));
   }
 
-  #enter(event: EventPlan, columns: EventColumns, calls: readonly string[]): PrintedEntry {
+  /** `isOver`: when the calls return, everything that the event has caused is through. */
+  #enter(event: EventPlan, columns: EventColumns, calls: readonly string[], isOver: boolean): PrintedEntry {
     const { module } = this;
     const arrivals = module.late((runtime) => runtime.arrivals(event));
     const isArrival = module.names.mint('a');
@@ -220,7 +222,7 @@ export class ProgramFusion {
       (body) => {
         body.add(`const ${columns.order}=${arrivals}.arrive(${time},${isArrival});`);
         for (const call of calls) body.add(`${call};`);
-        body.add(`${arrivals}.depart();`);
+        if (!isOver) body.add(`${arrivals}.depart();`);
       },
     );
     return { event, reads: columns.read, position: module.export(name) };
