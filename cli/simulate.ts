@@ -101,7 +101,7 @@ export class SimulateCommand extends ResultCommand {
     const checkpoints = this.#checkpoints({ program: digestOf(String(strict), ...sources.map(({ text }) => text)), intervalMs, view });
     const { events: eventsPath, timed, flush } = this;
     const threads = this.#threads(workers, screen, digestOf(...sources.map(({ text }) => text)));
-    if (partitionBy !== undefined) this.#warnOfPartition(plan, partitionBy, view);
+    if (partitionBy !== undefined && workers > 1) this.#warnOfPartition(plan, partitionBy, view);
     const { unreadable } = await Simulation.run(
       { plan, eventsPath, preload: !this.streaming, timed, strict, flush, checkpoints, threads },
       view,
@@ -132,8 +132,10 @@ export class SimulateCommand extends ResultCommand {
 
   /** What `--partition-by` asks for and cannot be had. */
   #warnOfPartition(plan: Plan, field: string, view: SimulationView): void {
-    const reason = whyNotByLines(plan);
-    if (reason !== null) view.note(`warning: events are not divided by '${field}': ${reason}; one thread is used`);
+    const isWatched = this.#showsEvents || this.timed || this.checkpointDir !== undefined;
+    const reason = isWatched ? 'it goes event by event (--timed, --verbose, --trace, --checkpoint-dir)' : whyNotByLines(plan);
+    if (reason === null) return;
+    view.note(`warning: --partition-by ${field}: the simulation uses one thread, as ${reason}; results are the same`);
   }
 
   #checkpoints({ program, intervalMs, view }: CheckpointNeeds): Checkpoints | undefined {

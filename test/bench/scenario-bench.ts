@@ -132,11 +132,11 @@ export class ScenarioBench implements Measured {
   }
 }
 
-/** The command line over an event file, its output events in a file. */
+/** The command line over an event file on one thread, its output events in a file. */
 export async function simulateTo(path: string, build: Build, scenario: Scenario, events: string): Promise<Finished> {
   const file = openSync(path, 'w');
   try {
-    const args = ['simulate', '--program', programOf(scenario), '--events', events, '--json', '--streaming'];
+    const args = ['simulate', '--program', programOf(scenario), '--events', events, '--json', '--streaming', '--workers', '1'];
     return await runChild(build.cli, args, { stdout: file });
   } finally {
     closeSync(file);

@@ -19,15 +19,17 @@ export interface ThreadSettings {
   readonly program: string;
   /** Divides into pieces of so many bytes from the first line on, whatever is gained. */
   readonly pieceBytes?: number | undefined;
+  /** @default one that measures; with `pieceBytes` one that uses all threads */
+  readonly choice?: ThreadChoice;
   /** @default threads of this process */
   readonly startThread?: StartThread;
 }
 
 /** A file that is smaller is through before a thread has started. */
-const BYTES_MIN = 4 * 1024 * 1024;
+const BYTES_MIN = 8 * 1024 * 1024;
 const PIECE_BYTES = 1024 * 1024;
 /** A thread needs a third of that to start. */
-const LEFT_MS_MIN = 500;
+const LEFT_MS_MIN = 800;
 
 export interface DivisionOptions {
   readonly plan: Plan;
@@ -45,7 +47,8 @@ export class Division {
   private constructor(options: DivisionOptions, size: number) {
     this.#options = options;
     this.#size = size;
-    this.#choice = new ThreadChoice(options.settings.pieceBytes === undefined ? LEFT_MS_MIN : 0);
+    const { choice, pieceBytes } = options.settings;
+    this.#choice = choice ?? new ThreadChoice(pieceBytes === undefined ? LEFT_MS_MIN : 0);
   }
 
   /** Undefined when one thread is used in any case. */

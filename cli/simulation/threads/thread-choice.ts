@@ -1,5 +1,5 @@
 /** The time alone is measured over at least so long, ms; also the first of it, in which code is being compiled. */
-const ALONE_MS_MIN = 60;
+const ALONE_MS_MIN = 150;
 const PART_MS = 25;
 /** The gain is measured over parts of at least so long, ms. */
 const TOGETHER_MS = 150;

@@ -90,7 +90,7 @@ const files = fc.record({ kinds, isEvt: fc.boolean(), end: fc.constantFrom('\n',
   return { name: file.isEvt ? 'events.evt' : 'events.jsonl', text: file.isCut ? text.trimEnd() : text };
 });
 
-type Differing = Partial<Pick<Run, 'isJson' | 'strict' | 'pieceBytes' | 'lostAfter'>>;
+type Differing = Partial<Pick<Run, 'isJson' | 'strict' | 'pieceBytes' | 'lostAfter' | 'aloneAfter'>>;
 
 /** What one, two and three threads show of a file. */
 async function shownBy(program: string, file: { readonly name: string; readonly text: string }, differing: Differing): Promise<Shown[]> {
@@ -118,6 +118,7 @@ describe('a simulation with several threads', () => {
       strict: fc.boolean(),
       pieceBytes: fc.constantFrom(1, 60, 500, 3_000),
       lostAfter: fc.constantFrom(undefined, undefined, 0, 2),
+      aloneAfter: fc.constantFrom(undefined, undefined, 0, 2),
     });
     await fc.assert(
       fc.asyncProperty(programs, files, options, async (program, file, differing) => {

@@ -4,6 +4,7 @@ import { Simulation } from '../../../../cli/simulation/simulation.ts';
 import type { ThreadSettings } from '../../../../cli/simulation/threads/division.ts';
 import { PieceDesk } from '../../../../cli/simulation/threads/piece-desk.ts';
 import type { PieceListener, PieceThread } from '../../../../cli/simulation/threads/piece-thread.ts';
+import { ThreadChoice } from '../../../../cli/simulation/threads/thread-choice.ts';
 import { JsonView, TextView } from '../../../../cli/simulation/views.ts';
 import { Captured } from '../cep.ts';
 
@@ -16,6 +17,8 @@ export interface Run {
   readonly pieceBytes: number;
   /** Of each thread: after how many pieces it is lost. */
   readonly lostAfter?: number | undefined;
+  /** After how many looks at what is gained one thread goes on alone. */
+  readonly aloneAfter?: number | undefined;
 }
 
 export interface Shown {
@@ -26,7 +29,16 @@ export interface Shown {
 }
 
 /** Simulates with threads that live in this one: they answer late, and may be lost. What depends on time is left out. */
-export async function simulate({ programPath, eventsPath, isJson, strict, workers, pieceBytes, lostAfter }: Run): Promise<Shown> {
+export async function simulate({
+  programPath,
+  eventsPath,
+  isJson,
+  strict,
+  workers,
+  pieceBytes,
+  lostAfter,
+  aloneAfter,
+}: Run): Promise<Shown> {
   const { plan } = checkProgram(programPath);
   if (plan === null) throw new Error('the program has errors');
   const [stdout, stderr] = [new Captured(false), new Captured(false)];
@@ -35,7 +47,8 @@ export async function simulate({ programPath, eventsPath, isJson, strict, worker
   const style = { isJson, isQuiet: false, hasColors: false };
   const startThread = (listener: PieceListener): PieceThread =>
     new NearThread(PieceDesk.open({ plan, eventsPath, strict, style }), listener, lostAfter ?? Infinity);
-  const threads: ThreadSettings = { workers, style, programPath, program: '', pieceBytes, startThread };
+  const choice = new LimitedChoice(aloneAfter ?? Infinity);
+  const threads: ThreadSettings = { workers, style, programPath, program: '', pieceBytes, choice, startThread };
   const options = { plan, eventsPath, preload: false, timed: false, strict, flush: true, threads };
   const { unreadable } = await Simulation.run(options, view);
   const workersUsed = Number(/(?:Workers used: +|"workers_used":)(\d+)/.exec(stdout.text)?.[1]);
@@ -46,6 +59,19 @@ function stable(text: string): string {
   return text
     .replace(/^(?:Duration|Workers used|Event rate): .*$/gm, '')
     .replace(/"(?:duration_secs|workers_used|event_rate)":[\d.e+-]+/g, '');
+}
+
+class LimitedChoice extends ThreadChoice {
+  #left: number;
+
+  constructor(looks: number) {
+    super(0);
+    this.#left = looks;
+  }
+
+  override isWorthGoingOn(): boolean {
+    return this.#left-- > 0;
+  }
 }
 
 class NearThread implements PieceThread {
