@@ -1,7 +1,8 @@
 import { InvariantError } from '../../../shared/errors/error.ts';
 import { expressionVocabulary, type Vocabulary } from './vocabulary.ts';
 
-const TOKEN = /\s+|[A-Za-z_$][\w$]*|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|===|!==|=>|<=|>=|&&|\|\||\?\?|\+\+|--|[-+*/%&|^]=|[()[\]{},;=!?:.<>+*/%-]|./suy;
+const TOKEN =
+  /\s+|[A-Za-z_$][\w$]*|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|===|!==|=>|<=|>=|&&|\|\||\?\?|\+\+|--|[-+*/%&|^]=|[()[\]{},;=!?:.<>+*/%-]|./suy;
 const MINTED = /^[a-z]\d+$/;
 const NUMBER = /^(?:\d|\.\d)/;
 const PUNCTUATION = new Set('=== !== => && || ?? ( ) [ ] { } , ; = ! ? : . -'.split(' '));
@@ -26,5 +27,7 @@ export function verifyGenerated(text: string, vocabulary: Vocabulary = expressio
 
 function isAllowed(token: string, before: string, { keywords, names, properties, hasMintedProperties, operators }: Vocabulary): boolean {
   if (before === '.') return properties.has(token) || (hasMintedProperties && MINTED.test(token));
-  return NUMBER.test(token) || MINTED.test(token) || keywords.has(token) || names.has(token) || PUNCTUATION.has(token) || operators.has(token);
+  return (
+    NUMBER.test(token) || MINTED.test(token) || keywords.has(token) || names.has(token) || PUNCTUATION.has(token) || operators.has(token)
+  );
 }

@@ -1,4 +1,9 @@
-import type { AttributeName, ClosureAggregateExpression, RowReference, UnlessFirstCaptureExpression } from '../../../shared/language/plan/plan.ts';
+import type {
+  AttributeName,
+  ClosureAggregateExpression,
+  RowReference,
+  UnlessFirstCaptureExpression,
+} from '../../../shared/language/plan/plan.ts';
 import type { Type } from '../../../shared/language/plan/types.ts';
 
 /**

@@ -31,7 +31,9 @@ export function linkMaker(stream: StreamRuntime, around: OperatorContext | null 
 
 /** The operator, or the kernel of generated code that takes its place. */
 function createWith(stream: StreamRuntime, plan: OperatorPlan, next: Next, context: OperatorContext): Operator {
-  const kernel = stream.program.kernelOf(plan) as ((plan: OperatorPlan, next: Next, context: OperatorContext) => Operator & Kernel) | undefined;
+  const kernel = stream.program.kernelOf(plan) as
+    | ((plan: OperatorPlan, next: Next, context: OperatorContext) => Operator & Kernel)
+    | undefined;
   if (kernel === undefined) return createOperator(plan, next, context);
   const operator = kernel(plan, next, context);
   stream.program.addKernel(plan, operator);
