@@ -28,7 +28,7 @@ export const programNames = ['readGlobal', 'writeGlobal', 'invoke', 'lambda', 'a
 export const parameters: readonly string[] = ['K', ...programNames, ...Object.keys(library)];
 
 /** Properties that generated text may read, only ever of rows, scopes, functions and activations. */
-export const properties: ReadonlySet<string> = new Set(['row', 'bound', 'aggregates', 'time', 'loopStep']);
+const properties: ReadonlySet<string> = new Set(['row', 'bound', 'aggregates', 'time', 'loopStep']);
 
 /** What the text of a generated module may contain. */
 export interface Vocabulary {

@@ -1,5 +1,4 @@
 import type { InputEvent } from '../../../shared/events/event.ts';
-import type { Value } from '../../../shared/events/value.ts';
 import type { Type } from '../../../shared/language/plan/types.ts';
 
 /**
@@ -41,6 +40,3 @@ export interface EventEntries {
    */
   source: (() => InputEvent) | null;
 }
-
-/** What `enter` is given for a field. */
-export type EntryValue = Exclude<Value, null | object>;

@@ -94,7 +94,7 @@ function boxedAll(values: readonly Typed[]): string {
 }
 
 /** A constant of the language: small things stand in the text, everything else in the table. */
-export function literal(value: Value, { module }: Pick<TypedContext, 'module'>): Typed {
+function literal(value: Value, { module }: Pick<TypedContext, 'module'>): Typed {
   if (value === null) return NULL_TYPED;
   if (typeof value === 'boolean') return named(String(value), 'boolean');
   if (typeof value === 'number') return named(printNumber(value, module), 'number');

@@ -30,7 +30,7 @@ export const fusedLibrary = {
 } as const;
 
 /** Functions of the running program; `FusedRuntime` has exactly these. */
-export const programNames = ['give', 'defer', 'rowOfEvent'] as const;
+const programNames = ['give', 'defer', 'rowOfEvent'] as const;
 
 /** The parameters of a fused module, in order: the constants table, then everything it may call. */
 export const fusedParameters: readonly string[] = ['K', ...programNames, ...Object.keys(fusedLibrary)];
