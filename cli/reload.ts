@@ -10,8 +10,8 @@ export class ReloadCommand extends ProgramCommand {
     category: 'Client',
     description: 'Replace the program of a running pipeline',
     details:
-      'Streams that mean the same keep their state. The plan names the streams that are preserved, changed (they go on with the state that ' +
-      'still fits), reset (their state is lost), added and removed. When the server refuses the program, the old one goes on. Ends with 1 ' +
+      'Streams that mean the same keep their state. The plan names the streams that are preserved, changed (their operators that ' +
+      'differ start afresh), reset (all their state is lost), added and removed. When the server refuses the program, the old one goes on. Ends with 1 ' +
       'when the program has errors, 4 when --keep-state holds the reload back. PIPELINE is an id or a name.',
     examples: [
       ['See first what would happen', '$0 reload rules rules.vpl --dry-run'],

@@ -1,3 +1,4 @@
+import { errors } from 'undici';
 import { CepError } from '../../shared/errors/error.ts';
 import { durationText } from '../../shared/events/time-text.ts';
 import type { ClientSettings } from './client-settings.ts';
@@ -29,16 +30,16 @@ function explanationOf(cause: unknown): Explanation {
   const known = explanations[code];
   if (known) return known;
   if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)) return untrusted(code);
-  if (code.startsWith('HPE_')) return foreign;
+  if (cause instanceof errors.HTTPParserError) return foreign;
   const reason = cause instanceof Error ? cause.message : String(cause);
   return { message: ({ url }) => `the connection to ${url} failed: ${reason}`, mayHaveArrived: true };
 }
 
 function codeOf(cause: unknown): string {
   if (typeof cause !== 'object' || cause === null) return '';
-  const { code, errors, cause: deeper } = cause as { code?: unknown; errors?: readonly unknown[]; cause?: unknown };
+  const { code, errors: several, cause: deeper } = cause as { code?: unknown; errors?: readonly unknown[]; cause?: unknown };
   if (typeof code === 'string') return code;
-  return codeOf(errors?.[0] ?? deeper);
+  return codeOf(several?.[0] ?? deeper);
 }
 
 const startOne = "start one with 'cep server', or name another with --server or CEP_SERVER";
