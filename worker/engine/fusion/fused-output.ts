@@ -36,7 +36,7 @@ export abstract class FusedOutput implements OutputEvent {
 }
 
 /** Makes a generated constructor one of output events. `value` reads a field by its place. */
-export function shapeOutput(constructor: { prototype: object }, value: FusedOutput['value']): void {
-  Object.setPrototypeOf(constructor.prototype, FusedOutput.prototype);
-  Object.assign(constructor.prototype, { value });
+export function shapeOutput(made: { prototype: object }, value: FusedOutput['value']): void {
+  Object.setPrototypeOf(made.prototype, FusedOutput.prototype);
+  Object.assign(made.prototype, { value });
 }

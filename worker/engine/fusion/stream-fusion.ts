@@ -105,7 +105,10 @@ export class StreamFusion {
     entryOf: ((position: number) => string) | null,
   ): void {
     const plan = operators[position];
-    if (plan === undefined) return end(columns, body);
+    if (plan === undefined) {
+      end(columns, body);
+      return;
+    }
     const next = (rest: Columns, inner: Body): void => this.#operators(operators, position + 1, rest, inner, end, entryOf);
     const { module } = this.#program;
     const place: Place = { program: this.#program, fusion: this, module, stream: this.plan, index: this.index, columns, body, rest: next };

@@ -205,9 +205,7 @@ export class StreamNode implements FusedNode {
 
   #isSameChain(fingerprints: readonly string[]): boolean {
     const own = this.#chain.fingerprints;
-    return (
-      fingerprints.length === own.length && own.every((fingerprint, position) => fingerprint === fingerprints[position])
-    );
+    return fingerprints.length === own.length && own.every((fingerprint, position) => fingerprint === fingerprints[position]);
   }
 }
 

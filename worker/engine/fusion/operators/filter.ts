@@ -7,8 +7,7 @@ import { printTypedCondition } from '../print-typed.ts';
 export function fuseFilter(plan: FilterPlan, place: Place): void {
   const { body, columns, module } = place;
   const condition = printTypedCondition(plan.condition, { module, body, readable: columns });
-  if (condition.text === 'true') return place.rest(columns, body);
   const test = condition.canFail ? guarded([condition], plan, place)[0] : condition.text;
-  body.add(`if(!${test})return;`);
+  if (test !== 'true') body.add(`if(!${test})return;`);
   place.rest(columns, body);
 }

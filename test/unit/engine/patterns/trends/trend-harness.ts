@@ -1,5 +1,4 @@
 import { decodeValue, encodeValue } from '../../../../../shared/events/stored-value.ts';
-import type { Value } from '../../../../../shared/events/value.ts';
 import { check } from '../../../../../shared/language/checker/check.ts';
 import { SourceText } from '../../../../../shared/language/diagnostics/diagnostic.ts';
 import type { PatternPlan, TrendAggregatePlan, TrendCall } from '../../../../../shared/language/plan/plan.ts';
