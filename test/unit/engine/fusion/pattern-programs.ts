@@ -25,7 +25,10 @@ const DERIVED = `stream D = A
 export interface PatternKinds {
   readonly quantifiers: readonly [string, ...string[]];
   readonly policies: readonly [string, ...string[]];
+  /** Chance in a hundred of a `NOT` before a step, and at the end. */
   readonly negated: number;
+  /** Chance in a hundred that a step has a `within` of its own. */
+  readonly timed: number;
 }
 
 interface Step {
@@ -61,9 +64,14 @@ function step(tape: Tape, position: number, before: readonly Step[], kinds: Patt
   const isList = /[+*}]/.test(quantifier);
   const type = tape.pick(['A', 'B', 'C', 'D', 'A', 'B']);
   const where = condition(tape, before, alias, isList && !/[0{]/.test(quantifier));
-  const absence =
-    position > 0 && tape.chance(kinds.negated) ? `NOT ${tape.pick(['A', 'B', 'C'])}${condition(tape, before, '', false)} -> ` : '';
-  return { alias, isList, text: `${isLast && absence === '' ? '' : absence}${type}${quantifier}${where} as ${alias}` };
+  const absence = (isAtEnd: boolean): string => {
+    if (position === 0 || !tape.chance(kinds.negated)) return '';
+    const within = tape.chance(isAtEnd ? 70 : 50) ? ` within ${tape.pick(['1s', '2s', '250ms'])}` : '';
+    const text = `NOT ${tape.pick(['A', 'B', 'C'])}${condition(tape, before, '', false)}${within}`;
+    return isAtEnd ? ` -> ${text}` : `${text} -> `;
+  };
+  const within = position > 0 && !isLast && tape.chance(kinds.timed) ? ` within ${tape.pick(['1s', '500ms', '3s'])}` : '';
+  return { alias, isList, text: `${absence(false)}${type}${quantifier}${where} as ${alias}${within}${isLast ? absence(true) : ''}` };
 }
 
 function condition(tape: Tape, before: readonly Step[], own: string, readsOwn: boolean): string {

@@ -18,14 +18,21 @@ const seed = process.env['FUZZ_SEED'] === undefined ? {} : { seed: Number(proces
 const tapes = fc.tuple(fc.uint16Array({ maxLength: 80, size: 'max' }), fc.uint16Array({ minLength: 60, maxLength: 500, size: 'max' }));
 const fused: EngineOptions = { backend: compiledBackend, fuse };
 
+const single: readonly [string] = [''];
+const closures: readonly [string, ...string[]] = ['', '+', '*', '?', '{2}', '{1,2}', '{2,}'];
+const steps = { quantifiers: single, policies: single, negated: 0, timed: 0 };
+
 const kinds: { readonly [name: string]: PatternKinds & { readonly fusedShare: number } } = {
-  'sequences of single steps': { quantifiers: [''], policies: [''], negated: 0, fusedShare: 0.9 },
-  'closures and optional steps': {
-    quantifiers: ['', '+', '*', '?', '{2}', '{1,2}', '{2,}'],
-    policies: ['.longest()'],
-    negated: 0,
-    fusedShare: 0.2,
+  'sequences of single steps': { ...steps, fusedShare: 0.9 },
+  'closures and optional steps': { ...steps, quantifiers: closures, policies: ['.longest()'], fusedShare: 0.8 },
+  'closures with a match for each event': {
+    ...steps,
+    quantifiers: ['', '', '', '+', '*', '{1,2}'],
+    policies: ['', '.each()'],
+    fusedShare: 0.3,
   },
+  'sequences with absences': { ...steps, quantifiers: ['', '', '', '+', '?'], negated: 30, timed: 20, fusedShare: 0.3 },
+  'sequences with gaps': { ...steps, quantifiers: ['', '', '+', '*'], policies: ['.longest()', ''], timed: 50, fusedShare: 0.5 },
 };
 
 test.each(Object.entries(kinds))(
@@ -51,7 +58,6 @@ test.each(Object.entries(kinds))(
       }
     });
     fc.assert(property, { numRuns: programs, ...seed });
-    if (process.env['FUZZ_PROGRAMS'] !== undefined) console.log(told);
     expect(told.programs, 'most are programs').toBeGreaterThan(programs * 0.5);
     expect(told.fused, 'which become generated code').toBeGreaterThan(told.programs * fusedShare);
     expect(told.matches, 'and match').toBeGreaterThan(programs);

@@ -1,9 +1,10 @@
 import type { PatternPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Row } from '../../operators/row.ts';
 import { Completion } from '../../patterns/completion.ts';
-import { buildPatternTree, isTimed, listSlots, type TreeNode } from '../../patterns/pattern-tree.ts';
+import { type AbsenceNode, buildPatternTree, isTimed, listSlots, type TreeNode } from '../../patterns/pattern-tree.ts';
 import type { Offer } from '../../patterns/residual.ts';
 import { type PatternState, StateSpace } from '../../patterns/state-space.ts';
+import { justAfter } from '../../time/instants.ts';
 import { CannotFuse } from '../typed.ts';
 
 /** A step that can take the next event of a run. */
@@ -14,6 +15,8 @@ export interface Transition {
   readonly skipsLeading: boolean;
   /** The run has a match with it, at once. */
   readonly emits: boolean;
+  /** Longest time since the last event, inclusive; Infinity = any. */
+  readonly latestMs: number;
 }
 
 /** Where a run can stand. */
@@ -27,12 +30,20 @@ export interface AutomatonState {
   readonly isOver: boolean;
   /** By slot: whether the step has taken an event by then; null = it depends on the way. */
   readonly captured: readonly (boolean | null)[];
+  /** A `NOT` in force: its event ends the run. */
+  readonly absence: AbsenceNode | null;
+  /** What a run has come to when the time of the `NOT` is over without its event; null where it has none. */
+  readonly passed: AutomatonState | null;
+  /** The end of the pattern's time ends the run. */
+  readonly isEnding: boolean;
+  /** Time since the last event after which nothing can come any more. */
+  readonly dueMs: number;
 }
 
 /** More of them would print more text than the pattern is worth. */
 const MOST_STATES = 40;
 
-/** All states that runs of a pattern can be in, for a pattern in which no time matters but that of the first event. */
+/** All states that runs of a pattern can be in, for a pattern in which no time matters but those of the first and the last event. */
 export class Automaton {
   readonly initial: AutomatonState;
   /** By id; without the initial one. */
@@ -43,12 +54,14 @@ export class Automaton {
   readonly completion: Completion;
   /** A closure ends the pattern, which has its match when the run ends. */
   readonly waits: boolean;
+  /** Time alone decides something before the pattern's time is over. */
+  readonly isTimed: boolean;
   readonly #ids: ReadonlyMap<PatternState, number>;
 
   /** @throws CannotFuse where the states are too many or more than steps decide about them */
   constructor(plan: PatternPlan) {
     const root = buildPatternTree(plan);
-    if (isTimed(root) || !hasOnlySteps(root)) throw new CannotFuse();
+    if (!hasOnlySteps(root)) throw new CannotFuse();
     this.isList = listSlots(root, plan.steps.length);
     this.completion = new Completion(plan, root, () => undefined);
     this.space = new StateSpace(plan, root, this.completion.enumerated);
@@ -57,6 +70,9 @@ export class Automaton {
     this.waits = this.completion.waitsForTheEnd;
     const states = statesOf(reached, this.#ids, plan.steps.length, this.waits);
     [this.initial, ...this.states] = states as [AutomatonState, ...AutomatonState[]];
+    const isWoken = ({ absence, isEnding }: AutomatonState): boolean => (absence !== null && absence.until !== 'next_step') || !isEnding;
+    this.isTimed = isTimed(root) || this.states.some(isWoken);
+    if (this.waits && this.states.some(({ absence }) => absence !== null)) throw new CannotFuse();
   }
 
   /** The state that stands for this one in generated code; undefined = none does. */
@@ -70,10 +86,12 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 interface Reached {
   readonly pattern: PatternState;
   readonly successors: readonly { readonly offer: Offer; readonly target: PatternState }[];
+  /** What time makes of it when the time of its `NOT` is over; null when it has none that ends by time. */
+  readonly passed: PatternState | null;
 }
 
 function hasOnlySteps(node: TreeNode): boolean {
-  return node.kind === 'step' || (node.kind === 'sequence' && node.items.every((item) => item.kind === 'step'));
+  return node.kind === 'step' || (node.kind === 'sequence' && node.items.every(({ kind }) => kind === 'step' || kind === 'absence'));
 }
 
 function statesOf(
@@ -89,11 +107,19 @@ function statesOf(
     transitions: [],
     isOver: pattern.isComplete && pattern.offers.length === 0,
     captured: captured[at] as readonly (boolean | null)[],
+    absence: pattern.absences[0]?.node ?? null,
+    passed: null,
+    isEnding: pattern.isComplete || pattern.needsEvent,
+    dueMs: pattern.dueTime,
   }));
-  reached.forEach(({ successors }, at) => {
-    (states[at] as Mutable<AutomatonState>).transitions = successors.map(({ offer, target }) => ({
+  const stateOf = (pattern: PatternState): AutomatonState => states[(ids.get(pattern) as number) + 1] as AutomatonState;
+  reached.forEach(({ successors, passed }, at) => {
+    const state = states[at] as Mutable<AutomatonState>;
+    state.passed = passed && stateOf(passed);
+    state.transitions = successors.map(({ offer, target }) => ({
       slot: offer.step.slot,
-      target: states[(ids.get(target) as number) + 1] as AutomatonState,
+      target: stateOf(target),
+      latestMs: offer.latestTime,
       skipsLeading: offer.skipsLeading,
       emits: target.isComplete && (!waits || target.offers.length === 0),
     }));
@@ -104,12 +130,21 @@ function statesOf(
 /** By state and slot: whether the step has taken an event on every way there (true), on none (false), or on some. */
 function capturesOf(reached: readonly Reached[], slots: number): readonly (readonly (boolean | null)[])[] {
   const known = new Map<PatternState, (boolean | null)[]>([[(reached[0] as Reached).pattern, new Array(slots).fill(false)]]);
-  for (const { pattern, successors } of reached) {
-    const before = known.get(pattern) as (boolean | null)[];
+  const note = (target: PatternState, captured: readonly (boolean | null)[]): void => {
+    const others = known.get(target);
+    known.set(
+      target,
+      captured.map((is, slot) => (others === undefined || is === others[slot] ? is : null)),
+    );
+  };
+  for (const { pattern, successors, passed } of reached) {
+    const before = known.get(pattern) as readonly (boolean | null)[];
+    if (passed !== null) note(passed, before);
     for (const { offer, target } of successors) {
-      const behind = before.map((is, slot) => (slot === offer.step.slot ? true : is));
-      const others = known.get(target);
-      known.set(target, others === undefined ? behind : behind.map((is, slot) => (is === others[slot] ? is : null)));
+      note(
+        target,
+        before.map((is, slot) => (slot === offer.step.slot ? true : is)),
+      );
     }
   }
   return reached.map(({ pattern }) => known.get(pattern) as (boolean | null)[]);
@@ -123,12 +158,29 @@ function explore(space: StateSpace, slots: number): readonly Reached[] {
   const visit = (pattern: PatternState): void => {
     found.add(pattern);
     if (found.size > MOST_STATES) throw new CannotFuse();
-    const successors = pattern.offers.map((offer) => ({ offer, target: space.take({ state: pattern, captures }, offer, NO_ROW, 1).state }));
-    for (const { target } of successors) if (!found.has(target)) visit(target);
-    behindFirst.push({ pattern, successors });
+    const progress = { state: pattern, captures, base: 0 };
+    const successors = pattern.offers.map((offer) => ({ offer, target: space.take(progress, offer, NO_ROW, 1).state }));
+    const passed = passedFrom(pattern, space, captures);
+    for (const target of [...successors.map((one) => one.target), ...(passed === null ? [] : [passed])])
+      if (!found.has(target)) visit(target);
+    behindFirst.push({ pattern, successors, passed });
   };
   visit(space.initial);
   return behindFirst.reverse();
+}
+
+/** @throws CannotFuse where a `NOT` does more than end the run, or matches at once with another one */
+function passedFrom(pattern: PatternState, space: StateSpace, captures: readonly null[]): PatternState | null {
+  const [absence, ...others] = pattern.absences;
+  if (absence === undefined) return null;
+  const progress = { state: pattern, captures, base: 0 };
+  if (others.length > 0 || space.violate(progress, [absence.node.slot]) !== null) throw new CannotFuse();
+  const isPatternOver = absence.node.until === 'pattern';
+  const { state } = space.pass(progress, { time: isPatternOver ? -Infinity : justAfter(absence.deadline), isPatternOver });
+  if (state === pattern) return null;
+  const isPlain = state.absences.length === 0 && (!state.isComplete || state.offers.length === 0);
+  if (!isPlain || absence.deadline !== absence.node.withinMs) throw new CannotFuse();
+  return state;
 }
 
 const NO_ROW: Row = { type: '', time: 0, order: 0, fields: new Map(), bound: null, attributes: null, causes: [] };

@@ -53,9 +53,10 @@ function print(fusion: StreamFusion, source: PatternSourcePlan): ReturnType<Para
   const { pattern: plan } = source;
   requirePlain(plan, stream);
   const automaton = new Automaton(plan);
+  const { waits, isTimed } = automaton;
   requireMatchesOneByOne(automaton, plan);
   const candidates = originNames(plan).map((origin) => new Candidate(plan, origin, recordOf(origin, program), module));
-  const form = new RunForm(candidates, slotForms(plan, automaton, candidates), automaton.waits);
+  const form = new RunForm(candidates, slotForms(plan, automaton, candidates), { hasBase: waits || isTimed, isTimed });
   const match = new MatchColumns(plan, stream.name, form, module);
   const emit = module.function(
     () => match.parameters,
@@ -115,11 +116,9 @@ function seesRuns(operator: OperatorPlan): boolean {
   return operator.kind === 'forecast' || operator.kind === 'trend_aggregate';
 }
 
-/** @throws CannotFuse where an event may give a run several matches at once, or a run ends by itself */
+/** @throws CannotFuse where an event may give a run several matches at once */
 function requireMatchesOneByOne({ initial, states, completion, waits }: Automaton, plan: PatternPlan): void {
-  const isPlain = states.every(({ pattern }) => pattern.isComplete || pattern.needsEvent);
   const { enumerated } = completion;
-  if (!isPlain) throw new CannotFuse();
   if (enumerated === null) return;
   if (enumerated.kind !== 'step' || plan.emission !== 'each' || waits) throw new CannotFuse();
   const { slot } = enumerated;

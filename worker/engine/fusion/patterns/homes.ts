@@ -26,8 +26,8 @@ export function homesOf(
 }
 
 /** The equalities of the steps that may be next; nothing when one of them has none. */
-function keysOf(plan: PatternPlan, { transitions }: AutomatonState): readonly EqualityKey[] {
-  const keys = transitions.map(({ slot }) => equalityKeyOf((plan.steps[slot] as StepPlan).where, slot));
+function keysOf(plan: PatternPlan, state: AutomatonState): readonly EqualityKey[] {
+  const keys = slotsOf(state).map((slot) => equalityKeyOf((plan.steps[slot] as StepPlan).where, slot));
   return keys.every((key) => key !== null) ? keys : [];
 }
 
@@ -38,8 +38,13 @@ function isFoundBy(candidate: Candidate, { as }: Kept, plan: PatternPlan, state:
   return only === undefined || (fields.size === 1 && candidate.representation(only) === as);
 }
 
+/** All steps whose events concern a run in the state: also that of a `NOT`, and those behind it. */
+function slotsOf({ transitions, absence, passed }: AutomatonState): readonly number[] {
+  return [...transitions, ...(passed?.transitions ?? []), ...(absence === null ? [] : [absence])].map(({ slot }) => slot);
+}
+
 function fieldsOf(candidate: Candidate, plan: PatternPlan, state: AutomatonState): readonly string[] {
-  const slots = state.transitions.map(({ slot }) => slot).filter((slot) => candidate.slots.includes(slot));
+  const slots = slotsOf(state).filter((slot) => candidate.slots.includes(slot));
   return slots.map((slot) => (equalityKeyOf((plan.steps[slot] as StepPlan).where, slot) as EqualityKey).field);
 }
 
@@ -52,6 +57,17 @@ export function fieldThatFinds(candidate: Candidate, plan: PatternPlan, state: A
 export function residualOf({ where, slot }: StepPlan): PlanExpression | null {
   const key = equalityKeyOf(where, slot);
   return where === null || key === null ? where : without(where, key);
+}
+
+/** The equality by which a step's runs are found; null = it has none. */
+export function equalityOf({ where, slot }: StepPlan): PlanExpression | null {
+  const key = equalityKeyOf(where, slot);
+  return where === null || key === null ? null : found(where, key);
+}
+
+function found(plan: PlanExpression, key: EqualityKey): PlanExpression | null {
+  if (plan.kind === 'logical' && plan.operator === 'and') return found(plan.left, key) ?? found(plan.right, key);
+  return isEquality(plan, key) ? plan : null;
 }
 
 function without(plan: PlanExpression, key: EqualityKey): PlanExpression | null {

@@ -53,14 +53,19 @@ export function stepRow(
 }
 
 /** The match as `PatternSource` makes it. `rows`: by slot. */
-export function makeMatch({ plan, stream, isList }: MatchShape, order: number, rows: readonly (Row | readonly Row[] | null)[]): Row {
+export function makeMatch(
+  { plan, stream, isList }: MatchShape,
+  time: number,
+  order: number,
+  rows: readonly (Row | readonly Row[] | null)[],
+): Row {
   let at = 0;
   const captures = rows.map((taken) => {
     let top: Capture | null = null;
     for (const row of taken === null ? [] : [taken].flat()) top = new Capture(row, ++at, -1, top);
     return top;
   });
-  return identified(matchRow(plan, stream, captures, isList, { deadline: null, order }), plan);
+  return identified(matchRow(plan, stream, captures, isList, { deadline: time, order }), plan);
 }
 
 /** Sorted arrival numbers, no repeats. `causes`: by slot the event's number, or the numbers of what caused it. */

@@ -129,7 +129,7 @@ export class MatchColumns implements Columns {
 
   /** Needs everything of every event. */
   row(): string {
-    return `makeMatch(${this.#shape},${this.order},[${this.#plan.steps.map(({ slot }) => this.#rowOf(slot)).join(',')}])`;
+    return `makeMatch(${this.#shape},${this.time},${this.order},[${this.#plan.steps.map(({ slot }) => this.#rowOf(slot)).join(',')}])`;
   }
 
   /** A call with all that is kept of a closure's events. */

@@ -5,16 +5,18 @@ import type { Row } from '../../operators/row.ts';
 import { PatternMatcher } from '../../patterns/matcher.ts';
 import type { SourceOptions } from '../../sources/registry.ts';
 import type { Source } from '../../sources/source.ts';
+import { plus } from '../../time/instants.ts';
 import type { PatternView } from '../../trace/views.ts';
 import type { Kernel } from '../fused-runtime.ts';
 import type { Representation } from '../typed.ts';
-import type { Automaton } from './automaton.ts';
+import type { Automaton, AutomatonState } from './automaton.ts';
 import type { Given } from './candidate.ts';
 import { type FusedRun, KeyedRuns, RunLists } from './fused-run.ts';
 import type { History } from './history.ts';
 import { OpenRuns } from './open-runs.ts';
 import type { Kept } from './run-form.ts';
-import { loadFusedRuns, type RunClass, saveFusedRuns } from './saved-fused-runs.ts';
+import { keptIn, loadFusedRuns, type RunClass, saveFusedRuns } from './saved-fused-runs.ts';
+import { type WakingRun, WakingRuns } from './waking-runs.ts';
 
 /** What generated code and the kernel of a pattern agree on. */
 export interface KernelForm {
@@ -39,7 +41,7 @@ export class PatternKernel implements Source, Kernel {
   readonly fingerprint: string;
   /** Events received. */
   received = 0;
-  readonly open: OpenRuns;
+  readonly open: OpenRuns | WakingRuns;
   /** The runs of a pattern without partition. */
   readonly whole: RunLists;
   /** By id of the state, where its runs are found by a value. */
@@ -50,26 +52,29 @@ export class PatternKernel implements Source, Kernel {
   /** Runs that the event at hand has completed, in order of beginning. */
   readonly #completed: FusedRun[] = [];
   #receivers: readonly Receive[] = [];
-  #ended: (run: FusedRun) => void = () => undefined;
+  #ended: (run: FusedRun, time: number) => void = () => undefined;
   #RunClass: RunClass | null = null;
 
   constructor(form: KernelForm, { environment }: SourceOptions) {
     this.fingerprint = form.plan.fingerprint;
     this.#form = form;
     this.#environment = environment;
-    this.open = new OpenRuns(
-      form.plan.withinMs,
-      form.automaton.waits,
-      () => environment.watermark(),
-      (run) => this.#end(run),
-    );
+    const { states, waits, isTimed } = form.automaton;
+    this.open = isTimed
+      ? new WakingRuns(states, (run) => this.#wake(run as WakingRun))
+      : new OpenRuns(
+          form.plan.withinMs,
+          waits,
+          () => environment.watermark(),
+          (run) => this.#end(run),
+        );
     this.keyed = form.homes.map((home) => (home === null ? null : new KeyedRuns()));
     this.whole = new RunLists(form.homes.length);
   }
 
   link(...functions: readonly unknown[]): void {
     const [runClass, ended, ...receivers] = functions;
-    this.#ended = ended as (run: FusedRun) => void;
+    this.#ended = ended as (run: FusedRun, time: number) => void;
     this.#RunClass = runClass as RunClass;
     this.#receivers = receivers as readonly Receive[];
   }
@@ -110,14 +115,46 @@ export class PatternKernel implements Source, Kernel {
     const { waits, states } = this.#form.automaton;
     const isMatch = waits && states[run.state]?.pattern.isComplete === true;
     this.close(run);
-    if (isMatch) this.#ended(run);
+    if (isMatch) this.#ended(run, run.base as number);
+  }
+
+  /** The run's time has come: its `NOT` has matched, or the run is over. */
+  #wake(run: WakingRun): void {
+    const { absence, passed } = this.#form.automaton.states[run.state] as AutomatonState;
+    const deadline = absence?.until === 'pattern' ? run.last : plus(run.base as number, absence?.withinMs ?? Infinity);
+    if (passed === null || deadline > run.wake) this.#end(run);
+    else this.#pass(run, passed, run.wake);
+  }
+
+  #pass(run: FusedRun, passed: AutomatonState, time: number): void {
+    if (passed.isOver) {
+      this.close(run);
+      this.#ended(run, time);
+      return;
+    }
+    this.#leave(run);
+    run.state = passed.id;
+    this.#enter(run);
+    (this.open as WakingRuns).moved(run as WakingRun);
+  }
+
+  #endOfInput(): void {
+    for (let run = this.open.first; run !== null; run = this.open.first) {
+      const { passed } = this.#form.automaton.states[run.state] as AutomatonState;
+      if (passed?.isOver) this.#pass(run, passed, run.base as number);
+      else this.#end(run);
+    }
   }
 
   close(run: FusedRun): void {
+    this.#leave(run);
+    this.open.remove(run);
+  }
+
+  #leave(run: FusedRun): void {
     const table = this.keyed[run.state] as KeyedRuns | null;
     if (table === null) (run.home as RunLists).remove(run.state, run);
     else table.remove(run);
-    this.open.remove(run);
   }
 
   /** Arrival number of the event behind what happens now. */
@@ -158,7 +195,7 @@ export class PatternKernel implements Source, Kernel {
 
   advance(watermark: number): void {
     this.open.advance(watermark);
-    if (watermark === Infinity) while (this.open.first !== null) this.#end(this.open.first);
+    if (watermark === Infinity) this.#endOfInput();
   }
 
   runsActive(): number {
@@ -174,17 +211,19 @@ export class PatternKernel implements Source, Kernel {
   load(saved: Value): void {
     const [, [received, , runs]] = saved as unknown as [null, [number, Value, Value]];
     this.received = received;
-    loadFusedRuns(runs, this.#form, this.#RunClass as RunClass, (run) => this.#enter(run));
+    loadFusedRuns(runs, this.#form, this.#RunClass as RunClass, (run) => {
+      this.#enter(run);
+      this.open.add(run);
+    });
   }
 
+  /** The run is found from now on where it stands. */
   #enter(run: FusedRun): void {
     const table = this.keyed[run.state] as KeyedRuns | null;
-    if (table === null) {
-      const lists = this.#listsOf(run.key);
-      run.home = lists;
-      lists.add(run.state, run);
-    } else table.add(run);
-    this.open.add(run);
+    const home = this.#form.homes[run.state] as Kept | null;
+    run.home = home === null ? this.#listsOf(run.key) : (keptIn(run, home) as FusedRun['home']);
+    if (table === null) (run.home as RunLists).add(run.state, run);
+    else table.add(run);
   }
 
   #listsOf(key: FusedRun['key']): RunLists {

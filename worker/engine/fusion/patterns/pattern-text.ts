@@ -6,7 +6,7 @@ import { boxed, CannotFuse, representationOf, type Typed } from '../typed.ts';
 import type { Automaton, AutomatonState, Transition } from './automaton.ts';
 import type { Candidate } from './candidate.ts';
 import { printCondition } from './conditions.ts';
-import { fieldThatFinds, residualOf } from './homes.ts';
+import { equalityOf, fieldThatFinds, residualOf } from './homes.ts';
 import type { MatchColumns, MatchPart } from './match-columns.ts';
 import type { KernelForm, PatternKernel } from './pattern-kernel.ts';
 import type { Kept, RunForm } from './run-form.ts';
@@ -26,12 +26,21 @@ export interface PatternParts {
 
 /** Whether events of an origin may complete runs that stand in different states: their matches must then be put in order. */
 export function completesInSeveralStates({ states }: Automaton, candidate: Candidate): boolean {
-  return states.filter((state) => transitionsFor(candidate, state).some(({ emits }) => emits)).length > 1;
+  return (
+    states.filter((state) =>
+      [state, ...(state.passed === null ? [] : [state.passed])].some((one) => transitionsFor(candidate, one).some(({ emits }) => emits)),
+    ).length > 1
+  );
 }
 
 /** The steps by which runs in a state may take the event, in order. */
 function transitionsFor(candidate: Candidate, { transitions }: AutomatonState): readonly Transition[] {
   return transitions.filter(({ slot }) => candidate.slots.includes(slot));
+}
+
+/** The steps and the `NOT` that a run in a state waits with. */
+function slotsOf({ transitions, absence }: AutomatonState): readonly number[] {
+  return [...transitions, ...(absence === null ? [] : [absence])].map(({ slot }) => slot);
 }
 
 /** What the function for the events of one origin uses all over. */
@@ -91,8 +100,7 @@ export class PatternText {
     const { automaton, plan } = this.#parts;
     const scene = this.#scene(candidate, body, runClass);
     for (const state of [...automaton.states].reverse()) {
-      const transitions = transitionsFor(candidate, state);
-      if (transitions.length > 0) this.#ask(state, transitions, scene);
+      if (slotsOf(state).some((slot) => candidate.slots.includes(slot))) this.#ask(state, scene);
     }
     const opening = transitionsFor(candidate, automaton.initial);
     if (opening.length > 0) this.#open(opening, scene);
@@ -123,12 +131,13 @@ export class PatternText {
   }
 
   /** All runs in a state that may take the event. */
-  #ask(state: AutomatonState, transitions: readonly Transition[], scene: Scene): void {
+  #ask(state: AutomatonState, scene: Scene): void {
     const { names } = this.#parts.module;
     const [run, next] = [names.mint('r'), names.mint('r')];
-    const checks = this.#checks(run, state, scene);
-    const takes = this.#choices(transitions, state, run, scene);
-    const text = checks === '' ? takes : `if(${checks}){${takes}}`;
+    const { homes } = this.#parts;
+    const isFound = scene.key === null || homes[state.id] === null ? null : `${run}.key===${scene.key}`;
+    const asked = this.#lapse(state, run, scene);
+    const text = isFound === null ? asked : `if(${isFound}){${asked}}`;
     scene.body.add(`for(let ${run}=${this.#firstOf(state, scene)};${run}!==null;){const ${next}=${run}.next;${text}${run}=${next};}`);
   }
 
@@ -141,30 +150,73 @@ export class PatternText {
     return key === null ? `${lists}.heads[${state.id}]` : `${lists}===null?null:${lists}.heads[${state.id}]`;
   }
 
-  /** That the run is of the event's partition, and not yet at its end. */
-  #checks(run: string, state: AutomatonState, { candidate, key }: Scene): string {
-    const { homes, plan } = this.#parts;
-    const { open } = this;
-    const checks: string[] = [];
-    if (key !== null && homes[state.id] !== null) checks.push(`${run}.key===${key}`);
-    if (plan.withinMs !== null) checks.push(`${candidate.time}<=${run}.last`, `(${run}.last>=${open}.due||${open}.isAlive(${run}))`);
-    return checks.join('&&');
+  /**
+   * What the event does to the run: the time of a `NOT` may be over by it, even if the watermark lags behind. Only an event
+   * that concerns the run as it stands finds that out.
+   */
+  #lapse(state: AutomatonState, run: string, scene: Scene): string {
+    const { absence, passed } = state;
+    const now = this.#violate(state, run, scene);
+    if (absence?.until !== 'gap' || passed === null) return now;
+    const isOver = `${scene.candidate.time}>plusTime(${run}.base,${absence.withinMs})`;
+    const taken = this.#choices(passed, state, run, scene);
+    const equalities = this.#equalities(state, run, scene);
+    return `if(${isOver}){${equalities === null ? taken : `if(${equalities}){${taken}}`}}else{${now}}`;
   }
 
-  /** The first step whose condition holds takes the event. */
-  #choices(transitions: readonly Transition[], state: AutomatonState, run: string, scene: Scene): string {
+  /** That the event fits one of the equalities that the run waits with; null = it waits without. */
+  #equalities(state: AutomatonState, run: string, { candidate, body }: Scene): string | null {
     const { plan, homes, form, module } = this.#parts;
+    if (homes[state.id] !== null) return null;
+    const slots = slotsOf(state).filter((slot) => candidate.slots.includes(slot));
+    const conditions = slots.map((slot) => equalityOf(plan.steps[slot] as StepPlan));
+    if (conditions.includes(null)) return null;
+    return conditions.map((one) => printCondition(one, { candidate, form, state, run }, body, module) ?? 'true').join('||');
+  }
+
+  /** The event of a `NOT` in force ends the run. */
+  #violate(state: AutomatonState, run: string, scene: Scene): string {
+    const { absence } = state;
+    const taken = this.#choices(state, state, run, scene);
+    if (absence === null || !scene.candidate.slots.includes(absence.slot)) return taken;
+    const condition = this.#condition(absence.slot, state, run, scene);
+    const inTime = absence.until === 'pattern' && this.#parts.plan.withinMs !== null ? `${scene.candidate.time}<=${run}.last` : null;
+    const conditions = [inTime, condition].filter((one) => one !== null);
+    const dropped = `{${this.#leave(run, state)}${this.open}.remove(${run});}`;
+    return conditions.length === 0 ? dropped : `if(${conditions.join('&&')})${dropped}else{${taken}}`;
+  }
+
+  #condition(slot: number, state: AutomatonState, run: string, { candidate, body }: Scene): string | null {
+    const { plan, homes, form, module } = this.#parts;
+    const step = plan.steps[slot] as StepPlan;
+    const where = homes[state.id] === null ? step.where : residualOf(step);
+    return printCondition(where, { candidate, form, state, run }, body, module);
+  }
+
+  /** That the pattern's time is not over. */
+  #inTime(run: string, { time }: Candidate): string | null {
+    const { plan, automaton } = this.#parts;
+    if (plan.withinMs === null) return null;
+    const { open } = this;
+    return automaton.isTimed ? `${time}<=${run}.last` : `${time}<=${run}.last&&(${run}.last>=${open}.due||${open}.isAlive(${run}))`;
+  }
+
+  /** The first step whose condition holds takes the event. `stands`: where the run is; `state`: what it has come to. */
+  #choices(state: AutomatonState, stands: AutomatonState, run: string, scene: Scene): string {
     let text = '';
-    for (const transition of transitions) {
-      const step = plan.steps[transition.slot] as StepPlan;
-      const where = homes[state.id] === null ? step.where : residualOf(step);
-      const condition = printCondition(where, { candidate: scene.candidate, form, state, run }, scene.body, module);
-      const taking = `{${this.#take(transition, state, run, scene)}}`;
-      text += condition === null ? taking : `if(${condition})${taking}`;
-      if (condition === null) break;
+    for (const transition of transitionsFor(scene.candidate, state)) {
+      const { slot, latestMs } = transition;
+      const inGap = latestMs === Infinity ? null : `${scene.candidate.time}<=plusTime(${run}.base,${latestMs})`;
+      const condition = [inGap, this.#condition(slot, stands, run, scene)].filter((one) => one !== null).join('&&');
+      const taking = `{${this.#take(transition, stands, run, scene)}}`;
+      text += condition === '' ? taking : `if(${condition})${taking}`;
+      if (condition === '') break;
       text += 'else ';
     }
-    return text.endsWith('else ') ? text.slice(0, -'else '.length) : text;
+    if (text === '') return '';
+    const choices = text.endsWith('else ') ? text.slice(0, -'else '.length) : text;
+    const inTime = this.#inTime(run, scene.candidate);
+    return inTime === null ? choices : `if(${inTime}){${choices}}`;
   }
 
   #take(transition: Transition, state: AutomatonState, run: string, scene: Scene): string {
@@ -175,7 +227,8 @@ export class PatternText {
     const moved = target.isOver || target === state ? '' : this.#move(run, state, target, slot, scene);
     const matched = this.#match(run, state, transition, scene);
     const taken = isTaken === null ? '' : `${isTaken}=true;`;
-    const rest = `${moved}${matched}`;
+    const woken = automaton.isTimed && !target.isOver ? `${this.open}.moved(${run});` : '';
+    const rest = `${moved}${woken}${matched}`;
     if (automaton.isList[slot] !== true) return `${taken}${capture}${rest}`;
     const isTooLong = `${form.closureEvents(run)}>${this.#parts.plan.closureMax}`;
     return `${taken}${capture}if(${isTooLong})${this.#kernel}.overflow(${run});${rest === '' ? '' : `else{${rest}}`}`;
@@ -215,14 +268,14 @@ export class PatternText {
     return `${emit}(${[candidate.time, order, ...match.parts.map(read)].join(',')});`;
   }
 
-  /** Prints the function for runs that have their match when they end; gives its name. */
+  /** Prints the function for runs that time gives their match, at a time of its own or that of their last event; gives its name. */
   ended(): string {
     const { match, form, emit, module } = this.#parts;
-    const run = module.names.mint('r');
-    const read = (part: MatchPart): string => (part === 'duration' ? `${run}.base-${run}.first` : form.readAtEnd(run, part, -1, null));
-    const given = [`${run}.base`, `${this.#kernel}.order()`, ...match.parts.map(read)];
+    const [run, time] = [module.names.mint('r'), module.names.mint('t')];
+    const read = (part: MatchPart): string => (part === 'duration' ? `${time}-${run}.first` : form.readAtEnd(run, part, -1, null));
+    const given = [time, `${this.#kernel}.order()`, ...match.parts.map(read)];
     return module.function(
-      () => [run],
+      () => [run, time],
       (body) => body.add(`${emit}(${given.join(',')});`),
     );
   }

@@ -25,6 +25,14 @@ export interface SlotForm {
   readonly isPassed: boolean;
 }
 
+/** Which times a run keeps besides that of its beginning. */
+export interface RunTimes {
+  /** That of its last event. */
+  readonly hasBase: boolean;
+  /** Those at which it is to be woken. */
+  readonly isTimed: boolean;
+}
+
 /** The values that the runs of a pattern keep: what is read of them, by later steps or by the match. */
 export class RunForm {
   readonly #kept = new Map<string, Kept>();
@@ -33,10 +41,11 @@ export class RunForm {
   readonly #candidates: readonly Candidate[];
   readonly #slots: readonly SlotForm[];
   readonly hasBase: boolean;
+  readonly isTimed: boolean;
 
-  /** `hasBase`: the time of the last event is kept. */
-  constructor(candidates: readonly Candidate[], slots: readonly SlotForm[], hasBase: boolean) {
+  constructor(candidates: readonly Candidate[], slots: readonly SlotForm[], { hasBase, isTimed }: RunTimes) {
     this.hasBase = hasBase;
+    this.isTimed = isTimed;
     this.#candidates = candidates;
     this.#slots = slots;
     slots.forEach(({ isCounted }, slot) => {
@@ -154,6 +163,7 @@ export class RunForm {
       ['last', 's5'],
       ...['before', 'after', 'previous', 'next'].map((property) => [property, 'null'] as const),
       ...(this.hasBase ? [['base', 's4'] as const] : []),
+      ...(this.isTimed ? ['wake', 'queued'].map((property) => [property, '1/0'] as const) : []),
       ...own.map((property) => [property, property] as const),
     ];
     const assigned = given.map(([property, value]) => `this.${property}=${value};`).join('');

@@ -5,7 +5,6 @@ import type { Row } from '../../operators/row.ts';
 import { loadRow, saveRow } from '../../state/saved-row.ts';
 import type { FusedRun, Home } from './fused-run.ts';
 import { asValue, type Column, type Past } from './history.ts';
-import type { OpenRuns } from './open-runs.ts';
 import { asGiven, type KernelForm } from './pattern-kernel.ts';
 import type { Kept } from './run-form.ts';
 
@@ -21,7 +20,7 @@ export type RunClass = new (
 ) => FusedRun;
 
 /** The runs as `saveRuns` of the matcher saves them, their events with what is kept of them. */
-export function saveFusedRuns(open: OpenRuns, form: KernelForm): Value {
+export function saveFusedRuns(open: { readonly first: FusedRun | null }, form: KernelForm): Value {
   const rows: Value[] = [];
   const runs: Value[] = [];
   for (let run = open.first; run !== null; run = run.after) runs.push(saveRun(run, form, rows));
@@ -65,7 +64,7 @@ function pastOf(run: FusedRun, slot: number, form: KernelForm): readonly Row[] {
   const kept = form.kept.find((one) => one.slot === slot && one.aspect === 'history');
   if (kept === undefined) return [];
   const ends = (position: number): Row => rowOf(run, slot, position === 0, form);
-  const past = form.historyOf(slot).rows(valueIn(run, kept) as Past, ends);
+  const past = form.historyOf(slot).rows(keptIn(run, kept) as Past, ends);
   return past.map((row, position) => ({ ...row, fields: new Map([...row.fields, ...missing(ends(position), row)]) }));
 }
 
@@ -75,11 +74,12 @@ function missing(from: Row, row: Row): readonly (readonly [string, Value])[] {
 
 function countOf(run: FusedRun, slot: number, form: KernelForm): number {
   const count = form.kept.find((one) => one.slot === slot && one.aspect === 'count');
-  if (count !== undefined) return valueIn(run, count) as number;
+  if (count !== undefined) return keptIn(run, count) as number;
   return form.automaton.states[run.state]?.captured[slot] === true ? 1 : 0;
 }
 
-function valueIn(run: FusedRun, { property }: Kept): unknown {
+/** A value that a run keeps. */
+export function keptIn(run: FusedRun, { property }: Kept): unknown {
   return (run as unknown as Record<string, unknown>)[property];
 }
 
@@ -91,7 +91,7 @@ function rowOf(run: FusedRun, slot: number, isFirst: boolean, form: KernelForm):
   );
   const found = (aspect: Kept['aspect']): unknown => {
     const one = kept.find((candidate) => candidate.aspect === aspect);
-    return one === undefined ? undefined : valueIn(run, one);
+    return one === undefined ? undefined : keptIn(run, one);
   };
   const row = found('row') as Row | null | undefined;
   if (row) return row;
@@ -100,7 +100,7 @@ function rowOf(run: FusedRun, slot: number, isFirst: boolean, form: KernelForm):
     type: (found('type') as string | undefined) ?? form.plan.steps[slot]?.input.name ?? '',
     time: (found('time') as number | undefined) ?? run.first,
     order,
-    fields: new Map(kept.filter(({ aspect }) => aspect === 'field').map((one) => [one.name, asValue(valueIn(run, one), one.as)])),
+    fields: new Map(kept.filter(({ aspect }) => aspect === 'field').map((one) => [one.name, asValue(keptIn(run, one), one.as)])),
     bound: null,
     attributes: null,
     causes: (found('causes') as readonly number[] | undefined) ?? [order],
@@ -122,9 +122,7 @@ export function loadFusedRuns(saved: Value, form: KernelForm, RunClass: RunClass
     const bySlot = (captures as ValueArray).map((slot) => rowsOf(slot as readonly number[], rows));
     const kept = form.kept.map((item) => keptOf(item, bySlot[item.slot] as readonly Row[], form));
     const [began, first, last] = beginning as [number, number, number];
-    const home = form.homes[state] as Kept | null;
-    const value = home === null ? null : (kept[form.kept.indexOf(home)] as Home);
-    const run = new RunClass(state, value, keyValue(key as string, form.key), began, first, last, ...kept);
+    const run = new RunClass(state, null, keyValue(key as string, form.key), began, first, last, ...kept);
     if (form.hasBase) run.base = base as number;
     add(run);
   }
