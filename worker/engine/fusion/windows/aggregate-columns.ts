@@ -10,10 +10,11 @@ import {
   meanForm,
   objectForm,
   rateForm,
+  slidingSpreadForm,
   spreadForm,
   sumForm,
 } from './call-forms.ts';
-import { EXACT_WIDTH } from './slots.ts';
+import { EXACT_WIDTH, LARGEST_SQUARED } from './slots.ts';
 
 /** Names in the generated function that takes a row into a window. */
 export interface TakingNames {
@@ -38,7 +39,11 @@ interface Column {
   readonly clear: (names: TakingNames) => string;
   /** What a value that is not null does. */
   readonly add: (names: TakingNames, value: string) => string;
+  /** What takes it out again, where values leave. */
+  readonly remove: (names: TakingNames, value: string) => string;
 }
+
+type ColumnCode = Pick<Column, 'clear' | 'add'> & Partial<Pick<Column, 'remove'>>;
 
 /** An aggregate call that keeps an accumulator of its own in each slot. */
 export interface ObjectCall {
@@ -73,6 +78,8 @@ export class AggregateColumns {
   readonly #columns: Column[] = [];
   readonly #namesOf: (call: AggregateCall, position: number) => Pick<ObjectCall, 'objects' | 'create'>;
   readonly #nan: string;
+  /** Values leave again. Then they come from where null is NaN. */
+  readonly #slides: boolean;
   /** No value can be refused, so calls may share what they count: all of them take a row or none does. */
   readonly #isShared: boolean;
   /** Of the call that is looked at. */
@@ -82,17 +89,19 @@ export class AggregateColumns {
 
   /**
    * `header`: how many doubles the window itself has, the first of which is the number of its events. `namesOf`: constants of
-   * the module for the accumulators of a call.
+   * the module for the accumulators of a call. `slides`: values leave in the order in which they came.
    */
   constructor(
     plan: AggregatePlan,
     header: number,
     context: InputContext,
     namesOf: (call: AggregateCall, position: number) => Pick<ObjectCall, 'objects' | 'create'>,
+    slides = false,
   ) {
     this.width = header;
     this.inputs = new AggregateInputs(context);
     this.#namesOf = namesOf;
+    this.#slides = slides;
     this.#nan = context.module.constant(Number.NaN);
     this.#isShared = plan.calls.every((call) => this.#takesAll(call));
     this.forms = plan.calls.map((call, position) => this.#form(call, position));
@@ -132,11 +141,15 @@ export class AggregateColumns {
         return meanForm(this.#count(call).at, this.#sum(call, input).at);
       case 'stddev':
       case 'variance':
-        return spreadForm(call.function, {
-          count: this.#count(call).at,
-          sum: this.#sum(call, input).at,
-          squares: this.#squares(call, input).at,
-        });
+        return this.#spreadForm(call.function, call, input);
+      default:
+        return this.#slides ? undefined : this.#plainForm(call, input);
+    }
+  }
+
+  /** Of what tells nothing of the other values when one leaves. */
+  #plainForm(call: AggregateCall, input: AggregateInput): CallForm | undefined {
+    switch (call.function) {
       case 'min':
       case 'max':
         return extremeForm(this.#extreme(call, input, call.function === 'min' ? '<' : '>').at);
@@ -150,6 +163,12 @@ export class AggregateColumns {
     }
   }
 
+  #spreadForm(name: 'stddev' | 'variance', call: AggregateCall, input: AggregateInput): CallForm {
+    const [count, sum, squares] = [this.#count(call).at, this.#sum(call, input).at, this.#squares(call, input).at];
+    if (!this.#slides) return spreadForm(name, { count, sum, squares });
+    return slidingSpreadForm(name, { count, sum, squares, overflows: squares + EXACT_WIDTH });
+  }
+
   #objectForm(call: AggregateCall): CallForm {
     const isOfNulls = call.function === 'first' || call.function === 'last';
     const filter = isOfNulls ? this.inputs.filterOf(call) : null;
@@ -159,12 +178,12 @@ export class AggregateColumns {
     return objectForm(at, call);
   }
 
-  #column(name: string, call: AggregateCall, input: AggregateInput | null, width: number, code: Pick<Column, 'clear' | 'add'>): Column {
+  #column(name: string, call: AggregateCall, input: AggregateInput | null, width: number, code: ColumnCode): Column {
     const at = this.width;
     const key = `${name} ${input?.parameter ?? ''}`;
     const known = this.#isShared ? this.#columns.find((column) => column.key === key) : undefined;
     if (known !== undefined) return known;
-    const column = { key, rank: this.#rankOf(call), at, input, ...code };
+    const column = { key, rank: this.#rankOf(call), at, input, remove: () => '', ...code };
     this.width += width;
     this.#columns.push(column);
     return column;
@@ -181,22 +200,43 @@ export class AggregateColumns {
     return this.#column('count', call, input, 1, {
       clear: ({ numbers, base }) => `${numbers}[${base}+${at}]=0;`,
       add: ({ numbers, base }) => `${numbers}[${base}+${at}]=${numbers}[${base}+${at}]+1;`,
+      remove: ({ numbers, base }) => `${numbers}[${base}+${at}]=${numbers}[${base}+${at}]-1;`,
     });
   }
 
   #sum(call: AggregateCall, input: AggregateInput): Column {
-    return this.#exact('sum', 'add', call, input);
+    const at = this.width;
+    return this.#column('sum', call, input, EXACT_WIDTH, {
+      clear: ({ slots, base }) => `${slots}.clear(${base}+${at});`,
+      add: ({ slots, base }, value) => `${slots}.add(${base}+${at},${value});`,
+      remove: ({ slots, base }, value) => `${slots}.add(${base}+${at},-${value});`,
+    });
   }
 
   #squares(call: AggregateCall, input: AggregateInput): Column {
-    return this.#exact('squares', 'addSquare', call, input);
+    if (this.#slides) return this.#slidingSquares(call, input);
+    const at = this.width;
+    return this.#column('squares', call, input, EXACT_WIDTH, {
+      clear: ({ slots, base }) => `${slots}.clear(${base}+${at});`,
+      add: ({ slots, base }, value) => `${slots}.addSquare(${base}+${at},${value});`,
+    });
   }
 
-  #exact(name: string, method: string, call: AggregateCall, input: AggregateInput): Column {
+  /** Behind them how many were too large to be among them. */
+  #slidingSquares(call: AggregateCall, input: AggregateInput): Column {
     const at = this.width;
-    return this.#column(name, call, input, EXACT_WIDTH, {
-      clear: ({ slots, base }) => `${slots}.clear(${base}+${at});`,
-      add: ({ slots, base }, value) => `${slots}.${method}(${base}+${at},${value});`,
+    const large = LARGEST_SQUARED.toExponential();
+    const step =
+      (sign: '+' | '-', method: string) =>
+      ({ slots, numbers, base }: TakingNames, value: string) => {
+        const overflows = `${numbers}[${base}+${at + EXACT_WIDTH}]`;
+        const isLarge = `${value}>${large}||${value}<-${large}`;
+        return `if(${isLarge})${overflows}=${overflows}${sign}1;else ${slots}.${method}(${base}+${at},${value});`;
+      };
+    return this.#column('squares', call, input, EXACT_WIDTH + 1, {
+      clear: ({ slots, numbers, base }) => `${slots}.clear(${base}+${at});${numbers}[${base}+${at + EXACT_WIDTH}]=0;`,
+      add: step('+', 'addSquare'),
+      remove: step('-', 'removeSquare'),
     });
   }
 
@@ -249,22 +289,35 @@ export class AggregateColumns {
 
   /** Statements that take the inputs in; those that may refuse a value come first. */
   printAdd(names: TakingNames): string {
-    const columns = this.#columns.map((column) => ({ rank: column.rank, text: printColumn(column, names) }));
-    const objects = this.objects.map((object) => ({ rank: object.rank, text: printObject(object, names) }));
+    const columns = this.#columns.map((column) => ({ rank: column.rank, text: this.#printColumn(column, column.add, names) }));
+    const objects = this.objects.map((object) => ({ rank: object.rank, text: this.#printObject(object, 'addOne', names) }));
     const parts = [...columns, ...objects].sort((a, b) => a.rank - b.rank);
     return parts.map(({ text }) => text).join('');
   }
-}
 
-function printColumn({ input, add, key }: Column, names: TakingNames): string {
-  if (input === null) return add(names, '');
-  const { parameter, as } = input;
-  if (as === 'boolean') return `if(${parameter}){${add(names, parameter)}}`;
-  if (key.startsWith('first') || key.startsWith('last')) return add(names, parameter);
-  return `if(${parameter}!==null){${add(names, parameter)}}`;
-}
+  /** Statements that take the inputs of the oldest row out again. */
+  printRemove(names: TakingNames): string {
+    const columns = this.#columns.map((column) => this.#printColumn(column, column.remove, names));
+    const objects = this.objects.map((object) => this.#printObject(object, 'removeOne', names));
+    return [...columns, ...objects].join('');
+  }
 
-function printObject({ value, filter, objects }: ObjectCall, { slot, time, order }: TakingNames): string {
-  const add = `${objects}[${slot}].addOne(${value?.parameter ?? 'true'},${time},${order});`;
-  return filter === null ? add : `if(${filter.parameter}){${add}}`;
+  #printColumn({ input, key }: Column, step: Column['add'], names: TakingNames): string {
+    if (input === null) return step(names, '');
+    const { parameter, as } = input;
+    if (as === 'boolean') return `if(${parameter}){${step(names, parameter)}}`;
+    if (key.startsWith('first') || key.startsWith('last')) return step(names, parameter);
+    return `if(${parameter}${this.#slides ? `===${parameter}` : '!==null'}){${step(names, parameter)}}`;
+  }
+
+  #printObject({ value, filter, objects }: ObjectCall, method: string, { slot, time, order }: TakingNames): string {
+    const add = `${objects}[${slot}].${method}(${this.#printValue(value)},${time},${order});`;
+    return filter === null ? add : `if(${filter.parameter}){${add}}`;
+  }
+
+  #printValue(value: AggregateInput | null): string {
+    if (value === null) return 'true';
+    const { parameter } = value;
+    return this.#slides ? `(${parameter}===${parameter}?${parameter}:null)` : parameter;
+  }
 }

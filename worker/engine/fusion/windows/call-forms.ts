@@ -98,6 +98,18 @@ export function spreadForm(
   };
 }
 
+/** The same where values leave again: those whose squares are too large are counted, and while there is one there is no result. */
+export function slidingSpreadForm(
+  name: 'stddev' | 'variance',
+  { overflows, ...moments }: { count: number; sum: number; squares: number; overflows: number },
+): CallForm {
+  const form = spreadForm(name, moments);
+  return {
+    ...form,
+    result: (names, objects) => number(`(${names.numbers}[${names.base}+${overflows}]>0?null:${form.result(names, objects).text})`),
+  };
+}
+
 /** The largest or the smallest number; NaN while there is none. */
 export function extremeForm(at: number): CallForm {
   return {

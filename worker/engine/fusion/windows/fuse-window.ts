@@ -4,6 +4,7 @@ import type { Place } from '../place.ts';
 import { CannotFuse } from '../typed.ts';
 import { fuseCountWindow } from './fuse-count-window.ts';
 import { fuseSessionWindow } from './fuse-session-window.ts';
+import { fuseSlidingWindow } from './fuse-sliding-window.ts';
 import { fuseTimeWindow } from './fuse-time-window.ts';
 
 /** `.window(..)` with its `.aggregate`. @throws CannotFuse where rows or what they gave are kept until the window closes */
@@ -12,6 +13,7 @@ export function fuseWindow(plan: WindowOperatorPlan, place: Place): void {
   if (aggregate === null || predicates.length > 0) throw new CannotFuse();
   if (place.stream.time.outOfOrderMs > 0 && isOrderSensitive(aggregate)) throw new CannotFuse();
   if (window.kind === 'count' && window.slide === null) fuseCountWindow(plan, window.size, place);
+  else if (window.kind === 'time' && window.slideMs < window.sizeMs) fuseSlidingWindow(plan, aggregate, window, place);
   else if (window.kind === 'time' && window.earlyMs === null) fuseTimeWindow(plan, window, place);
   else if (window.kind === 'session' && window.earlyMs === null && !isOrderSensitive(aggregate))
     fuseSessionWindow(plan, aggregate, window.gapMs, place);

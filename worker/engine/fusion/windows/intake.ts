@@ -1,5 +1,5 @@
 import { invariant } from '../../../../shared/errors/error.ts';
-import type { Accumulator } from '../../../../shared/language/functions/descriptor.ts';
+import type { Accumulator, SlidingAccumulator } from '../../../../shared/language/functions/descriptor.ts';
 import { aggregates } from '../../../../shared/language/functions/index.ts';
 import type { AggregateCall, AggregatePlan, FieldExpression, OperatorPlan, PartitionPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Row } from '../../operators/row.ts';
@@ -42,6 +42,8 @@ export interface IntakeNeeds {
   readonly handsOn: boolean;
   /** Constants of the module for the accumulators of an aggregate call. */
   readonly objectsOf: (position: number) => string;
+  /** Rows leave again, in the order in which they came. */
+  readonly slides?: boolean;
 }
 
 /**
@@ -72,7 +74,7 @@ export class Intake {
   readonly #plan: AggregatingPlan;
 
   /** @throws CannotFuse when the keys are no plain fields. */
-  constructor(plan: AggregatingPlan, { fields, handsOn, objectsOf }: IntakeNeeds, place: Place) {
+  constructor(plan: AggregatingPlan, { fields, handsOn, objectsOf, slides = false }: IntakeNeeds, place: Place) {
     if (plan.aggregate === null) throw new CannotFuse();
     const { module, columns, stream } = place;
     const { keys, expireMs } = plan.partition ?? stream.partition;
@@ -116,10 +118,11 @@ export class Intake {
     this.firstCause = isCaused ? this.#part(module, (from) => `firstCauseOf(${from.causes},${from.order})`, firstCause) : this.order;
     this.lastCause = isCaused ? this.#part(module, (from) => `lastCauseOf(${from.causes},${from.order})`, lastCause) : this.order;
     this.keys = keyParts(keys, place);
-    this.columns = new AggregateColumns(plan.aggregate, this.fields.hotWidth, { module, readable: columns }, (call, position) => ({
+    const namesOf = (call: AggregateCall, position: number): { objects: string; create: string } => ({
       objects: objectsOf(position),
-      create: module.constant(creatorOf(call)),
-    }));
+      create: module.constant(slides ? slidingCreatorOf(call) : creatorOf(call)),
+    });
+    this.columns = new AggregateColumns(plan.aggregate, this.fields.hotWidth, { module, readable: columns }, namesOf, slides);
     this.width = this.columns.width;
   }
 
@@ -177,6 +180,13 @@ function creatorOf(call: AggregateCall): () => Accumulator {
   const descriptor = aggregates.get(call.function);
   invariant(descriptor !== undefined, `no aggregate is called ${call.function}`);
   return () => descriptor.create(call.constants);
+}
+
+/** @throws CannotFuse where all that is left would have to be added up again. */
+function slidingCreatorOf(call: AggregateCall): () => SlidingAccumulator {
+  const create = aggregates.get(call.function)?.createSliding;
+  if (create === undefined) throw new CannotFuse();
+  return () => create(call.constants);
 }
 
 /** The keys of a window as its results see them. */

@@ -161,6 +161,8 @@ export interface ResultPrint {
   readonly frame: (at: (field: SlotField) => string) => FrameTexts;
   /** What becomes of the slot once its results are read. */
   readonly release: (numbers: string, base: string) => string;
+  /** What the result says of the first and of the last event; otherwise the slot knows it. */
+  readonly ends?: { readonly first: string; readonly last: string; readonly type: string };
   /** Hears whether an item of the result may fail. */
   readonly heard: (canFail: boolean) => void;
 }
@@ -175,8 +177,8 @@ export function printResult(print: ResultPrint, place: Place): void {
   const { time, ...bounds } = print.frame(at);
   const frame = { ...bounds, time: body.bind(time), end: body.bind(bounds.end) };
   const order = body.bind(`${names.kernel}.order()`);
-  const [first, last] = [at('firstCause'), at('lastCause')];
-  const type = intake.typeName === null ? body.bind(`${names.types}[${slot}]`) : intake.type;
+  const { first, last } = print.ends ?? { first: at('firstCause'), last: at('lastCause') };
+  const type = intake.typeName === null ? (print.ends?.type ?? body.bind(`${names.types}[${slot}]`)) : intake.type;
   const keys = keyColumns(
     intake.keys,
     intake.keys.map((_, part) => body.bind(`${names.keys(part)}[${slot}]`)),

@@ -12,6 +12,8 @@ export type SlotField =
   | 'firstCause'
   /** Highest event time of the key, where keys expire. */
   | 'touched'
+  /** Position of the newest event, where events are held. */
+  | 'newest'
   /** Bounds of a time window. */
   | 'start'
   | 'end'

@@ -8,7 +8,7 @@ export const EXACT_WIDTH = 3;
 /** Summands from here on, and what three doubles cannot hold, go to an `ExactSum` aside. */
 const HUGE = 2 ** 970;
 /** The squares of values beyond this count as overflow, as in `stddev`. */
-const LARGEST = 2 ** 400;
+export const LARGEST_SQUARED = 2 ** 400;
 
 /**
  * The numbers of every window of an operator side by side, `width` for each slot: those of slot s stand from `s * width` on.
@@ -85,7 +85,7 @@ export class Slots {
     numbers[at] = 0;
     numbers[at + 1] = 0;
     numbers[at + 2] = 0;
-    if (this.#spilled !== null) this.#spilled.delete(at);
+    if (this.#spilled?.delete(at) === true && this.#spilled.size === 0) this.#spilled = null;
   }
 
   /** Adds to the exact sum at `at`. */
@@ -123,12 +123,20 @@ export class Slots {
   /** Adds the square of a value, unrounded. The sum becomes infinite, and stays so, where a square is too large to count. */
   addSquare(at: number, value: number): void {
     const { numbers } = this;
-    if (Math.abs(value) > LARGEST) numbers[at] = Infinity;
+    if (Math.abs(value) > LARGEST_SQUARED) numbers[at] = Infinity;
     if (numbers[at] === Infinity) return;
     const square = value * value;
     this.add(at, square);
     const lost = productLost(value, value, square);
     if (lost !== 0) this.#addSmall(at, lost);
+  }
+
+  /** Takes out again what `addSquare` added of a value within `LARGEST_SQUARED`. */
+  removeSquare(at: number, value: number): void {
+    const square = value * value;
+    this.add(at, -square);
+    const lost = productLost(value, value, square);
+    if (lost !== 0) this.#addSmall(at, -lost);
   }
 
   /** Adds what the three doubles at `at` do not take. */

@@ -1,0 +1,146 @@
+import type { AggregatePlan, WindowOperatorPlan } from '../../../../shared/language/plan/plan.ts';
+import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
+import { slidesOverTime } from '../../windows/sliding-time-window.ts';
+import type { Body } from '../module-text.ts';
+import type { Place } from '../place.ts';
+import { CannotFuse } from '../typed.ts';
+import type { TakingNames } from './aggregate-columns.ts';
+import { HeldInputs } from './held-inputs.ts';
+import { Intake } from './intake.ts';
+import { handToWindow, type KernelNames, kernelNames, type PrintedWindow, printKey, printResult } from './print-window.ts';
+import { SlidingKernel } from './sliding-kernel.ts';
+import { SlotFields } from './slot-fields.ts';
+import type { TimeWindowPlan } from './time-window-kernel.ts';
+
+/** What is printed of a window, and the constant that is its ring. */
+interface Sliding {
+  readonly intake: Intake;
+  readonly held: HeldInputs;
+  readonly names: KernelNames;
+  readonly ring: string;
+  readonly nan: string;
+}
+
+/** Hopping windows that overlap, of numbers, aligned to the epoch. */
+export function fuseSlidingWindow(plan: WindowOperatorPlan, aggregate: AggregatePlan, window: TimeWindowPlan, place: Place): void {
+  if (!slidesOverTime(plan, window) || window.align === 'first' || place.stream.time.outOfOrderMs > 0) throw new CannotFuse();
+  handToWindow(plan, place, () => printSlidingWindow(plan, aggregate, window, place));
+}
+
+function printSlidingWindow(plan: WindowOperatorPlan, aggregate: AggregatePlan, window: TimeWindowPlan, place: Place): PrintedWindow {
+  const { module } = place;
+  const names = kernelNames(plan, place);
+  const fields = (): SlotFields => new SlotFields(['count', 'newest'], []);
+  const intake = new Intake(plan, { fields, handsOn: false, slides: true, objectsOf: names.objects }, place);
+  if (intake.expireMs !== null) throw new CannotFuse();
+  const held = new HeldInputs(intake, aggregate);
+  const ring = module.late((runtime) => (runtime.kernel(plan) as SlidingKernel | undefined)?.ring);
+  const sliding: Sliding = { intake, held, names, ring, nan: module.constant(Number.NaN) };
+  const take = module.function(
+    () => intake.parameters,
+    (body) => printTake(sliding, body),
+  );
+  const links = [
+    take,
+    printStep(sliding, place, printAdd),
+    printStep(sliding, place, printRemove),
+    printGive(plan, window, sliding, place),
+  ];
+  const create = (_: WindowOperatorPlan, next: Next, environment: OperatorEnvironment): SlidingKernel =>
+    new SlidingKernel(intake, held, window, next, environment);
+  return { intake, take, links, create, canFail: false, mayBeLate: true, waits: true };
+}
+
+/** One row: into the ring. Gives true when some of its windows have closed. */
+function printTake({ intake, held, names, ring, nan }: Sliding, body: Body): void {
+  const { kernel } = names;
+  const { slot, time, order } = printKey(intake, names, body);
+  body.add(`if(!(${time}>=${kernel}.from&&${time}<${kernel}.until))${kernel}.turn(${time});`);
+  const behind = body.bind(`${kernel}.closing<=${kernel}.watermark()?${kernel}.behind(${time}):0`);
+  body.add(`if(${behind}===2)return true;`);
+  body.add(`if(${ring}.tail===${ring}.capacity)${kernel}.makeRoom();`);
+  const at = body.bind(`${ring}.tail`);
+  const cells = body.bind(`${ring}.cells`);
+  const cell = body.bind(`${at}*${held.width}`);
+  const put = (place: number, value: string): void => body.add(`${cells}[${cell}+${place}]=${value};`);
+  put(0, time);
+  put(1, order);
+  if (held.firstCause > 1) put(held.firstCause, intake.firstCause);
+  if (held.lastCause > 1) put(held.lastCause, intake.lastCause);
+  intake.columns.inputs.all.forEach(({ parameter, as }, i) => {
+    put(held.at(i), as === 'boolean' ? `${parameter}?1:0` : `${parameter}===null?${nan}:${parameter}`);
+  });
+  body.add(`${ring}.owners[${at}]=${slot};`);
+  if (intake.typeName === null) body.add(`${ring}.types[${at}]=${intake.type};`);
+  body.add(`${ring}.tail=${at}+1;`);
+  body.add(`if(${time}<${ring}.newest)${ring}.isOrdered=false;else ${ring}.newest=${time};`);
+  body.add(`if(${kernel}.opening<${kernel}.start)${kernel}.wait();`);
+  body.add(`return ${behind}===1;`);
+}
+
+/** The place of an event in the ring, and that of its slot. */
+interface EventNames extends TakingNames {
+  readonly at: string;
+}
+
+/** A function that moves an event of the ring into its slot, or out of it. */
+function printStep(sliding: Sliding, { module }: Place, print: (sliding: Sliding, names: EventNames, body: Body) => void): string {
+  const at = module.names.mint('a');
+  return module.function(
+    () => [at],
+    (body) => print(sliding, bindEvent(sliding, at, body), body),
+  );
+}
+
+function bindEvent({ intake, held, names, ring }: Sliding, at: string, body: Body): EventNames {
+  const { slots } = names;
+  const slot = body.bind(`${ring}.owners[${at}]`);
+  const numbers = body.bind(`${slots}.numbers`);
+  const base = body.bind(`${slot}*${intake.width}`);
+  const cells = body.bind(`${ring}.cells`);
+  const cell = body.bind(`${at}*${held.width}`);
+  const [time, order] = [body.bind(`${cells}[${cell}]`), body.bind(`${cells}[${cell}+1]`)];
+  intake.columns.inputs.all.forEach(({ parameter, as }, i) => {
+    const value = `${cells}[${cell}+${held.at(i)}]`;
+    body.add(`const ${parameter}=${as === 'boolean' ? `${value}===1` : value};`);
+  });
+  return { at, slots, slot, numbers, base, time, order };
+}
+
+function printAdd({ intake, names, ring }: Sliding, taking: EventNames, body: Body): void {
+  const { at, numbers, base } = taking;
+  const count = body.bind(`${numbers}[${base}]`);
+  const begun = `${names.kernel}.empty=${names.kernel}.empty-1;${ring}.mark(${at});${intake.columns.printClear(taking)}`;
+  body.add(`if(${count}===0){${begun}}else ${ring}.nexts[${numbers}[${base}+1]]=${at};`);
+  body.add(`${ring}.nexts[${at}]=(-1);${numbers}[${base}+1]=${at};`);
+  body.add(intake.columns.printAdd(taking));
+  body.add(`${numbers}[${base}]=${count}+1;`);
+}
+
+function printRemove({ intake, names, ring }: Sliding, taking: EventNames, body: Body): void {
+  const { at, numbers, base } = taking;
+  body.add(intake.columns.printRemove(taking));
+  const count = body.bind(`${numbers}[${base}]-1`);
+  body.add(`${numbers}[${base}]=${count};`);
+  body.add(`if(${count}===0)${names.kernel}.empty=${names.kernel}.empty+1;else ${ring}.mark(${ring}.nexts[${at}]);`);
+}
+
+/** A function that hands on the result of the slot whose first event is given. */
+function printGive(plan: WindowOperatorPlan, { sizeMs }: TimeWindowPlan, sliding: Sliding, place: Place): string {
+  const { module } = place;
+  const { intake, names, held, ring } = sliding;
+  const [at, start, end] = [module.names.mint('a'), module.names.mint('t'), module.names.mint('t')];
+  return module.function(
+    () => [at, start, end],
+    (body) => {
+      const slot = body.bind(`${ring}.owners[${at}]`);
+      const newest = body.bind(`${names.slots}.numbers[${slot}*${intake.width}+1]`);
+      const first = body.bind(`${ring}.cells[${at}*${held.width}+${held.firstCause}]`);
+      const last = body.bind(`${ring}.cells[${newest}*${held.width}+${held.lastCause}]`);
+      const type = intake.typeName === null ? body.bind(`${ring}.types[${newest}]`) : intake.type;
+      const frame = () => ({ time: `momentBefore(${end})`, start, end, isFinal: 'true', lengthMs: String(sizeMs) });
+      const ends = { first, last, type };
+      printResult({ plan, intake, names, slot, heard: () => undefined, frame, ends, release: () => '' }, { ...place, body });
+    },
+  );
+}

@@ -1,0 +1,85 @@
+import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import type { AggregateCall, AggregatePlan } from '../../../../shared/language/plan/plan.ts';
+import { CannotFuse } from '../typed.ts';
+import type { AggregateInput } from './aggregate-inputs.ts';
+import type { EventRing } from './event-ring.ts';
+import type { Intake } from './intake.ts';
+
+/** What one aggregate call reads of a held event: places among its numbers; null = it has none. */
+interface HeldCall {
+  readonly argument: number | null;
+  readonly filter: number | null;
+}
+
+/** A null that a filter has let pass is not the same as none. */
+function holdsFilter({ filter, arguments: given, function: name }: AggregateCall): boolean {
+  return filter !== null && (given.length === 0 || name === 'first' || name === 'last');
+}
+
+/**
+ * Where the numbers of an event stand that windows hold: its time, its arrival number, what it was first and last caused by where
+ * that is something else, and the inputs of the aggregate calls (null is NaN, true is 1).
+ */
+export class HeldInputs {
+  readonly width: number;
+  readonly firstCause: number;
+  readonly lastCause: number;
+  readonly #calls: readonly HeldCall[];
+  readonly #inputs: readonly AggregateInput[];
+  readonly #from: number;
+
+  /** @throws CannotFuse where an input is neither a number nor a bool. */
+  constructor({ columns, firstCause, order }: Intake, { calls }: AggregatePlan) {
+    const isCaused = firstCause !== order;
+    this.firstCause = isCaused ? 2 : 1;
+    this.lastCause = isCaused ? 3 : 1;
+    this.#from = isCaused ? 4 : 2;
+    this.#calls = calls.map((call) => ({
+      argument: call.arguments.length === 0 ? null : this.#placeOf(columns.inputs.argumentOf(call), columns.inputs.all),
+      filter: holdsFilter(call) ? this.#placeOf(columns.inputs.filterOf(call) as AggregateInput, columns.inputs.all) : null,
+    }));
+    this.#inputs = columns.inputs.all;
+    if (this.#inputs.some(({ as }) => as === 'value')) throw new CannotFuse();
+    this.width = this.#from + this.#inputs.length;
+  }
+
+  #placeOf(input: AggregateInput, all: readonly AggregateInput[]): number {
+    return this.#from + all.indexOf(input);
+  }
+
+  /** Place of the input at a position among all inputs. */
+  at(position: number): number {
+    return this.#from + position;
+  }
+
+  lastCauseAt({ cells, width }: EventRing, at: number): number {
+    return cells[at * width + this.lastCause] as number;
+  }
+
+  /** The event as `saveSample` has it. What is null there may be absent here: no call that is held so tells one from the other. */
+  saveAt({ cells, width }: EventRing, at: number): Value {
+    const cell = (place: number): number => cells[at * width + place] as number;
+    const absent = this.#calls.flatMap(({ filter }, position) => (filter !== null && cell(filter) === 0 ? [position] : []));
+    const inputs = this.#calls.map(({ argument, filter }): Value => {
+      if (argument !== null) return Number.isNaN(cell(argument)) ? null : cell(argument);
+      return filter === null || cell(filter) === 1 ? true : null;
+    });
+    return [cell(0), cell(1), cell(this.firstCause), inputs, ...absent];
+  }
+
+  loadAt({ cells, width }: EventRing, at: number, [time, order, cause, inputs, ...absent]: ValueArray, lastCause: number): void {
+    const put = (place: number, value: number): void => {
+      cells[at * width + place] = value;
+    };
+    put(0, time as number);
+    put(1, order as number);
+    if (this.firstCause > 1) put(this.firstCause, cause as number);
+    if (this.lastCause > 1) put(this.lastCause, lastCause);
+    this.#calls.forEach(({ argument, filter }, position) => {
+      const isAbsent = absent.includes(position);
+      const input = (inputs as ValueArray)[position] ?? null;
+      if (argument !== null) put(argument, isAbsent || typeof input !== 'number' ? Number.NaN : input);
+      if (filter !== null) put(filter, isAbsent ? 0 : 1);
+    });
+  }
+}

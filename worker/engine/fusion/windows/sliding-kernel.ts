@@ -1,0 +1,279 @@
+import { InvariantError } from '../../../../shared/errors/error.ts';
+import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
+import { loadRow, saveRow } from '../../state/saved-row.ts';
+import { plus, wholeSteps } from '../../time/instants.ts';
+import type { WindowStore } from './call-forms.ts';
+import { EventRing } from './event-ring.ts';
+import type { HeldInputs } from './held-inputs.ts';
+import type { Intake } from './intake.ts';
+import type { TimeWindowPlan } from './time-window-kernel.ts';
+import { WindowKernel } from './window-kernel.ts';
+
+/** Gives true when the row was late. */
+type Take = (time: number, order: number, ...given: unknown[]) => unknown;
+type AtEvent = (at: number) => void;
+type Give = (at: number, start: number, end: number) => void;
+
+/** How much of an event's windows has closed. */
+const SOME_CLOSED = 1;
+const ALL_CLOSED = 2;
+
+/** Slots to have before it is worth looking for those of keys without events. */
+const SLOTS_MIN = 2048;
+
+/**
+ * Hopping windows that overlap. The events of all keys stand in one ring; the numbers of a key are those of the window that
+ * closes next, or closed last, less what it does not share with its follower: events go in when their first window closes, and
+ * come out when it is over.
+ *
+ * The windows of all keys begin together, so there is always one that closes next; its results come in the order in which the
+ * first events of their keys came. While an event stands in the ring behind a later one, every window is added up anew.
+ */
+export class SlidingKernel extends WindowKernel {
+  readonly stateForm = 'ring';
+  readonly ring: EventRing;
+  /** Start of the window that closes next; Infinity = there is none. */
+  start = Infinity;
+  /** Times whose first window is the one that `opening` is the start of, and when that closes. */
+  from = Infinity;
+  until = -Infinity;
+  closing = Infinity;
+  opening = Infinity;
+  /** All windows that begin before this have closed. */
+  #floor = -Infinity;
+  /** The window that closes is in the numbers of the slots, and is being handed on. */
+  #isGiving = false;
+  readonly #plan: TimeWindowPlan;
+  readonly #latenessMs: number;
+  readonly #held: HeldInputs;
+  #add: AtEvent = () => undefined;
+  #remove: AtEvent = () => undefined;
+  #give: Give = () => undefined;
+
+  constructor(intake: Intake, held: HeldInputs, plan: TimeWindowPlan, next: Next, environment: OperatorEnvironment) {
+    super(intake, next, environment);
+    this.#plan = plan;
+    this.#held = held;
+    this.ring = new EventRing(held.width);
+    this.#latenessMs = environment.stream.time.allowedLatenessMs;
+  }
+
+  /** `add` takes an event of the ring into its slot, `remove` out of it; `give` hands on the result of the slot of one. */
+  override link(take: Take, ...functions: readonly never[]): void {
+    super.link(take, () => undefined);
+    const [add, remove, give] = functions as readonly unknown[] as [AtEvent, AtEvent, Give];
+    this.#add = add;
+    this.#remove = remove;
+    this.#give = give;
+  }
+
+  watermark(): number {
+    return this.environment.watermark();
+  }
+
+  /** To be called with a time that does not lie between `from` and `until`. */
+  turn(time: number): void {
+    this.opening = this.#firstStart(time);
+    this.until = plus(this.opening, this.#plan.sizeMs);
+    this.from = plus(this.until, -this.#plan.slideMs);
+    this.closing = plus(this.until, this.#latenessMs);
+  }
+
+  /** Of an event whose first window has closed: moves `opening` to the first that is open. */
+  behind(time: number): number {
+    const watermark = this.watermark();
+    const last = this.#lastStart(time);
+    this.from = Infinity;
+    while (this.opening <= last && this.#closesAt(this.opening) <= watermark) this.opening = plus(this.opening, this.#plan.slideMs);
+    if (this.opening > last) return ALL_CLOSED;
+    this.#floor = Math.max(this.#floor, this.opening);
+    return SOME_CLOSED;
+  }
+
+  /** The event that has come has a window that closes before all others. */
+  wait(): void {
+    this.start = this.opening;
+    this.due = this.#closesAt(this.start);
+  }
+
+  /** Room for one more event. */
+  makeRoom(): void {
+    const { ring } = this;
+    if (ring.makeRoom() === 0) return;
+    for (let at = ring.head; at < ring.taken; at++) if ((ring.nexts[at] as number) < 0) this.put(ring.owners[at] as number, 'newest', at);
+  }
+
+  #lastStart(time: number): number {
+    const { slideMs, offsetMs } = this.#plan;
+    return plus(wholeSteps(plus(time, -offsetMs), slideMs) * slideMs, offsetMs);
+  }
+
+  #firstStart(time: number): number {
+    return plus(this.#lastStart(plus(time, -this.#plan.sizeMs)), this.#plan.slideMs);
+  }
+
+  #closesAt(start: number): number {
+    return plus(plus(start, this.#plan.sizeMs), this.#latenessMs);
+  }
+
+  advance(watermark: number): void {
+    while (this.due <= watermark && this.start < Infinity) this.#closeNext();
+  }
+
+  /** One result that fails does not take the rest with it: they come when this is called again. */
+  #closeNext(): void {
+    const { ring, start } = this;
+    const end = plus(start, this.#plan.sizeMs);
+    if (!this.#isGiving) this.#fill(end);
+    this.#isGiving = true;
+    for (let at = ring.nextFirst(); at >= 0; at = ring.nextFirst()) this.#give(at, start, end);
+    this.#isGiving = false;
+    this.#moveOn(plus(start, this.#plan.slideMs));
+  }
+
+  /** The events before `end` go into the numbers of their slots. */
+  #fill(end: number): void {
+    const { ring } = this;
+    if (!ring.isOrdered) this.#addUp(end);
+    else while (ring.taken < ring.tail && ring.timeAt(ring.taken) < end) this.#add(ring.taken++);
+    ring.cursor = ring.head;
+  }
+
+  /** All of it anew. */
+  #addUp(end: number): void {
+    const { ring } = this;
+    this.#clear();
+    for (let at = ring.head; at < ring.tail; at++) if (ring.timeAt(at) < end) this.#add(at);
+    ring.taken = ring.tail;
+  }
+
+  #clear(): void {
+    const { ring } = this;
+    for (let at = ring.head; at < ring.taken; at++) {
+      const slot = ring.owners[at] as number;
+      if (this.at(slot, 'count') > 0) this.empty++;
+      this.put(slot, 'count', 0);
+    }
+    ring.unmark();
+    ring.taken = ring.head;
+  }
+
+  #moveOn(start: number): void {
+    const { ring } = this;
+    this.#floor = start;
+    if (!ring.isOrdered) {
+      this.#clear();
+      ring.leaveOut(start);
+    }
+    while (ring.head < ring.taken && ring.timeAt(ring.head) < start) this.#remove(ring.head++);
+    if (ring.isEmpty) ring.newest = -Infinity;
+    this.start = this.#oldestTime() === Infinity ? Infinity : Math.max(start, this.#firstStart(this.#oldestTime()));
+    this.due = this.start === Infinity ? Infinity : this.#closesAt(this.start);
+    if (this.slots.size > SLOTS_MIN + 2 * (ring.tail - ring.head) && this.empty * 2 > this.slots.size) this.#forget();
+  }
+
+  /** Infinity when nothing is held. */
+  #oldestTime(): number {
+    const { ring } = this;
+    if (ring.isEmpty) return Infinity;
+    let oldest = ring.timeAt(ring.head);
+    if (!ring.isOrdered) for (let at = ring.head + 1; at < ring.tail; at++) oldest = Math.min(oldest, ring.timeAt(at));
+    return oldest;
+  }
+
+  /** Only when a window has closed: an event that waits to go into its slot is not seen there. */
+  protected override get mayForget(): boolean {
+    return false;
+  }
+
+  #forget(): void {
+    const { ring } = this;
+    const waiting = new Set(ring.owners.subarray(ring.taken, ring.tail));
+    for (const slot of this.owners()) {
+      if (this.at(slot, 'count') !== 0 || waiting.has(slot)) continue;
+      this.release(slot);
+      this.empty--;
+    }
+  }
+
+  protected drop(_slot: number): void {
+    throw new InvariantError('keys do not expire here');
+  }
+
+  override capture(): () => Value {
+    const { arrivals, slots, types, objects } = this;
+    const store = { arrivals, slots, types, objects, keys: this.keys.map((values) => [...values]) };
+    const [ring, floor] = [this.ring.copy(), this.#floor];
+    return () => this.#saved(store, ring, floor);
+  }
+
+  protected saveFrom(store: WindowStore): Value {
+    return this.#saved(store, this.ring.copy(), this.#floor);
+  }
+
+  /** As `SlidingTimeWindow` saves it: key by key, by time. */
+  #saved(store: WindowStore, ring: EventRing, floor: number): Value {
+    const bySlot = new Map<number, number[]>();
+    for (let at = 0; at < ring.tail; at++) {
+      const slot = ring.owners[at] as number;
+      const known = bySlot.get(slot);
+      if (known === undefined) bySlot.set(slot, [at]);
+      else known.push(at);
+    }
+    const rings = [...bySlot].map(([slot, events]) => this.#savedKey(slot, events, store, ring, floor));
+    return [store.arrivals, rings, new Map(), new Map()];
+  }
+
+  #savedKey(slot: number, events: readonly number[], store: WindowStore, ring: EventRing, floor: number): Value {
+    const byTime = events.toSorted((a, b) => ring.timeAt(a) - ring.timeAt(b) || a - b);
+    const samples = byTime.map((at) => [this.#typeAt(ring, at), this.#held.lastCauseAt(ring, at), this.#held.saveAt(ring, at)]);
+    const start = Math.max(floor, this.#firstStart(ring.timeAt(byTime[0] as number)));
+    return [this.keyText(slot, store), start, this.#savedLast(slot, events.at(-1) as number, store, ring), samples];
+  }
+
+  #typeAt(ring: EventRing, at: number): string {
+    return this.intake.typeName ?? (ring.types[at] as string);
+  }
+
+  #savedLast(slot: number, at: number, store: WindowStore, ring: EventRing): Value {
+    const fields = new Map(this.intake.keys.map(({ field }, part) => [field, store.keys[part]?.[slot] ?? null]));
+    const cause = this.#held.lastCauseAt(ring, at);
+    const type = this.#typeAt(ring, at);
+    return saveRow({ type, time: ring.timeAt(at), order: cause, fields, bound: null, attributes: null, causes: [cause] });
+  }
+
+  load(saved: Value): void {
+    const [arrivals, rings] = saved as ValueArray;
+    this.counted = arrivals as number;
+    const events = (rings as readonly ValueArray[]).flatMap(([, , last, samples]) => {
+      const slot = this.slotOf(this.keysOf(loadRow(last as Value)));
+      return (samples as ValueArray).map((sample) => ({ slot, sample: sample as ValueArray }));
+    });
+    const orderOf = ({ sample }: (typeof events)[0]): number => (sample[2] as readonly number[])[1] as number;
+    for (const { slot, sample } of events.sort((a, b) => orderOf(a) - orderOf(b))) this.#append(slot, sample);
+    for (const [, start, , samples] of rings as readonly ValueArray[]) this.#await(start as number, samples as readonly ValueArray[]);
+  }
+
+  #append(slot: number, [type, last, sample]: ValueArray): void {
+    const { ring } = this;
+    if (ring.tail === ring.capacity) this.makeRoom();
+    ring.owners[ring.tail] = slot;
+    ring.nexts[ring.tail] = -1;
+    if (this.intake.typeName === null) ring.types[ring.tail] = type as string;
+    this.#held.loadAt(ring, ring.tail, sample as ValueArray, last as number);
+    const time = ring.timeAt(ring.tail++);
+    if (time < ring.newest) ring.isOrdered = false;
+    else ring.newest = time;
+  }
+
+  /** `start`: of the first open window of a key with events. */
+  #await(start: number, samples: readonly ValueArray[]): void {
+    const oldest = ((samples[0] as ValueArray)[2] as readonly number[])[0] as number;
+    if (start > this.#firstStart(oldest)) this.#floor = Math.max(this.#floor, start);
+    if (start >= this.start) return;
+    this.opening = start;
+    this.from = Infinity;
+    this.wait();
+  }
+}
