@@ -39,10 +39,10 @@ export class EventBytes {
     if (preload && this.size !== undefined && this.size <= PRELOAD_BYTES_MAX) this.#readAhead();
   }
 
-  /** The next bytes, valid until the next call; undefined at the end. */
-  read(): Uint8Array | undefined {
+  /** The next bytes, valid until the next call; undefined at the end. Of what is not read ahead, at most so many. */
+  read(most = CHUNK_BYTES): Uint8Array | undefined {
     const chunk = this.#ahead[this.#next];
-    if (chunk === undefined) return this.#readChunk(this.#chunk);
+    if (chunk === undefined) return this.#readChunk(most < CHUNK_BYTES ? this.#chunk.subarray(0, most) : this.#chunk);
     this.#ahead[this.#next++] = NOTHING; // It is not needed any more.
     return chunk;
   }

@@ -141,7 +141,7 @@ export class EventLines {
 
   #nextOf(range: LineRange): EventPiece | undefined {
     if (range.isThrough) return undefined;
-    const chunk = this.#bytes.read();
+    const chunk = this.#bytes.read(range.wanted(this.#restAt));
     if (!chunk) return this.#end();
     const within = range.cut(chunk, this.#restAt);
     this.#restAt += chunk.length;

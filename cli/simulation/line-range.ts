@@ -1,4 +1,6 @@
 const LINE_FEED = 0x0a;
+/** More than most lines have: bytes behind a range among which its last line ends. */
+const LINE_BYTES = 4_096;
 const NOTHING = new Uint8Array();
 
 /**
@@ -22,6 +24,11 @@ export class LineRange {
   /** Nothing of the range is left. */
   get isThrough(): boolean {
     return this.#isThrough;
+  }
+
+  /** How many bytes from `at` on are of use, at the first guess. */
+  wanted(at: number): number {
+    return Math.max(0, this.#to - at) + LINE_BYTES;
   }
 
   /** The part of a chunk that belongs to the range; `at` is where it begins in the file. */

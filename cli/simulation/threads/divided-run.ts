@@ -203,6 +203,7 @@ export class DividedRun {
   /** Pieces that are the next to be shown: shown as they are run. */
   async #runHere(from: number, to: number): Promise<void> {
     const { own, results, totals } = this.#parts;
+    const begun = performance.now();
     const { run, lines, tallies } = own;
     tallies.next(run.engine.counters());
     run.sink = results;
@@ -216,6 +217,7 @@ export class DividedRun {
     }
     this.#add(run.counts);
     totals.add(tallies.next(run.engine.counters()));
+    this.#noteOwn(from, to, begun);
     await this.#moveTo({ number: to, lines: lines.position?.lines ?? before, time: lines.position?.time ?? time });
   }
 
@@ -223,16 +225,23 @@ export class DividedRun {
     const { own, desk, breathe } = this.#parts;
     const number = this.#next++;
     own.tallies.next(own.run.engine.counters());
+    const begun = performance.now();
     const steps = desk.record(this.#piece(number));
     for (;;) {
       const step = steps.next();
       if (step.done === true) {
         this.#records.set(number, { record: step.value });
+        this.#noteOwn(number, number + 1, begun);
         return;
       }
       this.#give();
       await breathe(this.#byteOf(this.#frontier.number));
     }
+  }
+
+  #noteOwn(from: number, to: number, begun: number): void {
+    const end = Math.min(this.#byteOf(to), this.#parts.size);
+    this.#parts.choice.noteOwnPiece(end - this.#byteOf(from), performance.now() - begun);
   }
 
   async #moveTo(frontier: Frontier): Promise<void> {

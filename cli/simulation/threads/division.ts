@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
 import { isReadTwice } from '../event-lines.ts';
 import { DividedRun, type DividedRunParts } from './divided-run.ts';
+import { IdleCores } from './idle-cores.ts';
 import { whyNotByLines } from './line-division.ts';
 import { PieceDesk } from './piece-desk.ts';
 import type { ViewStyle } from './piece-record.ts';
@@ -27,9 +28,10 @@ export interface ThreadSettings {
 
 /** A file that is smaller is through before a thread has started. */
 const BYTES_MIN = 8 * 1024 * 1024;
-const PIECE_BYTES = 1024 * 1024;
 /** A thread needs a third of that to start. */
 const LEFT_MS_MIN = 800;
+/** A thread is started for a core that was idle for this share of the time. */
+const IDLE_SHARE_MIN = 0.6;
 
 export interface DivisionOptions {
   readonly plan: Plan;
@@ -43,11 +45,15 @@ export class Division {
   readonly #options: DivisionOptions;
   readonly #size: number;
   readonly #choice: ThreadChoice;
+  readonly #idle = new IdleCores();
+  /** Besides the one there is. */
+  #threads: number;
 
   private constructor(options: DivisionOptions, size: number) {
     this.#options = options;
     this.#size = size;
     const { choice, pieceBytes } = options.settings;
+    this.#threads = options.settings.workers - 1;
     this.#choice = choice ?? new ThreadChoice(pieceBytes === undefined ? LEFT_MS_MIN : 0);
   }
 
@@ -63,14 +69,17 @@ export class Division {
   /** One thread has come to this byte: whether others are to help from here. */
   isDue(read: number): boolean {
     const now = performance.now();
+    const { workers, pieceBytes } = this.#options.settings;
     this.#choice.noteAlone(read, now);
-    return this.#choice.isWorthStarting(this.#size - read, now);
+    const idle = this.#idle.count(now);
+    if (pieceBytes === undefined) this.#threads = Math.min(workers - 1, Math.floor(idle + 1 - IDLE_SHARE_MIN));
+    return this.#threads > 0 && this.#choice.isWorthStarting(this.#size - read, now);
   }
 
   /** Runs to the end of the file. Gives the number of threads whose results were used. */
   run(parts: Pick<DividedRunParts, 'own' | 'results' | 'totals' | 'start' | 'breathe'>): Promise<number> {
     const { eventsPath, strict, settings } = this.#options;
-    const { workers, style, programPath, program, pieceBytes = PIECE_BYTES } = settings;
+    const { style, programPath, program, pieceBytes = this.#choice.pieceBytes } = settings;
     const startThread = settings.startThread ?? pieceThreads({ programPath, program, eventsPath, strict, style });
     const pieces = Math.ceil((this.#size - parts.start.bytes) / pieceBytes);
     return new DividedRun({
@@ -78,7 +87,7 @@ export class Division {
       desk: new PieceDesk(parts.own, style),
       size: this.#size,
       pieceBytes,
-      threads: Math.max(0, Math.min(workers, pieces) - 1),
+      threads: Math.max(0, Math.min(this.#threads, pieces - 1)),
       startThread,
       awaitsThreads: settings.pieceBytes !== undefined,
       choice: this.#choice,

@@ -1,9 +1,15 @@
 /** The time alone is measured over at least so long, ms; also the first of it, in which code is being compiled. */
 const ALONE_MS_MIN = 150;
 const PART_MS = 25;
+/** How long one thread is busy with a piece, ms: long beside what a piece costs, short beside what is kept of pieces. */
+const PIECE_MS = 25;
+const PIECE_BYTES_MIN = 64 * 1024;
+const PIECE_BYTES_MAX = 1024 * 1024;
 /** The gain is measured over parts of at least so long, ms. */
 const TOGETHER_MS = 150;
 const GAIN_MIN = 1.1;
+/** What one thread could do alone is taken from its best pieces; how much of that stays with each piece that was slower. */
+const KEPT = 0.98;
 /** Parts in a row without a gain after which one thread goes on alone. */
 const PARTS_WITHOUT_GAIN = 2;
 
@@ -33,6 +39,16 @@ export class ThreadChoice {
     if (this.#leftMsMin === 0) return true;
     const isMeasured = this.#begun !== undefined && now - this.#begun >= ALONE_MS_MIN && this.#speedAlone > 0;
     return isMeasured && bytesLeft / this.#speedAlone >= this.#leftMsMin;
+  }
+
+  /** How large pieces of the file should be. */
+  get pieceBytes(): number {
+    return Math.round(Math.min(PIECE_BYTES_MAX, Math.max(PIECE_BYTES_MIN, this.#speedAlone * PIECE_MS)));
+  }
+
+  /** Among others one thread took so long for a piece: alone it would be as fast at least. */
+  noteOwnPiece(bytes: number, ms: number): void {
+    if (bytes >= PIECE_BYTES_MIN && ms > 0) this.#speedAlone = Math.max(this.#speedAlone * KEPT, bytes / ms);
   }
 
   /** All threads work from now on. */

@@ -31,7 +31,7 @@ export function timeBefore(file: LinesOfFile, at: number): number | undefined {
 function linesBefore(path: string, at: number, length: number): Uint8Array {
   const bytes = new EventBytes(path, { preload: false, position: at - length });
   try {
-    const found = bytes.read() ?? new Uint8Array();
+    const found = bytes.read(2 * length) ?? new Uint8Array();
     return found.subarray(found.indexOf(LINE_FEED) + 1, found.indexOf(LINE_FEED, length - 1) + 1);
   } finally {
     bytes.close();

@@ -21,6 +21,15 @@ describe('the choice of threads', () => {
     expect(measured().isWorthStarting(600_000, 210)).toBe(true);
   });
 
+  it('makes pieces that take a thread a moment, within bounds', () => {
+    expect(measured().pieceBytes).toBe(64 * 1024);
+    const fast = new ThreadChoice(500);
+    for (let now = 10; now <= 210; now += 10) fast.noteAlone((now - 10) * 20_000, now);
+    expect(fast.pieceBytes).toBe(500_000);
+    for (let now = 220; now <= 420; now += 10) fast.noteAlone(now * 1_000_000, now);
+    expect(fast.pieceBytes).toBe(1024 * 1024);
+  });
+
   it('keeps them while they gain', () => {
     const choice = measured();
     choice.begin(0, 300);
@@ -32,6 +41,14 @@ describe('the choice of threads', () => {
     choice.begin(0, 300);
     expect(choice.isWorthGoingOn(160 * 1_050, 460)).toBe(true);
     expect(choice.isWorthGoingOn(320 * 1_050, 620)).toBe(false);
+  });
+
+  it('knows from the pieces of one thread that it has become faster since', () => {
+    const choice = measured();
+    choice.noteOwnPiece(100_000, 50);
+    choice.begin(0, 300);
+    expect(choice.isWorthGoingOn(160 * 1_500, 460)).toBe(true);
+    expect(choice.isWorthGoingOn(320 * 1_500, 620)).toBe(false);
   });
 
   it('forgives one part', () => {
