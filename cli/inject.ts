@@ -84,7 +84,7 @@ export class InjectCommand extends ClientCommand {
       return await api.inject(id, { lines: batch.text, isDurable: this.durable, hasOutputs: true });
     } catch (error) {
       const first = batch.events[0]?.line ?? 1;
-      if (error instanceof CepError) this.note(`events from ${this.file ?? '--event'}:${first} on were not sent`);
+      if (error instanceof CepError) this.note(`events from ${this.file ?? '--event'}:${first} on were not confirmed`);
       throw error;
     }
   }

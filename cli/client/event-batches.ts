@@ -30,7 +30,7 @@ export interface BatchOptions {
 }
 
 /** The results of the texts of `--event`, one line each; they have no offsets. */
-export function readEventTexts(texts: readonly string[], schemas: EventSchemas): ReadResult[] {
+function readEventTexts(texts: readonly string[], schemas: EventSchemas): ReadResult[] {
   return texts.flatMap((text, index) => {
     const reader = readEvents('', { schemas });
     const results = [...reader.write(new TextEncoder().encode(text)), ...reader.end()];
