@@ -103,13 +103,16 @@ function savedMoments(saved: Value): Moments {
   };
 }
 
+/** What is read of an exact sum for a deviation, wherever its doubles stand. */
+export type SummedExactly = Pick<ExactSum, 'upper' | 'lower' | 'isSingle' | 'hasRest' | 'parts'>;
+
 /** The double next to n times the sum of squares minus the square of the sum. */
-export function scaledDeviation(n: number, sum: ExactSum, squares: ExactSum): number {
+export function scaledDeviation(n: number, sum: SummedExactly, squares: SummedExactly): number {
   const quick = quickDeviation(n, sum, squares);
   return Number.isNaN(quick) ? exactDeviation(n, sum, squares) : quick;
 }
 
-function exactDeviation(n: number, sum: ExactSum, squares: ExactSum): number {
+function exactDeviation(n: number, sum: SummedExactly, squares: SummedExactly): number {
   const exact = new ExactSum();
   for (const part of squares.parts) exact.addProduct(part, n);
   for (const left of sum.parts) for (const right of sum.parts) exact.addProduct(left, -right);
@@ -124,7 +127,7 @@ const LOWER_PART = 2 ** -50;
 const UNCERTAIN = 2 ** -97;
 
 /** `exactDeviation` with two doubles for each number. NaN when these do not decide which double is the nearest (Ziv, 1991). */
-function quickDeviation(n: number, sum: ExactSum, squares: ExactSum): number {
+function quickDeviation(n: number, sum: SummedExactly, squares: SummedExactly): number {
   if (sum.hasRest || squares.hasRest) return Number.NaN;
   const [s, sLower, q, qLower] = [sum.upper, sum.lower, squares.upper, squares.lower];
   const nq = n * q;

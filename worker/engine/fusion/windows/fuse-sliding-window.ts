@@ -56,7 +56,8 @@ function printTake({ intake, held, names, ring, nan }: Sliding, body: Body): voi
   const { kernel } = names;
   const { slot, time, order } = printKey(intake, names, body);
   body.add(`if(!(${time}>=${kernel}.from&&${time}<${kernel}.until))${kernel}.turn(${time});`);
-  const behind = body.bind(`${kernel}.closing<=${kernel}.watermark()?${kernel}.behind(${time}):0`);
+  const mayBeBehind = `${kernel}.opening<${kernel}.start&&${kernel}.closing<=${kernel}.watermark()`;
+  const behind = body.bind(`${mayBeBehind}?${kernel}.behind(${time}):0`);
   body.add(`if(${behind}===2)return true;`);
   body.add(`if(${ring}.tail===${ring}.capacity)${kernel}.makeRoom();`);
   const at = body.bind(`${ring}.tail`);
@@ -129,18 +130,24 @@ function printRemove({ intake, names, ring }: Sliding, taking: EventNames, body:
 function printGive(plan: WindowOperatorPlan, { sizeMs }: TimeWindowPlan, sliding: Sliding, place: Place): string {
   const { module } = place;
   const { intake, names, held, ring } = sliding;
-  const [at, start, end] = [module.names.mint('a'), module.names.mint('t'), module.names.mint('t')];
+  const [at, start, end, time, order] = (['a', 't', 't', 't', 'o'] as const).map((letter) => module.names.mint(letter)) as [
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
   return module.function(
-    () => [at, start, end],
+    () => [at, start, end, time, order],
     (body) => {
       const slot = body.bind(`${ring}.owners[${at}]`);
       const newest = body.bind(`${names.slots}.numbers[${slot}*${intake.width}+1]`);
       const first = body.bind(`${ring}.cells[${at}*${held.width}+${held.firstCause}]`);
       const last = body.bind(`${ring}.cells[${newest}*${held.width}+${held.lastCause}]`);
       const type = intake.typeName === null ? body.bind(`${ring}.types[${newest}]`) : intake.type;
-      const frame = () => ({ time: `momentBefore(${end})`, start, end, isFinal: 'true', lengthMs: String(sizeMs) });
+      const frame = () => ({ time, start, end, isFinal: 'true', lengthMs: String(sizeMs) });
       const ends = { first, last, type };
-      printResult({ plan, intake, names, slot, heard: () => undefined, frame, ends, release: () => '' }, { ...place, body });
+      printResult({ plan, intake, names, slot, heard: () => undefined, frame, ends, order, release: () => '' }, { ...place, body });
     },
   );
 }

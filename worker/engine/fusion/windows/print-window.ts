@@ -163,6 +163,8 @@ export interface ResultPrint {
   readonly release: (numbers: string, base: string) => string;
   /** What the result says of the first and of the last event; otherwise the slot knows it. */
   readonly ends?: { readonly first: string; readonly last: string; readonly type: string };
+  /** The text of the result's arrival number where that is known. */
+  readonly order?: string;
   /** Hears whether an item of the result may fail. */
   readonly heard: (canFail: boolean) => void;
 }
@@ -176,7 +178,7 @@ export function printResult(print: ResultPrint, place: Place): void {
   const at = (field: SlotField): string => body.bind(printField(intake, field, { ...names, slot, numbers, base }));
   const { time, ...bounds } = print.frame(at);
   const frame = { ...bounds, time: body.bind(time), end: body.bind(bounds.end) };
-  const order = body.bind(`${names.kernel}.order()`);
+  const order = print.order ?? body.bind(`${names.kernel}.order()`);
   const { first, last } = print.ends ?? { first: at('firstCause'), last: at('lastCause') };
   const type = intake.typeName === null ? (print.ends?.type ?? body.bind(`${names.types}[${slot}]`)) : intake.type;
   const keys = keyColumns(

@@ -13,7 +13,7 @@ import { WindowKernel } from './window-kernel.ts';
 /** Gives true when the row was late. */
 type Take = (time: number, order: number, ...given: unknown[]) => unknown;
 type AtEvent = (at: number) => void;
-type Give = (at: number, start: number, end: number) => void;
+type Give = (at: number, start: number, end: number, time: number, order: number) => void;
 
 /** How much of an event's windows has closed. */
 const SOME_CLOSED = 1;
@@ -125,9 +125,10 @@ export class SlidingKernel extends WindowKernel {
   #closeNext(): void {
     const { ring, start } = this;
     const end = plus(start, this.#plan.sizeMs);
+    const [time, order] = [plus(end, -1), this.order()];
     if (!this.#isGiving) this.#fill(end);
     this.#isGiving = true;
-    for (let at = ring.nextFirst(); at >= 0; at = ring.nextFirst()) this.#give(at, start, end);
+    for (let at = ring.nextFirst(); at >= 0; at = ring.nextFirst()) this.#give(at, start, end, time, order);
     this.#isGiving = false;
     this.#moveOn(plus(start, this.#plan.slideMs));
   }

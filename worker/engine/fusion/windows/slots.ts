@@ -1,5 +1,5 @@
 import { ExactSum, productLost } from '../../../../shared/language/functions/aggregates/exact-sum.ts';
-import { scaledDeviation } from '../../../../shared/language/functions/aggregates/spread.ts';
+import { type SummedExactly, scaledDeviation } from '../../../../shared/language/functions/aggregates/spread.ts';
 import { finite } from '../../../../shared/language/functions/numbers.ts';
 
 /** Doubles that an exact sum takes up: high, middle, low, as in `ExactSum`. */
@@ -25,6 +25,8 @@ export class Slots {
   #size = 0;
   /** What three doubles could not hold, by the position of the sum. Null while there is nothing. */
   #spilled: Map<number, ExactSum> | null = null;
+  readonly #sum = new ThreeDoubles();
+  readonly #squares = new ThreeDoubles();
 
   constructor(width: number, coldWidth: number) {
     this.width = width;
@@ -188,7 +190,41 @@ export class Slots {
   }
 
   #variance(n: number, sum: number, squares: number): number {
-    return Math.max(0, scaledDeviation(n, this.exact(sum), this.exact(squares)) / n / (n - 1));
+    const deviation =
+      this.#spilled === null
+        ? scaledDeviation(n, this.#sum.read(this.numbers, sum), this.#squares.read(this.numbers, squares))
+        : scaledDeviation(n, this.exact(sum), this.exact(squares));
+    return Math.max(0, deviation / n / (n - 1));
+  }
+}
+
+/** An exact sum that three doubles hold, read where it stands. */
+class ThreeDoubles implements SummedExactly {
+  readonly hasRest = false;
+  upper = 0;
+  lower = 0;
+  isSingle = true;
+  #high = 0;
+  #middle = 0;
+  #low = 0;
+
+  read(numbers: Float64Array, at: number): this {
+    const high = numbers[at] as number;
+    const middle = numbers[at + 1] as number;
+    const low = numbers[at + 2] as number;
+    this.#high = high;
+    this.#middle = middle;
+    this.#low = low;
+    this.isSingle = middle === 0 && low === 0;
+    const upper = high + middle;
+    const back = upper - high;
+    this.upper = upper;
+    this.lower = high - (upper - back) + (middle - back) + low;
+    return this;
+  }
+
+  get parts(): readonly number[] {
+    return [this.#low, this.#middle, this.#high];
   }
 }
 
