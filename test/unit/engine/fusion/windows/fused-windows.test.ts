@@ -65,7 +65,18 @@ const sources: readonly (readonly [declarations: string, head: string])[] = [
 ];
 
 /** What can be taken out of numbers again, or keeps what it needs for that. */
-const sliding = [...numeric, 'head: first(v)', 'end: last(v) where v > 1', 'end: last(i)', 'ones: collect(i)', 'middle: median(v)'];
+const sliding = [
+  ...numeric,
+  'head: first(v)',
+  'end: last(v) where v > 1',
+  'end: last(i)',
+  'ones: collect(i)',
+  'middle: median(v)',
+  'all: sum(v * 1.0e305)',
+  'mean: avg(v * 1.0e300)',
+  'spread: stddev(v * 1.0e125)',
+  'spread: variance(v ** 200)',
+];
 
 const program = (windows: readonly string[], isLateAllowed: boolean): fc.Arbitrary<string> =>
   fc
