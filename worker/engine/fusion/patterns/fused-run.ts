@@ -29,7 +29,7 @@ export interface FusedRun {
 }
 
 /** A list with one more run. Gives its first one. */
-function withRun(head: FusedRun | null, run: FusedRun): FusedRun {
+export function withRun(head: FusedRun | null, run: FusedRun): FusedRun {
   run.next = null;
   run.previous = run;
   if (head === null) return run;
@@ -53,7 +53,7 @@ function withEarlierRun(head: FusedRun, run: FusedRun): FusedRun {
 }
 
 /** A list without one of its runs. Gives its first one; null when nothing is left. */
-function withoutRun(head: FusedRun, run: FusedRun): FusedRun | null {
+export function withoutRun(head: FusedRun, run: FusedRun): FusedRun | null {
   const { next } = run;
   const previous = run.previous as FusedRun;
   run.next = null;
@@ -85,41 +85,5 @@ export class RunLists {
 
   get isEmpty(): boolean {
     return this.heads.every((head) => head === null);
-  }
-}
-
-/** The runs in one state by the value that their next event must have. */
-export class KeyedRuns {
-  readonly #heads = new Map<Home, FusedRun>();
-
-  /** The first run of the value's list. */
-  find(value: Home): FusedRun | null {
-    return this.#heads.get(value) ?? null;
-  }
-
-  /** A run whose value is null fits no event, and waits nowhere. */
-  add(run: FusedRun): void {
-    if (run.home === null) return;
-    const head = this.#heads.get(run.home);
-    if (head === undefined) {
-      run.next = null;
-      run.previous = run;
-      this.#heads.set(run.home, run);
-      return;
-    }
-    const first = withRun(head, run);
-    if (first !== head) this.#heads.set(run.home, first);
-  }
-
-  remove(run: FusedRun): void {
-    if (run.home === null) return;
-    if (run.previous === run) {
-      run.previous = null;
-      this.#heads.delete(run.home);
-      return;
-    }
-    const head = this.#heads.get(run.home) as FusedRun;
-    const first = withoutRun(head, run);
-    if (first !== head) this.#heads.set(run.home, first as FusedRun);
   }
 }

@@ -11,8 +11,9 @@ import type { Kernel } from '../fused-runtime.ts';
 import type { Representation } from '../typed.ts';
 import type { Automaton, AutomatonState } from './automaton.ts';
 import type { Given } from './candidate.ts';
-import { type FusedRun, KeyedRuns, RunLists } from './fused-run.ts';
+import { type FusedRun, RunLists } from './fused-run.ts';
 import type { History } from './history.ts';
+import { type KeyedRuns, keyedRuns } from './keyed-runs.ts';
 import { OpenRuns } from './open-runs.ts';
 import type { Kept } from './run-form.ts';
 import { keptIn, loadFusedRuns, type RunClass, saveFusedRuns } from './saved-fused-runs.ts';
@@ -68,7 +69,7 @@ export class PatternKernel implements Source, Kernel {
           () => environment.watermark(),
           (run) => this.#end(run),
         );
-    this.keyed = form.homes.map((home) => (home === null ? null : new KeyedRuns()));
+    this.keyed = form.homes.map((home) => (home === null ? null : keyedRuns(home.as)));
     this.whole = new RunLists(form.homes.length);
   }
 

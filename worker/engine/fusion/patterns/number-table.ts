@@ -1,0 +1,80 @@
+import type { FusedRun } from './fused-run.ts';
+
+/** The first runs of lists by a number that all runs of a list have as their home: open addressing with linear probing. */
+export class NumberTable {
+  #slots: (FusedRun | null)[] = new Array(SMALLEST).fill(null);
+  #mask = SMALLEST - 1;
+  #size = 0;
+
+  get(key: number): FusedRun | null {
+    const slots = this.#slots;
+    for (let at = hashOf(key) & this.#mask; ; at = (at + 1) & this.#mask) {
+      const run = slots[at] as FusedRun | null;
+      if (run === null || run.home === key) return run;
+    }
+  }
+
+  /** False when the numbers lie so badly that it takes long to find one: they are all there, but had better go elsewhere. */
+  set(key: number, run: FusedRun): boolean {
+    const slots = this.#slots;
+    let steps = 0;
+    for (let at = hashOf(key) & this.#mask; ; at = (at + 1) & this.#mask) {
+      const there = slots[at] as FusedRun | null;
+      if (there !== null && there.home !== key) {
+        steps++;
+        continue;
+      }
+      slots[at] = run;
+      if (there === null && ++this.#size * 2 > slots.length) this.#grow();
+      return steps < MOST_STEPS;
+    }
+  }
+
+  /** Those behind it move up, so that no search ends too early. */
+  delete(key: number): void {
+    const slots = this.#slots;
+    const mask = this.#mask;
+    let gap = hashOf(key) & mask;
+    while ((slots[gap] as FusedRun).home !== key) gap = (gap + 1) & mask;
+    this.#size--;
+    for (let at = (gap + 1) & mask; ; at = (at + 1) & mask) {
+      const run = slots[at] as FusedRun | null;
+      if (run === null) break;
+      const wanted = hashOf(run.home as number) & mask;
+      if (((at - wanted) & mask) < ((at - gap) & mask)) continue;
+      slots[gap] = run;
+      gap = at;
+    }
+    slots[gap] = null;
+  }
+
+  forEach(visit: (run: FusedRun) => void): void {
+    for (const run of [...this.#slots]) if (run !== null) visit(run);
+  }
+
+  #grow(): void {
+    const before = this.#slots;
+    this.#slots = new Array(before.length * 2).fill(null);
+    this.#mask = before.length * 2 - 1;
+    for (const run of before) if (run !== null) this.#place(run);
+  }
+
+  #place(run: FusedRun): void {
+    let at = hashOf(run.home as number) & this.#mask;
+    while (this.#slots[at] !== null) at = (at + 1) & this.#mask;
+    this.#slots[at] = run;
+  }
+}
+
+/** A power of two. */
+const SMALLEST = 16;
+
+const MOST_STEPS = 200;
+
+/** Neighbours come to lie apart; what lies behind the point, or beyond 32 bits, counts too. */
+function hashOf(key: number): number {
+  let bits = key | 0;
+  if (bits !== key) bits ^= Math.imul((key * 65_536.03) | 0, 0x85ebca6b) ^ (key / 4_294_967_296);
+  const mixed = Math.imul(bits, 0x9e3779b1);
+  return mixed ^ (mixed >>> 15);
+}
