@@ -208,7 +208,7 @@ export class ProgramFusion {
       return undefined;
     }
     if (this.module.size === printed && readers.length > 0) return undefined;
-    return this.#enter(event, columns, calls, isSelfContained(this.module.textFrom(printed)));
+    return this.#enter(event, columns, calls, isSelfContained([this.module.textFrom(printed), ...calls].join(';')));
   }
 
   /** `isOver`: when the calls return, everything that the event has caused is through. */
