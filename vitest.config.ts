@@ -6,6 +6,8 @@ export default defineConfig({
     allowOnly: process.env['CI'] === undefined,
     // Its entry for bundlers imports folders, which Node refuses.
     server: { deps: { inline: ['clipanion'] } },
+    // Every core: most of a test's time is computing.
+    maxWorkers: '100%',
     testTimeout: 20_000,
   },
 });
