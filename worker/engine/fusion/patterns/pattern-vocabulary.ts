@@ -5,7 +5,7 @@ import { makeMatch, matchAttributes, matchIdOf, mergeCauses, stepRow } from './m
 
 /** Functions that the generated code of patterns calls. */
 export const patternLibrary = {
-  plusTime: plus,
+  plusTime,
   keyText: keyOf,
   pastItem,
   pastAggregate,
@@ -49,3 +49,9 @@ export const patternProperties: readonly string[] = [
   'previous',
   'next',
 ];
+
+/** As `plus`; whole milliseconds, as most times are, without a detour. */
+function plusTime(timeMs: number, durationMs: number): number {
+  const sum = timeMs + durationMs;
+  return Number.isInteger(sum) ? sum : plus(timeMs, durationMs);
+}
