@@ -48,6 +48,7 @@ export function patternProgram(tape: Tape, kinds: PatternKinds): string {
   if (tape.chance(85)) lines.push(`.within(${tape.pick(['2s', '5s', '1500ms', '1ms', '20s'])})`);
   const policy = tape.pick(kinds.policies);
   if (policy !== '') lines.push(policy);
+  if (tape.chance(kinds.negated / 2)) lines.push(`.not(${tape.pick(['A', 'B', 'C'])}${condition(tape, steps, '', false)})`);
   if (tape.chance(20)) lines.push(`.max_runs(${1 + tape.below(4)})`);
   if (tape.chance(20)) lines.push(`.max_closure(${1 + tape.below(3)})`);
   if (tape.chance(30)) lines.push(`.where(${tape.pick(['match_duration_ms', 'e0.v', 'e1.k'])} > 1)`);

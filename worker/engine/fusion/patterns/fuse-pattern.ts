@@ -100,7 +100,7 @@ function requirePlain(plan: PatternPlan, stream: StreamPlan): void {
   const isPlain =
     plan.selection === 'next' &&
     plan.afterMatch === 'no_skip' &&
-    plan.cancels.length === 0 &&
+    plan.cancels.every((cancel) => cancel.input.operators.length === 0) &&
     plan.monotone === null &&
     plan.steps.every((step) => step.taps.length === 0 && step.input.operators.length === 0) &&
     stream.partition.expireMs === null &&

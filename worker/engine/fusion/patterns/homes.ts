@@ -1,4 +1,4 @@
-import type { PatternPlan, PlanExpression, StepPlan } from '../../../../shared/language/plan/plan.ts';
+import type { PatternPlan, PlanExpression } from '../../../../shared/language/plan/plan.ts';
 import { type EqualityKey, equalityKeyOf } from '../../patterns/equality-key.ts';
 import type { Automaton, AutomatonState } from './automaton.ts';
 import type { Candidate } from './candidate.ts';
@@ -25,9 +25,25 @@ export function homesOf(
   });
 }
 
-/** The equalities of the steps that may be next; nothing when one of them has none. */
+/** The condition of a step, or (numbered behind the steps) that of a `.not(..)`. */
+export function whereOf({ steps, cancels }: PatternPlan, id: number): PlanExpression | null {
+  return (id < steps.length ? steps[id]?.where : cancels[id - steps.length]?.where) ?? null;
+}
+
+/** What a run in a state waits with: its next steps, the `NOT` in force, every `.not(..)`. */
+export function watchesOf({ transitions, absence }: AutomatonState, { steps, cancels }: PatternPlan): readonly number[] {
+  const own = [...transitions, ...(absence === null ? [] : [absence])].map(({ slot }) => slot);
+  return [...own, ...cancels.map((_, index) => steps.length + index)];
+}
+
+/** All of that, and what it waits with when the time of the `NOT` is over. */
+function allWatchesOf(state: AutomatonState, plan: PatternPlan): readonly number[] {
+  return [...watchesOf(state, plan), ...(state.passed?.transitions ?? []).map(({ slot }) => slot)];
+}
+
+/** The equalities among them; nothing when one has none. */
 function keysOf(plan: PatternPlan, state: AutomatonState): readonly EqualityKey[] {
-  const keys = slotsOf(state).map((slot) => equalityKeyOf((plan.steps[slot] as StepPlan).where, slot));
+  const keys = allWatchesOf(state, plan).map((id) => equalityKeyOf(whereOf(plan, id), id));
   return keys.every((key) => key !== null) ? keys : [];
 }
 
@@ -38,14 +54,9 @@ function isFoundBy(candidate: Candidate, { as }: Kept, plan: PatternPlan, state:
   return only === undefined || (fields.size === 1 && candidate.representation(only) === as);
 }
 
-/** All steps whose events concern a run in the state: also that of a `NOT`, and those behind it. */
-function slotsOf({ transitions, absence, passed }: AutomatonState): readonly number[] {
-  return [...transitions, ...(passed?.transitions ?? []), ...(absence === null ? [] : [absence])].map(({ slot }) => slot);
-}
-
-function fieldsOf(candidate: Candidate, plan: PatternPlan, state: AutomatonState): readonly string[] {
-  const slots = slotsOf(state).filter((slot) => candidate.slots.includes(slot));
-  return slots.map((slot) => (equalityKeyOf((plan.steps[slot] as StepPlan).where, slot) as EqualityKey).field);
+function fieldsOf({ relevance }: Candidate, plan: PatternPlan, state: AutomatonState): readonly string[] {
+  const ids = allWatchesOf(state, plan).filter((id) => relevance.isWatched[id]);
+  return ids.map((id) => (equalityKeyOf(whereOf(plan, id), id) as EqualityKey).field);
 }
 
 /** The field of an event by which it finds the runs of a state. */
@@ -53,15 +64,17 @@ export function fieldThatFinds(candidate: Candidate, plan: PatternPlan, state: A
   return fieldsOf(candidate, plan, state)[0] as string;
 }
 
-/** The condition of a step for a run that was found by its equality: what else it asks. */
-export function residualOf({ where, slot }: StepPlan): PlanExpression | null {
-  const key = equalityKeyOf(where, slot);
+/** The condition for a run that was found by its equality: what else it asks. */
+export function residualOf(plan: PatternPlan, id: number): PlanExpression | null {
+  const where = whereOf(plan, id);
+  const key = equalityKeyOf(where, id);
   return where === null || key === null ? where : without(where, key);
 }
 
-/** The equality by which a step's runs are found; null = it has none. */
-export function equalityOf({ where, slot }: StepPlan): PlanExpression | null {
-  const key = equalityKeyOf(where, slot);
+/** The equality by which runs are found; null = there is none. */
+export function equalityOf(plan: PatternPlan, id: number): PlanExpression | null {
+  const where = whereOf(plan, id);
+  const key = equalityKeyOf(where, id);
   return where === null || key === null ? null : found(where, key);
 }
 

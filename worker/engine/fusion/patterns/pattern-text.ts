@@ -6,7 +6,7 @@ import { boxed, CannotFuse, representationOf, type Typed } from '../typed.ts';
 import type { Automaton, AutomatonState, Transition } from './automaton.ts';
 import type { Candidate } from './candidate.ts';
 import { printCondition } from './conditions.ts';
-import { equalityOf, fieldThatFinds, residualOf } from './homes.ts';
+import { equalityOf, fieldThatFinds, residualOf, watchesOf, whereOf } from './homes.ts';
 import type { MatchColumns, MatchPart } from './match-columns.ts';
 import type { KernelForm, PatternKernel } from './pattern-kernel.ts';
 import type { Kept, RunForm } from './run-form.ts';
@@ -36,11 +36,6 @@ export function completesInSeveralStates({ states }: Automaton, candidate: Candi
 /** The steps by which runs in a state may take the event, in order. */
 function transitionsFor(candidate: Candidate, { transitions }: AutomatonState): readonly Transition[] {
   return transitions.filter(({ slot }) => candidate.slots.includes(slot));
-}
-
-/** The steps and the `NOT` that a run in a state waits with. */
-function slotsOf({ transitions, absence }: AutomatonState): readonly number[] {
-  return [...transitions, ...(absence === null ? [] : [absence])].map(({ slot }) => slot);
 }
 
 /** What the function for the events of one origin uses all over. */
@@ -100,7 +95,8 @@ export class PatternText {
     const { automaton, plan } = this.#parts;
     const scene = this.#scene(candidate, body, runClass);
     for (const state of [...automaton.states].reverse()) {
-      if (slotsOf(state).some((slot) => candidate.slots.includes(slot))) this.#ask(state, scene);
+      if (state.isOver) continue;
+      if (watchesOf(state, plan).some((id) => candidate.relevance.isWatched[id])) this.#ask(state, scene);
     }
     const opening = transitionsFor(candidate, automaton.initial);
     if (opening.length > 0) this.#open(opening, scene);
@@ -136,7 +132,7 @@ export class PatternText {
     const [run, next] = [names.mint('r'), names.mint('r')];
     const { homes } = this.#parts;
     const isFound = scene.key === null || homes[state.id] === null ? null : `${run}.key===${scene.key}`;
-    const asked = this.#lapse(state, run, scene);
+    const asked = this.#cancel(state, run, scene);
     const text = isFound === null ? asked : `if(${isFound}){${asked}}`;
     scene.body.add(`for(let ${run}=${this.#firstOf(state, scene)};${run}!==null;){const ${next}=${run}.next;${text}${run}=${next};}`);
   }
@@ -148,6 +144,20 @@ export class PatternText {
       return `${this.#tables[state.id]}.find(${field.text})`;
     }
     return key === null ? `${lists}.heads[${state.id}]` : `${lists}===null?null:${lists}.heads[${state.id}]`;
+  }
+
+  /** An event of a `.not(..)` ends the run. */
+  #cancel(state: AutomatonState, run: string, scene: Scene): string {
+    const { cancels } = scene.candidate.relevance;
+    const rest = this.#lapse(state, run, scene);
+    if (cancels.length === 0 || state.isOver) return rest;
+    const conditions = cancels.map((id) => this.#condition(id, state, run, scene));
+    const dropped = this.#drop(state, run);
+    return conditions.includes(null) ? dropped : `if(${conditions.join('||')})${dropped}else{${rest}}`;
+  }
+
+  #drop(state: AutomatonState, run: string): string {
+    return `{${this.#leave(run, state)}${this.open}.remove(${run});}`;
   }
 
   /**
@@ -168,8 +178,8 @@ export class PatternText {
   #equalities(state: AutomatonState, run: string, { candidate, body }: Scene): string | null {
     const { plan, homes, form, module } = this.#parts;
     if (homes[state.id] !== null) return null;
-    const slots = slotsOf(state).filter((slot) => candidate.slots.includes(slot));
-    const conditions = slots.map((slot) => equalityOf(plan.steps[slot] as StepPlan));
+    const ids = watchesOf(state, plan).filter((id) => candidate.relevance.isWatched[id]);
+    const conditions = ids.map((id) => equalityOf(plan, id));
     if (conditions.includes(null)) return null;
     return conditions.map((one) => printCondition(one, { candidate, form, state, run }, body, module) ?? 'true').join('||');
   }
@@ -182,14 +192,13 @@ export class PatternText {
     const condition = this.#condition(absence.slot, state, run, scene);
     const inTime = absence.until === 'pattern' && this.#parts.plan.withinMs !== null ? `${scene.candidate.time}<=${run}.last` : null;
     const conditions = [inTime, condition].filter((one) => one !== null);
-    const dropped = `{${this.#leave(run, state)}${this.open}.remove(${run});}`;
+    const dropped = this.#drop(state, run);
     return conditions.length === 0 ? dropped : `if(${conditions.join('&&')})${dropped}else{${taken}}`;
   }
 
-  #condition(slot: number, state: AutomatonState, run: string, { candidate, body }: Scene): string | null {
+  #condition(id: number, state: AutomatonState, run: string, { candidate, body }: Scene): string | null {
     const { plan, homes, form, module } = this.#parts;
-    const step = plan.steps[slot] as StepPlan;
-    const where = homes[state.id] === null ? step.where : residualOf(step);
+    const where = homes[state.id] === null ? whereOf(plan, id) : residualOf(plan, id);
     return printCondition(where, { candidate, form, state, run }, body, module);
   }
 
