@@ -13,7 +13,7 @@ import { enterOrPush } from '../../../fuzz/entering.ts';
 import { Tape } from '../../../fuzz/tape.ts';
 import { type PatternKinds, patternEvents, patternProgram } from './pattern-programs.ts';
 
-const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 150);
+const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 40);
 const seed = process.env['FUZZ_SEED'] === undefined ? {} : { seed: Number(process.env['FUZZ_SEED']) };
 const tapes = fc.tuple(fc.uint16Array({ maxLength: 80, size: 'max' }), fc.uint16Array({ minLength: 60, maxLength: 500, size: 'max' }));
 const fused: EngineOptions = { backend: compiledBackend, fuse };
