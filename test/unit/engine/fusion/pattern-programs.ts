@@ -29,6 +29,8 @@ export interface PatternKinds {
   readonly negated: number;
   /** Chance in a hundred that a step has a `within` of its own. */
   readonly timed: number;
+  /** Chance in a hundred that a part of a condition is one that may fail. */
+  readonly failing: number;
 }
 
 interface Step {
@@ -48,7 +50,7 @@ export function patternProgram(tape: Tape, kinds: PatternKinds): string {
   if (tape.chance(85)) lines.push(`.within(${tape.pick(['2s', '5s', '1500ms', '1ms', '20s'])})`);
   const policy = tape.pick(kinds.policies);
   if (policy !== '') lines.push(policy);
-  if (tape.chance(kinds.negated / 2)) lines.push(`.not(${tape.pick(['A', 'B', 'C'])}${condition(tape, steps, '', false)})`);
+  if (tape.chance(kinds.negated / 2)) lines.push(`.not(${tape.pick(['A', 'B', 'C'])}${condition(tape, steps, '', false, kinds)})`);
   if (tape.chance(20)) lines.push(`.max_runs(${1 + tape.below(4)})`);
   if (tape.chance(20)) lines.push(`.max_closure(${1 + tape.below(3)})`);
   if (tape.chance(30)) lines.push(`.where(${tape.pick(['match_duration_ms', 'e0.v', 'e1.k'])} > 1)`);
@@ -64,21 +66,28 @@ function step(tape: Tape, position: number, before: readonly Step[], kinds: Patt
   const quantifier = tape.pick(kinds.quantifiers);
   const isList = /[+*}]/.test(quantifier);
   const type = tape.pick(['A', 'B', 'C', 'D', 'A', 'B']);
-  const where = condition(tape, before, alias, isList && !/[0{]/.test(quantifier));
+  const where = condition(tape, before, alias, isList && !/[0{]/.test(quantifier), kinds);
   const absence = (isAtEnd: boolean): string => {
     if (position === 0 || !tape.chance(kinds.negated)) return '';
     const within = tape.chance(isAtEnd ? 70 : 50) ? ` within ${tape.pick(['1s', '2s', '250ms'])}` : '';
-    const text = `NOT ${tape.pick(['A', 'B', 'C'])}${condition(tape, before, '', false)}${within}`;
+    const text = `NOT ${tape.pick(['A', 'B', 'C'])}${condition(tape, before, '', false, kinds)}${within}`;
     return isAtEnd ? ` -> ${text}` : `${text} -> `;
   };
   const within = position > 0 && !isLast && tape.chance(kinds.timed) ? ` within ${tape.pick(['1s', '500ms', '3s'])}` : '';
   return { alias, isList, text: `${absence(false)}${type}${quantifier}${where} as ${alias}${within}${isLast ? absence(true) : ''}` };
 }
 
-function condition(tape: Tape, before: readonly Step[], own: string, readsOwn: boolean): string {
+/** A condition that fails where the value is 2. */
+function failsForTwo(value: string): string {
+  return `len(set([1, 2], ${value}, 0)) == 2`;
+}
+
+function condition(tape: Tape, before: readonly Step[], own: string, readsOwn: boolean, kinds: PatternKinds): string {
   const parts = tape.list(0, 2, () => {
     const other = before.length === 0 ? undefined : tape.pick(before as [Step, ...Step[]]);
-    const plain: [string, ...string[]] = ['v > 1', 's == "x"', 'k == 1', 'v + 1 > 2'];
+    const plain: [string, ...string[]] = ['v > 1', 's == "x"', 'k == 1', 'v + 1 > 2', 'k in [1, 3]'];
+    if (tape.chance(kinds.failing))
+      return tape.pick([...plain, failsForTwo('k'), failsForTwo('k'), failsForTwo(`${other?.alias ?? own}.k`)]);
     if (other === undefined) return tape.pick(plain);
     const { alias, isList } = other;
     const held: [string, ...string[]] = [
@@ -90,7 +99,7 @@ function condition(tape: Tape, before: readonly Step[], own: string, readsOwn: b
       `timestamp > ${alias}.timestamp`,
     ];
     const ofList = isList ? [`len(${alias}) > 1`, `v > first(${alias}).v`] : [];
-    return tape.pick([...held, ...held, ...ofList, ...(readsOwn ? [`v > ${own}.v`, `v >= ${own}.v`] : []), ...plain.slice(0, 1)]);
+    return tape.pick([...held, ...held, ...ofList, ...(readsOwn ? [`v > ${own}.v`, `v >= ${own}.v`] : []), plain[0]]);
   });
   return parts.length === 0 ? '' : ` where ${parts.join(' and ')}`;
 }

@@ -20,7 +20,7 @@ const fused: EngineOptions = { backend: compiledBackend, fuse };
 
 const single: readonly [string] = [''];
 const closures: readonly [string, ...string[]] = ['', '+', '*', '?', '{2}', '{1,2}', '{2,}'];
-const steps = { quantifiers: single, policies: single, negated: 0, timed: 0 };
+const steps = { quantifiers: single, policies: single, negated: 0, timed: 0, failing: 0 };
 
 const kinds: { readonly [name: string]: PatternKinds & { readonly fusedShare: number } } = {
   'sequences of single steps': { ...steps, fusedShare: 0.9 },
@@ -32,6 +32,7 @@ const kinds: { readonly [name: string]: PatternKinds & { readonly fusedShare: nu
     fusedShare: 0.3,
   },
   'sequences with absences': { ...steps, quantifiers: ['', '', '', '+', '?'], negated: 30, timed: 20, fusedShare: 0.3 },
+  'sequences with conditions that fail': { ...steps, quantifiers: ['', '', '', '?', '+'], failing: 40, fusedShare: 0.5 },
   'sequences with gaps': { ...steps, quantifiers: ['', '', '+', '*'], policies: ['.longest()', ''], timed: 50, fusedShare: 0.5 },
 };
 

@@ -7,7 +7,7 @@ import type {
 } from '../../../../shared/language/plan/plan.ts';
 import type { Body, ModuleText } from '../module-text.ts';
 import { printTyped, printTypedCondition } from '../print-typed.ts';
-import { CannotFuse, NULL_TYPED, named, type Readable, type Typed } from '../typed.ts';
+import { NULL_TYPED, named, type Readable, type Typed } from '../typed.ts';
 import type { AutomatonState } from './automaton.ts';
 import type { Candidate } from './candidate.ts';
 import { isOfFirst } from './match-columns.ts';
@@ -20,6 +20,8 @@ export interface Asking {
   readonly state: AutomatonState;
   /** Name of the run; null before there is one. */
   readonly run: string | null;
+  /** Is told when the condition may fail. */
+  readonly mayFail: () => void;
 }
 
 /** What the condition of a step reads: the event, and what its run has kept. */
@@ -69,7 +71,7 @@ class RunReadable implements Readable {
   }
 }
 
-/** A condition that is true or false and never fails; null = always true. @throws CannotFuse */
+/** A condition that is true or false; null = always true. @throws CannotFuse */
 export function printCondition(
   plan: PlanExpression | null,
   asking: Asking,
@@ -79,6 +81,6 @@ export function printCondition(
   if (plan === null) return null;
   const print = (one: PlanExpression, readable: Readable): Typed => printTyped(one, { module, body, readable });
   const condition = printTypedCondition(plan, { module, body, readable: new RunReadable(asking, print) });
-  if (condition.canFail) throw new CannotFuse();
+  if (condition.canFail) asking.mayFail();
   return condition.text === 'true' ? null : condition.text;
 }

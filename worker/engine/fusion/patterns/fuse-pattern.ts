@@ -63,7 +63,7 @@ function print(fusion: StreamFusion, source: PatternSourcePlan): ReturnType<Para
     (body) => fusion.chain(match, body),
   );
   const homes = homesOf(plan, automaton, form, candidates);
-  const text = new PatternText({ plan, source, automaton, form, homes, match, emit, stream, module });
+  const text = new PatternText({ plan, source, automaton, form, homes, match, emit, stream, module, node: fusion.node });
   for (const candidate of candidates) text.note(candidate);
   const runClass = form.printClass(module);
   const receivers = candidates.map((candidate) => ({ candidate, name: text.receive(candidate, runClass) }));

@@ -1,4 +1,4 @@
-import type { PatternPlan, PatternSourcePlan, StepPlan, StreamPlan } from '../../../../shared/language/plan/plan.ts';
+import type { PatternPlan, PatternSourcePlan, PlanExpression, StepPlan, StreamPlan } from '../../../../shared/language/plan/plan.ts';
 import type { FusedRuntime } from '../fused-runtime.ts';
 import { Body, type ModuleText } from '../module-text.ts';
 import { printTyped } from '../print-typed.ts';
@@ -22,6 +22,8 @@ export interface PatternParts {
   /** Name of the function that takes the matches. */
   readonly emit: string;
   readonly module: ModuleText<FusedRuntime>;
+  /** Name of the stream's node. */
+  readonly node: string;
 }
 
 /** Whether events of an origin may complete runs that stand in different states: their matches must then be put in order. */
@@ -38,6 +40,9 @@ function transitionsFor(candidate: Candidate, { transitions }: AutomatonState): 
   return transitions.filter(({ slot }) => candidate.slots.includes(slot));
 }
 
+/** Id of the state before there is a run. */
+const INITIAL = -1;
+
 /** What the function for the events of one origin uses all over. */
 interface Scene {
   readonly candidate: Candidate;
@@ -53,6 +58,8 @@ interface Scene {
   /** Whether a run has taken the event; null where nothing depends on it. */
   readonly isTaken: string | null;
   readonly isCollecting: boolean;
+  /** Conditions are only tried: nothing is taken, ended or begun. */
+  readonly isTrial: boolean;
 }
 
 /** Prints the functions that take a pattern's events. */
@@ -63,6 +70,8 @@ export class PatternText {
   readonly open: string;
   readonly #tables: readonly string[];
   readonly #whole: string;
+  /** By candidate: the states whose conditions may fail for it. */
+  readonly #failing = new Map<Candidate, Set<number>>();
   /** How the partition's key stands in generated code. */
   readonly key: KernelForm['key'];
 
@@ -77,9 +86,11 @@ export class PatternText {
     this.key = keyOf(stream);
   }
 
-  /** Finds out what the function for an origin reads. */
+  /** Finds out what the function for an origin reads, and what of it may fail. @throws CannotFuse */
   note(candidate: Candidate): void {
     this.#print(candidate, new Body(this.#parts.module.names), 'c0');
+    const states = [...(this.#failing.get(candidate) ?? [])].filter((id) => id !== INITIAL);
+    if (states.length > 1) throw new CannotFuse(); // Which run's condition fails first would depend on more than one list.
   }
 
   /** Prints the function for the events of an origin; gives its name. */
@@ -90,30 +101,51 @@ export class PatternText {
     );
   }
 
-  /** Runs that stand later are asked first, so that none is asked twice. */
   #print(candidate: Candidate, body: Body, runClass: string): void {
     const { automaton, plan } = this.#parts;
     const scene = this.#scene(candidate, body, runClass);
-    for (const state of [...automaton.states].reverse()) {
-      if (state.isOver) continue;
-      if (watchesOf(state, plan).some((id) => candidate.relevance.isWatched[id])) this.#ask(state, scene);
-    }
-    const opening = transitionsFor(candidate, automaton.initial);
-    if (opening.length > 0) this.#open(opening, scene);
+    if (this.#failing.has(candidate)) this.#try(scene);
+    body.add(`const ${scene.at}=++${this.#kernel}.received;`);
+    this.#askAll(scene);
     if (scene.isCollecting) this.#emitCompleted(scene);
-    if (opening.length > 0) body.add(`if(${this.open}.size>${plan.runsMax})${this.#kernel}.keepBudget();`);
+    const isOpening = transitionsFor(candidate, automaton.initial).length > 0;
+    if (isOpening) body.add(`if(${this.open}.size>${plan.runsMax})${this.#kernel}.keepBudget();`);
+  }
+
+  /** An event for which a condition fails changes nothing: all are tried before anything is done. */
+  #try({ isTaken, ...scene }: Scene): void {
+    const { module, node } = this.#parts;
+    const trial = new Body(module.names);
+    this.#askAll({ ...scene, isTaken, body: trial, isTrial: true });
+    const thrown = module.names.mint('e');
+    const row = scene.candidate.valueOf({ aspect: 'row', name: '', as: 'value' });
+    const whole = scene.candidate.isEvent ? `${row}===null?rowOfEvent():${row}` : row;
+    scene.body.add(`try{${trial.text}}catch(${thrown}){${node}.fail(${thrown},${whole},null);return;}`);
+    if (isTaken !== null) scene.body.add(`${isTaken}=false;`);
+  }
+
+  /** Runs that stand later are asked first, so that none is asked twice; then whether the event opens one. */
+  #askAll(scene: Scene): void {
+    const { automaton, plan } = this.#parts;
+    const { relevance } = scene.candidate;
+    for (const state of [...automaton.states].reverse()) {
+      if (!state.isOver && watchesOf(state, plan).some((id) => relevance.isWatched[id])) this.#ask(state, scene);
+    }
+    const opening = transitionsFor(scene.candidate, automaton.initial);
+    if (opening.length > 0) this.#open(opening, scene);
   }
 
   #scene(candidate: Candidate, body: Body, runClass: string): Scene {
     const { automaton, homes, module } = this.#parts;
-    const at = body.bind(`++${this.#kernel}.received`);
+    const at = module.names.mint('p');
     const key = this.#printKey(candidate, body);
     const hasLists = homes.some((home, id) => home === null && automaton.states[id]?.isOver === false);
     const lists = !hasLists ? null : key === null ? this.#whole : module.names.mint('b');
     if (lists !== null && key !== null) body.add(`let ${lists}=${this.#kernel}.partition(${key});`);
     const isTaken = automaton.initial.transitions.some(({ skipsLeading }) => skipsLeading) ? module.names.mint('h') : null;
     if (isTaken !== null) body.add(`let ${isTaken}=false;`);
-    return { candidate, body, runClass, at, key, lists, isTaken, isCollecting: completesInSeveralStates(automaton, candidate) };
+    const isCollecting = completesInSeveralStates(automaton, candidate);
+    return { candidate, body, runClass, at, key, lists, isTaken, isCollecting, isTrial: false };
   }
 
   #printKey(candidate: Candidate, body: Body): string | null {
@@ -152,11 +184,12 @@ export class PatternText {
     const rest = this.#lapse(state, run, scene);
     if (cancels.length === 0 || state.isOver) return rest;
     const conditions = cancels.map((id) => this.#condition(id, state, run, scene));
-    const dropped = this.#drop(state, run);
+    const dropped = this.#drop(state, run, scene);
     return conditions.includes(null) ? dropped : `if(${conditions.join('||')})${dropped}else{${rest}}`;
   }
 
-  #drop(state: AutomatonState, run: string): string {
+  #drop(state: AutomatonState, run: string, { isTrial }: Scene): string {
+    if (isTrial) return '{}';
     return `{${this.#leave(run, state)}${this.open}.remove(${run});}`;
   }
 
@@ -175,13 +208,14 @@ export class PatternText {
   }
 
   /** That the event fits one of the equalities that the run waits with; null = it waits without. */
-  #equalities(state: AutomatonState, run: string, { candidate, body }: Scene): string | null {
-    const { plan, homes, form, module } = this.#parts;
+  #equalities(state: AutomatonState, run: string, scene: Scene): string | null {
+    const { plan, homes } = this.#parts;
+    const { relevance } = scene.candidate;
     if (homes[state.id] !== null) return null;
-    const ids = watchesOf(state, plan).filter((id) => candidate.relevance.isWatched[id]);
+    const ids = watchesOf(state, plan).filter((id) => relevance.isWatched[id]);
     const conditions = ids.map((id) => equalityOf(plan, id));
     if (conditions.includes(null)) return null;
-    return conditions.map((one) => printCondition(one, { candidate, form, state, run }, body, module) ?? 'true').join('||');
+    return conditions.map((one) => this.#printed(one, state, run, scene) ?? 'true').join('||');
   }
 
   /** The event of a `NOT` in force ends the run. */
@@ -192,14 +226,21 @@ export class PatternText {
     const condition = this.#condition(absence.slot, state, run, scene);
     const inTime = absence.until === 'pattern' && this.#parts.plan.withinMs !== null ? `${scene.candidate.time}<=${run}.last` : null;
     const conditions = [inTime, condition].filter((one) => one !== null);
-    const dropped = this.#drop(state, run);
+    const dropped = this.#drop(state, run, scene);
     return conditions.length === 0 ? dropped : `if(${conditions.join('&&')})${dropped}else{${taken}}`;
   }
 
-  #condition(id: number, state: AutomatonState, run: string, { candidate, body }: Scene): string | null {
-    const { plan, homes, form, module } = this.#parts;
-    const where = homes[state.id] === null ? whereOf(plan, id) : residualOf(plan, id);
-    return printCondition(where, { candidate, form, state, run }, body, module);
+  #condition(id: number, state: AutomatonState, run: string, scene: Scene): string | null {
+    const { plan, homes } = this.#parts;
+    return this.#printed(homes[state.id] === null ? whereOf(plan, id) : residualOf(plan, id), state, run, scene);
+  }
+
+  #printed(where: PlanExpression | null, state: AutomatonState, run: string | null, { candidate, body }: Scene): string | null {
+    const { form, module } = this.#parts;
+    const mayFail = (): void => {
+      this.#failing.set(candidate, (this.#failing.get(candidate) ?? new Set()).add(state.id));
+    };
+    return printCondition(where, { candidate, form, state, run, mayFail }, body, module);
   }
 
   /** That the pattern's time is not over. */
@@ -232,10 +273,11 @@ export class PatternText {
     const { slot, target } = transition;
     const { form, automaton } = this.#parts;
     const { candidate, isTaken } = scene;
+    const taken = isTaken === null ? '' : `${isTaken}=true;`;
+    if (scene.isTrial) return taken;
     const capture = form.capture(run, slot, candidate);
     const moved = target.isOver || target === state ? '' : this.#move(run, state, target, slot, scene);
     const matched = this.#match(run, state, transition, scene);
-    const taken = isTaken === null ? '' : `${isTaken}=true;`;
     const woken = automaton.isTimed && !target.isOver ? `${this.open}.moved(${run});` : '';
     const rest = `${moved}${woken}${matched}`;
     if (automaton.isList[slot] !== true) return `${taken}${capture}${rest}`;
@@ -297,12 +339,11 @@ export class PatternText {
 
   /** The event opens a run by the first step that it fits. */
   #open(transitions: readonly Transition[], scene: Scene): void {
-    const { plan, form, module, automaton } = this.#parts;
+    const { plan, automaton } = this.#parts;
     let text = '';
     for (const transition of transitions) {
       const step = plan.steps[transition.slot] as StepPlan;
-      const asking = { candidate: scene.candidate, form, state: automaton.initial, run: null };
-      const where = printCondition(step.where, asking, scene.body, module);
+      const where = this.#printed(step.where, automaton.initial, null, scene);
       const conditions = [transition.skipsLeading ? `!${scene.isTaken}` : null, where].filter((one) => one !== null);
       text += `${conditions.length === 0 ? '' : `if(${conditions.join('&&')})`}{${this.#begin(transition, scene)}}`;
       if (conditions.length === 0) break;
@@ -315,6 +356,7 @@ export class PatternText {
     const { plan, form, homes } = this.#parts;
     const { candidate, at, key, runClass } = scene;
     if (target.isOver) throw new CannotFuse();
+    if (scene.isTrial) return '';
     const home = homes[target.id];
     const place = home ? (home.slot === slot ? candidate.valueOf(home) : 'null') : this.#listsOf(scene);
     const last = plan.withinMs === null ? '1/0' : `plusTime(${candidate.time},${plan.withinMs})`;
