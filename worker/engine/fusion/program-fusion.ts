@@ -208,7 +208,20 @@ export class ProgramFusion {
       return undefined;
     }
     if (this.module.size === printed && readers.length > 0) return undefined;
-    return this.#enter(event, columns, calls, isSelfContained([this.module.textFrom(printed), ...calls].join(';')));
+    return this.#enter(
+      event,
+      columns,
+      calls,
+      readers.every(({ stream }) => this.#endsHere(stream)) && isSelfContained([this.module.textFrom(printed), ...calls].join(';')),
+    );
+  }
+
+  /** Nothing in the stream keeps anything, and nothing follows it. */
+  #endsHere(index: number): boolean {
+    const { source, operators } = this.plan.streams[index] as StreamPlan;
+    const isStateless =
+      source.kind === 'events' && operators.every(({ kind }) => kind === 'filter' || kind === 'select' || kind === 'emit');
+    return isStateless && !this.#readers.has(`stream:${index}`);
   }
 
   /** `isOver`: when the calls return, everything that the event has caused is through. */
