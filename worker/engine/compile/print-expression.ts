@@ -12,7 +12,8 @@ import {
 } from '../../../shared/language/plan/plan.ts';
 import { localName, type Names } from './names.ts';
 
-const binaryNames: { readonly [K in BinaryExpression['operator']]: string } = {
+/** The library's function for each strict operator of two sides. */
+export const binaryNames: { readonly [K in BinaryExpression['operator']]: string } = {
   '==': 'equal',
   '!=': 'notEqual',
   '<': 'less',

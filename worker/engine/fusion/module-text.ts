@@ -143,11 +143,6 @@ export class ModuleText<R> {
     return this.#declarations.length;
   }
 
-  /** The declarations behind the first so many. */
-  textFrom(size: number): string {
-    return this.#declarations.slice(size).map(printDeclaration).join('\n');
-  }
-
   get text(): string {
     const declarations = this.#declarations.filter((one) => typeof one === 'string' || !this.#leftOut.has(one.name));
     const text = declarations.map(printDeclaration).join('\n');

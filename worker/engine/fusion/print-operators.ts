@@ -1,44 +1,21 @@
 import type { BinaryExpression } from '../../../shared/language/plan/plan.ts';
+import { binaryNames } from '../compile/print-expression.ts';
 import type { TypedContext } from './print-typed.ts';
 import { boxed, NULL_TYPED, type Typed } from './typed.ts';
 
 type Operator = BinaryExpression['operator'];
 
-const comparisonNames: Partial<Record<Operator, string>> = {
-  '==': 'equal',
-  '!=': 'notEqual',
-  '<': 'less',
-  '<=': 'lessOrEqual',
-  '>': 'greater',
-  '>=': 'greaterOrEqual',
-  in: 'isIn',
-  'not in': 'isNotIn',
-};
-
-const arithmeticNames: Partial<Record<Operator, string>> = {
-  '|': 'bitOr',
-  '^': 'bitXor',
-  '&': 'bitAnd',
-  '<<': 'shiftLeft',
-  '>>': 'shiftRight',
-  '+': 'add',
-  '-': 'subtract',
-  '*': 'multiply',
-  '/': 'divide',
-  '%': 'modulo',
-  '**': 'power',
-};
+const comparisons: ReadonlySet<Operator> = new Set(['==', '!=', '<', '<=', '>', '>=', 'in', 'not in']);
 
 const signs: Partial<Record<Operator, string>> = { '==': '===', '!=': '!==', '<': '<', '<=': '<=', '>': '>', '>=': '>=' };
 
 /** A comparison; undefined for an operator that is none. A side that is null makes it null. */
 export function printComparison(operator: Operator, left: Typed, right: Typed, { body }: TypedContext): Typed | undefined {
-  const name = comparisonNames[operator];
-  if (name === undefined) return undefined;
+  if (!comparisons.has(operator)) return undefined;
   if (left === NULL_TYPED || right === NULL_TYPED) return { ...NULL_TYPED, as: 'boolean', canFail: left.canFail || right.canFail };
   const sign = signs[operator];
-  if (sign === undefined || !isNative(operator, left, right)) return called(name, left, right, 'boolean');
-  if (isHalfEvaluated(left, right)) return called(name, left, right, 'boolean');
+  if (sign === undefined || !isNative(operator, left, right) || isHalfEvaluated(left, right))
+    return called(operator, left, right, 'boolean');
   const canFail = left.canFail || right.canFail;
   const { nulls, x, y } = operands(left, right, body);
   const text = nulls === '' ? `(${x}${sign}${y})` : `(${nulls}?null:${x}${sign}${y})`;
@@ -70,10 +47,9 @@ function isNative(operator: Operator, left: Typed, right: Typed): boolean {
 
 /** Arithmetic. Of two numbers it is JavaScript's own, with null for what is not finite and no sign of zero. */
 export function printArithmetic(operator: Operator, left: Typed, right: Typed, { body }: TypedContext): Typed {
-  const name = arithmeticNames[operator] as string;
   const isNumeric = left.as === 'number' && right.as === 'number';
   const isNative = isNumeric && nativeArithmetic.has(operator) && !isHalfEvaluated(left, right);
-  if (!isNative) return called(name, left, right, isNumeric ? 'number' : 'value');
+  if (!isNative) return called(operator, left, right, isNumeric ? 'number' : 'value');
   const { nulls, x, y } = operands(left, right, body);
   const value = body.temporary();
   const result = `((${value}=${x}${operator}${y})-${value}===0?${value}+0:null)`;
@@ -84,8 +60,8 @@ export function printArithmetic(operator: Operator, left: Typed, right: Typed, {
 const nativeArithmetic: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%']);
 
 /** The engine's own function, for what JavaScript does otherwise. */
-function called(name: string, left: Typed, right: Typed, as: Typed['as']): Typed {
-  return { text: `${name}(${boxed(left)},${boxed(right)})`, as, isNullable: true, isSimple: false, canFail: true };
+function called(operator: Operator, left: Typed, right: Typed, as: Typed['as']): Typed {
+  return { text: `${binaryNames[operator]}(${boxed(left)},${boxed(right)})`, as, isNullable: true, isSimple: false, canFail: true };
 }
 
 /** Text for the first place where a value stands and for those behind it. */

@@ -8,7 +8,6 @@ import type { FusedRuntime, KernelFactory } from './fused-runtime.ts';
 import { ModuleText } from './module-text.ts';
 import { type PrintedRule, printRules, RULES_MIN } from './rules/print-rules.ts';
 import { boundsOf } from './rules/rule-bounds.ts';
-import { isSelfContained } from './self-contained.ts';
 import { StreamFusion } from './stream-fusion.ts';
 import { CannotFuse, representationOf } from './typed.ts';
 
@@ -208,15 +207,11 @@ export class ProgramFusion {
       return undefined;
     }
     if (this.module.size === printed && readers.length > 0) return undefined;
-    return this.#enter(
-      event,
-      columns,
-      calls,
-      readers.every(({ stream }) => this.#endsHere(stream)) && isSelfContained([this.module.textFrom(printed), ...calls].join(';')),
-    );
+    const isOver = readers.every(({ stream }) => this.#endsHere(stream));
+    return this.#enter(event, columns, calls, isOver);
   }
 
-  /** Nothing in the stream keeps anything, and nothing follows it. */
+  /** Nothing in the stream keeps anything, and nothing follows it: when it has taken an event, that event is through. */
   #endsHere(index: number): boolean {
     const { source, operators } = this.plan.streams[index] as StreamPlan;
     const isStateless =

@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { SourceText } from '../../../shared/language/diagnostics/diagnostic.ts';
 import { limits } from '../../../shared/limits.ts';
@@ -42,9 +42,8 @@ export class ImportReader {
 
   #read(asked: string): ImportedFile | undefined {
     const path = realPathInside(join(this.#workDir, asked), this.#workDir);
-    if (path === undefined) return undefined;
-    const text = textOf(path);
-    return text === undefined ? undefined : { name: relative(realpathSync(this.#workDir), path), text };
+    const text = path === undefined ? undefined : textOf(path, this.#workDir);
+    return path === undefined || text === undefined ? undefined : { name: relative(realpathSync(this.#workDir), path), text };
   }
 }
 
@@ -74,12 +73,19 @@ function realPathInside(path: string, workDir: string): string | undefined {
   }
 }
 
-function textOf(path: string): string | undefined {
+/** The file is opened first and looked at then: a link that is put in its place meanwhile leads nowhere. Nor does a pipe make it wait. */
+function textOf(path: string, workDir: string): string | undefined {
+  let file: number | undefined;
   try {
-    const stat = statSync(path);
-    if (!stat.isFile() || stat.size > limits.programBytesMax) return undefined;
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const opened = fstatSync(file);
+    if (!opened.isFile() || opened.size > limits.programBytesMax || realPathInside(path, workDir) !== path) return undefined;
+    const there = statSync(path);
+    if (there.ino !== opened.ino || there.dev !== opened.dev) return undefined;
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
   } catch {
     return undefined; // Not readable, or no text.
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }

@@ -1,22 +1,18 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { InputEvent } from '../../../../shared/events/event.ts';
-import { fieldsToJson, toJson } from '../../../../shared/events/text.ts';
 import { check } from '../../../../shared/language/checker/check.ts';
 import { SourceText } from '../../../../shared/language/diagnostics/diagnostic.ts';
 import type { Plan } from '../../../../shared/language/plan/plan.ts';
-import { compiledBackend } from '../../../../worker/engine/compile/compiled-backend.ts';
-import { createEngine, type EngineOptions } from '../../../../worker/engine/create-engine.ts';
-import type { Engine, EngineHost } from '../../../../worker/engine/engine.ts';
+import type { Engine } from '../../../../worker/engine/engine.ts';
 import { fuse } from '../../../../worker/engine/fusion/fuse.ts';
-import { enterOrPush } from '../../../fuzz/entering.ts';
+import { fused, type RunOptions, seenOf } from '../../../fuzz/runs.ts';
 import { Tape } from '../../../fuzz/tape.ts';
 import { type PatternKinds, patternEvents, patternProgram } from './pattern-programs.ts';
 
 const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 40);
 const seed = process.env['FUZZ_SEED'] === undefined ? {} : { seed: Number(process.env['FUZZ_SEED']) };
 const tapes = fc.tuple(fc.uint16Array({ maxLength: 80, size: 'max' }), fc.uint16Array({ minLength: 60, maxLength: 500, size: 'max' }));
-const fused: EngineOptions = { backend: compiledBackend, fuse };
 
 const single: readonly [string] = [''];
 const closures: readonly [string, ...string[]] = ['', '+', '*', '?', '{2}', '{1,2}', '{2,}'];
@@ -70,40 +66,18 @@ function isFused(plan: Plan): boolean {
   return plan.streams.some(({ source }) => source.kind === 'pattern' && program?.kernelOf(source) !== undefined);
 }
 
-interface RunOptions {
-  readonly options?: EngineOptions;
-  readonly successorOptions?: EngineOptions;
-  readonly cut?: number;
+function run(plan: Plan, input: readonly InputEvent[], options: RunOptions = {}): string[] {
+  return seenOf(plan, input, options, {
+    after: (engine, at) => (at % 7 === 0 ? [counted(engine)] : []),
+    atEnd: (engine) => [counted(engine)],
+  });
 }
 
-/** Everything a host sees of a run, with the open runs now and then and what was dropped at the end. */
-function run(plan: Plan, input: readonly InputEvent[], { options = {}, successorOptions = options, cut = -1 }: RunOptions = {}): string[] {
-  const seen: string[] = [];
-  const host: EngineHost = {
-    output: (event) => seen.push(`${event.stream} ${event.type} ${event.time} ${fieldsToJson(event.fields)}`),
-    log: (entry) => seen.push(`${entry.stream} ${entry.kind} ${entry.message} ${toJson(entry.data)}`),
-  };
-  let engine = createEngine(plan, host, options);
-  for (const [at, event] of input.entries()) {
-    if (at === cut) engine = successor(engine, plan, host, successorOptions);
-    seen.push(enterOrPush(engine, event));
-    if (at % 7 === 0) seen.push(told(engine));
-  }
-  engine.end();
-  seen.push(told(engine));
-  return seen;
-}
-
-function told(engine: Engine): string {
+/** The open runs, and what was dropped. */
+function counted(engine: Engine): string {
   const { streams, outputs } = engine.counters();
   return (
     [...streams].map(([name, one]) => `${name} ${one.eventsIn} ${one.eventsOut} ${one.runsActive} ${[...one.runsDropped]}`).join(';') +
     outputs
   );
-}
-
-function successor(engine: Engine, plan: Plan, host: EngineHost, options: EngineOptions): Engine {
-  const next = createEngine(plan, host, options);
-  next.restore(JSON.parse(JSON.stringify(engine.snapshot())));
-  return next;
 }

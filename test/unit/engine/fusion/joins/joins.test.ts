@@ -1,15 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { InputEvent } from '../../../../../shared/events/event.ts';
-import { fieldsToJson, toJson } from '../../../../../shared/events/text.ts';
 import { check } from '../../../../../shared/language/checker/check.ts';
 import { SourceText } from '../../../../../shared/language/diagnostics/diagnostic.ts';
 import type { Plan } from '../../../../../shared/language/plan/plan.ts';
-import { compiledBackend } from '../../../../../worker/engine/compile/compiled-backend.ts';
-import { createEngine, type EngineOptions } from '../../../../../worker/engine/create-engine.ts';
-import type { Engine, EngineHost } from '../../../../../worker/engine/engine.ts';
 import { fuse } from '../../../../../worker/engine/fusion/fuse.ts';
-import { enterOrPush } from '../../../../fuzz/entering.ts';
+import { fused, type RunOptions, seenOf, type Watch } from '../../../../fuzz/runs.ts';
 import { Tape } from '../../../../fuzz/tape.ts';
 import { joinEvents, joinProgram } from './join-programs.ts';
 
@@ -19,7 +15,6 @@ const tapes = fc.tuple(
   fc.uint16Array({ minLength: 20, maxLength: 60, size: 'max' }),
   fc.uint16Array({ minLength: 200, maxLength: 900, size: 'max' }),
 );
-const fused: EngineOptions = { backend: compiledBackend, fuse };
 
 const kinds: readonly (readonly [name: string, windows: readonly [string, ...string[]]])[] = [
   ['within a time', ['.window(20ms)', '.window(100ms)']],
@@ -59,36 +54,19 @@ function isFused(plan: Plan): boolean {
   return plan.streams.some(({ source }) => source.kind === 'join' && program?.kernelOf(source) !== undefined);
 }
 
-interface RunOptions {
-  readonly options?: EngineOptions;
-  /** Of the engine that takes over. */
-  readonly successorOptions?: EngineOptions;
-  /** Before this event the engine is given up and a new one takes over. */
-  readonly cut?: number;
-}
-
-/** Everything a host sees of a run, as text; with ticks between the events. */
-function run(plan: Plan, input: readonly InputEvent[], { options = {}, successorOptions = options, cut = -1 }: RunOptions = {}): string[] {
-  const seen: string[] = [];
-  const host: EngineHost = {
-    output: (event) => seen.push(`${event.stream} ${event.type} ${event.time} ${fieldsToJson(event.fields)}`),
-    log: (entry) => seen.push(`${entry.stream} ${entry.kind} ${entry.message} ${toJson(entry.data)}`),
-  };
-  let engine = createEngine(plan, host, options);
-  input.forEach((event, at) => {
-    if (at === cut) engine = successor(engine, plan, host, successorOptions);
+/** Ticks between the events, and the counters at the end. */
+const watch: Watch = {
+  before: (engine, at, event) => {
     if (at % 17 === 16) engine.advance(event.fallbackTime + 3);
-    if (enterOrPush(engine, event) === 'invalid') seen.push(`${at} invalid`);
-  });
-  engine.end();
-  for (const [name, { eventsIn, eventsOut, late, failures, runsDropped }] of engine.counters().streams) {
-    seen.push(`${name} ${eventsIn} ${eventsOut} ${late} ${failures} ${[...runsDropped].join()}`);
-  }
-  return seen;
-}
+  },
+  atEnd: (engine) =>
+    Array.from(
+      engine.counters().streams,
+      ([name, { eventsIn, eventsOut, late, failures, runsDropped }]) =>
+        `${name} ${eventsIn} ${eventsOut} ${late} ${failures} ${[...runsDropped].join()}`,
+    ),
+};
 
-function successor(engine: Engine, plan: Plan, host: EngineHost, options: EngineOptions): Engine {
-  const next = createEngine(plan, host, options);
-  next.restore(JSON.parse(JSON.stringify(engine.snapshot())));
-  return next;
+function run(plan: Plan, input: readonly InputEvent[], options: RunOptions = {}): string[] {
+  return seenOf(plan, input, options, watch);
 }
