@@ -86,6 +86,7 @@ export class Simulation {
     const isWatched = view.event !== undefined || view.tracer !== undefined || timed;
     this.#run = new ProgramRun({ plan, strict, isWatched, host }, new RunResults(plan, eventsPath, view));
     this.#division = isWatched ? undefined : this.#planDivision();
+    view.begin?.();
     const { lines, resumed } = this.#open(saved);
     this.#lines = lines;
     this.#results = new RunResults(plan, eventsPath, view, resumed?.totals);

@@ -4,6 +4,8 @@ import type { SimulationTotals } from './summary.ts';
 
 /** Where a simulation shows what happens, in the order in which it happens. */
 export interface SimulationView {
+  /** The program is loaded; the event file is opened next. */
+  begin?(): void;
   /** An event that is about to be delivered. `number` counts from 1; `time` is its event time, unless a stream says otherwise. */
   event?(event: InputEvent, number: number, time: number): void;
   /** The input has ended: what follows is what was still open. */

@@ -25,26 +25,11 @@ process.stdout.write(JSON.stringify(figures));
 /** As `cep simulate` does it, with outputs that stay in memory. Returns the number of events. */
 async function simulate(plan: Plan, totals: OutputTotals, begins: () => void): Promise<number> {
   let count = 0;
-  let isOpen = false;
-  const options = {
-    plan,
-    preload: false,
-    timed: false,
-    strict: false,
-    flush: true,
-    /** Who asks where the events are has made the engine and opens the file now. */
-    get eventsPath(): string {
-      if (!isOpen) begins();
-      isOpen = true;
-      return events;
-    },
-  };
-  await Simulation.run(
-    options,
-    countingView(totals, (processed) => {
-      count = processed;
-    }),
-  );
+  const view = countingView(totals, (processed) => {
+    count = processed;
+  });
+  const options = { plan, eventsPath: events, preload: false, timed: false, strict: false, flush: true };
+  await Simulation.run(options, { ...view, begin: begins });
   return count;
 }
 
