@@ -132,11 +132,17 @@ export class ScenarioBench implements Measured {
   }
 }
 
-/** The command line over an event file on one thread, its output events in a file. */
-export async function simulateTo(path: string, build: Build, scenario: Scenario, events: string): Promise<Finished> {
+/** The command line over an event file on one thread, what it shows in a file: its output events, or the report alone. */
+export async function simulateTo(
+  path: string,
+  build: Build,
+  scenario: Scenario,
+  events: string,
+  shows: '--json' | '--quiet' = '--json',
+): Promise<Finished> {
   const file = openSync(path, 'w');
   try {
-    const args = ['simulate', '--program', programOf(scenario), '--events', events, '--json', '--streaming', '--workers', '1'];
+    const args = ['simulate', '--program', programOf(scenario), '--events', events, shows, '--streaming', '--workers', '1'];
     return await runChild(build.cli, args, { stdout: file });
   } finally {
     closeSync(file);
