@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { type FSWatcher, watch } from 'chokidar';
 import { CepError } from '../shared/errors/error.ts';
 import type { CliContext } from './context.ts';
@@ -23,8 +24,9 @@ export async function runAndWatch(run: Run, context: CliContext, files: readonly
   const interrupt = new AbortController();
   const stop = (): void => interrupt.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
-  const changes = await FileChanges.of(files);
+  const changes = new FileChanges();
   try {
+    await changes.add(files);
     for (let isFirst = true; !interrupt.signal.aborted; isFirst = false) {
       await runUntilChange({ run, context, changes, interrupt: interrupt.signal, isFirst });
     }
@@ -51,7 +53,7 @@ async function runUntilChange({ run, context, changes, interrupt, isFirst }: Rou
   const changed = Promise.race([changes.next(), aborted(interrupt)]).then(() => change.abort());
   try {
     const { files } = await run(change.signal);
-    changes.add(files);
+    await changes.add(files);
   } catch (error) {
     if (change.signal.aborted) return;
     if (isFirst || !(error instanceof CepError)) throw error;
@@ -66,46 +68,39 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-/**
- * Tells when files change, once for changes that come close together. A file that is added while it changes is not missed:
- * when the watcher first sees it, its time of modification tells whether it changed after the run began that read it.
- */
+/** Times of files may be behind the clock of the process by a tick of the system. */
+const FILE_TIME_GRAIN_MS = 20;
+
+/** Tells when files change, once for changes that come close together. */
 class FileChanges {
-  readonly #watcher: FSWatcher;
-  readonly #seen = new Set<string>();
+  readonly #watchers: FSWatcher[] = [];
+  readonly #watched = new Set<string>();
   #runBegan = Date.now();
   #timer: NodeJS.Timeout | undefined;
   #hasChanged = false;
   #failure: CepError | undefined;
   #waiting: { readonly resolve: () => void; readonly reject: (error: CepError) => void } | undefined;
 
-  private constructor(watcher: FSWatcher) {
-    this.#watcher = watcher;
-    watcher.on('error', (cause) => this.#fail(cause));
-    watcher.on('all', (_event, path, stats) => {
-      const isFirst = !this.#seen.has(path);
-      this.#seen.add(path);
-      if (isFirst && stats !== undefined && stats.mtimeMs < this.#runBegan) return;
-      clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => this.#settle(), DEBOUNCE_MS);
-    });
-  }
-
-  /** Resolves when the files are watched. */
-  static async of(files: readonly string[]): Promise<FileChanges> {
-    const watcher = watch([...files], { alwaysStat: true });
-    const changes = new FileChanges(watcher);
-    await new Promise<void>((resolve) => watcher.once('ready', resolve));
-    return changes;
-  }
-
   /** A run begins: what changes from now on it may not have read. */
   begin(): void {
     this.#runBegan = Date.now();
   }
 
-  add(files: readonly string[]): void {
-    this.#watcher.add([...files]);
+  /**
+   * Resolves when the files are watched. What changed before that, but after the run began that read it, is not missed:
+   * the time of its last modification tells.
+   */
+  async add(files: readonly string[]): Promise<void> {
+    const added = files.filter((file) => !this.#watched.has(file));
+    if (added.length === 0) return;
+    for (const file of added) this.#watched.add(file);
+    const watcher = watch(added, { ignoreInitial: true });
+    this.#watchers.push(watcher);
+    watcher.on('error', (cause) => this.#fail(cause));
+    watcher.on('all', () => this.#change());
+    await new Promise<void>((resolve) => watcher.once('ready', resolve));
+    const times = await Promise.all(added.map((file) => stat(file).catch(() => undefined)));
+    if (times.some((time) => time !== undefined && time.mtimeMs >= this.#runBegan - FILE_TIME_GRAIN_MS)) this.#change();
   }
 
   /** Resolves with the next change, at once when there was one since the last time. One caller at a time. */
@@ -119,7 +114,12 @@ class FileChanges {
 
   async close(): Promise<void> {
     clearTimeout(this.#timer);
-    await this.#watcher.close();
+    await Promise.all(this.#watchers.map((watcher) => watcher.close()));
+  }
+
+  #change(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#settle(), DEBOUNCE_MS);
   }
 
   #settle(): void {
