@@ -22,9 +22,19 @@ export const envelopeMembers: ReadonlySet<string> = new Set(['event_type', 'type
 
 /**
  * What surrounds the fields of a JSON event: the brackets, its type's name and its time. Each function moves over a part of
- * the line and returns the position behind it, 0 when something else stands there.
+ * it and returns the position behind that, 0 when something else stands there.
  */
-export class JsonEnvelope {
+export interface Envelope {
+  /** From the start of the event to the name of the type, behind the quote that opens it. */
+  head(bytes: Uint8Array, words: DataView, at: number): number;
+  /** From behind the name of the type to the first field's name. */
+  body(bytes: Uint8Array, words: DataView, at: number): number;
+  /** From behind the last field to behind the event. */
+  end(bytes: Uint8Array, words: DataView, at: number): number;
+}
+
+/** That of a JSON event on a line of its own. */
+export class JsonEnvelope implements Envelope {
   private readonly marks: Int32Array;
   private readonly times: Float64Array;
   private readonly plainTimes: PlainTimes;

@@ -1,7 +1,7 @@
 import { TIMESTAMP_MS_MAX } from '../../../shared/events/calendar.ts';
 import { Names } from '../compile/names.ts';
 import type { EventEntry } from '../fusion/event-entry.ts';
-import { JsonEnvelope } from './json-envelope.ts';
+import { type Envelope, JsonEnvelope } from './json-envelope.ts';
 import type { Layout } from './layouts.ts';
 import { printMatch } from './literal.ts';
 import { marks, type ReadingState, times } from './marks.ts';
@@ -32,23 +32,37 @@ export interface ReaderSurroundings {
   readonly slow: (at: number) => number;
 }
 
+/** What a printed reader of single events works with. */
+export interface EventSurroundings extends Omit<ReaderSurroundings, 'slow'> {
+  readonly envelope: (plainTimes: PlainTimes) => Envelope;
+}
+
 /**
  * Prints one reader for all these lines, of which the first are tried first. Loaded, it gives `(bytes, words, from, to)`, which reads the whole lines from `from`
  * to `to` and enters what it finds; `words` is a view of the same bytes. Up to 16 bytes behind `to` are looked at.
  */
 export function printReader(foretold: readonly ForetoldLine[], format: LineFormatName, surroundings: ReaderSurroundings): PrintedText {
-  const printer = new ReaderPrinter(surroundings);
-  return printer.print(foretold, format);
+  const { state, texts, slow } = surroundings;
+  const printer = new ReaderPrinter({ state, texts, envelope: (plainTimes) => new JsonEnvelope(state, plainTimes) });
+  return printer.printLines(foretold, format, slow);
+}
+
+/**
+ * Prints one reader for single JSON events of these forms. Loaded, it gives `(bytes, words, at)`, which enters the event at
+ * `at` and returns the position behind it, or does nothing and returns 0. Up to 16 bytes behind the event are looked at.
+ */
+export function printEventReader(foretold: readonly ForetoldLine[], surroundings: EventSurroundings): PrintedText {
+  return new ReaderPrinter(surroundings).printEvent(foretold);
 }
 
 class ReaderPrinter {
   readonly #names = new Names();
   readonly #known = new Map<unknown, string>();
   readonly #definitions: string[] = [];
+  readonly #functions: string[] = [];
   readonly #context: LineContext;
-  readonly #slow: string;
 
-  constructor({ state, texts, slow }: ReaderSurroundings) {
+  constructor({ state, texts, envelope }: EventSurroundings) {
     const plainTimes = new PlainTimes();
     const define = (constant: unknown): string => this.#define(constant);
     this.#context = {
@@ -57,22 +71,34 @@ class ReaderPrinter {
       texts,
       marks: define(state.marks),
       times: define(state.times),
-      envelope: define(new JsonEnvelope(state, plainTimes)),
+      envelope: define(envelope(plainTimes)),
       plainTimes,
     };
-    this.#slow = define(slow);
   }
 
-  print(foretold: readonly ForetoldLine[], format: LineFormatName): PrintedText {
+  printLines(foretold: readonly ForetoldLine[], format: LineFormatName, slow: ReaderSurroundings['slow']): PrintedText {
+    const choice = this.#choice(foretold, format);
+    const otherwise = this.#define(slow);
+    return this.#text(format === 'evt' ? this.#evtLoop(choice, otherwise) : this.#jsonLoop(choice, otherwise));
+  }
+
+  printEvent(foretold: readonly ForetoldLine[]): PrintedText {
+    return this.#text(`(b0,w0,p0)=>{${this.#jsonEvent(this.#choice(foretold, 'jsonl'))}return r0;}`);
+  }
+
+  #choice(foretold: readonly ForetoldLine[], format: LineFormatName): string {
     const printLine = format === 'evt' ? printEvtLine : printJsonLine;
     const readers = foretold.map(({ entry, layout }) => {
-      return { type: entry.type, name: this.#names.mint('f'), text: printLine(entry, layout, this.#context) };
+      const name = this.#names.mint('f');
+      this.#functions.push(`const ${name}=${printLine(entry, layout, this.#context)};`);
+      return { type: entry.type, name };
     });
-    const choice = printChoice(readers);
-    const loop = format === 'evt' ? this.#evtLoop(choice) : this.#jsonLoop(choice);
-    const functions = readers.map(({ name, text }) => `const ${name}=${text};`);
+    return printChoice(readers);
+  }
+
+  #text(reader: string): PrintedText {
     return {
-      text: `'use strict';\n${[...this.#definitions, ...functions].join('\n')}\nreturn ${loop};\n`,
+      text: `'use strict';\n${[...this.#definitions, ...this.#functions].join('\n')}\nreturn ${reader};\n`,
       constants: this.#names.constants,
     };
   }
@@ -88,22 +114,27 @@ class ReaderPrinter {
   }
 
   /** An offset in front is kept at once: it counts for the lines behind it whatever becomes of this one. */
-  #evtLoop(choice: string): string {
+  #evtLoop(choice: string, slow: string): string {
     const { marks: m, times: t } = this.#context;
     const digits = 'let c0=0;let m0=0;while((c0=b0[++q0]-48)>=0&&c0<=9)m0=m0*10+c0;';
-    const isOffset = `if(c0!==-16||q0-p0<2||m0>${TIMESTAMP_MS_MAX}){p0=${this.#slow}(p0);continue;}`;
+    const isOffset = `if(c0!==-16||q0-p0<2||m0>${TIMESTAMP_MS_MAX}){p0=${slow}(p0);continue;}`;
     const offset = `if(b0[p0]===64){${digits}${isOffset}${t}[${times.current}]=m0;q0++;}`;
-    return this.#loop(`${m}[${marks.lineStart}]=p0;let q0=p0;${offset}let r0=0;${choice}`);
+    return this.#loop(`${m}[${marks.lineStart}]=p0;let q0=p0;${offset}let r0=0;${choice}`, slow);
   }
 
-  #jsonLoop(choice: string): string {
+  #jsonLoop(choice: string, slow: string): string {
+    return this.#loop(this.#jsonEvent(choice), slow);
+  }
+
+  /** Statements that leave the position behind the event at `p0` in `r0`, 0 when it is not as foretold. */
+  #jsonEvent(choice: string): string {
     const { marks: m, times: t, envelope } = this.#context;
     const begin = `${m}[${marks.lineStart}]=p0;${t}[${times.envelope}]=${t}[${times.none}];let q0=0;`;
     const heads = ['{"event_type":"', '{"event_type": "'].map((head) => `if(${printMatch(head)})q0=p0+${head.length};else `);
-    return this.#loop(`${begin}${heads.join('')}q0=${envelope}.head(b0,w0,p0);let r0=0;if(q0!==0){${choice}}`);
+    return `${begin}${heads.join('')}q0=${envelope}.head(b0,w0,p0);let r0=0;if(q0!==0){${choice}}`;
   }
 
-  #loop(line: string): string {
-    return `(b0,w0,p0,x0)=>{while(p0<x0){${line}p0=r0===0?${this.#slow}(p0):r0;}}`;
+  #loop(line: string, slow: string): string {
+    return `(b0,w0,p0,x0)=>{while(p0<x0){${line}p0=r0===0?${slow}(p0):r0;}}`;
   }
 }
