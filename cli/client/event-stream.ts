@@ -5,7 +5,8 @@ export interface ServerSentEvent {
   /** `message` when the stream names none. */
   readonly event: string;
   readonly id: string | undefined;
-  readonly data: string;
+  /** Undefined when the stream says only where it stands, which is the id to come back with. */
+  readonly data: string | undefined;
 }
 
 /** A message with its fields and all lines; far above what an output event can be. */
@@ -38,5 +39,6 @@ function messageOf(frame: string): ServerSentEvent | undefined {
     else if (name === 'id') id = value;
     else if (name === 'data') data.push(value);
   }
-  return data.length === 0 ? undefined : { event, id, data: data.join('\n') };
+  if (data.length === 0) return id === undefined ? undefined : { event, id, data: undefined };
+  return { event, id, data: data.join('\n') };
 }

@@ -43,7 +43,7 @@ export async function* followOutputs({
         [hasConnected, losses] = [true, 0];
         for (const message of reader.write(piece)) {
           last = message.id ?? last;
-          yield followed(message);
+          if (message.data !== undefined) yield followed(message, message.data);
         }
       }
       throw new CepError('runtime_error', `${api.url} ended the stream`);
@@ -60,7 +60,7 @@ function isPassing({ code, status }: CepError): boolean {
   return code === 'runtime_error' || status === 429 || status >= 502;
 }
 
-function followed({ event, id = '', data }: ServerSentEvent): FollowedOutput {
+function followed({ event, id = '' }: ServerSentEvent, data: string): FollowedOutput {
   const value = JSON.parse(data);
   if (event === 'gap') return { kind: 'gap', skipped: value.skipped };
   const { event_type, timestamp, data: fields } = value;

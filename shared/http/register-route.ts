@@ -45,7 +45,8 @@ export function registerRoute<Caller>(app: FastifyInstance, route: Route<Caller>
     ...(body === undefined ? {} : { schema: { body } }),
     preValidation: (request, _reply, done) => {
       if (route.isBodyOptional) request.body ??= {};
-      checkQuery(request, done);
+      if (bytes && request.body === undefined) done(new CepError('validation_error', 'body: found nothing, expected JSON'));
+      else checkQuery(request, done);
     },
     exposeHeadRoute: isProbe === true,
     handler: webSocket ? refuseWithoutUpgrade : answer,

@@ -18,6 +18,8 @@ export class StreamClient {
   readonly response: IncomingMessage;
   readonly frames: Frame[] = [];
   comments = 0;
+  /** As a browser would send it when it comes back. */
+  lastId: string | null = null;
   #rest = '';
   #waiting: (() => void) | undefined;
   isEnded = false;
@@ -44,9 +46,18 @@ export class StreamClient {
     this.#rest = blocks.pop() ?? '';
     for (const block of blocks) {
       if (block.startsWith(':')) this.comments++;
-      else this.frames.push(frameOf(block));
+      else this.#takeFrame(frameOf(block));
     }
     this.#waiting?.();
+  }
+
+  #takeFrame(frame: Frame): void {
+    this.lastId = frame.id ?? this.lastId;
+    if (frame.data !== undefined) this.frames.push(frame);
+  }
+
+  drop(): void {
+    this.response.destroy();
   }
 
   async until(condition: (client: StreamClient) => boolean): Promise<void> {

@@ -145,6 +145,12 @@ describe('POST /events-batch', () => {
     expect((await service.post(`${await service.deploy(hot)}/events-batch`, body)).status).toBe(400);
   });
 
+  it.each(['events', 'events-batch', 'restore'])('answers %s without a body with 400', async (path) => {
+    const { status, body } = await service.post(`${await service.deploy(hot)}/${path}`);
+    expect([status, body.code]).toEqual([400, 'validation_error']);
+    expect(body.error).toBe('body: found nothing, expected JSON');
+  });
+
   it('takes no events at all', async () => {
     const { body } = await service.post(`${await service.deploy(hot)}/events-batch`, { events: [] });
     expect(body).toMatchObject({ accepted: 0, rejected: 0, errors: [], output_events: [] });

@@ -242,6 +242,21 @@ describe('GET /topology', () => {
   });
 });
 
+describe('a connector in GET /topology', () => {
+  it('shows its parameters as data, and none that are secret', async () => {
+    const connector = 'connector C = http (url: "http://me:pass@localhost:1/x", reset_timeout: 4s, headers: {"a": "hidden"})\n';
+    const path = await service.deploy(`${connector}stream S = A.emit(x: 1).to(C)\n`);
+    const { body, text } = await service.get(`${path}/topology`);
+    expect(body.nodes).toContainEqual({
+      id: 'sink:C',
+      label: 'C',
+      node_type: 'sink',
+      config: { type: 'http', url: 'http://localhost:1/x', reset_timeout: '4s' },
+    });
+    expect(text).not.toMatch(/hidden|pass/);
+  });
+});
+
 describe('GET /messages and /explain', () => {
   it('show what the program printed, and why a stream gave nothing', async () => {
     const path = await service.deploy('event A:\n    x: int\n\nstream S = A.print("seen").where(x > 5).emit(x: x)\n');

@@ -45,6 +45,22 @@ describe('GET /logs', () => {
     expect(far.frames[1]?.id).toBe('501');
   });
 
+  it('says at the beginning behind which output it begins, so that one who comes back before the first misses none', async () => {
+    const path = await service.deploy(hot);
+    const follow = (last: string | null) =>
+      StreamClient.open(`${service.url}${path}/logs`, { ...key, ...(last === null ? {} : { 'last-event-id': last }) });
+    const early = await follow(null);
+    await early.until(({ lastId }) => lastId !== null);
+    expect([early.lastId, early.frames]).toEqual(['0', []]);
+    early.drop();
+    await service.post(`${path}/events`, reading(40));
+    const again = await follow(early.lastId);
+    await again.until(({ frames }) => frames.length === 1);
+    const late = await follow(null);
+    await late.until(({ lastId }) => lastId !== null);
+    expect([again.lastId, late.lastId]).toEqual(['1', '1']);
+  });
+
   it('ends when the pipeline is deleted', async () => {
     const path = await service.deploy(hot);
     const client = await StreamClient.open(`${service.url}${path}/logs?api_key=${serverKey}`);

@@ -30,11 +30,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
 
 /** The dead-letter file of the state directory; without one the newest letters in memory. */
 async function openDeadLetters({ stateDir, report }: RuntimeOptions): Promise<DeadLetters> {
-  if (stateDir === undefined) {
-    const max = limits.deadLettersInMemoryMax;
-    report({ level: 'warn', message: 'Dead letters are kept in memory only', fields: { max } });
-    return new MemoryDeadLetters(max);
-  }
+  if (stateDir === undefined) return new MemoryDeadLetters(limits.deadLettersInMemoryMax);
   const path = join(resolve(stateDir), 'dlq.jsonl');
   return DeadLetterFile.open({
     path,
@@ -54,12 +50,10 @@ class ServerRuntime implements Runtime {
   #sequence = 0;
   readonly #storage: DurableStorage | null;
   readonly #context: PipelineContext;
-  readonly #report: RuntimeOptions['report'];
 
   constructor(options: RuntimeOptions, storage: DurableStorage | null, deadLetters: DeadLetters) {
     const { report } = options;
     this.#storage = storage;
-    this.#report = report;
     this.#registry = new TenantRegistry(storage, options.apiKey);
     this.#pool = new EnginePool({
       threads: options.engineThreads ?? ENGINE_THREADS_DEFAULT,
@@ -128,8 +122,8 @@ class ServerRuntime implements Runtime {
 
   async start(): Promise<void> {
     this.#state = 'recovering';
-    if (this.#storage === null) this.#report({ level: 'info', message: 'State is kept in memory only', fields: {} });
-    else await recover({ storage: this.#storage, tenants: this.#registry, directory: this.pipelines, context: this.#context });
+    const [storage, context] = [this.#storage, this.#context];
+    if (storage !== null) await recover({ storage, tenants: this.#registry, directory: this.pipelines, context });
     this.#ticks.start();
     this.#state = 'ready';
   }

@@ -316,6 +316,8 @@ export interface Follower {
 
 /** A place in the newest 1,000 outputs of a pipeline. It holds no outputs itself, so a slow reader costs nothing and misses some. */
 export interface OutputCursor {
+  /** The sequence of the output that it stands behind: what it read last, or else where it began. */
+  readonly position: number;
   /** The next outputs, and how many were missed before them. Both empty: wait for `onReadable`. Never waits. */
   read(max: number): { readonly skipped: number; readonly outputs: readonly Output[] };
   close(): void;

@@ -155,6 +155,7 @@ describe('cep server', () => {
     expect(messages(open)).toEqual(
       expect.arrayContaining([expect.stringMatching(/^warn Authentication is off/), expect.stringMatching(/^info State is in memory/)]),
     );
+    expect(messages(open).filter((message) => /in memory/.test(message))).toHaveLength(2);
     const accepted = await serve(['--bind', '0.0.0.0', '--insecure']);
     expect(messages(accepted).join()).not.toMatch('Authentication is off');
   });

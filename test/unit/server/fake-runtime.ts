@@ -373,6 +373,10 @@ class FakeCursor implements OutputCursor {
     this.#after = follower.after ?? pipeline.outputs;
   }
 
+  get position(): number {
+    return this.#after;
+  }
+
   read(max: number) {
     const { ring } = this.#pipeline;
     const oldest = ring[0]?.sequence ?? this.#pipeline.outputs + 1;

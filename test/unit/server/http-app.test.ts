@@ -433,6 +433,12 @@ describe('the documentation', () => {
     expect([page.statusCode, page.headers['content-type']]).toEqual([200, expect.stringContaining('text/html')]);
     expect((await app.inject('/docs/json')).json().info).toEqual({ title: 'test', version: '1' });
   });
+
+  it('is a page that asks no other server, and works without TLS', async () => {
+    const page = await (await make()).inject('/docs');
+    expect(page.headers['content-security-policy']).not.toMatch(/https?:|upgrade-insecure-requests|validator/);
+    expect((await (await make()).inject('/docs/static/swagger-initializer.js')).body).toContain('"validatorUrl":null');
+  });
 });
 
 describe('bytes that are no good request', () => {

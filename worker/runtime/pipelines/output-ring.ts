@@ -97,6 +97,10 @@ class Cursor implements OutputCursor {
     else setImmediate(() => follower.onReadable());
   }
 
+  get position(): number {
+    return this.#seen;
+  }
+
   read(max: number): { readonly skipped: number; readonly outputs: readonly Output[] } {
     const ring = this.#ring;
     const first = Math.max(this.#seen + 1, ring.first);

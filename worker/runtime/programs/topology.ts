@@ -1,4 +1,5 @@
-import type { Value } from '../../../shared/events/value.ts';
+import { durationText, timestampText } from '../../../shared/events/time-text.ts';
+import { Duration, isArray, isMap, Timestamp, type Value } from '../../../shared/events/value.ts';
 import { findConnector, findConnectorParameter } from '../../../shared/language/connectors/table.ts';
 import type { ConnectorPlan, InputPlan, OperatorPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import { inputsOf } from '../../engine/streams/plan-inputs.ts';
@@ -93,7 +94,10 @@ function publicConfig({ type, parameters }: ConnectorPlan): Record<string, unkno
 }
 
 function plainValue(value: Value): unknown {
-  return typeof value === 'object' && value !== null ? String(value) : withoutLogin(value);
+  if (isArray(value)) return value.map(plainValue);
+  if (isMap(value)) return Object.fromEntries(Array.from(value, ([name, item]) => [name, plainValue(item)]));
+  if (value instanceof Duration) return durationText(value.ms);
+  return value instanceof Timestamp ? timestampText(value.ms) : withoutLogin(value);
 }
 
 /** An address without the name and password that may stand in it. */

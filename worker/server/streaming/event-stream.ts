@@ -71,7 +71,8 @@ export class EventStream {
     response.useChunkedEncodingByDefault = false;
     response.writeHead(200, { ...headers, 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' });
     response.flushHeaders();
-    this.#socket.write(':\n\n');
+    // An id without data is no message, but a client that loses the connection before the first message comes back with it.
+    this.#socket.write(`:\n\nid: ${this.#cursor.position}\n\n`);
     this.#socket.on('drain', () => turns.add(this.#pump));
     response.on('close', () => this.#close());
     response.on('error', () => this.#close());

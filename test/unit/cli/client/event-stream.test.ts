@@ -24,6 +24,10 @@ describe('a reader of server-sent events', () => {
     }
   });
 
+  it('gives an id without data, which says where the stream stands', () => {
+    expect(new EventStreamReader().write(bytes(':\n\nid: 7\n\n'))).toEqual([{ event: 'message', id: '7', data: undefined }]);
+  });
+
   it('holds back a message that has not ended', () => {
     const reader = new EventStreamReader();
     expect(reader.write(bytes('data: 1\n'))).toEqual([]);

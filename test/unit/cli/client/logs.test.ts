@@ -60,6 +60,13 @@ describe('cep logs', () => {
     expect(follows().map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '1']);
   });
 
+  it('goes on from where it began when the connection is lost before the first alert', async () => {
+    server.on(route, stream('id: 7\n\n', 'breaks'), stream(frame(8, 'ann')));
+    const { exitCode, stdout } = await server.cep(['logs', 'rules', '-n', '1']);
+    expect([exitCode, stdout]).toEqual([0, '[00:00:08.000] Many { user: "ann" }\n']);
+    expect(follows().map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '7']);
+  });
+
   it('ends with 4 when the pipeline is removed meanwhile', async () => {
     server.on(route, stream(frame(1, 'ann'), 'ends'), refusal(404, 'pipeline_not_found', 'there is no such pipeline'));
     const { exitCode, stderr } = await server.cep(['logs', 'rules']);
