@@ -1,4 +1,5 @@
 import { readEvents } from '../../shared/events/event-reader.ts';
+import { asciiDecoder } from '../../shared/events/reading/ascii-decoder.ts';
 import type { EventReader, ReaderPosition, ReadResult } from '../../shared/events/reading/read-result.ts';
 import { EventSchemas } from '../../shared/events/schema.ts';
 import type { EventEntries } from '../../worker/engine/fusion/event-entry.ts';
@@ -93,17 +94,4 @@ class ShortReading implements EventReading {
     this.#reader.end();
     return [];
   }
-}
-
-/** Makes strings of ASCII bytes; the readers ask again and again for parts of the same ones. */
-function asciiDecoder(): (bytes: Uint8Array, start: number, end: number) => string {
-  let known = new Uint8Array();
-  let buffer = Buffer.from(known);
-  return (bytes, start, end) => {
-    if (bytes !== known) {
-      known = bytes as typeof known;
-      buffer = Buffer.from(known.buffer, known.byteOffset, known.length);
-    }
-    return buffer.toString('latin1', start, end);
-  };
 }

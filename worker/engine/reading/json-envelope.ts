@@ -4,10 +4,10 @@ import { marks, type ReadingState, times } from './marks.ts';
 import { numberTime, type PlainTimes, plainTimeBytes } from './plain-time.ts';
 import { behindBlanks, member, standsAt } from './spacing.ts';
 
-const EVENT_TYPE = { bytes: bytesOf('"event_type"'), isQuoted: true };
+export const EVENT_TYPE = { bytes: bytesOf('"event_type"'), isQuoted: true };
 const TYPE = { bytes: bytesOf('"type"'), isQuoted: true };
-const TIMESTAMP = { bytes: bytesOf('"timestamp"'), isQuoted: false };
-const DATA = { bytes: bytesOf('"data"'), isQuoted: false };
+export const TIMESTAMP = { bytes: bytesOf('"timestamp"'), isQuoted: false };
+export const DATA = { bytes: bytesOf('"data"'), isQuoted: false };
 /** The same as programs write it, without blanks. */
 const COMPACT_TIMESTAMP = ',"timestamp":"';
 const COMPACT_DATA = ',"data":{';
@@ -35,8 +35,8 @@ export interface Envelope {
 
 /** That of a JSON event on a line of its own. */
 export class JsonEnvelope implements Envelope {
-  private readonly marks: Int32Array;
-  private readonly times: Float64Array;
+  protected readonly marks: Int32Array;
+  protected readonly times: Float64Array;
   private readonly plainTimes: PlainTimes;
 
   constructor(state: ReadingState, plainTimes: PlainTimes) {
@@ -93,13 +93,13 @@ export class JsonEnvelope implements Envelope {
     return bytes[next] === is.LINE_FEED ? next + 1 : 0;
   }
 
-  private nested(at: number): number {
+  protected nested(at: number): number {
     this.marks[marks.isNested] = 1;
     return at;
   }
 
   /** Reads `"timestamp": ..`, once. A text in another than the usual forms, or a number with a point, is left to the long way. */
-  private timeMember(bytes: Uint8Array, words: DataView, at: number): number {
+  protected timeMember(bytes: Uint8Array, words: DataView, at: number): number {
     if (!Number.isNaN(this.times[times.envelope] as number)) return 0;
     const value = member(bytes, at, 0, TIMESTAMP);
     if (value === 0) return 0;
@@ -123,9 +123,14 @@ export class JsonEnvelope implements Envelope {
     for (; is.isDigit(bytes[next] as number); next++) value = value * 10 + ((bytes[next] as number) - is.ZERO);
     const digits = next - at;
     if (digits === 0 || digits > EXACT_DIGITS_MAX || (digits > 1 && bytes[at] === is.ZERO)) return 0;
-    const time = numberTime(value);
+    const time = this.timeOf(value);
     this.times[times.envelope] = time;
     return Number.isNaN(time) ? 0 : next;
+  }
+
+  /** Epoch milliseconds of a whole number; NaN when it is no point in time. */
+  protected timeOf(value: number): number {
+    return numberTime(value);
   }
 }
 
@@ -133,7 +138,8 @@ function typeMember(bytes: Uint8Array, at: number, mark: number): number {
   return member(bytes, at, mark, EVENT_TYPE) || member(bytes, at, mark, TYPE);
 }
 
-function behindComma(bytes: Uint8Array, at: number): number {
+/** Behind a comma and blanks around it; 0 when none stands there. */
+export function behindComma(bytes: Uint8Array, at: number): number {
   const comma = behindBlanks(bytes, at);
   return bytes[comma] === is.COMMA ? behindBlanks(bytes, comma + 1) : 0;
 }

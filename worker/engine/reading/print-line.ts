@@ -44,10 +44,10 @@ const jsonNotation: LineNotation = {
 export function printEvtLine(entry: EventEntry, layout: Layout, context: LineContext): string {
   const name = `if(${printMatch(entry.type)})p0+=${entry.type.length};else return 0;`;
   if (entry.fields.length === 0)
-    return `(b0,w0,p0)=>{${name}p0=emptyEvtLine(b0,p0);if(p0===0)return 0;${enter(entry, [], 'false', context)}}`;
-  const { text, values } = printFields(entry, layout, evtNotation, context);
+    return `(b0,w0,p0)=>{${name}p0=emptyEvtLine(b0,p0);if(p0===0)return 0;${enter(entry, { values: [], places: [] }, 'false', context)}}`;
+  const printed = printFields(entry, layout, evtNotation, context);
   const end = `if(${printMatch(' }\n')})p0+=3;else{p0=evtLineEnd(b0,p0);if(p0===0)return 0;}`;
-  return `(b0,w0,p0)=>{${name}${text}${end}${enter(entry, values, 'false', context)}}`;
+  return `(b0,w0,p0)=>{${name}${printed.text}${end}${enter(entry, printed, 'false', context)}}`;
 }
 
 /** The same for a line of JSON, with `p0` behind the quote that opens the type's name. */
@@ -56,10 +56,10 @@ export function printJsonLine(entry: EventEntry, layout: Layout, context: LineCo
   const name = `if(${printMatch(`${entry.type}"`)})p0=${envelope}.body(b0,w0,p0+${entry.type.length + 1});else return 0;if(p0===0)return 0;`;
   const canBeFlat = entry.fields.length > 0 && !entry.fields.some((field) => envelopeMembers.has(field.name));
   const place = canBeFlat ? '' : `if(${context.marks}[${marks.isNested}]===0)return 0;`;
-  const { text, values } = printFields(entry, layout, jsonNotation, context);
+  const printed = printFields(entry, layout, jsonNotation, context);
   const end = `p0=${envelope}.end(b0,w0,p0);if(p0===0)return 0;`;
   const stated = `const u0=${context.times}[${times.envelope}];`;
-  return `(b0,w0,p0)=>{${name}${place}${text}${end}${stated}${enter(entry, values, 'u0===u0', context)}}`;
+  return `(b0,w0,p0)=>{${name}${place}${printed.text}${end}${stated}${enter(entry, printed, 'u0===u0', context)}}`;
 }
 
 /**
@@ -69,18 +69,22 @@ export function printJsonLine(entry: EventEntry, layout: Layout, context: LineCo
 function printFields(entry: EventEntry, layout: Layout, notation: LineNotation, context: LineContext): FieldsText {
   const { fields, timeField } = entry;
   const values: (string | undefined)[] = [];
+  const places: (string | undefined)[] = [];
   const texts = layout.map((position, at) => {
     const field = fields[position] as EntryField;
-    const { text, value } = printValue(field, field.isRead || position === timeField, context);
+    const { text, value, place } = printValue(field, field.isRead || position === timeField, context);
     values[position] = value;
+    places[position] = place;
     return printLead(field, at, notation, context) + text;
   });
-  return { text: texts.join(''), values };
+  return { text: texts.join(''), values, places: places.filter((place) => place !== undefined) };
 }
 
 interface FieldsText {
   readonly text: string;
   readonly values: readonly (string | undefined)[];
+  /** What tells the places of texts, in the order of declaration. */
+  readonly places: readonly string[];
 }
 
 function printLead({ name, type }: EntryField, at: number, notation: LineNotation, { define }: LineContext): string {
@@ -94,12 +98,12 @@ function printLead({ name, type }: EntryField, at: number, notation: LineNotatio
 /** Counts the event, hands it in and returns. `isStated`: the envelope says the time, as `u0`. */
 function enter(
   { enter: take, fields, timeField }: EventEntry,
-  values: FieldsText['values'],
+  { values, places }: Omit<FieldsText, 'text'>,
   isStated: string,
   context: LineContext,
 ): string {
   const current = `${context.times}[${times.current}]`;
-  const read = values.filter((_, at) => (fields[at] as EntryField).isRead).map((value) => `,${value}`);
+  const read = [...values.filter((_, at) => (fields[at] as EntryField).isRead), ...places].map((value) => `,${value}`);
   const call = (time: string, isArrival: boolean): string => `${context.define(take)}(${time},${isArrival}${read.join('')});`;
   const count = `${context.marks}[${marks.entered}]++;`;
   const own = timeField === null ? undefined : (values[timeField] as string);

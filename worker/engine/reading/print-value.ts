@@ -15,6 +15,8 @@ export interface ValueText {
   readonly text: string;
   /** Name of the constant or variable that then holds the value; undefined when it was only checked. */
   readonly value: string | undefined;
+  /** Name of what then tells the place of the text, where that is asked for. */
+  readonly place?: string | undefined;
 }
 
 export interface ValueContext {
@@ -54,8 +56,9 @@ export function printValue(field: EntryField, isWanted: boolean, context: ValueC
 /** A text whose opening quote has been read. */
 function printText(text: EntryField, { names, define, texts }: ValueContext): ValueText {
   const value = names.mint('v');
-  const field = define(texts.fieldOf(text));
-  return { text: `const ${value}=${field}.read(b0,w0,p0);if(${value}===null)return 0;p0+=${value}.length+1;`, value };
+  const field = define(texts.fieldOf(text, text.isKey));
+  const place = text.isKey === true ? field : undefined;
+  return { text: `const ${value}=${field}.read(b0,w0,p0);if(${value}===null)return 0;p0=${field}.end+1;`, value, place };
 }
 
 function printBool(isWanted: boolean, { names }: ValueContext): ValueText {

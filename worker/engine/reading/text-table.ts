@@ -1,3 +1,4 @@
+import type { TextPlace } from '../fusion/event-entry.ts';
 import { firstBytes, plainBytes, special } from './text-scan.ts';
 
 /** Makes a string of ASCII bytes; it must not keep the bytes alive. */
@@ -9,10 +10,12 @@ const TEXTS_MAX = 131_072;
 const POOL_WORDS_MAX = 1_048_576;
 const SLOTS_MIN = 1024;
 const POOL_WORDS_MIN = 4096;
-/** Words of an entry in front of its text: hash, length, and twice its number, plus one when it was met again. */
+/** Words of an entry in front of its text: hash, length, and twice its place among the texts, plus one when it is internalized. */
 const HEAD_WORDS = 3;
 const ENTRY_WORDS_MAX = HEAD_WORDS + LENGTH_MAX / 4 + 1;
 const MULTIPLIER = 0x9e3779b1;
+/** Keys are known by their places; only this many texts are worth internalizing for them, for what else reads them. */
+const INTERNALIZED_KEYS_MAX = 1024;
 
 /** A field must find this share of its texts in the table to be worth its room. */
 const HIT_SHARE_MIN = 0.5;
@@ -35,7 +38,7 @@ export class TextTable {
   private slots = new Int32Array(SLOTS_MIN);
   private pool = new Int32Array(POOL_WORDS_MIN);
   private used = 1;
-  private readonly texts: string[] = [];
+  private texts: string[] = [];
 
   constructor(decode: DecodeText) {
     this.decode = decode;
@@ -46,25 +49,25 @@ export class TextTable {
     return this.texts.length;
   }
 
-  /** The reader for the texts of one field, which any object may stand for. */
-  fieldOf(key: object): TextField {
+  /** The reader for the texts of one field, which any object may stand for. `isKey`: their places are asked for. */
+  fieldOf(key: object, isKey = false): TextField {
     let field = this.fields.get(key);
     if (field === undefined) {
-      field = new TextField(this);
+      field = new TextField(this, this.texts, isKey);
       this.fields.set(key, field);
     }
     return field;
   }
 
-  /** The string for the bytes from `start` to `end`; `last` are those behind the last whole word. Undefined when it is not kept. */
-  find(words: DataView, start: number, end: number, hash: number, last: number): string | undefined {
+  /** The entry for the bytes from `start` to `end`; `last` are those behind the last whole word. 0 when they are not kept. */
+  find(words: DataView, start: number, end: number, hash: number, last: number): number {
     const { slots, pool } = this;
     const mask = slots.length - 1;
     const length = end - start;
     const wholeEnd = start + (length & ~3);
     for (let slot = hash >>> (32 - this.bits); ; slot = (slot + 1) & mask) {
       const entry = slots[slot] as number;
-      if (entry === 0) return undefined;
+      if (entry === 0) return 0;
       if (pool[entry] !== hash || pool[entry + 1] !== length) continue;
       let own = entry + HEAD_WORDS;
       let at = start;
@@ -72,12 +75,12 @@ export class TextTable {
         at += 4;
         own++;
       }
-      if (at === wholeEnd && pool[own] === last) return this.met(entry);
+      if (at === wholeEnd && pool[own] === last) return entry;
     }
   }
 
-  /** Keeps a text that `find` did not find, and returns its string. */
-  add(bytes: Uint8Array, words: DataView, start: number, end: number, hash: number, last: number): string {
+  /** Keeps a text that `find` did not find, and returns its entry. */
+  add(bytes: Uint8Array, words: DataView, start: number, end: number, hash: number, last: number): number {
     if (this.texts.length === TEXTS_MAX || this.used + ENTRY_WORDS_MAX > POOL_WORDS_MAX) this.beginAnew();
     this.reserve();
     const text = this.decode(bytes, start, end);
@@ -90,17 +93,20 @@ export class TextTable {
     pool[own++] = last;
     this.used = own;
     this.place(entry);
-    return text;
+    return entry;
   }
 
-  private met(entry: number): string {
+  /** Place of an entry's text. */
+  placeOf(entry: number): number {
+    return (this.pool[entry + 2] as number) >> 1;
+  }
+
+  /** Makes the text of an entry, which has come again, the one string of this content. */
+  internalize(entry: number): void {
     const mark = this.pool[entry + 2] as number;
-    const index = mark >> 1;
-    if ((mark & 1) === 1) return this.texts[index] as string;
-    const text = internalized(this.texts[index] as string);
-    this.texts[index] = text;
+    if ((mark & 1) === 1) return;
+    this.texts[mark >> 1] = internalized(this.texts[mark >> 1] as string);
     this.pool[entry + 2] = mark + 1;
-    return text;
   }
 
   private place(entry: number): void {
@@ -125,26 +131,33 @@ export class TextTable {
   }
 
   private beginAnew(): void {
-    for (const field of this.fields.values()) field.judge();
+    this.texts = [];
+    for (const field of this.fields.values()) field.beginAnew(this.texts);
     this.bits = Math.log2(SLOTS_MIN);
     this.slots = new Int32Array(SLOTS_MIN);
     this.pool = new Int32Array(POOL_WORDS_MIN);
     this.used = 1;
-    this.texts.length = 0;
   }
 }
 
-/** Reads the texts of one field. */
-export class TextField {
+/** Reads the texts of one field, and tells of the last one where it is kept. */
+export class TextField implements TextPlace {
+  texts: readonly string[];
+  at = -1;
+  /** Behind the last text: the position of the quote. */
+  end = 0;
   private readonly table: TextTable;
+  private readonly isKey: boolean;
   private lookups = 0;
   private misses = 0;
   /** Texts still to come that are not looked up. */
   private pause = 0;
   private nextPause = PAUSE_LOOKUPS_MIN;
 
-  constructor(table: TextTable) {
+  constructor(table: TextTable, texts: readonly string[], isKey: boolean) {
     this.table = table;
+    this.texts = texts;
+    this.isKey = isKey;
   }
 
   /** The plain ASCII text at `at` that a quote ends; null when something else than plain text comes before it. */
@@ -162,15 +175,23 @@ export class TextField {
     const rest = plainBytes(specials);
     end += rest;
     if (bytes[end] !== QUOTE) return null;
+    this.end = end;
     if (end - at > LENGTH_MAX || this.pause > 0) return this.slice(bytes, at, end);
     const last = firstBytes(word, rest);
     hash = Math.imul(hash ^ last, MULTIPLIER);
     this.lookups++;
-    return this.table.find(words, at, end, hash, last) ?? this.add(bytes, words, at, end, hash, last);
+    const known = this.table.find(words, at, end, hash, last);
+    const entry = known === 0 ? this.add(bytes, words, at, end, hash, last) : known;
+    const place = this.table.placeOf(entry);
+    if (known !== 0 && (!this.isKey || place < INTERNALIZED_KEYS_MAX)) this.table.internalize(known);
+    this.at = place;
+    return this.texts[place] as string;
   }
 
-  /** Called when the table is full. */
-  judge(): void {
+  /** Called when the table was full and is empty again. */
+  beginAnew(texts: readonly string[]): void {
+    this.texts = texts;
+    this.at = -1;
     const isWorthIt = this.lookups < JUDGED_LOOKUPS_MIN || this.misses <= this.lookups * (1 - HIT_SHARE_MIN);
     if (!isWorthIt) {
       this.pause = this.nextPause;
@@ -180,18 +201,19 @@ export class TextField {
     this.misses = 0;
   }
 
-  private add(bytes: Uint8Array, words: DataView, start: number, end: number, hash: number, last: number): string {
+  private add(bytes: Uint8Array, words: DataView, start: number, end: number, hash: number, last: number): number {
     this.misses++;
     return this.table.add(bytes, words, start, end, hash, last);
   }
 
   private slice(bytes: Uint8Array, start: number, end: number): string {
     if (this.pause > 0) this.pause--;
+    this.at = -1;
     return this.table.decode(bytes, start, end);
   }
 }
 
-/** The one string of this content that the runtime has: a name of a property is always that one. */
+/** The one string of this content that the runtime has: a name of a property is always that one. The object has no shape of its own. */
 function internalized(text: string): string {
-  return Object.keys({ [text]: null })[0] as string;
+  return Object.keys({ __proto__: null, [text]: null })[0] as string;
 }

@@ -1,3 +1,4 @@
+import type { InputEvent } from '../../../shared/events/event.ts';
 import { readEventTime } from '../../../shared/events/event-time.ts';
 import * as is from '../../../shared/events/reading/characters.ts';
 import { JsonScanner } from '../../../shared/events/reading/json-scanner.ts';
@@ -26,6 +27,11 @@ export type RequestReading = { readonly entries: readonly RequestEntry[] } | { r
 
 export function isProblem(entry: RequestEntry): entry is RequestProblem {
   return 'message' in entry;
+}
+
+/** As the engine takes it; `arrived` is its time when nothing else states one. */
+export function eventOf({ type, fields, timestamp }: RequestEvent, arrived: number): InputEvent {
+  return timestamp === undefined ? { type, fields, fallbackTime: arrived } : { type, fields, timestamp, fallbackTime: arrived };
 }
 
 /** Reads the events of requests, one body after the other. Never throws, whatever the body. */

@@ -3,7 +3,17 @@ import type { ErrorCode } from '../../../shared/errors/codes.ts';
 import { errorCodes } from '../../../shared/errors/codes.ts';
 import { CepError } from '../../../shared/errors/error.ts';
 import { type Beat, Heartbeat } from './heartbeat.ts';
-import type { CheckCall, CountersReply, FromThread, RecordResult, SentError, SlotCall, ToThread, WorkRecord } from './messages.ts';
+import {
+  BODY_PADDING_BYTES,
+  type CheckCall,
+  type CountersReply,
+  type FromThread,
+  type RecordResult,
+  type SentError,
+  type SlotCall,
+  type ToThread,
+  type WorkRecord,
+} from './messages.ts';
 import { spawnEngineWorker } from './spawn.ts';
 
 /** What a thread tells the pipeline of a slot. */
@@ -92,7 +102,7 @@ export class EngineThread {
     this.#records.push({ ...record, length: bytes === null ? -1 : bytes.byteLength });
     if (bytes !== null) {
       this.#bytes.push(bytes);
-      this.#byteLength += bytes.byteLength;
+      this.#byteLength += bytes.byteLength + BODY_PADDING_BYTES;
     }
     if (this.#isFlushDue) return;
     this.#isFlushDue = true;
@@ -138,7 +148,7 @@ export class EngineThread {
     let at = 0;
     for (const bytes of this.#bytes) {
       arena.set(bytes, at);
-      at += bytes.byteLength;
+      at += bytes.byteLength + BODY_PADDING_BYTES;
     }
     const message: ToThread = { kind: 'work', arena, records: this.#records };
     this.#records = [];

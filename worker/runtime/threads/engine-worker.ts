@@ -3,7 +3,17 @@ import { CepError } from '../../../shared/errors/error.ts';
 import { checkProgram } from '../programs/check-program.ts';
 import { RequestReader } from '../requests/request-reader.ts';
 import { Heartbeat } from './heartbeat.ts';
-import type { CheckCall, CountersReply, FromThread, RecordResult, SentError, SlotCall, ToThread, WorkMessage } from './messages.ts';
+import {
+  BODY_PADDING_BYTES,
+  type CheckCall,
+  type CountersReply,
+  type FromThread,
+  type RecordResult,
+  type SentError,
+  type SlotCall,
+  type ToThread,
+  type WorkMessage,
+} from './messages.ts';
 import { Slot } from './slot.ts';
 
 /** How old the counters may be that the API thread knows, ms. */
@@ -77,10 +87,10 @@ class EngineWorker {
   #work({ arena, records }: WorkMessage): void {
     let at = 0;
     for (const record of records) {
-      const text = record.length < 0 ? null : Buffer.from(arena.buffer, arena.byteOffset + at, record.length).toString('utf8');
-      at += Math.max(0, record.length);
+      const body = record.length < 0 ? null : arena.subarray(at, at + record.length);
+      if (body !== null) at += record.length + BODY_PADDING_BYTES;
       const slot = this.#slot(record.slot);
-      slot.schedule(() => slot.work(record, text));
+      slot.schedule(() => slot.work(record, body));
     }
     this.#flush();
   }

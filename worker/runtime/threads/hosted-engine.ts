@@ -1,5 +1,4 @@
 import { CepError, InvariantError } from '../../../shared/errors/error.ts';
-import type { InputEvent } from '../../../shared/events/event.ts';
 import { Duration, Timestamp } from '../../../shared/events/value.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
 import { compiledBackend } from '../../engine/compile/compiled-backend.ts';
@@ -10,7 +9,8 @@ import { Answers } from '../answers.ts';
 import { loadModels, type Models } from '../inference/onnx.ts';
 import { planOf, summaryOf } from '../programs/check-program.ts';
 import { type CheckpointDocument, type DocumentEngine, documentText } from '../programs/checkpoint-document.ts';
-import { isProblem, type RequestEntry } from '../requests/request-reader.ts';
+import { PlainBodies } from '../requests/plain-bodies.ts';
+import { eventOf, isProblem, type RequestEntry, RequestReader } from '../requests/request-reader.ts';
 import type { StreamMetrics } from '../service.ts';
 import { IdleSources } from './idle-sources.ts';
 import type { CountersReply, DocumentCall, ProgramSummary, ProgramText } from './messages.ts';
@@ -27,6 +27,8 @@ export class HostedEngine {
   readonly hosted: HostedProgram;
   readonly streams: ReadonlyMap<string, number>;
   readonly summary: ProgramSummary;
+  /** Reads bodies of plain events for this program. */
+  readonly bodies: PlainBodies;
   readonly #engine: Engine;
   readonly #answers: Answers;
   readonly #models: Models | undefined;
@@ -58,6 +60,7 @@ export class HostedEngine {
       deliver: (answer) => this.#engine.answer(answer),
     });
     this.#engine = createEngine(plan, this.#host(), { strictEvents: this.#strict, backend: compiledBackend, fuse });
+    this.bodies = new PlainBodies(this.#engine.entries, new RequestReader());
   }
 
   #host(): EngineHost {
@@ -103,21 +106,37 @@ export class HostedEngine {
       return;
     }
     const { type, fields, timestamp } = entry;
-    const event: InputEvent =
-      timestamp === undefined ? { type, fields, fallbackTime: arrived } : { type, fields, timestamp, fallbackTime: arrived };
-    const admission = this.#engine.push(event);
+    const admission = this.#engine.push(eventOf(entry, arrived));
     if (admission.status === 'invalid') {
       outcome.problem({ index, code: 'invalid_event', field: admission.field, message: admission.message });
       return;
     }
     outcome.processed++;
-    this.#idle.observe({ type, fields, timestamp, arrived });
-    this.#count(type, admission.incomplete);
+    this.#idle.observe({ type, own: timestamp, fields, arrived });
+    this.#count(type, 1);
+    this.#countIncomplete(type, admission.incomplete);
   }
 
-  #count(type: string, incomplete: readonly string[]): void {
+  /** Hands in the plain event at this index of the body that `bodies` holds. */
+  enter(index: number, arrived: number): void {
+    this.bodies.enter(index, arrived);
+    if (this.#outcome !== undefined) this.#outcome.processed++;
+  }
+
+  /** Takes notice of the plain events among the entries from `start` to `end`, all of which were entered. */
+  observe(start: number, end: number, arrived: number): void {
+    for (const { type, count, time } of this.bodies.seen(start, end)) {
+      this.#count(type, count);
+      this.#idle.observe({ type, own: time, fields: undefined, arrived });
+    }
+  }
+
+  #count(type: string, more: number): void {
     const count = this.#eventsByType.get(type);
-    if (count !== undefined || this.#eventsByType.size < TYPES_MAX) this.#eventsByType.set(type, (count ?? 0) + 1);
+    if (count !== undefined || this.#eventsByType.size < TYPES_MAX) this.#eventsByType.set(type, (count ?? 0) + more);
+  }
+
+  #countIncomplete(type: string, incomplete: readonly string[]): void {
     for (const field of incomplete) {
       const fields = this.#incomplete.get(type) ?? new Map<string, number>();
       fields.set(field, (fields.get(field) ?? 0) + 1);

@@ -9,8 +9,9 @@ const IDLE_MS_DEFAULT = 30_000;
 /** An event that was taken. Times are epoch ms. */
 interface SeenEvent {
   readonly type: string;
-  readonly fields: Fields;
-  readonly timestamp: number | undefined;
+  /** What it states: known, or in its fields. */
+  readonly own: number | null | undefined;
+  readonly fields: Fields | undefined;
   readonly arrived: number;
 }
 
@@ -80,9 +81,9 @@ export class IdleSources {
 
   #look(source: SourceTime): void {
     if (source.last === undefined) return;
-    const { type, fields, timestamp, arrived } = source.last;
+    const { type, fields, own, arrived } = source.last;
     source.arrived = arrived;
-    source.own = timestamp ?? this.#schemas.ownTime(type, fields) ?? null;
+    source.own = (own === undefined && fields !== undefined ? this.#schemas.ownTime(type, fields) : own) ?? null;
     source.last = undefined;
   }
 }

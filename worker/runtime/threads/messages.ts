@@ -111,9 +111,12 @@ export interface SettleMessage {
   readonly accepted: boolean;
 }
 
+/** Bytes of 0 behind each body: a reader may look beyond its end, and what is cut off must not go on with another body. */
+export const BODY_PADDING_BYTES = 16;
+
 export interface WorkMessage {
   readonly kind: 'work';
-  /** The bytes of all records, one behind the other. */
+  /** The bytes of all records, one behind the other, each with its padding. */
   readonly arena: Uint8Array;
   readonly records: readonly WorkRecord[];
 }

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { RestoreReport } from '../../engine/engine.ts';
 import { readDocument } from '../programs/checkpoint-document.ts';
-import type { RequestReader } from '../requests/request-reader.ts';
+import type { RequestEntry, RequestReader } from '../requests/request-reader.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { HostedEngine } from './hosted-engine.ts';
 import type {
@@ -165,8 +165,8 @@ export class Slot {
     }
   }
 
-  /** `text` is null for a tick. */
-  work(record: WorkRecord, text: string | null): void | Promise<void> {
+  /** `body` is null for a tick. */
+  work(record: WorkRecord, body: Uint8Array | null): void | Promise<void> {
     const engine = this.#engine;
     const outcome = new RecordOutcome({ ...record, streams: engine?.streams ?? new Map() });
     if (engine === undefined) {
@@ -176,7 +176,7 @@ export class Slot {
     }
     const job = new RecordJob(engine, record, outcome, this.#context.heartbeat);
     if (record.skip.includes(-1)) outcome.unreadable = 'the request kept the program busy for too long, and was given up';
-    else if (text !== null) job.read(text, this.#context.reader);
+    else if (body !== null) job.read(body, this.#context.reader);
     const isThrough = job.slice();
     if (isThrough && engine.settled() === undefined) this.#finish(engine, outcome);
     else return this.#goOn(engine, job, outcome);
@@ -202,8 +202,12 @@ class RecordJob {
   readonly #record: WorkRecord;
   readonly #outcome: RecordOutcome;
   readonly #heartbeat: Heartbeat;
-  #entries: ReturnType<RequestReader['read']> = { entries: [] };
+  /** Null: the engine holds the body. */
+  #entries: readonly RequestEntry[] | null = [];
+  #count = 0;
   #at = 0;
+  /** Plain events before this one have been taken notice of. */
+  #observed = 0;
 
   constructor(engine: HostedEngine, record: WorkRecord, outcome: RecordOutcome, heartbeat: Heartbeat) {
     this.#engine = engine;
@@ -213,10 +217,18 @@ class RecordJob {
     engine.begin(outcome);
   }
 
-  read(text: string, reader: RequestReader): void {
-    this.#entries = reader.read(text, this.#record.format ?? 'ndjson');
-    if ('unreadable' in this.#entries) this.#outcome.unreadable = this.#entries.unreadable;
-    else this.#outcome.events = this.#entries.entries.length;
+  read(body: Uint8Array, reader: RequestReader): void {
+    const { format, skip } = this.#record;
+    if ((format === 'batch' || format === 'ndjson') && skip.length === 0 && this.#engine.bodies.hold(body, format)) {
+      this.#entries = null;
+      this.#count = this.#engine.bodies.count;
+    } else {
+      const reading = reader.read(textOf(body), format ?? 'ndjson');
+      if ('unreadable' in reading) this.#outcome.unreadable = reading.unreadable;
+      else this.#entries = reading.entries;
+      this.#count = this.#entries?.length ?? 0;
+    }
+    this.#outcome.events = this.#count;
   }
 
   /** Works for a while; true when the record is through. */
@@ -235,19 +247,33 @@ class RecordJob {
   }
 
   #events(): boolean {
-    if ('unreadable' in this.#entries) return true;
-    const { entries } = this.#entries;
-    const { time, skip } = this.#record;
+    const { skip } = this.#record;
     const end = performance.now() + SLICE_MS;
-    for (; this.#at < entries.length; this.#at++) {
+    for (; this.#at < this.#count; this.#at++) {
       if (this.#at % EVENTS_PER_LOOK === 0 && this.#at > 0 && performance.now() > end) return false;
-      const entry = entries[this.#at];
       this.#heartbeat.event(this.#at);
       this.#outcome.beginEvent(this.#at);
       if (skip.includes(this.#at)) this.#outcome.problem(givenUp(this.#at));
-      else if (entry !== undefined) this.#engine.push(entry, this.#at, time);
+      else this.#push();
     }
+    this.#observe();
     return true;
+  }
+
+  #push(): void {
+    const entry = this.#entries === null ? this.#engine.bodies.other(this.#at) : this.#entries[this.#at];
+    if (entry === undefined) {
+      this.#engine.enter(this.#at, this.#record.time);
+      return;
+    }
+    this.#observe();
+    this.#engine.push(entry, this.#at, this.#record.time);
+  }
+
+  /** The clocks of sources follow the order of the events, so plain ones are noticed before any other that comes behind them. */
+  #observe(): void {
+    if (this.#entries === null) this.#engine.observe(this.#observed, this.#at, this.#record.time);
+    this.#observed = this.#at;
   }
 }
 
