@@ -43,7 +43,8 @@ export class AfterMatch {
   }
 }
 
-function leadingFilters(operators: readonly OperatorPlan[]): readonly FilterPlan[] {
+/** The conditions on matches that stand right behind the pattern. */
+export function leadingFilters(operators: readonly OperatorPlan[]): readonly FilterPlan[] {
   const end = operators.findIndex((operator) => operator.kind !== 'filter');
   return (end === -1 ? operators : operators.slice(0, end)) as readonly FilterPlan[];
 }

@@ -53,7 +53,10 @@ export function patternProgram(tape: Tape, kinds: PatternKinds): string {
   if (tape.chance(kinds.negated / 2)) lines.push(`.not(${tape.pick(['A', 'B', 'C'])}${condition(tape, steps, '', false, kinds)})`);
   if (tape.chance(20)) lines.push(`.max_runs(${1 + tape.below(4)})`);
   if (tape.chance(20)) lines.push(`.max_closure(${1 + tape.below(3)})`);
-  if (tape.chance(30)) lines.push(`.where(${tape.pick(['match_duration_ms', 'e0.v', 'e1.k'])} > 1)`);
+  if (tape.chance(30)) {
+    const failing = tape.chance(kinds.failing) ? [failsForTwo('e0.k'), failsForTwo('e1.k')] : [];
+    lines.push(`.where(${tape.pick(['match_duration_ms > 1', 'e0.v > 1', 'e1.k > 1', ...failing])})`);
+  }
   const items = tape.list(1, 5, (position) => `o${position}: ${tape.pick(reads(steps))}`);
   if (tape.chance(10)) lines.push(`.distinct(${tape.pick(reads(steps))}, within: 3s)`);
   lines.push(`.emit(${items.join(', ')})`);

@@ -29,6 +29,20 @@ const kinds: { readonly [name: string]: PatternKinds & { readonly fusedShare: nu
   },
   'sequences with absences': { ...steps, quantifiers: ['', '', '', '+', '?'], negated: 30, timed: 20, fusedShare: 0.3 },
   'sequences with conditions that fail': { ...steps, quantifiers: ['', '', '', '?', '+'], failing: 40, fusedShare: 0.5 },
+  'patterns whose matches end other runs': {
+    ...steps,
+    quantifiers: ['', '', '+', '*', '{1,2}'],
+    policies: [
+      '.after_match(skip_past_last)',
+      '.longest()\n    .after_match(skip_past_last)',
+      '.longest()\n    .after_match(skip_to_next)',
+      '.each()\n    .after_match(skip_to_next)',
+    ],
+    negated: 15,
+    timed: 10,
+    failing: 10,
+    fusedShare: 0.3,
+  },
   'sequences with gaps': { ...steps, quantifiers: ['', '', '+', '*'], policies: ['.longest()', ''], timed: 50, fusedShare: 0.5 },
 };
 

@@ -11,9 +11,10 @@ import { Automaton } from './automaton.ts';
 import { Candidate } from './candidate.ts';
 import { homesOf } from './homes.ts';
 import { MatchColumns } from './match-columns.ts';
+import { printCounts } from './match-text.ts';
 import { PatternKernel } from './pattern-kernel.ts';
 import { completesInSeveralStates, PatternText } from './pattern-text.ts';
-import { RunForm, type SlotForm } from './run-form.ts';
+import { RunForm, type RunTimes, type SlotForm } from './run-form.ts';
 
 /** A pattern at the head of a stream: a function for the events of each origin, on the runs that its kernel holds. */
 export function fusePattern(fusion: StreamFusion, origin: string, columns: Columns): readonly FusedInlet[] {
@@ -53,17 +54,17 @@ function print(fusion: StreamFusion, source: PatternSourcePlan): ReturnType<Para
   const { pattern: plan } = source;
   requirePlain(plan, stream);
   const automaton = new Automaton(plan);
-  const { waits, isTimed } = automaton;
   requireMatchesOneByOne(automaton, plan);
   const candidates = originNames(plan).map((origin) => new Candidate(plan, origin, recordOf(origin, program), module));
-  const form = new RunForm(candidates, slotForms(plan, automaton, candidates), { hasBase: waits || isTimed, isTimed });
+  const form = new RunForm(candidates, slotForms(plan, automaton, candidates), runTimes(automaton, plan));
   const match = new MatchColumns(plan, stream.name, form, module);
   const emit = module.function(
     () => match.parameters,
     (body) => fusion.chain(match, body),
   );
-  const homes = homesOf(plan, automaton, form, candidates);
-  const text = new PatternText({ plan, source, automaton, form, homes, match, emit, stream, module, node: fusion.node });
+  const counts = printCounts(plan, stream, match, module);
+  const homes = homesOf(plan, automaton, form, candidates, stream.partition.keys.length > 0);
+  const text = new PatternText({ plan, source, automaton, form, homes, match, emit, counts, stream, module, node: fusion.node });
   for (const candidate of candidates) text.note(candidate);
   const runClass = form.printClass(module);
   const receivers = candidates.map((candidate) => ({ candidate, name: text.receive(candidate, runClass) }));
@@ -77,6 +78,7 @@ function print(fusion: StreamFusion, source: PatternSourcePlan): ReturnType<Para
     kept: form.kept,
     historyOf: (slot: number) => form.historyOf(slot),
     hasBase: form.hasBase,
+    hasLastAt: form.hasLastAt,
     key: text.key,
   };
   const create: KernelFactory = (_: SourcePlan, options: SourceOptions) => new PatternKernel(kernelForm, options);
@@ -99,7 +101,6 @@ function recordOf(origin: string, program: ProgramFusion): RecordType | null {
 function requirePlain(plan: PatternPlan, stream: StreamPlan): void {
   const isPlain =
     plan.selection === 'next' &&
-    plan.afterMatch === 'no_skip' &&
     plan.cancels.every((cancel) => cancel.input.operators.length === 0) &&
     plan.monotone === null &&
     plan.steps.every((step) => step.taps.length === 0 && step.input.operators.length === 0) &&
@@ -124,6 +125,11 @@ function requireMatchesOneByOne({ initial, states, completion, waits }: Automato
   const { slot } = enumerated;
   const emitting = [initial, ...states].flatMap(({ transitions }) => transitions).filter(({ emits }) => emits);
   if (!emitting.every((one) => one.slot === slot || one.target.captured[slot] === false)) throw new CannotFuse();
+}
+
+function runTimes({ waits, isTimed, states }: Automaton, { afterMatch }: PatternPlan): RunTimes {
+  const isEndedByTime = waits || states.some(({ passed }) => passed !== null);
+  return { hasBase: waits || isTimed, isTimed, hasLastAt: afterMatch === 'skip_past_last' && isEndedByTime };
 }
 
 function slotForms(plan: PatternPlan, automaton: Automaton, candidates: readonly Candidate[]): readonly SlotForm[] {

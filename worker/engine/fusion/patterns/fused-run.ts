@@ -20,6 +20,8 @@ export interface FusedRun {
   readonly last: number;
   /** Time of its last event, where that matters. */
   base?: number;
+  /** Position of its last event, where that matters. */
+  lastAt?: number;
   /** All open runs, in order of creation. */
   before: FusedRun | null;
   after: FusedRun | null;

@@ -13,8 +13,11 @@ export function homesOf(
   automaton: Automaton,
   form: RunForm,
   candidates: readonly Candidate[],
+  isPartitioned: boolean,
 ): readonly (Kept | null)[] {
+  const needsLists = isPartitioned && plan.afterMatch === 'skip_past_last'; // A match ends all runs of its partition.
   return automaton.states.map((state) => {
+    if (needsLists) return null;
     const keys = keysOf(plan, state);
     const [first] = keys;
     if (first === undefined || automaton.isList[first.heldSlot] === true || state.captured[first.heldSlot] === false) return null;

@@ -31,9 +31,13 @@ export interface KernelForm {
   /** What is kept of every event of a closure. */
   readonly historyOf: (slot: number) => History;
   readonly hasBase: boolean;
+  readonly hasLastAt: boolean;
   /** How the partition's key stands in generated code; null without a partition, `text` for one of several parts. */
   readonly key: Representation | 'text' | null;
 }
+
+/** Hands on the match of a run that time has completed. Gives whether the match counts for `.after_match(..)`. */
+type Ended = (run: FusedRun, time: number) => boolean;
 
 type Receive = (time: number, order: number, ...values: unknown[]) => void;
 
@@ -53,7 +57,7 @@ export class PatternKernel implements Source, Kernel {
   /** Runs that the event at hand has completed, in order of beginning. */
   readonly #completed: FusedRun[] = [];
   #receivers: readonly Receive[] = [];
-  #ended: (run: FusedRun, time: number) => void = () => undefined;
+  #ended: Ended = () => false;
   #RunClass: RunClass | null = null;
 
   constructor(form: KernelForm, { environment }: SourceOptions) {
@@ -75,7 +79,7 @@ export class PatternKernel implements Source, Kernel {
 
   link(...functions: readonly unknown[]): void {
     const [runClass, ended, ...receivers] = functions;
-    this.#ended = ended as (run: FusedRun, time: number) => void;
+    this.#ended = ended as Ended;
     this.#RunClass = runClass as RunClass;
     this.#receivers = receivers as readonly Receive[];
   }
@@ -116,7 +120,26 @@ export class PatternKernel implements Source, Kernel {
     const { waits, states } = this.#form.automaton;
     const isMatch = waits && states[run.state]?.pattern.isComplete === true;
     this.close(run);
-    if (isMatch) this.#ended(run, run.base as number);
+    if (isMatch) this.#complete(run, run.base as number);
+  }
+
+  #complete(run: FusedRun, time: number): void {
+    const counts = this.#ended(run, time);
+    if (counts && this.#form.plan.afterMatch === 'skip_past_last') this.endUntil(run.lastAt as number, run.key);
+  }
+
+  /** A match ends all runs of its partition that began at or before its last event, and the matches that they would have given. */
+  endUntil(lastAt: number, key: FusedRun['key']): void {
+    this.#completed.length = 0;
+    const { open } = this;
+    if (this.#form.key === null) {
+      while (open.first !== null && open.first.began <= lastAt) this.close(open.first);
+      return;
+    }
+    const heads = this.partition(key)?.heads ?? [];
+    for (let state = 0; state < heads.length; state++) {
+      for (let run = heads[state] ?? null; run !== null && run.began <= lastAt; run = heads[state] ?? null) this.close(run);
+    }
   }
 
   /** The run's time has come: its `NOT` has matched, or the run is over. */
@@ -130,7 +153,7 @@ export class PatternKernel implements Source, Kernel {
   #pass(run: FusedRun, passed: AutomatonState, time: number): void {
     if (passed.isOver) {
       this.close(run);
-      this.#ended(run, time);
+      this.#complete(run, time);
       return;
     }
     this.#leave(run);

@@ -7,7 +7,8 @@ import type { Automaton, AutomatonState, Transition } from './automaton.ts';
 import type { Candidate } from './candidate.ts';
 import { printCondition } from './conditions.ts';
 import { equalityOf, fieldThatFinds, residualOf, watchesOf, whereOf } from './homes.ts';
-import type { MatchColumns, MatchPart } from './match-columns.ts';
+import type { MatchColumns } from './match-columns.ts';
+import { MatchText } from './match-text.ts';
 import type { KernelForm, PatternKernel } from './pattern-kernel.ts';
 import type { Kept, RunForm } from './run-form.ts';
 
@@ -21,6 +22,8 @@ export interface PatternParts {
   readonly match: MatchColumns;
   /** Name of the function that takes the matches. */
   readonly emit: string;
+  /** Name of the function that tells whether a match counts for `.after_match(..)`; null = it does. */
+  readonly counts: string | null;
   readonly module: ModuleText<FusedRuntime>;
   /** Name of the stream's node. */
   readonly node: string;
@@ -33,6 +36,10 @@ export function completesInSeveralStates({ states }: Automaton, candidate: Candi
       [state, ...(state.passed === null ? [] : [state.passed])].some((one) => transitionsFor(candidate, one).some(({ emits }) => emits)),
     ).length > 1
   );
+}
+
+function emitsFor(candidate: Candidate, { initial, states }: Automaton): boolean {
+  return [initial, ...states].some((state) => transitionsFor(candidate, state).some(({ emits }) => emits));
 }
 
 /** The steps by which runs in a state may take the event, in order. */
@@ -57,6 +64,8 @@ interface Scene {
   readonly lists: string | null;
   /** Whether a run has taken the event; null where nothing depends on it. */
   readonly isTaken: string | null;
+  /** Whether a match has ended all runs; null where none does, or matches are collected first. */
+  readonly isEnded: string | null;
   readonly isCollecting: boolean;
   /** Conditions are only tried: nothing is taken, ended or begun. */
   readonly isTrial: boolean;
@@ -66,6 +75,7 @@ interface Scene {
 export class PatternText {
   readonly #parts: PatternParts;
   readonly #kernel: string;
+  readonly #matches: MatchText;
   /** Name of the kernel's open runs. */
   readonly open: string;
   readonly #tables: readonly string[];
@@ -80,6 +90,7 @@ export class PatternText {
     const { module, source, homes, stream } = parts;
     const kernel = (runtime: FusedRuntime): PatternKernel | undefined => runtime.kernel(source) as PatternKernel | undefined;
     this.#kernel = module.late(kernel);
+    this.#matches = new MatchText(parts, this.#kernel);
     this.open = module.late((runtime) => kernel(runtime)?.open);
     this.#tables = homes.map((home, id) => (home === null ? '' : module.late((runtime) => kernel(runtime)?.keyed[id])));
     this.#whole = module.late((runtime) => kernel(runtime)?.whole);
@@ -107,7 +118,8 @@ export class PatternText {
     if (this.#failing.has(candidate)) this.#try(scene);
     body.add(`const ${scene.at}=++${this.#kernel}.received;`);
     this.#askAll(scene);
-    if (scene.isCollecting) this.#emitCompleted(scene);
+    if (scene.isEnded !== null) body.add(`if(${scene.isEnded})${this.#kernel}.endUntil(${scene.at},${scene.key ?? 'null'});`);
+    if (scene.isCollecting) body.add(this.#matches.collected(candidate, scene.at, scene.key));
     const isOpening = transitionsFor(candidate, automaton.initial).length > 0;
     if (isOpening) body.add(`if(${this.open}.size>${plan.runsMax})${this.#kernel}.keepBudget();`);
   }
@@ -145,7 +157,10 @@ export class PatternText {
     const isTaken = automaton.initial.transitions.some(({ skipsLeading }) => skipsLeading) ? module.names.mint('h') : null;
     if (isTaken !== null) body.add(`let ${isTaken}=false;`);
     const isCollecting = completesInSeveralStates(automaton, candidate);
-    return { candidate, body, runClass, at, key, lists, isTaken, isCollecting, isTrial: false };
+    const isEnded =
+      this.#parts.plan.afterMatch === 'skip_past_last' && !isCollecting && emitsFor(candidate, automaton) ? module.names.mint('h') : null;
+    if (isEnded !== null) body.add(`let ${isEnded}=false;`);
+    return { candidate, body, runClass, at, key, lists, isTaken, isEnded, isCollecting, isTrial: false };
   }
 
   #printKey(candidate: Candidate, body: Body): string | null {
@@ -275,7 +290,7 @@ export class PatternText {
     const { candidate, isTaken } = scene;
     const taken = isTaken === null ? '' : `${isTaken}=true;`;
     if (scene.isTrial) return taken;
-    const capture = form.capture(run, slot, candidate);
+    const capture = `${form.capture(run, slot, candidate)}${form.hasLastAt ? `${run}.lastAt=${scene.at};` : ''}`;
     const moved = target.isOver || target === state ? '' : this.#move(run, state, target, slot, scene);
     const matched = this.#match(run, state, transition, scene);
     const woken = automaton.isTimed && !target.isOver ? `${this.open}.moved(${run});` : '';
@@ -305,36 +320,16 @@ export class PatternText {
   }
 
   /** The match that the event gives, and the end of a run that can take nothing more. */
-  #match(run: string, state: AutomatonState, { slot, target, emits }: Transition, { candidate, isCollecting }: Scene): string {
+  #match(run: string, state: AutomatonState, { slot, target, emits }: Transition, { candidate, isCollecting, isEnded }: Scene): string {
     const closed = target.isOver ? `${this.#leave(run, state)}${this.open}.remove(${run});` : '';
     if (!emits) return closed;
-    return `${closed}${isCollecting ? `${this.#kernel}.collect(${run});` : this.#emit(run, slot, candidate)}`;
+    const isOver = target.isOver;
+    return `${closed}${isCollecting ? `${this.#kernel}.collect(${run});` : this.#matches.given({ run, slot, candidate, isOver, isEnded })}`;
   }
 
-  #emit(run: string, slot: number, candidate: Candidate): string {
-    const { match, form, emit } = this.#parts;
-    const read = (part: MatchPart): string =>
-      part === 'duration' ? `${candidate.time}-${run}.first` : form.readAtEnd(run, part, slot, candidate);
-    const order = candidate.isEvent ? candidate.order : `${this.#kernel}.order()`;
-    return `${emit}(${[candidate.time, order, ...match.parts.map(read)].join(',')});`;
-  }
-
-  /** Prints the function for runs that time gives their match, at a time of its own or that of their last event; gives its name. */
+  /** Prints the function for runs that time gives their match; gives its name. */
   ended(): string {
-    const { match, form, emit, module } = this.#parts;
-    const [run, time] = [module.names.mint('r'), module.names.mint('t')];
-    const read = (part: MatchPart): string => (part === 'duration' ? `${time}-${run}.first` : form.readAtEnd(run, part, -1, null));
-    const given = [time, `${this.#kernel}.order()`, ...match.parts.map(read)];
-    return module.function(
-      () => [run, time],
-      (body) => body.add(`${emit}(${given.join(',')});`),
-    );
-  }
-
-  #emitCompleted({ candidate, body }: Scene): void {
-    const run = this.#parts.module.names.mint('r');
-    const next = `${this.#kernel}.nextCompleted()`;
-    body.add(`for(let ${run}=${next};${run}!==null;${run}=${next}){${this.#emit(run, -1, candidate)}}`);
+    return this.#matches.ended();
   }
 
   /** The event opens a run by the first step that it fits. */
@@ -344,7 +339,8 @@ export class PatternText {
     for (const transition of transitions) {
       const step = plan.steps[transition.slot] as StepPlan;
       const where = this.#printed(step.where, automaton.initial, null, scene);
-      const conditions = [transition.skipsLeading ? `!${scene.isTaken}` : null, where].filter((one) => one !== null);
+      const isEnded = scene.isEnded === null ? null : `!${scene.isEnded}`;
+      const conditions = [isEnded, transition.skipsLeading ? `!${scene.isTaken}` : null, where].filter((one) => one !== null);
       text += `${conditions.length === 0 ? '' : `if(${conditions.join('&&')})`}{${this.#begin(transition, scene)}}`;
       if (conditions.length === 0) break;
       text += 'else ';
@@ -362,7 +358,9 @@ export class PatternText {
     const last = plan.withinMs === null ? '1/0' : `plusTime(${candidate.time},${plan.withinMs})`;
     const given = [target.id, place, key ?? 'null', at, candidate.time, last, ...form.initial(slot, candidate)];
     const run = this.#parts.module.names.mint('r');
-    const matched = !emits ? '' : scene.isCollecting ? `${this.#kernel}.collect(${run});` : this.#emit(run, slot, candidate);
+    const { isEnded } = scene;
+    const match = (): string => this.#matches.given({ run, slot, candidate, isOver: false, isEnded });
+    const matched = !emits ? '' : scene.isCollecting ? `${this.#kernel}.collect(${run});` : match();
     return `const ${run}=new ${runClass}(${given.join(',')});${this.#enter(run, target)}${this.open}.add(${run});${matched}`;
   }
 }

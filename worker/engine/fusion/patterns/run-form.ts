@@ -31,6 +31,8 @@ export interface RunTimes {
   readonly hasBase: boolean;
   /** Those at which it is to be woken. */
   readonly isTimed: boolean;
+  /** The position of its last event, which says what a match ends that comes when time has passed. */
+  readonly hasLastAt: boolean;
 }
 
 /** The values that the runs of a pattern keep: what is read of them, by later steps or by the match. */
@@ -42,10 +44,12 @@ export class RunForm {
   readonly #slots: readonly SlotForm[];
   readonly hasBase: boolean;
   readonly isTimed: boolean;
+  readonly hasLastAt: boolean;
 
-  constructor(candidates: readonly Candidate[], slots: readonly SlotForm[], { hasBase, isTimed }: RunTimes) {
+  constructor(candidates: readonly Candidate[], slots: readonly SlotForm[], { hasBase, isTimed, hasLastAt }: RunTimes) {
     this.hasBase = hasBase;
     this.isTimed = isTimed;
+    this.hasLastAt = hasLastAt;
     this.#candidates = candidates;
     this.#slots = slots;
     slots.forEach(({ isCounted }, slot) => {
@@ -163,6 +167,7 @@ export class RunForm {
       ['last', 's5'],
       ...['before', 'after', 'previous', 'next'].map((property) => [property, 'null'] as const),
       ...(this.hasBase ? [['base', 's4'] as const] : []),
+      ...(this.hasLastAt ? [['lastAt', 's3'] as const] : []),
       ...(this.isTimed ? ['wake', 'queued'].map((property) => [property, '1/0'] as const) : []),
       ...own.map((property) => [property, property] as const),
     ];

@@ -45,6 +45,7 @@ function saveRun(run: FusedRun, form: KernelForm, rows: Value[]): Value {
 function saveCaptures(run: FusedRun, form: KernelForm, counts: readonly number[], rows: Value[]): readonly (readonly number[])[] {
   const enumerated = form.automaton.completion.enumerated?.firstSlot ?? -1;
   const end = run.began + counts.reduce((sum, count) => sum + count, 0) - 1;
+  const lastAt = run.lastAt ?? end;
   let at = run.began;
   return counts.map((count, slot) => {
     const numbers: number[] = [];
@@ -53,7 +54,7 @@ function saveCaptures(run: FusedRun, form: KernelForm, counts: readonly number[]
       const row = past[position] ?? rowOf(run, slot, position === 0, form);
       const time = at === run.began ? run.first : at === end ? (run.base ?? row.time) : row.time;
       rows.push(saveRow({ ...row, time }));
-      numbers.push(rows.length - 1, at, slot === enumerated ? position : -1);
+      numbers.push(rows.length - 1, at === end ? lastAt : at, slot === enumerated ? position : -1);
     }
     return numbers;
   });
@@ -124,6 +125,7 @@ export function loadFusedRuns(saved: Value, form: KernelForm, RunClass: RunClass
     const [began, first, last] = beginning as [number, number, number];
     const run = new RunClass(state, null, keyValue(key as string, form.key), began, first, last, ...kept);
     if (form.hasBase) run.base = base as number;
+    if (form.hasLastAt) run.lastAt = lastAtOf(captures as readonly (readonly number[])[]);
     add(run);
   }
 }
@@ -131,6 +133,10 @@ export function loadFusedRuns(saved: Value, form: KernelForm, RunClass: RunClass
 /** Three numbers for each capture: row, position, element. */
 function rowsOf(numbers: readonly number[], rows: readonly Row[]): readonly Row[] {
   return numbers.filter((_, index) => index % 3 === 0).map((row) => rows[row] as Row);
+}
+
+function lastAtOf(captures: readonly (readonly number[])[]): number {
+  return Math.max(...captures.flatMap((numbers) => numbers.filter((_, index) => index % 3 === 1)));
 }
 
 function keptOf(kept: Kept, rows: readonly Row[], form: KernelForm): unknown {

@@ -1,0 +1,102 @@
+import type { PatternPlan, StreamPlan } from '../../../../shared/language/plan/plan.ts';
+import { leadingFilters } from '../../patterns/after-match.ts';
+import type { FusedRuntime } from '../fused-runtime.ts';
+import type { ModuleText } from '../module-text.ts';
+import { printTypedCondition } from '../print-typed.ts';
+import type { Candidate } from './candidate.ts';
+import type { MatchColumns, MatchPart } from './match-columns.ts';
+import type { PatternParts } from './pattern-text.ts';
+
+/**
+ * Prints the function that tells whether a match counts for `.after_match(..)`: the filters right behind the pattern pass it. Gives
+ * its name; null where every match counts, or none need to. @throws CannotFuse
+ */
+export function printCounts(
+  { afterMatch }: PatternPlan,
+  { operators }: StreamPlan,
+  match: MatchColumns,
+  module: ModuleText<FusedRuntime>,
+): string | null {
+  const filters = afterMatch === 'no_skip' ? [] : leadingFilters(operators);
+  if (filters.length === 0) return null;
+  return module.function(
+    () => match.parameters,
+    (body) => {
+      const conditions = filters.map(({ condition }) => printTypedCondition(condition, { module, body, readable: match }));
+      const text = `return ${conditions.map((one) => one.text).join('&&')};`;
+      const canFail = conditions.some((one) => one.canFail);
+      body.add(canFail ? `try{${text}}catch(${module.names.mint('e')}){return false;}` : text);
+    },
+  );
+}
+
+/** A match that the event at hand gives. */
+export interface GivenMatch {
+  /** Name of the run. */
+  readonly run: string;
+  /** The step that has taken the event. */
+  readonly slot: number;
+  readonly candidate: Candidate;
+  /** The run is over. */
+  readonly isOver: boolean;
+  /** Name of what tells that a match has ended all runs; null where none does. */
+  readonly isEnded: string | null;
+}
+
+/** Prints how matches are handed on, and what ends with them. */
+export class MatchText {
+  readonly #parts: PatternParts;
+  readonly #kernel: string;
+
+  constructor(parts: PatternParts, kernel: string) {
+    this.#parts = parts;
+    this.#kernel = kernel;
+  }
+
+  /** Hands on a match, unless one before it has ended its run. */
+  given({ run, slot, candidate, isOver, isEnded }: GivenMatch): string {
+    const given = this.#argumentsOf(run, slot, candidate);
+    const emit = `${this.#parts.emit}(${given});`;
+    if (isEnded !== null) return `if(!${isEnded}){${isEnded}=${this.#counts(given)};${emit}}`;
+    if (this.#parts.plan.afterMatch !== 'skip_to_next' || isOver) return emit;
+    return `if(${this.#counts(given)})${this.#kernel}.close(${run});${emit}`;
+  }
+
+  /** Hands on the matches that were collected. */
+  collected(candidate: Candidate, at: string, key: string | null): string {
+    const { module, emit, plan } = this.#parts;
+    const run = module.names.mint('r');
+    const next = `${this.#kernel}.nextCompleted()`;
+    const given = this.#argumentsOf(run, -1, candidate);
+    const ends = {
+      no_skip: '',
+      skip_to_next: `if(${run}.state>=0&&${this.#counts(given)})${this.#kernel}.close(${run});`,
+      skip_past_last: `if(${this.#counts(given)})${this.#kernel}.endUntil(${at},${key ?? 'null'});`,
+    }[plan.afterMatch];
+    return `for(let ${run}=${next};${run}!==null;${run}=${next}){${ends}${emit}(${given});}`;
+  }
+
+  #argumentsOf(run: string, slot: number, candidate: Candidate): string {
+    const { match, form } = this.#parts;
+    const read = (part: MatchPart): string =>
+      part === 'duration' ? `${candidate.time}-${run}.first` : form.readAtEnd(run, part, slot, candidate);
+    const order = candidate.isEvent ? candidate.order : `${this.#kernel}.order()`;
+    return [candidate.time, order, ...match.parts.map(read)].join(',');
+  }
+
+  #counts(given: string): string {
+    return this.#parts.counts === null ? 'true' : `${this.#parts.counts}(${given})`;
+  }
+
+  /** Prints the function for runs that time gives their match, at a time of its own or that of their last event; gives its name. */
+  ended(): string {
+    const { match, form, emit, module } = this.#parts;
+    const [run, time, counts] = [module.names.mint('r'), module.names.mint('t'), module.names.mint('h')];
+    const read = (part: MatchPart): string => (part === 'duration' ? `${time}-${run}.first` : form.readAtEnd(run, part, -1, null));
+    const given = [time, `${this.#kernel}.order()`, ...match.parts.map(read)].join(',');
+    return module.function(
+      () => [run, time],
+      (body) => body.add(`const ${counts}=${this.#counts(given)};${emit}(${given});return ${counts};`),
+    );
+  }
+}
