@@ -1,11 +1,12 @@
 import { Command, Option } from 'clipanion';
-import { CepError } from '../shared/errors/error.ts';
+import type { CepError } from '../shared/errors/error.ts';
 import { ClientCommand } from './client/client-command.ts';
 import { type FollowedOutput, followOutputs } from './client/follow-outputs.ts';
 import { outputData, outputText } from './client/output-text.ts';
 import type { ServerApi } from './client/server-api.ts';
 import { colorsFor } from './colors.ts';
 import { counted } from './counts.ts';
+import { wholeNumber } from './whole-number.ts';
 
 export class LogsCommand extends ClientCommand {
   static override paths = [['logs']];
@@ -58,10 +59,4 @@ export class LogsCommand extends ClientCommand {
     if (this.json) this.printJson({ ...outputData(output), sequence: Number(sequence) });
     else this.print(outputText(output, colorsFor(stdout, env)));
   }
-}
-
-function wholeNumber(option: string, text: string, min: number): number {
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : -1;
-  if (value < min) throw new CepError('usage_error', `${option}: expected a whole number, at least ${min}, found '${text}'`);
-  return value;
 }

@@ -25,7 +25,7 @@ export class UsageCommand extends ClientCommand {
         ['Rejected', thousands(usage.events_rejected)],
         ['Alerts', thousands(usage.output_events_emitted)],
         ['Streams', `at most ${thousands(quota.max_streams_per_pipeline)} in a pipeline`],
-        ['State', `at most ${thousands(quota.max_state_bytes)} bytes in a pipeline`],
+        ['State', `at most ${thousands(quota.max_state_bytes)} bytes in all`],
       ]),
     );
   }

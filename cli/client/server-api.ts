@@ -3,17 +3,20 @@ import type { Static } from 'typebox';
 import { CepError } from '../../shared/errors/error.ts';
 import { nearestName } from '../../shared/language/diagnostics/nearest-name.ts';
 import { limits } from '../../shared/limits.ts';
+import type { checkpointSchema, restoredSchema } from '../../shared/protocol/checkpoints.ts';
 import type { batchInjectedSchema } from '../../shared/protocol/events.ts';
 import type {
+  clearedSchema,
+  deadLettersSchema,
   deletedSchema,
   deployedSchema,
-  pipelineListSchema,
   pipelineMetricsSchema,
   pipelineSchema,
   reloadReportSchema,
+  replayedSchema,
 } from '../../shared/protocol/pipelines.ts';
 import type { healthSchema, readySchema } from '../../shared/protocol/probes.ts';
-import type { usageSchema } from '../../shared/protocol/tenants.ts';
+import type { tenantCreatedSchema, tenantRequestSchema, tenantSchema, usageSchema } from '../../shared/protocol/tenants.ts';
 import type { HttpClient } from './http-client.ts';
 
 export type DeployedAnswer = Static<typeof deployedSchema>;
@@ -21,7 +24,13 @@ export type PipelineEntry = Static<typeof pipelineSchema>;
 export type PipelineMetricsAnswer = Static<typeof pipelineMetricsSchema>;
 export type ReloadPlan = Static<typeof reloadReportSchema>;
 export type InjectAnswer = Static<typeof batchInjectedSchema>;
+export type CheckpointAnswer = Static<typeof checkpointSchema>;
+export type RestoreAnswer = Static<typeof restoredSchema>;
+export type DeadLettersAnswer = Static<typeof deadLettersSchema>;
 export type UsageAnswer = Static<typeof usageSchema>;
+export type TenantRequest = Static<typeof tenantRequestSchema>;
+export type TenantEntry = Static<typeof tenantSchema>;
+export type NewTenant = Static<typeof tenantCreatedSchema>;
 export type HealthAnswer = Static<typeof healthSchema>;
 export type ReadyAnswer = Static<typeof readySchema>;
 
@@ -63,14 +72,8 @@ export class ServerApi {
   }
 
   /** All of them, oldest first. */
-  async pipelines(): Promise<PipelineEntry[]> {
-    const all: PipelineEntry[] = [];
-    for (;;) {
-      const path = `/api/v1/pipelines?limit=${limits.pageEntriesMax}&offset=${all.length}`;
-      const { pipelines, total } = await this.#get<Static<typeof pipelineListSchema>>(path);
-      all.push(...pipelines);
-      if (pipelines.length === 0 || all.length >= total) return all;
-    }
+  pipelines(): Promise<PipelineEntry[]> {
+    return this.#all('/api/v1/pipelines', 'pipelines');
   }
 
   /** The pipeline with this id, else the one with this name. @throws CepError `pipeline_not_found` */
@@ -82,8 +85,7 @@ export class ServerApi {
       const all = await this.pipelines();
       const named = all.find(({ name }) => name === idOrName);
       if (named) return named;
-      const names = all.map(({ name }) => name);
-      throw unknownPipeline(idOrName, nearestName(idOrName, names), error);
+      throw unknownName(error, { what: 'pipeline', idOrName, known: all });
     }
   }
 
@@ -97,6 +99,37 @@ export class ServerApi {
 
   reload(id: string, { source, isDryRun, acceptsReset }: Reload): Promise<ReloadPlan> {
     return this.#post(`${pathOf(id)}/reload`, JSON.stringify({ source, dry_run: isDryRun, accept_reset: acceptsReset }));
+  }
+
+  /** A pipeline that is stopped already stays so. */
+  stop(id: string): Promise<PipelineEntry> {
+    return this.#post(`${pathOf(id)}/stop`);
+  }
+
+  start(id: string): Promise<PipelineEntry> {
+    return this.#post(`${pathOf(id)}/start`);
+  }
+
+  checkpoint(id: string): Promise<CheckpointAnswer> {
+    return this.#post(`${pathOf(id)}/checkpoint`);
+  }
+
+  /** `document`: JSON text as `checkpoint` gave it. Sent once: a repeat would undo what came in between. */
+  restore(id: string, document: string): Promise<RestoreAnswer> {
+    return this.http.request({ method: 'POST', path: `${pathOf(id)}/restore`, body: document });
+  }
+
+  /** The oldest so many, and how many there are. */
+  deadLetters(id: string, limit: number): Promise<DeadLettersAnswer> {
+    return this.#get(`${pathOf(id)}/dlq?limit=${limit}`);
+  }
+
+  replayDeadLetters(id: string): Promise<Static<typeof replayedSchema>> {
+    return this.http.request({ method: 'POST', path: `${pathOf(id)}/dlq/replay` });
+  }
+
+  clearDeadLetters(id: string): Promise<Static<typeof clearedSchema>> {
+    return this.http.request({ method: 'DELETE', path: `${pathOf(id)}/dlq` });
   }
 
   inject(id: string, { lines, isDurable, hasOutputs }: Injection): Promise<InjectAnswer> {
@@ -114,6 +147,31 @@ export class ServerApi {
     return this.#get('/api/v1/usage');
   }
 
+  /** All of them, oldest first. */
+  tenants(): Promise<TenantEntry[]> {
+    return this.#all('/api/v1/tenants', 'tenants');
+  }
+
+  /** The tenant with this id, else the one with this name. @throws CepError `tenant_not_found` */
+  async tenant(idOrName: string): Promise<TenantEntry> {
+    const known = await this.tenants();
+    const found = known.find(({ id }) => id === idOrName) ?? known.find(({ name }) => name === idOrName);
+    if (found) return found;
+    throw unknownName(new CepError('tenant_not_found', '', { hint: "'cep tenants' lists those there are" }), {
+      what: 'tenant',
+      idOrName,
+      known,
+    });
+  }
+
+  createTenant(tenant: TenantRequest): Promise<NewTenant> {
+    return this.#post('/api/v1/tenants', JSON.stringify(tenant));
+  }
+
+  removeTenant(id: string): Promise<Static<typeof deletedSchema>> {
+    return this.http.request({ method: 'DELETE', path: `/api/v1/tenants/${encodeURIComponent(id)}` });
+  }
+
   health(): Promise<HealthAnswer> {
     return this.#get('/health');
   }
@@ -127,8 +185,21 @@ export class ServerApi {
     return this.http.request({ method: 'GET', path });
   }
 
-  #post<T>(path: string, body: string, contentType?: string): Promise<T> {
-    const request = { method: 'POST', path, body, idempotencyKey: randomUUID() } as const;
+  /** Every entry of a list that comes in pages. */
+  async #all<Entry, Name extends string>(path: string, name: Name): Promise<Entry[]> {
+    const all: Entry[] = [];
+    for (;;) {
+      const page = await this.#get<{ readonly [N in Name]: readonly Entry[] } & { readonly total: number }>(
+        `${path}?limit=${limits.pageEntriesMax}&offset=${all.length}`,
+      );
+      all.push(...page[name]);
+      if (page[name].length === 0 || all.length >= page.total) return all;
+    }
+  }
+
+  /** Can be repeated: the server knows the key, or the request asks for what may be done twice. */
+  #post<T>(path: string, body?: string, contentType?: string): Promise<T> {
+    const request = { method: 'POST', path, ...(body === undefined ? {} : { body }), idempotencyKey: randomUUID() } as const;
     return this.http.request(contentType === undefined ? request : { ...request, contentType });
   }
 }
@@ -137,10 +208,17 @@ function pathOf(id: string): string {
   return `/api/v1/pipelines/${encodeURIComponent(id)}`;
 }
 
-function unknownPipeline(idOrName: string, nearest: string | undefined, cause: CepError): CepError {
+interface Sought {
+  readonly what: 'pipeline' | 'tenant';
+  readonly idOrName: string;
+  readonly known: readonly { readonly name: string }[];
+}
+
+function unknownName(cause: CepError, { what, idOrName, known }: Sought): CepError {
+  const nearest = nearestName(
+    idOrName,
+    known.map(({ name }) => name),
+  );
   const hint = nearest === undefined ? cause.hint : `did you mean '${nearest}'?`;
-  return new CepError('pipeline_not_found', `no pipeline has the id or the name '${idOrName}'`, {
-    cause,
-    ...(hint === undefined ? {} : { hint }),
-  });
+  return new CepError(cause.code, `no ${what} has the id or the name '${idOrName}'`, { cause, ...(hint === undefined ? {} : { hint }) });
 }

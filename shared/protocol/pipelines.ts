@@ -12,7 +12,7 @@ const pipelineStatuses = ['starting', 'running', 'degraded', 'draining', 'stoppe
 const status = Type.String({ enum: [...pipelineStatuses] });
 
 export const deployRequestSchema = Type.Object(
-  { name: Type.String({ minLength: 1, maxLength: 255 }), source: Type.String(), labels: Type.Optional(labels) },
+  { name: Type.String({ minLength: 1, maxLength: 128 }), source: Type.String(), labels: Type.Optional(labels) },
   strict,
 );
 

@@ -15,7 +15,7 @@ const plan = Type.String({ enum: ['free', 'default', 'pro', 'enterprise'] });
 
 export const tenantRequestSchema = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 255 }),
+    name: Type.String({ minLength: 1, maxLength: 128 }),
     plan: Type.Optional(plan),
     quota: Type.Optional(
       Type.Object(

@@ -119,7 +119,7 @@ describe('cep inject --file', () => {
     const { exitCode, stderr } = await server.cep(['inject', 'p_1', '--file', file, '--batch-size', '1']);
     expect([exitCode, stderr.replace(`${folder.path}/`, '')]).toEqual([
       4,
-      "events from stopped.evt:2 on were not confirmed\nerror: the pipeline is stopped\n  hint: 'cep pipeline' with its name shows why\n",
+      "events from stopped.evt:2 on were not confirmed\nerror: the pipeline is stopped\n  hint: 'cep pipeline' with its name shows why, 'cep start' starts it\n",
     ]);
   });
 

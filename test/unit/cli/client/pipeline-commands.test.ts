@@ -261,7 +261,7 @@ describe('cep usage', () => {
       Rejected:  9
       Alerts:    8
       Streams:   at most 50 in a pipeline
-      State:     at most 1,024 bytes in a pipeline
+      State:     at most 1,024 bytes in all
       "
     `);
     expect(JSON.parse((await server.cep(['usage', '--json'])).stdout)).toEqual(usage);
