@@ -1,7 +1,7 @@
 import type { AttributeName, RowReference } from '../../../shared/language/plan/plan.ts';
 import type { FieldType } from '../../../shared/language/plan/types.ts';
 import type { ModuleText } from './module-text.ts';
-import { boxed, NULL_TYPED, named, type Readable, representationOf, type Typed } from './typed.ts';
+import { boxed, NULL_TYPED, named, type Readable, type Representation, representationOf, type Typed } from './typed.ts';
 
 type Constants = Pick<ModuleText<never>, 'constant' | 'names'>;
 
@@ -33,13 +33,25 @@ export class EventColumns implements Columns {
   readonly #fields: ReadonlyMap<string, Typed>;
   readonly #read = new Set<string>();
   readonly #names: ReadonlyMap<string, string>;
+  /** Names of the places of texts that have been asked for, by field. */
+  readonly #places = new Map<string, string>();
 
   constructor(type: string, fields: readonly FieldType[], constants: Constants) {
     this.time = constants.names.mint('t');
     this.order = constants.names.mint('o');
     this.type = constants.constant(type);
     this.#names = new Map(fields.map(({ name }) => [name, constants.names.mint('v')]));
-    this.#fields = new Map(fields.map((field) => [field.name, named(this.#names.get(field.name) as string, representationOf(field.type))]));
+    this.#fields = new Map(fields.map(({ name, type }) => [name, this.#typed(name, representationOf(type), constants)]));
+  }
+
+  #typed(name: string, as: Representation, { names }: Constants): Typed {
+    const value = named(this.#names.get(name) as string, as);
+    if (as !== 'string') return value;
+    const place = (): string => {
+      if (!this.#places.has(name)) this.#places.set(name, names.mint('v'));
+      return this.#places.get(name) as string;
+    };
+    return { ...value, place };
   }
 
   get causes(): string {
@@ -64,9 +76,16 @@ export class EventColumns implements Columns {
     return [...this.#fields.keys()].filter((name) => this.#read.has(name));
   }
 
+  /** Those of them whose places have been asked for. */
+  get placed(): readonly string[] {
+    return this.read.filter((name) => this.#places.has(name));
+  }
+
   /** The parameters of a function that has read these. */
   get parameters(): readonly string[] {
-    return [this.time, this.order, ...this.read.map((name) => this.#names.get(name) as string)];
+    const values = this.read.map((name) => this.#names.get(name) as string);
+    const places = this.placed.map((name) => this.#places.get(name) as string);
+    return [this.time, this.order, ...values, ...places];
   }
 
   row(): string {

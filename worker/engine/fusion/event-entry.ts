@@ -18,9 +18,20 @@ export interface EventEntry {
   /**
    * Takes an event to its end. `time`: epoch ms. `isArrivalTime`: nothing but the arrival (the offset of an event file) said
    * it. `values`: those of the fields that are read, in the order of `fields`; numbers, strings and bools as they are,
-   * a timestamp or duration as its milliseconds.
+   * a timestamp or duration as its milliseconds. Behind them, for each field that `isKey`, in order: where its text is kept, or
+   * nothing.
    */
-  readonly enter: (time: number, isArrivalTime: boolean, ...values: (number | string | boolean)[]) => void;
+  readonly enter: (time: number, isArrivalTime: boolean, ...values: (number | string | boolean | TextPlace | undefined)[]) => void;
+}
+
+/**
+ * Where a reader keeps the text of a field: what belongs to the text is then found by a number. A list only grows, and what a
+ * place in it spells never changes.
+ */
+export interface TextPlace {
+  readonly texts: readonly string[];
+  /** -1 = the text is not kept. */
+  readonly at: number;
 }
 
 export interface EntryField {
@@ -29,6 +40,8 @@ export interface EntryField {
   readonly type: Type;
   /** The program reads it: its value is handed in. */
   readonly isRead: boolean;
+  /** It is a text that is read, and state is looked up by it. */
+  readonly isKey?: boolean;
 }
 
 /** The short ways into a running engine. Empty where the program, or what the host wants to see, does not allow them. */

@@ -33,11 +33,11 @@ function link(fusion: ProgramFusion, runtime: FusedRuntime): readonly EventEntry
   return entries.map((entry) => eventEntry(entry, exported));
 }
 
-function eventEntry({ event, reads, position }: PrintedEntry, exported: readonly unknown[]): EventEntry {
+function eventEntry({ event, reads, keys, position }: PrintedEntry, exported: readonly unknown[]): EventEntry {
   const timeField = event.fields.findIndex(({ name }) => name === event.timeField);
   return {
     type: event.name,
-    fields: event.fields.map(({ name, type }) => ({ name, type, isRead: reads.includes(name) })),
+    fields: event.fields.map(({ name, type }) => ({ name, type, isRead: reads.includes(name), isKey: keys.includes(name) })),
     timeField: timeField < 0 ? null : timeField,
     enter: exported[position] as EventEntry['enter'],
   };

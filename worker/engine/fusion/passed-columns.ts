@@ -15,10 +15,13 @@ export class PassedColumns implements Columns {
   readonly #parameters: string[] = [];
   readonly #arguments: string[] = [];
   readonly #passed = new Map<string, Typed>();
+  readonly #isEvent: boolean;
 
-  constructor(inner: Columns, module: Constants) {
+  /** `isEvent`: the row is the event that is being entered, and is passed on at once; then the places of texts may be passed too. */
+  constructor(inner: Columns, module: Constants, isEvent = false) {
     this.#inner = inner;
     this.#module = module;
+    this.#isEvent = isEvent;
     this.time = this.#pass(inner.time, 't');
     this.order = this.#pass(inner.order, 'o');
     this.type = inner.type.startsWith('k') ? inner.type : this.#pass(inner.type, 's');
@@ -76,10 +79,15 @@ export class PassedColumns implements Columns {
     if (value === undefined || value.text === 'null') return value;
     let passed = this.#passed.get(key);
     if (passed === undefined) {
-      passed = { ...value, text: this.#pass(value.text, 'v'), isSimple: true, canFail: false };
+      passed = { ...value, text: this.#pass(value.text, 'v'), isSimple: true, canFail: false, place: this.#placeOf(key, value) };
       this.#passed.set(key, passed);
     }
     return passed;
+  }
+
+  #placeOf(key: string, { place }: Typed): Typed['place'] {
+    if (place === undefined || !this.#isEvent) return undefined;
+    return () => this.#once(`place of ${key}`, place());
   }
 
   #once(key: string, text: string): string {

@@ -16,6 +16,8 @@ export interface PrintedEntry {
   readonly event: EventPlan;
   /** Names of the fields that the function takes, behind time and whether that is the time of arrival. */
   readonly reads: readonly string[];
+  /** Those of them whose places it takes behind them. */
+  readonly keys: readonly string[];
   /** Position of the function in what the module returns. */
   readonly position: number;
 }
@@ -233,6 +235,6 @@ export class ProgramFusion {
         if (!isOver) body.add(`${arrivals}.depart();`);
       },
     );
-    return { event, reads: columns.read, position: module.export(name) };
+    return { event, reads: columns.read, keys: columns.placed, position: module.export(name) };
   }
 }

@@ -42,15 +42,16 @@ export class StreamFusion {
     const reading = this.#program.positions(this.index, origin);
     const inputs = inputsOf(this.plan.source);
     const isStateless = isDirect && reading.length === 1 && this.#isStateless();
+    const isEvent = origin.startsWith('event:');
     return reading.map((position) =>
-      this.inlet(columns, (passed, body) => this.#input(inputs[position] as InputPlan, passed, body, isStateless), isCounted),
+      this.inlet(columns, (passed, body) => this.#input(inputs[position] as InputPlan, passed, body, isStateless), isCounted, isEvent),
     );
   }
 
-  /** A function for rows that come to this stream, counted as its events. */
-  inlet(columns: Columns, print: (columns: Columns, body: Body) => void, isCounted = true): FusedInlet {
+  /** A function for rows that come to this stream, counted as its events. `isEvent`: they are the event that is being entered. */
+  inlet(columns: Columns, print: (columns: Columns, body: Body) => void, isCounted = true, isEvent = false): FusedInlet {
     const { module } = this.#program;
-    const passed = new PassedColumns(columns, module);
+    const passed = new PassedColumns(columns, module, isEvent);
     const name = module.function(
       () => passed.parameters,
       (body) => {

@@ -23,6 +23,8 @@ export interface Typed {
   readonly isSimple: boolean;
   /** Evaluating it may throw an `EvaluationError`. */
   readonly canFail: boolean;
+  /** Of the text in a field of the event that is being entered: asks for the name of its `TextPlace`, which may be undefined. */
+  readonly place?: (() => string) | undefined;
 }
 
 /** What the expressions at one place of a chain may read. `undefined`: not here; whoever asks gives up (`CannotFuse`). */

@@ -68,6 +68,27 @@ describe('a table of texts', () => {
     expect(table.size).toBeLessThan(60);
   });
 
+  it('tells where a text is kept, in a list that never says anything else', () => {
+    const table = newTable();
+    const [keys, others] = [table.fieldOf({}, true), table.fieldOf({})];
+    const lists = new Map<readonly string[], string[]>();
+    let wrong = 0;
+    for (let i = 0; i < 140_000; i++) {
+      const text = `key-${i < 1_000 ? i % 100 : i}`;
+      read(others, `other-${i % 3}`);
+      read(keys, text);
+      const known = lists.get(keys.texts) ?? [];
+      lists.set(keys.texts, known);
+      if (keys.at < 0) continue;
+      known[keys.at] ??= text;
+      if (keys.texts[keys.at] !== text || known[keys.at] !== text) wrong++;
+    }
+    expect(wrong).toBe(0);
+    expect(lists.size).toBe(2);
+    read(keys, 'x'.repeat(65));
+    expect(keys.at, 'a long text is not kept').toBe(-1);
+  });
+
   it('keeps many texts that come again', () => {
     const table = newTable();
     const devices = table.fieldOf({});

@@ -16,6 +16,8 @@ import { AggregateColumns } from './aggregate-columns.ts';
 import { printInput } from './aggregate-inputs.ts';
 import type { SlotFields } from './slot-fields.ts';
 
+const CURRENT = { kind: 'current' } as const;
+
 /** The plan of an operator that aggregates. */
 export type AggregatingPlan = OperatorPlan & { readonly aggregate: AggregatePlan | null };
 
@@ -62,6 +64,8 @@ export class Intake {
   readonly causes: string;
   readonly attributes: string;
   readonly keys: readonly KeyPart[];
+  /** The parameter for the place of the key, where that is a text which a reader may keep; null = there is none. */
+  readonly place: string | null;
   readonly columns: AggregateColumns;
   readonly fields: SlotFields;
   /** Rows are counted as they come: the arrival numbers that they have may repeat themselves or go back. */
@@ -118,6 +122,7 @@ export class Intake {
     this.firstCause = isCaused ? this.#part(module, (from) => `firstCauseOf(${from.causes},${from.order})`, firstCause) : this.order;
     this.lastCause = isCaused ? this.#part(module, (from) => `lastCauseOf(${from.causes},${from.order})`, lastCause) : this.order;
     this.keys = keyParts(keys, place);
+    this.place = this.#isPlaced(place) ? module.names.mint('a') : null;
     const namesOf = (call: AggregateCall, position: number): { objects: string; create: string } => ({
       objects: objectsOf(position),
       create: module.constant(slides ? slidingCreatorOf(call) : creatorOf(call)),
@@ -134,7 +139,13 @@ export class Intake {
 
   get parameters(): readonly string[] {
     const given = [...this.#parts, ...this.keys, ...this.columns.inputs.all];
-    return [this.time, this.order, ...given.map(({ parameter }) => parameter)];
+    return [this.time, this.order, ...given.map(({ parameter }) => parameter), ...(this.place === null ? [] : [this.place])];
+  }
+
+  /** Slots of keys that expire are given back one by one. */
+  #isPlaced({ columns }: Place): boolean {
+    const [key, ...others] = this.keys;
+    return key !== undefined && others.length === 0 && this.expireMs === null && columns.field(CURRENT, key.field)?.place !== undefined;
   }
 
   /** What a place that leads to the window gives for the parameters. What may fail is evaluated there, before. @throws CannotFuse */
@@ -146,7 +157,8 @@ export class Intake {
     const inputs = this.columns.inputs.all.map((input) => printInput(input, context));
     const values = [...keys, ...inputs];
     const texts = values.some(({ canFail }) => canFail) ? guarded(values, this.#plan, place) : values.map(({ text }) => text);
-    return [columns.time, columns.order, ...this.#parts.map(({ argument }) => argument(columns, body)), ...texts];
+    const placed = this.place === null ? [] : [keys[0]?.place?.() ?? 'undefined'];
+    return [columns.time, columns.order, ...this.#parts.map(({ argument }) => argument(columns, body)), ...texts, ...placed];
   }
 
   /** The same of a row that came whole, for the parameters between its arrival number and its keys. */

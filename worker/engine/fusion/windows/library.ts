@@ -33,6 +33,8 @@ export const windowProperties = [
   'objects',
   'empty',
   'begin',
+  'slotOf',
+  'slotAt',
   'touch',
   'late',
   'windowAt',

@@ -17,6 +17,8 @@ import type { WindowKernel } from './window-kernel.ts';
 export interface KernelNames {
   readonly kernel: string;
   readonly slots: string;
+  /** Slots by the places of texts. */
+  readonly placed: string;
   /** The map by the first part of the key. */
   readonly table: string;
   readonly types: string;
@@ -36,6 +38,7 @@ export function kernelNames(plan: OperatorPlan, { module }: Place): KernelNames 
   return {
     kernel: late((kernel) => kernel),
     slots: late(({ slots }) => slots),
+    placed: late(({ placed }) => placed),
     table: late(({ table }) => table.first),
     types: late(({ types }) => types),
     keys: (part) => late(({ keys }) => keys[part]),
@@ -88,18 +91,25 @@ function guardedCall(call: string, plan: OperatorPlan, { module, index, columns 
 }
 
 /** The head of a function that takes a row: counts it, and finds the slot of its key (`begin` allots one). */
-export function printKey(intake: Intake, { kernel, slots, table }: KernelNames, body: Body): TakingNames {
+export function printKey(intake: Intake, names: KernelNames, body: Body): TakingNames {
+  const { kernel, slots } = names;
   const order = intake.isCounting ? body.bind(`${kernel}.counted+1`) : intake.order;
   if (intake.isCounting) body.add(`${kernel}.counted=${order};`);
   const slot = body.temporary();
-  body.add(printFind(intake, slot, kernel, table, body));
+  body.add(intake.place === null ? printFind(intake, slot, names, body) : printFindPlaced(intake, intake.place, slot, names));
   if (intake.expireMs !== null) body.add(`${kernel}.touch(${slot},${intake.time});`);
   const numbers = body.bind(`${slots}.numbers`);
   const base = body.bind(`${slot}*${intake.width}`);
   return { slots, slot, numbers, base, time: intake.time, order };
 }
 
-function printFind({ keys }: Intake, slot: string, kernel: string, table: string, body: Body): string {
+/** Where the reader keeps the key, the slot is known by that. */
+function printFindPlaced({ keys }: Intake, place: string, slot: string, { kernel, placed }: KernelNames): string {
+  const names = keys.map(({ parameter }) => parameter);
+  return `${slot}=${place}===undefined?(-1):${placed}.slotOf(${place});if(${slot}<0)${slot}=${kernel}.slotAt(${names.join(',')},${place});`;
+}
+
+function printFind({ keys }: Intake, slot: string, { kernel, table }: KernelNames, body: Body): string {
   const names = keys.map(({ parameter }) => parameter);
   const begin = `if(${slot}===undefined)${slot}=${kernel}.begin(${names.join(',')});`;
   const steps = names.length === 0 ? ['null'] : names;

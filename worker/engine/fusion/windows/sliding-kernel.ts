@@ -196,6 +196,7 @@ export class SlidingKernel extends WindowKernel {
       this.release(slot);
       this.empty--;
     }
+    this.placed.forget();
   }
 
   protected drop(_slot: number): void {

@@ -8,12 +8,14 @@ import { loadRow, saveRow } from '../../state/saved-row.ts';
 import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import { justAfter, plus } from '../../time/instants.ts';
 import { lastCause } from '../../windows/window-content.ts';
+import type { TextPlace } from '../event-entry.ts';
 import type { Kernel } from '../fused-runtime.ts';
 import { inputReader } from './aggregate-inputs.ts';
 import type { WindowStore } from './call-forms.ts';
 import type { Intake } from './intake.ts';
 import { KeyTable } from './key-table.ts';
 import { valuesOfKey } from './key-text.ts';
+import { PlacedSlots } from './placed-slots.ts';
 import type { SlotField } from './slot-fields.ts';
 import { Slots } from './slots.ts';
 
@@ -39,6 +41,7 @@ export abstract class WindowKernel implements Operator, Kernel {
   empty = 0;
   readonly slots: Slots;
   readonly table: KeyTable;
+  readonly placed = new PlacedSlots();
   /** By key part, then by slot. */
   readonly keys: Value[][];
   /** Type of the newest row of each slot, where there are several. */
@@ -118,6 +121,13 @@ export abstract class WindowKernel implements Operator, Kernel {
     return this.environment.order();
   }
 
+  /** The slot of a text whose place is not known to have one. */
+  slotAt(text: string, place: TextPlace | undefined): number {
+    const slot = this.slotOf([text]);
+    if (place !== undefined) this.placed.remember(place, slot);
+    return slot;
+  }
+
   /** A slot for a key that has none. */
   begin(...keys: Value[]): number {
     if (this.empty > EMPTY_MIN && this.empty * 2 > this.slots.size && this.mayForget) this.#sweep();
@@ -148,6 +158,7 @@ export abstract class WindowKernel implements Operator, Kernel {
       this.release(slot);
       this.empty--;
     }
+    this.placed.forget();
   }
 
   /** Nothing but its number is left of the slot's key. */
@@ -163,7 +174,7 @@ export abstract class WindowKernel implements Operator, Kernel {
     }
   }
 
-  /** The key of an empty slot is forgotten. */
+  /** The key of an empty slot is forgotten, and so must be what is remembered of its places. */
   protected release(slot: number): void {
     this.table.delete(this.keysAt(slot));
     this.freeSlot(slot);
