@@ -10,7 +10,7 @@ declare module 'autocannon' {
   }
 
   /** Answers by class of status. */
-  interface Result {
+  export interface Result {
     readonly '2xx': number;
     readonly non2xx: number;
   }

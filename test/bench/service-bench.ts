@@ -7,6 +7,7 @@ import type { PauseFigures } from './processes/micro-figures.ts';
 import type { Measured } from './rounds.ts';
 import { simulateTo } from './scenario-bench.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
+import { serverCases } from './server-cases.ts';
 import { type Spread, spreadOf } from './statistics.ts';
 import { runVersion, workersCases } from './workers-bench.ts';
 
@@ -73,6 +74,7 @@ export const serviceCases: readonly ServiceCase[] = [
     measure: async (setup) => (await simulated(setup, STREAMED)).peakMb,
   },
   ...workersCases,
+  ...serverCases,
 ];
 
 /** Of a case over all rounds. */

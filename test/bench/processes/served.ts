@@ -1,6 +1,6 @@
 /**
- * A server to be measured, in a process of its own: the real one, an empty route of the framework, and a route that only reads
- * JSON. Tells its ports, then answers each message with the processor time it has used.
+ * A server to be measured, in a process of its own: the real one, and an empty route of the framework. Tells its ports, then
+ * answers each message with the processor time it has used.
  */
 import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
@@ -15,16 +15,14 @@ export interface Served {
   /** URL of the pipeline. */
   readonly pipeline: string;
   readonly server: string;
+  readonly metrics: string;
   readonly empty: string;
-  readonly parse: string;
   /** The program of the pipeline. */
   readonly program: string;
 }
 
 const program =
   'event Reading:\n    sensor: str\n    value: float\n    room: str\n\nstream Hot = Reading.where(value > 99).emit(sensor: sensor, value: value)\n';
-
-const bodyBytesMax = 16_777_216;
 
 async function listening(app: FastifyInstance): Promise<string> {
   await app.listen({ port: 0, host: '127.0.0.1' });
@@ -33,21 +31,20 @@ async function listening(app: FastifyInstance): Promise<string> {
 
 const runtime = await createRuntime({ engineThreads: 1, report: () => undefined });
 const telemetry = new Telemetry(silentLogger, new MetricRegistry());
-const { api } = await createServer({ runtime, telemetry, version: 'bench', rateLimit: 0, corsOrigins: [] });
+const { api, metrics } = await createServer({ runtime, telemetry, version: 'bench', rateLimit: 0, corsOrigins: [], hasMetrics: true });
+if (metrics === undefined) throw new Error('the server has no metrics');
 await runtime.start();
 const { pipeline } = await runtime.pipelines.deploy('default', { name: 'bench', source: program });
 
 const empty = fastify();
 empty.post('/', async () => ({ accepted: true, output_events: [] }));
-const parse = fastify({ bodyLimit: bodyBytesMax });
-parse.post('/', async ({ body }) => ({ accepted: (body as { events: unknown[] }).events.length }));
 
 const server = await listening(api);
 const served: Served = {
   pipeline: `${server}/api/v1/pipelines/${pipeline.id}`,
   server,
+  metrics: `${await listening(metrics)}/metrics`,
   empty: await listening(empty),
-  parse: await listening(parse),
   program,
 };
 process.send?.(served);
