@@ -33,6 +33,39 @@ export interface PatternKinds {
   readonly failing: number;
 }
 
+const single: readonly [string] = [''];
+const closures: readonly [string, ...string[]] = ['', '+', '*', '?', '{2}', '{1,2}', '{2,}'];
+const steps = { quantifiers: single, policies: single, negated: 0, timed: 0, failing: 0 };
+
+/** What random patterns are made of; `fusedShare`: how many of them become generated code, at least. */
+export const patternKinds: { readonly [name: string]: PatternKinds & { readonly fusedShare: number } } = {
+  'sequences of single steps': { ...steps, fusedShare: 0.9 },
+  'closures and optional steps': { ...steps, quantifiers: closures, policies: ['.longest()'], fusedShare: 0.8 },
+  'closures with a match for each event': {
+    ...steps,
+    quantifiers: ['', '', '', '+', '*', '{1,2}'],
+    policies: ['', '.each()'],
+    fusedShare: 0.3,
+  },
+  'sequences with absences': { ...steps, quantifiers: ['', '', '', '+', '?'], negated: 30, timed: 20, fusedShare: 0.3 },
+  'sequences with conditions that fail': { ...steps, quantifiers: ['', '', '', '?', '+'], failing: 40, fusedShare: 0.5 },
+  'patterns whose matches end other runs': {
+    ...steps,
+    quantifiers: ['', '', '+', '*', '{1,2}'],
+    policies: [
+      '.after_match(skip_past_last)',
+      '.longest()\n    .after_match(skip_past_last)',
+      '.longest()\n    .after_match(skip_to_next)',
+      '.each()\n    .after_match(skip_to_next)',
+    ],
+    negated: 15,
+    timed: 10,
+    failing: 10,
+    fusedShare: 0.3,
+  },
+  'sequences with gaps': { ...steps, quantifiers: ['', '', '+', '*'], policies: ['.longest()', ''], timed: 50, fusedShare: 0.5 },
+};
+
 interface Step {
   readonly alias: string;
   readonly isList: boolean;

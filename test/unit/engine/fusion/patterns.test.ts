@@ -8,45 +8,13 @@ import type { Engine } from '../../../../worker/engine/engine.ts';
 import { fuse } from '../../../../worker/engine/fusion/fuse.ts';
 import { fused, type RunOptions, seenOf } from '../../../fuzz/runs.ts';
 import { Tape } from '../../../fuzz/tape.ts';
-import { type PatternKinds, patternEvents, patternProgram } from './pattern-programs.ts';
+import { patternEvents, patternKinds, patternProgram } from './pattern-programs.ts';
 
 const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 40);
 const seed = process.env['FUZZ_SEED'] === undefined ? {} : { seed: Number(process.env['FUZZ_SEED']) };
 const tapes = fc.tuple(fc.uint16Array({ maxLength: 80, size: 'max' }), fc.uint16Array({ minLength: 60, maxLength: 500, size: 'max' }));
 
-const single: readonly [string] = [''];
-const closures: readonly [string, ...string[]] = ['', '+', '*', '?', '{2}', '{1,2}', '{2,}'];
-const steps = { quantifiers: single, policies: single, negated: 0, timed: 0, failing: 0 };
-
-const kinds: { readonly [name: string]: PatternKinds & { readonly fusedShare: number } } = {
-  'sequences of single steps': { ...steps, fusedShare: 0.9 },
-  'closures and optional steps': { ...steps, quantifiers: closures, policies: ['.longest()'], fusedShare: 0.8 },
-  'closures with a match for each event': {
-    ...steps,
-    quantifiers: ['', '', '', '+', '*', '{1,2}'],
-    policies: ['', '.each()'],
-    fusedShare: 0.3,
-  },
-  'sequences with absences': { ...steps, quantifiers: ['', '', '', '+', '?'], negated: 30, timed: 20, fusedShare: 0.3 },
-  'sequences with conditions that fail': { ...steps, quantifiers: ['', '', '', '?', '+'], failing: 40, fusedShare: 0.5 },
-  'patterns whose matches end other runs': {
-    ...steps,
-    quantifiers: ['', '', '+', '*', '{1,2}'],
-    policies: [
-      '.after_match(skip_past_last)',
-      '.longest()\n    .after_match(skip_past_last)',
-      '.longest()\n    .after_match(skip_to_next)',
-      '.each()\n    .after_match(skip_to_next)',
-    ],
-    negated: 15,
-    timed: 10,
-    failing: 10,
-    fusedShare: 0.3,
-  },
-  'sequences with gaps': { ...steps, quantifiers: ['', '', '+', '*'], policies: ['.longest()', ''], timed: 50, fusedShare: 0.5 },
-};
-
-test.each(Object.entries(kinds))(
+test.each(Object.entries(patternKinds))(
   'random %s give the same as generated code, and from any snapshot of one in the other',
   { timeout: 3_600_000 },
   (_, { fusedShare, ...kind }) => {

@@ -77,6 +77,7 @@ function print(fusion: StreamFusion, source: PatternSourcePlan): ReturnType<Para
     origins,
     kept: form.kept,
     historyOf: (slot: number) => form.historyOf(slot),
+    fieldNames: (slot: number) => form.fieldNames(slot),
     hasBase: form.hasBase,
     hasLastAt: form.hasLastAt,
     key: text.key,
@@ -121,7 +122,8 @@ function seesRuns(operator: OperatorPlan): boolean {
 function requireMatchesOneByOne({ initial, states, completion, waits }: Automaton, plan: PatternPlan): void {
   const { enumerated } = completion;
   if (enumerated === null) return;
-  if (enumerated.kind !== 'step' || plan.emission !== 'each' || waits) throw new CannotFuse();
+  const isEndedByTime = waits || states.some(({ passed }) => passed?.isOver);
+  if (enumerated.kind !== 'step' || plan.emission !== 'each' || isEndedByTime) throw new CannotFuse();
   const { slot } = enumerated;
   const emitting = [initial, ...states].flatMap(({ transitions }) => transitions).filter(({ emits }) => emits);
   if (!emitting.every((one) => one.slot === slot || one.target.captured[slot] === false)) throw new CannotFuse();

@@ -30,6 +30,8 @@ export interface KernelForm {
   readonly kept: readonly Kept[];
   /** What is kept of every event of a closure. */
   readonly historyOf: (slot: number) => History;
+  /** By type of the events of a step: the names of their fields. */
+  readonly fieldNames: (slot: number) => ReadonlyMap<string, readonly string[]>;
   readonly hasBase: boolean;
   readonly hasLastAt: boolean;
   /** How the partition's key stands in generated code; null without a partition, `text` for one of several parts. */

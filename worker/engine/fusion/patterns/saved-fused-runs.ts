@@ -64,13 +64,20 @@ function saveCaptures(run: FusedRun, form: KernelForm, counts: readonly number[]
 function pastOf(run: FusedRun, slot: number, form: KernelForm): readonly Row[] {
   const kept = form.kept.find((one) => one.slot === slot && one.aspect === 'history');
   if (kept === undefined) return [];
+  const isTyped = form.historyOf(slot).columns.some(({ aspect }) => aspect === 'type');
   const ends = (position: number): Row => rowOf(run, slot, position === 0, form);
   const past = form.historyOf(slot).rows(keptIn(run, kept) as Past, ends);
-  return past.map((row, position) => ({ ...row, fields: new Map([...row.fields, ...missing(ends(position), row)]) }));
+  return past.map((row, position) => {
+    const missing = [...ends(position).fields].filter(
+      ([name]) => !row.fields.has(name) && isOf(isTyped ? row.type : undefined, name, slot, form),
+    );
+    return { ...row, fields: new Map([...row.fields, ...missing]) };
+  });
 }
 
-function missing(from: Row, row: Row): readonly (readonly [string, Value])[] {
-  return [...from.fields].filter(([name]) => !row.fields.has(name));
+/** Whether events of the type, where it is kept, have the field. */
+function isOf(type: string | undefined, name: string, slot: number, form: KernelForm): boolean {
+  return type === undefined || (form.fieldNames(slot).get(type)?.includes(name) ?? true);
 }
 
 function countOf(run: FusedRun, slot: number, form: KernelForm): number {
@@ -97,11 +104,13 @@ function rowOf(run: FusedRun, slot: number, isFirst: boolean, form: KernelForm):
   const row = found('row') as Row | null | undefined;
   if (row) return row;
   const order = (found('order') as number | undefined) ?? run.began;
+  const type = found('type') as string | undefined;
+  const fields = kept.filter(({ aspect, name }) => aspect === 'field' && isOf(type, name, slot, form));
   return {
-    type: (found('type') as string | undefined) ?? form.plan.steps[slot]?.input.name ?? '',
+    type: type ?? form.plan.steps[slot]?.input.name ?? '',
     time: (found('time') as number | undefined) ?? run.first,
     order,
-    fields: new Map(kept.filter(({ aspect }) => aspect === 'field').map((one) => [one.name, asValue(keptIn(run, one), one.as)])),
+    fields: new Map(fields.map((one) => [one.name, asValue(keptIn(run, one), one.as)])),
     bound: null,
     attributes: null,
     causes: (found('causes') as readonly number[] | undefined) ?? [order],
