@@ -38,6 +38,9 @@ export class ServerCommand extends CepCommand {
   trustedProxies = Option.String('--trusted-proxies', {
     description: 'Proxies whose X-Forwarded-For is believed, with commas between them',
   });
+  tenantNetworks = Option.String('--tenant-networks', {
+    description: 'Private networks that programs of tenants may send to, with commas between them',
+  });
   insecure = Option.Boolean('--insecure', { description: 'Do not warn when the server can be reached without a key' });
   coordinator = Option.String('--coordinator', { description: 'Coordinator to register with as a worker (CEP_COORDINATOR)' });
   workerId = Option.String('--worker-id', { description: 'Name of this worker, made at start without it (CEP_WORKER_ID)' });
@@ -63,6 +66,7 @@ export class ServerCommand extends CepCommand {
       'server.credentials': this.credentials,
       'server.cors_origins': this.corsOrigins,
       'server.trusted_proxies': this.trustedProxies,
+      'server.tenant_networks': this.tenantNetworks,
       'server.insecure': this.insecure,
       'server.coordinator': this.coordinator,
       'server.worker_id': this.workerId,

@@ -71,8 +71,9 @@ export async function serve(settings: ServerSettings, world: ServingWorld): Prom
 }
 
 function runtimeOptions(settings: ServerSettings): Omit<Parameters<typeof createRuntime>[0], 'report'> {
-  const { apiKey, stateDir, engineThreads, workDir, checkpointIntervalMs, strictEvents } = settings;
+  const { apiKey, stateDir, engineThreads, workDir, checkpointIntervalMs, strictEvents, tenantNetworks } = settings;
   return {
+    tenantNetworks,
     workDir,
     checkpointIntervalMs,
     strictEvents,

@@ -19,6 +19,8 @@ export interface ServerSettings {
   readonly rateLimit: number;
   readonly corsOrigins: readonly string[];
   readonly trustedProxies: readonly string[];
+  /** Networks that are not public and that tenants may send to. */
+  readonly tenantNetworks: readonly string[];
   readonly workDir: string;
   readonly stateDir: string | undefined;
   readonly checkpointIntervalMs: number;
@@ -49,6 +51,7 @@ export async function readServerSettings(config: Config): Promise<ServerSettings
     rateLimit: config.get('server.rate_limit'),
     corsOrigins: listOf(config, 'server.cors_origins', { fits: isOrigin, expected: 'an origin such as https://console.example.com, or *' }),
     trustedProxies: listOf(config, 'server.trusted_proxies', { fits: isNetwork, expected: 'an address, or a network such as 10.0.0.0/8' }),
+    tenantNetworks: listOf(config, 'server.tenant_networks', { fits: isNetwork, expected: 'an address, or a network such as 10.0.0.0/8' }),
     workDir: await workDirOf(config),
     stateDir: config.get('server.state_dir'),
     checkpointIntervalMs: intervalSetting(config, 'server.checkpoint_interval'),
@@ -72,7 +75,7 @@ interface Expectation {
 /** The parts of a text with commas between them. */
 function listOf(
   config: Config,
-  name: 'server.cors_origins' | 'server.trusted_proxies',
+  name: 'server.cors_origins' | 'server.trusted_proxies' | 'server.tenant_networks',
   { fits, expected }: Expectation,
 ): readonly string[] {
   const parts = (config.get(name) ?? '')

@@ -238,6 +238,15 @@ export const configKeys = [
     inFile: false,
   },
   {
+    name: 'server.tenant_networks',
+    type: 'string',
+    unset: 'public addresses only',
+    environment: 'CEP_TENANT_NETWORKS',
+    flag: '--tenant-networks',
+    doc: 'Private addresses or networks that programs of tenants may send to, with commas between them. The server key may send anywhere.',
+    inFile: false,
+  },
+  {
     name: 'server.insecure',
     type: 'boolean',
     default: false,

@@ -46,6 +46,11 @@ export const metrics = {
     labels: [...ofPipeline, 'connector'],
   },
   cep_connector_state: { type: 'gauge', help: 'Circuit breaker: 0 closed, 1 half-open, 2 open.', labels: [...ofPipeline, 'connector'] },
+  cep_connector_transitions_total: {
+    type: 'counter',
+    help: 'Changes of a circuit breaker, by the state that it became.',
+    labels: [...ofPipeline, 'connector', 'state'],
+  },
   cep_runs_active: { type: 'gauge', help: 'Partial matches that are open.', labels: ofPipeline },
   cep_runs_dropped_total: { type: 'counter', help: 'Partial matches that were given up, by reason.', labels: [...ofPipeline, 'reason'] },
   cep_tap_total: { type: 'counter', help: 'Rows that passed a tap, by its name.', labels: [...ofPipeline, 'name'] },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hot, reading, Service, serverKey, sha256, uniqueName } from './service.ts';
 
 let service: Service;
@@ -50,6 +50,33 @@ describe('POST /api/v1/tenants', () => {
     const name = uniqueName();
     await service.post('/api/v1/tenants', { name });
     expect(await service.post('/api/v1/tenants', { name })).toMatchObject({ status: 409, body: { code: 'name_taken' } });
+  });
+});
+
+describe('a sink of a tenant', () => {
+  const hook = (url: string) => `connector Hook = http (url: "${url}")\n${hot.trimEnd()}.to(Hook)\n`;
+
+  it('reaches public addresses only: another is refused at deployment', async () => {
+    const { key } = await service.tenant();
+    const body = { name: uniqueName(), source: hook('http://169.254.169.254/latest/meta-data') };
+    const refused = await service.post('/api/v1/pipelines', body, { key });
+    expect(refused).toMatchObject({ status: 502, body: { code: 'connector_error', hint: expect.stringContaining('--tenant-networks') } });
+    expect((await service.get('/api/v1/pipelines', { key })).body.total).toBe(0);
+  });
+
+  it('makes a dead letter of what goes to a name that means such an address', async () => {
+    const { key } = await service.tenant();
+    const path = await service.deploy(hook('http://localhost:9/x'), { key });
+    await service.post(`${path}/events`, reading(40), { key });
+    await vi.waitFor(async () => {
+      const { body } = await service.get(`${path}/dlq`, { key });
+      expect(body.entries).toMatchObject([{ connector: 'Hook', code: 'forbidden_address', attempts: 1 }]);
+    });
+  });
+
+  it("may reach every machine when it is the server's own", async () => {
+    const { status } = await service.post('/api/v1/pipelines', { name: uniqueName(), source: hook('http://127.0.0.1:9/x') });
+    expect(status).toBe(201);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { Value } from '../../shared/events/value.ts';
+import type { NetworkPolicy } from '../../shared/security/network-policy.ts';
 
 /** What the code of a connector type can do. Reading comes with the types that events are read from. */
 export interface ConnectorType {
@@ -19,6 +20,8 @@ export interface ConnectorSettings {
 export interface ConnectorEnvironment {
   /** Writes a line for people. */
   readonly console: (line: string) => void;
+  /** Which machines the owner of the program may reach. */
+  readonly network: NetworkPolicy;
 }
 
 /** The other end of `.to` and `.alert`. */

@@ -1,6 +1,7 @@
 import { Agent, type Dispatcher } from 'undici';
 import { CepError } from '../../shared/errors/error.ts';
-import { type ConnectorType, DeliveryFailure, type Sink } from './connector.ts';
+import { ForbiddenAddress, type NetworkPolicy } from '../../shared/security/network-policy.ts';
+import { type ConnectorEnvironment, type ConnectorType, DeliveryFailure, type Sink } from './connector.ts';
 import { durationParameter, textParameter, textsParameter } from './parameters.ts';
 
 const TIMEOUT_MS_DEFAULT = 10_000;
@@ -11,40 +12,44 @@ export interface HttpSinkOptions {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  readonly network: NetworkPolicy;
 }
 
 /** Requests to web addresses: one per message, with the message's id as `Idempotency-Key`. Only 2xx is taken for a success. */
 export const httpConnector: ConnectorType = {
   name: 'http',
-  openSink: ({ name, parameters }) =>
+  openSink: ({ name, parameters }, { network }) =>
     openHttpSink(name, {
       url: textParameter(parameters, 'url') ?? '',
       method: textParameter(parameters, 'method') ?? 'POST',
       headers: textsParameter(parameters, 'headers'),
       timeoutMs: durationParameter(parameters, 'timeout', TIMEOUT_MS_DEFAULT),
+      network,
     }),
 };
 
-/** The sink of `.alert(url: ..)`. @throws CepError `connector_error` when it is no address */
-export function openWebhook(url: string): Sink {
-  return openHttpSink('alert', { url, method: 'POST', headers: {}, timeoutMs: TIMEOUT_MS_DEFAULT });
+/** The sink of `.alert(url: ..)` for one server; the topic of a message is path and query there. @throws CepError `connector_error` when it is no address, or one that may not be reached */
+export function openWebhook(url: string, { network }: ConnectorEnvironment): Sink {
+  const options = { url, method: 'POST', headers: {}, timeoutMs: TIMEOUT_MS_DEFAULT, network };
+  return openHttpSink('alert', options, (address, topic) => (topic === null ? address : new URL(topic, address.origin)));
 }
 
-function openHttpSink(name: string, { url, method, headers, timeoutMs }: HttpSinkOptions): Sink {
+function openHttpSink(name: string, { url, method, headers, timeoutMs, network }: HttpSinkOptions, targetOf = withSuffix): Sink {
   const address = addressOf(name, url);
+  requireReach(name, address, network);
   const verb = methods.find((one) => one === method.toUpperCase());
   if (verb === undefined)
     throw new CepError('connector_error', `connector '${name}': found the method '${method}', expected one of ${methods.join(', ')}`);
   const agent = new Agent({
     connections: 2,
-    connectTimeout: timeoutMs,
+    connect: { timeout: timeoutMs, lookup: network.lookup },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     keepAliveTimeout: 10_000,
   });
   return {
     send: async ({ id, topic, payload }) => {
-      const target = withSuffix(address, topic);
+      const target = targetOf(address, topic);
       const body = verb === 'GET' ? null : payload;
       await send(agent, target, { method: verb, headers: { 'content-type': 'application/json', ...headers, 'idempotency-key': id }, body });
     },
@@ -59,6 +64,17 @@ function addressOf(name: string, text: string): URL {
     hint: 'write it as "https://host/path"',
   });
 }
+
+function requireReach(name: string, { hostname }: URL, network: NetworkPolicy): void {
+  try {
+    network.requireHost(hostname);
+  } catch (cause) {
+    if (!(cause instanceof ForbiddenAddress)) throw cause;
+    throw new CepError('connector_error', `connector '${name}': ${cause.message}`, { hint: reachHint, cause });
+  }
+}
+
+const reachHint = 'whoever runs the server can allow a network with --tenant-networks';
 
 /** The topic goes behind the path. */
 function withSuffix(address: URL, topic: string | null): URL {
@@ -95,6 +111,8 @@ async function answerOf(
     await answer.body.dump();
     return answer;
   } catch (cause) {
+    if (cause instanceof ForbiddenAddress)
+      throw new DeliveryFailure(cause.code, `${cause.message}: ${reachHint}`, { isPermanent: true, cause });
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreachable';
     const reason = cause instanceof Error ? cause.message || code : String(cause);
     throw new DeliveryFailure(code.toLowerCase(), `no answer: ${reason}`, { cause });

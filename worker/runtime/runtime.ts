@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CepError } from '../../shared/errors/error.ts';
 import { limits } from '../../shared/limits.ts';
+import { NetworkPolicy } from '../../shared/security/network-policy.ts';
 import { DeadLetterFile } from '../connectors/delivery/dead-letter-file.ts';
 import { type DeadLetters, MemoryDeadLetters } from '../connectors/delivery/dead-letters.ts';
 import { ClockTicks } from './clock-ticks.ts';
@@ -11,7 +12,7 @@ import { PipelineDirectory } from './pipelines/pipeline-directory.ts';
 import { recover } from './recovery.ts';
 import type { OnceRequest, Readiness, Runtime, RuntimeMetrics, RuntimeOptions, Tenant, Tenants, Usage } from './service.ts';
 import { DurableStorage } from './storage/durable-storage.ts';
-import { TenantRegistry } from './tenants/tenant-registry.ts';
+import { SERVER_TENANT, TenantRegistry } from './tenants/tenant-registry.ts';
 import { EnginePool } from './threads/engine-pool.ts';
 
 const CHECKPOINT_INTERVAL_MS_DEFAULT = 10_000;
@@ -71,7 +72,7 @@ class ServerRuntime implements Runtime {
       nextSequence,
       report,
       deadLetters,
-      console: options.console ?? ((line): void => void process.stdout.write(`${line}\n`)),
+      environmentOf: environmentsOf(options),
     };
     this.pipelines = new PipelineDirectory({ ...this.#context, tenants: this.#registry, requireOpen: () => this.#requireOpen() });
     this.tenants = this.#tenants();
@@ -169,6 +170,14 @@ class ServerRuntime implements Runtime {
     await this.#storage?.close();
     return { clean };
   }
+}
+
+/** The server's own tenant reaches every machine that the server does; others reach what is public, and what the operator names. */
+function environmentsOf({ console, tenantNetworks = [] }: RuntimeOptions): PipelineContext['environmentOf'] {
+  const write = console ?? ((line: string): void => void process.stdout.write(`${line}\n`));
+  const own = { console: write, network: NetworkPolicy.everywhere };
+  const others = { console: write, network: NetworkPolicy.publicAnd(tenantNetworks) };
+  return (tenantId) => (tenantId === SERVER_TENANT ? own : others);
 }
 
 function after(ms: number): Promise<false> {

@@ -448,6 +448,8 @@ export interface ConnectorScrape {
   readonly pipelineId: string;
   readonly connector: string;
   readonly state: 'closed' | 'half_open' | 'open';
+  /** How often the circuit breaker has become each state. */
+  readonly transitions: Readonly<Record<'closed' | 'half_open' | 'open', number>>;
   readonly delivered: number;
   readonly dlqEvents: number;
   readonly dlqDropped: number;
@@ -480,6 +482,8 @@ export interface RuntimeOptions {
   readonly eventBudgetMs?: number;
   /** The files of the event log; for tests of disks that fail. @default those of the disk */
   readonly logFiles?: LogFiles;
+  /** Networks, as `10.1.0.0/16`, that are not public and that sinks of tenants may send to all the same. @default none */
+  readonly tenantNetworks?: readonly string[];
   /** Where the console connector writes. @default standard output */
   readonly console?: (line: string) => void;
   readonly report: (report: RuntimeReport) => void;

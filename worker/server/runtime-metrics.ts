@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { MetricRegistry, Sample } from '../../shared/telemetry/metric-registry.ts';
 import type { MetricName } from '../../shared/telemetry/metrics-table.ts';
-import type { PipelineScrape, Runtime, RuntimeMetrics } from '../runtime/service.ts';
+import type { ConnectorScrape, PipelineScrape, Runtime, RuntimeMetrics } from '../runtime/service.ts';
 
 /** What was scraped less than this ago is not asked for again. */
 const freshMs = 50;
@@ -77,14 +77,19 @@ export function collectRuntime(registry: MetricRegistry, runtime: Pick<Runtime, 
 }
 
 function collectConnectors(registry: MetricRegistry, latest: () => RuntimeMetrics): void {
-  const ofConnectors = (value: (connector: RuntimeMetrics['connectors'][number]) => number) => (): Sample[] => {
+  const ofEach = (samples: (connector: ConnectorScrape, labels: readonly string[]) => readonly Sample[]) => (): Sample[] => {
     const { pipelines, connectors } = latest();
     const owners = new Map(pipelines.map(({ pipelineId, tenantId, name }) => [pipelineId, [tenantId, name]]));
-    return connectors.map((connector) => ({
-      labels: [...(owners.get(connector.pipelineId) ?? ['', connector.pipelineId]), connector.connector],
-      value: value(connector),
-    }));
+    return connectors.flatMap((connector) =>
+      samples(connector, [...(owners.get(connector.pipelineId) ?? ['', connector.pipelineId]), connector.connector]),
+    );
   };
+  const ofConnectors = (value: (connector: ConnectorScrape) => number) =>
+    ofEach((connector, labels) => [{ labels, value: value(connector) }]);
+  registry.collect(
+    'cep_connector_transitions_total',
+    ofEach(({ transitions }, labels) => Object.entries(transitions).map(([state, value]) => ({ labels: [...labels, state], value }))),
+  );
   registry.collect(
     'cep_connector_state',
     ofConnectors(({ state }) => breakerStates[state]),

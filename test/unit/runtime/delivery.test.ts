@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { encodeValue } from '../../../shared/events/stored-value.ts';
 import { Duration, type Value } from '../../../shared/events/value.ts';
+import { NetworkPolicy } from '../../../shared/security/network-policy.ts';
 import { DeliveryFailure, type Sink, type SinkMessage } from '../../../worker/connectors/connector.ts';
 import { CircuitBreaker } from '../../../worker/connectors/delivery/circuit-breaker.ts';
 import { DeadLetterFile } from '../../../worker/connectors/delivery/dead-letter-file.ts';
@@ -299,7 +300,8 @@ describe('the dead-letter file', () => {
     const kept = await ids(file);
     expect(kept.at(-1)).toBe('20');
     expect(kept.length + dropped.reduce((sum, count) => sum + count, 0)).toBe(20);
-    expect(file.dropped).toBeGreaterThan(0);
+    expect(file.dropped.total).toBeGreaterThan(0);
+    expect([file.dropped.of('p', 'Hook'), file.dropped.of('p', 'other')]).toEqual([file.dropped.total, 0]);
     expect(readdirSync(folder)).toHaveLength(4);
     await file.close();
   });
@@ -347,7 +349,7 @@ describe('the sinks of a pipeline', () => {
   function newSinks(): PipelineSinks {
     return new PipelineSinks({
       pipelineId: 'p',
-      environment: { console: (line) => lines.push(line) },
+      environment: { console: (line) => lines.push(line), network: NetworkPolicy.everywhere },
       deadLetters: letters,
       report: ({ message }) => reports.push(message),
       onChange: () => undefined,
@@ -457,6 +459,56 @@ describe('the sinks of a pipeline', () => {
     await again.close();
   });
 
+  it('send alerts to any address, by one sink for each server, whose name holds nothing of the address but the server', async () => {
+    const sinks = newSinks();
+    for (const [id, path] of [
+      ['1', '/hooks/secret-1?token=a%20b'],
+      ['2', '/hooks/secret-2'],
+      ['3', ''],
+    ] as const)
+      sinks.take(order(id, null, { url: `${origin}${path}` }));
+    await sinks.idle(5_000);
+    expect(received.map(({ url }) => url)).toEqual(['/hooks/secret-1?token=a%20b', '/hooks/secret-2', '/']);
+    expect(sinks.status()).toMatchObject([{ connector: `alert ${origin}`, delivered: 3 }]);
+    statuses = [400];
+    sinks.take(order('4', null, { url: `${origin}/hooks/secret-4` }));
+    sinks.take(order('5', null, { url: 'nowhere' }));
+    await sinks.idle(5_000);
+    expect(await sinks.replay()).toEqual({ replayed: 1, failed: 1 });
+    expect(received.at(-1)?.url).toBe('/hooks/secret-4');
+    expect(await letters.list('p')).toMatchObject([{ id: '5', connector: 'alert' }]);
+    await sinks.close();
+  });
+
+  it('send alerts to however many servers, and remember some of them', async () => {
+    const sinks = newSinks();
+    for (let n = 0; n < 150; n++) {
+      sinks.take(order(String(n), null, { url: `http://127.0.0.1:1/${n}`.replace('127.0.0.1', `127.0.0.${n + 1}`) }));
+      if (n === 49) await sinks.idle(10_000);
+    }
+    await sinks.idle(20_000);
+    expect(await letters.list('p')).toHaveLength(100);
+    expect([sinks.dlqEvents, letters.dropped.total]).toEqual([150, 50]);
+    expect(sinks.status().length).toBeLessThanOrEqual(100);
+    await sinks.close();
+  });
+
+  it('count how often their breaker has become each state', async () => {
+    statuses = [500, 500, 204];
+    const sinks = newSinks();
+    const parameters = [
+      ['url', origin],
+      ['retries', 0],
+      ['failure_threshold', 2],
+      ['reset_timeout', 0],
+    ] as const;
+    sinks.configure([settingsOf('Hook', 'http', parameters)], ['Hook']);
+    for (const id of ['1', '2', '3']) sinks.take(order(id, 'Hook'));
+    await sinks.idle(5_000);
+    expect(sinks.status()).toMatchObject([{ transitions: { open: 1, half_open: 1, closed: 1 }, delivered: 1, dlqEvents: 2 }]);
+    await sinks.close();
+  });
+
   it('keep a breaker over a reload that does not change its connector', async () => {
     const sinks = newSinks();
     const hook = settingsOf('Hook', 'http', [
@@ -485,7 +537,7 @@ describe('the sinks of a pipeline', () => {
     );
     sinks.take(order('1', 'Out'));
     expect(sinks.status()).toMatchObject([{ connector: 'Out' }]);
-    expect(() => openSink(settingsOf('K', 'kafka', []), { console: () => undefined })).toThrow(
+    expect(() => openSink(settingsOf('K', 'kafka', []), { console: () => undefined, network: NetworkPolicy.everywhere })).toThrow(
       expect.objectContaining({ code: 'connector_error' }),
     );
   });

@@ -1,6 +1,6 @@
 import { type FileHandle, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { DeadLetter, DeadLetters } from './dead-letters.ts';
+import { type DeadLetter, type DeadLetters, DroppedLetters } from './dead-letters.ts';
 
 const FILE_BYTES_DEFAULT = 64 * 1_048_576;
 /** Full files kept besides the one that is written to. */
@@ -20,7 +20,7 @@ export class DeadLetterFile implements DeadLetters {
   #handle: FileHandle;
   #size: number;
   #work: Promise<unknown> = Promise.resolve();
-  dropped = 0;
+  readonly dropped = new DroppedLetters();
 
   /** A last line that was torn by a crash is ended, so that the next one stands on its own. */
   static async open(options: DeadLetterFileOptions): Promise<DeadLetterFile> {
@@ -104,10 +104,10 @@ export class DeadLetterFile implements DeadLetters {
     this.#handle = await open(path, 'a', 0o600);
     this.#size = 0;
     for (const old of aside.slice(0, Math.max(0, aside.length + 1 - FULL_FILES_KEPT))) {
-      const count = (await lettersOf(old)).length;
+      const letters = await lettersOf(old);
       await rm(old, { force: true });
-      this.dropped += count;
-      onDropped(count);
+      for (const letter of letters) this.dropped.add(letter);
+      onDropped(letters.length);
     }
   }
 

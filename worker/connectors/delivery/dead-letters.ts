@@ -26,15 +26,31 @@ export interface DeadLetters {
   /** Those that `remove` names are gone; returns how many. */
   remove(pipelineId: string, remove: (letter: DeadLetter) => boolean): Promise<number>;
   /** Letters that fell out because there were too many. */
-  readonly dropped: number;
+  readonly dropped: DroppedLetters;
   close(): Promise<void>;
+}
+
+/** Counts letters that fell out, by pipeline and connector. */
+export class DroppedLetters {
+  readonly #counts = new Map<string, number>();
+  total = 0;
+
+  add({ pipeline_id: pipelineId, connector }: Pick<DeadLetter, 'pipeline_id' | 'connector'>): void {
+    const key = `${pipelineId} ${connector}`;
+    this.total++;
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+  }
+
+  of(pipelineId: string, connector: string): number {
+    return this.#counts.get(`${pipelineId} ${connector}`) ?? 0;
+  }
 }
 
 /** Letters in memory: the newest, up to a number. */
 export class MemoryDeadLetters implements DeadLetters {
   readonly #max: number;
   #letters: DeadLetter[] = [];
-  dropped = 0;
+  readonly dropped = new DroppedLetters();
 
   constructor(max: number) {
     this.#max = max;
@@ -42,9 +58,8 @@ export class MemoryDeadLetters implements DeadLetters {
 
   async add(letter: DeadLetter): Promise<void> {
     this.#letters.push(letter);
-    if (this.#letters.length <= this.#max) return;
-    this.#letters.shift();
-    this.dropped++;
+    const oldest = this.#letters.length > this.#max ? this.#letters.shift() : undefined;
+    if (oldest !== undefined) this.dropped.add(oldest);
   }
 
   async list(pipelineId: string): Promise<readonly DeadLetter[]> {

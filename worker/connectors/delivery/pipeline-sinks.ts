@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import type { ConnectorEnvironment, ConnectorSettings, Sink } from '../connector.ts';
-import { openWebhook } from '../http.ts';
 import { durationParameter, flagParameter, numberParameter, type Parameters, textParameter } from '../parameters.ts';
 import { openSink } from '../registry.ts';
+import { ALERT_SERVERS_MAX, alertTarget, isAlert, openAlertSink } from './alert-sinks.ts';
 import type { BreakerState } from './circuit-breaker.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters.ts';
 import { type OutgoingEvent, SinkQueue, type SinkQueueOptions } from './sink-queue.ts';
@@ -52,6 +52,8 @@ export interface SavedDeliveries {
 export interface SinkStatus {
   readonly connector: string;
   readonly state: BreakerState;
+  /** How often the breaker has become each state. */
+  readonly transitions: Readonly<Record<BreakerState, number>>;
   readonly delivered: number;
   readonly dlqEvents: number;
   readonly pending: number;
@@ -132,9 +134,9 @@ export class PipelineSinks {
 
   /** Sends it, in its turn. */
   take(order: DeliveryOrder): void {
-    const { id, stream, type, time, fieldsJson, message, topic, parameters } = order;
-    const name = order.connector ?? `alert ${order.url}`;
-    const open = this.#sinks.get(name) ?? this.#openAlert(name, order.url);
+    const { id, stream, type, time, fieldsJson, message, parameters } = order;
+    const { name, topic } = order.connector === null ? alertTarget(order.url) : { name: order.connector, topic: order.topic };
+    const open = this.#sinks.get(name) ?? this.#openAlert(name);
     const own = open.settings?.parameters ?? new Map<string, Value>();
     const format = textParameter(parameters, 'format') ?? textParameter(own, 'format');
     open.queue.push({
@@ -151,14 +153,11 @@ export class PipelineSinks {
     this.#options.onChange();
   }
 
-  /** Addresses of alerts are known only when the first alert is made: one that is none refuses every alert. */
-  #openAlert(name: string, url: string | null): OpenSink {
-    try {
-      return this.#add(name, openWebhook(url ?? ''), null);
-    } catch (error) {
-      if (!(error instanceof CepError)) throw error;
-      return this.#add(name, { send: () => Promise.reject(error), close: async () => undefined }, null);
-    }
+  #openAlert(name: string): OpenSink {
+    const alerts = [...this.#sinks].filter(([, { settings }]) => settings === null);
+    const idle = alerts.find(([, { queue }]) => queue.pending.length === 0);
+    if (alerts.length >= ALERT_SERVERS_MAX && idle !== undefined) this.#retire(idle[0], idle[1].queue);
+    return this.#add(name, openAlertSink(name, this.#options.environment), null);
   }
 
   /** A row that a stream could not evaluate goes to the dead letters. */
@@ -219,9 +218,10 @@ export class PipelineSinks {
   }
 
   status(): readonly SinkStatus[] {
-    return this.#queues.map(({ name, state, delivered, deadLetters, pending }) => ({
+    return this.#queues.map(({ name, state, transitions, delivered, deadLetters, pending }) => ({
       connector: name,
       state,
+      transitions: { ...transitions },
       delivered,
       dlqEvents: deadLetters,
       pending: pending.length,
@@ -251,7 +251,7 @@ export class PipelineSinks {
   }
 
   #alertOf(connector: string): SinkQueue | undefined {
-    return connector.startsWith('alert ') ? this.#openAlert(connector, connector.slice('alert '.length)).queue : undefined;
+    return isAlert(connector) ? this.#openAlert(connector).queue : undefined;
   }
 
   save(): SavedDeliveries {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeliveryFailure, type Sink } from '../connector.ts';
-import { CircuitBreaker } from './circuit-breaker.ts';
+import { type BreakerState, CircuitBreaker } from './circuit-breaker.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters.ts';
 import { payloadOf } from './payload.ts';
 
@@ -57,6 +57,8 @@ export class SinkQueue {
   #idle: (() => void)[] = [];
   delivered = 0;
   deadLetters = 0;
+  /** How often the breaker has become each state. */
+  readonly transitions: Record<BreakerState, number> = { closed: 0, half_open: 0, open: 0 };
 
   constructor(options: SinkQueueOptions) {
     this.name = options.name;
@@ -67,6 +69,7 @@ export class SinkQueue {
       resetTimeoutMs,
       now: options.now ?? ((): number => performance.now()),
       onChange: (state) => {
+        this.transitions[state]++;
         const message = { open: 'Circuit breaker opened', half_open: 'Circuit breaker half-open', closed: 'Circuit breaker closed' }[state];
         const level = state === 'open' ? 'warn' : 'info';
         options.report({ level, message, fields: { connector: options.name, pipeline: options.pipelineId, failures: failureThreshold } });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CepError } from '../../../shared/errors/error.ts';
+import type { ConnectorEnvironment } from '../../connectors/connector.ts';
 import type { DeadLetters } from '../../connectors/delivery/dead-letters.ts';
 import { PipelineSinks, type SavedDeliveries } from '../../connectors/delivery/pipeline-sinks.ts';
 import { canRead, settingsOf } from '../../connectors/registry.ts';
@@ -45,8 +46,8 @@ export interface PipelineContext {
   readonly nextSequence: () => number;
   readonly report: (report: RuntimeReport) => void;
   readonly deadLetters: DeadLetters;
-  /** Where the console connector writes. */
-  readonly console: (line: string) => void;
+  /** What connectors need of the process, on behalf of a tenant. */
+  readonly environmentOf: (tenantId: string) => ConnectorEnvironment;
 }
 
 /** How long a pipeline that stops waits for its sinks; what is left then stays pending. */
@@ -131,8 +132,9 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   #newSinks(): PipelineSinks {
-    const { report, deadLetters, console } = this.#context;
-    return new PipelineSinks({ pipelineId: this.id, environment: { console }, deadLetters, report, onChange: () => this.#lookAtSinks() });
+    const { report, deadLetters, environmentOf } = this.#context;
+    const environment = environmentOf(this.tenantId);
+    return new PipelineSinks({ pipelineId: this.id, environment, deadLetters, report, onChange: () => this.#lookAtSinks() });
   }
 
   /** Sinks that cannot keep up hold up what feeds them. */
@@ -615,7 +617,8 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   connectors(): readonly ConnectorScrape[] {
-    return this.#sinks.status().map((status) => ({ ...status, pipelineId: this.id, dlqDropped: this.#context.deadLetters.dropped }));
+    const { dropped } = this.#context.deadLetters;
+    return this.#sinks.status().map((status) => ({ ...status, pipelineId: this.id, dlqDropped: dropped.of(this.id, status.connector) }));
   }
 
   /** Dead letters, each to the sink that did not take it. */
