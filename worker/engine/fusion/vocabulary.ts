@@ -9,6 +9,7 @@ import type { NamesOf } from './columns.ts';
 import { shapeOutput } from './fused-output.ts';
 import { joinLibrary, joinProperties } from './joins/join-vocabulary.ts';
 import { patternLibrary, patternProperties } from './patterns/pattern-vocabulary.ts';
+import { trendLibrary, trendProperties } from './patterns/trends/trend-vocabulary.ts';
 import { makeRules } from './rules/print-rules.ts';
 import { windowLibrary, windowProperties } from './windows/library.ts';
 
@@ -26,6 +27,7 @@ export const fusedLibrary = {
   makeRules,
   ...joinLibrary,
   ...patternLibrary,
+  ...trendLibrary,
   ...windowLibrary,
 } as const;
 
@@ -51,6 +53,7 @@ const properties: ReadonlySet<string> = new Set([
   'find',
   'findAny',
   ...patternProperties,
+  ...trendProperties,
   'length',
   ...joinProperties,
   ...windowProperties,

@@ -15,6 +15,7 @@ const operatorFusers: { readonly [K in Kind]?: OperatorFuser<Extract<OperatorPla
   emit: fuseEmit,
   window: fuseWindow,
   aggregate: fuseAggregate,
+  trend_aggregate: (_plan, place) => place.rest(place.columns, place.body),
   context: (_plan, place) => place.rest(place.columns, place.body),
 };
 

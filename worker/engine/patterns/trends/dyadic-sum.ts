@@ -37,6 +37,13 @@ export class DyadicSum {
     return quotient(this.#numerator, divisor << BigInt(this.#scale));
   }
 
+  /** The sum itself where it is a whole number, else undefined. */
+  whole(): bigint | undefined {
+    const shift = BigInt(this.#scale);
+    const whole = this.#numerator >> shift;
+    return whole << shift === this.#numerator ? whole : undefined;
+  }
+
   save(): readonly [string, number] {
     return [this.#numerator.toString(), this.#scale];
   }

@@ -7,17 +7,10 @@ import { Expiry } from '../../state/expiry.ts';
 import { loadRow, saveRow } from '../../state/saved-row.ts';
 import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import { plus, wholeSteps } from '../../time/instants.ts';
-import {
-  causesBetween,
-  firstCause,
-  frameAttributes,
-  lastCause,
-  type PreparedItem,
-  prepareItem,
-  resultFields,
-} from '../../windows/window-content.ts';
+import { firstCause, lastCause } from '../../windows/window-content.ts';
 import { type Relevance, relevanceOf } from '../watch.ts';
 import { TrendCounter, type TrendSet } from './trend-groups.ts';
+import { TrendResults } from './trend-results.ts';
 
 /** The trends of one partition in one window. */
 interface TrendWindow {
@@ -46,9 +39,8 @@ export class TrendAggregator {
   readonly #pattern: PatternPlan;
   readonly #plan: TrendAggregatePlan;
   readonly #environment: OperatorEnvironment;
-  readonly #next: Next;
   readonly #counter: TrendCounter;
-  readonly #items: readonly PreparedItem[];
+  readonly #results: TrendResults;
   readonly #relevances = new Map<string, Relevance | null>();
   readonly #windows = new Map<string, Map<number, TrendWindow>>();
   readonly #closings = new DeadlineQueue<TrendWindow>();
@@ -60,9 +52,8 @@ export class TrendAggregator {
     this.#pattern = pattern;
     this.#plan = plan;
     this.#environment = environment;
-    this.#next = next;
     this.#counter = new TrendCounter(pattern, plan, environment);
-    this.#items = plan.items.map((item) => prepareItem(item, environment));
+    this.#results = new TrendResults(plan, next, environment);
     this.#expiry = new Expiry(environment.stream.partition.expireMs);
   }
 
@@ -170,33 +161,16 @@ export class TrendAggregator {
     const { key, start, end } = window;
     this.#forget(window);
     if (this.#expiry.isGone(key, this.#closesAt(end))) return;
-    const frame = { time: plus(end, -1), start, end, isFinal: true, lengthMs: this.#plan.windowMs };
-    const { completed } = this.#counter.pass(window.set, end);
-    const keys = this.#environment.partitionFields(window.last);
-    const row: Row = {
+    this.#results.give({
+      start,
+      end,
       type: window.last.type,
-      time: frame.time,
-      order: this.#environment.order(),
-      fields: new Map(keys),
+      keys: this.#environment.partitionFields(window.last),
+      firstCause: firstCause(window.first),
+      lastCause: lastCause(window.last),
       bound: window.bound,
-      attributes: frameAttributes(frame),
-      causes: causesBetween(firstCause(window.first), lastCause(window.last)),
-    };
-    const results = this.#plan.calls.map((call, index) => completed.result(call, index));
-    const fields = this.#fieldsOf(row, results, keys);
-    if (fields !== null) this.#next.process({ ...row, fields });
-    this.#next.endWindow(frame);
-  }
-
-  /** Null when an item fails: that is reported, and the window has ended all the same. */
-  #fieldsOf(row: Row, results: readonly Value[], keys: readonly (readonly [string, Value])[]): Row['fields'] | null {
-    try {
-      return resultFields(this.#items, row, results, keys);
-    } catch (thrown) {
-      if (!(thrown instanceof EvaluationError)) throw thrown;
-      this.#environment.fail(thrown, row, null);
-      return null;
-    }
+      completed: this.#counter.pass(window.set, end).completed,
+    });
   }
 
   #forget(window: TrendWindow): void {

@@ -5,7 +5,7 @@ import type { TrendCall } from '../../../../shared/language/plan/plan.ts';
 import { DyadicSum } from './dyadic-sum.ts';
 
 /** What one call knows of a set of trends. */
-interface CallTotal {
+export interface CallTotal {
   /** Events (with a value, where there is an argument) over all trends: one that stands in many counts as often. */
   readonly events: bigint;
   readonly sum: DyadicSum;
@@ -38,6 +38,11 @@ export class TrendTotals {
   /** One trend that has no event yet. */
   static one(calls: number): TrendTotals {
     return new TrendTotals(1n, new Array<CallTotal>(calls).fill(NOTHING));
+  }
+
+  /** What is known for one call. */
+  of(call: number): CallTotal {
+    return this.#calls[call] ?? NOTHING;
   }
 
   /** Every trend of the set with one more event. */

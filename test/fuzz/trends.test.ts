@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { InputEvent } from '../../shared/events/event.ts';
+import { check } from '../../shared/language/checker/check.ts';
+import { SourceText } from '../../shared/language/diagnostics/diagnostic.ts';
+import type { Plan } from '../../shared/language/plan/plan.ts';
+import { compiledBackend } from '../../worker/engine/compile/compiled-backend.ts';
+import type { Engine } from '../../worker/engine/engine.ts';
+import { fuse } from '../../worker/engine/fusion/fuse.ts';
+import { fused, type RunOptions, seenOf } from './runs.ts';
+import { Tape } from './tape.ts';
+import { trendEvents, trendProgram } from './trend-programs.ts';
+
+const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 25);
+const seed = process.env['FUZZ_SEED'] === undefined ? {} : { seed: Number(process.env['FUZZ_SEED']) };
+const tapes = fc.tuple(fc.uint16Array({ maxLength: 120, size: 'max' }), fc.uint16Array({ minLength: 60, maxLength: 900, size: 'max' }));
+
+/** `rare`: in percent, parts of patterns that generated code has no form for. */
+const kinds = [
+  { rare: 0, most: 60, fusedShare: 0.8 },
+  { rare: 30, most: 60, fusedShare: 0.3 },
+  { rare: 0, most: 160, fusedShare: 0.8 },
+] as const;
+
+test.each(kinds)(
+  'random trends give the same as generated code, and from any snapshot of one in the other: $rare % rare, $most events',
+  { timeout: 3_600_000 },
+  ({ rare, most, fusedShare }) => {
+    const told = { streams: 0, fused: 0, results: 0 };
+    const property = fc.property(tapes, fc.nat(most), ([programTape, eventTape], cut) => {
+      const text = trendProgram(new Tape(programTape), rare);
+      const checked = check(new SourceText('random.vpl', text)).plan;
+      if (checked === null) return;
+      const plan = withBudget(checked, eventTape);
+      const [streams, sharing] = fusedStreams(plan);
+      told.streams += streams;
+      told.fused += sharing;
+      const input = trendEvents(new Tape(eventTape), most);
+      const reference = run(plan, input);
+      told.results += reference.filter((line) => line.startsWith('S')).length;
+      expect(run(plan, input, { options: { backend: compiledBackend } }), `compiled\n${text}`).toEqual(reference);
+      expect(run(plan, input, { options: fused }), `fused\n${text}`).toEqual(reference);
+      for (const at of [cut, Math.floor(cut / 2)]) {
+        const moved = (how: string) => `${how} before event ${at}\n${text}`;
+        expect(run(plan, input, { options: fused, cut: at, successorOptions: {} }), moved('fused, then generic')).toEqual(reference);
+        expect(run(plan, input, { cut: at, successorOptions: fused }), moved('generic, then fused')).toEqual(reference);
+        expect(run(plan, input, { options: fused, cut: at }), moved('fused, then fused')).toEqual(reference);
+      }
+    });
+    fc.assert(property, { numRuns: programs, ...seed });
+    expect(told.streams, 'most are programs').toBeGreaterThan(programs * 0.8);
+    expect(told.fused, 'which become generated code').toBeGreaterThan(told.streams * fusedShare);
+    expect(told.results, 'and count trends').toBeGreaterThan(programs);
+  },
+);
+
+/** Sometimes with few groups of trends allowed: no program can ask for that. */
+function withBudget(plan: Plan, tape: ArrayLike<number>): Plan {
+  const choice = (tape[0] ?? 0) % 12;
+  if (choice === 0 || choice > 4) return plan;
+  const streams = plan.streams.map((stream) => {
+    const { source } = stream;
+    return source.kind !== 'pattern' ? stream : { ...stream, source: { ...source, pattern: { ...source.pattern, runsMax: choice } } };
+  });
+  return { ...plan, streams };
+}
+
+/** How many streams count trends, and how many of those in generated code. */
+function fusedStreams(plan: Plan): readonly [streams: number, fused: number] {
+  const program = fuse(plan);
+  const trends = plan.streams.filter(({ operators }) => operators[0]?.kind === 'trend_aggregate');
+  return [trends.length, trends.filter(({ source }) => program?.kernelOf(source) !== undefined).length];
+}
+
+function run(plan: Plan, input: readonly InputEvent[], options: RunOptions = {}): string[] {
+  return seenOf(plan, input, options, {
+    after: (engine, at) => (at % 7 === 0 ? [counted(engine)] : []),
+    atEnd: (engine) => [counted(engine)],
+  });
+}
+
+/** The groups of trends, late events, and what was dropped. */
+function counted(engine: Engine): string {
+  const { streams, outputs } = engine.counters();
+  const told = [...streams].map(([name, one]) => [
+    name,
+    one.eventsIn,
+    one.eventsOut,
+    one.late,
+    one.failures,
+    one.runsActive,
+    ...one.runsDropped,
+  ]);
+  return `${told.join(';')} ${outputs}`;
+}

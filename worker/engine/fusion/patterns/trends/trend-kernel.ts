@@ -1,0 +1,332 @@
+import { keyOf } from '../../../../../shared/events/text.ts';
+import type { Value, ValueArray } from '../../../../../shared/events/value.ts';
+import type { Next, OperatorEnvironment } from '../../../operators/operator.ts';
+import type { Row } from '../../../operators/row.ts';
+import { TrendResults } from '../../../patterns/trends/trend-results.ts';
+import { type EventValues, TrendTotals } from '../../../patterns/trends/trend-totals.ts';
+import type { SourceOptions } from '../../../sources/registry.ts';
+import type { Source } from '../../../sources/source.ts';
+import { loadRow, saveRow } from '../../../state/saved-row.ts';
+import { DeadlineQueue } from '../../../time/deadline-queue.ts';
+import { plus } from '../../../time/instants.ts';
+import type { Kernel } from '../../fused-runtime.ts';
+import type { Given } from '../candidate.ts';
+import { asGiven } from '../pattern-kernel.ts';
+import type { TrendForm } from './trend-form.ts';
+import type { TrendPane } from './trend-pane.ts';
+import { type SharedForm, type TakeTrendEvent, TrendPanes } from './trend-panes.ts';
+import type { TrendState } from './trend-states.ts';
+import { TrendWindow } from './trend-window.ts';
+
+/** Takes an event into a window. Gives whether trends came to other states (1) or not (0), or that it has done nothing (2). */
+export type TakeStep = (window: TrendWindow, order: number, ...given: unknown[]) => number;
+
+/** Takes events of a burst. Gives how many are left, which are to be taken one by one. */
+export type RepeatStep = (window: TrendWindow, times: number) => number;
+
+type Close = (window: TrendWindow, type: string, last: number, start: number, end: number) => void;
+
+/** What generated code and the kernel of one stream agree on. */
+export interface TrendKernelForm {
+  readonly trends: TrendForm;
+  readonly shared: SharedForm;
+  /** Among those that share. */
+  readonly position: number;
+  /** Lanes that this stream reads. */
+  readonly lanes: readonly number[];
+  /** Classes of bursts that it takes part in, with the step that takes their events. */
+  readonly classes: readonly { readonly at: number; readonly slot: number }[];
+  /** By lane, where this stream's kernel is the one that takes its rows: what the function is given of each. */
+  readonly given: ReadonlyMap<number, readonly Given[]>;
+  /** Fields that are the parts of the key. */
+  readonly keyFields: readonly string[];
+  /** Some operator acts when a window ends. */
+  readonly endsMatter: boolean;
+}
+
+/** The trends of a stream. Saves what `TrendSource` saves. */
+export class TrendKernel implements Source, Kernel {
+  readonly fingerprint: string;
+  due = Infinity;
+  /** Where those that share find each other; that of the first of them is the one in use. */
+  panes: TrendPanes;
+  readonly #form: TrendKernelForm;
+  readonly #environment: OperatorEnvironment;
+  readonly #next: Next;
+  readonly #results: TrendResults;
+  readonly #empty: Float64Array;
+  readonly #closings = new DeadlineQueue<TrendWindow>();
+  readonly #unused: TrendWindow[] = [];
+  readonly #classes: readonly number[];
+  #close: Close | null = null;
+  /** By class. */
+  readonly #steps: TakeStep[] = [];
+  readonly #repeats: RepeatStep[] = [];
+  #groups = 0;
+
+  constructor(form: TrendKernelForm, { environment, next }: SourceOptions) {
+    const { trends, shared } = form;
+    this.fingerprint = `${trends.pattern.fingerprint}:${trends.plan.fingerprint}`;
+    this.#form = form;
+    this.#environment = environment;
+    this.#next = next;
+    this.#results = new TrendResults(trends.plan, next, environment);
+    this.#empty = trends.empty;
+    this.#classes = form.classes.map(({ at }) => at);
+    this.panes = new TrendPanes(shared);
+  }
+
+  /** `functions`: for each class the step and its repetition; of the first that shares, those for the lanes as well. */
+  link(...functions: readonly unknown[]): void {
+    const [panes, close, ...rest] = functions;
+    this.panes = panes as TrendPanes;
+    this.panes.kernels[this.#form.position] = this;
+    this.#close = close as Close | null;
+    this.#classes.forEach((at, i) => {
+      this.#steps[at] = rest[2 * i] as TakeStep;
+      this.#repeats[at] = rest[2 * i + 1] as RepeatStep;
+    });
+    if (this.#form.position === 0) this.panes.takes = rest.slice(2 * this.#classes.length) as TakeTrendEvent[];
+  }
+
+  watermark(): number {
+    return this.#environment.watermark();
+  }
+
+  /** Arrival number of the event behind what happens now. */
+  order(): number {
+    return this.#environment.order();
+  }
+
+  late(row: Row): void {
+    this.#environment.late(row);
+  }
+
+  /** A window in a pane that has none of this stream. */
+  open(pane: TrendPane, order: number): TrendWindow {
+    const window = this.#unused.pop() ?? new TrendWindow(this, pane, this.#empty.slice(), this.#form.trends.pattern.steps.length);
+    window.pane = pane;
+    window.first = order;
+    this.panes.entered(window, this.#form.position, this.#classes);
+    this.#closings.push(this.panes.closesAt(pane.start), order, window);
+    this.due = this.#closings.next();
+    return window;
+  }
+
+  /** There are more states with trends, or fewer. */
+  moved(window: TrendWindow, more: number): void {
+    this.#groups += more;
+    if (this.#groups > this.#form.trends.pattern.runsMax) this.#keepBudget(window);
+  }
+
+  /** The window at hand gives up its oldest groups; what they would have become is missing in its result. */
+  #keepBudget(window: TrendWindow): void {
+    const { trends } = this.#form;
+    const over = Math.min(this.#groups - trends.pattern.runsMax, window.live);
+    if (over <= 0) return;
+    const exact = window.exact ?? trends.exact(window.numbers);
+    exact.groups = exact.groups.slice(over);
+    if (window.exact === null) trends.write(exact, window.numbers);
+    window.live -= over;
+    this.#groups -= over;
+    this.#environment.runsDropped('max_runs', over);
+  }
+
+  /** Takes an event for which doubles, or numbers alone, do not do. Gives whether trends came to other states. */
+  slowly(window: TrendWindow, fits: (slot: number) => boolean, values: EventValues): boolean {
+    const { trends } = this.#form;
+    const exact = window.exact ?? trends.exact(window.numbers);
+    const before = exact.groups;
+    const valuesOf = (slot: number): EventValues => trends.plan.calls.map((call, at) => (call.slot === slot ? values[at] : undefined));
+    const taken = exact.take({ fits, valuesOf });
+    window.took.fill(0);
+    for (const slot of taken) window.took[slot] = 1;
+    window.exact = trends.write(exact, window.numbers) ? null : exact;
+    const isSame = before.length === exact.groups.length && before.every(({ state }, at) => state === exact.groups[at]?.state);
+    window.live += exact.groups.length - before.length;
+    this.moved(window, exact.groups.length - before.length);
+    return !isSame;
+  }
+
+  /** The same, from generated code: whether the event fits, and the values of the calls, by the positions of slots and calls. */
+  takeSlowly(
+    window: TrendWindow,
+    slots: readonly number[],
+    fits: readonly boolean[],
+    calls: readonly number[],
+    values: readonly Value[],
+  ): void {
+    const byCall: (Value | undefined)[] = this.#form.trends.plan.calls.map(({ argument }) => (argument === null ? true : null));
+    calls.forEach((call, i) => {
+      byCall[call] = values[i] as Value;
+    });
+    this.slowly(window, (slot) => fits[slots.indexOf(slot)] === true, byCall as EventValues);
+  }
+
+  /** An event of a class. Gives whether trends came to other states. */
+  takeInBurst(at: number, window: TrendWindow, order: number): boolean {
+    const taken = (this.#steps[at] as TakeStep)(window, order);
+    return taken === 2 ? this.slowlyInBurst(at, window) : taken === 1;
+  }
+
+  repeat(at: number, window: TrendWindow, times: number): number {
+    return (this.#repeats[at] as RepeatStep)(window, times);
+  }
+
+  slowlyInBurst(at: number, window: TrendWindow): boolean {
+    const step = this.#form.classes.find((one) => one.at === at)?.slot;
+    const values = this.#form.trends.plan.calls.map(() => true);
+    return this.slowly(window, (slot) => slot === step, values);
+  }
+
+  /** A row is taken once for all that share, by the first of them that reads its origin. */
+  receivers(origin: string): readonly ((row: Row) => void)[] {
+    const lane = this.#form.shared.lanes.findIndex((one) => one.origin === origin);
+    const given = this.#form.given.get(lane);
+    return [given === undefined ? () => undefined : (row) => this.#receive(row, lane, given)];
+  }
+
+  #receive(row: Row, lane: number, given: readonly Given[]): void {
+    const values = given.map((one) => givenBy(row, one));
+    (this.panes.takes[lane] as TakeTrendEvent)(row.time, row.order, ...values);
+  }
+
+  deadline(): number {
+    return this.due;
+  }
+
+  advance(watermark: number): void {
+    try {
+      for (let window = this.#closings.popDue(watermark); window; window = this.#closings.popDue(watermark)) this.#end(window);
+    } finally {
+      this.due = this.#closings.next();
+    }
+  }
+
+  #end(window: TrendWindow): void {
+    window.settle();
+    const [type, last] = this.#lastOf(window);
+    const { start, end } = window.pane;
+    this.#groups -= window.live;
+    this.panes.left(window, this.#form.position, this.#classes);
+    if (this.#close === null || window.exact !== null) this.#give(window, { type, last, start, end });
+    else {
+      this.#close(window, type, last, start, end);
+      if (this.#form.endsMatter)
+        this.#next.endWindow({ time: plus(end, -1), start, end, isFinal: true, lengthMs: this.#form.trends.plan.windowMs });
+    }
+    window.numbers.set(this.#empty);
+    window.exact = null;
+    window.live = 0;
+    if (this.#form.trends.held !== null) window.held.fill(null);
+    this.#unused.push(window);
+  }
+
+  #give(window: TrendWindow, { type, last, start, end }: { type: string; last: number; start: number; end: number }): void {
+    const { trends, keyFields } = this.#form;
+    const exact = window.exact ?? trends.exact(window.numbers);
+    const keys = this.#environment.partitionFields(keyRow(type, keyFields, window.pane.keys));
+    const ends = { firstCause: window.first, lastCause: last };
+    this.#results.give({ start, end, type, keys, ...ends, bound: this.#bound(window), completed: exact.completed });
+  }
+
+  /** Type and arrival number of the newest event. */
+  #lastOf({ pane }: TrendWindow): readonly [type: string, order: number] {
+    const { lanes, shared } = this.#form;
+    let newest = lanes[0] as number;
+    for (const lane of lanes) if ((pane.last[lane] as number) > (pane.last[newest] as number)) newest = lane;
+    return [shared.lanes[newest]?.type ?? '', pane.last[newest] as number];
+  }
+
+  /** The events that results read, as far as they do. */
+  #bound(window: TrendWindow): readonly (Row | null)[] {
+    const { trends } = this.#form;
+    return trends.pattern.steps.map(({ slot }) => {
+      const event = window.held[slot] ?? null;
+      const fields = trends.held?.find((one) => one.slot === slot)?.fields ?? [];
+      if (event === null) return null;
+      const { type, time, order, values } = event;
+      const named = new Map(fields.map((name, at) => [name, values[at] ?? null]));
+      return { type, time, order, fields: named, bound: null, attributes: null, causes: [order] };
+    });
+  }
+
+  runsActive(): number {
+    return this.#groups;
+  }
+
+  save(): Value {
+    const windows = [...this.#closings.items()].sort((a, b) => a.first - b.first);
+    return [null, [this.#environment.order(), new Map(), windows.map((window) => this.#saveWindow(window))]];
+  }
+
+  #saveWindow(window: TrendWindow): Value {
+    window.catchUp();
+    const { trends, keyFields } = this.#form;
+    const { keys, start } = window.pane;
+    const [type, last] = this.#lastOf(window);
+    const row = keyRow(type, keyFields, keys);
+    const { groups, completed } = window.exact ?? trends.exact(window.numbers);
+    const nothing = trends.pattern.steps.map(() => []);
+    const saved = groups.map(({ state, totals }) => [trends.states.space.save(state.pattern), start, nothing, start, totals.save()]);
+    const ends = [window.first, last].map((order) => saveRow({ ...row, time: start, order, causes: [order] }));
+    const bound = this.#bound(window).map((one) => one && saveRow(one));
+    return [keys.length === 0 ? '' : keyOf(keys), start, window.first, ...ends, [saved, completed.save()], bound];
+  }
+
+  load(saved: Value): void {
+    const [, [, , windows]] = saved as unknown as [null, [number, Value, ValueArray]];
+    for (const window of windows) this.#loadWindow(window as ValueArray);
+  }
+
+  #loadWindow([, start, rank, first, last, set, bound]: ValueArray): void {
+    const { shared, keyFields } = this.#form;
+    const newest = loadRow(last as Value);
+    const keys = keyFields.map((name) => newest.fields.get(name) ?? null);
+    const pane = this.panes.paneOf(keys, keys.length > 1 ? keyOf(keys) : ((keys[0] ?? null) as TrendPane['key']), start as number);
+    const lane = shared.lanes.findIndex(({ type }) => type === newest.type);
+    pane.last[lane] = Math.max(pane.last[lane] as number, newest.order);
+    const window = this.open(pane, rank as number);
+    window.first = loadRow(first as Value).order;
+    this.#loadTrends(window, set as ValueArray);
+    (bound as ValueArray).forEach((row, slot) => {
+      if (row !== null) this.#loadHeld(window, slot, loadRow(row));
+    });
+  }
+
+  #loadTrends(window: TrendWindow, [groups, completed]: ValueArray): void {
+    const { trends } = this.#form;
+    const loaded = (groups as readonly ValueArray[]).map(([state, , , , totals]) => ({
+      state: trends.states.of(trends.states.space.load(state as Value)) as TrendState,
+      totals: TrendTotals.load(totals as Value),
+    }));
+    const exact = trends.trends(loaded, TrendTotals.load(completed as Value));
+    if (!trends.write(exact, window.numbers)) window.exact = exact;
+    window.live = loaded.length;
+    this.#groups += loaded.length;
+  }
+
+  #loadHeld(window: TrendWindow, slot: number, { order, time, type, fields }: Row): void {
+    const held = this.#form.trends.held?.find((one) => one.slot === slot);
+    if (held !== undefined)
+      window.hold(
+        slot,
+        order,
+        time,
+        type,
+        held.fields.map((name) => fields.get(name) ?? null),
+      );
+  }
+}
+
+/** What generated code is given of a row. */
+function givenBy(row: Row, given: Given): unknown {
+  if (given.of === 'field') return asGiven(row.fields.get(given.name) ?? null, given.as);
+  return given.of === 'type' ? row.type : row;
+}
+
+/** An event, as far as a window remembers it. */
+function keyRow(type: string, names: readonly string[], keys: readonly Value[]): Row {
+  const fields = new Map(names.map((name, at) => [name, keys[at] ?? null]));
+  return { type, time: 0, order: 0, fields, bound: null, attributes: null, causes: [] };
+}

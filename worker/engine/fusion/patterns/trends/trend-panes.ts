@@ -1,0 +1,200 @@
+import { invariant } from '../../../../../shared/errors/error.ts';
+import type { Value } from '../../../../../shared/events/value.ts';
+import type { Row } from '../../../operators/row.ts';
+import { plus, wholeSteps } from '../../../time/instants.ts';
+import type { FusedRuntime } from '../../fused-runtime.ts';
+import type { TrendKernel } from './trend-kernel.ts';
+import { type PaneKey, TrendPane } from './trend-pane.ts';
+import type { TrendWindow } from './trend-window.ts';
+
+/** Events that some streams take alike: of one lane, with one condition, by one step each. */
+export interface BurstClass {
+  readonly lane: number;
+  /** Positions of the streams, and those among them for which such an event begins a trend. */
+  readonly streams: readonly number[];
+  readonly opening: readonly number[];
+}
+
+/** Events of one type. */
+export interface SharedLane {
+  readonly origin: string;
+  /** Name of the events' type. */
+  readonly type: string;
+  /** Positions of the streams that read it, in order of declaration. */
+  readonly streams: readonly number[];
+  /** An event may begin a trend. */
+  readonly isOpening: boolean;
+}
+
+/** What streams with the same windows share. */
+export interface SharedForm {
+  /** Indexes of the streams in the program. */
+  readonly streams: readonly number[];
+  readonly lanes: readonly SharedLane[];
+  readonly classes: readonly BurstClass[];
+  readonly windowMs: number;
+  readonly allowedLatenessMs: number;
+}
+
+/** Takes an event of a lane; the last argument is its row where there is one. */
+export type TakeTrendEvent = (time: number, order: number, ...given: unknown[]) => void;
+
+/** The open panes of streams whose windows begin and end together. */
+export class TrendPanes {
+  readonly form: SharedForm;
+  /** By lane: events that have come since counters were read. */
+  readonly counts: Float64Array;
+  /** The pane used last, where there is no key. */
+  current: TrendPane;
+  /** The pane used last, by key. */
+  readonly table = new Map<PaneKey, TrendPane>();
+  readonly kernels: TrendKernel[] = [];
+  /** By lane. */
+  takes: readonly TakeTrendEvent[] = [];
+  /** The event that had no pane came too late. */
+  wasLate = false;
+  readonly #none: TrendPane;
+  readonly #unused: TrendPane[] = [];
+  #isCounting = false;
+
+  constructor(form: SharedForm) {
+    this.form = form;
+    this.counts = new Float64Array(form.lanes.length);
+    this.#none = this.#create();
+    this.current = this.#none;
+  }
+
+  #create(): TrendPane {
+    const { lanes, classes, streams } = this.form;
+    return new TrendPane({ lanes: lanes.length, classes: classes.length, streams: streams.length });
+  }
+
+  /** Lets the streams' counters know of the events before anybody reads them. */
+  count(runtime: FusedRuntime): void {
+    if (this.#isCounting) return;
+    this.#isCounting = true;
+    const counters = this.form.streams.map((stream) => runtime.node(stream).counters);
+    runtime.beforeCounting(() => {
+      this.form.lanes.forEach(({ streams }, lane) => {
+        for (const stream of streams) (counters[stream] as { eventsIn: number }).eventsIn += this.counts[lane] as number;
+        this.counts[lane] = 0;
+      });
+    });
+  }
+
+  /** The pane of an event that the key's pane used last does not hold; null = it has none and needs none, or is late. */
+  paneAt(lane: number, time: number, key: PaneKey, keys: readonly Value[]): TrendPane | null {
+    const { windowMs, lanes } = this.form;
+    const start = plus(wholeSteps(time, windowMs) * windowMs, 0);
+    this.wasLate = this.closesAt(start) <= (this.kernels[0] as TrendKernel).watermark();
+    if (this.wasLate) return null;
+    return this.#find(key, start) ?? (lanes[lane]?.isOpening ? this.#begin(key, keys, start) : null);
+  }
+
+  closesAt(start: number): number {
+    return plus(plus(start, this.form.windowMs), this.form.allowedLatenessMs);
+  }
+
+  late(lane: number, row: Row): void {
+    for (const stream of this.form.lanes[lane]?.streams ?? []) this.kernels[stream]?.late(row);
+  }
+
+  /** The key's pane of a window, in use from now on. */
+  paneOf(keys: readonly Value[], key: PaneKey, start: number): TrendPane {
+    return this.#find(key, start) ?? this.#begin(key, keys, start);
+  }
+
+  #find(key: PaneKey, start: number): TrendPane | null {
+    const first = this.table.get(key) ?? null;
+    let before: TrendPane | null = null;
+    for (let pane = first; pane !== null; before = pane, pane = pane.next) {
+      if (pane.start !== start) continue;
+      if (before !== null) {
+        before.next = pane.next;
+        pane.next = first;
+        this.#putFirst(key, pane);
+      }
+      return pane;
+    }
+    return null;
+  }
+
+  #begin(key: PaneKey, keys: readonly Value[], start: number): TrendPane {
+    const pane = this.#unused.pop() ?? this.#create();
+    pane.start = start;
+    pane.end = plus(start, this.form.windowMs);
+    pane.key = key;
+    pane.keys = keys;
+    pane.next = this.table.get(key) ?? null;
+    this.form.classes.forEach(({ opening }, at) => {
+      pane.unopened[at] = opening.length;
+    });
+    this.#putFirst(key, pane);
+    return pane;
+  }
+
+  #putFirst(key: PaneKey, pane: TrendPane | null): void {
+    if (pane !== null) this.table.set(key, pane);
+    else this.table.delete(key);
+    if (key === null) this.current = pane ?? this.#none;
+  }
+
+  /** A pane without windows is given up. */
+  release(pane: TrendPane): void {
+    const { key } = pane;
+    const first = this.table.get(key) ?? null;
+    if (first === pane) this.#putFirst(key, pane.next);
+    else for (let one = first; one !== null; one = one.next) if (one.next === pane) one.next = pane.next;
+    pane.next = null;
+    pane.start = Number.NaN;
+    pane.end = Number.NaN;
+    this.#unused.push(pane);
+  }
+
+  /** An event of a class has come: windows are opened that it opens, and those take it that do not leave it to the pane. */
+  openAll(pane: TrendPane, at: number, order: number): void {
+    pane.unopened[at] = 0;
+    for (const stream of this.form.classes[at]?.opening ?? []) {
+      if (pane.windows[stream] === null) this.kernels[stream]?.open(pane, order);
+    }
+  }
+
+  stir(pane: TrendPane, at: number, order: number): void {
+    const loud = pane.loud[at] as TrendWindow[];
+    let kept = 0;
+    for (let i = 0; i < loud.length; i++) {
+      const window = loud[i] as TrendWindow;
+      if (window.lazy >= 0) window.settle();
+      if (window.kernel.takeInBurst(at, window, order)) loud[kept++] = window;
+      else {
+        window.lazy = at;
+        window.done = pane.bursts[at] as number;
+      }
+    }
+    loud.length = kept;
+  }
+
+  /** The window has been opened. */
+  entered(window: TrendWindow, position: number, classes: readonly number[]): void {
+    const { pane } = window;
+    invariant(pane.windows[position] === null, 'a stream has one window in a pane');
+    pane.windows[position] = window;
+    pane.open++;
+    for (const at of classes) (pane.loud[at] as TrendWindow[]).push(window);
+  }
+
+  /** The window has closed. */
+  left(window: TrendWindow, position: number, classes: readonly number[]): void {
+    const { pane } = window;
+    for (const at of classes) if (at !== window.lazy) removeFrom(pane.loud[at] as TrendWindow[], window);
+    window.lazy = -1;
+    pane.windows[position] = null;
+    pane.open--;
+    if (pane.open === 0) this.release(pane);
+  }
+}
+
+function removeFrom(windows: TrendWindow[], window: TrendWindow): void {
+  const last = windows.pop();
+  if (last !== undefined && last !== window) windows[windows.indexOf(window)] = last;
+}

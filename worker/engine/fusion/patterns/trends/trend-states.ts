@@ -1,0 +1,95 @@
+import type { PatternPlan } from '../../../../../shared/language/plan/plan.ts';
+import type { Row } from '../../../operators/row.ts';
+import { buildPatternTree, isTimed } from '../../../patterns/pattern-tree.ts';
+import { type PatternState, StateSpace } from '../../../patterns/state-space.ts';
+import { CannotFuse } from '../../typed.ts';
+
+/** A step that trends in a state may take an event by. */
+export interface TrendOffer {
+  readonly slot: number;
+  readonly target: TrendState;
+}
+
+/** Where trends can stand. */
+export interface TrendState {
+  /** Position among those that trends are counted for; -1: such trends are complete and take nothing more. */
+  readonly id: number;
+  readonly pattern: PatternState;
+  readonly isComplete: boolean;
+  readonly offers: readonly TrendOffer[];
+  /** Slots of the `NOT`s in force. */
+  readonly absent: readonly number[];
+  /** What the trends come to when an event fits these of the `NOT`s; null = they end. */
+  violated(slots: readonly number[]): TrendState | null;
+}
+
+/** More of them, or of the `NOT`s in force at once, would print more text than the pattern is worth. */
+const MOST_STATES = 16;
+const MOST_ABSENT = 3;
+
+/** All states that trends can be in, for a pattern in which no time matters. */
+export class TrendStates {
+  readonly space: StateSpace;
+  /** What begins a trend. */
+  readonly initial: readonly TrendOffer[];
+  /** By id. */
+  readonly counted: readonly TrendState[];
+  readonly #found = new Map<PatternState, Mutable<TrendState>>();
+  readonly #captures: readonly null[];
+
+  /** @throws CannotFuse where time matters, or the states are too many */
+  constructor(plan: PatternPlan) {
+    const root = buildPatternTree(plan);
+    this.space = new StateSpace({ ...plan, selection: 'any', emission: 'longest' }, root, null);
+    if (isTimed(root) || this.space.usesPatternDeadline) throw new CannotFuse();
+    this.#captures = plan.steps.map(() => null);
+    this.initial = this.#offersOf(this.space.initial);
+    this.counted = [...this.#found.values()].filter(({ id }) => id >= 0).sort((a, b) => a.id - b.id);
+  }
+
+  /** The state that stands for this one; undefined = none does. */
+  of(pattern: PatternState): TrendState | undefined {
+    return this.#found.get(pattern);
+  }
+
+  #visit(pattern: PatternState, isKept: boolean): TrendState {
+    let state = this.#found.get(pattern);
+    if (state === undefined) {
+      if (this.#found.size >= MOST_STATES || pattern.absences.length > MOST_ABSENT) throw new CannotFuse();
+      const outcomes = new Map<string, TrendState | null>();
+      const absent = pattern.absences.map(({ node }) => node.slot);
+      const violated: TrendState['violated'] = (slots) => outcomes.get(String(slots)) as TrendState | null;
+      state = { id: -1, pattern, isComplete: pattern.isComplete, offers: [], absent, violated };
+      this.#found.set(pattern, state);
+      state.offers = this.#offersOf(pattern);
+      for (const slots of subsetsOf(absent)) outcomes.set(String(slots), this.#violated(pattern, slots));
+    }
+    const isFinal = state.isComplete && state.offers.length === 0;
+    if (state.id < 0 && (isKept || !isFinal)) state.id = [...this.#found.values()].filter(({ id }) => id >= 0).length;
+    return state;
+  }
+
+  #offersOf(pattern: PatternState): readonly TrendOffer[] {
+    const progress = { state: pattern, captures: this.#captures, base: 0 };
+    return pattern.offers.map((offer) => ({
+      slot: offer.step.slot,
+      target: this.#visit(this.space.take(progress, offer, NO_ROW, 1).state, false),
+    }));
+  }
+
+  #violated(pattern: PatternState, slots: readonly number[]): TrendState | null {
+    const progress = this.space.violate({ state: pattern, captures: this.#captures, base: 0 }, slots);
+    return progress && this.#visit(progress.state, true);
+  }
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** All but the empty one, each in order. */
+export function subsetsOf(slots: readonly number[]): readonly (readonly number[])[] {
+  const all: (readonly number[])[] = [];
+  for (const slot of slots) all.push([slot], ...all.map((one) => [...one, slot]));
+  return all;
+}
+
+const NO_ROW: Row = { type: '', time: 0, order: 0, fields: new Map(), bound: null, attributes: null, causes: [] };
