@@ -1,4 +1,5 @@
-import { HostedPipeline, type PipelineContext } from './pipelines/hosted-pipeline.ts';
+import { HostedPipeline } from './pipelines/hosted-pipeline.ts';
+import type { PipelineContext } from './pipelines/pipeline-context.ts';
 import type { PipelineDirectory } from './pipelines/pipeline-directory.ts';
 import type { LoggedRecord } from './pipelines/runtime-storage.ts';
 import type { DurableStorage } from './storage/durable-storage.ts';

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Level } from 'level';
@@ -135,14 +135,15 @@ describe('a state directory', () => {
       const under = await start();
       expect(under.runtime.pipelines.get(TENANT, id)).toMatchObject({ eventsProcessed: 3, outputEventsEmitted: 3 });
       expect(outputTexts(await under.inject(id, tx('a', 1)))).toEqual(['Spent {"user":"a","n":4,"sum":4}']);
-      expect(under.reports).toContainEqual(
-        expect.objectContaining({ message: 'State recovered', fields: expect.objectContaining({ pipelines: 1, records: 3 }) }),
-      );
+      const recovered = under.reports.find(({ message }) => message === 'State recovered')?.fields;
+      expect(recovered).toMatchObject({ pipelines: 1 });
+      // Ticks of the clock may stand in the log too.
+      expect(recovered?.['records']).toBeGreaterThanOrEqual(3);
     });
 
     it('cuts a torn last record, says so, and has all before it', async () => {
       const id = await crashed(3);
-      truncateSync(logPath(), statSync(logPath()).size - 5);
+      truncateSync(logPath(), readFileSync(logPath()).lastIndexOf('"amount":1') + 5);
       const under = await start();
       expect(under.reports).toContainEqual(expect.objectContaining({ level: 'warn', message: 'Torn end of the event log cut' }));
       expect(outputTexts(await under.inject(id, tx('a', 1)))).toEqual(['Spent {"user":"a","n":3,"sum":3}']);

@@ -58,7 +58,7 @@ stream Alert = Tx
       id,
       [5, 11, 12, 13].map((amount) => event('Tx', { amount })),
     );
-    await until(() => bodies.length === 3);
+    await until(() => under?.runtime.scrape().connectors[0]?.pending === 0);
     expect(bodies.map(({ data }) => data)).toEqual([{ amount: 11 }, { amount: 12 }, { amount: 13 }]);
     expect(new Set(bodies.map((body) => body.id)).size).toBe(3);
     expect(under.runtime.scrape().connectors).toMatchObject([
@@ -68,7 +68,7 @@ stream Alert = Tx
 
   it('is degraded while a circuit is open, keeps dead letters in the file, and sends them when they are replayed', async () => {
     under = await startRuntime({ stateDir });
-    const id = await under.deploy(program(', retries: 0, failure_threshold: 2, reset_timeout: 50ms'));
+    const id = await under.deploy(program(', retries: 0, failure_threshold: 2, reset_timeout: 1s'));
     status = 503;
     await under.inject(
       id,
@@ -97,7 +97,7 @@ stream Alert = Tx
     expect(await under.runtime.pipelines.replayDeadLetters(TENANT, id)).toEqual({ replayed: 3, failed: 0 });
     expect(bodies.map(({ data }) => data)).toEqual([{ amount: 11 }, { amount: 12 }, { amount: 13 }]);
     expect(await dead()).toBe(0);
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await new Promise((resolve) => setTimeout(resolve, 1_050));
     await under.inject(id, event('Tx', { amount: 14 }));
     await until(() => under?.runtime.pipelines.get(TENANT, id).status === 'running');
     expect(await under.runtime.pipelines.metrics(TENANT, id)).toMatchObject({ dlqEvents: 3 });

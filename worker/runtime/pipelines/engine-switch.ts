@@ -3,9 +3,10 @@ import { CepError } from '../../../shared/errors/error.ts';
 import type { CheckpointResult, ReloadReport, RestoreResult } from '../service.ts';
 import type { CheckReply, ProgramSummary, SwitchReply } from '../threads/messages.ts';
 import type { Intake } from './intake.ts';
+import type { PipelineRecord } from './pipeline-record.ts';
 import type { PipelineSaver } from './pipeline-saver.ts';
 import type { PipelineTally } from './pipeline-tally.ts';
-import type { PipelineCheckpoint, PipelineDefinition } from './runtime-storage.ts';
+import type { PipelineDefinition } from './runtime-storage.ts';
 
 export type ProgramReport = Omit<ReloadReport, 'warnings'>;
 
@@ -14,9 +15,7 @@ export interface SwitchParts {
   readonly intake: Intake;
   readonly tally: PipelineTally;
   readonly saver: PipelineSaver;
-  readonly definition: () => PipelineDefinition;
-  /** Changes the definition, in the storage too; both or neither with the checkpoint. */
-  readonly define: (change: Partial<PipelineDefinition>, checkpoint: PipelineCheckpoint) => Promise<void>;
+  readonly record: PipelineRecord;
   /** Opens the connectors of a program. @throws CepError `connector_error`; then nothing has changed */
   readonly connect: (summary: ProgramSummary) => void;
 }
@@ -34,7 +33,7 @@ export class EngineSwitch {
   }
 
   async checkpoint(): Promise<CheckpointResult> {
-    const { pipelineId, tally, intake, definition } = this.#parts;
+    const { pipelineId, tally, intake, record } = this.#parts;
     const { eventsProcessed, eventsInvalid, eventsRefused, outputEventsEmitted } = tally.counts();
     const counters = {
       events_processed: eventsProcessed,
@@ -42,7 +41,7 @@ export class EngineSwitch {
       events_refused: eventsRefused,
       output_events_emitted: outputEventsEmitted,
     };
-    const sourceHash = createHash('sha256').update(definition().program.source).digest('hex');
+    const sourceHash = createHash('sha256').update(record.definition.program.source).digest('hex');
     const call = { kind: 'document', pipelineId, sourceHash, createdAt: Date.now(), counters } as const;
     const checkpointJson = await intake.call<string>((slot) => ({ ...call, slot }));
     return { pipelineId, checkpointJson, eventsProcessed };
@@ -63,13 +62,13 @@ export class EngineSwitch {
     program: NonNullable<CheckReply['program']>,
     { dryRun, acceptReset }: { readonly dryRun: boolean; readonly acceptReset: boolean },
   ): Promise<ProgramReport> {
-    const { intake, definition } = this.#parts;
+    const { intake, record } = this.#parts;
     const reply = await this.#switch(
       () => intake.call<SwitchReply>((slot) => ({ kind: 'reload', slot, program: program.text })),
       (given) => {
         if (dryRun) return {};
         if (!acceptReset && given.reset.length + given.changed.length > 0) return { refusal: wouldReset(reportOf(given, false)) };
-        return { change: { program: program.text, summary: given.summary, version: definition().version + 1, updatedAt: Date.now() } };
+        return { change: { program: program.text, summary: given.summary, version: record.definition.version + 1, updatedAt: Date.now() } };
       },
     );
     return reportOf(reply, !dryRun);
@@ -96,12 +95,12 @@ export class EngineSwitch {
   }
 
   async #take(reply: SwitchReply, sequence: number, { change, counts }: Extract<Decision, { change: unknown }>): Promise<void> {
-    const { intake, tally, saver, define, connect, definition } = this.#parts;
-    const before = { summary: definition().summary, counts: tally.counts() };
+    const { intake, tally, saver, connect, record } = this.#parts;
+    const before = { summary: record.definition.summary, counts: tally.counts() };
     try {
       connect(reply.summary);
       if (counts) tally.restore(counts);
-      await define(change, saver.checkpointOf(sequence, reply.state));
+      await record.change(change, saver.checkpointOf(sequence, reply.state));
     } catch (error) {
       intake.settle(false);
       tally.set(before.counts);

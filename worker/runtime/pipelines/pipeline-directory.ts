@@ -24,7 +24,8 @@ import type {
 import type { TenantAccount, TenantRegistry } from '../tenants/tenant-registry.ts';
 import type { CheckReply } from '../threads/messages.ts';
 import { countEvents } from './event-count.ts';
-import { HostedPipeline, type PipelineContext } from './hosted-pipeline.ts';
+import { HostedPipeline } from './hosted-pipeline.ts';
+import type { PipelineContext } from './pipeline-context.ts';
 import type { Admission } from './result-handler.ts';
 
 /** How long a metrics request waits for a busy engine. */

@@ -1,0 +1,149 @@
+import { CepError } from '../../../shared/errors/error.ts';
+import type { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
+import type { InjectRequest, InjectResult } from '../service.ts';
+import type { IdempotencyWindow } from './idempotency-window.ts';
+import type { Entry, Intake } from './intake.ts';
+import { deferred, digestOf, newEntry, tickEntry } from './pipeline-inputs.ts';
+import { eventRefusal } from './record-answer.ts';
+import type { Admission, ResultHandler } from './result-handler.ts';
+import type { LoggedRequest, RuntimeStorage } from './runtime-storage.ts';
+
+export interface EventsOptions {
+  readonly pipelineId: string;
+  readonly nextSequence: () => number;
+  readonly storage: RuntimeStorage | null;
+}
+
+export interface EventsParts {
+  readonly intake: Intake;
+  readonly results: ResultHandler;
+  readonly answers: IdempotencyWindow<InjectResult>;
+  readonly sinks: PipelineSinks;
+}
+
+/** What comes into one pipeline: requests with events, and ticks, new ones and those that the log holds from before. */
+export class PipelineEvents {
+  readonly #options: EventsOptions;
+  readonly #parts: EventsParts;
+  /** Nothing more is taken in because the sinks cannot keep up. */
+  #isHeld = false;
+
+  constructor(options: EventsOptions, parts: EventsParts) {
+    this.#options = options;
+    this.#parts = parts;
+  }
+
+  /** Sinks that cannot keep up hold up what feeds them. */
+  holdWhenFull(): void {
+    const { intake, sinks } = this.#parts;
+    const { isFull } = sinks;
+    if (isFull === this.#isHeld) return;
+    this.#isHeld = isFull;
+    if (isFull) intake.pause();
+    else intake.resume();
+  }
+
+  /** @throws CepError, as `Pipelines.inject` */
+  async inject(request: InjectRequest, admit: () => Admission): Promise<InjectResult> {
+    const answer = await this.#answerTo(request, admit);
+    const [problem] = answer.errors;
+    if (problem !== undefined && (request.format === 'event' || request.format === 'flat')) throw eventRefusal(problem);
+    return answer;
+  }
+
+  #answerTo(request: InjectRequest, admit: () => Admission): Promise<InjectResult> {
+    const { idempotencyKey: key } = request;
+    if (key === undefined) return this.#accept(request, admit(), null);
+    const digest = digestOf(request);
+    const known = this.#parts.answers.find(key, digest, Date.now());
+    if (known !== undefined) return known.then((answer) => ({ ...answer, repeated: true }));
+    return this.#accept(request, admit(), { key, digest });
+  }
+
+  /** @throws CepError `queue_full` */
+  requireRoom(bytes: number): void {
+    const { intake, sinks } = this.#parts;
+    intake.requireRoom(bytes);
+    if (!this.#isHeld) return;
+    throw new CepError('queue_full', `the sinks of the pipeline have ${sinks.pending} events to deliver, and the pipeline waits for them`, {
+      hint: 'send the same request again in a moment',
+      retryAfterSeconds: 5,
+    });
+  }
+
+  #accept(request: InjectRequest, admission: Admission, idempotency: LoggedRequest['idempotency']): Promise<InjectResult> {
+    const { nextSequence, storage } = this.#options;
+    const { answers, results, intake } = this.#parts;
+    const { promise, settle } = deferred<InjectResult>();
+    const time = Date.now();
+    const entry = newEntry(request, { sequence: nextSequence(), time, settle, idempotencyKey: idempotency?.key ?? null });
+    if (idempotency !== null) answers.begin(idempotency.key, { digest: idempotency.digest, now: time }, promise);
+    results.enter(entry, admission);
+    if (request.durable === true && storage !== null) this.#keepOnDisk(entry, { request, idempotency, storage });
+    intake.accept(entry);
+    return promise;
+  }
+
+  /** The entry waits for the log; when that fails it is refused, as if it had never come. */
+  #keepOnDisk(
+    entry: Entry,
+    { request, idempotency, storage }: { request: InjectRequest; idempotency: LoggedRequest['idempotency']; storage: RuntimeStorage },
+  ): void {
+    const { results, intake } = this.#parts;
+    entry.isReady = false;
+    const record: LoggedRequest = {
+      kind: 'request',
+      pipelineId: this.#options.pipelineId,
+      sequence: entry.sequence,
+      format: request.format,
+      time: entry.time,
+      idempotency,
+      outputs: request.outputs !== false,
+      bytes: request.body,
+    };
+    storage.append(record).then(
+      () => intake.release(entry, true),
+      (error: Error) => {
+        results.leave(entry);
+        entry.settle?.reject(error);
+        intake.release(entry, false);
+      },
+    );
+  }
+
+  /** A request that the log holds from before: nobody waits for its answer, but the idempotency key does. */
+  recover(record: LoggedRequest, skip: readonly number[]): void {
+    const { answers, intake } = this.#parts;
+    const { promise, settle } = deferred<InjectResult>();
+    promise.catch(() => undefined); // Nobody asks for it any more.
+    const { sequence, time, idempotency, format, outputs, bytes } = record;
+    const request: InjectRequest = { body: bytes, format, outputs };
+    if (idempotency !== null) answers.begin(idempotency.key, { digest: idempotency.digest, now: time }, promise);
+    const entry = newEntry(request, { sequence, time, settle, idempotencyKey: idempotency?.key ?? null });
+    entry.skip.push(...skip);
+    intake.accept(entry);
+  }
+
+  recoverTick(sequence: number, time: number, isSkipped: boolean): void {
+    const entry = tickEntry(sequence, time);
+    if (isSkipped) entry.skip.push(-1);
+    this.#parts.intake.accept(entry);
+  }
+
+  /** `logged`: resolves when the log has the tick, which counts only then. */
+  tick(sequence: number, time: number, logged?: Promise<void>): void {
+    const { intake } = this.#parts;
+    const entry = tickEntry(sequence, time);
+    entry.isReady = logged === undefined;
+    intake.accept(entry);
+    void logged?.then(() => intake.release(entry, true));
+  }
+
+  /** Everything that waits gets the error; returns what was refused so. */
+  refuseAll(error: CepError): readonly Entry[] {
+    const { intake, results } = this.#parts;
+    const refused = intake.refuseAll(error);
+    for (const entry of refused) results.leave(entry);
+    return refused;
+  }
+}

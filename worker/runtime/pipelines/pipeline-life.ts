@@ -1,0 +1,228 @@
+import { CepError } from '../../../shared/errors/error.ts';
+import type { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
+import type { PipelineStatus } from '../service.ts';
+import type { ProgramSummary } from '../threads/messages.ts';
+import { EngineOpening, isThreadLost } from './engine-opening.ts';
+import type { Entry, Intake, IntakeOwner } from './intake.ts';
+import type { OutputRing } from './output-ring.ts';
+import type { PipelineContext } from './pipeline-context.ts';
+import type { PipelineEvents } from './pipeline-events.ts';
+import type { PipelineRecord } from './pipeline-record.ts';
+import type { PipelineSaver } from './pipeline-saver.ts';
+import { Strikes } from './strikes.ts';
+import { requireTransition } from './transitions.ts';
+
+/** How long a pipeline that stops waits for its sinks; what is left then stays pending. */
+const SINKS_FLUSH_MS = 5_000;
+
+type Culprit = Parameters<IntakeOwner['lost']>[0];
+
+export interface LifeParts {
+  readonly record: PipelineRecord;
+  readonly intake: Intake;
+  readonly events: PipelineEvents;
+  readonly sinks: PipelineSinks;
+  readonly saver: PipelineSaver;
+  readonly ring: OutputRing;
+  /** Opens the connectors of the program. @throws CepError `connector_error`; then nothing has changed */
+  readonly connect: (summary: ProgramSummary) => void;
+}
+
+/** The life of one pipeline: it starts, stops and ends, and comes back when its thread is lost. */
+export class PipelineLife {
+  readonly #context: PipelineContext;
+  readonly #parts: LifeParts;
+  readonly #opening: EngineOpening;
+  readonly #strikes = new Strikes();
+  #status: PipelineStatus;
+  #error: string | null;
+  #startedAt = 0;
+  /** Operations of which only one may be under way. */
+  #operation: Promise<unknown> = Promise.resolve();
+  #isDraining = false;
+
+  constructor(context: PipelineContext, parts: LifeParts) {
+    this.#context = context;
+    this.#parts = parts;
+    this.#opening = new EngineOpening(context, parts);
+    this.#error = parts.record.definition.error;
+    this.#status = this.#error === null ? 'stopped' : 'failed';
+  }
+
+  get status(): PipelineStatus {
+    return this.#status;
+  }
+
+  /** Why it is `failed` or `degraded`. */
+  get error(): string | null {
+    return this.#error;
+  }
+
+  get isRunning(): boolean {
+    return this.#status === 'running' || this.#status === 'degraded';
+  }
+
+  /** Since it was started last; 0 while it does not run. */
+  get uptimeSeconds(): number {
+    return this.isRunning ? Math.floor((performance.now() - this.#startedAt) / 1000) : 0;
+  }
+
+  /** @throws CepError `pipeline_not_running` */
+  requireRunning(): void {
+    if (this.isRunning || this.#status === 'starting') return;
+    throw new CepError('pipeline_not_running', `the pipeline is ${this.#status}${this.#error === null ? '' : `: ${this.#error}`}`, {
+      hint: 'start it first',
+    });
+  }
+
+  /** Running, or degraded and why. */
+  showHealth(): void {
+    if (!this.isRunning) return;
+    const circuits = this.#parts.sinks.openCircuits;
+    const reason = circuits.length > 0 ? `the circuit breaker is open: ${circuits.join(', ')}` : this.#strikes.shown(performance.now());
+    if (reason === undefined) this.#become('running');
+    else this.#become('degraded', reason);
+  }
+
+  #become(status: PipelineStatus, error: string | null = null): void {
+    requireTransition(this.#status, status);
+    if (status === this.#status && error === this.#error) return;
+    if (status === 'running' && this.#status === 'starting') this.#startedAt = performance.now();
+    this.#status = status;
+    this.#error = error;
+  }
+
+  /** One after the other. */
+  exclusive<T>(action: () => Promise<T>): Promise<T> {
+    const run = this.#operation.then(action, action);
+    this.#operation = run.catch(() => undefined);
+    return run;
+  }
+
+  /** Puts it on a thread with its last state. @throws CepError when the program does not start */
+  start(): Promise<void> {
+    const { record, connect, events } = this.#parts;
+    return this.exclusive(async () => {
+      if (this.isRunning) return;
+      this.#become('starting');
+      this.#strikes.forgive();
+      try {
+        connect(record.definition.summary);
+        await this.#opening.open(this.#strikes.isSuspect);
+      } catch (error) {
+        this.#become('failed', messageOf(error));
+        events.refuseAll(new CepError('pipeline_not_running', `the pipeline did not start: ${messageOf(error)}`));
+        throw error;
+      }
+      this.#become('running');
+      await record.change({ isStopped: false, error: null });
+    });
+  }
+
+  /** Finishes what was accepted, saves its state. */
+  stop(): Promise<void> {
+    return this.exclusive(async () => {
+      if (this.#status === 'stopped') return;
+      if (this.#status !== 'failed') await this.#drain();
+      this.#become('stopped');
+      await this.#parts.record.change({ isStopped: true, error: null });
+    });
+  }
+
+  async #drain(): Promise<void> {
+    const { intake, sinks, saver } = this.#parts;
+    this.#become('draining');
+    this.#isDraining = true;
+    await intake.drained();
+    await sinks.idle(SINKS_FLUSH_MS);
+    await saver.saveOrReport();
+    this.#isDraining = false;
+    intake.close();
+  }
+
+  /** Ends with the process: as `stop`, but it will be running again after the next start. False when something is not delivered and not kept. */
+  shutdown(): Promise<boolean> {
+    const { record, ring, sinks } = this.#parts;
+    return this.exclusive(async () => {
+      if (this.isRunning) {
+        await this.#drain();
+        this.#become('stopped');
+      }
+      ring.end('shutdown');
+      await sinks.close();
+      return record.storage !== null || sinks.pending === 0;
+    });
+  }
+
+  delete(): Promise<void> {
+    const { record, intake, events, ring, sinks } = this.#parts;
+    return this.exclusive(async () => {
+      await record.delete();
+      intake.close();
+      events.refuseAll(new CepError('pipeline_not_found', `there is no pipeline '${record.definition.id}'`));
+      ring.end('deleted');
+      await sinks.close();
+    });
+  }
+
+  /** Its thread is gone. `culprit`: what it hung at, if it was at fault. */
+  lost(culprit: Culprit, reason: string): void {
+    if (this.#parts.record.isDeleted) return;
+    // Who drains waits for what the lost thread had, so this must not wait for him.
+    if (this.#isDraining) void this.#recoverFrom(culprit, reason);
+    else void this.exclusive(() => this.#recoverFrom(culprit, reason));
+  }
+
+  async #recoverFrom(culprit: Culprit, reason: string): Promise<void> {
+    const cause = reason.split('\n', 1)[0] ?? '';
+    if (culprit !== undefined) await this.#strike(culprit, cause);
+    const verdict = this.#strikes.verdict(performance.now());
+    if (verdict !== undefined) {
+      await this.#fail(verdict);
+      return;
+    }
+    try {
+      await this.#opening.open(this.#strikes.isSuspect);
+      this.showHealth();
+    } catch (error) {
+      if (isThreadLost(error)) await this.#recoverFrom({ entry: undefined, index: -1 }, reason);
+      else await this.#fail(messageOf(error));
+    }
+  }
+
+  async #strike({ entry, index }: NonNullable<Culprit>, reason: string): Promise<void> {
+    this.#strikes.add(performance.now(), reason);
+    this.#report('Event given up', { index, reason });
+    if (entry) await this.#logSkip(entry, index);
+  }
+
+  /** After a crash the event is not to be tried again. */
+  async #logSkip({ sequence }: Entry, index: number): Promise<void> {
+    const { record } = this.#parts;
+    try {
+      await record.storage?.append({ kind: 'skip', pipelineId: record.definition.id, sequence, index });
+    } catch (error) {
+      this.#report('Event given up was not recorded', { reason: messageOf(error) });
+    }
+  }
+
+  async #fail(error: string): Promise<void> {
+    const { record, intake, events, saver } = this.#parts;
+    const { id: pipelineId, name } = record.definition;
+    intake.close();
+    this.#become('failed', error);
+    this.#report('Pipeline failed', { name, error });
+    const refused = events.refuseAll(new CepError('pipeline_not_running', `the pipeline failed: ${error}`));
+    for (const { sequence } of refused)
+      void record.storage?.append({ kind: 'skip', pipelineId, sequence, index: -1 }).catch(() => undefined);
+    await record.change({ error }).catch((cause) => saver.report(cause));
+  }
+
+  #report(message: string, fields: Readonly<Record<string, string | number>>): void {
+    this.#context.report({ level: 'error', message, fields: { pipeline: this.#parts.record.definition.id, ...fields } });
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
