@@ -200,7 +200,7 @@ function roundTie(high: number, low: number): number {
 }
 
 /** A double times this, rounded and taken back, leaves its upper half (Veltkamp). */
-const HALVING = 134_217_729;
+export const HALVING = 134_217_729;
 
 /** What rounding took from the product of two doubles (Dekker, 1971); bounds as for `ExactSum.addProduct`. */
 export function productLost(a: number, b: number, product: number): number {

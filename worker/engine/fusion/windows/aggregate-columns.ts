@@ -41,9 +41,11 @@ interface Column {
   readonly add: (names: TakingNames, value: string) => string;
   /** What takes it out again, where values leave. */
   readonly remove: (names: TakingNames, value: string) => string;
+  /** Another column that is kept up to date by the same code, but for its being cleared. */
+  readonly covers?: Column;
 }
 
-type ColumnCode = Pick<Column, 'clear' | 'add'> & Partial<Pick<Column, 'remove'>>;
+type ColumnCode = Pick<Column, 'clear' | 'add'> & Partial<Pick<Column, 'remove' | 'covers'>>;
 
 /** An aggregate call that keeps an accumulator of its own in each slot. */
 export interface ObjectCall {
@@ -164,9 +166,10 @@ export class AggregateColumns {
   }
 
   #spreadForm(name: 'stddev' | 'variance', call: AggregateCall, input: AggregateInput): CallForm {
-    const [count, sum, squares] = [this.#count(call).at, this.#sum(call, input).at, this.#squares(call, input).at];
-    if (!this.#slides) return spreadForm(name, { count, sum, squares });
-    return slidingSpreadForm(name, { count, sum, squares, overflows: squares + EXACT_WIDTH });
+    const [count, sum] = [this.#count(call).at, this.#sum(call, input)];
+    const squares = this.#squares(call, input, sum).at;
+    if (!this.#slides) return spreadForm(name, { count, sum: sum.at, squares });
+    return slidingSpreadForm(name, { count, sum: sum.at, squares, overflows: squares + EXACT_WIDTH });
   }
 
   #objectForm(call: AggregateCall): CallForm {
@@ -213,30 +216,33 @@ export class AggregateColumns {
     });
   }
 
-  #squares(call: AggregateCall, input: AggregateInput): Column {
-    if (this.#slides) return this.#slidingSquares(call, input);
+  #squares(call: AggregateCall, input: AggregateInput, sum: Column): Column {
+    if (this.#slides) return this.#slidingSquares(call, input, sum);
     const at = this.width;
     return this.#column('squares', call, input, EXACT_WIDTH, {
+      covers: sum,
       clear: ({ slots, base }) => `${slots}.clear(${base}+${at});`,
-      add: ({ slots, base }, value) => `${slots}.addSquare(${base}+${at},${value});`,
+      add: ({ slots, base }, value) => `${slots}.moments(${base}+${sum.at},${base}+${at},${value},1);`,
     });
   }
 
   /** Behind them how many were too large to be among them. */
-  #slidingSquares(call: AggregateCall, input: AggregateInput): Column {
+  #slidingSquares(call: AggregateCall, input: AggregateInput, sum: Column): Column {
     const at = this.width;
     const large = LARGEST_SQUARED.toExponential();
     const step =
-      (sign: '+' | '-', method: string) =>
+      (sign: '' | '-') =>
       ({ slots, numbers, base }: TakingNames, value: string) => {
         const overflows = `${numbers}[${base}+${at + EXACT_WIDTH}]`;
-        const isLarge = `${value}>${large}||${value}<-${large}`;
-        return `if(${isLarge})${overflows}=${overflows}${sign}1;else ${slots}.${method}(${base}+${at},${value});`;
+        const counted = `{${overflows}=${overflows}${sign || '+'}1;${slots}.add(${base}+${sum.at},${sign}${value});}`;
+        const added = `${slots}.moments(${base}+${sum.at},${base}+${at},${value},${sign}1);`;
+        return `if(${value}>${large}||${value}<-${large})${counted}else ${added}`;
       };
     return this.#column('squares', call, input, EXACT_WIDTH + 1, {
+      covers: sum,
       clear: ({ slots, numbers, base }) => `${slots}.clear(${base}+${at});${numbers}[${base}+${at + EXACT_WIDTH}]=0;`,
-      add: step('+', 'addSquare'),
-      remove: step('-', 'removeSquare'),
+      add: step(''),
+      remove: step('-'),
     });
   }
 
@@ -287,9 +293,15 @@ export class AggregateColumns {
     return [...columns, ...objects].join('');
   }
 
+  /** The columns that have code of their own. */
+  get #steps(): readonly Column[] {
+    const covered = new Set(this.#columns.map(({ covers }) => covers));
+    return this.#columns.filter((column) => !covered.has(column));
+  }
+
   /** Statements that take the inputs in; those that may refuse a value come first. */
   printAdd(names: TakingNames): string {
-    const columns = this.#columns.map((column) => ({ rank: column.rank, text: this.#printColumn(column, column.add, names) }));
+    const columns = this.#steps.map((column) => ({ rank: column.rank, text: this.#printColumn(column, column.add, names) }));
     const objects = this.objects.map((object) => ({ rank: object.rank, text: this.#printObject(object, 'addOne', names) }));
     const parts = [...columns, ...objects].sort((a, b) => a.rank - b.rank);
     return parts.map(({ text }) => text).join('');
@@ -297,7 +309,7 @@ export class AggregateColumns {
 
   /** Statements that take the inputs of the oldest row out again. */
   printRemove(names: TakingNames): string {
-    const columns = this.#columns.map((column) => this.#printColumn(column, column.remove, names));
+    const columns = this.#steps.map((column) => this.#printColumn(column, column.remove, names));
     const objects = this.objects.map((object) => this.#printObject(object, 'removeOne', names));
     return [...columns, ...objects].join('');
   }

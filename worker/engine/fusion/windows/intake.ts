@@ -142,10 +142,14 @@ export class Intake {
     return [this.time, this.order, ...given.map(({ parameter }) => parameter), ...(this.place === null ? [] : [this.place])];
   }
 
+  /** The key is one text. */
+  get isTextKey(): boolean {
+    return this.keys.length === 1 && this.keys[0]?.as === 'string';
+  }
+
   /** Slots of keys that expire are given back one by one. */
   #isPlaced({ columns }: Place): boolean {
-    const [key, ...others] = this.keys;
-    return key !== undefined && others.length === 0 && this.expireMs === null && columns.field(CURRENT, key.field)?.place !== undefined;
+    return this.isTextKey && this.expireMs === null && columns.field(CURRENT, (this.keys[0] as KeyPart).field)?.place !== undefined;
   }
 
   /** What a place that leads to the window gives for the parameters. What may fail is evaluated there, before. @throws CannotFuse */

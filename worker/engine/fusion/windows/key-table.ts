@@ -1,4 +1,5 @@
 import type { Value } from '../../../../shared/events/value.ts';
+import { TextSlots } from './text-slots.ts';
 
 type Level = Map<Value, Level | number>;
 
@@ -7,18 +8,38 @@ export class KeyTable {
   /** By the first part of the key. */
   readonly first: Level = new Map();
   readonly #depth: number;
+  /** Where a key is one text: the slots of those that are short. */
+  #texts: TextSlots | null;
 
-  constructor(parts: number) {
+  /** `texts`: the key of each slot, where keys are single texts. */
+  constructor(parts: number, texts: readonly Value[] | null = null) {
     this.#depth = parts;
+    this.#texts = texts && new TextSlots(texts);
+  }
+
+  /** The slot of a key of one part; -1 = none. */
+  find(key: Value): number {
+    if (this.#texts !== null && TextSlots.isFor(key)) return this.#texts.get(key);
+    return (this.first.get(key) as number | undefined) ?? -1;
   }
 
   get(key: readonly Value[]): number | undefined {
+    if (this.#depth === 1) {
+      const slot = this.find(key[0] as Value);
+      return slot < 0 ? undefined : slot;
+    }
     let level: Level | undefined = this.first;
     for (let part = 0; part < this.#depth - 1; part++) level = level?.get(key[part] as Value) as Level | undefined;
     return level?.get(this.#last(key)) as number | undefined;
   }
 
+  /** Of a key that has none. */
   set(key: readonly Value[], slot: number): void {
+    const [text = null] = key;
+    if (this.#texts !== null && TextSlots.isFor(text)) {
+      if (!this.#texts.add(text, slot)) this.#leaveTexts(this.#texts);
+      return;
+    }
     let level = this.first;
     for (let part = 0; part < this.#depth - 1; part++) {
       let next = level.get(key[part] as Value) as Level | undefined;
@@ -31,8 +52,15 @@ export class KeyTable {
     level.set(this.#last(key), slot);
   }
 
+  #leaveTexts(texts: TextSlots): void {
+    for (const [text, slot] of texts.entries()) this.first.set(text, slot);
+    this.#texts = null;
+  }
+
   delete(key: readonly Value[]): void {
-    this.#delete(this.first, key, 0);
+    const [text = null] = key;
+    if (this.#texts !== null && TextSlots.isFor(text)) this.#texts.delete(text);
+    else this.#delete(this.first, key, 0);
   }
 
   #delete(level: Level, key: readonly Value[], part: number): void {

@@ -19,8 +19,9 @@ export interface KernelNames {
   readonly slots: string;
   /** Slots by the places of texts. */
   readonly placed: string;
-  /** The map by the first part of the key. */
   readonly table: string;
+  /** The map by the first part of the key. */
+  readonly first: string;
   readonly types: string;
   /** Values of a part of the key, by slot. */
   readonly keys: (part: number) => string;
@@ -39,7 +40,8 @@ export function kernelNames(plan: OperatorPlan, { module }: Place): KernelNames 
     kernel: late((kernel) => kernel),
     slots: late(({ slots }) => slots),
     placed: late(({ placed }) => placed),
-    table: late(({ table }) => table.first),
+    table: late(({ table }) => table),
+    first: late(({ table }) => table.first),
     types: late(({ types }) => types),
     keys: (part) => late(({ keys }) => keys[part]),
     objects: (position) => late(({ objects }) => objects[position]),
@@ -96,7 +98,7 @@ export function printKey(intake: Intake, names: KernelNames, body: Body): Taking
   const order = intake.isCounting ? body.bind(`${kernel}.counted+1`) : intake.order;
   if (intake.isCounting) body.add(`${kernel}.counted=${order};`);
   const slot = body.temporary();
-  body.add(intake.place === null ? printFind(intake, slot, names, body) : printFindPlaced(intake, intake.place, slot, names));
+  body.add(printFind(intake, slot, names, body));
   if (intake.expireMs !== null) body.add(`${kernel}.touch(${slot},${intake.time});`);
   const numbers = body.bind(`${slots}.numbers`);
   const base = body.bind(`${slot}*${intake.width}`);
@@ -104,16 +106,21 @@ export function printKey(intake: Intake, names: KernelNames, body: Body): Taking
 }
 
 /** Where the reader keeps the key, the slot is known by that. */
-function printFindPlaced({ keys }: Intake, place: string, slot: string, { kernel, placed }: KernelNames): string {
-  const names = keys.map(({ parameter }) => parameter);
-  return `${slot}=${place}===undefined?(-1):${placed}.slotOf(${place});if(${slot}<0)${slot}=${kernel}.slotAt(${names.join(',')},${place});`;
+function printFind(intake: Intake, slot: string, names: KernelNames, body: Body): string {
+  const keys = intake.keys.map(({ parameter }) => parameter);
+  const { kernel, placed, table } = names;
+  if (!intake.isTextKey) return printLevels(keys, slot, names, body);
+  const { place } = intake;
+  const find = `${slot}=${table}.find(${keys.join(',')});if(${slot}<0)${slot}=${kernel}.begin(${keys.join(',')});`;
+  if (place === null) return find;
+  const findAt = `${slot}=${placed}.slotOf(${place});if(${slot}<0)${slot}=${kernel}.slotAt(${keys.join(',')},${place});`;
+  return `if(${place}===undefined){${find}}else{${findAt}}`;
 }
 
-function printFind({ keys }: Intake, slot: string, { kernel, table }: KernelNames, body: Body): string {
-  const names = keys.map(({ parameter }) => parameter);
-  const begin = `if(${slot}===undefined)${slot}=${kernel}.begin(${names.join(',')});`;
-  const steps = names.length === 0 ? ['null'] : names;
-  let text = `${slot}=${table}.get(${steps[0]});`;
+function printLevels(keys: readonly string[], slot: string, { kernel, first }: KernelNames, body: Body): string {
+  const begin = `if(${slot}===undefined)${slot}=${kernel}.begin(${keys.join(',')});`;
+  const steps = keys.length === 0 ? ['null'] : keys;
+  let text = `${slot}=${first}.get(${steps[0]});`;
   for (const step of steps.slice(1)) {
     const level = body.temporary();
     text += `${level}=${slot};${slot}=${level}===undefined?undefined:${level}.get(${step});`;

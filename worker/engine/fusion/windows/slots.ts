@@ -1,4 +1,4 @@
-import { ExactSum, productLost } from '../../../../shared/language/functions/aggregates/exact-sum.ts';
+import { ExactSum, HALVING } from '../../../../shared/language/functions/aggregates/exact-sum.ts';
 import { type SummedExactly, scaledDeviation } from '../../../../shared/language/functions/aggregates/spread.ts';
 import { finite } from '../../../../shared/language/functions/numbers.ts';
 
@@ -90,7 +90,7 @@ export class Slots {
     if (this.#spilled?.delete(at) === true && this.#spilled.size === 0) this.#spilled = null;
   }
 
-  /** Adds to the exact sum at `at`. */
+  /** Adds to the exact sum at `at`. Whether rounding takes anything is anybody's guess: without branches that costs less. */
   add(at: number, value: number): void {
     if (!(Math.abs(value) < HUGE)) {
       this.spill(at, value);
@@ -102,43 +102,70 @@ export class Slots {
     const back = sum - high;
     numbers[at] = sum;
     const lost = high - (sum - back) + (value - back);
-    if (lost !== 0) this.#addSmall(at, lost);
+    const middle = numbers[at + 1] as number;
+    const middleSum = middle + lost;
+    const middleBack = middleSum - middle;
+    numbers[at + 1] = middleSum;
+    const middleLost = middle - (middleSum - middleBack) + (lost - middleBack);
+    if (middleLost !== 0) this.#addSmallest(at, middleLost);
   }
 
-  /** As `add`, for what is small beside the sum. */
-  #addSmall(at: number, value: number): void {
+  /**
+   * Adds a value to the exact sum at `sum`, and its square, unrounded, to the one at `squares`; with a `sign` of -1 it takes them out
+   * again. The sum of squares becomes infinite, and stays so, where a square is too large to count.
+   */
+  moments(sum: number, squares: number, value: number, sign: 1 | -1): void {
     const { numbers } = this;
+    this.add(sum, value * sign);
+    if (!(Math.abs(value) <= LARGEST_SQUARED)) numbers[squares] = Infinity;
+    const high = numbers[squares] as number;
+    if (high === Infinity) return;
+    const square = value * value;
+    const scaled = value * HALVING;
+    const upper = scaled - (scaled - value);
+    const lower = value - upper;
+    const rest = (lower * lower - (square - upper * upper - lower * upper - upper * lower)) * sign;
+    this.#addExact(squares, high, square * sign, rest);
+  }
+
+  /** Adds a value and the rest that was lost when it was rounded. */
+  #addExact(at: number, high: number, value: number, rest: number): void {
+    const { numbers } = this;
+    const sum = high + value;
+    const back = sum - high;
+    numbers[at] = sum;
+    const lost = high - (sum - back) + (value - back);
+    const small = lost + rest;
+    const smallBack = small - lost;
+    const smallLost = lost - (small - smallBack) + (rest - smallBack);
     const middle = numbers[at + 1] as number;
-    const sum = middle + value;
-    const back = sum - middle;
-    numbers[at + 1] = sum;
-    const lost = middle - (sum - back) + (value - back);
-    if (lost === 0) return;
+    const middleSum = middle + small;
+    const middleBack = middleSum - middle;
+    numbers[at + 1] = middleSum;
+    const middleLost = middle - (middleSum - middleBack) + (small - middleBack);
+    const least = smallLost + middleLost;
+    const leastBack = least - smallLost;
     const low = numbers[at + 2] as number;
-    const lowSum = low + lost;
+    const lowSum = low + least;
     const lowBack = lowSum - low;
     numbers[at + 2] = lowSum;
-    const lowLost = low - (lowSum - lowBack) + (lost - lowBack);
-    if (lowLost !== 0) this.spill(at, lowLost);
+    const leastLost = smallLost - (least - leastBack) + (middleLost - leastBack);
+    const lowLost = low - (lowSum - lowBack) + (least - lowBack);
+    if (leastLost !== 0 || lowLost !== 0) {
+      this.spill(at, leastLost);
+      this.spill(at, lowLost);
+    }
   }
 
-  /** Adds the square of a value, unrounded. The sum becomes infinite, and stays so, where a square is too large to count. */
-  addSquare(at: number, value: number): void {
+  /** As `add`, for what is small beside the two larger parts. */
+  #addSmallest(at: number, value: number): void {
     const { numbers } = this;
-    if (Math.abs(value) > LARGEST_SQUARED) numbers[at] = Infinity;
-    if (numbers[at] === Infinity) return;
-    const square = value * value;
-    this.add(at, square);
-    const lost = productLost(value, value, square);
-    if (lost !== 0) this.#addSmall(at, lost);
-  }
-
-  /** Takes out again what `addSquare` added of a value within `LARGEST_SQUARED`. */
-  removeSquare(at: number, value: number): void {
-    const square = value * value;
-    this.add(at, -square);
-    const lost = productLost(value, value, square);
-    if (lost !== 0) this.#addSmall(at, -lost);
+    const low = numbers[at + 2] as number;
+    const sum = low + value;
+    const back = sum - low;
+    numbers[at + 2] = sum;
+    const lost = low - (sum - back) + (value - back);
+    if (lost !== 0) this.spill(at, lost);
   }
 
   /** Adds what the three doubles at `at` do not take. */

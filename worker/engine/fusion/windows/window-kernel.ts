@@ -63,8 +63,8 @@ export abstract class WindowKernel implements Operator, Kernel {
     this.#next = next;
     this.environment = environment;
     this.slots = new Slots(intake.width, intake.fields.coldWidth);
-    this.table = new KeyTable(intake.keys.length);
     this.keys = intake.keys.map(() => []);
+    this.table = new KeyTable(intake.keys.length, intake.isTextKey ? (this.keys[0] ?? null) : null);
     this.objects = intake.columns.objects.map(() => []);
     this.#inputs = inputReader(intake.columns.inputs.all, environment);
     this.#touchedAt = intake.fields.at('touched');
@@ -123,7 +123,8 @@ export abstract class WindowKernel implements Operator, Kernel {
 
   /** The slot of a text whose place is not known to have one. */
   slotAt(text: string, place: TextPlace | undefined): number {
-    const slot = this.slotOf([text]);
+    const known = this.table.find(text);
+    const slot = known < 0 ? this.begin(text) : known;
     if (place !== undefined) this.placed.remember(place, slot);
     return slot;
   }
