@@ -66,7 +66,8 @@ function print(fusion: StreamFusion, source: PatternSourcePlan): ReturnType<Para
   const homes = homesOf(plan, automaton, form, candidates, stream.partition.keys.length > 0);
   const text = new PatternText({ plan, source, automaton, form, homes, match, emit, counts, stream, module, node: fusion.node });
   for (const candidate of candidates) text.note(candidate);
-  const runClass = form.printClass(module);
+  const catchUps = text.printCatchUps();
+  const runClass = form.printClass(module, catchUps.size > 0);
   const receivers = candidates.map((candidate) => ({ candidate, name: text.receive(candidate, runClass) }));
   printed.set(source, { open: text.open, receivers: new Map(receivers.map((receiver) => [receiver.candidate.origin, receiver])) });
   const origins = candidates.map((candidate) => ({ origin: candidate.origin, given: candidate.given }));
@@ -77,13 +78,14 @@ function print(fusion: StreamFusion, source: PatternSourcePlan): ReturnType<Para
     origins,
     kept: form.kept,
     historyOf: (slot: number) => form.historyOf(slot),
+    isShared: automaton.states.map(({ id }) => catchUps.has(id)),
     fieldNames: (slot: number) => form.fieldNames(slot),
     hasBase: form.hasBase,
     hasLastAt: form.hasLastAt,
     key: text.key,
   };
   const create: KernelFactory = (_: SourcePlan, options: SourceOptions) => new PatternKernel(kernelForm, options);
-  return { create, links: [runClass, text.ended(), ...receivers.map(({ name }) => name)] };
+  return { create, links: [runClass, text.ended(), ...receivers.map(({ name }) => name), ...catchUps.values()] };
 }
 
 function originNames(plan: PatternPlan): readonly string[] {

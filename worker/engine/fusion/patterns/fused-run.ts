@@ -1,3 +1,5 @@
+import { SharedTakes } from './shared-takes.ts';
+
 /** What a run is found by: a value that its events have, or the runs of its partition. */
 export type Home = string | number | boolean | RunLists | null;
 
@@ -22,6 +24,8 @@ export interface FusedRun {
   base?: number;
   /** Position of its last event, where that matters. */
   lastAt?: number;
+  /** How many of the events that the runs of its list have taken together it knows of. */
+  seen?: number;
   /** All open runs, in order of creation. */
   before: FusedRun | null;
   after: FusedRun | null;
@@ -72,9 +76,13 @@ export function withoutRun(head: FusedRun, run: FusedRun): FusedRun | null {
 /** The runs of one partition: a list for each state. */
 export class RunLists {
   readonly heads: (FusedRun | null)[];
+  /** By state: what its runs take together; null where each takes for itself. */
+  readonly shared: readonly (SharedTakes | null)[];
 
-  constructor(states: number) {
-    this.heads = new Array(states).fill(null);
+  /** `isShared`: by state. */
+  constructor(isShared: readonly boolean[]) {
+    this.heads = isShared.map(() => null);
+    this.shared = isShared.map((is) => (is ? new SharedTakes() : null));
   }
 
   add(state: number, run: FusedRun): void {

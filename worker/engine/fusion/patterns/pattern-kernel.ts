@@ -17,6 +17,7 @@ import { type KeyedRuns, keyedRuns } from './keyed-runs.ts';
 import { OpenRuns } from './open-runs.ts';
 import type { Kept } from './run-form.ts';
 import { keptIn, loadFusedRuns, type RunClass, saveFusedRuns } from './saved-fused-runs.ts';
+import type { SharedTakes } from './shared-takes.ts';
 import { type WakingRun, WakingRuns } from './waking-runs.ts';
 
 /** What generated code and the kernel of a pattern agree on. */
@@ -32,6 +33,8 @@ export interface KernelForm {
   readonly historyOf: (slot: number) => History;
   /** By type of the events of a step: the names of their fields. */
   readonly fieldNames: (slot: number) => ReadonlyMap<string, readonly string[]>;
+  /** By id of the state: whether its runs take events together. */
+  readonly isShared: readonly boolean[];
   readonly hasBase: boolean;
   readonly hasLastAt: boolean;
   /** How the partition's key stands in generated code; null without a partition, `text` for one of several parts. */
@@ -40,6 +43,9 @@ export interface KernelForm {
 
 /** Hands on the match of a run that time has completed. Gives whether the match counts for `.after_match(..)`. */
 type Ended = (run: FusedRun, time: number) => boolean;
+
+/** Brings a run up to date with what its list has taken. */
+type CatchUp = (run: FusedRun, shared: SharedTakes) => void;
 
 type Receive = (time: number, order: number, ...values: unknown[]) => void;
 
@@ -61,6 +67,8 @@ export class PatternKernel implements Source, Kernel {
   #receivers: readonly Receive[] = [];
   #ended: Ended = () => false;
   #RunClass: RunClass | null = null;
+  /** By id of the state; null where each run takes for itself. */
+  #catchUps: readonly (CatchUp | null)[] = [];
 
   constructor(form: KernelForm, { environment }: SourceOptions) {
     this.fingerprint = form.plan.fingerprint;
@@ -76,14 +84,17 @@ export class PatternKernel implements Source, Kernel {
           (run) => this.#end(run),
         );
     this.keyed = form.homes.map((home) => (home === null ? null : keyedRuns(home.as)));
-    this.whole = new RunLists(form.homes.length);
+    this.whole = new RunLists(form.isShared);
   }
 
   link(...functions: readonly unknown[]): void {
-    const [runClass, ended, ...receivers] = functions;
+    const [runClass, ended, ...others] = functions;
+    const receivers = this.#form.origins.length;
+    const catchUps = others.slice(receivers);
     this.#ended = ended as Ended;
     this.#RunClass = runClass as RunClass;
-    this.#receivers = receivers as readonly Receive[];
+    this.#receivers = others.slice(0, receivers) as readonly Receive[];
+    this.#catchUps = this.#form.isShared.map((is) => (is ? (catchUps.shift() as CatchUp) : null));
   }
 
   get due(): number {
@@ -99,7 +110,7 @@ export class PatternKernel implements Source, Kernel {
     if (this.#partitions.size > 2 * this.open.size + 1_000) {
       for (const [one, lists] of this.#partitions) if (lists.isEmpty) this.#partitions.delete(one);
     }
-    const lists = new RunLists(this.#form.homes.length);
+    const lists = new RunLists(this.#form.isShared);
     this.#partitions.set(key, lists);
     return lists;
   }
@@ -121,6 +132,7 @@ export class PatternKernel implements Source, Kernel {
   #end(run: FusedRun): void {
     const { waits, states } = this.#form.automaton;
     const isMatch = waits && states[run.state]?.pattern.isComplete === true;
+    if (isMatch) this.#catchUp(run);
     this.close(run);
     if (isMatch) this.#complete(run, run.base as number);
   }
@@ -169,6 +181,47 @@ export class PatternKernel implements Source, Kernel {
       const { passed } = this.#form.automaton.states[run.state] as AutomatonState;
       if (passed?.isOver) this.#pass(run, passed, run.base as number);
       else this.#end(run);
+    }
+  }
+
+  #sharedBy({ home, state }: FusedRun): SharedTakes | null {
+    return this.#form.isShared[state] === true ? ((home as RunLists).shared[state] as SharedTakes) : null;
+  }
+
+  #catchUp(run: FusedRun): void {
+    const shared = this.#sharedBy(run);
+    if (shared !== null) (this.#catchUps[run.state] as CatchUp)(run, shared);
+  }
+
+  /** Whether all runs of a list take an event of this time: none of them is over by then. Those at its head that are over end. */
+  takesAll(lists: RunLists, state: number, time: number): boolean {
+    const shared = lists.shared[state] as SharedTakes;
+    if (!shared.isOrdered) return false;
+    const open = this.open as OpenRuns;
+    let head = lists.heads[state] as FusedRun | null;
+    for (; head !== null && head.last < time && !open.isAlive(head); head = lists.heads[state] as FusedRun | null) this.close(head);
+    shared.least = head?.last ?? Infinity;
+    return time <= shared.least;
+  }
+
+  /** The run waits from now on in a list whose runs take events together; `events` of closures it holds already. */
+  join(run: FusedRun, state: number, events: number): void {
+    const { heads, shared } = run.home as RunLists;
+    (shared[state] as SharedTakes).join(run, heads[state] === run && run.next === null, this.#form.plan.closureMax - events);
+  }
+
+  /** Some runs of a list may have taken more events than a closure may hold. */
+  overflowAll(lists: RunLists, state: number): void {
+    const shared = lists.shared[state] as SharedTakes;
+    shared.fullAt = Infinity;
+    for (let run = lists.heads[state] as FusedRun | null; run !== null; ) {
+      const { next }: FusedRun = run;
+      this.#catchUp(run);
+      const spare = this.#form.plan.closureMax - closureEvents(run, this.#form);
+      if (spare >= 0) shared.fullAt = Math.min(shared.fullAt, shared.taken + spare);
+      else if ((this.open as OpenRuns).isAlive(run)) this.overflow(run);
+      else this.close(run);
+      run = next;
     }
   }
 
@@ -231,6 +284,7 @@ export class PatternKernel implements Source, Kernel {
 
   save(): Value {
     this.open.clean();
+    for (let run = this.open.first; run !== null; run = run.after) this.#catchUp(run);
     return [null, [this.received, new Map(), saveFusedRuns(this.open, this.#form)]];
   }
 
@@ -250,6 +304,7 @@ export class PatternKernel implements Source, Kernel {
     run.home = home === null ? this.#listsOf(run.key) : (keptIn(run, home) as FusedRun['home']);
     if (table === null) (run.home as RunLists).add(run.state, run);
     else table.add(run);
+    if (this.#sharedBy(run) !== null) this.join(run, run.state, closureEvents(run, this.#form));
   }
 
   #listsOf(key: FusedRun['key']): RunLists {
@@ -261,6 +316,11 @@ export class PatternKernel implements Source, Kernel {
     matcher.load((this.save() as ValueArray)[1] as Value);
     return matcher.inspect();
   }
+}
+
+function closureEvents(run: FusedRun, { kept, automaton }: KernelForm): number {
+  const counts = kept.filter(({ aspect, slot }) => aspect === 'count' && automaton.isList[slot] === true);
+  return counts.reduce((sum, count) => sum + (keptIn(run, count) as number), 0);
 }
 
 /** What generated code is given of a row. */

@@ -1,7 +1,7 @@
 import type { PatternPlan, PatternSourcePlan, PlanExpression, StepPlan, StreamPlan } from '../../../../shared/language/plan/plan.ts';
 import type { FusedRuntime } from '../fused-runtime.ts';
 import { Body, type ModuleText } from '../module-text.ts';
-import { printTyped } from '../print-typed.ts';
+import { printTyped, printTypedCondition } from '../print-typed.ts';
 import { boxed, CannotFuse, representationOf, type Typed } from '../typed.ts';
 import type { Automaton, AutomatonState, Transition } from './automaton.ts';
 import type { Candidate } from './candidate.ts';
@@ -82,6 +82,10 @@ export class PatternText {
   readonly #whole: string;
   /** By candidate: the states whose conditions may fail for it. */
   readonly #failing = new Map<Candidate, Set<number>>();
+  /** By id of the state: the closure by which all its runs take events together. */
+  readonly #sharing = new Map<number, number>();
+  /** By id of these states: the name of the function by which a run comes to know of them. */
+  readonly #catchUps = new Map<number, string>();
   /** How the partition's key stands in generated code. */
   readonly key: KernelForm['key'];
 
@@ -173,15 +177,83 @@ export class PatternText {
     return only.isSimple ? only.text : body.bind(only.text);
   }
 
+  /** Prints the functions by which runs come to know what their lists have taken; gives their names by id of the state, in order. */
+  printCatchUps(): ReadonlyMap<number, string> {
+    const { form, module } = this.#parts;
+    for (const [id, slot] of [...this.#sharing].sort(([a], [b]) => a - b)) {
+      const [run, shared] = [module.names.mint('r'), module.names.mint('b')];
+      const name = module.function(
+        () => [run, shared],
+        (body) => body.add(form.catchUp(run, shared, slot)),
+      );
+      this.#catchUps.set(id, name);
+    }
+    return this.#catchUps;
+  }
+
   /** All runs in a state that may take the event. */
   #ask(state: AutomatonState, scene: Scene): void {
+    const together = scene.isTrial ? undefined : this.#conditionOfAll(state, scene);
+    if (together !== undefined) this.#sharing.set(state.id, (transitionsFor(scene.candidate, state)[0] as Transition).slot);
+    if (!this.#catchUps.has(state.id)) {
+      scene.body.add(this.#askEach(state, scene, ''));
+      return;
+    }
+    const { lists, body } = scene;
+    const shared = this.#parts.module.names.mint('b');
+    const head = `${lists}.heads[${state.id}]!==null`;
+    const each = `${this.#askEach(state, scene, shared)}${shared}.fullAt=${shared}.fullAt-1;`;
+    const text = together === undefined ? each : this.#askAtOnce(together, each, state, shared, scene);
+    body.add(`if(${scene.key === null ? head : `${lists}!==null&&${head}`}){const ${shared}=${lists}.shared[${state.id}];${text}}`);
+  }
+
+  /** All runs take the event at once, as long as time has not passed some of them. */
+  #askAtOnce(condition: string | null, each: string, { id }: AutomatonState, shared: string, scene: Scene): string {
+    const { form } = this.#parts;
+    const { candidate, lists, at } = scene;
+    const slot = this.#sharing.get(id) as number;
+    const place = `(${lists},${id}`;
+    const isLong = form.ofSlot(slot).some(({ aspect }) => aspect === 'history');
+    const trim = isLong ? `if(${shared}.past.length>${shared}.trimAt)${shared}.trim(${lists}.heads[${id}]);` : '';
+    const taken = `${form.captureByAll(shared, slot, candidate, at)}${trim}if(${shared}.taken>${shared}.fullAt)${this.#kernel}.overflowAll${place});`;
+    const text = `if(${candidate.time}<=${shared}.least||${this.#kernel}.takesAll${place},${candidate.time})){${taken}}else{${each}}`;
+    return condition === null ? text : `if(${condition}){${text}}`;
+  }
+
+  /**
+   * The condition by which all runs in a state take the event or none does: they stay where they are, in a closure that asks nothing
+   * of a single run. Null = they take it; undefined = it is for each to say.
+   */
+  #conditionOfAll(state: AutomatonState, { candidate, body, isTaken }: Scene): string | null | undefined {
+    const { automaton, homes, plan, module } = this.#parts;
+    const [only, ...others] = transitionsFor(candidate, state);
+    const isAlone = only !== undefined && others.length === 0 && candidate.relevance.cancels.length === 0;
+    if (!isAlone || automaton.isTimed || isTaken !== null || homes[state.id] !== null || state.absence !== null) return undefined;
+    const isStaying = only.target === state && !only.emits && state.captured[only.slot] === true && automaton.isList[only.slot] === true;
+    if (!isStaying) return undefined;
+    const where = whereOf(plan, only.slot);
+    if (where === null) return null;
+    const undo = body.mark();
+    try {
+      const condition = printTypedCondition(where, { module, body, readable: candidate });
+      if (!condition.canFail) return condition.text;
+    } catch (error) {
+      if (!(error instanceof CannotFuse)) throw error;
+    }
+    undo();
+    return undefined;
+  }
+
+  /** `shared`: name of what the runs have taken together; '' where each takes for itself. */
+  #askEach(state: AutomatonState, scene: Scene, shared: string): string {
     const { names } = this.#parts.module;
     const [run, next] = [names.mint('r'), names.mint('r')];
     const { homes } = this.#parts;
     const isFound = scene.key === null || homes[state.id] === null ? null : `${run}.key===${scene.key}`;
-    const asked = this.#cancel(state, run, scene);
+    const known = shared === '' ? '' : `${this.#catchUps.get(state.id)}(${run},${shared});`;
+    const asked = `${known}${this.#cancel(state, run, scene)}`;
     const text = isFound === null ? asked : `if(${isFound}){${asked}}`;
-    scene.body.add(`for(let ${run}=${this.#firstOf(state, scene)};${run}!==null;){const ${next}=${run}.next;${text}${run}=${next};}`);
+    return `for(let ${run}=${this.#firstOf(state, scene)};${run}!==null;){const ${next}=${run}.next;${text}${run}=${next};}`;
   }
 
   #firstOf(state: AutomatonState, { candidate, key, lists }: Scene): string {
@@ -312,7 +384,8 @@ export class PatternText {
   }
 
   #enter(run: string, { id }: AutomatonState): string {
-    return this.#parts.homes[id] === null ? `${run}.home.add(${id},${run});` : `${this.#tables[id]}.add(${run});`;
+    const joined = this.#catchUps.has(id) ? `${this.#kernel}.join(${run},${id},${this.#parts.form.closureEvents(run)});` : '';
+    return this.#parts.homes[id] === null ? `${run}.home.add(${id},${run});${joined}` : `${this.#tables[id]}.add(${run});`;
   }
 
   #listsOf({ lists, key }: Scene): string {

@@ -2,6 +2,7 @@ import { keyOf } from '../../../../shared/events/text.ts';
 import { plus } from '../../time/instants.ts';
 import { pastAggregate, pastCauses, pastItem, pastRows } from './history.ts';
 import { makeMatch, matchAttributes, matchIdOf, mergeCauses, stepRow } from './made-match.ts';
+import { pastWith } from './shared-takes.ts';
 
 /** Functions that the generated code of patterns calls. */
 export const patternLibrary = {
@@ -11,6 +12,7 @@ export const patternLibrary = {
   pastAggregate,
   pastRows,
   pastCauses,
+  pastWith,
   stepRow,
   makeMatch,
   mergeCauses,
@@ -44,6 +46,19 @@ export const patternProperties: readonly string[] = [
   'last',
   'base',
   'lastAt',
+  'shared',
+  'seen',
+  'taken',
+  'values',
+  'past',
+  'pastFrom',
+  'trimAt',
+  'fullAt',
+  'least',
+  'takesAll',
+  'overflowAll',
+  'trim',
+  'join',
   'wake',
   'queued',
   'moved',

@@ -154,8 +154,8 @@ export class RunForm {
     return this.#slots[slot]?.isList === true;
   }
 
-  /** Prints the class of the runs; gives its name. */
-  printClass(module: ModuleText<FusedRuntime>): string {
+  /** Prints the class of the runs; gives its name. `isSharing`: runs in one list may take events together. */
+  printClass(module: ModuleText<FusedRuntime>, isSharing: boolean): string {
     const name = module.names.mint('c');
     const own = this.kept.map(({ property }) => property);
     const given: readonly (readonly [property: string, value: string])[] = [
@@ -169,6 +169,7 @@ export class RunForm {
       ...(this.hasBase ? [['base', 's4'] as const] : []),
       ...(this.hasLastAt ? [['lastAt', 's3'] as const] : []),
       ...(this.isTimed ? ['wake', 'queued'].map((property) => [property, '1/0'] as const) : []),
+      ...(isSharing ? [['seen', '0'] as const] : []),
       ...own.map((property) => [property, property] as const),
     ];
     const assigned = given.map(([property, value]) => `this.${property}=${value};`).join('');
@@ -217,6 +218,35 @@ export class RunForm {
     const past = history === undefined ? '' : extended(`${run}.${history.property}`, this.#past(slot, candidate));
     const base = this.hasBase ? `${run}.base=${candidate.time};` : '';
     return `${base}${firsts}${lasts}${past}${count === null ? '' : `${run}.${count}++;`}`;
+  }
+
+  /** Statements by which all runs of a list take an event that is not their first of that step. */
+  captureByAll(shared: string, slot: number, candidate: Candidate, at: string): string {
+    const values = this.#lastOf(slot).map((one, position) => `${shared}.values[${position}]=${candidate.valueOf(one)};`);
+    const past = this.#pastOf(slot) === undefined ? '' : `${shared}.past.push(${this.#past(slot, candidate)});`;
+    const base = this.hasBase ? `${shared}.base=${candidate.time};` : '';
+    const lastAt = this.hasLastAt ? `${shared}.lastAt=${at};` : '';
+    return `${shared}.taken++;${base}${lastAt}${values.join('')}${past}`;
+  }
+
+  /** Statements by which a run comes to know of them. */
+  catchUp(run: string, shared: string, slot: number): string {
+    const count = `${run}.${this.count(slot).property}`;
+    const values = this.#lastOf(slot).map(({ property }, position) => `${run}.${property}=${shared}.values[${position}];`);
+    const past = this.#pastOf(slot);
+    const from = `(${run}.seen-${shared}.pastFrom)*${this.historyOf(slot).columns.length}`;
+    const history = past === undefined ? '' : `${run}.${past.property}=pastWith(${run}.${past.property},${shared}.past,${from});`;
+    const base = this.hasBase ? `${run}.base=${shared}.base;` : '';
+    const lastAt = this.hasLastAt ? `${run}.lastAt=${shared}.lastAt;` : '';
+    return `if(${run}.seen===${shared}.taken)return;${count}=${count}+(${shared}.taken-${run}.seen);${base}${lastAt}${values.join('')}${history}${run}.seen=${shared}.taken;`;
+  }
+
+  #lastOf(slot: number): readonly Kept[] {
+    return this.ofSlot(slot).filter(({ ofFirst, aspect }) => !ofFirst && aspect !== 'count' && aspect !== 'history');
+  }
+
+  #pastOf(slot: number): Kept | undefined {
+    return this.ofSlot(slot).find(({ aspect }) => aspect === 'history');
   }
 }
 
