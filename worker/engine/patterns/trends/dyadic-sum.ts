@@ -37,11 +37,14 @@ export class DyadicSum {
     return quotient(this.#numerator, divisor << BigInt(this.#scale));
   }
 
-  /** The sum itself where it is a whole number, else undefined. */
-  whole(): bigint | undefined {
-    const shift = BigInt(this.#scale);
-    const whole = this.#numerator >> shift;
-    return whole << shift === this.#numerator ? whole : undefined;
+  /** The power of two that the sum is a whole number over. */
+  get scale(): number {
+    return this.#scale;
+  }
+
+  /** The sum times 2 to a power that is not below `scale`. */
+  at(scale: number): bigint {
+    return this.#numeratorAt(scale);
   }
 
   save(): readonly [string, number] {
@@ -53,10 +56,12 @@ export class DyadicSum {
   }
 }
 
+/** For looking at the bits of a double. */
+const view = new DataView(new ArrayBuffer(8));
+
 /** `value = mantissa * 2 ** exponent`, from the bits of the double. */
-function decompose(value: number): { readonly mantissa: bigint; readonly exponent: number } {
+export function decompose(value: number): { readonly mantissa: bigint; readonly exponent: number } {
   if (Number.isSafeInteger(value)) return { mantissa: BigInt(value), exponent: 0 };
-  const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, value);
   const bits = view.getBigUint64(0);
   const biased = Number((bits >> 52n) & 0x7ffn);

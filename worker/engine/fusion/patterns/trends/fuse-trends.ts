@@ -136,6 +136,7 @@ function sharedForm(streams: readonly SharingStream[], lanes: readonly Lane[]): 
     classes: lanes.flatMap(({ classes }) => classes.map(({ burst }) => burst)),
     windowMs: form.plan.windowMs,
     allowedLatenessMs: form.stream.time.allowedLatenessMs,
+    isKeyed: form.stream.partition.keys.length > 0,
   };
 }
 

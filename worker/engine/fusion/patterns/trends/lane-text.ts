@@ -116,7 +116,7 @@ export class LaneText {
       burst.opening.length === 0
         ? ''
         : `if(${pane}.unopened[${at}]>0){${this.#panes}.openAll(${pane},${at},${candidate.order});${scheduled.join('')}}`;
-    const stirred = `if(${pane}.loud[${at}].length>0)${this.#panes}.stir(${pane},${at},${candidate.order});`;
+    const stirred = `if(${pane}.loud[${at}].size>0)${this.#panes}.stir(${pane},${at},${candidate.order});`;
     const text = `${pane}.bursts[${at}]++;${opened}${stirred}`;
     body.add(fit === 'true' ? text : `if(${fit}){${text}}`);
   }
@@ -158,16 +158,9 @@ export class LaneText {
     const result = module.names.mint('y');
     const texts = [...fits.filter(({ text }) => text !== 'true').map(({ text }) => text), ...given];
     body.add(`const ${result}=${step}(${[window, candidate.order, ...texts].join(',')});`);
-    const calls = form.plan.calls.flatMap(({ slot, argument }, call) =>
-      argument !== null && slot !== null && slots.includes(slot) ? [{ call, argument, slot }] : [],
-    );
-    const callValues = calls.map(({ call, argument }) => {
-      const typed = print(argument);
-      const isSum = form.columnOf(call, 'sum') !== undefined;
-      return isSum ? typed.text : boxed(typed);
-    });
-    const lists = [slots, fits.map(({ text }) => text), calls.map(({ call }) => call), callValues].map((list) => `[${list.join(',')}]`);
-    body.add(`if(${result}===2)${kernel}.takeSlowly(${[window, ...lists].join(',')});`);
+    const columns = read.flatMap((value, column) => (value === null ? [] : [{ column, text: value.text }]));
+    const lists = [slots, fits.map(({ text }) => text), columns.map(({ column }) => column), columns.map(({ text }) => text)];
+    body.add(`if(${result}===2)${kernel}.takeSlowly(${[window, ...lists.map((list) => `[${list.join(',')}]`)].join(',')});`);
     for (const { slot, fields } of form.held ?? []) {
       if (!slots.includes(slot)) continue;
       const kept = fields.map((name) => heldField(candidate, name));

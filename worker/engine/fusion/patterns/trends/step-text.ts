@@ -249,7 +249,20 @@ export class StepText {
     const before = `const g0=${count(coming)};${targets.length > 1 ? 'if(g0>1)return 2;' : ''}`;
     const ranks = targets.map((state) => `if(${left(state)}===0&&${newOf(state)}>0)d0[${this.#base(state) + 1}]=o0;`).join('');
     const gone = count(going.map((state) => `${this.#read(this.#base(state))}>0&&${left(state)}===0`));
-    return { before, after: `const g1=${gone};if(g0+g1>0){${ranks}w0.moved(g0,g1);return 1;}` };
+    return { before, after: `const g1=${gone};if(g0+g1>0){${ranks}w0.moved(g0,g1);return ${this.#mayMove(targets, going)};}` };
+  }
+
+  /** Whether the same event once more would bring trends to other states: 1 or 0. */
+  #mayMove(targets: readonly TrendState[], going: readonly TrendState[]): string {
+    if (going.length > 0 || this.#fits.some(({ text }) => text !== 'true')) return '1';
+    const count = (state: TrendState): string => `d0[${this.#base(state)}]`;
+    const moves = targets.map((state) => {
+      const sources = this.#contributions
+        .filter(({ target }) => target === state)
+        .map(({ from }) => (from === null ? 'true' : `${count(from)}>0`));
+      return `${count(state)}===0&&(${sources.join('||')})`;
+    });
+    return `(${moves.join('||')})?1:0`;
   }
 
   /** Whether some trends come to the state. */

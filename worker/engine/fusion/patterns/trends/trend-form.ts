@@ -1,12 +1,8 @@
-import { Duration, Timestamp, type Value } from '../../../../../shared/events/value.ts';
 import { fingerprint } from '../../../../../shared/language/plan/fingerprint.ts';
 import type { PatternPlan, PlanExpression, StreamPlan, TrendAggregatePlan, TrendCall } from '../../../../../shared/language/plan/plan.ts';
 import { noteReads } from '../../../patterns/expression-reads.ts';
-import { DyadicSum } from '../../../patterns/trends/dyadic-sum.ts';
-import { type CallTotal, TrendTotals } from '../../../patterns/trends/trend-totals.ts';
 import { originsOf } from '../../../streams/routes.ts';
 import { CannotFuse, type Representation, representationOf } from '../../typed.ts';
-import { ExactTrends } from './exact-trends.ts';
 import { type HeldSlot, heldSlots } from './held-slots.ts';
 import { TrendStates } from './trend-states.ts';
 
@@ -75,11 +71,12 @@ export class TrendForm {
   /** The numbers of a window without events. */
   get empty(): Float64Array {
     const numbers = new Float64Array(this.completed + this.stride);
-    return numbers.map((_, at) => (this.#isExtreme((at % this.stride) - HEADER) ? Number.NaN : 0));
+    return numbers.map((_, at) => (this.isExtreme(at) ? Number.NaN : 0));
   }
 
-  #isExtreme(column: number): boolean {
-    const kind = this.columns[column]?.kind;
+  /** Whether the number at a position of a window is a least or greatest value. */
+  isExtreme(at: number): boolean {
+    const kind = this.columns[(at % this.stride) - HEADER]?.kind;
     return kind === 'min' || kind === 'max';
   }
 
@@ -87,71 +84,6 @@ export class TrendForm {
   columnOf(call: number, kind: TrendColumn['kind']): number | undefined {
     return this.#callColumns[call]?.[kind];
   }
-
-  /** The trends that the numbers of a window stand for. */
-  exact(numbers: Float64Array): ExactTrends {
-    const live = this.states.counted.filter(({ id }) => (numbers[id * this.stride] as number) > 0);
-    live.sort((a, b) => (numbers[a.id * this.stride + 1] as number) - (numbers[b.id * this.stride + 1] as number));
-    const groups = live.map((state) => ({ state, totals: this.#totals(numbers, state.id * this.stride) }));
-    return this.trends(groups, this.#totals(numbers, this.completed));
-  }
-
-  trends(groups: ExactTrends['groups'], completed: TrendTotals): ExactTrends {
-    return new ExactTrends(this.states.initial, this.plan.calls.length, groups, completed);
-  }
-
-  #totals(numbers: Float64Array, base: number): TrendTotals {
-    const read = (call: number, kind: TrendColumn['kind']): number => {
-      const column = this.columnOf(call, kind);
-      return column === undefined ? Number.NaN : (numbers[base + this.at(column)] as number);
-    };
-    const whole = (value: number): bigint => BigInt(Number.isNaN(value) ? 0 : value);
-    const calls = this.plan.calls.map((_, call): CallTotal => {
-      const extreme = (kind: 'min' | 'max'): Value => valueAs(read(call, kind), this.columns[this.columnOf(call, kind) ?? 0]?.as);
-      const sum = DyadicSum.ZERO.plus(1, whole(read(call, 'sum')));
-      return { events: whole(read(call, 'events')), sum, min: extreme('min'), max: extreme('max') };
-    });
-    return new TrendTotals(whole(numbers[base] as number), calls);
-  }
-
-  /** Puts trends into the numbers of a window. False where doubles do not hold them. */
-  write({ groups, completed }: ExactTrends, numbers: Float64Array): boolean {
-    const written = this.empty;
-    const isWritten = groups.every(({ state, totals }, at) => {
-      written[state.id * this.stride + 1] = at - groups.length;
-      return this.#write(totals, written, state.id * this.stride);
-    });
-    if (!isWritten || !this.#write(completed, written, this.completed)) return false;
-    numbers.set(written);
-    return true;
-  }
-
-  #write(totals: TrendTotals, numbers: Float64Array, base: number): boolean {
-    if (totals.count > LARGEST) return false;
-    numbers[base] = Number(totals.count);
-    return this.plan.calls.every((_, call) => {
-      const { events, sum, min, max } = totals.of(call);
-      const values = { events, sum: sum.whole(), min: numberOf(min), max: numberOf(max) };
-      return (['events', 'sum', 'min', 'max'] as const).every((kind) => {
-        const column = this.columnOf(call, kind);
-        if (column === undefined) return true;
-        const value = values[kind];
-        numbers[base + this.at(column)] = Number(value);
-        return typeof value === 'number' || (value !== undefined && value <= LARGEST && value >= -LARGEST);
-      });
-    });
-  }
-}
-
-function valueAs(value: number, as: Representation | undefined): Value {
-  if (Number.isNaN(value)) return null;
-  if (as === 'timestamp') return new Timestamp(value);
-  return as === 'duration' ? new Duration(value) : value;
-}
-
-function numberOf(value: Value): number {
-  if (value instanceof Timestamp || value instanceof Duration) return value.ms;
-  return typeof value === 'number' ? value : Number.NaN;
 }
 
 /** @throws CannotFuse where more than steps and conditions on single events say what a trend is */

@@ -3,7 +3,7 @@ import type { Value, ValueArray } from '../../../../../shared/events/value.ts';
 import type { Next, OperatorEnvironment } from '../../../operators/operator.ts';
 import type { Row } from '../../../operators/row.ts';
 import { TrendResults } from '../../../patterns/trends/trend-results.ts';
-import { type EventValues, TrendTotals } from '../../../patterns/trends/trend-totals.ts';
+import { TrendTotals } from '../../../patterns/trends/trend-totals.ts';
 import type { SourceOptions } from '../../../sources/registry.ts';
 import type { Source } from '../../../sources/source.ts';
 import { loadRow, saveRow } from '../../../state/saved-row.ts';
@@ -12,6 +12,7 @@ import { plus } from '../../../time/instants.ts';
 import type { Kernel } from '../../fused-runtime.ts';
 import type { Given } from '../candidate.ts';
 import { asGiven } from '../pattern-kernel.ts';
+import { type ExactEvent, ExactTrends } from './exact-trends.ts';
 import type { TrendForm } from './trend-form.ts';
 import type { TrendPane } from './trend-pane.ts';
 import { type SharedForm, type TakeTrendEvent, TrendPanes } from './trend-panes.ts';
@@ -108,7 +109,7 @@ export class TrendKernel implements Source, Kernel {
     window.pane = pane;
     window.first = order;
     this.panes.entered(window, this.#form.position, this.#classes);
-    this.#closings.push(this.panes.closesAt(pane.start), order, window);
+    this.#closings.push(pane.closesAt, order, window);
     this.due = this.#closings.next();
     return window;
   }
@@ -124,43 +125,41 @@ export class TrendKernel implements Source, Kernel {
     const { trends } = this.#form;
     const over = Math.min(this.#groups - trends.pattern.runsMax, window.live);
     if (over <= 0) return;
-    const exact = window.exact ?? trends.exact(window.numbers);
-    exact.groups = exact.groups.slice(over);
-    if (window.exact === null) trends.write(exact, window.numbers);
+    const exact = window.exact ?? ExactTrends.of(trends, window.numbers);
+    exact.drop(over);
+    if (window.exact === null) exact.write(window.numbers);
     window.live -= over;
     this.#groups -= over;
     this.#environment.runsDropped('max_runs', over);
   }
 
   /** Takes an event for which doubles, or numbers alone, do not do. Gives whether trends came to other states. */
-  slowly(window: TrendWindow, fits: (slot: number) => boolean, values: EventValues): boolean {
-    const { trends } = this.#form;
-    const exact = window.exact ?? trends.exact(window.numbers);
-    const before = exact.groups;
-    const valuesOf = (slot: number): EventValues => trends.plan.calls.map((call, at) => (call.slot === slot ? values[at] : undefined));
-    const taken = exact.take({ fits, valuesOf });
+  slowly(window: TrendWindow, event: ExactEvent): boolean {
+    const exact = window.exact ?? ExactTrends.of(this.#form.trends, window.numbers);
+    const before = exact.order;
+    const taken = exact.take(event);
     window.took.fill(0);
     for (const slot of taken) window.took[slot] = 1;
-    window.exact = trends.write(exact, window.numbers) ? null : exact;
-    const isSame = before.length === exact.groups.length && before.every(({ state }, at) => state === exact.groups[at]?.state);
-    window.live += exact.groups.length - before.length;
-    this.moved(window, exact.groups.length - before.length);
+    if (window.exact === null && !exact.write(window.numbers)) window.exact = exact;
+    const isSame = before.length === exact.order.length && before.every((state, at) => state === exact.order[at]);
+    const more = exact.order.length - before.length;
+    window.live += more;
+    this.moved(window, more);
     return !isSame;
   }
 
-  /** The same, from generated code: whether the event fits, and the values of the calls, by the positions of slots and calls. */
+  /** The same, from generated code: whether the event fits by the positions of slots, and the values of columns. */
   takeSlowly(
     window: TrendWindow,
     slots: readonly number[],
     fits: readonly boolean[],
-    calls: readonly number[],
-    values: readonly Value[],
+    columns: readonly number[],
+    values: readonly (number | null)[],
   ): void {
-    const byCall: (Value | undefined)[] = this.#form.trends.plan.calls.map(({ argument }) => (argument === null ? true : null));
-    calls.forEach((call, i) => {
-      byCall[call] = values[i] as Value;
+    this.slowly(window, {
+      fits: (slot) => fits[slots.indexOf(slot)] === true,
+      valueFor: (column) => values[columns.indexOf(column)] ?? null,
     });
-    this.slowly(window, (slot) => fits[slots.indexOf(slot)] === true, byCall as EventValues);
   }
 
   /** An event of a class. Gives whether trends came to other states. */
@@ -175,8 +174,7 @@ export class TrendKernel implements Source, Kernel {
 
   slowlyInBurst(at: number, window: TrendWindow): boolean {
     const step = this.#form.classes.find((one) => one.at === at)?.slot;
-    const values = this.#form.trends.plan.calls.map(() => true);
-    return this.slowly(window, (slot) => slot === step, values);
+    return this.slowly(window, { fits: (slot) => slot === step, valueFor: () => null });
   }
 
   /** A row is taken once for all that share, by the first of them that reads its origin. */
@@ -204,9 +202,12 @@ export class TrendKernel implements Source, Kernel {
   }
 
   #end(window: TrendWindow): void {
-    window.settle();
-    const [type, last] = this.#lastOf(window);
-    const { start, end } = window.pane;
+    const { pane, numbers } = window;
+    const { start, end } = pane;
+    window.catchUp();
+    const lane = this.#newestLane(pane);
+    const type = (this.#form.shared.lanes[lane] as SharedForm['lanes'][number]).type;
+    const last = pane.last[lane] as number;
     this.#groups -= window.live;
     this.panes.left(window, this.#form.position, this.#classes);
     if (this.#close === null || window.exact !== null) this.#give(window, { type, last, start, end });
@@ -215,7 +216,7 @@ export class TrendKernel implements Source, Kernel {
       if (this.#form.endsMatter)
         this.#next.endWindow({ time: plus(end, -1), start, end, isFinal: true, lengthMs: this.#form.trends.plan.windowMs });
     }
-    window.numbers.set(this.#empty);
+    for (let at = 0; at < numbers.length; at++) numbers[at] = this.#empty[at] as number;
     window.exact = null;
     window.live = 0;
     if (this.#form.trends.held !== null) window.held.fill(null);
@@ -224,18 +225,21 @@ export class TrendKernel implements Source, Kernel {
 
   #give(window: TrendWindow, { type, last, start, end }: { type: string; last: number; start: number; end: number }): void {
     const { trends, keyFields } = this.#form;
-    const exact = window.exact ?? trends.exact(window.numbers);
+    const exact = window.exact ?? ExactTrends.of(trends, window.numbers);
     const keys = this.#environment.partitionFields(keyRow(type, keyFields, window.pane.keys));
     const ends = { firstCause: window.first, lastCause: last };
-    this.#results.give({ start, end, type, keys, ...ends, bound: this.#bound(window), completed: exact.completed });
+    this.#results.give({ start, end, type, keys, ...ends, bound: this.#bound(window), completed: exact.totals(trends.completed) });
   }
 
-  /** Type and arrival number of the newest event. */
-  #lastOf({ pane }: TrendWindow): readonly [type: string, order: number] {
-    const { lanes, shared } = this.#form;
+  /** The lane of the newest event. */
+  #newestLane({ last }: TrendPane): number {
+    const { lanes } = this.#form;
     let newest = lanes[0] as number;
-    for (const lane of lanes) if ((pane.last[lane] as number) > (pane.last[newest] as number)) newest = lane;
-    return [shared.lanes[newest]?.type ?? '', pane.last[newest] as number];
+    for (let at = 1; at < lanes.length; at++) {
+      const lane = lanes[at] as number;
+      if ((last[lane] as number) > (last[newest] as number)) newest = lane;
+    }
+    return newest;
   }
 
   /** The events that results read, as far as they do. */
@@ -262,16 +266,23 @@ export class TrendKernel implements Source, Kernel {
 
   #saveWindow(window: TrendWindow): Value {
     window.catchUp();
-    const { trends, keyFields } = this.#form;
-    const { keys, start } = window.pane;
-    const [type, last] = this.#lastOf(window);
-    const row = keyRow(type, keyFields, keys);
-    const { groups, completed } = window.exact ?? trends.exact(window.numbers);
+    const { trends, shared, keyFields } = this.#form;
+    const { keys, start, last } = window.pane;
+    const newest = this.#newestLane(window.pane);
+    const row = keyRow(shared.lanes[newest]?.type ?? '', keyFields, keys);
+    const exact = window.exact ?? ExactTrends.of(trends, window.numbers);
     const nothing = trends.pattern.steps.map(() => []);
-    const saved = groups.map(({ state, totals }) => [trends.states.space.save(state.pattern), start, nothing, start, totals.save()]);
-    const ends = [window.first, last].map((order) => saveRow({ ...row, time: start, order, causes: [order] }));
+    const { space } = trends.states;
+    const groups = exact.order.map((state) => [
+      space.save(state.pattern),
+      start,
+      nothing,
+      start,
+      exact.totals(state.id * trends.stride).save(),
+    ]);
+    const ends = [window.first, last[newest] as number].map((order) => saveRow({ ...row, time: start, order, causes: [order] }));
     const bound = this.#bound(window).map((one) => one && saveRow(one));
-    return [keys.length === 0 ? '' : keyOf(keys), start, window.first, ...ends, [saved, completed.save()], bound];
+    return [keys.length === 0 ? '' : keyOf(keys), start, window.first, ...ends, [groups, exact.totals(trends.completed).save()], bound];
   }
 
   load(saved: Value): void {
@@ -300,8 +311,8 @@ export class TrendKernel implements Source, Kernel {
       state: trends.states.of(trends.states.space.load(state as Value)) as TrendState,
       totals: TrendTotals.load(totals as Value),
     }));
-    const exact = trends.trends(loaded, TrendTotals.load(completed as Value));
-    if (!trends.write(exact, window.numbers)) window.exact = exact;
+    const exact = ExactTrends.load(trends, loaded, TrendTotals.load(completed as Value));
+    if (!exact.write(window.numbers)) window.exact = exact;
     window.live = loaded.length;
     this.#groups += loaded.length;
   }

@@ -1,10 +1,11 @@
 import { invariant } from '../../../../../shared/errors/error.ts';
 import type { Value } from '../../../../../shared/events/value.ts';
 import type { Row } from '../../../operators/row.ts';
-import { plus, wholeSteps } from '../../../time/instants.ts';
+import { wholeSteps } from '../../../time/instants.ts';
 import type { FusedRuntime } from '../../fused-runtime.ts';
+import { later } from './later.ts';
 import type { TrendKernel } from './trend-kernel.ts';
-import { type PaneKey, TrendPane } from './trend-pane.ts';
+import { type PaneKey, TrendPane, type WindowList } from './trend-pane.ts';
 import type { TrendWindow } from './trend-window.ts';
 
 /** Events that some streams take alike: of one lane, with one condition, by one step each. */
@@ -34,6 +35,8 @@ export interface SharedForm {
   readonly classes: readonly BurstClass[];
   readonly windowMs: number;
   readonly allowedLatenessMs: number;
+  /** Whether events have a key. */
+  readonly isKeyed: boolean;
 }
 
 /** Takes an event of a lane; the last argument is its row where there is one. */
@@ -85,14 +88,19 @@ export class TrendPanes {
   /** The pane of an event that the key's pane used last does not hold; null = it has none and needs none, or is late. */
   paneAt(lane: number, time: number, key: PaneKey, keys: readonly Value[]): TrendPane | null {
     const { windowMs, lanes } = this.form;
-    const start = plus(wholeSteps(time, windowMs) * windowMs, 0);
-    this.wasLate = this.closesAt(start) <= (this.kernels[0] as TrendKernel).watermark();
+    const start = later(wholeSteps(time, windowMs) * windowMs, 0);
+    this.wasLate = this.#closesAt(start) <= (this.kernels[0] as TrendKernel).watermark();
     if (this.wasLate) return null;
     return this.#find(key, start) ?? (lanes[lane]?.isOpening ? this.#begin(key, keys, start) : null);
   }
 
-  closesAt(start: number): number {
-    return plus(plus(start, this.form.windowMs), this.form.allowedLatenessMs);
+  #closesAt(start: number): number {
+    return later(later(start, this.form.windowMs), this.form.allowedLatenessMs);
+  }
+
+  #first(key: PaneKey): TrendPane | null {
+    if (this.form.isKeyed) return this.table.get(key) ?? null;
+    return this.current === this.#none ? null : this.current;
   }
 
   late(lane: number, row: Row): void {
@@ -105,7 +113,7 @@ export class TrendPanes {
   }
 
   #find(key: PaneKey, start: number): TrendPane | null {
-    const first = this.table.get(key) ?? null;
+    const first = this.#first(key);
     let before: TrendPane | null = null;
     for (let pane = first; pane !== null; before = pane, pane = pane.next) {
       if (pane.start !== start) continue;
@@ -122,27 +130,27 @@ export class TrendPanes {
   #begin(key: PaneKey, keys: readonly Value[], start: number): TrendPane {
     const pane = this.#unused.pop() ?? this.#create();
     pane.start = start;
-    pane.end = plus(start, this.form.windowMs);
+    pane.end = later(start, this.form.windowMs);
+    pane.closesAt = this.#closesAt(start);
     pane.key = key;
     pane.keys = keys;
-    pane.next = this.table.get(key) ?? null;
-    this.form.classes.forEach(({ opening }, at) => {
-      pane.unopened[at] = opening.length;
-    });
+    pane.next = this.#first(key);
+    const { classes } = this.form;
+    for (let at = 0; at < classes.length; at++) pane.unopened[at] = (classes[at] as BurstClass).opening.length;
     this.#putFirst(key, pane);
     return pane;
   }
 
   #putFirst(key: PaneKey, pane: TrendPane | null): void {
-    if (pane !== null) this.table.set(key, pane);
+    if (!this.form.isKeyed) this.current = pane ?? this.#none;
+    else if (pane !== null) this.table.set(key, pane);
     else this.table.delete(key);
-    if (key === null) this.current = pane ?? this.#none;
   }
 
   /** A pane without windows is given up. */
   release(pane: TrendPane): void {
     const { key } = pane;
-    const first = this.table.get(key) ?? null;
+    const first = this.#first(key);
     if (first === pane) this.#putFirst(key, pane.next);
     else for (let one = first; one !== null; one = one.next) if (one.next === pane) one.next = pane.next;
     pane.next = null;
@@ -160,18 +168,18 @@ export class TrendPanes {
   }
 
   stir(pane: TrendPane, at: number, order: number): void {
-    const loud = pane.loud[at] as TrendWindow[];
+    const loud = pane.loud[at] as WindowList;
     let kept = 0;
-    for (let i = 0; i < loud.length; i++) {
-      const window = loud[i] as TrendWindow;
+    for (let i = 0; i < loud.size; i++) {
+      const window = loud.windows[i] as TrendWindow;
       if (window.lazy >= 0) window.settle();
-      if (window.kernel.takeInBurst(at, window, order)) loud[kept++] = window;
+      if (window.kernel.takeInBurst(at, window, order)) loud.windows[kept++] = window;
       else {
         window.lazy = at;
         window.done = pane.bursts[at] as number;
       }
     }
-    loud.length = kept;
+    loud.size = kept;
   }
 
   /** The window has been opened. */
@@ -180,21 +188,16 @@ export class TrendPanes {
     invariant(pane.windows[position] === null, 'a stream has one window in a pane');
     pane.windows[position] = window;
     pane.open++;
-    for (const at of classes) (pane.loud[at] as TrendWindow[]).push(window);
+    for (const at of classes) (pane.loud[at] as WindowList).add(window);
   }
 
   /** The window has closed. */
   left(window: TrendWindow, position: number, classes: readonly number[]): void {
     const { pane } = window;
-    for (const at of classes) if (at !== window.lazy) removeFrom(pane.loud[at] as TrendWindow[], window);
+    for (const at of classes) if (at !== window.lazy) (pane.loud[at] as WindowList).remove(window);
     window.lazy = -1;
     pane.windows[position] = null;
     pane.open--;
     if (pane.open === 0) this.release(pane);
   }
-}
-
-function removeFrom(windows: TrendWindow[], window: TrendWindow): void {
-  const last = windows.pop();
-  if (last !== undefined && last !== window) windows[windows.indexOf(window)] = last;
 }

@@ -1,7 +1,16 @@
-/** Functions that the generated code of trends calls. A value of NaN stands for none. */
+/** NaN stands for no value. */
+export function lesserOf(a: number, b: number): number {
+  return b < a || Number.isNaN(a) ? b : a;
+}
+
+export function greaterOf(a: number, b: number): number {
+  return b > a || Number.isNaN(a) ? b : a;
+}
+
+/** Functions that the generated code of trends calls. */
 export const trendLibrary = {
-  lesserOf: (a: number, b: number): number => (b < a || Number.isNaN(a) ? b : a),
-  greaterOf: (a: number, b: number): number => (b > a || Number.isNaN(a) ? b : a),
+  lesserOf,
+  greaterOf,
   isWhole: (value: number): boolean => value === Math.floor(value),
 } as const;
 

@@ -1,7 +1,7 @@
 import type { Value } from '../../../../../shared/events/value.ts';
 import type { ExactTrends } from './exact-trends.ts';
 import type { TrendKernel } from './trend-kernel.ts';
-import type { TrendPane } from './trend-pane.ts';
+import type { TrendPane, WindowList } from './trend-pane.ts';
 
 /** The trends of one stream in one pane. Windows are used again when they have closed. */
 export class TrendWindow {
@@ -49,7 +49,7 @@ export class TrendWindow {
     if (lazy < 0) return;
     this.lazy = -1;
     this.#follow(lazy, (pane.bursts[lazy] as number) - this.done);
-    (pane.loud[lazy] as TrendWindow[]).push(this);
+    (pane.loud[lazy] as WindowList).add(this);
   }
 
   /** What `settle` gives, without leaving the burst. */
