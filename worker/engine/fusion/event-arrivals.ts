@@ -23,27 +23,27 @@ export interface Arriving {
 
 /** Events of one type that come as scalars: before and behind them happens what happens around every event. */
 export class EventArrivals implements Arrivals {
-  readonly #program: Arriving;
-  readonly #source: SingleClock;
+  private readonly program: Arriving;
+  private readonly source: SingleClock;
 
   constructor(program: Arriving, source: SingleClock) {
-    this.#program = program;
-    this.#source = source;
+    this.program = program;
+    this.source = source;
   }
 
   arrive(time: number, isArrivalTime: boolean): number {
-    const program = this.#program;
+    const program = this.program;
     program.backend.beginEvent();
     const order = ++program.order;
     program.time = time;
-    if (program.clocks.observeOn(this.#source, time, isArrivalTime)) program.step();
+    if (program.clocks.observeOn(this.source, time, isArrivalTime)) program.step();
     return order;
   }
 
   depart(): void {
-    const { queue, clocks, effects } = this.#program;
+    const { queue, clocks, effects } = this.program;
     if (!queue.isEmpty) queue.drain();
-    if (clocks.isStepping) this.#program.settle();
+    if (clocks.isStepping) this.program.settle();
     if (effects.hasTasks) effects.runTasks();
   }
 }

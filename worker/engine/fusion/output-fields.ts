@@ -17,8 +17,10 @@ export class OutputFields implements ReadonlyMap<string, Value> {
   }
 
   get(name: string): Value | undefined {
-    const at = this.#output.shape.names.indexOf(name);
-    return at < 0 ? undefined : this.#output.value(this.#output, at);
+    const output = this.#output;
+    const { names } = output.shape;
+    for (let at = 0; at < names.length; at++) if (names[at] === name) return output.value(output, at);
+    return undefined;
   }
 
   has(name: string): boolean {

@@ -1,12 +1,14 @@
 import { TIMESTAMP_MS_MAX } from '../../../shared/events/calendar.ts';
 import { Names } from '../compile/names.ts';
 import type { EventEntry } from '../fusion/event-entry.ts';
+import { powersOfTen } from './decimal.ts';
 import { type Envelope, JsonEnvelope } from './json-envelope.ts';
 import type { Layout } from './layouts.ts';
 import { printMatch } from './literal.ts';
 import { marks, type ReadingState, times } from './marks.ts';
 import { PlainTimes } from './plain-time.ts';
 import { printChoice } from './print-choice.ts';
+import { printDigits } from './print-digits.ts';
 import { type LineContext, printEvtLine, printJsonLine } from './print-line.ts';
 import type { TextTable } from './text-table.ts';
 
@@ -116,8 +118,8 @@ class ReaderPrinter {
   /** An offset in front is kept at once: it counts for the lines behind it whatever becomes of this one. */
   #evtLoop(choice: string, slow: string): string {
     const { marks: m, times: t } = this.#context;
-    const digits = 'let c0=0;let m0=0;while((c0=b0[++q0]-48)>=0&&c0<=9)m0=m0*10+c0;';
-    const isOffset = `if(c0!==-16||q0-p0<2||m0>${TIMESTAMP_MS_MAX}){p0=${slow}(p0);continue;}`;
+    const digits = `let m0=0;q0=p0+1;${printDigits('m0', 'q0', this.#define(powersOfTen))}`;
+    const isOffset = `if(b0[q0]!==32||q0-p0<2||m0>${TIMESTAMP_MS_MAX}){p0=${slow}(p0);continue;}`;
     const offset = `if(b0[p0]===64){${digits}${isOffset}${t}[${times.current}]=m0;q0++;}`;
     return this.#loop(`${m}[${marks.lineStart}]=p0;let q0=p0;${offset}let r0=0;${choice}`, slow);
   }

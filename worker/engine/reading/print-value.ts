@@ -3,6 +3,7 @@ import type { EntryField } from '../fusion/event-entry.ts';
 import { powersOfTen } from './decimal.ts';
 import { printMatch } from './literal.ts';
 import type { PlainTimes } from './plain-time.ts';
+import { printSkippedDigits } from './print-digits.ts';
 import { type ScalarKind, scalarKind } from './short-way.ts';
 import type { TextTable } from './text-table.ts';
 
@@ -44,10 +45,10 @@ export function printValue(field: EntryField, isWanted: boolean, context: ValueC
     case 'bool':
       return printBool(isWanted, context);
     case 'int':
-      return isWanted ? wantedNumber(context, wantedWhole) : { text: printNumber(uncheckedDigits, checkedWhole), value: undefined };
+      return isWanted ? wantedNumber(context, wantedWhole) : { text: skippedNumber(''), value: undefined };
     case 'float':
     case 'duration':
-      return isWanted ? wantedNumber(context, wantedFloat) : { text: printNumber(uncheckedDigits, checkedFloat), value: undefined };
+      return isWanted ? wantedNumber(context, wantedFloat) : { text: skippedNumber(skippedFraction), value: undefined };
     case 'timestamp':
       return printTime(context);
   }
@@ -68,28 +69,25 @@ function printBool(isWanted: boolean, { names }: ValueContext): ValueText {
   return isWanted ? { text: `let ${value}=false;${text}`, value } : { text, value: undefined };
 }
 
-/** What is done with the digits of a number, and behind them. */
-type DigitsText = (digits: 'first' | 'next') => string;
+const NO_LEADING_ZERO = 'if(b0[s0]===48&&p0-s0>1)return 0;';
 
-/** Sign, digits and what follows; the first digit and the others are handed to `digits`. */
-function printNumber(digits: DigitsText, rest: string): string {
-  const sign = 'const g0=c0===-3;if(g0)c0=b0[++p0]-48;';
-  const first = `const s0=p0;if(c0<0||c0>9)return 0;${digits('first')}`;
-  const noLeadingZero = 'if(b0[s0]===48&&p0-s0>1)return 0;';
-  return `{let c0=b0[p0]-48;${sign}${first}while(${NEXT_DIGIT})${digits('next')};${noLeadingZero}${rest}}`;
-}
-
+/** Sign, digits and what follows them. */
 function wantedNumber({ names, define }: ValueContext, rest: (value: string, powers: string) => string): ValueText {
   const value = names.mint('v');
-  const digits: DigitsText = (which) => (which === 'first' ? `${value}=c0;` : `${value}=${value}*10+c0`);
-  return { text: `let ${value}=0;${printNumber(digits, `${rest(value, define(powersOfTen))}if(g0)${value}=-${value};`)}`, value };
+  const sign = 'const g0=c0===-3;if(g0)c0=b0[++p0]-48;';
+  const digits = `const s0=p0;if(c0<0||c0>9)return 0;${value}=c0;while(${NEXT_DIGIT})${value}=${value}*10+c0;`;
+  const end = `${NO_LEADING_ZERO}${rest(value, define(powersOfTen))}if(g0)${value}=-${value};`;
+  return { text: `let ${value}=0;{let c0=b0[p0]-48;${sign}${digits}${end}}`, value };
 }
 
-const uncheckedDigits: DigitsText = () => '';
-const checkedWhole = `if(p0-s0>${EXACT_DIGITS_MAX})return 0;`;
-const checkedFloat =
-  `if(c0===${POINT}){if(p0-s0>${FINITE_DIGITS_MAX})return 0;const q0=p0;while(${NEXT_DIGIT});if(p0-q0===1)return 0;}` +
-  `else if(p0-s0>${EXACT_DIGITS_MAX})return 0;`;
+/** A number that is only checked; `fraction` takes what stands behind a point. */
+function skippedNumber(fraction: string): string {
+  const whole = `const s0=p0;${printSkippedDigits('p0')}if(p0===s0)return 0;${NO_LEADING_ZERO}`;
+  return `{if(b0[p0]===45)p0++;${whole}${fraction}if(p0-s0>${EXACT_DIGITS_MAX})return 0;}`;
+}
+
+const skippedFraction =
+  `if(b0[p0]===46){if(p0-s0>${FINITE_DIGITS_MAX})return 0;` + `const q0=++p0;${printSkippedDigits('p0')}if(p0===q0)return 0;}else `;
 
 function wantedWhole(value: string): string {
   return `if(${value}>${SAFE_MAX})return 0;`;

@@ -1,21 +1,44 @@
-/** Masks with one byte repeated. */
-const QUOTES = 0x22222222;
-const BACKSLASHES = 0x5c5c5c5c;
-const BLANKS = 0x20202020;
-const ONES = 0x01010101;
-const HIGH_BITS = 0x80808080;
+/*
+ * What is done for every word of a line: constants stand where they are used, as signed numbers, so that compiled code has them as
+ * such. 0x01010101 is one byte repeated, -0x7f7f7f80 has the high bit of each byte set.
+ */
 
 /**
  * Of four bytes of text (little-endian) those that are not plain: a quote, a backslash, a control character, or not ASCII.
  * The lowest bit that is set stands in the first of them; 0 when all four are plain.
  */
 export function special(word: number): number {
-  return (((word ^ QUOTES) - ONES) | ((word ^ BACKSLASHES) - ONES) | (word - BLANKS) | word) & HIGH_BITS;
+  const quotes = (word ^ 0x22222222) - 0x01010101;
+  const backslashes = (word ^ 0x5c5c5c5c) - 0x01010101;
+  return (quotes | backslashes | (word - 0x20202020) | word) & -0x7f7f7f80;
 }
 
-/** Plain bytes in front of the first one that is not, 0 to 3. */
-export function plainBytes(specials: number): number {
-  return (31 - Math.clz32(specials & -specials)) >>> 3;
+/** Of four bytes (little-endian) those that are no digits, marked as `special` marks bytes. */
+export function noDigits(word: number): number {
+  const digits = word ^ 0x30303030;
+  return (digits | (digits + 0x76767676)) & -0x7f7f7f80;
+}
+
+/** The number that four digits spell: first of pairs of them, then of both pairs. */
+export function fourDigits(word: number): number {
+  const digits = word & 0x0f0f0f0f;
+  const pairs = Math.imul(digits, 10) + (digits >>> 8);
+  return Math.imul(pairs & 0xff, 100) + ((pairs >>> 16) & 0xff);
+}
+
+/** The number that the first so many digits of a word spell, 0 to 3: those behind zeros. */
+export function fewDigits(word: number, count: number): number {
+  return fourDigits((word << 8) << ((3 - count) << 3));
+}
+
+/** Bytes in front of the first one that is marked, 0 to 3. */
+export function plainBytes(marked: number): number {
+  return (31 - Math.clz32(marked & -marked)) >>> 3;
+}
+
+/** A word with zeros in place of the first byte that is marked, and of all behind it. */
+export function bytesBefore(marked: number, word: number): number {
+  return word & (((marked & -marked) >>> 7) - 1);
 }
 
 /** The first so many bytes of a word, 0 to 3. */

@@ -1,5 +1,6 @@
 import type { TextPlace } from '../fusion/event-entry.ts';
-import { firstBytes, plainBytes, special } from './text-scan.ts';
+import { RecentTexts } from './recent-texts.ts';
+import { bytesBefore, firstBytes, plainBytes, special } from './text-scan.ts';
 
 /** Makes a string of ASCII bytes; it must not keep the bytes alive. */
 export type DecodeText = (bytes: Uint8Array, start: number, end: number) => string;
@@ -13,7 +14,7 @@ const POOL_WORDS_MIN = 4096;
 /** Words of an entry in front of its text: hash, length, and twice its place among the texts, plus one when it is internalized. */
 const HEAD_WORDS = 3;
 const ENTRY_WORDS_MAX = HEAD_WORDS + LENGTH_MAX / 4 + 1;
-const MULTIPLIER = 0x9e3779b1;
+const MULTIPLIER = -0x61c8864f;
 /** Keys are known by their places; only this many texts are worth internalizing for them, for what else reads them. */
 const INTERNALIZED_KEYS_MAX = 1024;
 
@@ -148,6 +149,7 @@ export class TextField implements TextPlace {
   end = 0;
   private readonly table: TextTable;
   private readonly isKey: boolean;
+  private readonly recent = new RecentTexts();
   private lookups = 0;
   private misses = 0;
   /** Texts still to come that are not looked up. */
@@ -162,6 +164,38 @@ export class TextField implements TextPlace {
 
   /** The plain ASCII text at `at` that a quote ends; null when something else than plain text comes before it. */
   read(bytes: Uint8Array, words: DataView, at: number): string | null {
+    let first = words.getInt32(at, true);
+    let second = 0;
+    let marked = special(first);
+    if (marked !== 0) first = bytesBefore(marked, first);
+    else {
+      second = words.getInt32(at + 4, true);
+      marked = special(second);
+      if (marked === 0) return this.readAny(bytes, words, at);
+      second = bytesBefore(marked, second);
+    }
+    const { recent } = this;
+    const { slots } = recent;
+    const slot = recent.slotOf(first, second);
+    const end = at + (slots[slot + 2] as number);
+    if (slots[slot] !== first || slots[slot + 1] !== second || bytes[end] !== QUOTE) return this.readShort(bytes, words, at, first, second);
+    const place = slots[slot + 3] as number;
+    this.lookups++;
+    this.end = end;
+    this.at = place;
+    return this.texts[place] as string;
+  }
+
+  /** A text that fills these two words. */
+  private readShort(bytes: Uint8Array, words: DataView, at: number, first: number, second: number): string | null {
+    const { misses } = this;
+    const text = this.readAny(bytes, words, at);
+    const isKnown = text !== null && this.at >= 0 && misses === this.misses;
+    if (isKnown) this.recent.put(first, second, this.end - at, this.at);
+    return text;
+  }
+
+  private readAny(bytes: Uint8Array, words: DataView, at: number): string | null {
     let end = at;
     let hash = 0;
     let word = words.getInt32(end, true);
@@ -192,6 +226,7 @@ export class TextField implements TextPlace {
   beginAnew(texts: readonly string[]): void {
     this.texts = texts;
     this.at = -1;
+    this.recent.clear();
     const isWorthIt = this.lookups < JUDGED_LOOKUPS_MIN || this.misses <= this.lookups * (1 - HIT_SHARE_MIN);
     if (!isWorthIt) {
       this.pause = this.nextPause;

@@ -3,20 +3,24 @@ import { decimal } from './decimal.ts';
 import { numberTime, plainTimeBytes } from './plain-time.ts';
 import { isBool, isFiniteNumber, isSafeWhole, isShortText, milliseconds, size, timeOf } from './record-values.ts';
 import { emptyEvtLine, evtLineEnd, member } from './spacing.ts';
-import { skipText } from './text-scan.ts';
+import { fewDigits, fourDigits, noDigits, plainBytes, skipText } from './text-scan.ts';
 
 /** What generated readers may call by name. */
 export const readingLibrary = {
   decimal,
   emptyEvtLine,
   evtLineEnd,
+  fewDigits,
+  fourDigits,
   isBool,
   isFiniteNumber,
   isSafeWhole,
   isShortText,
   member,
   milliseconds,
+  noDigits,
   numberTime,
+  plainBytes,
   plainTimeBytes,
   size,
   skipText,

@@ -15,12 +15,12 @@ export class ProgramTime {
   readonly #plan: Plan;
   readonly #sources: SourceClocks;
   readonly #streams: (StreamClock | undefined)[] = [];
-  readonly #clocks: readonly Clock[];
+  private readonly clocks: readonly Clock[];
   /** Every event type that some stream reads. */
   readonly #types: readonly string[];
   /** Streams in which, or before which, rows may wait for answers from outside. */
   readonly #mayHold = new Set<number>();
-  #step = 0;
+  private stepNumber = 0;
   #isStepping = false;
 
   /** `order`: stream indexes upstream first. */
@@ -34,7 +34,7 @@ export class ProgramTime {
       if (holdsRows(stream.operators) || upstreamOf(stream).some((before) => this.#mayHold.has(before))) this.#mayHold.add(index);
     }
     const own = this.#streams.flatMap((stream) => stream?.own ?? []);
-    this.#clocks = [...new Set([...this.#sources.all(), ...own])];
+    this.clocks = [...new Set([...this.#sources.all(), ...own])];
   }
 
   stream(index: number): StreamClock {
@@ -43,7 +43,7 @@ export class ProgramTime {
 
   /** The number of the step of time that runs or ran last. */
   get step(): number {
-    return this.#step;
+    return this.stepNumber;
   }
 
   get isStepping(): boolean {
@@ -51,7 +51,7 @@ export class ProgramTime {
   }
 
   observe(event: TimedEvent): void {
-    this.#sources.observe(event, ++this.#step);
+    this.#sources.observe(event, ++this.stepNumber);
   }
 
   /** The only clock that an event of this type moves; null when there are more. */
@@ -62,48 +62,48 @@ export class ProgramTime {
   /** As `observe`, for a type with a single clock. Says whether a step of time is due. */
   observeOn(source: SingleClock, time: number, isArrivalTime: boolean): boolean {
     source.followsArrival = isArrivalTime;
-    return source.clock.reach(time, ++this.#step) || (this.#clocks.length > 1 && this.isDue());
+    return source.clock.reach(time, ++this.stepNumber) || (this.clocks.length > 1 && this.isDue());
   }
 
   tick(time: number, source?: string): void {
-    this.#sources.tick(time, source, source === undefined && this.#types.length === 0, ++this.#step);
+    this.#sources.tick(time, source, source === undefined && this.#types.length === 0, ++this.stepNumber);
   }
 
   end(): void {
-    const step = ++this.#step;
-    for (const clock of this.#clocks) clock.moveAll(Infinity, step);
+    const step = ++this.stepNumber;
+    for (const clock of this.clocks) clock.moveAll(Infinity, step);
   }
 
   /** A row of a stream that reads its time from a field. Its followers see the new time in the step that comes behind. */
   moveOwn(clock: Clock, time: number): void {
-    if (!this.#isStepping) this.begin(++this.#step);
-    clock.move(time, this.#step);
+    if (!this.#isStepping) this.begin(++this.stepNumber);
+    clock.move(time, this.stepNumber);
   }
 
   /** A row begins to wait at a gate that was open: time as it is goes on for what stands before it only. */
   closeGate(gate: Gate, time: number): void {
-    gate.move(time, this.#step);
+    gate.move(time, this.stepNumber);
   }
 
   /** Time behind a gate goes on, in a step of its own. */
   openGate(gate: Gate, time: number): void {
-    gate.move(time, ++this.#step);
+    gate.move(time, ++this.stepNumber);
   }
 
   isDue(): boolean {
-    for (const clock of this.#clocks) if (clock.isDue()) return true;
+    for (const clock of this.clocks) if (clock.isDue()) return true;
     return false;
   }
 
-  begin(step = this.#step): void {
-    this.#step = step;
+  begin(step = this.stepNumber): void {
+    this.stepNumber = step;
     this.#isStepping = true;
   }
 
   /** The step is through; what is due next is to be scheduled anew. */
   finish(): void {
     this.#isStepping = false;
-    for (const clock of this.#clocks) clock.clearSchedule();
+    for (const clock of this.clocks) clock.clearSchedule();
   }
 
   #clockOf(stream: StreamPlan): StreamClock {

@@ -89,6 +89,16 @@ describe('a table of texts', () => {
     expect(keys.at, 'a long text is not kept').toBe(-1);
   });
 
+  it.each([3, 100, 5_000, 20_000])('finds short texts again, of which there are %i', (count) => {
+    const field = newTable().fieldOf({});
+    let wrong = 0;
+    for (let i = 0; i < Math.max(1_000, count * 6); i++) {
+      const text = `S${(i * 7) % count}`;
+      if (read(field, text) !== text || field.texts[field.at] !== text) wrong++;
+    }
+    expect(wrong).toBe(0);
+  });
+
   it('keeps many texts that come again', () => {
     const table = newTable();
     const devices = table.fieldOf({});
