@@ -122,7 +122,7 @@ export function trendEvents(tape: Tape, most: number): InputEvent[] {
     const type = tape.pick(['B', 'A', 'B', 'B', 'C']);
     const fields = new Map<string, Value>([
       ['k', 1 + tape.below(2)],
-      ['v', tape.pick([1, 2, 3, tape.chance(30) ? 1.5 : 2])],
+      ['v', tape.pick([1, 2, 3, tape.chance(30) ? tape.pick([1.5, 0.1, -0.3]) : 2])],
       ['s', tape.pick(['x', 'y'])],
     ]);
     if (type === 'C' && tape.chance(10)) fields.set('at', '1970-01-01T00:00:20Z');

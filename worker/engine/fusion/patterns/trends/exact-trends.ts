@@ -25,6 +25,8 @@ export class ExactTrends {
   /** States with trends, oldest first. */
   order: readonly TrendState[];
   readonly #values: Exact[];
+  /** Values of the event at hand, by column. */
+  readonly #found: (Exact | null)[] = [];
   /** Sums are what their numbers say over 2 to this power. */
   #scale = 0;
 
@@ -103,46 +105,68 @@ export class ExactTrends {
 
   /** Takes an event. Gives the slots by which some trend takes it. */
   take(event: ExactEvent): readonly number[] {
-    const { states, stride, completed } = this.#form;
-    const { fits } = event;
     const values = this.#valuesOf(event);
+    if (this.order.some(({ absent }) => absent.some(event.fits))) this.#violate(event);
     const old = this.#values.slice();
-    const kept = this.order.flatMap((from): readonly Kept[] => {
-      this.#clear(from.id * stride);
-      const left = afterViolations(from, event);
-      return left === null ? [] : [{ base: from.id * stride, left }];
-    });
-    const order: TrendState[] = [];
+    const before = this.order;
+    const order = before.slice();
     const taken: number[] = [];
-    const add = (target: TrendState, adding: Adding): void => {
-      if (!order.includes(target)) order.push(target);
-      this.#add(target.id * stride, adding);
-    };
-    const extend = (offers: readonly TrendOffer[], base: number | null): void => {
-      for (const { slot, target } of offers) {
-        if (!fits(slot)) continue;
-        if (!taken.includes(slot)) taken.push(slot);
-        const adding = { old, base, slot, values };
-        if (target.isComplete) this.#add(completed, adding);
-        if (!target.isComplete || target.offers.length > 0) add(target, adding);
-      }
-    };
-    for (const { base, left } of kept) add(left, { old, base, slot: null, values });
-    for (const { base, left } of kept) extend(left.offers, base);
-    extend(states.initial, null);
+    for (const { id, offers } of before) this.#extend(offers, { old, base: id * this.#form.stride, values, event, order, taken });
+    this.#extend(this.#form.states.initial, { old, base: null, values, event, order, taken });
     this.order = order;
     return taken;
   }
 
+  /** Trends that an event of `NOT`s ends, or puts into another state. */
+  #violate({ fits }: ExactEvent): void {
+    const { stride } = this.#form;
+    const old = this.#values.slice();
+    const before = this.order;
+    const order: TrendState[] = [];
+    for (const { id } of before) this.#clear(id * stride);
+    for (const state of before) {
+      const violated = state.absent.filter(fits);
+      const left = violated.length === 0 ? state : state.violated(violated);
+      if (left === null) continue;
+      if (!order.includes(left)) order.push(left);
+      this.#add(left.id * stride, old, state.id * stride, null, []);
+    }
+    this.order = order;
+  }
+
+  /** Trends that take the event by one of the offers. */
+  #extend(offers: readonly TrendOffer[], { old, base, values, event, order, taken }: Extending): void {
+    for (const { slot, target } of offers) {
+      if (!event.fits(slot)) continue;
+      if (!taken.includes(slot)) taken.push(slot);
+      if (target.isComplete) this.#add(this.#form.completed, old, base, slot, values);
+      if (target.isComplete && target.offers.length === 0) continue;
+      if (!order.includes(target)) order.push(target);
+      this.#add(target.id * this.#form.stride, old, base, slot, values);
+    }
+  }
+
   /** By column, the event's value as it is added up; null = none. */
   #valuesOf({ fits, valueFor }: ExactEvent): readonly (Exact | null)[] {
-    const found = this.#form.columns.map(({ slot, argument }, column) => (argument === null || !fits(slot) ? null : valueFor(column)));
-    const exact = found.map((value, column) => (value === null || this.#form.columns[column]?.kind !== 'sum' ? null : decompose(value)));
-    for (const one of exact) if (one !== null) this.#refine(-one.exponent);
-    return found.map((value, column) => {
-      const one = exact[column] ?? null;
-      return one === null ? value : one.mantissa << BigInt(one.exponent + this.#scale);
-    });
+    const { columns } = this.#form;
+    const values = this.#found;
+    for (let column = 0; column < columns.length; column++) {
+      const { slot, argument, kind } = columns[column] as TrendColumn;
+      const value = argument === null || !fits(slot) ? null : valueFor(column);
+      values[column] = value;
+      if (value !== null && kind === 'sum') this.#refine(-decompose(value).exponent);
+    }
+    for (let column = 0; column < columns.length; column++) {
+      const value = values[column] as number | null;
+      if (value !== null && columns[column]?.kind === 'sum') values[column] = this.#summand(value);
+    }
+    return values;
+  }
+
+  /** A value as a whole number over the power of two that sums are over. */
+  #summand(value: number): bigint {
+    const { mantissa, exponent } = decompose(value);
+    return mantissa << BigInt(exponent + this.#scale);
   }
 
   /** From now on sums are whole numbers over 2 to this power, or to a higher one. */
@@ -161,8 +185,8 @@ export class ExactTrends {
     for (let at = base; at < base + this.#form.stride; at++) this.#values[at] = typeof this.#values[at] === 'bigint' ? 0n : Number.NaN;
   }
 
-  /** Adds trends to those that begin at `into`. */
-  #add(into: number, { old, base, slot, values }: Adding): void {
+  /** Adds trends to those whose numbers begin at `into`: those at `base`, or one that begins; they take the event by the step in `slot`. */
+  #add(into: number, old: readonly Exact[], base: number | null, slot: number | null, values: readonly (Exact | null)[]): void {
     const all = this.#values;
     const count = base === null ? 1n : (old[base] as bigint);
     all[into] = (all[into] as bigint) + count;
@@ -185,26 +209,15 @@ export class ExactTrends {
   }
 }
 
-/** Trends that an event leaves: where their numbers are, and what they have come to. */
-interface Kept {
-  readonly base: number;
-  readonly left: TrendState;
-}
-
-/** Trends that come to a state. */
-interface Adding {
+interface Extending {
+  /** The numbers before. */
   readonly old: readonly Exact[];
-  /** Where their numbers are; null: one that begins. */
+  /** Where those of the trends begin; null: one that has no event yet. */
   readonly base: number | null;
-  /** The slot by which they take the event; null: by none. */
-  readonly slot: number | null;
   readonly values: readonly (Exact | null)[];
-}
-
-function afterViolations(state: TrendState, { fits }: ExactEvent): TrendState | null {
-  if (state.absent.length === 0) return state;
-  const violated = state.absent.filter(fits);
-  return violated.length === 0 ? state : state.violated(violated);
+  readonly event: ExactEvent;
+  readonly order: TrendState[];
+  readonly taken: number[];
 }
 
 function valueAs(value: number, as: TrendColumn['as'] | undefined): Value {
