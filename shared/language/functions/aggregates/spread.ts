@@ -108,7 +108,8 @@ export type SummedExactly = Pick<ExactSum, 'upper' | 'lower' | 'isSingle' | 'has
 
 /** The double next to n times the sum of squares minus the square of the sum. */
 export function scaledDeviation(n: number, sum: SummedExactly, squares: SummedExactly): number {
-  const quick = quickDeviation(n, sum, squares);
+  if (sum.hasRest || squares.hasRest) return exactDeviation(n, sum, squares);
+  const quick = quickDeviation(n, sum.upper, sum.lower, squares.upper, squares.lower, sum.isSingle && squares.isSingle);
   return Number.isNaN(quick) ? exactDeviation(n, sum, squares) : quick;
 }
 
@@ -126,17 +127,17 @@ const LOWER_PART = 2 ** -50;
 /** Bound on the error of the calculation with two doubles, relative to n times the sum of squares. */
 const UNCERTAIN = 2 ** -97;
 
-/** `exactDeviation` with two doubles for each number. NaN when these do not decide which double is the nearest (Ziv, 1991). */
-function quickDeviation(n: number, sum: SummedExactly, squares: SummedExactly): number {
-  if (sum.hasRest || squares.hasRest) return Number.NaN;
-  const [s, sLower, q, qLower] = [sum.upper, sum.lower, squares.upper, squares.lower];
+/**
+ * `scaledDeviation` with two doubles for each of the sums: s and sLower of the values, q and qLower of their squares; `isSingle`: s
+ * and q are all of them. NaN when these do not decide which double is the nearest (Ziv, 1991).
+ */
+export function quickDeviation(n: number, s: number, sLower: number, q: number, qLower: number, isSingle: boolean): number {
   const nq = n * q;
   const ss = s * s;
   if (nq < SMALLEST || Math.abs(qLower) > q * LOWER_PART || Math.abs(sLower) > Math.abs(s) * LOWER_PART) return Number.NaN;
   const nqLost = productLost(n, q, nq);
   const ssLost = productLost(s, s, ss);
-  const isExact = nqLost === 0 && ssLost === 0 && sum.isSingle && squares.isSingle;
-  if (isExact) return nq - ss;
+  if (isSingle && nqLost === 0 && ssLost === 0) return nq - ss;
   const difference = nq - ss;
   const back = difference - nq;
   const differenceLost = nq - (difference - back) - (ss + back);

@@ -19,8 +19,8 @@ type Give = (at: number, start: number, end: number, time: number, order: number
 const SOME_CLOSED = 1;
 const ALL_CLOSED = 2;
 
-/** Slots to have before it is worth looking for those of keys without events. */
-const SLOTS_MIN = 2048;
+/** Slots to have before it is worth looking for those of keys without events: as many for each event that the ring has room for. */
+const SLOTS_PER_EVENT = 2;
 
 /**
  * Hopping windows that overlap. The events of all keys stand in one ring; the numbers of a key are those of the window that
@@ -171,7 +171,7 @@ export class SlidingKernel extends WindowKernel {
     if (ring.isEmpty) ring.newest = -Infinity;
     this.start = this.#oldestTime() === Infinity ? Infinity : Math.max(start, this.#firstStart(this.#oldestTime()));
     this.due = this.start === Infinity ? Infinity : this.#closesAt(this.start);
-    if (this.slots.size > SLOTS_MIN + 2 * (ring.tail - ring.head) && this.empty * 2 > this.slots.size) this.#forget();
+    if (this.slots.size > SLOTS_PER_EVENT * ring.capacity && this.empty * 2 > this.slots.size) this.#forget();
   }
 
   /** Infinity when nothing is held. */

@@ -34,6 +34,7 @@ export class SlotFields {
   readonly #hot: readonly SlotField[];
   readonly #cold: readonly SlotField[];
   readonly #same: Partial<Record<SlotField, SlotField>>;
+  readonly #places = new Map<SlotField, number>();
 
   /** `hot` begins with `count`. `same`: fields that are not kept, as another says the same or nothing asks for them. */
   constructor(hot: readonly SlotField[], cold: readonly SlotField[], same: Partial<Record<SlotField, SlotField>> = {}) {
@@ -57,6 +58,15 @@ export class SlotFields {
 
   /** The place of a field, or of the one that says the same: among the hot ones, or (negative, from -1 on) among the cold. */
   at(field: SlotField): number {
+    let place = this.#places.get(field);
+    if (place === undefined) {
+      place = this.#placeOf(field);
+      this.#places.set(field, place);
+    }
+    return place;
+  }
+
+  #placeOf(field: SlotField): number {
     const kept = this.#same[field] ?? field;
     const hot = this.#hot.indexOf(kept);
     return hot >= 0 ? hot : -1 - this.#cold.indexOf(kept);

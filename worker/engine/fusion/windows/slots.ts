@@ -1,5 +1,5 @@
 import { ExactSum, HALVING } from '../../../../shared/language/functions/aggregates/exact-sum.ts';
-import { type SummedExactly, scaledDeviation } from '../../../../shared/language/functions/aggregates/spread.ts';
+import { quickDeviation, scaledDeviation } from '../../../../shared/language/functions/aggregates/spread.ts';
 import { finite } from '../../../../shared/language/functions/numbers.ts';
 
 /** Doubles that an exact sum takes up: high, middle, low, as in `ExactSum`. */
@@ -25,8 +25,6 @@ export class Slots {
   #size = 0;
   /** What three doubles could not hold, by the position of the sum. Null while there is nothing. */
   #spilled: Map<number, ExactSum> | null = null;
-  readonly #sum = new ThreeDoubles();
-  readonly #squares = new ThreeDoubles();
 
   constructor(width: number, coldWidth: number) {
     this.width = width;
@@ -217,41 +215,27 @@ export class Slots {
   }
 
   #variance(n: number, sum: number, squares: number): number {
-    const deviation =
-      this.#spilled === null
-        ? scaledDeviation(n, this.#sum.read(this.numbers, sum), this.#squares.read(this.numbers, squares))
-        : scaledDeviation(n, this.exact(sum), this.exact(squares));
+    const quick = this.#spilled === null ? this.#quickDeviation(n, sum, squares) : Number.NaN;
+    const deviation = Number.isNaN(quick) ? scaledDeviation(n, this.exact(sum), this.exact(squares)) : quick;
     return Math.max(0, deviation / n / (n - 1));
   }
-}
 
-/** An exact sum that three doubles hold, read where it stands. */
-class ThreeDoubles implements SummedExactly {
-  readonly hasRest = false;
-  upper = 0;
-  lower = 0;
-  isSingle = true;
-  #high = 0;
-  #middle = 0;
-  #low = 0;
-
-  read(numbers: Float64Array, at: number): this {
-    const high = numbers[at] as number;
-    const middle = numbers[at + 1] as number;
-    const low = numbers[at + 2] as number;
-    this.#high = high;
-    this.#middle = middle;
-    this.#low = low;
-    this.isSingle = middle === 0 && low === 0;
-    const upper = high + middle;
-    const back = upper - high;
-    this.upper = upper;
-    this.lower = high - (upper - back) + (middle - back) + low;
-    return this;
-  }
-
-  get parts(): readonly number[] {
-    return [this.#low, this.#middle, this.#high];
+  /** `quickDeviation` of sums that three doubles hold. */
+  #quickDeviation(n: number, sum: number, squares: number): number {
+    const { numbers } = this;
+    const sHigh = numbers[sum] as number;
+    const sMiddle = numbers[sum + 1] as number;
+    const sLow = numbers[sum + 2] as number;
+    const qHigh = numbers[squares] as number;
+    const qMiddle = numbers[squares + 1] as number;
+    const qLow = numbers[squares + 2] as number;
+    const s = sHigh + sMiddle;
+    const q = qHigh + qMiddle;
+    const sBack = s - sHigh;
+    const qBack = q - qHigh;
+    const sLower = sHigh - (s - sBack) + (sMiddle - sBack) + sLow;
+    const qLower = qHigh - (q - qBack) + (qMiddle - qBack) + qLow;
+    return quickDeviation(n, s, sLower, q, qLower, sMiddle === 0 && sLow === 0 && qMiddle === 0 && qLow === 0);
   }
 }
 
