@@ -63,6 +63,20 @@ export const patternKinds: { readonly [name: string]: PatternKinds & { readonly 
     failing: 10,
     fusedShare: 0.3,
   },
+  'patterns without gaps between their events': {
+    ...steps,
+    quantifiers: ['', '', '', '+', '*', '?', '{1,2}', '{2}'],
+    policies: [
+      '.strict()',
+      '.strict()\n    .each()',
+      '.strict()\n    .after_match(skip_past_last)',
+      '.strict()\n    .after_match(skip_to_next)',
+    ],
+    negated: 4,
+    timed: 10,
+    failing: 6,
+    fusedShare: 0.4,
+  },
   'sequences with gaps': { ...steps, quantifiers: ['', '', '+', '*'], policies: ['.longest()', ''], timed: 50, fusedShare: 0.5 },
 };
 

@@ -55,6 +55,7 @@ function print(fusion: StreamFusion, source: PatternSourcePlan): ReturnType<Para
   requirePlain(plan, stream);
   const automaton = new Automaton(plan);
   requireMatchesOneByOne(automaton, plan);
+  requireEndsWithoutMatch(automaton, plan);
   const candidates = originNames(plan).map((origin) => new Candidate(plan, origin, recordOf(origin, program), module));
   const form = new RunForm(candidates, slotForms(plan, automaton, candidates), runTimes(automaton, plan));
   const match = new MatchColumns(plan, stream.name, form, module);
@@ -103,7 +104,7 @@ function recordOf(origin: string, program: ProgramFusion): RecordType | null {
 /** @throws CannotFuse where more than steps, conditions and `within` say what matches */
 function requirePlain(plan: PatternPlan, stream: StreamPlan): void {
   const isPlain =
-    plan.selection === 'next' &&
+    plan.selection !== 'any' &&
     plan.cancels.every((cancel) => cancel.input.operators.length === 0) &&
     plan.monotone === null &&
     plan.steps.every((step) => step.taps.length === 0 && step.input.operators.length === 0) &&
@@ -129,6 +130,11 @@ function requireMatchesOneByOne({ initial, states, completion, waits }: Automato
   const { slot } = enumerated;
   const emitting = [initial, ...states].flatMap(({ transitions }) => transitions).filter(({ emits }) => emits);
   if (!emitting.every((one) => one.slot === slot || one.target.captured[slot] === false)) throw new CannotFuse();
+}
+
+/** @throws CannotFuse where a break of `.strict()` does more than end a run */
+function requireEndsWithoutMatch({ waits, states }: Automaton, { selection }: PatternPlan): void {
+  if (selection === 'strict' && (waits || states.some(({ absence }) => absence !== null))) throw new CannotFuse();
 }
 
 function runTimes({ waits, isTimed, states }: Automaton, { afterMatch }: PatternPlan): RunTimes {

@@ -15,7 +15,8 @@ export function homesOf(
   candidates: readonly Candidate[],
   isPartitioned: boolean,
 ): readonly (Kept | null)[] {
-  const needsLists = isPartitioned && plan.afterMatch === 'skip_past_last'; // A match ends all runs of its partition.
+  // A match, or any event, may end all runs of its partition.
+  const needsLists = (isPartitioned && plan.afterMatch === 'skip_past_last') || plan.selection === 'strict';
   return automaton.states.map((state) => {
     if (needsLists) return null;
     const keys = keysOf(plan, state);

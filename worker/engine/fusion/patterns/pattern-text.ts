@@ -145,7 +145,8 @@ export class PatternText {
     const { automaton, plan } = this.#parts;
     const { relevance } = scene.candidate;
     for (const state of [...automaton.states].reverse()) {
-      if (!state.isOver && watchesOf(state, plan).some((id) => relevance.isWatched[id])) this.#ask(state, scene);
+      const isConcerned = this.#breaks(scene) || watchesOf(state, plan).some((id) => relevance.isWatched[id]);
+      if (!state.isOver && isConcerned) this.#ask(state, scene);
     }
     const opening = transitionsFor(scene.candidate, automaton.initial);
     if (opening.length > 0) this.#open(opening, scene);
@@ -228,7 +229,15 @@ export class PatternText {
     const { automaton, homes, plan, module } = this.#parts;
     const [only, ...others] = transitionsFor(candidate, state);
     const isAlone = only !== undefined && others.length === 0 && candidate.relevance.cancels.length === 0;
-    if (!isAlone || automaton.isTimed || isTaken !== null || homes[state.id] !== null || state.absence !== null) return undefined;
+    if (
+      !isAlone ||
+      plan.selection === 'strict' ||
+      automaton.isTimed ||
+      isTaken !== null ||
+      homes[state.id] !== null ||
+      state.absence !== null
+    )
+      return undefined;
     const isStaying = only.target === state && !only.emits && state.captured[only.slot] === true && automaton.isList[only.slot] === true;
     if (!isStaying) return undefined;
     const where = whereOf(plan, only.slot);
@@ -338,8 +347,14 @@ export class PatternText {
     return automaton.isTimed ? `${time}<=${run}.last` : `${time}<=${run}.last&&(${run}.last>=${open}.due||${open}.isAlive(${run}))`;
   }
 
+  /** Under `.strict()` an event of the sources that no step takes ends the run. */
+  #breaks({ candidate }: Scene): boolean {
+    return this.#parts.plan.selection === 'strict' && candidate.relevance.isStepSource;
+  }
+
   /** The first step whose condition holds takes the event. `stands`: where the run is; `state`: what it has come to. */
   #choices(state: AutomatonState, stands: AutomatonState, run: string, scene: Scene): string {
+    const broken = this.#breaks(scene) ? this.#drop(stands, run, scene) : '';
     let text = '';
     for (const transition of transitionsFor(scene.candidate, state)) {
       const { slot, latestMs } = transition;
@@ -350,10 +365,12 @@ export class PatternText {
       if (condition === '') break;
       text += 'else ';
     }
-    if (text === '') return '';
-    const choices = text.endsWith('else ') ? text.slice(0, -'else '.length) : text;
+    if (text === '') return broken;
+    const last = broken === '' ? text.slice(0, -'else '.length) : `${text}${broken}`;
+    const choices = text.endsWith('else ') ? last : text;
     const inTime = this.#inTime(run, scene.candidate);
-    return inTime === null ? choices : `if(${inTime}){${choices}}`;
+    if (inTime === null) return choices;
+    return `if(${inTime}){${choices}}${broken === '' ? '' : `else${broken}`}`;
   }
 
   #take(transition: Transition, state: AutomatonState, run: string, scene: Scene): string {
