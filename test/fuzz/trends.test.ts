@@ -1,12 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { InputEvent } from '../../shared/events/event.ts';
+import { fieldsToJson } from '../../shared/events/text.ts';
 import { check } from '../../shared/language/checker/check.ts';
 import { SourceText } from '../../shared/language/diagnostics/diagnostic.ts';
 import type { Plan } from '../../shared/language/plan/plan.ts';
 import { compiledBackend } from '../../worker/engine/compile/compiled-backend.ts';
-import type { Engine } from '../../worker/engine/engine.ts';
+import { createEngine, type EngineOptions } from '../../worker/engine/create-engine.ts';
+import type { Engine, EngineHost } from '../../worker/engine/engine.ts';
 import { fuse } from '../../worker/engine/fusion/fuse.ts';
+import { enterOrPush } from './entering.ts';
 import { fused, type RunOptions, seenOf } from './runs.ts';
 import { Tape } from './tape.ts';
 import { trendEvents, trendProgram } from './trend-programs.ts';
@@ -53,6 +56,48 @@ test.each(kinds)(
     expect(told.results, 'and count trends').toBeGreaterThan(programs);
   },
 );
+
+test('a program that gains or loses streams goes on as row by row', { timeout: 3_600_000 }, () => {
+  let results = 0;
+  const property = fc.property(tapes, fc.nat(60), fc.boolean(), ([programTape, eventTape], cut, isGaining) => {
+    const text = trendProgram(new Tape(programTape), 0);
+    const { plan } = check(new SourceText('random.vpl', text));
+    const { plan: fewer } = check(
+      new SourceText('random.vpl', text.replace(/^stream S0 (?:.+\n)+/m, '').replace(/^stream N (?:.+\n)+/m, '')),
+    );
+    if (plan === null || fewer === null) return;
+    const input = trendEvents(new Tape(eventTape), 60);
+    const plans: readonly [Plan, Plan] = isGaining ? [fewer, plan] : [plan, fewer];
+    const reference = reloaded(plans, input, cut, {});
+    results += reference.length;
+    expect(reloaded(plans, input, cut, fused), `before event ${cut}, ${isGaining ? 'gaining' : 'losing'}\n${text}`).toEqual(reference);
+  });
+  fc.assert(property, { numRuns: programs, ...seed });
+  expect(results).toBeGreaterThan(programs);
+});
+
+/** The outputs of a program that another one takes over from. */
+function reloaded(
+  [first, second]: readonly [Plan, Plan],
+  input: readonly InputEvent[],
+  cut: number,
+  options: EngineOptions,
+): readonly string[] {
+  const seen: string[] = [];
+  const host: EngineHost = { output: ({ stream, time, fields }) => seen.push(`${stream} ${time} ${fieldsToJson(fields)}`) };
+  let engine = createEngine(first, host, options);
+  for (const [at, event] of input.entries()) {
+    if (at === cut) {
+      const next = createEngine(second, host, options);
+      next.restore(JSON.parse(JSON.stringify(engine.snapshot())));
+      engine = next;
+    }
+    enterOrPush(engine, event);
+    if (at % 7 === 0) seen.push(counted(engine));
+  }
+  engine.end();
+  return [...seen, counted(engine)];
+}
 
 /** Sometimes with few groups of trends allowed: no program can ask for that. */
 function withBudget(plan: Plan, tape: ArrayLike<number>): Plan {

@@ -89,7 +89,7 @@ export class LaneText {
     const isOther = `!(${time}>=${pane}.start&&${time}<${pane}.end)`;
     body.add(`let ${pane}=${only === undefined ? `${this.#panes}.current` : `${this.#table}.get(${key})`};`);
     body.add(
-      `if(${only === undefined ? '' : `${pane}===undefined||`}${isOther}){${pane}=${this.#panes}.paneAt(${at},${time},${key},[${values}]);`,
+      `if(${only === undefined ? '' : `${pane}===undefined||`}${isOther}){${pane}=${this.#panes}.paneAt(${at},${time},${key},${keys.length > 1 ? `[${values}]` : 'null'});`,
     );
     const row = candidate.valueOf({ aspect: 'row', name: '', as: 'value' });
     const late = `if(${this.#panes}.wasLate)${this.#panes}.late(${at},${row}===null?rowOfEvent():${row});`;

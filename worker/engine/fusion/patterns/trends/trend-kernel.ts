@@ -14,7 +14,7 @@ import type { Given } from '../candidate.ts';
 import { asGiven } from '../pattern-kernel.ts';
 import { type ExactEvent, ExactTrends } from './exact-trends.ts';
 import type { TrendForm } from './trend-form.ts';
-import type { TrendPane } from './trend-pane.ts';
+import type { PaneKey, TrendPane } from './trend-pane.ts';
 import { type SharedForm, type TakeTrendEvent, TrendPanes } from './trend-panes.ts';
 import type { TrendState } from './trend-states.ts';
 import { TrendWindow } from './trend-window.ts';
@@ -294,7 +294,8 @@ export class TrendKernel implements Source, Kernel {
     const { shared, keyFields } = this.#form;
     const newest = loadRow(last as Value);
     const keys = keyFields.map((name) => newest.fields.get(name) ?? null);
-    const pane = this.panes.paneOf(keys, keys.length > 1 ? keyOf(keys) : ((keys[0] ?? null) as TrendPane['key']), start as number);
+    const isText = keys.length > 1;
+    const pane = this.panes.paneOf(isText ? keyOf(keys) : ((keys[0] ?? null) as PaneKey), isText ? keys : null, start as number);
     const lane = shared.lanes.findIndex(({ type }) => type === newest.type);
     pane.last[lane] = Math.max(pane.last[lane] as number, newest.order);
     const window = this.open(pane, rank as number);

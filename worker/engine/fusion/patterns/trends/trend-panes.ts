@@ -39,6 +39,8 @@ export interface SharedForm {
   readonly isKeyed: boolean;
 }
 
+const NO_KEYS: readonly Value[] = [];
+
 /** Takes an event of a lane; the last argument is its row where there is one. */
 export type TakeTrendEvent = (time: number, order: number, ...given: unknown[]) => void;
 
@@ -85,8 +87,11 @@ export class TrendPanes {
     });
   }
 
-  /** The pane of an event that the key's pane used last does not hold; null = it has none and needs none, or is late. */
-  paneAt(lane: number, time: number, key: PaneKey, keys: readonly Value[]): TrendPane | null {
+  /**
+   * The pane of an event that the key's pane used last does not hold; null = it has none and needs none, or is late. `keys`: the
+   * parts of a key of several.
+   */
+  paneAt(lane: number, time: number, key: PaneKey, keys: readonly Value[] | null): TrendPane | null {
     const { windowMs, lanes } = this.form;
     const start = later(wholeSteps(time, windowMs) * windowMs, 0);
     this.wasLate = this.#closesAt(start) <= (this.kernels[0] as TrendKernel).watermark();
@@ -108,7 +113,7 @@ export class TrendPanes {
   }
 
   /** The key's pane of a window, in use from now on. */
-  paneOf(keys: readonly Value[], key: PaneKey, start: number): TrendPane {
+  paneOf(key: PaneKey, keys: readonly Value[] | null, start: number): TrendPane {
     return this.#find(key, start) ?? this.#begin(key, keys, start);
   }
 
@@ -127,13 +132,13 @@ export class TrendPanes {
     return null;
   }
 
-  #begin(key: PaneKey, keys: readonly Value[], start: number): TrendPane {
+  #begin(key: PaneKey, keys: readonly Value[] | null, start: number): TrendPane {
     const pane = this.#unused.pop() ?? this.#create();
     pane.start = start;
     pane.end = later(start, this.form.windowMs);
     pane.closesAt = this.#closesAt(start);
     pane.key = key;
-    pane.keys = keys;
+    pane.keys = keys ?? (this.form.isKeyed ? [key] : NO_KEYS);
     pane.next = this.#first(key);
     const { classes } = this.form;
     for (let at = 0; at < classes.length; at++) pane.unopened[at] = (classes[at] as BurstClass).opening.length;
