@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { bundleOptions } from './bundle.mjs.mts';
 import { root } from './generated.mjs';
 
 const entry = join(root, 'cli/main.ts');
@@ -20,13 +21,6 @@ if (existsSync(entry)) {
       'piece-worker': join(root, 'cli/simulation/threads/piece-worker.ts'),
     },
     outdir: 'dist',
-    bundle: true,
-    splitting: true,
-    packages: 'external',
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    sourcemap: true,
-    logLevel: 'warning',
+    ...bundleOptions,
   });
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 /** This checkout. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -40,6 +40,7 @@ export async function buildCheckout(folder: string, names: readonly ProcessName[
   const outdir = cacheFolder(`build-${createHash('sha256').update(root).digest('hex').slice(0, 12)}`, root);
   const pieceWorker = join(root, 'cli/simulation/threads/piece-worker.ts');
   const processes = names.map((name) => [`bench-${name}`, join(HERE, 'processes', `${name}.ts`)] as const);
+  const { bundleOptions } = (await import(join(ROOT, 'scripts/bundle.mjs'))) as { readonly bundleOptions: BuildOptions };
   await build({
     absWorkingDir: ROOT,
     entryPoints: {
@@ -48,15 +49,8 @@ export async function buildCheckout(folder: string, names: readonly ProcessName[
       ...Object.fromEntries(processes),
     },
     outdir,
-    bundle: true,
-    splitting: true,
-    packages: 'external',
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    sourcemap: true,
-    logLevel: 'warning',
-    plugins: [sourcesOf(root)],
+    ...bundleOptions,
+    plugins: [...(bundleOptions.plugins ?? []), sourcesOf(root)],
   });
   return { root, cli: join(outdir, 'main.js'), process: (name) => join(outdir, `bench-${name}.js`) };
 }
