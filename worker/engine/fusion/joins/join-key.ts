@@ -95,6 +95,15 @@ export class JoinKeys {
     (isOdd ? this.#odd : this.#byRaw).delete(raw);
   }
 
+  get size(): number {
+    return this.#byRaw.size + this.#odd.size;
+  }
+
+  /** The keys in the maps that hold them. */
+  get tables(): readonly ReadonlyMap<RawKey, JoinKey>[] {
+    return [this.#byRaw, this.#odd];
+  }
+
   *all(): Iterable<JoinKey> {
     yield* this.#byRaw.values();
     yield* this.#odd.values();

@@ -31,6 +31,9 @@ interface Ending {
 
 const TIDY_MIN = 1_000;
 
+/** Keys at which nothing waits stay, as they will often come again, while there are no more keys than so many for each row. */
+const KEYS_PER_ROW = 4;
+
 /** Of lists up to this length each item is moved for less than the array takes to be moved. */
 const SHORT = 16;
 
@@ -166,23 +169,33 @@ export class WaitingRows {
   /** Takes out all that are over. */
   tidy(): void {
     const watermark = this.#options.watermark();
-    for (const key of this.keys.all()) {
-      for (const side of SIDES) this.#sweep(key, side, watermark);
-      this.#forgetEmpty(key);
+    for (const table of this.keys.tables) {
+      for (const key of table.values()) {
+        this.#sweep(key, 0, watermark);
+        this.#sweep(key, 1, watermark);
+      }
     }
+    if (this.keys.size > KEYS_PER_ROW * this.#held + TIDY_MIN) for (const key of this.keys.all()) this.#forgetEmpty(key);
     const { limit } = this.#options;
     if (this.#held > 0.9 * limit) this.#keepEndings();
     else this.#tidyAt = Math.min(limit, Math.max(TIDY_MIN, 2 * this.#held));
   }
 
   #sweep(key: JoinKey, side: number, watermark: number): void {
-    const kept: Waiting[] = [];
-    for (const waiting of this.#at(key, side)) {
-      if (this.#isOver(waiting, watermark)) this.#leave(key, waiting);
-      else kept.push(waiting);
+    if (this.#newest === 1) {
+      const latest = latestOf(key, side);
+      if (latest === null || !this.#isOver(latest, watermark)) return;
+      this.#leave(key, latest);
+      setLatest(key, side, null);
+      return;
     }
-    if (this.#newest === 1) setLatest(key, side, kept[0] ?? null);
-    else replaceAll(listOf(key, side), kept);
+    const list = listOf(key, side);
+    let kept = 0;
+    for (const waiting of list) {
+      if (this.#isOver(waiting, watermark)) this.#leave(key, waiting);
+      else list[kept++] = waiting;
+    }
+    while (list.length > kept) list.pop();
   }
 
   /** Ends what is due. */
@@ -278,11 +291,6 @@ export class WaitingRows {
 }
 
 const SIDES: readonly number[] = [0, 1];
-
-function replaceAll(list: Waiting[], items: readonly Waiting[]): void {
-  list.length = 0;
-  for (const item of items) list.push(item);
-}
 
 function isWaiting({ waiting, arrival }: Ending): boolean {
   return waiting.arrival === arrival;
