@@ -24,6 +24,8 @@ const DERIVED = `stream D = A
 /** What a random pattern is made of. */
 export interface PatternKinds {
   readonly quantifiers: readonly [string, ...string[]];
+  /** One step at random has these instead. */
+  readonly closure?: readonly [string, ...string[]];
   readonly policies: readonly [string, ...string[]];
   /** Chance in a hundred of a `NOT` before a step, and at the end. */
   readonly negated: number;
@@ -69,6 +71,8 @@ export const patternKinds: { readonly [name: string]: PatternKinds & { readonly 
     policies: [
       '.strict()',
       '.strict()\n    .each()',
+      '.strict()\n    .longest()',
+      '.strict()\n    .longest()\n    .after_match(skip_past_last)',
       '.strict()\n    .after_match(skip_past_last)',
       '.strict()\n    .after_match(skip_to_next)',
     ],
@@ -76,6 +80,21 @@ export const patternKinds: { readonly [name: string]: PatternKinds & { readonly 
     timed: 10,
     failing: 6,
     fusedShare: 0.4,
+  },
+  'closures that rise or fall': {
+    ...steps,
+    quantifiers: [''],
+    closure: ['+', '+', '*', '{1,2}'],
+    policies: [
+      '.increasing(v)',
+      '.decreasing(v)',
+      '.increasing(v)\n    .after_match(skip_past_last)',
+      '.decreasing(k)\n    .after_match(skip_to_next)',
+      '.increasing(v)\n    .strict()',
+    ],
+    negated: 6,
+    failing: 4,
+    fusedShare: 0.2,
   },
   'sequences with gaps': { ...steps, quantifiers: ['', '', '+', '*'], policies: ['.longest()', ''], timed: 50, fusedShare: 0.5 },
 };
@@ -88,9 +107,11 @@ interface Step {
 
 /** A program with one pattern over a tiny alphabet, so that much of it matches. */
 export function patternProgram(tape: Tape, kinds: PatternKinds): string {
-  const steps: [Step, ...Step[]] = [step(tape, 0, [], kinds, false)];
   const count = 2 + tape.below(3);
-  for (let position = 1; position < count; position++) steps.push(step(tape, position, steps, kinds, position === count - 1));
+  const closure = kinds.closure === undefined ? -1 : tape.below(count);
+  const kindsAt = (position: number): PatternKinds => (position === closure ? { ...kinds, quantifiers: kinds.closure ?? [''] } : kinds);
+  const steps: [Step, ...Step[]] = [step(tape, 0, [], kindsAt(0), false)];
+  for (let position = 1; position < count; position++) steps.push(step(tape, position, steps, kindsAt(position), position === count - 1));
   const lines = [steps.map(({ text }) => text).join('\n    -> ')];
   const partition = tape.pick(['', '', '.partition_by(k)', '.partition_by(s)', '.partition_by(k, s)']);
   if (partition !== '') lines.push(partition);

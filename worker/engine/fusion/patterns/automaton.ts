@@ -54,6 +54,8 @@ export class Automaton {
   readonly completion: Completion;
   /** A closure ends the pattern, which has its match when the run ends. */
   readonly waits: boolean;
+  /** Such a match may also come when an event ends the run. */
+  readonly waitsForEvents: boolean;
   /** Time alone decides something before the pattern's time is over. */
   readonly isTimed: boolean;
   readonly #ids: ReadonlyMap<PatternState, number>;
@@ -68,6 +70,7 @@ export class Automaton {
     const reached = explore(this.space, plan.steps.length);
     this.#ids = new Map(reached.map(({ pattern }, at) => [pattern, at - 1]));
     this.waits = this.completion.waitsForTheEnd;
+    this.waitsForEvents = this.waits && (plan.selection === 'strict' || plan.monotone !== null);
     const states = statesOf(reached, this.#ids, plan.steps.length, this.waits);
     [this.initial, ...this.states] = states as [AutomatonState, ...AutomatonState[]];
     const isWoken = ({ absence, isEnding }: AutomatonState): boolean => (absence !== null && absence.until !== 'next_step') || !isEnding;

@@ -13,7 +13,7 @@ import { homesOf } from './homes.ts';
 import { MatchColumns } from './match-columns.ts';
 import { printCounts } from './match-text.ts';
 import { PatternKernel } from './pattern-kernel.ts';
-import { completesInSeveralStates, PatternText } from './pattern-text.ts';
+import { collectsMatches, PatternText } from './pattern-text.ts';
 import { RunForm, type RunTimes, type SlotForm } from './run-form.ts';
 
 /** A pattern at the head of a stream: a function for the events of each origin, on the runs that its kernel holds. */
@@ -55,7 +55,7 @@ function print(fusion: StreamFusion, source: PatternSourcePlan): ReturnType<Para
   requirePlain(plan, stream);
   const automaton = new Automaton(plan);
   requireMatchesOneByOne(automaton, plan);
-  requireEndsWithoutMatch(automaton, plan);
+  requirePlainBreaks(automaton, plan);
   const candidates = originNames(plan).map((origin) => new Candidate(plan, origin, recordOf(origin, program), module));
   const form = new RunForm(candidates, slotForms(plan, automaton, candidates), runTimes(automaton, plan));
   const match = new MatchColumns(plan, stream.name, form, module);
@@ -106,7 +106,6 @@ function requirePlain(plan: PatternPlan, stream: StreamPlan): void {
   const isPlain =
     plan.selection !== 'any' &&
     plan.cancels.every((cancel) => cancel.input.operators.length === 0) &&
-    plan.monotone === null &&
     plan.steps.every((step) => step.taps.length === 0 && step.input.operators.length === 0) &&
     stream.partition.expireMs === null &&
     stream.time.outOfOrderMs === 0 &&
@@ -133,8 +132,8 @@ function requireMatchesOneByOne({ initial, states, completion, waits }: Automato
 }
 
 /** @throws CannotFuse where a break of `.strict()` does more than end a run */
-function requireEndsWithoutMatch({ waits, states }: Automaton, { selection }: PatternPlan): void {
-  if (selection === 'strict' && (waits || states.some(({ absence }) => absence !== null))) throw new CannotFuse();
+function requirePlainBreaks({ states }: Automaton, { selection }: PatternPlan): void {
+  if (selection === 'strict' && states.some(({ absence }) => absence !== null)) throw new CannotFuse();
 }
 
 function runTimes({ waits, isTimed, states }: Automaton, { afterMatch }: PatternPlan): RunTimes {
@@ -143,7 +142,7 @@ function runTimes({ waits, isTimed, states }: Automaton, { afterMatch }: Pattern
 }
 
 function slotForms(plan: PatternPlan, automaton: Automaton, candidates: readonly Candidate[]): readonly SlotForm[] {
-  const isCollected = candidates.some((candidate) => completesInSeveralStates(automaton, candidate));
+  const isCollected = candidates.some((candidate) => collectsMatches(automaton, candidate));
   const taken = [automaton.initial, ...automaton.states].flatMap(({ transitions }) => transitions);
   return plan.steps.map(({ slot }) => {
     const isList = automaton.isList[slot] === true;

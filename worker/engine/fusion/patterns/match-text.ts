@@ -47,6 +47,7 @@ export interface GivenMatch {
 export class MatchText {
   readonly #parts: PatternParts;
   readonly #kernel: string;
+  #ended: string | null = null;
 
   constructor(parts: PatternParts, kernel: string) {
     this.#parts = parts;
@@ -64,8 +65,9 @@ export class MatchText {
 
   /** Hands on the matches that were collected. */
   collected(candidate: Candidate, at: string, key: string | null): string {
-    const { module, emit, plan } = this.#parts;
+    const { module, emit, plan, automaton } = this.#parts;
     const run = module.names.mint('r');
+    if (automaton.waitsForEvents) return this.#collectedInTheEnd(run, key);
     const next = `${this.#kernel}.nextCompleted()`;
     const given = this.#argumentsOf(run, -1, candidate);
     const ends = {
@@ -74,6 +76,15 @@ export class MatchText {
       skip_past_last: `if(${this.#counts(given)})${this.#kernel}.endUntil(${at},${key ?? 'null'});`,
     }[plan.afterMatch];
     return `for(let ${run}=${next};${run}!==null;${run}=${next}){${ends}${emit}(${given});}`;
+  }
+
+  /** Of closures that are over: each match has the time of its last event. */
+  #collectedInTheEnd(run: string, key: string | null): string {
+    const next = `${this.#kernel}.nextCompleted()`;
+    const given = `${this.ended()}(${run},${run}.base)`;
+    const isEnding = this.#parts.plan.afterMatch === 'skip_past_last';
+    const text = isEnding ? `if(${given})${this.#kernel}.endUntil(${run}.lastAt,${key ?? 'null'});` : `${given};`;
+    return `for(let ${run}=${next};${run}!==null;${run}=${next}){${text}}`;
   }
 
   #argumentsOf(run: string, slot: number, candidate: Candidate): string {
@@ -90,6 +101,11 @@ export class MatchText {
 
   /** Prints the function for runs that time gives their match, at a time of its own or that of their last event; gives its name. */
   ended(): string {
+    this.#ended ??= this.#printEnded();
+    return this.#ended;
+  }
+
+  #printEnded(): string {
     const { match, form, emit, module } = this.#parts;
     const [run, time, counts] = [module.names.mint('r'), module.names.mint('t'), module.names.mint('h')];
     const read = (part: MatchPart): string => (part === 'duration' ? `${time}-${run}.first` : form.readAtEnd(run, part, -1, null));

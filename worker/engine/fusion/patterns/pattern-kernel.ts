@@ -144,7 +144,8 @@ export class PatternKernel implements Source, Kernel {
 
   /** A match ends all runs of its partition that began at or before its last event, and the matches that they would have given. */
   endUntil(lastAt: number, key: FusedRun['key']): void {
-    this.#completed.length = 0;
+    const completed = this.#completed;
+    while (completed.length > 0 && (completed[0] as FusedRun).began <= lastAt) completed.shift();
     const { open } = this;
     if (this.#form.key === null) {
       while (open.first !== null && open.first.began <= lastAt) this.close(open.first);

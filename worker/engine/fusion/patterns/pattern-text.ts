@@ -29,13 +29,11 @@ export interface PatternParts {
   readonly node: string;
 }
 
-/** Whether events of an origin may complete runs that stand in different states: their matches must then be put in order. */
-export function completesInSeveralStates({ states }: Automaton, candidate: Candidate): boolean {
-  return (
-    states.filter((state) =>
-      [state, ...(state.passed === null ? [] : [state.passed])].some((one) => transitionsFor(candidate, one).some(({ emits }) => emits)),
-    ).length > 1
-  );
+/** Whether the matches that an event of an origin gives must be put in order: it may complete runs that stand in different states. */
+export function collectsMatches({ states, waitsForEvents }: Automaton, candidate: Candidate): boolean {
+  const isCompleted = (state: AutomatonState): boolean =>
+    [state, ...(state.passed === null ? [] : [state.passed])].some((one) => transitionsFor(candidate, one).some(({ emits }) => emits));
+  return waitsForEvents || states.filter(isCompleted).length > 1;
 }
 
 function emitsFor(candidate: Candidate, { initial, states }: Automaton): boolean {
@@ -46,6 +44,9 @@ function emitsFor(candidate: Candidate, { initial, states }: Automaton): boolean
 function transitionsFor(candidate: Candidate, { transitions }: AutomatonState): readonly Transition[] {
   return transitions.filter(({ slot }) => candidate.slots.includes(slot));
 }
+
+/** Values that JavaScript's own signs compare. */
+const COMPARED: ReadonlySet<Typed['as']> = new Set(['number', 'timestamp', 'duration']);
 
 /** Id of the state before there is a run. */
 const INITIAL = -1;
@@ -161,7 +162,7 @@ export class PatternText {
     if (lists !== null && key !== null) body.add(`let ${lists}=${this.#kernel}.partition(${key});`);
     const isTaken = automaton.initial.transitions.some(({ skipsLeading }) => skipsLeading) ? module.names.mint('h') : null;
     if (isTaken !== null) body.add(`let ${isTaken}=false;`);
-    const isCollecting = completesInSeveralStates(automaton, candidate);
+    const isCollecting = collectsMatches(automaton, candidate);
     const isEnded =
       this.#parts.plan.afterMatch === 'skip_past_last' && !isCollecting && emitsFor(candidate, automaton) ? module.names.mint('h') : null;
     if (isEnded !== null) body.add(`let ${isEnded}=false;`);
@@ -231,6 +232,7 @@ export class PatternText {
     const isAlone = only !== undefined && others.length === 0 && candidate.relevance.cancels.length === 0;
     if (
       !isAlone ||
+      plan.monotone !== null ||
       plan.selection === 'strict' ||
       automaton.isTimed ||
       isTaken !== null ||
@@ -352,15 +354,39 @@ export class PatternText {
     return this.#parts.plan.selection === 'strict' && candidate.relevance.isStepSource;
   }
 
+  /** The run takes no more events: a closure that was still open gives its match. */
+  #break(state: AutomatonState, run: string, scene: Scene): string {
+    const { waitsForEvents } = this.#parts.automaton;
+    if (scene.isTrial || !waitsForEvents || !state.pattern.isComplete) return this.#drop(state, run, scene);
+    return `{${this.#leave(run, state)}${this.open}.remove(${run});${this.#kernel}.collect(${run});}`;
+  }
+
+  /** That the event goes on as `.increasing(f)` says; null where nothing is said. */
+  #isMonotone(slot: number, { captured }: AutomatonState, run: string | null, { candidate }: Scene): string | null {
+    const { plan, form } = this.#parts;
+    if (plan.monotone?.slot !== slot) return null;
+    const { value, direction } = plan.monotone;
+    if (value.kind !== 'field' || value.of.kind !== 'current') throw new CannotFuse();
+    const field = candidate.field(value.of, value.name);
+    if (field === undefined || !COMPARED.has(field.as)) throw new CannotFuse();
+    const isThere = `${field.text}!==null`;
+    if (run === null || captured[slot] === false) return isThere;
+    const isNext = `${field.text}${direction === 'increasing' ? '>' : '<'}${run}.${form.field(slot, value.name).property}`;
+    const isNextOf = captured[slot] === true ? isNext : `(${run}.${form.count(slot).property}===0||${isNext})`;
+    return `${isThere}&&${isNextOf}`;
+  }
+
   /** The first step whose condition holds takes the event. `stands`: where the run is; `state`: what it has come to. */
   #choices(state: AutomatonState, stands: AutomatonState, run: string, scene: Scene): string {
-    const broken = this.#breaks(scene) ? this.#drop(stands, run, scene) : '';
+    const broken = this.#breaks(scene) ? this.#break(stands, run, scene) : '';
     let text = '';
     for (const transition of transitionsFor(scene.candidate, state)) {
       const { slot, latestMs } = transition;
       const inGap = latestMs === Infinity ? null : `${scene.candidate.time}<=plusTime(${run}.base,${latestMs})`;
       const condition = [inGap, this.#condition(slot, stands, run, scene)].filter((one) => one !== null).join('&&');
-      const taking = `{${this.#take(transition, stands, run, scene)}}`;
+      const isMonotone = this.#isMonotone(slot, stands, run, scene);
+      const take = `{${this.#take(transition, stands, run, scene)}}`;
+      const taking = isMonotone === null ? take : `{if(${isMonotone})${take}else${this.#break(stands, run, scene)}}`;
       text += condition === '' ? taking : `if(${condition})${taking}`;
       if (condition === '') break;
       text += 'else ';
@@ -430,7 +456,9 @@ export class PatternText {
       const step = plan.steps[transition.slot] as StepPlan;
       const where = this.#printed(step.where, automaton.initial, null, scene);
       const isEnded = scene.isEnded === null ? null : `!${scene.isEnded}`;
-      const conditions = [isEnded, transition.skipsLeading ? `!${scene.isTaken}` : null, where].filter((one) => one !== null);
+      const isLeft = transition.skipsLeading ? `!${scene.isTaken}` : null;
+      const isMonotone = this.#isMonotone(transition.slot, automaton.initial, null, scene);
+      const conditions = [isEnded, isLeft, where, isMonotone].filter((one) => one !== null);
       text += `${conditions.length === 0 ? '' : `if(${conditions.join('&&')})`}{${this.#begin(transition, scene)}}`;
       if (conditions.length === 0) break;
       text += 'else ';
