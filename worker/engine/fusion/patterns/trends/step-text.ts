@@ -8,14 +8,6 @@ export interface FitText {
   readonly text: string;
 }
 
-/** What an event does to the trends of a window: generated for one event type and one pattern, the same for equal ones. */
-export interface StepTexts {
-  /** `(window, order, ..fits, ..values) => 0 | 1 | 2`, as `TakeStep`. */
-  readonly step: string;
-  /** As `RepeatStep`; null where the event is no part of a burst. */
-  readonly repeat: string | null;
-}
-
 interface Contribution {
   readonly fit: FitText;
   /** Null: of trends that begin. */
@@ -59,6 +51,7 @@ export class StepText {
     });
   }
 
+  /** Text of a `TakeStep`: `(window, order, ..fits, ..values)`. */
   print(values: readonly string[], held: readonly number[]): string {
     const guards = this.#violations();
     const changes = this.#changes();
@@ -80,7 +73,7 @@ export class StepText {
     return `(${parameters.join(',')})=>{${body.join('')}}`;
   }
 
-  /** The same event again and again, while no trends come to other states. */
+  /** Text of a `RepeatStep`: the same event again and again, while no trends come to other states. */
   printRepeat(): string {
     const changes = this.#changes();
     const put = changes.map(({ at }) => `d0[${at}]=a${at};`).join('');

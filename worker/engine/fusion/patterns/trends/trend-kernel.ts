@@ -11,11 +11,11 @@ import { DeadlineQueue } from '../../../time/deadline-queue.ts';
 import { plus } from '../../../time/instants.ts';
 import type { Kernel } from '../../fused-runtime.ts';
 import type { Given } from '../candidate.ts';
-import { asGiven } from '../pattern-kernel.ts';
 import { type ExactEvent, ExactTrends } from './exact-trends.ts';
 import type { TrendForm } from './trend-form.ts';
 import type { PaneKey, TrendPane } from './trend-pane.ts';
 import { type SharedForm, type TakeTrendEvent, TrendPanes } from './trend-panes.ts';
+import { boundOf, givenBy, holdAgain, keyRow } from './trend-rows.ts';
 import type { TrendState } from './trend-states.ts';
 import { TrendWindow } from './trend-window.ts';
 
@@ -228,7 +228,7 @@ export class TrendKernel implements Source, Kernel {
     const exact = window.exact ?? ExactTrends.of(trends, window.numbers);
     const keys = this.#environment.partitionFields(keyRow(type, keyFields, window.pane.keys));
     const ends = { firstCause: window.first, lastCause: last };
-    this.#results.give({ start, end, type, keys, ...ends, bound: this.#bound(window), completed: exact.totals(trends.completed) });
+    this.#results.give({ start, end, type, keys, ...ends, bound: boundOf(window, trends), completed: exact.totals(trends.completed) });
   }
 
   /** The lane of the newest event. */
@@ -240,19 +240,6 @@ export class TrendKernel implements Source, Kernel {
       if ((last[lane] as number) > (last[newest] as number)) newest = lane;
     }
     return newest;
-  }
-
-  /** The events that results read, as far as they do. */
-  #bound(window: TrendWindow): readonly (Row | null)[] {
-    const { trends } = this.#form;
-    return trends.pattern.steps.map(({ slot }) => {
-      const event = window.held[slot] ?? null;
-      const fields = trends.held?.find((one) => one.slot === slot)?.fields ?? [];
-      if (event === null) return null;
-      const { type, time, order, values } = event;
-      const named = new Map(fields.map((name, at) => [name, values[at] ?? null]));
-      return { type, time, order, fields: named, bound: null, attributes: null, causes: [order] };
-    });
   }
 
   runsActive(): number {
@@ -281,7 +268,7 @@ export class TrendKernel implements Source, Kernel {
       exact.totals(state.id * trends.stride).save(),
     ]);
     const ends = [window.first, last[newest] as number].map((order) => saveRow({ ...row, time: start, order, causes: [order] }));
-    const bound = this.#bound(window).map((one) => one && saveRow(one));
+    const bound = boundOf(window, trends).map((one) => one && saveRow(one));
     return [keys.length === 0 ? '' : keyOf(keys), start, window.first, ...ends, [groups, exact.totals(trends.completed).save()], bound];
   }
 
@@ -302,7 +289,7 @@ export class TrendKernel implements Source, Kernel {
     window.first = loadRow(first as Value).order;
     this.#loadTrends(window, set as ValueArray);
     (bound as ValueArray).forEach((row, slot) => {
-      if (row !== null) this.#loadHeld(window, slot, loadRow(row));
+      if (row !== null) holdAgain(window, slot, loadRow(row), this.#form.trends);
     });
   }
 
@@ -317,28 +304,4 @@ export class TrendKernel implements Source, Kernel {
     window.live = loaded.length;
     this.#groups += loaded.length;
   }
-
-  #loadHeld(window: TrendWindow, slot: number, { order, time, type, fields }: Row): void {
-    const held = this.#form.trends.held?.find((one) => one.slot === slot);
-    if (held !== undefined)
-      window.hold(
-        slot,
-        order,
-        time,
-        type,
-        held.fields.map((name) => fields.get(name) ?? null),
-      );
-  }
-}
-
-/** What generated code is given of a row. */
-function givenBy(row: Row, given: Given): unknown {
-  if (given.of === 'field') return asGiven(row.fields.get(given.name) ?? null, given.as);
-  return given.of === 'type' ? row.type : row;
-}
-
-/** An event, as far as a window remembers it. */
-function keyRow(type: string, names: readonly string[], keys: readonly Value[]): Row {
-  const fields = new Map(names.map((name, at) => [name, keys[at] ?? null]));
-  return { type, time: 0, order: 0, fields, bound: null, attributes: null, causes: [] };
 }
