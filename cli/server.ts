@@ -38,6 +38,8 @@ export class ServerCommand extends CepCommand {
   trustedProxies = Option.String('--trusted-proxies', {
     description: 'Proxies whose X-Forwarded-For is believed, with commas between them',
   });
+  otlpEndpoint = Option.String('--otlp-endpoint', { description: 'OpenTelemetry collector to send traces to, as OTLP over HTTP' });
+  traceRatio = Option.String('--trace-ratio', { description: 'Share of the traces recorded that begin here, 0 to 1 (1)' });
   tenantNetworks = Option.String('--tenant-networks', {
     description: 'Private networks that programs of tenants may send to, with commas between them',
   });
@@ -66,6 +68,8 @@ export class ServerCommand extends CepCommand {
       'server.credentials': this.credentials,
       'server.cors_origins': this.corsOrigins,
       'server.trusted_proxies': this.trustedProxies,
+      'server.otlp_endpoint': this.otlpEndpoint,
+      'server.trace_ratio': this.traceRatio,
       'server.tenant_networks': this.tenantNetworks,
       'server.insecure': this.insecure,
       'server.coordinator': this.coordinator,

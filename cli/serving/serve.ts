@@ -11,12 +11,15 @@ import { MetricRegistry } from '../../shared/telemetry/metric-registry.ts';
 import { createRuntime } from '../../worker/runtime/runtime.ts';
 import type { Runtime } from '../../worker/runtime/service.ts';
 import { createServer, type Server } from '../../worker/server/server.ts';
+import { openTracing, type Tracing } from './open-tracing.ts';
 import type { ServerSettings } from './server-settings.ts';
 
 /** Time from the signal to the end of the process. */
 const shutdownMsMax = 30_000;
 /** What of it is left for clients that are being served when the runtime is done. */
 const farewellMs = 3_000;
+/** What of that is left for traces that are not sent yet. */
+const tracesMs = 1_000;
 const runtimeErrorExitCode = new CepError('runtime_error', '').exitCode;
 
 export interface ServingWorld {
@@ -34,11 +37,14 @@ export async function serve(settings: ServerSettings, world: ServingWorld): Prom
   const redactor = new Redactor();
   if (settings.apiKey !== undefined) redactor.add(settings.apiKey);
   const log = createLogger({ ...settings.logging, redactor, write: (line) => world.stderr.write(line) });
-  const telemetry = new Telemetry(log, new MetricRegistry());
+  const tracing = settings.tracing && openTracing({ ...settings.tracing, version: manifest.version });
+  const telemetry = new Telemetry(log, new MetricRegistry(), tracing?.tracer);
+  tracing?.reportTo(telemetry);
   const tls = settings.tls && (await readTlsPair(settings.tls));
   warn(settings, telemetry);
   const runtime = await createRuntime({
     ...runtimeOptions(settings),
+    tracer: telemetry.tracer,
     console: (line) => world.stdout.write(`${line}\n`),
     report: ({ level, message, fields }) => log.log(level, message, fields),
   });
@@ -64,10 +70,10 @@ export async function serve(settings: ServerSettings, world: ServingWorld): Prom
     telemetry.report('ServerReady', {});
   } catch (error) {
     signals.close();
-    await close({ runtime, server, telemetry });
+    await close({ runtime, server, telemetry, tracing });
     throw error;
   }
-  return await closeOnSignal({ runtime, server, telemetry }, signals);
+  return await closeOnSignal({ runtime, server, telemetry, tracing }, signals);
 }
 
 function runtimeOptions(settings: ServerSettings): Omit<Parameters<typeof createRuntime>[0], 'report'> {
@@ -119,6 +125,7 @@ interface Running {
   readonly runtime: Runtime;
   readonly server: Server;
   readonly telemetry: Telemetry;
+  readonly tracing: Tracing | undefined;
 }
 
 async function closeOnSignal(running: Running, signals: ProcessSignals): Promise<number> {
@@ -146,8 +153,9 @@ function crashOf(error: unknown): { readonly error: string; readonly stack?: str
 }
 
 /** Ends the runtime, which finishes what it has accepted, while requests are refused; then the connections. */
-async function close({ runtime, server }: Running): Promise<boolean> {
+async function close({ runtime, server, tracing }: Running): Promise<boolean> {
   const { clean } = await runtime.shutdown({ deadlineMs: shutdownMsMax - farewellMs });
   await server.close();
+  await tracing?.close(tracesMs);
   return clean;
 }

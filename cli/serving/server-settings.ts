@@ -29,6 +29,8 @@ export interface ServerSettings {
   /** Port of the metrics; undefined when they are off. */
   readonly metricsPort: number | undefined;
   readonly metricsNeedKey: boolean;
+  /** Where traces go; undefined when they are off. */
+  readonly tracing: { readonly endpoint: string; readonly ratio: number } | undefined;
   readonly logging: { readonly level: LogLevel; readonly format: 'text' | 'json'; readonly timestamps: boolean };
 }
 
@@ -59,6 +61,7 @@ export async function readServerSettings(config: Config): Promise<ServerSettings
     engineThreads: config.get('processing.workers'),
     metricsPort: config.get('metrics.enabled') ? config.get('metrics.port') : undefined,
     metricsNeedKey: config.get('metrics.auth'),
+    tracing: tracingOf(config),
     logging: {
       level: config.get('logging.level') as LogLevel,
       format: config.get('logging.format') as 'text' | 'json',
@@ -85,6 +88,17 @@ function listOf(
   const wrong = parts.find((part) => !fits(part));
   if (wrong === undefined) return parts;
   throw settingError(config, name, (where) => `${where}: found '${wrong}', expected ${expected}`);
+}
+
+function tracingOf(config: Config): ServerSettings['tracing'] {
+  const endpoint = config.get('server.otlp_endpoint');
+  if (endpoint === undefined) return undefined;
+  if (URL.canParse(endpoint) && /^https?:$/.test(new URL(endpoint).protocol)) return { endpoint, ratio: config.get('server.trace_ratio') };
+  throw settingError(
+    config,
+    'server.otlp_endpoint',
+    (where) => `${where}: expected a URL such as http://127.0.0.1:4318, found '${endpoint}'`,
+  );
 }
 
 function isOrigin(text: string): boolean {

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CepError } from '../errors/error.ts';
 import type { TokenBuckets } from '../security/token-buckets.ts';
 import type { Telemetry } from '../telemetry/internal-events.ts';
+import type { TraceContext } from '../telemetry/tracing.ts';
 import type { Callers } from './http-app.ts';
 import type { Origins } from './origins.ts';
 import { addressGroup, presentedKey, traceOf } from './request-identity.ts';
@@ -31,6 +32,8 @@ declare module 'fastify' {
     caller: unknown;
     /** Made when it is first asked for. */
     telemetry: Telemetry | undefined;
+    /** The part of a trace that the request is; undefined when it belongs to none and traces are off. */
+    trace: TraceContext | undefined;
     startedAtMs: number;
   }
 }
@@ -38,10 +41,12 @@ declare module 'fastify' {
 /** What stands before every route, in this order: id, origin, key, rate limit, readiness, role. */
 export function guardRequests<Caller>(app: FastifyInstance, options: GuardOptions<Caller>): void {
   app.decorateRequest('telemetry', undefined);
+  app.decorateRequest('trace', undefined);
   app.decorateRequest('startedAtMs', 0);
   app.addHook('onRequest', (request, reply, done) => {
     try {
       request.startedAtMs = performance.now();
+      request.trace = traceOf(request.headers) ?? options.telemetry.tracer?.root();
       reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
       if (options.origins.areNamed) reply.headers(options.origins.headersFor(request.headers));
       if (request.method === 'OPTIONS') answerPreflight(options.origins, request, reply);
@@ -122,7 +127,7 @@ function refuseForeignPages(request: FastifyRequest, { origins, isStrict }: { or
 /** The telemetry of one request: its lines carry the request's id, and its trace when it has one. */
 export function telemetryOf(request: FastifyRequest, telemetry: Telemetry): Telemetry {
   if (request.telemetry) return request.telemetry;
-  const trace = traceOf(request.headers);
+  const { trace } = request;
   request.telemetry = telemetry.with({
     request_id: request.id,
     ...(trace === undefined ? {} : { trace_id: trace.traceId, span_id: trace.spanId }),

@@ -1,5 +1,6 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { newSpanId, type TraceContext } from '../telemetry/tracing.ts';
 
 const acceptableId = /^[\x21-\x7e]{1,128}$/;
 
@@ -9,19 +10,15 @@ export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): stri
   return typeof given === 'string' && acceptableId.test(given) ? given : randomUUID();
 }
 
-/** The W3C trace that a request belongs to (Trace Context, level 1). */
-export interface TraceContext {
-  readonly traceId: string;
-  /** This server's part of the trace. */
-  readonly spanId: string;
-}
+const traceparentPattern = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
 
-const traceparentPattern = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
-
+/** This server's part of the W3C trace that a request belongs to (Trace Context, level 1). */
 export function traceOf(headers: IncomingHttpHeaders): TraceContext | undefined {
   const header = headers['traceparent'];
-  const traceId = typeof header === 'string' ? traceparentPattern.exec(header)?.[1] : undefined;
-  return traceId === undefined ? undefined : { traceId, spanId: randomBytes(8).toString('hex') };
+  if (typeof header !== 'string') return undefined;
+  const [, traceId, parentSpanId, flags = ''] = traceparentPattern.exec(header) ?? [];
+  if (traceId === undefined) return undefined;
+  return { traceId, spanId: newSpanId(), parentSpanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }
 
 const bearer = /^bearer +(\S+)$/i;

@@ -22,6 +22,7 @@ export class RequestLog {
     const { metrics, log } = this.#telemetry;
     const { operation = 'none', isAudited } = request.routeOptions.config;
     metrics.add(this.#seriesOf(operation, statusCode));
+    if (request.trace?.isSampled) this.#endSpan(request, statusCode);
     if (isAudited) {
       const who = request.caller === undefined ? 'nobody' : this.#nameOf(request.caller);
       telemetryOf(request, this.#telemetry).report('AuditRecord', {
@@ -38,6 +39,21 @@ export class RequestLog {
       path: pathOf(request),
       status: statusCode,
       ms: Math.round((performance.now() - request.startedAtMs) * 1000) / 1000,
+    });
+  }
+
+  /** By the conventions of OpenTelemetry for HTTP servers. */
+  #endSpan({ trace, method, routeOptions, startedAtMs, id }: FastifyRequest, status: number): void {
+    if (trace === undefined) return;
+    const route = routeOptions.url ?? 'none';
+    const attributes = { 'http.request.method': method, 'http.route': route, 'http.response.status_code': status, 'cep.request_id': id };
+    this.#telemetry.tracer?.end({
+      context: trace,
+      name: `${method} ${route}`,
+      kind: 'server',
+      startedAtMs,
+      attributes,
+      isError: status >= 500,
     });
   }
 

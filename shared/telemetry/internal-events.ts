@@ -1,5 +1,6 @@
 import type { LogFields, Logger, LogLevel } from './logger.ts';
 import type { MetricRegistry } from './metric-registry.ts';
+import type { Tracer } from './tracing.ts';
 
 /** What happens inside and is worth a line: how bad it is, the message, and what it moves. Messages never vary; fields do. */
 interface InternalEvent<Fields extends LogFields> {
@@ -41,6 +42,10 @@ export const internalEvents = {
   ),
   CertificatesReloaded: event<{ cert: string }>('info', 'Certificates reloaded'),
   CertificatesNotReloaded: event<{ error: string }>('error', 'Certificates not reloaded; the old ones stay in use'),
+  TracesNotExported: event<{ endpoint: string; reason: string }>(
+    'warn',
+    'Traces not exported; they are dropped until the collector takes them',
+  ),
 
   AuditRecord: event<OfRequest & { who: string; operation: string; status: number }>('info', 'Audit'),
   RequestAnswered: event<OfRequest & { status: number; ms: number }>('debug', 'Request answered'),
@@ -61,10 +66,13 @@ export type FieldsOf<N extends InternalEventName> = Table[N] extends InternalEve
 export class Telemetry {
   readonly log: Logger;
   readonly metrics: MetricRegistry;
+  /** Undefined while traces are off. */
+  readonly tracer: Tracer | undefined;
 
-  constructor(log: Logger, metrics: MetricRegistry) {
+  constructor(log: Logger, metrics: MetricRegistry, tracer?: Tracer) {
     this.log = log;
     this.metrics = metrics;
+    this.tracer = tracer;
   }
 
   /** Writes the line and moves the metric of an internal event. */
@@ -78,6 +86,6 @@ export class Telemetry {
 
   /** The same with fields on every line, as those of one request. */
   with(fields: LogFields): Telemetry {
-    return new Telemetry(this.log.child(fields), this.metrics);
+    return new Telemetry(this.log.child(fields), this.metrics, this.tracer);
   }
 }

@@ -72,6 +72,11 @@ export const metrics = {
     help: 'Output events that slow clients missed, by transport.',
     labels: ['transport'],
   },
+  cep_trace_spans_total: {
+    type: 'counter',
+    help: 'Spans of traces: exported, failed (the collector did not take them), or dropped because too many waited.',
+    labels: ['result'],
+  },
   cep_log_lines_total: { type: 'counter', help: 'Log lines written, by level.', labels: ['level'] },
 } as const satisfies Record<string, MetricDescriptor>;
 

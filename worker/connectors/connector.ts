@@ -38,6 +38,8 @@ export interface SinkMessage {
   readonly topic: string | null;
   /** JSON text. */
   readonly payload: string;
+  /** Makes what the other side does with it a part of the trace (W3C Trace Context). */
+  readonly traceparent?: string;
 }
 
 /** Why a message was not taken. */

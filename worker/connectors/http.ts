@@ -48,10 +48,11 @@ function openHttpSink(name: string, { url, method, headers, timeoutMs, network }
     keepAliveTimeout: 10_000,
   });
   return {
-    send: async ({ id, topic, payload }) => {
+    send: async ({ id, topic, payload, traceparent }) => {
       const target = targetOf(address, topic);
       const body = verb === 'GET' ? null : payload;
-      await send(agent, target, { method: verb, headers: { 'content-type': 'application/json', ...headers, 'idempotency-key': id }, body });
+      const added = { 'idempotency-key': id, ...(traceparent === undefined ? {} : { traceparent }) };
+      await send(agent, target, { method: verb, headers: { 'content-type': 'application/json', ...headers, ...added }, body });
     },
     close: () => agent.close(),
   };

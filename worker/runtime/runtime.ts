@@ -72,6 +72,7 @@ class ServerRuntime implements Runtime {
       nextSequence,
       report,
       deadLetters,
+      tracer: options.tracer,
       environmentOf: environmentsOf(options),
     };
     this.pipelines = new PipelineDirectory({ ...this.#context, tenants: this.#registry, requireOpen: () => this.#requireOpen() });

@@ -1,3 +1,4 @@
+import type { TraceContext, Tracer } from '../../shared/telemetry/tracing.ts';
 import type { LogFiles } from './storage/log-files.ts';
 
 /**
@@ -280,6 +281,8 @@ export interface InjectRequest {
   /** Whether the result holds the outputs. @default true */
   readonly outputs?: boolean;
   readonly idempotencyKey?: string;
+  /** The part of a trace that caused it. */
+  readonly trace?: TraceContext | undefined;
 }
 
 export interface InjectProblem {
@@ -486,5 +489,7 @@ export interface RuntimeOptions {
   readonly tenantNetworks?: readonly string[];
   /** Where the console connector writes. @default standard output */
   readonly console?: (line: string) => void;
+  /** Records how events of a trace go through pipelines, and on to sinks. @default nothing is recorded */
+  readonly tracer?: Tracer | undefined;
   readonly report: (report: RuntimeReport) => void;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { Value } from '../../../shared/events/value.ts';
+import type { TraceContext, Tracer } from '../../../shared/telemetry/tracing.ts';
 import type { ConnectorEnvironment, ConnectorSettings, Sink } from '../connector.ts';
 import { durationParameter, flagParameter, numberParameter, type Parameters, textParameter } from '../parameters.ts';
 import { openSink } from '../registry.ts';
@@ -25,6 +26,7 @@ export interface PipelineSinksOptions {
   readonly environment: ConnectorEnvironment;
   readonly deadLetters: DeadLetters;
   readonly report: SinkQueueOptions['report'];
+  readonly tracer?: Tracer | undefined;
   /** A breaker changed, or how much is pending. */
   readonly onChange: () => void;
 }
@@ -41,6 +43,8 @@ export interface DeliveryOrder {
   readonly fieldsJson: string;
   readonly message: string | null;
   readonly parameters: Parameters;
+  /** The part of a trace that made it. */
+  readonly trace?: TraceContext | null;
 }
 
 /** What is pending, as a checkpoint keeps it. */
@@ -105,13 +109,14 @@ export class PipelineSinks {
 
   #add(name: string, sink: Sink, settings: ConnectorSettings | null): OpenSink {
     const parameters: Parameters = settings?.parameters ?? new Map();
-    const { pipelineId, deadLetters, report, onChange } = this.#options;
+    const { pipelineId, deadLetters, report, tracer, onChange } = this.#options;
     const queue = new SinkQueue({
       pipelineId,
       name,
       sink,
       deadLetters,
       report,
+      tracer,
       onChange,
       retries: numberParameter(parameters, 'retries', RETRIES_DEFAULT),
       failureThreshold: numberParameter(parameters, 'failure_threshold', FAILURE_THRESHOLD_DEFAULT),
@@ -134,7 +139,7 @@ export class PipelineSinks {
 
   /** Sends it, in its turn. */
   take(order: DeliveryOrder): void {
-    const { id, stream, type, time, fieldsJson, message, parameters } = order;
+    const { id, stream, type, time, fieldsJson, message, parameters, trace } = order;
     const { name, topic } = order.connector === null ? alertTarget(order.url) : { name: order.connector, topic: order.topic };
     const open = this.#sinks.get(name) ?? this.#openAlert(name);
     const own = open.settings?.parameters ?? new Map<string, Value>();
@@ -147,6 +152,7 @@ export class PipelineSinks {
       fieldsJson,
       message,
       topic,
+      ...(trace ? { trace: { traceId: trace.traceId, spanId: trace.spanId } } : {}),
       format: format === 'flat' ? 'flat' : 'envelope',
       omitNull: flagParameter(parameters, 'omit_null') || (!parameters.has('omit_null') && flagParameter(own, 'omit_null')),
     });

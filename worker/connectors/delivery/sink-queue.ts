@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type TraceContext, type Tracer, traceparentOf } from '../../../shared/telemetry/tracing.ts';
 import { DeliveryFailure, type Sink } from '../connector.ts';
 import { type BreakerState, CircuitBreaker } from './circuit-breaker.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters.ts';
@@ -15,6 +16,8 @@ export interface OutgoingEvent {
   readonly topic: string | null;
   readonly format: 'envelope' | 'flat';
   readonly omitNull: boolean;
+  /** The part of a trace that made it, where that is recorded. */
+  readonly trace?: Pick<TraceContext, 'traceId' | 'spanId'>;
 }
 
 export interface SinkQueueOptions {
@@ -34,6 +37,7 @@ export interface SinkQueueOptions {
   }) => void;
   /** Something changed that others may look at: the breaker, or how much is pending. */
   readonly onChange: () => void;
+  readonly tracer?: Tracer | undefined;
   /** Tests put in what suits them. */
   readonly now?: () => number;
   readonly random?: () => number;
@@ -149,12 +153,23 @@ export class SinkQueue {
     return buried === 0 ? 0 : 1 + (await this.#bury(others, circuitOpen));
   }
 
-  /** Sends it, again as often as allowed. Undefined when it was taken. */
+  /** Sends it, again as often as allowed, and records how long that took. Undefined when it was taken. */
   async #attempt(event: OutgoingEvent, retries: number): Promise<Burial | undefined> {
-    const payload = payloadOf(event, event);
+    const { tracer } = this.#options;
+    const context = event.trace && tracer?.child(event.trace);
+    if (tracer === undefined || context === undefined) return this.#send(event, retries);
+    const startedAtMs = performance.now();
+    const failure = await this.#send(event, retries, traceparentOf(context));
+    const attributes = { 'cep.connector': this.name, 'cep.stream': event.stream, ...(failure ? { 'error.type': failure.code } : {}) };
+    tracer.end({ context, name: 'deliver output', kind: 'client', startedAtMs, attributes, isError: failure !== undefined });
+    return failure;
+  }
+
+  async #send(event: OutgoingEvent, retries: number, traceparent?: string): Promise<Burial | undefined> {
+    const message = { id: event.id, topic: event.topic, payload: payloadOf(event, event), ...(traceparent ? { traceparent } : {}) };
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.#options.sink.send({ id: event.id, topic: event.topic, payload });
+        await this.#options.sink.send(message);
         return undefined;
       } catch (error) {
         const failure = error instanceof DeliveryFailure ? error : new DeliveryFailure('failed', messageOf(error), { cause: error });

@@ -60,7 +60,7 @@ export class HostedPipeline implements IntakeOwner {
   constructor(context: PipelineContext, definition: PipelineDefinition, options: HostedOptions) {
     const { checkpoint, idleUpTo } = options;
     const { id: pipelineId, tenantId } = definition;
-    const { pool, report, deadLetters, environmentOf, checkpointIntervalMs, nextSequence } = context;
+    const { pool, report, deadLetters, environmentOf, checkpointIntervalMs, nextSequence, tracer } = context;
     this.id = pipelineId;
     this.tenantId = tenantId;
     this.isEphemeral = options.ephemeral ?? false;
@@ -79,6 +79,7 @@ export class HostedPipeline implements IntakeOwner {
       environment: environmentOf(tenantId),
       deadLetters,
       report,
+      tracer,
       onChange: () => this.#lookAtSinks(),
     });
     const { connect } = new PipelineConnectors(sinks, checkpoint?.deliveries ?? null);
@@ -88,7 +89,7 @@ export class HostedPipeline implements IntakeOwner {
       { intake, tally, answers, sinks, definition: () => (record.isDeleted ? null : record.definition) },
       checkpoint?.sequence ?? 0,
     );
-    const events = new PipelineEvents({ pipelineId, nextSequence, storage }, { intake, results, answers, sinks });
+    const events = new PipelineEvents({ pipelineId, nextSequence, storage, tracer }, { intake, results, answers, sinks });
     this.#life = new PipelineLife(context, { record, intake, events, sinks, saver, ring, connect });
     this.#switch = new EngineSwitch({ pipelineId, intake, tally, saver, record, connect });
     [this.#record, this.#intake, this.#ring, this.#tally] = [record, intake, ring, tally];

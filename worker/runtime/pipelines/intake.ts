@@ -1,5 +1,6 @@
 import { CepError, InvariantError } from '../../../shared/errors/error.ts';
 import { limits } from '../../../shared/limits.ts';
+import type { TraceContext } from '../../../shared/telemetry/tracing.ts';
 import type { InjectFormat, InjectResult } from '../service.ts';
 import type { EnginePool } from '../threads/engine-pool.ts';
 import type { EngineThread, NewCall, SlotOwner } from '../threads/engine-thread.ts';
@@ -23,6 +24,8 @@ export interface Entry {
   readonly time: number;
   readonly outputsMax: number;
   readonly idempotencyKey: string | null;
+  /** The part of a trace that its work is. */
+  readonly trace: TraceContext | null;
   /** As `performance.now`. */
   readonly acceptedAt: number;
   /** Indexes of events that were given up. */

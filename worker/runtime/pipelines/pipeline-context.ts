@@ -1,3 +1,4 @@
+import type { Tracer } from '../../../shared/telemetry/tracing.ts';
 import type { ConnectorEnvironment } from '../../connectors/connector.ts';
 import type { DeadLetters } from '../../connectors/delivery/dead-letters.ts';
 import type { RuntimeReport } from '../service.ts';
@@ -15,6 +16,7 @@ export interface PipelineContext {
   readonly nextSequence: () => number;
   readonly report: (report: RuntimeReport) => void;
   readonly deadLetters: DeadLetters;
+  readonly tracer: Tracer | undefined;
   /** What connectors need of the process, on behalf of a tenant. */
   readonly environmentOf: (tenantId: string) => ConnectorEnvironment;
 }

@@ -1,4 +1,5 @@
 import { CepError } from '../../../shared/errors/error.ts';
+import type { Tracer } from '../../../shared/telemetry/tracing.ts';
 import type { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
 import type { InjectRequest, InjectResult } from '../service.ts';
 import type { IdempotencyWindow } from './idempotency-window.ts';
@@ -12,6 +13,7 @@ export interface EventsOptions {
   readonly pipelineId: string;
   readonly nextSequence: () => number;
   readonly storage: RuntimeStorage | null;
+  readonly tracer: Tracer | undefined;
 }
 
 export interface EventsParts {
@@ -45,10 +47,29 @@ export class PipelineEvents {
 
   /** @throws CepError, as `Pipelines.inject` */
   async inject(request: InjectRequest, admit: () => Admission): Promise<InjectResult> {
-    const answer = await this.#answerTo(request, admit);
+    const answer = await (this.#options.tracer && request.trace ? this.#traced(request, admit) : this.#answerTo(request, admit));
     const [problem] = answer.errors;
     if (problem !== undefined && (request.format === 'event' || request.format === 'flat')) throw eventRefusal(problem);
     return answer;
+  }
+
+  /** Records the time from acceptance to result, where the request is part of a trace that is recorded. */
+  async #traced(request: InjectRequest, admit: () => Admission): Promise<InjectResult> {
+    const { tracer, pipelineId } = this.#options;
+    const context = request.trace && tracer?.child(request.trace);
+    if (tracer === undefined || context === undefined) return this.#answerTo(request, admit);
+    const span = { context, name: 'process events', kind: 'internal', startedAtMs: performance.now() } as const;
+    try {
+      const answer = await this.#answerTo({ ...request, trace: context }, admit);
+      const { accepted, rejected, outputCount } = answer;
+      const attributes = { 'cep.pipeline': pipelineId, 'cep.accepted': accepted, 'cep.rejected': rejected, 'cep.outputs': outputCount };
+      tracer.end({ ...span, attributes, isError: false });
+      return answer;
+    } catch (error) {
+      const reason = error instanceof CepError ? error.code : 'internal_error';
+      tracer.end({ ...span, attributes: { 'cep.pipeline': pipelineId, 'error.type': reason }, isError: true });
+      throw error;
+    }
   }
 
   #answerTo(request: InjectRequest, admit: () => Admission): Promise<InjectResult> {

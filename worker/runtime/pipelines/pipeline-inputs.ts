@@ -7,7 +7,7 @@ import type { Entry } from './intake.ts';
 export const ANSWER_OUTPUTS_MAX = 100_000;
 
 export function newEntry(
-  { body, format, outputs }: InjectRequest,
+  { body, format, outputs, trace }: InjectRequest,
   rest: Pick<Entry, 'sequence' | 'time' | 'settle' | 'idempotencyKey'>,
 ): Entry {
   const outputsMax = outputs === false ? limits.outputRingEventsMax : ANSWER_OUTPUTS_MAX;
@@ -15,6 +15,7 @@ export function newEntry(
     ...rest,
     format,
     bytes: body,
+    trace: trace ?? null,
     outputsMax,
     acceptedAt: performance.now(),
     skip: [],
@@ -29,6 +30,7 @@ export function tickEntry(sequence: number, time: number): Entry {
     sequence,
     format: null,
     bytes: null,
+    trace: null,
     time,
     outputsMax: limits.outputRingEventsMax,
     acceptedAt: performance.now(),

@@ -59,7 +59,7 @@ export class ResultHandler {
     this.#count(entry, result, elapsedMs);
     ring.skip(result.outputs.skipped);
     for (const output of outputs) this.#output(output, elapsedMs);
-    this.#send(result);
+    this.#send(result, entry.trace);
     if (result.log.length > 0) log.add(result.log);
     this.#answer(entry, result, outputs);
   }
@@ -80,13 +80,13 @@ export class ResultHandler {
     this.#parts.tally.output(output.stream, output.eventType, elapsedMs / 1000);
   }
 
-  #send({ sequence, deliveries, deadLetters }: RecordResult): void {
+  #send({ sequence, deliveries, deadLetters }: RecordResult, trace: Entry['trace']): void {
     if (deliveries.length + deadLetters.length === 0) return;
     const { sinks } = this.#parts;
     const record = `${this.#pipelineId}-${sequence.toString(36)}`;
     for (const { mark, parameters, ...delivery } of deliveries) {
       const decoded = new Map(parameters.map(([name, value]) => [name, decodeValue(value as StoredValue)]));
-      sinks.take({ ...delivery, id: `${record}-${mark}`, parameters: decoded });
+      sinks.take({ ...delivery, id: `${record}-${mark}`, parameters: decoded, trace });
     }
     for (const { mark, stream, type, time, fieldsJson, reason } of deadLetters) {
       const event = { event_type: type, timestamp: time, data: JSON.parse(fieldsJson) as unknown };

@@ -35,8 +35,8 @@ export function eventRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       success: { 200: injectedSchema },
       errors: [...refusals, 'invalid_event', 'budget_exceeded'],
       idempotency: 'handler',
-      handle: async ({ caller, params, body, query, headers }) => {
-        const request: InjectRequest = { body, format: 'event', durable: query.durable, ...keyOf(headers) };
+      handle: async ({ caller, params, body, query, headers, request: { trace } }) => {
+        const request: InjectRequest = { body, format: 'event', durable: query.durable, trace, ...keyOf(headers) };
         const { outputs } = await pipelines.inject(caller.tenantId, params.id, request);
         return Answer.json(200, `{"accepted":true,"output_events":[${outputs.map(outputInAnswer).join(',')}]}`);
       },
@@ -53,9 +53,9 @@ export function eventRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       success: { 200: batchInjectedSchema },
       errors: refusals,
       idempotency: 'handler',
-      handle: async ({ caller, params, body, query, headers }) => {
+      handle: async ({ caller, params, body, query, headers, request: { trace } }) => {
         const format = isLinesOfJson(headers['content-type']) ? 'ndjson' : 'batch';
-        const request: InjectRequest = { body, format, ...query, ...keyOf(headers) };
+        const request: InjectRequest = { body, format, trace, ...query, ...keyOf(headers) };
         return Answer.json(200, batchAnswer(await pipelines.inject(caller.tenantId, params.id, request), query.outputs));
       },
     }),

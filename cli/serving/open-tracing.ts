@@ -1,0 +1,30 @@
+import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
+import { OtlpExporter } from '../../shared/telemetry/otlp-exporter.ts';
+import { Tracer } from '../../shared/telemetry/tracing.ts';
+
+export interface Tracing {
+  readonly tracer: Tracer;
+  /** From now on it is counted, and logged, what becomes of spans. */
+  reportTo(telemetry: Telemetry): void;
+  /** Sends what is left, for so long at most. */
+  close(deadlineMs: number): Promise<void>;
+}
+
+/** Records traces and sends them to a collector. */
+export function openTracing(options: { readonly endpoint: string; readonly ratio: number; readonly version: string }): Tracing {
+  const { endpoint, ratio, version } = options;
+  let telemetry: Telemetry | undefined;
+  const exporter = new OtlpExporter({
+    endpoint,
+    about: { name: 'cep', version },
+    count: (result, spans) => telemetry?.metrics.count('cep_trace_spans_total', { result }, spans),
+    onFailure: (reason) => telemetry?.report('TracesNotExported', { endpoint, reason }),
+  });
+  return {
+    tracer: new Tracer({ ratio, take: (span) => exporter.take(span) }),
+    reportTo: (given) => {
+      telemetry = given;
+    },
+    close: (deadlineMs) => exporter.close(deadlineMs),
+  };
+}
