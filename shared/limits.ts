@@ -77,6 +77,8 @@ export const limits = {
   webSocketMessageBytesMax: 1_048_576,
   /** What may wait for a client that does not read, of a WebSocket connection or a stream of output events. */
   clientQueueBytesMax: 1_048_576,
+  /** Clients of a tenant that follow outputs at a time, by server-sent events; WebSocket connections of a tenant the same. */
+  streamClientsPerTenantMax: 10_000,
   /** Output events of a pipeline that a stream can be resumed from. */
   outputRingEventsMax: 1_000,
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { dropStreamClients, StreamClient } from '../clients/event-stream-client.ts';
 import { dropWebSocketClients, WebSocketClient } from '../clients/websocket-client.ts';
 import { hot, reading, Service, serverKey } from './service.ts';
@@ -76,6 +76,30 @@ describe('GET /logs', () => {
     await service.post(`${path}/events-batch`, batch(45, 10));
     await client.until(({ frames }) => frames.length === 5);
     expect(client.frames.map(({ id }) => id)).toEqual(['1', '2', '3', '4', '5']);
+  });
+});
+
+describe('clients of one tenant', () => {
+  it('are as many as it may have and no more; those of another are not counted', async () => {
+    const small = await Service.start({ streamClientsPerTenantMax: 2 });
+    const { key: tenantKey } = await small.tenant();
+    const path = await small.deploy(hot);
+    const follow = () => StreamClient.open(`${small.url}${path}/logs`, key);
+    const [first] = [await follow(), await follow()];
+    const refused = await small.get(`${path}/logs`);
+    expect(refused).toMatchObject({ status: 429, body: { code: 'quota_exceeded', retry_after_seconds: 10 } });
+    const other = await small.deploy(hot, { key: tenantKey });
+    expect((await StreamClient.open(`${small.url}${other}/logs`, { 'x-api-key': tenantKey })).response.statusCode).toBe(200);
+    first?.drop();
+    await vi.waitFor(async () => expect((await follow()).response.statusCode).toBe(200));
+
+    const connect = () => WebSocketClient.open(`${small.url.replace('http', 'ws')}/ws`, ['cep.v1', `cep-auth.${serverKey}`]);
+    const clients = [await connect(), await connect(), await connect()];
+    await clients[2]?.until(({ closeCode }) => closeCode !== undefined);
+    expect(clients.map(({ closeCode }) => closeCode)).toEqual([undefined, undefined, 1013]);
+    dropStreamClients();
+    dropWebSocketClients();
+    await small.close();
   });
 });
 

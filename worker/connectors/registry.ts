@@ -33,5 +33,10 @@ export function openSink(settings: ConnectorSettings, environment: ConnectorEnvi
       hint: `it has ${known}`,
     });
   }
+  if (settings.parameters.has('profile')) {
+    throw new CepError('connector_error', `connector '${settings.name}': this build reads no credentials, and it names a profile of them`, {
+      hint: 'write the parameters at the connector, without `profile:`',
+    });
+  }
   return open(settings, environment);
 }

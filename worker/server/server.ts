@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { type Callers, createHttpApp, type HttpAppOptions } from '../../shared/http/http-app.ts';
 import type { Route } from '../../shared/http/route.ts';
+import { limits } from '../../shared/limits.ts';
 import type { TlsPair } from '../../shared/security/tls-files.ts';
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import type { Access, Runtime } from '../runtime/service.ts';
@@ -34,6 +35,8 @@ export interface ServerOptions {
   readonly beatEveryMs?: number;
   /** The same for WebSocket clients. @default 30 s */
   readonly pingEveryMs?: number;
+  /** Clients of a tenant that follow outputs at a time, of each transport. @default as in the table of limits */
+  readonly streamClientsPerTenantMax?: number;
 }
 
 const beatEveryMsDefault = 15_000;
@@ -54,14 +57,17 @@ export interface Server {
 /** Builds the HTTP side of a server upon a runtime, which it neither starts nor stops. */
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { runtime, telemetry, hasMetrics = false, metricsNeedKey = false } = options;
+  const perTenantMax = options.streamClientsPerTenantMax ?? limits.streamClientsPerTenantMax;
   const followers = new StreamClients<EventStream>({
     transport: 'sse',
     beatEveryMs: options.beatEveryMs ?? beatEveryMsDefault,
+    perTenantMax,
     telemetry,
   });
   const connections = new StreamClients<Connection>({
     transport: 'websocket',
     beatEveryMs: options.pingEveryMs ?? pingEveryMsDefault,
+    perTenantMax,
     telemetry,
   });
   collectRuntime(telemetry.metrics, runtime);

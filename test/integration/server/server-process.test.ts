@@ -1,71 +1,15 @@
-import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { dropStreamClients, StreamClient } from '../../clients/event-stream-client.ts';
-import { dropWebSocketClients, WebSocketClient } from '../../clients/websocket-client.ts';
-import { CepProcess } from '../cli/cep-process.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { StreamClient } from '../../clients/event-stream-client.ts';
+import { WebSocketClient } from '../../clients/websocket-client.ts';
+import { cep, logOf, path, post, program, type Served, serve, write } from './serving.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-const folder = mkdtempSync(join(tmpdir(), 'cep-server-'));
 const certificates = new URL('./certificates/', import.meta.url).pathname;
-const running: CepProcess[] = [];
-
-afterEach(() => {
-  dropStreamClients();
-  dropWebSocketClients();
-  for (const cep of running.splice(0)) cep.kill('SIGKILL');
-});
-afterAll(() => rmSync(folder, { recursive: true }));
-
-const path = (name: string): string => join(folder, name);
-
-function write(name: string, text: string, mode = 0o600): string {
-  writeFileSync(path(name), text);
-  chmodSync(path(name), mode);
-  return path(name);
-}
-
-function cep(args: readonly string[], env: Readonly<Record<string, string>> = {}): CepProcess {
-  const started = new CepProcess(args, { env });
-  running.push(started);
-  return started;
-}
-
-interface Served {
-  readonly cep: CepProcess;
-  readonly url: string;
-}
-
-const json = write('json.yaml', 'logging:\n  format: json\n  level: debug\n');
-
-async function serve(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<Served> {
-  const started = cep(['--config', json, 'server', '--port', '0', ...args], env);
-  await started.until(({ stderr }) => stderr.includes('"Server ready"'));
-  const url = logOf(started).find(({ message }) => message === 'Server listening')?.['url'];
-  return { cep: started, url: String(url) };
-}
-
-function logOf({ stderr }: CepProcess): Record<string, unknown>[] {
-  return stderr
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line));
-}
-
-const program = 'event Reading:\n    value: float\n\nstream Hot = Reading.where(value > 30).emit(value: value)\n';
-
-async function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Record<string, unknown>> {
-  const answer = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  });
-  return (await answer.json()) as Record<string, unknown>;
-}
 
 describe('cep server', () => {
   it('deploys, takes events, sends their outputs over SSE and WebSocket, and ends with 0 on SIGTERM', async () => {
@@ -228,6 +172,9 @@ describe('cep server that cannot start', () => {
       3,
       /CEP_TRUSTED_PROXIES: found '10\.0\.0\.0\/33', expected an address/,
     ],
+    ['a network that is none', ['--tenant-networks', '10.0.0.0/8,here'], {}, 1, /found 'here', expected an address/],
+    ['a collector that is no URL', [], { CEP_OTLP_ENDPOINT: 'localhost:4318' }, 3, /CEP_OTLP_ENDPOINT: expected a URL/],
+    ['a share that is none', ['--trace-ratio', '2'], {}, 1, /--trace-ratio/],
     ['a work directory that is missing', ['--workdir', 'nowhere'], {}, 1, /--workdir: directory .*nowhere' does not exist/],
     [
       'credentials that others can read',

@@ -293,6 +293,16 @@ describe('the dead-letter file', () => {
     await file.close();
   });
 
+  it('has an event once that was given up again after a crash, and passes over lines that are no letters', async () => {
+    const file = await open();
+    for (const id of [1, 2, 1]) await file.add(letter(id));
+    appendFileSync(join(folder, 'dlq.jsonl'), 'null\n7\n{"half\n');
+    expect(await ids(file)).toEqual(['1', '2']);
+    expect(await file.remove('p', ({ id }) => id === '1')).toBe(1);
+    expect(await ids(file)).toEqual(['2']);
+    await file.close();
+  });
+
   it('puts full files aside and lets the oldest go, counted', async () => {
     const dropped: number[] = [];
     const file = await open(500, (count) => dropped.push(count));
@@ -537,6 +547,8 @@ describe('the sinks of a pipeline', () => {
     );
     sinks.take(order('1', 'Out'));
     expect(sinks.status()).toMatchObject([{ connector: 'Out' }]);
+    const withProfile = settingsOf('C', 'console', [['profile', 'mine']]);
+    expect(() => openSink(withProfile, { console: () => undefined, network: NetworkPolicy.everywhere })).toThrow(/names a profile/);
     expect(() => openSink(settingsOf('K', 'kafka', []), { console: () => undefined, network: NetworkPolicy.everywhere })).toThrow(
       expect.objectContaining({ code: 'connector_error' }),
     );

@@ -56,21 +56,28 @@ export class DeadLetterFile implements DeadLetters {
   list(pipelineId: string): Promise<readonly DeadLetter[]> {
     return this.#exclusive(async () => {
       const files = await Promise.all((await this.#paths()).map(lettersOf));
-      return files.flat().filter((letter) => letter.pipeline_id === pipelineId);
+      // After a crash an event may be given up once more: it is one letter all the same.
+      const letters = new Map<string, DeadLetter>();
+      for (const letter of files.flat()) if (letter.pipeline_id === pipelineId) letters.set(keyOf(letter), letter);
+      return [...letters.values()];
     });
   }
 
   remove(pipelineId: string, remove: (letter: DeadLetter) => boolean): Promise<number> {
     return this.#exclusive(async () => {
-      let removed = 0;
+      const removed = new Set<string>();
       for (const path of await this.#paths()) {
         const letters = await lettersOf(path);
-        const kept = letters.filter((letter) => letter.pipeline_id !== pipelineId || !remove(letter));
-        if (kept.length === letters.length) continue;
-        await this.#rewrite(path, kept);
-        removed += letters.length - kept.length;
+        const gone = letters.filter((letter) => letter.pipeline_id === pipelineId && remove(letter));
+        if (gone.length === 0) continue;
+        const isGone = new Set(gone);
+        await this.#rewrite(
+          path,
+          letters.filter((letter) => !isGone.has(letter)),
+        );
+        for (const letter of gone) removed.add(keyOf(letter));
       }
-      return removed;
+      return removed.size;
     });
   }
 
@@ -124,12 +131,18 @@ export class DeadLetterFile implements DeadLetters {
   }
 }
 
+/** What makes two letters of a pipeline the same. */
+function keyOf({ connector, id }: DeadLetter): string {
+  return `${connector} ${id}`;
+}
+
 /** Lines that are no letters, as a torn one, are passed over. */
 async function lettersOf(path: string): Promise<DeadLetter[]> {
   const text = await readFile(path, 'utf8');
   return text.split('\n').flatMap((line) => {
     try {
-      return line === '' ? [] : [JSON.parse(line) as DeadLetter];
+      const letter: unknown = line === '' ? null : JSON.parse(line);
+      return typeof letter === 'object' && letter !== null ? [letter as DeadLetter] : [];
     } catch {
       return []; // Torn when the process ended.
     }

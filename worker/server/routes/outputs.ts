@@ -18,14 +18,16 @@ export function outputRoutes({ pipelines }: Runtime, clients: StreamClients<Even
       success: {
         200: 'A stream of server-sent events (text/event-stream): `id` counts outputs, `data` is `{event_type, timestamp, data}`',
       },
-      errors: ['pipeline_not_found'],
+      errors: ['pipeline_not_found', 'quota_exceeded'],
       handle: ({ caller, params, headers, reply }) => {
         const { tenantId } = caller;
         pipelines.get(tenantId, params.id);
+        clients.requireRoom(tenantId);
         const lastEventId = headers['last-event-id'];
         reply.hijack();
         clients.add(
           new EventStream({
+            tenantId,
             response: reply.raw,
             headers: reply.getHeaders(),
             follow: (follower) => pipelines.follow(tenantId, params.id, follower),

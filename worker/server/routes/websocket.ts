@@ -1,7 +1,11 @@
+import { toCepError } from '../../../shared/http/error-envelope.ts';
 import type { Runtime } from '../../runtime/service.ts';
 import { Connection } from '../streaming/connection.ts';
 import type { StreamClients } from '../streaming/stream-clients.ts';
 import { type ApiRoute, apiRoute } from './api-route.ts';
+
+/** The close code of a server that has too much to do (IANA registry of WebSocket close codes). */
+const tryAgainLater = 1013;
 
 /** `/ws`: a connection with a program of its own, which can follow deployed pipelines too. */
 export function webSocketRoute(runtime: Runtime, connections: StreamClients<Connection>): ApiRoute {
@@ -15,16 +19,15 @@ export function webSocketRoute(runtime: Runtime, connections: StreamClients<Conn
     keyInQuery: true,
     success: { 101: 'The connection is a WebSocket' },
     errors: ['upgrade_required', 'forbidden'],
-    webSocket: (socket, { caller, telemetry }) =>
-      connections.add(
-        new Connection({
-          socket,
-          access: caller,
-          runtime,
-          turns: connections.turns,
-          telemetry,
-          onClose: (connection) => connections.remove(connection),
-        }),
-      ),
+    webSocket: (socket, { caller, telemetry }) => {
+      try {
+        connections.requireRoom(caller.tenantId);
+      } catch (error) {
+        socket.close(tryAgainLater, toCepError(error).message);
+        return;
+      }
+      const onClose = (connection: Connection): void => connections.remove(connection);
+      connections.add(new Connection({ socket, access: caller, runtime, turns: connections.turns, telemetry, onClose }));
+    },
   });
 }

@@ -61,6 +61,10 @@ export class Connection {
     socket.on('close', () => this.#close());
   }
 
+  get tenantId(): string {
+    return this.#options.access.tenantId;
+  }
+
   /** Asks whether the client is still there; one that did not answer the last time is cut. */
   beat(): void {
     const { socket } = this.#options;

@@ -9,6 +9,7 @@ import type { Turns } from './turns.ts';
 const socketBytesMax = 65_536;
 
 export interface EventStreamOptions {
+  readonly tenantId: string;
   readonly response: ServerResponse;
   /** Headers besides those of an event stream. */
   readonly headers: Readonly<Record<string, string | string[] | number | undefined>>;
@@ -48,6 +49,10 @@ export class EventStream {
       },
     });
     this.#open();
+  }
+
+  get tenantId(): string {
+    return this.#options.tenantId;
   }
 
   /** A comment that keeps the connection from looking dead. */

@@ -1,8 +1,10 @@
+import { CepError } from '../../../shared/errors/error.ts';
 import type { Telemetry } from '../../../shared/telemetry/internal-events.ts';
 import { Turns } from './turns.ts';
 
 /** A client that stays: it is kept awake, and sent away when the server stops. */
 interface StreamClient {
+  readonly tenantId: string;
   beat(): void;
   /** Sends what is left, then closes. */
   end(): void;
@@ -10,12 +12,15 @@ interface StreamClient {
   cut(): void;
 }
 
+const retryAfterSeconds = 10;
 /** Time for clients to take what is left when the server stops. */
 const farewellMs = 1_000;
 
 export interface StreamClientsOptions {
   readonly transport: 'sse' | 'websocket';
   readonly beatEveryMs: number;
+  /** Clients that one tenant may have at a time. */
+  readonly perTenantMax: number;
   readonly telemetry: Telemetry;
 }
 
@@ -23,10 +28,13 @@ export interface StreamClientsOptions {
 export class StreamClients<Client extends StreamClient> {
   readonly turns = new Turns();
   readonly #clients = new Set<Client>();
+  readonly #byTenant = new Map<string, number>();
+  readonly #perTenantMax: number;
   readonly #timer: NodeJS.Timeout;
   #isEnded = false;
 
-  constructor({ transport, beatEveryMs, telemetry }: StreamClientsOptions) {
+  constructor({ transport, beatEveryMs, perTenantMax, telemetry }: StreamClientsOptions) {
+    this.#perTenantMax = perTenantMax;
     this.#timer = setInterval(() => this.#beat(), beatEveryMs).unref();
     telemetry.metrics.collect('cep_stream_clients', () => [{ labels: [transport], value: this.#clients.size }]);
   }
@@ -35,13 +43,29 @@ export class StreamClients<Client extends StreamClient> {
     return this.#clients.size;
   }
 
+  /** @throws CepError `quota_exceeded` when the tenant has as many as it may have */
+  requireRoom(tenantId: string): void {
+    if ((this.#byTenant.get(tenantId) ?? 0) < this.#perTenantMax) return;
+    throw new CepError('quota_exceeded', `the tenant has ${this.#perTenantMax} connections of this kind open, and may have no more`, {
+      hint: 'close some first',
+      retryAfterSeconds,
+    });
+  }
+
   add(client: Client): void {
     this.#clients.add(client);
+    this.#count(client, 1);
     if (this.#isEnded) client.end();
   }
 
   remove(client: Client): void {
-    this.#clients.delete(client);
+    if (this.#clients.delete(client)) this.#count(client, -1);
+  }
+
+  #count({ tenantId }: Client, difference: 1 | -1): void {
+    const count = (this.#byTenant.get(tenantId) ?? 0) + difference;
+    if (count === 0) this.#byTenant.delete(tenantId);
+    else this.#byTenant.set(tenantId, count);
   }
 
   /** Sends everybody away, and cuts those that do not read; clients that come later go at once. */
