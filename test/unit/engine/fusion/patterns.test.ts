@@ -43,6 +43,25 @@ test.each(Object.entries(patternKinds))(
   },
 );
 
+test('one event ends two closures: the match of the first spares a run that began behind its last event', () => {
+  const declared = 'event A:\n    k: int\n    v: int\n\nevent B:\n    k: int\n    v: int\n';
+  const pattern = 'A as a -> B+ where k >= a.k as b\n    .within(9s)\n    .increasing(v)\n    .after_match(skip_past_last)';
+  const { plan } = check(new SourceText('two.vpl', `${declared}\nstream M = ${pattern}\n    .emit(a: a.k, b: b.v)\n`));
+  if (plan === null) throw new Error('no program');
+  const event = (type: string, k: number, v: number): InputEvent => ({
+    type,
+    fields: new Map([
+      ['k', k],
+      ['v', v],
+    ]),
+    fallbackTime: 1,
+  });
+  const input = [event('A', 2, 0), event('B', 2, 1), event('A', 1, 0), event('B', 1, 3), event('B', 2, 0)];
+  expect(isFused(plan)).toBe(true);
+  expect(run(plan, input).filter((line) => line.startsWith('M M'))).toHaveLength(2);
+  expect(run(plan, input, { options: fused })).toEqual(run(plan, input));
+});
+
 function isFused(plan: Plan): boolean {
   const program = fuse(plan);
   return plan.streams.some(({ source }) => source.kind === 'pattern' && program?.kernelOf(source) !== undefined);
