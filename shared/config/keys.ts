@@ -250,10 +250,10 @@ export const configKeys = [
     name: 'server.otlp_endpoint',
     type: 'string',
     unset: 'no traces',
-    example: 'http://127.0.0.1:4318',
     environment: 'CEP_OTLP_ENDPOINT',
     flag: '--otlp-endpoint',
     doc: 'URL of an OpenTelemetry collector that traces are sent to, as OTLP over HTTP.',
+    inFile: false,
   },
   {
     name: 'server.trace_ratio',
@@ -264,6 +264,7 @@ export const configKeys = [
     environment: 'CEP_TRACE_RATIO',
     flag: '--trace-ratio',
     doc: 'Share of the traces recorded that begin at this server; a request with a traceparent says it itself.',
+    inFile: false,
   },
   {
     name: 'server.insecure',
