@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { bundleOptions } from './bundle.mjs.mts';
+import { bundleOptions } from './bundle.mjs';
 import { root } from './generated.mjs';
 
 const entry = join(root, 'cli/main.ts');
