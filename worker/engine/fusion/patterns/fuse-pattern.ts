@@ -13,8 +13,9 @@ import { homesOf } from './homes.ts';
 import { MatchColumns } from './match-columns.ts';
 import { printCounts } from './match-text.ts';
 import { PatternKernel } from './pattern-kernel.ts';
-import { collectsMatches, PatternText } from './pattern-text.ts';
+import { PatternText } from './pattern-text.ts';
 import { RunForm, type RunTimes, type SlotForm } from './run-form.ts';
+import { collectsMatches } from './scene.ts';
 
 /** A pattern at the head of a stream: a function for the events of each origin, on the runs that its kernel holds. */
 export function fusePattern(fusion: StreamFusion, origin: string, columns: Columns): readonly FusedInlet[] {

@@ -5,7 +5,7 @@ import type { ModuleText } from '../module-text.ts';
 import { printTypedCondition } from '../print-typed.ts';
 import type { Candidate } from './candidate.ts';
 import type { MatchColumns, MatchPart } from './match-columns.ts';
-import type { PatternParts } from './pattern-text.ts';
+import type { PatternParts } from './pattern-parts.ts';
 
 /**
  * Prints the function that tells whether a match counts for `.after_match(..)`: the filters right behind the pattern pass it. Gives

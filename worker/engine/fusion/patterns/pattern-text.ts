@@ -1,76 +1,24 @@
-import type { PatternPlan, PatternSourcePlan, PlanExpression, StepPlan, StreamPlan } from '../../../../shared/language/plan/plan.ts';
+import type { PlanExpression, StepPlan, StreamPlan } from '../../../../shared/language/plan/plan.ts';
 import type { FusedRuntime } from '../fused-runtime.ts';
-import { Body, type ModuleText } from '../module-text.ts';
-import { printTyped, printTypedCondition } from '../print-typed.ts';
+import { Body } from '../module-text.ts';
+import { printTyped } from '../print-typed.ts';
 import { boxed, CannotFuse, representationOf, type Typed } from '../typed.ts';
-import type { Automaton, AutomatonState, Transition } from './automaton.ts';
+import type { AutomatonState, Transition } from './automaton.ts';
 import type { Candidate } from './candidate.ts';
 import { printCondition } from './conditions.ts';
-import { equalityOf, fieldThatFinds, residualOf, watchesOf, whereOf } from './homes.ts';
-import type { MatchColumns } from './match-columns.ts';
+import { equalityOf, residualOf, watchesOf, whereOf } from './homes.ts';
 import { MatchText } from './match-text.ts';
 import type { KernelForm, PatternKernel } from './pattern-kernel.ts';
-import type { Kept, RunForm } from './run-form.ts';
-
-export interface PatternParts {
-  readonly plan: PatternPlan;
-  readonly source: PatternSourcePlan;
-  readonly stream: StreamPlan;
-  readonly automaton: Automaton;
-  readonly form: RunForm;
-  readonly homes: readonly (Kept | null)[];
-  readonly match: MatchColumns;
-  /** Name of the function that takes the matches. */
-  readonly emit: string;
-  /** Name of the function that tells whether a match counts for `.after_match(..)`; null = it does. */
-  readonly counts: string | null;
-  readonly module: ModuleText<FusedRuntime>;
-  /** Name of the stream's node. */
-  readonly node: string;
-}
-
-/** Whether the matches that an event of an origin gives must be put in order: it may complete runs that stand in different states. */
-export function collectsMatches({ states, waitsForEvents }: Automaton, candidate: Candidate): boolean {
-  const isCompleted = (state: AutomatonState): boolean =>
-    [state, ...(state.passed === null ? [] : [state.passed])].some((one) => transitionsFor(candidate, one).some(({ emits }) => emits));
-  return waitsForEvents || states.filter(isCompleted).length > 1;
-}
-
-function emitsFor(candidate: Candidate, { initial, states }: Automaton): boolean {
-  return [initial, ...states].some((state) => transitionsFor(candidate, state).some(({ emits }) => emits));
-}
-
-/** The steps by which runs in a state may take the event, in order. */
-function transitionsFor(candidate: Candidate, { transitions }: AutomatonState): readonly Transition[] {
-  return transitions.filter(({ slot }) => candidate.slots.includes(slot));
-}
+import type { PatternParts } from './pattern-parts.ts';
+import { RunPlaces } from './run-places.ts';
+import { collectsMatches, emitsFor, type Scene, transitionsFor } from './scene.ts';
+import { TogetherText } from './together-text.ts';
 
 /** Values that JavaScript's own signs compare. */
 const COMPARED: ReadonlySet<Typed['as']> = new Set(['number', 'timestamp', 'duration']);
 
 /** Id of the state before there is a run. */
 const INITIAL = -1;
-
-/** What the function for the events of one origin uses all over. */
-interface Scene {
-  readonly candidate: Candidate;
-  readonly body: Body;
-  /** Class of the runs. */
-  readonly runClass: string;
-  /** Position of the event. */
-  readonly at: string;
-  /** The partition's key; null without partition. */
-  readonly key: string | null;
-  /** The partition's lists; null where every state finds its runs by a value. */
-  readonly lists: string | null;
-  /** Whether a run has taken the event; null where nothing depends on it. */
-  readonly isTaken: string | null;
-  /** Whether a match has ended all runs; null where none does, or matches are collected first. */
-  readonly isEnded: string | null;
-  readonly isCollecting: boolean;
-  /** Conditions are only tried: nothing is taken, ended or begun. */
-  readonly isTrial: boolean;
-}
 
 /** Prints the functions that take a pattern's events. */
 export class PatternText {
@@ -79,27 +27,30 @@ export class PatternText {
   readonly #matches: MatchText;
   /** Name of the kernel's open runs. */
   readonly open: string;
-  readonly #tables: readonly string[];
+  readonly #places: RunPlaces;
+  readonly #together: TogetherText;
   readonly #whole: string;
   /** By candidate: the states whose conditions may fail for it. */
   readonly #failing = new Map<Candidate, Set<number>>();
-  /** By id of the state: the closure by which all its runs take events together. */
-  readonly #sharing = new Map<number, number>();
-  /** By id of these states: the name of the function by which a run comes to know of them. */
-  readonly #catchUps = new Map<number, string>();
   /** How the partition's key stands in generated code. */
   readonly key: KernelForm['key'];
 
   constructor(parts: PatternParts) {
     this.#parts = parts;
-    const { module, source, homes, stream } = parts;
+    const { module, source, stream } = parts;
     const kernel = (runtime: FusedRuntime): PatternKernel | undefined => runtime.kernel(source) as PatternKernel | undefined;
     this.#kernel = module.late(kernel);
     this.#matches = new MatchText(parts, this.#kernel);
     this.open = module.late((runtime) => kernel(runtime)?.open);
-    this.#tables = homes.map((home, id) => (home === null ? '' : module.late((runtime) => kernel(runtime)?.keyed[id])));
+    this.#together = new TogetherText(parts, this.#kernel);
+    this.#places = new RunPlaces(parts, { kernel: this.#kernel, kernelOf: kernel, catchUps: this.#together.catchUps });
     this.#whole = module.late((runtime) => kernel(runtime)?.whole);
     this.key = keyOf(stream);
+  }
+
+  /** Prints the functions by which runs come to know what their lists have taken; gives their names by id of the state, in order. */
+  printCatchUps(): ReadonlyMap<number, string> {
+    return this.#together.printCatchUps();
   }
 
   /** Finds out what the function for an origin reads, and what of it may fail. @throws CannotFuse */
@@ -147,7 +98,7 @@ export class PatternText {
     const { relevance } = scene.candidate;
     for (const state of [...automaton.states].reverse()) {
       const isConcerned = this.#breaks(scene) || watchesOf(state, plan).some((id) => relevance.isWatched[id]);
-      if (!state.isOver && isConcerned) this.#ask(state, scene);
+      if (!state.isOver && isConcerned) scene.body.add(this.#together.ask(state, scene, (shared) => this.#askEach(state, scene, shared)));
     }
     const opening = transitionsFor(scene.candidate, automaton.initial);
     if (opening.length > 0) this.#open(opening, scene);
@@ -179,101 +130,16 @@ export class PatternText {
     return only.isSimple ? only.text : body.bind(only.text);
   }
 
-  /** Prints the functions by which runs come to know what their lists have taken; gives their names by id of the state, in order. */
-  printCatchUps(): ReadonlyMap<number, string> {
-    const { form, module } = this.#parts;
-    for (const [id, slot] of [...this.#sharing].sort(([a], [b]) => a - b)) {
-      const [run, shared] = [module.names.mint('r'), module.names.mint('b')];
-      const name = module.function(
-        () => [run, shared],
-        (body) => body.add(form.catchUp(run, shared, slot)),
-      );
-      this.#catchUps.set(id, name);
-    }
-    return this.#catchUps;
-  }
-
-  /** All runs in a state that may take the event. */
-  #ask(state: AutomatonState, scene: Scene): void {
-    const together = scene.isTrial ? undefined : this.#conditionOfAll(state, scene);
-    if (together !== undefined) this.#sharing.set(state.id, (transitionsFor(scene.candidate, state)[0] as Transition).slot);
-    if (!this.#catchUps.has(state.id)) {
-      scene.body.add(this.#askEach(state, scene, ''));
-      return;
-    }
-    const { lists, body } = scene;
-    const shared = this.#parts.module.names.mint('b');
-    const head = `${lists}.heads[${state.id}]!==null`;
-    const each = `${this.#askEach(state, scene, shared)}${shared}.fullAt=${shared}.fullAt-1;`;
-    const text = together === undefined ? each : this.#askAtOnce(together, each, state, shared, scene);
-    body.add(`if(${scene.key === null ? head : `${lists}!==null&&${head}`}){const ${shared}=${lists}.shared[${state.id}];${text}}`);
-  }
-
-  /** All runs take the event at once, as long as time has not passed some of them. */
-  #askAtOnce(condition: string | null, each: string, { id }: AutomatonState, shared: string, scene: Scene): string {
-    const { form } = this.#parts;
-    const { candidate, lists, at } = scene;
-    const slot = this.#sharing.get(id) as number;
-    const place = `(${lists},${id}`;
-    const isLong = form.ofSlot(slot).some(({ aspect }) => aspect === 'history');
-    const trim = isLong ? `if(${shared}.past.length>${shared}.trimAt)${shared}.trim(${lists}.heads[${id}]);` : '';
-    const taken = `${form.captureByAll(shared, slot, candidate, at)}${trim}if(${shared}.taken>${shared}.fullAt)${this.#kernel}.overflowAll${place});`;
-    const text = `if(${candidate.time}<=${shared}.least||${this.#kernel}.takesAll${place},${candidate.time})){${taken}}else{${each}}`;
-    return condition === null ? text : `if(${condition}){${text}}`;
-  }
-
-  /**
-   * The condition by which all runs in a state take the event or none does: they stay where they are, in a closure that asks nothing
-   * of a single run. Null = they take it; undefined = it is for each to say.
-   */
-  #conditionOfAll(state: AutomatonState, { candidate, body, isTaken }: Scene): string | null | undefined {
-    const { automaton, homes, plan, module } = this.#parts;
-    const [only, ...others] = transitionsFor(candidate, state);
-    const isAlone = only !== undefined && others.length === 0 && candidate.relevance.cancels.length === 0;
-    if (
-      !isAlone ||
-      plan.monotone !== null ||
-      plan.selection === 'strict' ||
-      automaton.isTimed ||
-      isTaken !== null ||
-      homes[state.id] !== null ||
-      state.absence !== null
-    )
-      return undefined;
-    const isStaying = only.target === state && !only.emits && state.captured[only.slot] === true && automaton.isList[only.slot] === true;
-    if (!isStaying) return undefined;
-    const where = whereOf(plan, only.slot);
-    if (where === null) return null;
-    const undo = body.mark();
-    try {
-      const condition = printTypedCondition(where, { module, body, readable: candidate });
-      if (!condition.canFail) return condition.text;
-    } catch (error) {
-      if (!(error instanceof CannotFuse)) throw error;
-    }
-    undo();
-    return undefined;
-  }
-
   /** `shared`: name of what the runs have taken together; '' where each takes for itself. */
   #askEach(state: AutomatonState, scene: Scene, shared: string): string {
     const { names } = this.#parts.module;
     const [run, next] = [names.mint('r'), names.mint('r')];
     const { homes } = this.#parts;
     const isFound = scene.key === null || homes[state.id] === null ? null : `${run}.key===${scene.key}`;
-    const known = shared === '' ? '' : `${this.#catchUps.get(state.id)}(${run},${shared});`;
+    const known = shared === '' ? '' : `${this.#together.catchUps.get(state.id)}(${run},${shared});`;
     const asked = `${known}${this.#cancel(state, run, scene)}`;
     const text = isFound === null ? asked : `if(${isFound}){${asked}}`;
-    return `for(let ${run}=${this.#firstOf(state, scene)};${run}!==null;){const ${next}=${run}.next;${text}${run}=${next};}`;
-  }
-
-  #firstOf(state: AutomatonState, { candidate, key, lists }: Scene): string {
-    const { homes, plan } = this.#parts;
-    if (homes[state.id] !== null) {
-      const field = candidate.field({ kind: 'current' }, fieldThatFinds(candidate, plan, state)) as Typed;
-      return `${this.#tables[state.id]}.find(${field.text})`;
-    }
-    return key === null ? `${lists}.heads[${state.id}]` : `${lists}===null?null:${lists}.heads[${state.id}]`;
+    return `for(let ${run}=${this.#places.firstOf(state, scene)};${run}!==null;){const ${next}=${run}.next;${text}${run}=${next};}`;
   }
 
   /** An event of a `.not(..)` ends the run. */
@@ -288,7 +154,7 @@ export class PatternText {
 
   #drop(state: AutomatonState, run: string, { isTrial }: Scene): string {
     if (isTrial) return '{}';
-    return `{${this.#leave(run, state)}${this.open}.remove(${run});}`;
+    return `{${this.#places.leave(run, state)}${this.open}.remove(${run});}`;
   }
 
   /**
@@ -358,7 +224,7 @@ export class PatternText {
   #break(state: AutomatonState, run: string, scene: Scene): string {
     const { waitsForEvents } = this.#parts.automaton;
     if (scene.isTrial || !waitsForEvents || !state.pattern.isComplete) return this.#drop(state, run, scene);
-    return `{${this.#leave(run, state)}${this.open}.remove(${run});${this.#kernel}.collect(${run});}`;
+    return `{${this.#places.leave(run, state)}${this.open}.remove(${run});${this.#kernel}.collect(${run});}`;
   }
 
   /** That the event goes on as `.increasing(f)` says; null where nothing is said. */
@@ -406,7 +272,7 @@ export class PatternText {
     const taken = isTaken === null ? '' : `${isTaken}=true;`;
     if (scene.isTrial) return taken;
     const capture = `${form.capture(run, slot, candidate)}${form.hasLastAt ? `${run}.lastAt=${scene.at};` : ''}`;
-    const moved = target.isOver || target === state ? '' : this.#move(run, state, target, slot, scene);
+    const moved = target.isOver || target === state ? '' : this.#places.move(run, state, target, slot, scene);
     const matched = this.#match(run, state, transition, scene);
     const woken = automaton.isTimed && !target.isOver ? `${this.open}.moved(${run});` : '';
     const rest = `${moved}${woken}${matched}`;
@@ -415,29 +281,9 @@ export class PatternText {
     return `${taken}${capture}if(${isTooLong})${this.#kernel}.overflow(${run});${rest === '' ? '' : `else{${rest}}`}`;
   }
 
-  #move(run: string, state: AutomatonState, target: AutomatonState, slot: number, scene: Scene): string {
-    const home = this.#parts.homes[target.id];
-    const place = home ? (home.slot === slot ? scene.candidate.valueOf(home) : `${run}.${home.property}`) : this.#listsOf(scene);
-    return `${this.#leave(run, state)}${run}.state=${target.id};${run}.home=${place};${this.#enter(run, target)}`;
-  }
-
-  /** The run is found no more where it stands. */
-  #leave(run: string, { id }: AutomatonState): string {
-    return this.#parts.homes[id] === null ? `${run}.home.remove(${id},${run});` : `${this.#tables[id]}.remove(${run});`;
-  }
-
-  #enter(run: string, { id }: AutomatonState): string {
-    const joined = this.#catchUps.has(id) ? `${this.#kernel}.join(${run},${id},${this.#parts.form.closureEvents(run)});` : '';
-    return this.#parts.homes[id] === null ? `${run}.home.add(${id},${run});${joined}` : `${this.#tables[id]}.add(${run});`;
-  }
-
-  #listsOf({ lists, key }: Scene): string {
-    return key === null ? (lists as string) : `(${lists}===null?${lists}=${this.#kernel}.addPartition(${key}):${lists})`;
-  }
-
   /** The match that the event gives, and the end of a run that can take nothing more. */
   #match(run: string, state: AutomatonState, { slot, target, emits }: Transition, { candidate, isCollecting, isEnded }: Scene): string {
-    const closed = target.isOver ? `${this.#leave(run, state)}${this.open}.remove(${run});` : '';
+    const closed = target.isOver ? `${this.#places.leave(run, state)}${this.open}.remove(${run});` : '';
     if (!emits) return closed;
     const isOver = target.isOver;
     return `${closed}${isCollecting ? `${this.#kernel}.collect(${run});` : this.#matches.given({ run, slot, candidate, isOver, isEnded })}`;
@@ -467,19 +313,18 @@ export class PatternText {
   }
 
   #begin({ slot, target, emits }: Transition, scene: Scene): string {
-    const { plan, form, homes } = this.#parts;
+    const { plan, form } = this.#parts;
     const { candidate, at, key, runClass } = scene;
     if (target.isOver) throw new CannotFuse();
     if (scene.isTrial) return '';
-    const home = homes[target.id];
-    const place = home ? (home.slot === slot ? candidate.valueOf(home) : 'null') : this.#listsOf(scene);
+    const place = this.#places.placeOf(target, slot, () => 'null', scene);
     const last = plan.withinMs === null ? '1/0' : `plusTime(${candidate.time},${plan.withinMs})`;
     const given = [target.id, place, key ?? 'null', at, candidate.time, last, ...form.initial(slot, candidate)];
     const run = this.#parts.module.names.mint('r');
     const { isEnded } = scene;
     const match = (): string => this.#matches.given({ run, slot, candidate, isOver: false, isEnded });
     const matched = !emits ? '' : scene.isCollecting ? `${this.#kernel}.collect(${run});` : match();
-    return `const ${run}=new ${runClass}(${given.join(',')});${this.#enter(run, target)}${this.open}.add(${run});${matched}`;
+    return `const ${run}=new ${runClass}(${given.join(',')});${this.#places.enter(run, target)}${this.open}.add(${run});${matched}`;
   }
 }
 
