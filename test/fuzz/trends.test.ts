@@ -20,8 +20,8 @@ const tapes = fc.tuple(fc.uint16Array({ maxLength: 120, size: 'max' }), fc.uint1
 
 /** `rare`: in percent, parts of patterns that generated code has no form for. */
 const kinds = [
-  { rare: 0, most: 60, fusedShare: 0.8 },
-  { rare: 30, most: 60, fusedShare: 0.3 },
+  { rare: 0, most: 60, fusedShare: 0.6 },
+  { rare: 30, most: 60, fusedShare: 0.15 },
   { rare: 0, most: 160, fusedShare: 0.8 },
 ] as const;
 
@@ -51,7 +51,7 @@ test.each(kinds)(
       }
     });
     fc.assert(property, { numRuns: programs, ...seed });
-    expect(told.streams, 'most are programs').toBeGreaterThan(programs * 0.8);
+    expect(told.streams, 'many are programs').toBeGreaterThan(programs * 0.5);
     expect(told.fused, 'which become generated code').toBeGreaterThan(told.streams * fusedShare);
     expect(told.results, 'and count trends').toBeGreaterThan(programs);
   },

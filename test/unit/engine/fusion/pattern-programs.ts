@@ -41,16 +41,16 @@ const steps = { quantifiers: single, policies: single, negated: 0, timed: 0, fai
 
 /** What random patterns are made of; `fusedShare`: how many of them become generated code, at least. */
 export const patternKinds: { readonly [name: string]: PatternKinds & { readonly fusedShare: number } } = {
-  'sequences of single steps': { ...steps, fusedShare: 0.9 },
-  'closures and optional steps': { ...steps, quantifiers: closures, policies: ['.longest()'], fusedShare: 0.8 },
+  'sequences of single steps': { ...steps, fusedShare: 0.75 },
+  'closures and optional steps': { ...steps, quantifiers: closures, policies: ['.longest()'], fusedShare: 0.6 },
   'closures with a match for each event': {
     ...steps,
     quantifiers: ['', '', '', '+', '*', '{1,2}'],
     policies: ['', '.each()'],
-    fusedShare: 0.3,
+    fusedShare: 0.15,
   },
-  'sequences with absences': { ...steps, quantifiers: ['', '', '', '+', '?'], negated: 30, timed: 20, fusedShare: 0.3 },
-  'sequences with conditions that fail': { ...steps, quantifiers: ['', '', '', '?', '+'], failing: 40, fusedShare: 0.5 },
+  'sequences with absences': { ...steps, quantifiers: ['', '', '', '+', '?'], negated: 30, timed: 20, fusedShare: 0.2 },
+  'sequences with conditions that fail': { ...steps, quantifiers: ['', '', '', '?', '+'], failing: 40, fusedShare: 0.35 },
   'patterns whose matches end other runs': {
     ...steps,
     quantifiers: ['', '', '+', '*', '{1,2}'],
@@ -63,7 +63,7 @@ export const patternKinds: { readonly [name: string]: PatternKinds & { readonly 
     negated: 15,
     timed: 10,
     failing: 10,
-    fusedShare: 0.3,
+    fusedShare: 0.15,
   },
   'patterns without gaps between their events': {
     ...steps,
@@ -79,7 +79,7 @@ export const patternKinds: { readonly [name: string]: PatternKinds & { readonly 
     negated: 4,
     timed: 10,
     failing: 6,
-    fusedShare: 0.4,
+    fusedShare: 0.25,
   },
   'closures that rise or fall': {
     ...steps,
@@ -94,9 +94,9 @@ export const patternKinds: { readonly [name: string]: PatternKinds & { readonly 
     ],
     negated: 6,
     failing: 4,
-    fusedShare: 0.2,
+    fusedShare: 0.15,
   },
-  'sequences with gaps': { ...steps, quantifiers: ['', '', '+', '*'], policies: ['.longest()', ''], timed: 50, fusedShare: 0.5 },
+  'sequences with gaps': { ...steps, quantifiers: ['', '', '+', '*'], policies: ['.longest()', ''], timed: 50, fusedShare: 0.35 },
 };
 
 interface Step {

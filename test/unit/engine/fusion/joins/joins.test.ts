@@ -43,8 +43,8 @@ test.each(kinds)(
       expect(run(plan, input, { options: fused, cut }), moved('fused, then fused')).toEqual(reference);
     });
     fc.assert(property, { numRuns: programs, ...seed });
-    expect(told.programs, 'most are programs').toBeGreaterThan(programs * 0.5);
-    expect(told.fused, 'whose joins become generated code').toBeGreaterThan(told.programs * 0.7);
+    expect(told.programs, 'many are programs').toBeGreaterThan(programs * 0.3);
+    expect(told.fused, 'whose joins become generated code').toBeGreaterThan(told.programs * 0.5);
     expect(told.outputs, 'and join').toBeGreaterThan(programs * 5);
   },
 );

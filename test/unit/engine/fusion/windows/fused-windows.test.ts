@@ -133,7 +133,7 @@ test.each(kinds)('%s give the same fused and not, whoever takes over', { timeout
   });
   fc.assert(property, { numRuns: runs });
   expect(effects).toBeGreaterThan(3 * runs);
-  expect(kernels, 'most of the windows are kernels').toBeGreaterThan(runs / 2);
+  expect(kernels, 'many of the windows are kernels').toBeGreaterThan(runs * 0.3);
 });
 
 test.each(kinds.map(([, [window]]) => [window]))('`%s` with numbers alone is a kernel', (window) => {
