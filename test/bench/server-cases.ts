@@ -33,8 +33,8 @@ export const serverCases: readonly ServiceCase[] = [
     goal: { gate: 0.4, target: 0.6 },
     measure: () =>
       withServer(async (server) => {
-        const empty = await server.microsOf(() => singles(server.served.empty));
-        return empty / (await server.microsOf(() => singles(`${server.served.pipeline}/events`)));
+        const empty = await server.microsOf(() => singles(server.served, server.served.empty));
+        return empty / (await server.microsOf(() => singles(server.served, `${server.served.pipeline}/events`)));
       }),
   },
   {
@@ -130,16 +130,20 @@ function parseMicros(): number {
   return (user + system) / rounds / BATCH_EVENTS;
 }
 
-function post(url: string, body: string, type: string, connections: number): Promise<Result> {
-  return autocannon({ url, method: 'POST', headers: { 'content-type': type }, body, connections, duration: SECONDS });
+function headersOf({ key }: Served, type: string): Record<string, string> {
+  return { 'content-type': type, 'x-api-key': key };
 }
 
-async function singles(url: string): Promise<number> {
-  return succeeded(await post(url, single, JSON_TYPE, 16));
+function post(served: Served, url: string, body: string, type: string, connections: number): Promise<Result> {
+  return autocannon({ url, method: 'POST', headers: headersOf(served, type), body, connections, duration: SECONDS });
 }
 
-async function batches({ pipeline }: Served, body: string, type: string): Promise<number> {
-  return succeeded(await post(`${pipeline}/events-batch?outputs=false`, body, type, 4)) * BATCH_EVENTS;
+async function singles(served: Served, url: string): Promise<number> {
+  return succeeded(await post(served, url, single, JSON_TYPE, 16));
+}
+
+async function batches(served: Served, body: string, type: string): Promise<number> {
+  return succeeded(await post(served, `${served.pipeline}/events-batch?outputs=false`, body, type, 4)) * BATCH_EVENTS;
 }
 
 function succeeded(result: Result): number {
@@ -147,8 +151,8 @@ function succeeded(result: Result): number {
   return result['2xx'];
 }
 
-async function overWebSocket({ server, program }: Served): Promise<number> {
-  const socket = new WebSocket(`${server.replace('http', 'ws')}/ws`);
+async function overWebSocket({ server, key, program }: Served): Promise<number> {
+  const socket = new WebSocket(`${server.replace('http', 'ws')}/ws`, { headers: { 'x-api-key': key } });
   const message = batch.replace('{', '{"type":"events",');
   let sent = 0;
   await new Promise<void>((resolve, reject) => {
@@ -187,7 +191,7 @@ async function scrapeMs(server: MeasuredServer): Promise<number> {
 async function addSeries(served: Served, which: number): Promise<void> {
   if (which === SERIES) throw new Error(`${which} pipelines have fewer than ${SERIES} series`);
   const pipeline = await deploy(served, `more-${which}`, wideProgram(which));
-  const answer = await fetch(`${pipeline}/events`, { method: 'POST', headers: { 'content-type': JSON_TYPE }, body: hot });
+  const answer = await fetch(`${pipeline}/events`, { method: 'POST', headers: headersOf(served, JSON_TYPE), body: hot });
   if (!answer.ok) throw new Error(`an event was refused with ${answer.status}`);
 }
 
@@ -202,8 +206,9 @@ function wideProgram(which: number): string {
   return Array.from({ length: 40 }, (_, i) => `stream S${which}x${i} = Reading.where(value > ${i}).emit(value: value)\n`).join('');
 }
 
-async function deploy({ server }: Served, name: string, source: string): Promise<string> {
-  const headers = { 'content-type': JSON_TYPE };
+async function deploy(served: Served, name: string, source: string): Promise<string> {
+  const { server } = served;
+  const headers = headersOf(served, JSON_TYPE);
   const answer = await fetch(`${server}/api/v1/pipelines`, { method: 'POST', headers, body: JSON.stringify({ name, source }) });
   const { id } = (await answer.json()) as { readonly id: string };
   if (!answer.ok) throw new Error(`the pipeline ${name} was refused with ${answer.status}`);
@@ -225,7 +230,7 @@ async function healthMs(served: Served): Promise<number> {
   let isOver = false;
   const burnt = (async () => {
     // Refused for its budget, or because the pipeline was given up meanwhile: it goes on all the same.
-    while (!isOver) await post(`${hostile}/events-batch`, batch, JSON_TYPE, 2);
+    while (!isOver) await post(served, `${hostile}/events-batch`, batch, JSON_TYPE, 2);
   })();
   const times = await answerTimes(`${served.server}/health`);
   isOver = true;

@@ -17,6 +17,8 @@ export interface Served {
   readonly server: string;
   readonly metrics: string;
   readonly empty: string;
+  /** Key of the tenant that owns the pipeline. It may send more events a second than any plan has: speed is measured here. */
+  readonly key: string;
   /** The program of the pipeline. */
   readonly program: string;
 }
@@ -29,12 +31,15 @@ async function listening(app: FastifyInstance): Promise<string> {
   return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
 }
 
-const runtime = await createRuntime({ engineThreads: 1, report: () => undefined });
+const UNLIMITED = 1_000_000_000;
+
+const runtime = await createRuntime({ apiKey: 'key-of-the-server', engineThreads: 1, report: () => undefined });
 const telemetry = new Telemetry(silentLogger, new MetricRegistry());
 const { api, metrics } = await createServer({ runtime, telemetry, version: 'bench', rateLimit: 0, corsOrigins: [], hasMetrics: true });
 if (metrics === undefined) throw new Error('the server has no metrics');
 await runtime.start();
-const { pipeline } = await runtime.pipelines.deploy('default', { name: 'bench', source: program });
+const { id, apiKey } = await runtime.tenants.create({ name: 'bench', plan: 'enterprise', quota: { maxEventsPerSecond: UNLIMITED } });
+const { pipeline } = await runtime.pipelines.deploy(id, { name: 'bench', source: program });
 
 const empty = fastify();
 empty.post('/', async () => ({ accepted: true, output_events: [] }));
@@ -45,6 +50,7 @@ const served: Served = {
   server,
   metrics: `${await listening(metrics)}/metrics`,
   empty: await listening(empty),
+  key: apiKey,
   program,
 };
 process.send?.(served);
