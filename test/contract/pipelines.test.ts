@@ -263,9 +263,34 @@ describe('GET /messages and /explain', () => {
     await service.post(`${path}/events`, { event_type: 'A', fields: { x: 1 } });
     const { body } = await service.get(`${path}/messages`);
     expect(body.messages).toMatchObject([{ stream: 'S', kind: 'print', message: 'seen' }]);
-    expect((await service.get(`${path}/explain?stream=S`)).body).toMatchObject({ stream: 'S', eventsIn: 1, eventsOut: 0 });
+    expect((await service.get(`${path}/explain?stream=S`)).body).toMatchObject({ stream: 'S', events_in: 1, events_out: 0 });
     expect((await service.get(`${path}/explain`)).body).toMatchObject({ code: 'validation_error' });
     expect((await service.get(`${path}/explain?stream=None`)).body).toMatchObject({ code: 'validation_error' });
+  });
+});
+
+describe('the members of an answer', () => {
+  /** Names of fields, streams and event types are the user's, and stand as they were written. */
+  const users = /^(fields|data|labels|so_far|runs_dropped|taps)$/;
+  const namesOf = (value: unknown): string[] => {
+    if (Array.isArray(value)) return value.flatMap(namesOf);
+    if (typeof value !== 'object' || value === null) return [];
+    return Object.entries(value).flatMap(([name, inner]) => [name, ...(users.test(name) ? [] : namesOf(inner))]);
+  };
+
+  it('are named in snake_case, whatever is asked', async () => {
+    const source =
+      'event A:\n    k: str\n    x: int\n\nstream P = A as a -> A as b .within(1h).partition_by(k).emit(x: b.x)\n' +
+      'stream W = A.partition_by(k).window(5).aggregate(n: count()).emit(n: n)\n';
+    const path = await service.deploy(source);
+    await service.post(`${path}/events`, { event_type: 'A', fields: { k: 'one', x: 1 } });
+    const asked = ['', '/metrics', '/topology', '/messages', '/dlq', '/explain?stream=P', '/explain?stream=W&key=one'];
+    const answers = await Promise.all([...asked.map((at) => service.get(`${path}${at}`)), service.post(`${path}/checkpoint`)]);
+    for (const { status } of answers) expect(status).toBe(200);
+    expect(answers[6]?.body.windows).toMatchObject([{ key: 'one', count: 1, missing: 4, so_far: { n: 1 } }]);
+    const names = answers.slice(0, -1).flatMap(({ body }) => namesOf(body));
+    expect(names).toEqual(expect.arrayContaining(['events_in', 'open_runs', 'waits_for']));
+    expect(names.filter((name) => !/^[a-z][a-z0-9_]*$/.test(name))).toEqual([]);
   });
 });
 

@@ -425,8 +425,8 @@ describe('pipelines', () => {
       await under.inject(id, tx('a', 5));
       expect(JSON.parse(await under.runtime.pipelines.explain(TENANT, id, { stream: 'Large' }))).toMatchObject({
         stream: 'Large',
-        eventsIn: 1,
-        eventsOut: 0,
+        events_in: 1,
+        events_out: 0,
       });
       await expect(under.runtime.pipelines.explain(TENANT, id, { stream: 'Larg' })).rejects.toMatchObject({ code: 'validation_error' });
     });

@@ -1,5 +1,4 @@
 import { CepError, InvariantError } from '../../../shared/errors/error.ts';
-import { Duration, Timestamp } from '../../../shared/events/value.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
 import { compiledBackend } from '../../engine/compile/compiled-backend.ts';
 import { createEngine } from '../../engine/create-engine.ts';
@@ -9,6 +8,7 @@ import { Answers } from '../answers.ts';
 import { loadModels, type Models } from '../inference/onnx.ts';
 import { planOf, summaryOf } from '../programs/check-program.ts';
 import { type CheckpointDocument, type DocumentEngine, documentText } from '../programs/checkpoint-document.ts';
+import { explanationJson } from '../programs/explanation-json.ts';
 import { PlainBodies } from '../requests/plain-bodies.ts';
 import { eventOf, isProblem, type RequestEntry, RequestReader } from '../requests/request-reader.ts';
 import type { StreamMetrics } from '../service.ts';
@@ -29,6 +29,7 @@ export class HostedEngine {
   readonly summary: ProgramSummary;
   /** Reads bodies of plain events for this program. */
   readonly bodies: PlainBodies;
+  readonly #plan: Plan;
   readonly #engine: Engine;
   readonly #answers: Answers;
   readonly #models: Models | undefined;
@@ -50,6 +51,7 @@ export class HostedEngine {
 
   private constructor(hosted: HostedProgram, plan: Plan, models: Models | undefined) {
     this.hosted = hosted;
+    this.#plan = plan;
     this.streams = new Map(plan.streams.map(({ name }, index) => [name, index]));
     this.summary = summaryOf(plan);
     this.#models = models;
@@ -179,8 +181,11 @@ export class HostedEngine {
     return documentText(document);
   }
 
+  /** Fused code keeps what results need and nothing to explain them by, so an engine that is not fused is given the same state and asked. */
   explain(stream: string, key: string | null): string {
-    return JSON.stringify(this.#engine.explain(stream, key ?? undefined), plainJson);
+    const general = createEngine(this.#plan, silentHost, { strictEvents: this.#strict, backend: compiledBackend });
+    general.restore(this.#engine.snapshot());
+    return explanationJson(general.explain(stream, key ?? undefined));
   }
 
   counters(): CountersReply {
@@ -197,6 +202,16 @@ export class HostedEngine {
     await this.#models?.close();
   }
 }
+
+/** Of an engine that is only asked what it holds. */
+const silentHost: EngineHost = {
+  output: () => undefined,
+  deliver: () => undefined,
+  deadLetter: () => undefined,
+  log: () => undefined,
+  lookup: () => undefined,
+  score: () => undefined,
+};
 
 /** Event types counted by name: beyond these a type is counted in the totals only. */
 const TYPES_MAX = 1_000;
@@ -215,9 +230,4 @@ function streamMetrics(name: string, counters: StreamCounters): StreamMetrics {
     runsDropped: Object.fromEntries(runsDropped),
     taps: Object.fromEntries(taps),
   };
-}
-
-function plainJson(_key: string, value: unknown): unknown {
-  if (value instanceof Map) return Object.fromEntries(value);
-  return value instanceof Timestamp || value instanceof Duration ? value.ms : value;
 }

@@ -1,6 +1,6 @@
-import { fieldsToJson, toJson } from '../../shared/events/text.ts';
-import type { Value } from '../../shared/events/value.ts';
-import type { Explanation } from '../../worker/engine/trace/explanation.ts';
+import { fieldsToJson, toJson } from '../../../shared/events/text.ts';
+import type { Value } from '../../../shared/events/value.ts';
+import type { Explanation } from '../../engine/trace/explanation.ts';
 
 /** An explanation as one line of JSON, without its end: names in `snake_case`, times as epoch milliseconds. */
 export function explanationJson(explanation: Explanation): string {
