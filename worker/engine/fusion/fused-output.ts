@@ -1,6 +1,5 @@
 import type { Fields, OutputEvent } from '../../../shared/events/event.ts';
 import type { Value } from '../../../shared/events/value.ts';
-import { OutputFields } from './output-fields.ts';
 
 /** What all outputs of one `.emit` have in common. */
 export class OutputShape {
@@ -15,12 +14,16 @@ export class OutputShape {
   }
 }
 
-/** An output event as generated code makes it: one object with its values. */
-export abstract class FusedOutput implements OutputEvent {
+/**
+ * An output event as generated code makes it: one object with its values, which is the map of its fields too. To `instanceof` it
+ * is a map, as every map of the language is.
+ */
+export abstract class FusedOutput implements OutputEvent, ReadonlyMap<string, Value> {
   declare readonly time: number;
   declare readonly shape: OutputShape;
   /** The value of a field by its place among the names. */
-  declare readonly value: (output: FusedOutput, at: number) => Value;
+  declare readonly value: (place: number) => Value;
+  declare readonly get: (name: string) => Value | undefined;
 
   get stream(): string {
     return this.shape.stream;
@@ -31,12 +34,47 @@ export abstract class FusedOutput implements OutputEvent {
   }
 
   get fields(): Fields {
-    return new OutputFields(this);
+    return this;
+  }
+
+  get size(): number {
+    return this.shape.names.length;
+  }
+
+  has(name: string): boolean {
+    return this.shape.names.includes(name);
+  }
+
+  forEach(visit: (value: Value, name: string, map: ReadonlyMap<string, Value>) => void): void {
+    for (const [name, value] of this) visit(value, name, this);
+  }
+
+  keys(): MapIterator<string> {
+    return this.shape.names.values() as MapIterator<string>;
+  }
+
+  *values(): MapIterator<Value> {
+    for (let at = 0; at < this.size; at++) yield this.value(at);
+  }
+
+  *entries(): MapIterator<[string, Value]> {
+    const { names } = this.shape;
+    for (let at = 0; at < names.length; at++) yield [names[at] as string, this.value(at)];
+  }
+
+  [Symbol.iterator](): MapIterator<[string, Value]> {
+    return this.entries();
   }
 }
 
-/** Makes a generated constructor one of output events. `value` reads a field by its place. */
-export function shapeOutput(made: { prototype: object }, value: FusedOutput['value']): void {
+Object.setPrototypeOf(FusedOutput.prototype, Map.prototype);
+
+/** Values of every form in which memory holds them: behind these a field takes any value as it is, without a copy of a number. */
+const ANY_FORM: readonly Value[] = [null, 0, 0.5];
+
+/** Makes a generated constructor one of output events: with these two methods. */
+export function shapeOutput(made: new (...values: Value[]) => object, value: FusedOutput['value'], get: FusedOutput['get']): void {
   Object.setPrototypeOf(made.prototype, FusedOutput.prototype);
-  Object.assign(made.prototype, { value });
+  Object.assign(made.prototype, { value, get });
+  for (const one of ANY_FORM) Reflect.construct(made, Array(made.length).fill(one));
 }

@@ -42,8 +42,11 @@ function outputClass(fields: number, { module, program }: Place): string {
     const values = Array.from({ length: fields }, (_, i) => `x${i}`);
     const assigned = values.map((value) => `this.${value}=${value};`).join('');
     module.declare(`function ${name}(${['s0', 't0', ...values].join(',')}){this.shape=s0;this.time=t0;${assigned}}`);
-    const choice = values.reduceRight((rest, value, at) => `(a0===${at}?o0.${value}:${rest})`, 'undefined');
-    module.declare(`shapeOutput(${name},(o0,a0)=>${choice});`);
+    const choice = (isAsked: (place: number) => string): string =>
+      values.reduceRight((rest, value, place) => `(${isAsked(place)}?this.${value}:${rest})`, 'undefined');
+    const byPlace = `function(a0){return ${choice((place) => `a0===${place}`)};}`;
+    const byName = `function(a0){const n0=this.shape.names;return ${choice((place) => `n0[${place}]===a0`)};}`;
+    module.declare(`shapeOutput(${name},${byPlace},${byName});`);
     return name;
   });
 }
