@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import type { ErrorCode } from '../../../shared/errors/codes.ts';
 import { errorCodes } from '../../../shared/errors/codes.ts';
-import { CepError } from '../../../shared/errors/error.ts';
+import { CepError, InvariantError } from '../../../shared/errors/error.ts';
 import { type Beat, Heartbeat } from './heartbeat.ts';
 import {
   BODY_PADDING_BYTES,
@@ -197,7 +197,10 @@ function threadLost(): CepError {
   return new CepError('not_ready', 'the engine thread was replaced while it worked on this: try again', { retryAfterSeconds: 1 });
 }
 
-function receivedError({ code, message, hint, details }: SentError): Error {
-  const known: ErrorCode = Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : 'internal_error';
-  return new CepError(known, message, { ...(hint === undefined ? {} : { hint }), details });
+/** A defect stays one, so that who answers says nothing of it and the log has it. */
+function receivedError({ code, message, stack, hint, details }: SentError): Error {
+  if (!Object.hasOwn(errorCodes, code) || code === 'internal_error') {
+    return Object.assign(new InvariantError(message), stack === undefined ? {} : { stack });
+  }
+  return new CepError(code as ErrorCode, message, { ...(hint === undefined ? {} : { hint }), details });
 }

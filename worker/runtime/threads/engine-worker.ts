@@ -176,7 +176,8 @@ function sentError(error: unknown): SentError {
     const { code, message, hint, details } = error;
     return { code, message, ...(hint === undefined ? {} : { hint }), ...(details === undefined ? {} : { details }) };
   }
-  return { code: 'internal_error', message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  if (!(error instanceof Error)) return { code: 'internal_error', message: String(error) };
+  return { code: 'internal_error', message: error.message, ...(error.stack === undefined ? {} : { stack: error.stack }) };
 }
 
 if (parentPort !== null) {

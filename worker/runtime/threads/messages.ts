@@ -155,6 +155,8 @@ export interface ReplyMessage {
 export interface SentError {
   readonly code: string;
   readonly message: string;
+  /** Of a defect. */
+  readonly stack?: string;
   readonly hint?: string;
   readonly details?: unknown;
 }
