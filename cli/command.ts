@@ -27,15 +27,26 @@ export abstract class CepCommand extends Command<CliContext> {
   /** A command that uses `-c` for something else declares this member again as `Option.String('--config', ..)`. */
   configPath = Option.String('-c,--config', { description: 'Configuration file, YAML or TOML (CEP_CONFIG)' });
 
+  /** A command that reads them declares this member again, with a description. */
+  credentials = Option.String('--credentials', { hidden: true, description: 'YAML file of credentials for connectors' });
+
   /** Does the work of the command; gives its exit code, or nothing for 0. */
   abstract run(): Promise<number | undefined>;
 
   override async execute(): Promise<number> {
     try {
+      await this.#checkCredentials();
       return (await this.run()) ?? 0;
     } catch (error) {
       return reportError(error, this.context);
     }
+  }
+
+  /** Credentials that are named are right, whether or not the command has a use for them. */
+  async #checkCredentials(): Promise<void> {
+    if (this.credentials === undefined) return;
+    const { readProfiles } = await import('../shared/security/credentials/credentials.ts');
+    await readProfiles(this.credentials, this.context.env['CEP_MASTER_KEY']);
   }
 
   /** Writes to standard output, as it is. */

@@ -36,6 +36,9 @@ export const commands: readonly CommandRow[] = [
   { words: 'tenant delete', load: async () => (await import('./tenant-delete.ts')).TenantDeleteCommand },
   { words: 'usage', load: async () => (await import('./usage.ts')).UsageCommand },
   { words: 'status', load: async () => (await import('./status.ts')).StatusCommand },
+  { words: 'credentials keygen', load: async () => (await import('./credentials-keygen.ts')).CredentialsKeygenCommand },
+  { words: 'credentials encrypt', load: async () => (await import('./credentials-encrypt.ts')).CredentialsEncryptCommand },
+  { words: 'credentials rotate', load: async () => (await import('./credentials-rotate.ts')).CredentialsRotateCommand },
   { words: 'config show', load: async () => (await import('./config-show.ts')).ConfigShowCommand },
   { words: 'config-gen', load: async () => (await import('./config-gen.ts')).ConfigGenCommand },
 ];

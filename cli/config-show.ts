@@ -19,6 +19,8 @@ export class ConfigShowCommand extends ResultCommand {
 
   constructor() {
     super();
+    // The option that every command takes is one of the settings here.
+    Reflect.deleteProperty(this, 'credentials');
     Object.assign(this, settingOptions());
   }
 

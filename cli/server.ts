@@ -33,7 +33,7 @@ export class ServerCommand extends CepCommand {
   stateDir = Option.String('--state-dir', { description: 'Directory for state, checkpoints and dead letters (CEP_STATE_DIR)' });
   checkpointInterval = Option.String('--checkpoint-interval', { description: 'Time between checkpoints, seconds or a duration (10s)' });
   strictEvents = Option.Boolean('--strict-events', { description: 'Treat an event that lacks a declared field as invalid' });
-  credentials = Option.String('--credentials', { description: 'YAML file of credentials for connectors (CEP_CREDENTIALS)' });
+  override credentials = Option.String('--credentials', { description: 'YAML file of credentials for connectors (CEP_CREDENTIALS)' });
   corsOrigins = Option.String('--cors-origins', { description: 'Origins whose pages may use the API, with commas between them' });
   trustedProxies = Option.String('--trusted-proxies', {
     description: 'Proxies whose X-Forwarded-For is believed, with commas between them',

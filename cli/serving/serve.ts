@@ -35,7 +35,7 @@ export interface ServingWorld {
  */
 export async function serve(settings: ServerSettings, world: ServingWorld): Promise<number> {
   const redactor = new Redactor();
-  if (settings.apiKey !== undefined) redactor.add(settings.apiKey);
+  for (const secret of secretsOf(settings)) redactor.add(secret);
   const log = createLogger({ ...settings.logging, redactor, write: (line) => world.stderr.write(line) });
   const tracing = settings.tracing && openTracing({ ...settings.tracing, version: manifest.version });
   const telemetry = new Telemetry(log, new MetricRegistry(), tracing?.tracer);
@@ -76,14 +76,20 @@ export async function serve(settings: ServerSettings, world: ServingWorld): Prom
   return await closeOnSignal({ runtime, server, telemetry, tracing }, signals);
 }
 
+/** What no line of the log may show. */
+function secretsOf({ apiKey, profiles = new Map() }: ServerSettings): readonly string[] {
+  return [...(apiKey === undefined ? [] : [apiKey]), ...Array.from(profiles.values(), ({ secrets }) => secrets).flat()];
+}
+
 function runtimeOptions(settings: ServerSettings): Omit<Parameters<typeof createRuntime>[0], 'report'> {
-  const { apiKey, stateDir, engineThreads, workDir, checkpointIntervalMs, strictEvents, tenantNetworks } = settings;
+  const { apiKey, profiles, stateDir, engineThreads, workDir, checkpointIntervalMs, strictEvents, tenantNetworks } = settings;
   return {
     tenantNetworks,
     workDir,
     checkpointIntervalMs,
     strictEvents,
     ...(apiKey === undefined ? {} : { apiKey }),
+    ...(profiles === undefined ? {} : { profiles }),
     ...(stateDir === undefined ? {} : { stateDir }),
     ...(engineThreads === undefined ? {} : { engineThreads }),
   };

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import type { Config } from '../../shared/config/config.ts';
 import { CepError } from '../../shared/errors/error.ts';
-import { readTextFile } from '../../shared/files/text-file.ts';
+import { type Profiles, readProfiles } from '../../shared/security/credentials/credentials.ts';
 import { type TlsFiles, tlsFilesOf } from '../../shared/security/tls-files.ts';
 import { intervalSetting, originOf, readKeyFile, settingError } from '../setting-values.ts';
 
@@ -21,6 +21,8 @@ export interface ServerSettings {
   readonly trustedProxies: readonly string[];
   /** Networks that are not public and that tenants may send to. */
   readonly tenantNetworks: readonly string[];
+  /** What connectors name by `profile:`; undefined when there are no credentials. */
+  readonly profiles: Profiles | undefined;
   readonly workDir: string;
   readonly stateDir: string | undefined;
   readonly checkpointIntervalMs: number;
@@ -42,7 +44,6 @@ type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
  */
 export async function readServerSettings(config: Config): Promise<ServerSettings> {
   refuseCoordinator(config);
-  await checkCredentials(config.get('server.credentials'));
   return {
     bind: config.get('server.bind'),
     port: config.get('server.port'),
@@ -54,6 +55,7 @@ export async function readServerSettings(config: Config): Promise<ServerSettings
     corsOrigins: listOf(config, 'server.cors_origins', { fits: isOrigin, expected: 'an origin such as https://console.example.com, or *' }),
     trustedProxies: listOf(config, 'server.trusted_proxies', { fits: isNetwork, expected: 'an address, or a network such as 10.0.0.0/8' }),
     tenantNetworks: listOf(config, 'server.tenant_networks', { fits: isNetwork, expected: 'an address, or a network such as 10.0.0.0/8' }),
+    profiles: await profilesOf(config),
     workDir: await workDirOf(config),
     stateDir: config.get('server.state_dir'),
     checkpointIntervalMs: intervalSetting(config, 'server.checkpoint_interval'),
@@ -129,17 +131,9 @@ async function workDirOf(config: Config): Promise<string> {
   throw settingError(config, 'server.workdir', (where) => `${where}: directory '${path}' does not exist`);
 }
 
-const forOthers = 0o077;
-
-/** Credentials that others can read are no secret; said at start, not when a connector wants them. */
-async function checkCredentials(path: string | undefined): Promise<void> {
-  if (path === undefined) return;
-  await readTextFile(path, 'credentials file');
-  const { mode } = await stat(path);
-  if ((mode & forOthers) === 0) return;
-  throw new CepError('config_error', `credentials file '${path}' can be read by others (mode ${(mode & 0o777).toString(8)})`, {
-    hint: `chmod 600 ${path}`,
-  });
+async function profilesOf(config: Config): Promise<Profiles | undefined> {
+  const path = config.get('server.credentials');
+  return path === undefined ? undefined : await readProfiles(path, config.get('server.master_key'));
 }
 
 function refuseCoordinator(config: Config): void {

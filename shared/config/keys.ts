@@ -220,6 +220,15 @@ export const configKeys = [
     inFile: false,
   },
   {
+    name: 'server.master_key',
+    type: 'string',
+    unset: 'nothing can be decrypted',
+    environment: 'CEP_MASTER_KEY',
+    doc: 'The key, 64 hex digits, that the values of the credentials are encrypted with.',
+    inFile: false,
+    secret: true,
+  },
+  {
     name: 'server.cors_origins',
     type: 'string',
     unset: 'pages of other sites are not let in',

@@ -1,4 +1,5 @@
 import type { Value } from '../../shared/events/value.ts';
+import type { Profiles } from '../../shared/security/credentials/credentials.ts';
 import type { NetworkPolicy } from '../../shared/security/network-policy.ts';
 
 /** What the code of a connector type can do. Reading comes with the types that events are read from. */
@@ -14,6 +15,8 @@ export interface ConnectorSettings {
   readonly name: string;
   readonly type: string;
   readonly parameters: ReadonlyMap<string, Value>;
+  /** Texts of the parameters that nobody may see. */
+  readonly secrets: readonly string[];
 }
 
 /** What connectors need of the process they run in. */
@@ -22,6 +25,8 @@ export interface ConnectorEnvironment {
   readonly console: (line: string) => void;
   /** Which machines the owner of the program may reach. */
   readonly network: NetworkPolicy;
+  /** What `profile:` names; undefined where the owner of the program has no credentials. */
+  readonly profiles?: Profiles | undefined;
 }
 
 /** The other end of `.to` and `.alert`. */

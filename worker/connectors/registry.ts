@@ -1,6 +1,7 @@
 import { CepError } from '../../shared/errors/error.ts';
 import { decodeValue, type StoredValue } from '../../shared/events/stored-value.ts';
-import type { Value } from '../../shared/events/value.ts';
+import { isArray, isMap, type Value } from '../../shared/events/value.ts';
+import type { ConnectorDescriptor } from '../../shared/language/connectors/descriptor.ts';
 import { findConnector, findConnectorParameter } from '../../shared/language/connectors/table.ts';
 import type { ConnectorEnvironment, ConnectorSettings, ConnectorType, Sink } from './connector.ts';
 import { consoleConnector } from './console.ts';
@@ -21,7 +22,19 @@ export function settingsOf(name: string, type: string, stored: readonly (readonl
     const known = descriptor && findConnectorParameter(descriptor, key);
     return [known?.name ?? key, decodeValue(value as StoredValue)];
   });
-  return { name, type: descriptor?.name ?? type, parameters: new Map(parameters) };
+  return { name, type: descriptor?.name ?? type, parameters: new Map(parameters), secrets: secretTexts(parameters, descriptor) };
+}
+
+function secretTexts(parameters: readonly (readonly [string, Value])[], descriptor: ConnectorDescriptor | undefined): readonly string[] {
+  return parameters.flatMap(([name, value]) =>
+    descriptor !== undefined && findConnectorParameter(descriptor, name)?.secret === true ? textsOf(value) : [],
+  );
+}
+
+function textsOf(value: Value): readonly string[] {
+  if (isMap(value)) return [...value.values()].flatMap(textsOf);
+  if (isArray(value)) return value.flatMap(textsOf);
+  return typeof value === 'string' ? [value] : [];
 }
 
 /** @throws CepError `connector_error` */
@@ -31,11 +44,6 @@ export function openSink(settings: ConnectorSettings, environment: ConnectorEnvi
     const known = [...connectorTypes.keys()].join(', ');
     throw new CepError('connector_error', `connector '${settings.name}': this build cannot send to connectors of type ${settings.type}`, {
       hint: `it has ${known}`,
-    });
-  }
-  if (settings.parameters.has('profile')) {
-    throw new CepError('connector_error', `connector '${settings.name}': this build reads no credentials, and it names a profile of them`, {
-      hint: 'write the parameters at the connector, without `profile:`',
     });
   }
   return open(settings, environment);

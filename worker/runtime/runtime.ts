@@ -173,11 +173,14 @@ class ServerRuntime implements Runtime {
   }
 }
 
-/** The server's own tenant reaches every machine that the server does; others reach what is public, and what the operator names. */
-function environmentsOf({ console, tenantNetworks = [] }: RuntimeOptions): PipelineContext['environmentOf'] {
+/**
+ * The server's own tenant reaches every machine that the server does, and uses the operator's credentials; others reach what is
+ * public, and what the operator names. They get no credentials: a program could send them wherever it likes.
+ */
+function environmentsOf({ console, tenantNetworks = [], profiles = new Map() }: RuntimeOptions): PipelineContext['environmentOf'] {
   const write = console ?? ((line: string): void => void process.stdout.write(`${line}\n`));
-  const own = { console: write, network: NetworkPolicy.everywhere };
-  const others = { console: write, network: NetworkPolicy.publicAnd(tenantNetworks) };
+  const own = { console: write, network: NetworkPolicy.everywhere, profiles };
+  const others = { console: write, network: NetworkPolicy.publicAnd(tenantNetworks), profiles: undefined };
   return (tenantId) => (tenantId === SERVER_TENANT ? own : others);
 }
 

@@ -1,3 +1,4 @@
+import type { Profiles } from '../../shared/security/credentials/credentials.ts';
 import type { TraceContext, Tracer } from '../../shared/telemetry/tracing.ts';
 import type { LogFiles } from './storage/log-files.ts';
 
@@ -487,6 +488,8 @@ export interface RuntimeOptions {
   readonly logFiles?: LogFiles;
   /** Networks, as `10.1.0.0/16`, that are not public and that sinks of tenants may send to all the same. @default none */
   readonly tenantNetworks?: readonly string[];
+  /** What `profile:` of a connector names, in programs of the server's own tenant. @default none */
+  readonly profiles?: Profiles;
   /** Where the console connector writes. @default standard output */
   readonly console?: (line: string) => void;
   /** Records how events of a trace go through pipelines, and on to sinks. @default nothing is recorded */

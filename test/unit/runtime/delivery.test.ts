@@ -117,6 +117,7 @@ describe('the queue of a sink', () => {
       resetTimeoutMs: 1_000,
       report: ({ message }) => reports.push(message),
       onChange: () => undefined,
+      redact: (text) => text.replaceAll('hidden', '[REDACTED]'),
       now: () => now,
       random: () => 1,
       pause: async (ms) => pauses.push(ms),
@@ -130,6 +131,14 @@ describe('the queue of a sink', () => {
   }
 
   const lettersOf = async (): Promise<unknown[]> => (await letters.list('p')).map(({ id, code, attempts }) => [id, code, attempts]);
+
+  it('shows no secret that the code of the sink tells', async () => {
+    sink.answers = [new DeliveryFailure('refused', 'no answer: http://hidden@host', { isPermanent: true })];
+    const queue = newQueue();
+    queue.push(outgoing(1));
+    await queue.idle();
+    expect((await letters.list('p')).map(({ error }) => error)).toEqual(['no answer: http://[REDACTED]@host']);
+  });
 
   it('delivers in order, one at a time, tries again with growing pauses, and keeps the id', async () => {
     sink.answers = [undefined, busy(), busy(), undefined, undefined];
@@ -547,8 +556,6 @@ describe('the sinks of a pipeline', () => {
     );
     sinks.take(order('1', 'Out'));
     expect(sinks.status()).toMatchObject([{ connector: 'Out' }]);
-    const withProfile = settingsOf('C', 'console', [['profile', 'mine']]);
-    expect(() => openSink(withProfile, { console: () => undefined, network: NetworkPolicy.everywhere })).toThrow(/names a profile/);
     expect(() => openSink(settingsOf('K', 'kafka', []), { console: () => undefined, network: NetworkPolicy.everywhere })).toThrow(
       expect.objectContaining({ code: 'connector_error' }),
     );

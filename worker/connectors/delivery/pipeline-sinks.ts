@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { Value } from '../../../shared/events/value.ts';
+import { Redactor } from '../../../shared/security/redaction.ts';
 import type { TraceContext, Tracer } from '../../../shared/telemetry/tracing.ts';
 import type { ConnectorEnvironment, ConnectorSettings, Sink } from '../connector.ts';
 import { durationParameter, flagParameter, numberParameter, type Parameters, textParameter } from '../parameters.ts';
+import { withProfile } from '../profiles.ts';
 import { openSink } from '../registry.ts';
 import { ALERT_SERVERS_MAX, alertTarget, isAlert, openAlertSink } from './alert-sinks.ts';
 import type { BreakerState } from './circuit-breaker.ts';
@@ -89,12 +91,15 @@ export class PipelineSinks {
    * its breaker. @throws CepError `connector_error`; nothing has changed then
    */
   configure(connectors: readonly ConnectorSettings[], used: readonly string[]): void {
+    const { environment } = this.#options;
     const next = new Map(connectors.map((settings) => [settings.name, settings]));
     const opened = new Map<string, Sink>();
     for (const name of used) {
-      const settings = next.get(name);
-      if (settings === undefined) throw new CepError('connector_error', `connector '${name}' is not declared by the program`);
-      if (!this.#isAsBefore(settings)) opened.set(name, openSink(settings, this.#options.environment));
+      const declared = next.get(name);
+      if (declared === undefined) throw new CepError('connector_error', `connector '${name}' is not declared by the program`);
+      const settings = withProfile(declared, environment.profiles);
+      next.set(name, settings);
+      if (!this.#isAsBefore(settings)) opened.set(name, openSink(settings, environment));
     }
     for (const [name, { queue, settings }] of this.#sinks) {
       if (settings !== null && (opened.has(name) || !next.has(name))) this.#retire(name, queue);
@@ -118,6 +123,7 @@ export class PipelineSinks {
       report,
       tracer,
       onChange,
+      redact: redactorOf(settings),
       retries: numberParameter(parameters, 'retries', RETRIES_DEFAULT),
       failureThreshold: numberParameter(parameters, 'failure_threshold', FAILURE_THRESHOLD_DEFAULT),
       resetTimeoutMs: durationParameter(parameters, 'reset_timeout', RESET_TIMEOUT_MS_DEFAULT),
@@ -296,6 +302,13 @@ export class PipelineSinks {
 
 function eventOf({ type, time, fieldsJson }: OutgoingEvent): DeadLetter['event'] {
   return { event_type: type, timestamp: time, data: JSON.parse(fieldsJson) };
+}
+
+/** Takes the secrets of a connector out of what its code says went wrong. */
+function redactorOf(settings: ConnectorSettings | null): (text: string) => string {
+  const redactor = new Redactor();
+  for (const secret of settings?.secrets ?? []) redactor.add(secret);
+  return (text) => redactor.redact(text);
 }
 
 /** Equal for equal declarations. */

@@ -37,6 +37,8 @@ export interface SinkQueueOptions {
   }) => void;
   /** Something changed that others may look at: the breaker, or how much is pending. */
   readonly onChange: () => void;
+  /** Takes secrets out of what the sink says went wrong. */
+  readonly redact: (text: string) => string;
   readonly tracer?: Tracer | undefined;
   /** Tests put in what suits them. */
   readonly now?: () => number;
@@ -173,7 +175,8 @@ export class SinkQueue {
         return undefined;
       } catch (error) {
         const failure = error instanceof DeliveryFailure ? error : new DeliveryFailure('failed', messageOf(error), { cause: error });
-        const { code, message, isPermanent } = failure;
+        const { code, isPermanent } = failure;
+        const message = this.#options.redact(failure.message);
         if (isPermanent || attempt > retries || this.#isClosed) return { code, message, isPermanent, attempts: attempt };
         await this.#pause(failure.retryAfterMs ?? this.#backoffMs(attempt));
       }
