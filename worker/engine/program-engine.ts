@@ -22,6 +22,7 @@ import { Routes } from './streams/routes.ts';
 import { type Restored, StreamNode } from './streams/stream-node.ts';
 import type { ProgramRuntime } from './streams/stream-runtime.ts';
 import { ProgramTime } from './time/program-time.ts';
+import { Turns } from './time/turns.ts';
 import { ConditionReaders } from './trace/condition-readers.ts';
 import type { Explanation } from './trace/explanation.ts';
 
@@ -55,6 +56,7 @@ export class ProgramEngine implements Engine {
   readonly #nodes: readonly StreamNode[];
   /** Those that may wait for time, upstream first. */
   readonly #timed: readonly StreamNode[];
+  readonly #turns: Turns;
   readonly #arriving: Arriving;
   /** The row of the event that came as scalars last, if something wanted it. */
   #row: Row | null = null;
@@ -78,6 +80,7 @@ export class ProgramEngine implements Engine {
     const runtime = this.#runtime(plan, explain);
     this.#nodes = plan.streams.map((stream, index) => new StreamNode(stream, index, runtime));
     this.#timed = order.map((index) => this.#nodes[index] as StreamNode).filter((node) => node.isTimed);
+    this.#turns = new Turns(this.#timed.map(({ clock }) => clock));
     this.#routes = new Routes(plan, (stream, origin, positions) => (this.#nodes[stream] as StreamNode).inlets(origin, positions));
     if (fused !== null) this.entries = { entries: fused.link(this.#fusedRuntime()), source: null };
     this.#door = this.entries.entries.length > 0 ? new EventDoor(this.entries) : null;
@@ -206,13 +209,18 @@ export class ProgramEngine implements Engine {
 
   /** One step of time: stream by stream, upstream first, each with all that follows from what it completes. */
   #step(): void {
+    const timed = this.#timed;
+    const turns = this.#turns;
     this.#time.begin();
-    for (const node of this.#timed) {
+    for (let at = turns.next(0); at < timed.length; at = turns.next(at + 1)) {
+      const node = timed[at] as StreamNode;
       node.advance();
       this.#queue.drain();
+      node.schedule();
     }
     this.#time.finish();
-    this.#schedule();
+    turns.schedule();
+    for (const at of turns.asked) timed[at]?.schedule();
   }
 
   /** Rows that carried a stream's time with them have moved it: those that follow the stream come to their turn. */

@@ -29,9 +29,9 @@ export class StreamNode implements FusedNode {
   readonly plan: StreamPlan;
   /** Something in it may wait for time. */
   readonly isTimed: boolean;
+  readonly clock: StreamClock;
   readonly #index: number;
   readonly #runtime: StreamRuntime;
-  readonly #clock: StreamClock;
   readonly #context: OperatorContext;
   readonly #source: Source;
   readonly #chain: Chain;
@@ -43,7 +43,7 @@ export class StreamNode implements FusedNode {
     this.plan = plan;
     this.#index = index;
     this.#runtime = new StreamRuntime(plan, index, program);
-    this.#clock = this.#runtime.clock;
+    this.clock = this.#runtime.clock;
     const makeLink = linkMaker(this.#runtime);
     this.#context = new OperatorContext(this.#runtime, null, { around: null, makeLink: () => makeLink });
     this.#chain = new Chain(plan.operators, this.#runtime.end, makeLink);
@@ -90,7 +90,7 @@ export class StreamNode implements FusedNode {
         source: this.#source.inspect?.() ?? null,
         operators: this.#chain.operators,
         witness: this.#runtime.witness ?? new StreamWitness(this.plan, (expression) => program.backend.expression(expression)),
-        now: this.#clock.now(),
+        now: this.clock.now(),
         eventsIn: counters.eventsIn,
         eventsOut: counters.eventsOut,
         reader: program.conditions.of(this.plan),
@@ -136,7 +136,7 @@ export class StreamNode implements FusedNode {
   #retimed(row: Row, isEvent: boolean): Row {
     const time = readEventTime(row.fields.get(this.plan.time.on as string) ?? null);
     if (time === undefined) return row;
-    const { own } = this.#clock;
+    const { own } = this.clock;
     if (!isEvent && own !== null) {
       this.#runtime.program.time.moveOwn(own, time);
       this.advance();
@@ -146,7 +146,7 @@ export class StreamNode implements FusedNode {
 
   /** The stream's turn in a step of time: source first, then its operators. */
   advance(): void {
-    const watermark = this.#clock.now();
+    const watermark = this.clock.now();
     this.#context.reach(watermark);
     advanceThrough({ operator: this.#source, fail: (error, row) => this.#context.fail(error, row, null) }, watermark);
     this.#chain.advance(watermark);
@@ -155,7 +155,7 @@ export class StreamNode implements FusedNode {
   /** Wakes the program when something here may be due. */
   schedule(): void {
     this.watched = Math.min(this.#source.deadline(), this.#chain.deadline());
-    this.#clock.schedule(this.watched);
+    this.clock.schedule(this.watched);
   }
 
   get counters(): StreamCounters {

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import type { DeadlineTree } from './deadline-tree.ts';
 import { type Gate, lowestGate } from './gate.ts';
 
 /** A clock that feeds a stream, and by how much (ms) the stream's watermark stays behind it. */
@@ -22,12 +23,30 @@ export class StreamClock {
   readonly own: Clock | null;
   readonly #gates: Gate[] = [];
   readonly #follows: readonly Following[];
+  /** The only clock that says what time it is here; null = more than that says it. */
+  private readonly only: Reading | null;
+  /** Where the stream waits, and its place there. */
+  private deadlines: DeadlineTree | null = null;
+  private place = 0;
 
   /** `follows`: the streams upstream that may hold rows back. */
   constructor(readings: readonly Reading[], own: Clock | null, follows: readonly Following[] = NOTHING) {
     this.readings = readings;
     this.own = own;
     this.#follows = follows;
+    const [first = null] = readings;
+    this.only = readings.length === 1 && own === null && follows.length === 0 ? first : null;
+  }
+
+  /** The only clock that moves the stream, where no row of it is held back either; null = there is more to it. */
+  get single(): Reading | null {
+    return this.#gates.length === 0 ? this.only : null;
+  }
+
+  /** From now on the deadlines of a stream with a single clock are kept among those of others. */
+  waitAmong(deadlines: DeadlineTree, place: number): void {
+    this.deadlines = deadlines;
+    this.place = place;
   }
 
   /** Followers of this stream see no time beyond the gate. */
@@ -36,7 +55,8 @@ export class StreamClock {
   }
 
   now(): number {
-    return this.#lowest(null);
+    const { only } = this;
+    return only === null ? this.#lowest(null) : only.clock.now() - only.lagMs;
   }
 
   /** What it was before the step of time with this number. */
@@ -71,6 +91,12 @@ export class StreamClock {
    * What waits for a gate needs no waking: the gate opens in a step of its own.
    */
   schedule(deadline: number): void {
+    if (this.deadlines !== null && this.only !== null) {
+      const time = deadline + this.only.lagMs;
+      this.deadlines.set(this.place, time);
+      this.only.clock.schedule(time);
+      return;
+    }
     if (deadline === Infinity) return;
     if (this.#follows.length > 0 && this.#heldBefore(null) < deadline) return;
     const [first] = this.readings;
