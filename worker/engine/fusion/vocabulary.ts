@@ -50,6 +50,7 @@ const properties: ReadonlySet<string> = new Set([
   'depart',
   'time',
   'shape',
+  'names',
   'find',
   'findAny',
   ...patternProperties,
