@@ -2,6 +2,7 @@ import { keyOf } from '../../../../shared/events/text.ts';
 import { Duration, Timestamp, type Value } from '../../../../shared/events/value.ts';
 import type { Row } from '../../operators/row.ts';
 import type { Representation } from '../typed.ts';
+import { RowList } from './row-list.ts';
 
 /** A key as the tables of generated code have it. */
 export type RawKey = number | string | boolean;
@@ -17,6 +18,8 @@ export interface Waiting {
   isMatched: boolean;
   /** Null where the columns say all that is read. */
   row: Row | null;
+  /** The one that came behind it, in a list. */
+  next: Waiting | null;
 }
 
 /** A row that has not the form of its side's columns. */
@@ -26,6 +29,7 @@ export class WaitingRow implements Waiting {
   arrival = 0;
   isMatched = false;
   row: Row;
+  next: Waiting | null = null;
 
   constructor(row: Row) {
     this.time = row.time;
@@ -42,9 +46,9 @@ export class JoinKey {
   /** Where only the newest row counts: that of the first and of the second side. */
   left: Waiting | null = null;
   right: Waiting | null = null;
-  /** Where more do: those of the first and of the second side, in order of arrival. */
-  readonly lefts: Waiting[] = [];
-  readonly rights: Waiting[] = [];
+  /** Where more do: those of the first and of the second side. */
+  readonly lefts = new RowList();
+  readonly rights = new RowList();
   /** How many of them are whole rows. */
   rows = 0;
 

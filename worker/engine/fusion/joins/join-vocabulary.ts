@@ -33,4 +33,6 @@ export const joinProperties: readonly string[] = [
   'recycled',
   'trimmed',
   'push',
+  'first',
+  'next',
 ];

@@ -128,7 +128,7 @@ function printClass(side: KeptSide, { program }: StreamFusion): string {
   const name = module.names.mint('c');
   const assigned = side.kept.map((one) => `this.${one.property}=${one.name};`).join('');
   const parameters = side.kept.map((one) => one.name).join(',');
-  module.declare(`function ${name}(${parameters}){${assigned}this.arrival=0;this.isMatched=false;this.row=null;}`);
+  module.declare(`function ${name}(${parameters}){${assigned}this.arrival=0;this.isMatched=false;this.row=null;this.next=null;}`);
   return name;
 }
 
@@ -283,10 +283,9 @@ function printPartners({ slot, key, held, place }: Meeting): string {
   const marks = plan.join === 'inner' ? '' : `${held}.isMatched=true;${partner}.isMatched=true;`;
   const call = `{${marks}${printCall(place.result, slot, partner, place)};}`;
   if (newestOf(plan) === 1) return `const ${partner}=${key}.${slot === 0 ? 'right' : 'left'};if(${partner}!==null&&${meets})${call}`;
-  const [list, at] = [names.mint('h'), names.mint('a')];
   const others = `${key}.${listOf(1 - slot)}`;
   const trimmed = plan.withinMs === null ? others : `${waiting}.trimmed(${key},${others})`;
-  return `const ${list}=${trimmed};for(let ${at}=0;${at}<${list}.length;${at}++){const ${partner}=${list}[${at}];if(${meets})${call}}`;
+  return `for(let ${partner}=${trimmed}.first;${partner}!==null;${partner}=${partner}.next){if(${meets})${call}}`;
 }
 
 /** The call of a function of two rows, with what it reads of them. */

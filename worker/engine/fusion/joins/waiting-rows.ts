@@ -3,6 +3,7 @@ import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import { justAfter, plus } from '../../time/instants.ts';
 import type { Representation } from '../typed.ts';
 import { JoinKey, JoinKeys, type Waiting } from './join-key.ts';
+import type { RowList } from './row-list.ts';
 
 export interface WaitingOptions {
   /** How many of a side wait at a key: its newest one, its newest n, or all. */
@@ -34,15 +35,12 @@ const TIDY_MIN = 1_000;
 /** Keys at which nothing waits stay, as they will often come again, while there are no more keys than so many for each row. */
 const KEYS_PER_ROW = 4;
 
-/** Of lists up to this length each item is moved for less than the array takes to be moved. */
-const SHORT = 16;
-
 /** Horizons for each time that a row waits. */
 const HORIZON_PARTS = 4;
 
 /**
  * The rows that wait at a join of two sides. Nobody sees when the row of an inner join ends, so those that are over go
- * when they are met or when there are twice as many as before; until then whoever asks is told that they do not meet.
+ * when they are met or when there are four times as many as were left before; until then whoever asks is told that they do not meet.
  * Only near the budget, and where ends have consequences, the ends are kept in order.
  */
 export class WaitingRows {
@@ -111,22 +109,16 @@ export class WaitingRows {
   }
 
   /** The oldest row of a full list, to be written over: it stands last now. Null when one more has room. */
-  recycled(list: Waiting[]): Waiting | null {
-    if (list.length < this.#newest) return null;
-    if (list.length > SHORT) {
-      const oldest = list.shift() as Waiting;
-      list.push(oldest);
-      return oldest;
-    }
-    const oldest = list[0] as Waiting;
-    for (let at = 1; at < list.length; at++) list[at - 1] = list[at] as Waiting;
-    list[list.length - 1] = oldest;
+  recycled(list: RowList): Waiting | null {
+    if (list.size < this.#newest) return null;
+    const oldest = list.shift();
+    list.push(oldest);
     return oldest;
   }
 
   /** The list without those at its head that are known to be over. */
-  trimmed(key: JoinKey, list: Waiting[]): Waiting[] {
-    while (list.length > 0 && (list[0] as Waiting).time < this.#overUntil) this.#leave(key, list.shift() as Waiting);
+  trimmed(key: JoinKey, list: RowList): RowList {
+    while (list.first !== null && list.first.time < this.#overUntil) this.#leave(key, list.shift());
     return list;
   }
 
@@ -140,7 +132,7 @@ export class WaitingRows {
     } else {
       const list = listOf(key, side);
       list.push(waiting);
-      if (list.length > this.#newest) this.#leave(key, list.shift() as Waiting);
+      if (list.size > this.#newest) this.#leave(key, list.shift());
     }
     this.hold(key, side, waiting, true);
   }
@@ -178,7 +170,7 @@ export class WaitingRows {
     if (this.keys.size > KEYS_PER_ROW * this.#held + TIDY_MIN) for (const key of this.keys.all()) this.#forgetEmpty(key);
     const { limit } = this.#options;
     if (this.#held > 0.9 * limit) this.#keepEndings();
-    else this.#tidyAt = Math.min(limit, Math.max(TIDY_MIN, 2 * this.#held));
+    else this.#tidyAt = Math.min(limit, Math.max(TIDY_MIN, 4 * this.#held));
   }
 
   #sweep(key: JoinKey, side: number, watermark: number): void {
@@ -189,13 +181,11 @@ export class WaitingRows {
       setLatest(key, side, null);
       return;
     }
-    const list = listOf(key, side);
-    let kept = 0;
-    for (const waiting of list) {
-      if (this.#isOver(waiting, watermark)) this.#leave(key, waiting);
-      else list[kept++] = waiting;
-    }
-    while (list.length > kept) list.pop();
+    listOf(key, side).retain((waiting) => {
+      const isOver = this.#isOver(waiting, watermark);
+      if (isOver) this.#leave(key, waiting);
+      return !isOver;
+    });
   }
 
   /** Ends what is due. */
@@ -265,7 +255,7 @@ export class WaitingRows {
   }
 
   #at(key: JoinKey, side: number): readonly Waiting[] {
-    if (this.#newest > 1) return [...listOf(key, side)];
+    if (this.#newest > 1) return listOf(key, side).all;
     const latest = latestOf(key, side);
     return latest === null ? [] : [latest];
   }
@@ -274,13 +264,13 @@ export class WaitingRows {
   #remove(key: JoinKey, side: number, waiting: Waiting): void {
     this.#leave(key, waiting);
     if (this.#newest === 1) setLatest(key, side, null);
-    else listOf(key, side).splice(listOf(key, side).indexOf(waiting), 1);
+    else listOf(key, side).delete(waiting);
     this.#forgetEmpty(key);
   }
 
   #forgetEmpty(key: JoinKey): void {
     if (key === this.keyless) return;
-    if (key.left === null && key.right === null && key.lefts.length === 0 && key.rights.length === 0) this.keys.delete(key);
+    if (key.left === null && key.right === null && key.lefts.size === 0 && key.rights.size === 0) this.keys.delete(key);
   }
 
   #leave(key: JoinKey, waiting: Waiting): void {
@@ -305,6 +295,6 @@ function setLatest(key: JoinKey, side: number, waiting: Waiting | null): void {
   else key.right = waiting;
 }
 
-function listOf(key: JoinKey, side: number): Waiting[] {
+function listOf(key: JoinKey, side: number): RowList {
   return side === 0 ? key.lefts : key.rights;
 }

@@ -30,7 +30,7 @@ test('keys that come again are kept, and no rows that are over', () => {
   const waiting = filled((at) => `key-${at % 8_000}`, 30_000);
   expect(waiting.keys.size).toBe(8_000);
   waiting.tidy();
-  const times = [...waiting.keys.all()].flatMap(({ lefts }) => lefts.map(({ time }) => time));
+  const times = [...waiting.keys.all()].flatMap(({ lefts }) => lefts.all.map(({ time }) => time));
   expect(times.sort((a, b) => a - b)).toEqual(Array.from({ length: 5_000 }, (_, at) => 25_000 + at));
   expect(waiting.all().map(({ waiting: { order } }) => order)).toEqual(times);
 });
