@@ -1,4 +1,4 @@
-const rate = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+import { tenths } from '../counts.ts';
 
 /** What a simulation came to. */
 export interface SimulationTotals {
@@ -20,7 +20,7 @@ export function summaryText(totals: SimulationTotals): string {
     `Events processed: ${totals.eventsProcessed}`,
     `Workers used:     ${totals.workersUsed}`,
     `Alerts generated: ${totals.alerts}`,
-    `Event rate:       ${rate.format(eventRate(totals))} events/sec`,
+    `Event rate:       ${tenths(eventRate(totals))} events/sec`,
     '',
   ].join('\n');
 }
