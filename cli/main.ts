@@ -11,4 +11,6 @@ function endWhenReaderIsGone(error: NodeJS.ErrnoException): void {
 process.stdout.on('error', endWhenReaderIsGone);
 process.stderr.on('error', endWhenReaderIsGone);
 
-process.exitCode = await runCli(process.argv.slice(2), Cli.defaultContext);
+void runCli(process.argv.slice(2), Cli.defaultContext).then((exitCode) => {
+  process.exitCode = exitCode;
+});

@@ -1,7 +1,15 @@
-/** What all bundles of the product have in common. */
+/** What all bundles of the product have in common, and the bundle that users run. */
+import { execFile } from 'node:child_process';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+
+const run = promisify(execFile);
+const start = fileURLToPath(new URL('start.mjs', import.meta.url));
 
 /** Packages of the command line, each of many small files: read from one file, a command starts in a quarter less time. */
-const inside = new Set(['chokidar', 'cli-progress', 'clipanion', 'picocolors', 're2js', 'smol-toml', 'typanion', 'yaml']);
+const inside = new Set(['chokidar', 'cli-progress', 'clipanion', 'picocolors', 're2js', 'smol-toml', 'typanion', 'typebox', 'yaml']);
 
 /** All other packages stay outside: among them are native ones, and such that look for files of their own. */
 const packagesOutside = {
@@ -22,15 +30,83 @@ function packageOf(path) {
 }
 
 /** `minifySyntax` puts constants where they are used: a bundle holds them in variables, which compiled code would have to look up. */
-export const bundleOptions = {
+const common = {
   bundle: true,
-  splitting: true,
   plugins: [packagesOutside],
   minifySyntax: true,
-  format: 'esm',
   platform: 'node',
   target: 'node20',
-  banner: { js: "import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);" },
   sourcemap: true,
   logLevel: 'warning',
 };
+
+/** For modules that are loaded as such. */
+export const bundleOptions = {
+  ...common,
+  splitting: true,
+  format: 'esm',
+  banner: { js: "import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);" },
+};
+
+/** What a process or a thread of the product begins with, and the name of the file in the output folder that starts it. */
+const entries = {
+  main: 'cli/main.ts',
+  'engine-worker': 'worker/runtime/threads/engine-worker.ts',
+  'piece-worker': 'cli/simulation/threads/piece-worker.ts',
+};
+
+/**
+ * Makes the product of a checkout: one script with everything in it, what V8 compiled of it when it ran a simulation, and a small
+ * file for each entry that starts it. Modules still run when they are first imported, so a command pays for what it uses.
+ */
+export async function bundleProduct({ root, outdir }) {
+  const script = await bundleScript(root, outdir);
+  await bundleStarts({ script, outdir, records: true });
+  await simulateOnce(root, outdir);
+  await bundleStarts({ script, outdir, records: false });
+}
+
+/** Gives the name of the script, which names its content. */
+async function bundleScript(root, outdir) {
+  const imports = Object.entries(entries).map(([name, path]) => `if (entry === '${name}') import('./${path}');`);
+  const { metafile } = await build({
+    absWorkingDir: root,
+    stdin: { contents: imports.join('\n'), resolveDir: root, sourcefile: 'cep.js' },
+    entryNames: 'cep-[hash]',
+    outdir,
+    ...common,
+    format: 'cjs',
+    supported: { 'dynamic-import': false },
+    define: { 'import.meta.url': 'startUrl' },
+    banner: { js: "(function(entry,startUrl,require){'use strict';" },
+    footer: { js: '})' },
+    metafile: true,
+  });
+  const made = Object.keys(metafile.outputs).find((path) => path.endsWith('.js'));
+  return relative(outdir, join(root, made));
+}
+
+/** `records`: they write what V8 compiled when the process or thread ends, instead of reading it. */
+async function bundleStarts({ script, outdir, records }) {
+  const starts = Object.keys(entries).map((entry) =>
+    build({
+      entryPoints: [start],
+      outfile: join(outdir, `${entry}.js`),
+      format: 'esm',
+      platform: 'node',
+      target: 'node20',
+      minifySyntax: true,
+      define: { ENTRY: JSON.stringify(entry), SCRIPT: JSON.stringify(script), RECORDS: String(records) },
+      logLevel: 'warning',
+    }),
+  );
+  await Promise.all(starts);
+}
+
+/** A program with windows, a join and a pattern: what it needs is what most programs need. */
+async function simulateOnce(root, outdir) {
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const example = join(root, 'examples/trading-spike');
+  const args = ['--program', join(example, 'rules.vpl'), '--events', join(example, 'events.evt'), '--streaming', '--workers', '1'];
+  await run(process.execPath, [join(outdir, 'main.js'), 'simulate', ...args], { env });
+}

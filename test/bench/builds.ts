@@ -38,21 +38,28 @@ export async function buildCheckout(folder: string, names: readonly ProcessName[
     throw new Error(`${folder} is no checkout with its packages installed`);
   }
   const outdir = cacheFolder(`build-${createHash('sha256').update(root).digest('hex').slice(0, 12)}`, root);
-  const pieceWorker = join(root, 'cli/simulation/threads/piece-worker.ts');
   const processes = names.map((name) => [`bench-${name}`, join(HERE, 'processes', `${name}.ts`)] as const);
-  const { bundleOptions } = (await import(join(ROOT, 'scripts/bundle.mjs'))) as { readonly bundleOptions: BuildOptions };
+  const { bundleOptions } = await bundlesOf(ROOT);
+  const { bundleProduct } = await bundlesOf(root);
   await build({
     absWorkingDir: ROOT,
-    entryPoints: {
-      main: join(root, 'cli/main.ts'),
-      ...(existsSync(pieceWorker) && { 'piece-worker': pieceWorker }),
-      ...Object.fromEntries(processes),
-    },
+    entryPoints: { ...(bundleProduct === undefined && { main: join(root, 'cli/main.ts') }), ...Object.fromEntries(processes) },
     outdir,
     ...bundleOptions,
     plugins: [...(bundleOptions.plugins ?? []), sourcesOf(root)],
   });
+  await bundleProduct?.({ root, outdir });
   return { root, cli: join(outdir, 'main.js'), process: (name) => join(outdir, `bench-${name}.js`) };
+}
+
+interface Bundles {
+  readonly bundleOptions: BuildOptions;
+  /** Missing in checkouts of which the command line is a module like the others. */
+  readonly bundleProduct?: (folders: { readonly root: string; readonly outdir: string }) => Promise<void>;
+}
+
+async function bundlesOf(root: string): Promise<Bundles> {
+  return (await import(join(root, 'scripts/bundle.mjs'))) as Bundles;
 }
 
 /** What the measuring processes import from the product comes from that checkout. */

@@ -10,6 +10,13 @@ export interface Ended {
   readonly stderr: string;
 }
 
+interface CepProcessOptions {
+  readonly readsOutput?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+  /** What is run. @default the command of this checkout */
+  readonly script?: string;
+}
+
 /** A process `cep` with pipes for its output. */
 export class CepProcess {
   readonly child: ChildProcess;
@@ -18,11 +25,8 @@ export class CepProcess {
   stderr = '';
   readonly #waiting = new Set<() => void>();
 
-  constructor(
-    args: readonly string[],
-    { readsOutput = true, env = {} }: { readonly readsOutput?: boolean; readonly env?: Readonly<Record<string, string>> } = {},
-  ) {
-    this.child = spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+  constructor(args: readonly string[], { readsOutput = true, env = {}, script = bin }: CepProcessOptions = {}) {
+    this.child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
     this.child.stdout?.on('data', (chunk) => this.#take('stdout', chunk));
     this.child.stderr?.on('data', (chunk) => this.#take('stderr', chunk));
     if (!readsOutput) this.child.stdout?.destroy();
