@@ -45,19 +45,13 @@ const pipelineMetrics: Readonly<Partial<Record<MetricName, PipelineSamples>>> = 
   cep_events_late_total: single(({ eventsLate }) => eventsLate),
   cep_events_refused_total: single(({ eventsRefused }) => eventsRefused),
   cep_runs_active: single(({ activeRuns }) => activeRuns),
-  cep_runs_dropped_total: byName(({ streams }) => sumByName(streams.map(({ runsDropped }) => runsDropped))),
-  cep_tap_total: byName(({ streams }) => sumByName(streams.map(({ taps }) => taps))),
+  cep_runs_dropped_total: byName(({ runsDropped }) => runsDropped),
+  cep_tap_total: byName(({ taps }) => taps),
   cep_state_bytes: single(({ stateBytes }) => stateBytes),
   cep_checkpoint_seconds: single(({ checkpointSeconds }) => checkpointSeconds),
   cep_checkpoint_age_seconds: single(({ checkpointAgeSeconds }) => checkpointAgeSeconds),
   cep_queue_depth: single(({ eventsInFlight }) => eventsInFlight),
 };
-
-function sumByName(parts: readonly Fields[]): Fields {
-  const sums: Record<string, number> = Object.create(null);
-  for (const part of parts) for (const [name, value] of Object.entries(part)) sums[name] = (sums[name] ?? 0) + value;
-  return sums;
-}
 
 const breakerStates = { closed: 0, half_open: 1, open: 2 } as const;
 

@@ -193,7 +193,7 @@ describe('the queue of a sink', () => {
     await queue.idle();
     expect(queue.state).toBe('closed');
     expect(sink.sent.slice(2).map(({ id }) => id)).toEqual(['id-4']);
-    expect(queue.delivered).toBe(1);
+    expect(queue.tally.delivered).toBe(1);
     sink.hold = undefined;
     await deliver(queue, outgoing(200));
     expect(sink.sent.at(-1)?.id).toBe('id-200');
@@ -225,7 +225,7 @@ describe('the queue of a sink', () => {
           const queue = newQueue({ retries: 1, now: () => (now += 400) });
           await deliver(queue, ...Array.from({ length: count }, (_, at) => outgoing(at)));
           const dead = (await letters.list('p')).map(({ id }) => id);
-          expect(queue.delivered + dead.length).toBe(count);
+          expect(queue.tally.delivered + dead.length).toBe(count);
           expect(new Set(dead).size).toBe(dead.length);
           expect(queue.pending).toEqual([]);
         },

@@ -11,6 +11,7 @@ import { ALERT_SERVERS_MAX, alertTarget, isAlert, openAlertSink } from './alert-
 import type { BreakerState } from './circuit-breaker.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters.ts';
 import { type OutgoingEvent, SinkQueue, type SinkQueueOptions } from './sink-queue.ts';
+import { SinkTallies } from './sink-tallies.ts';
 
 const RETRIES_DEFAULT = 3;
 const FAILURE_THRESHOLD_DEFAULT = 5;
@@ -80,7 +81,8 @@ export class PipelineSinks {
   readonly #letters: DeadLetter[] = [];
   #isWriting = false;
   #isClosed = false;
-  #lettersBefore = 0;
+  #lettersOfRows = 0;
+  readonly #tallies = new SinkTallies();
 
   constructor(options: PipelineSinksOptions) {
     this.#options = options;
@@ -124,6 +126,7 @@ export class PipelineSinks {
       tracer,
       onChange,
       redact: redactorOf(settings),
+      tally: this.#tallies.of(name),
       retries: numberParameter(parameters, 'retries', RETRIES_DEFAULT),
       failureThreshold: numberParameter(parameters, 'failure_threshold', FAILURE_THRESHOLD_DEFAULT),
       resetTimeoutMs: durationParameter(parameters, 'reset_timeout', RESET_TIMEOUT_MS_DEFAULT),
@@ -138,7 +141,7 @@ export class PipelineSinks {
     this.#leaving.add(queue);
     void queue.idle().then(async () => {
       this.#leaving.delete(queue);
-      this.#lettersBefore += queue.deadLetters;
+      this.#tallies.forget(new Set(this.#queues.map((each) => each.name)));
       await queue.close();
     });
   }
@@ -195,7 +198,7 @@ export class PipelineSinks {
       try {
         await deadLetters.add(letter);
         this.#letters.shift();
-        this.#lettersBefore++;
+        this.#lettersOfRows++;
         report({ level: 'warn', message: 'DLQ write', fields: { ...fields, error: letter.error } });
       } catch (error) {
         report({
@@ -226,18 +229,29 @@ export class PipelineSinks {
   }
 
   get dlqEvents(): number {
-    return this.#queues.reduce((sum, { deadLetters }) => sum + deadLetters, this.#lettersBefore);
+    return this.#lettersOfRows + this.#tallies.deadLetters;
   }
 
   status(): readonly SinkStatus[] {
-    return this.#queues.map(({ name, state, transitions, delivered, deadLetters, pending }) => ({
-      connector: name,
-      state,
-      transitions: { ...transitions },
-      delivered,
-      dlqEvents: deadLetters,
-      pending: pending.length,
-    }));
+    // Of those of one name the last is the one that is sent to.
+    const latest = new Map(this.#queues.map((queue) => [queue.name, queue]));
+    return Array.from(
+      latest,
+      ([
+        connector,
+        {
+          state,
+          tally: { transitions, delivered, deadLetters },
+        },
+      ]) => ({
+        connector,
+        state,
+        transitions: { ...transitions },
+        delivered,
+        dlqEvents: deadLetters,
+        pending: this.#queues.reduce((sum, { name, pending }) => sum + (name === connector ? pending.length : 0), 0),
+      }),
+    );
   }
 
   /** Sends dead letters again, each to the sink that did not take it. Those that are taken now are gone. */

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type TraceContext, type Tracer, traceparentOf } from '../../../shared/telemetry/tracing.ts';
 import { DeliveryFailure, type Sink } from '../connector.ts';
-import { type BreakerState, CircuitBreaker } from './circuit-breaker.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters.ts';
 import { payloadOf } from './payload.ts';
+import { newSinkTally, type SinkTally } from './sink-tallies.ts';
 
 /** Something on its way to a sink; JSON-safe, so that it can be kept in a checkpoint. */
 export interface OutgoingEvent {
@@ -40,6 +41,8 @@ export interface SinkQueueOptions {
   /** Takes secrets out of what the sink says went wrong. */
   readonly redact: (text: string) => string;
   readonly tracer?: Tracer | undefined;
+  /** Where it counts on. @default it begins with nothing */
+  readonly tally?: SinkTally;
   /** Tests put in what suits them. */
   readonly now?: () => number;
   readonly random?: () => number;
@@ -61,21 +64,19 @@ export class SinkQueue {
   #isWorking = false;
   #isClosed = false;
   #idle: (() => void)[] = [];
-  delivered = 0;
-  deadLetters = 0;
-  /** How often the breaker has become each state. */
-  readonly transitions: Record<BreakerState, number> = { closed: 0, half_open: 0, open: 0 };
+  readonly tally: SinkTally;
 
   constructor(options: SinkQueueOptions) {
     this.name = options.name;
     this.#options = options;
+    this.tally = options.tally ?? newSinkTally();
     const { failureThreshold, resetTimeoutMs } = options;
     this.#breaker = new CircuitBreaker({
       failureThreshold,
       resetTimeoutMs,
       now: options.now ?? ((): number => performance.now()),
       onChange: (state) => {
-        this.transitions[state]++;
+        this.tally.transitions[state]++;
         const message = { open: 'Circuit breaker opened', half_open: 'Circuit breaker half-open', closed: 'Circuit breaker closed' }[state];
         const level = state === 'open' ? 'warn' : 'info';
         options.report({ level, message, fields: { connector: options.name, pipeline: options.pipelineId, failures: failureThreshold } });
@@ -139,7 +140,7 @@ export class SinkQueue {
 
   #taken(): number {
     this.#breaker.succeeded();
-    this.delivered++;
+    this.tally.delivered++;
     return 1;
   }
 
@@ -207,7 +208,7 @@ export class SinkQueue {
       await this.#pause(LETTER_RETRY_MS);
       return 0;
     }
-    this.deadLetters += events.length;
+    this.tally.deadLetters += events.length;
     report({
       level: 'warn',
       message: 'DLQ write',
@@ -240,7 +241,7 @@ export class SinkQueue {
     const usual = (): string =>
       payloadOf({ id, type, time, fieldsJson: JSON.stringify(data), message: null }, { format: 'envelope', omitNull: false });
     await this.#options.sink.send({ id, topic: topic ?? null, payload: payload ?? usual() });
-    this.delivered++;
+    this.tally.delivered++;
   }
 }
 

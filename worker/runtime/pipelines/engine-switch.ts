@@ -103,14 +103,22 @@ export class EngineSwitch {
       await record.change(change, saver.checkpointOf(sequence, reply.state));
     } catch (error) {
       intake.settle(false);
-      tally.set(before.counts);
+      tally.replace(before.counts);
       connect(before.summary);
       throw error;
     }
     intake.settle(true);
+    if (counts) this.#countOn(reply.counts);
     intake.rebase({ sequence, state: reply.state });
     saver.isSaved(sequence);
     tally.stateBytes = reply.state.byteLength;
+  }
+
+  /** What the engine before counted may still be on its way; it says nothing of the one that runs now. */
+  #countOn(counts: SwitchReply['counts']): void {
+    const { intake, tally } = this.#parts;
+    const goOn = tally.countFrom(counts);
+    intake.call((slot) => ({ kind: 'counters', slot }), goOn).catch(goOn);
   }
 }
 

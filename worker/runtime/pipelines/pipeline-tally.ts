@@ -1,9 +1,15 @@
 import type { PipelineMetrics, PipelineScrape, StreamMetrics } from '../service.ts';
 import type { CountersReply } from '../threads/messages.ts';
+import { GrowingCounters, noCounters } from './growing-counters.ts';
 import { Latency, LatencyHistogram } from './latency.ts';
 import type { PipelineCounts } from './runtime-storage.ts';
 
-const noCounters: CountersReply = { eventsIncomplete: 0, streams: [], eventsByType: {}, incompleteFields: {} };
+/** What others know of a pipeline. */
+type PipelineFacts = Pick<
+  PipelineScrape,
+  'pipelineId' | 'uptimeSeconds' | 'dlqEvents' | 'tenantId' | 'name' | 'status' | 'checkpointAgeSeconds'
+>;
+type TallyMetrics = Omit<PipelineMetrics, keyof PipelineFacts>;
 
 /** What a pipeline counts on the API thread, and what its engine said of itself last. */
 export class PipelineTally {
@@ -14,18 +20,39 @@ export class PipelineTally {
   /** Accepted and not through: as far as their number is known before they are read. */
   eventsInFlight = 0;
   stateBytes = 0;
-  counters = noCounters;
   checkpointSeconds = 0;
+  #counters = noCounters;
+  readonly #growing = new GrowingCounters();
+  #isSwitching = false;
+  /** What a restore took off these counts: those of a scrape never go down. */
+  readonly #takenOff = { eventsInvalid: 0, eventsRefused: 0 };
   readonly latency = new Latency();
   readonly #byStream = new Map<string, LatencyHistogram>();
   readonly #outputs = new Map<string, Map<string, number>>();
 
   constructor(counts?: PipelineCounts) {
-    if (counts) this.set(counts);
+    if (counts) Object.assign(this, counts);
   }
 
-  set({ eventsProcessed, outputEventsEmitted, eventsInvalid, eventsRefused }: PipelineCounts): void {
-    Object.assign(this, { eventsProcessed, outputEventsEmitted, eventsInvalid, eventsRefused });
+  /** What the engine counts now. */
+  get counters(): CountersReply {
+    return this.#counters;
+  }
+
+  set counters(counters: CountersReply) {
+    if (this.#isSwitching) return;
+    this.#counters = counters;
+    this.#growing.take(counters);
+  }
+
+  /** Another state is in the engine's place, with other counts. What comes from the engine counts again once the result is called. */
+  countFrom(counts: CountersReply): () => void {
+    this.#isSwitching = true;
+    this.#counters = counts;
+    this.#growing.rebase(counts);
+    return () => {
+      this.#isSwitching = false;
+    };
   }
 
   output(stream: string, type: string, seconds: number): void {
@@ -48,14 +75,29 @@ export class PipelineTally {
     return { eventsProcessed, outputEventsEmitted, eventsInvalid, eventsRefused };
   }
 
+  /** The counts of a checkpoint; outputs go on being numbered as before. */
   restore(counters: Readonly<Record<string, number>>): void {
-    this.eventsProcessed = counters['events_processed'] ?? 0;
-    this.eventsInvalid = counters['events_invalid'] ?? 0;
-    this.eventsRefused = counters['events_refused'] ?? 0;
+    const { outputEventsEmitted } = this;
+    this.replace({
+      eventsProcessed: counters['events_processed'] ?? 0,
+      eventsInvalid: counters['events_invalid'] ?? 0,
+      eventsRefused: counters['events_refused'] ?? 0,
+      outputEventsEmitted,
+    });
   }
 
-  metrics(): Omit<PipelineMetrics, 'pipelineId' | 'uptimeSeconds' | 'dlqEvents'> {
-    const { streams, eventsIncomplete } = this.counters;
+  /** Other counts in the place of these. */
+  replace(counts: PipelineCounts): void {
+    this.#takenOff.eventsInvalid += this.eventsInvalid - counts.eventsInvalid;
+    this.#takenOff.eventsRefused += this.eventsRefused - counts.eventsRefused;
+    Object.assign(this, counts);
+  }
+
+  metrics(): TallyMetrics {
+    return this.#metricsOf(this.#counters);
+  }
+
+  #metricsOf({ streams, eventsIncomplete }: CountersReply): TallyMetrics {
     const sum = (of: (stream: StreamMetrics) => number): number => streams.reduce((total, stream) => total + of(stream), 0);
     return {
       ...this.counts(),
@@ -69,10 +111,18 @@ export class PipelineTally {
     };
   }
 
-  scrape(): Pick<PipelineScrape, 'eventsByType' | 'outputsByStream' | 'latencyByStream' | 'incompleteFields' | 'checkpointSeconds'> {
+  /** Its counters only grow, whatever state is put into the engine's place. */
+  scrape(): Omit<PipelineScrape, keyof PipelineFacts> {
+    const { grown } = this.#growing;
     return {
-      eventsByType: this.counters.eventsByType,
-      incompleteFields: this.counters.incompleteFields,
+      ...this.#metricsOf(grown),
+      eventsInvalid: this.eventsInvalid + this.#takenOff.eventsInvalid,
+      eventsRefused: this.eventsRefused + this.#takenOff.eventsRefused,
+      eventsLate: grown.eventsLate,
+      runsDropped: grown.runsDropped,
+      taps: grown.taps,
+      eventsByType: grown.eventsByType,
+      incompleteFields: grown.incompleteFields,
       outputsByStream: Object.fromEntries(Array.from(this.#outputs, ([stream, types]) => [stream, Object.fromEntries(types)])),
       latencyByStream: Object.fromEntries(
         Array.from(this.#byStream, ([stream, { counts, sum }]) => [stream, { counts: Array.from(counts), sum }]),

@@ -22,6 +22,14 @@ export interface CheckpointDocument {
 /** What an engine thread remembers of one program. */
 export interface DocumentEngine extends EngineSnapshot {
   readonly idle_sources: SavedIdleSources;
+  /** Absent in states of earlier versions. */
+  readonly event_counts?: SavedEventCounts;
+}
+
+/** Events by type, and incomplete ones by type and field. */
+export interface SavedEventCounts {
+  readonly types: readonly (readonly [type: string, count: number])[];
+  readonly incomplete: readonly (readonly [type: string, fields: readonly (readonly [field: string, count: number])[]])[];
 }
 
 /** The text of a document, with its checksum. */

@@ -152,19 +152,21 @@ export class HostedEngine {
   }
 
   #documentEngine(): DocumentEngine {
-    return { ...this.#engine.snapshot(), idle_sources: this.#idle.save() };
+    const incomplete = Array.from(this.#incomplete, ([type, fields]) => [type, [...fields]] as const);
+    const counts = { types: [...this.#eventsByType], incomplete };
+    return { ...this.#engine.snapshot(), idle_sources: this.#idle.save(), event_counts: counts };
   }
 
   load(saved: DocumentEngine): RestoreReport {
     const report = this.#engine.restore(saved satisfies EngineSnapshot);
     this.#idle.load(saved.idle_sources);
+    this.#eventsByType = new Map(saved.event_counts?.types);
+    this.#incomplete = new Map(saved.event_counts?.incomplete.map(([type, fields]) => [type, new Map(fields)]));
     return report;
   }
 
-  /** Takes over the state of the engine that ran before it, and its counts. */
+  /** Takes over the state of the engine that ran before it. */
   succeed(before: HostedEngine): RestoreReport {
-    this.#eventsByType = before.#eventsByType;
-    this.#incomplete = before.#incomplete;
     return this.load(before.#documentEngine());
   }
 

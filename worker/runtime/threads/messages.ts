@@ -181,6 +181,8 @@ export interface SwitchReply {
   readonly state: Uint8Array;
   /** Of a restored document. */
   readonly counters: Readonly<Record<string, number>>;
+  /** What the new engine has counted. */
+  readonly counts: CountersReply;
 }
 
 export interface CountersReply {

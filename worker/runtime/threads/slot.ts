@@ -152,7 +152,7 @@ export class Slot {
 
   #offer(next: HostedEngine, report: RestoreReport, counters: Readonly<Record<string, number>>): SwitchReply {
     this.#next = next;
-    return { ...report, summary: next.summary, state: bytesOf(next.save()), counters };
+    return { ...report, summary: next.summary, state: bytesOf(next.save()), counters, counts: next.counters() };
   }
 
   /** Work that the watchdog sees, and that is no record. */

@@ -1,0 +1,101 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Service, uniqueName } from './service.ts';
+
+let service: Service;
+let url = '';
+/** A sink that refuses every second request for good. */
+let requests = 0;
+const hook = createServer((_request, response) => void response.writeHead(requests++ % 2 === 0 ? 204 : 400).end());
+
+beforeAll(async () => {
+  service = await Service.start({ hasMetrics: true, strictEvents: false });
+  await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(hook.address() as AddressInfo).port}`;
+});
+
+afterAll(async () => {
+  await service.close();
+  hook.closeAllConnections();
+  hook.close();
+});
+
+/** Every series of a counter, and of a histogram, as the next scrape has it. */
+async function counters(): Promise<Map<string, number>> {
+  const text = await (await fetch(service.metricsUrl)).text();
+  const kinds = new Map([...text.matchAll(/^# TYPE (\S+) (counter|histogram)$/gm)].map(([, name = '', kind]) => [name, kind]));
+  const lines = text.split('\n').map((line) => /^([a-z_]+)(\{.*\})? (\S+)$/.exec(line));
+  return new Map(
+    lines.flatMap((line) => {
+      if (line === null) return [];
+      const [, name = '', labels = '', value] = line;
+      const isCounter = kinds.get(name) === 'counter' || kinds.get(name.replace(/_(bucket|sum|count)$/, '')) === 'histogram';
+      return isCounter ? [[name + labels, Number(value)] as const] : [];
+    }),
+  );
+}
+
+describe('a counter', () => {
+  const program = (limit: number, more = '', path = '') =>
+    `connector Hook = http (url: "${url}${path}", retries: 0)\n\nevent A:\n    k: str\n    x: int\n\n` +
+    `stream Hot = A.where(x > ${limit}).emit(x: x).to(Hook)\n${more}`;
+  const late = 'stream Late = A.window(1s).aggregate(n: count()).emit(n: n)\n';
+
+  it('never goes down, and counts each event once, whatever becomes of the pipeline', async () => {
+    const name = uniqueName();
+    const path = await service.deploy(program(0, late), { name });
+    const of = `tenant="default",pipeline="${name}"`;
+    let last = new Map<string, number>();
+    let sent = 0;
+    let times = 0;
+    const look = async (): Promise<Map<string, number>> => {
+      const now = await counters();
+      for (const [series, value] of last)
+        if (now.has(series)) expect([series, now.get(series)]).toEqual([series, Math.max(value, now.get(series) ?? 0)]);
+      last = new Map([...last, ...now]);
+      return now;
+    };
+    const send = async (count: number): Promise<void> => {
+      const events = Array.from({ length: count }, (_, n) => ({
+        event_type: 'A',
+        fields: { k: 'a', x: 1 },
+        timestamp: 1_000_000 - n * 5_000,
+      }));
+      await service.post(`${path}/events-batch`, { events: [...events, { event_type: 'A', fields: { k: 'a', x: 'wrong' } }] });
+      await service.post(`${path}/events`, { event_type: 'A', fields: { x: 1 } });
+      sent += count + 1;
+      times++;
+      while ((await look()).get(`cep_events_total{${of},event_type="A"}`) !== sent);
+      while ((await look()).get(`cep_events_processed{${of},stream="Hot"}`) !== sent);
+    };
+
+    await send(3);
+    const checkpoint = (await service.post(`${path}/checkpoint`)).text;
+    await send(10);
+    await service.post(`${path}/stop`);
+    await look();
+    await service.post(`${path}/start`);
+    await send(5);
+    expect((await service.post(`${path}/restore`, checkpoint)).status).toBe(200);
+    expect((await service.get(path)).body.events_processed).toBe(4);
+    await look();
+    await send(2);
+    for (const source of [program(0, '', '/other'), program(0, late, '/other'), program(0, late)]) {
+      expect((await service.post(`${path}/reload`, { source })).status).toBe(200);
+      await send(4);
+    }
+    await service.post(`${path}/restore`, checkpoint);
+    await service.post(`${path}/stop`);
+    await service.post(`${path}/start`);
+    await send(1);
+
+    const now = await look();
+    expect(now.get(`cep_events_invalid_total{${of}}`)).toBe(times);
+    expect(now.get(`cep_events_incomplete_total{${of},event_type="A",field="k"}`)).toBe(times);
+    expect(now.get(`cep_output_events_total{${of},stream="Hot",event_type="Hot"}`)).toBe(sent);
+    expect(now.get(`cep_events_late_total{${of}}`)).toBeGreaterThan(10);
+    const letters = Array.from(last).find(([series]) => series.startsWith(`cep_dlq_events_total{${of},connector="Hook"`))?.[1];
+    expect(letters).toBeGreaterThan(10);
+  });
+});

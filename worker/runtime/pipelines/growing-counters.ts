@@ -1,0 +1,124 @@
+import type { StreamMetrics } from '../service.ts';
+import type { CountersReply } from '../threads/messages.ts';
+
+export const noCounters: CountersReply = { eventsIncomplete: 0, streams: [], eventsByType: {}, incompleteFields: {} };
+
+/** Counters of an engine, and what its streams have counted together, those that the program has no longer included. */
+export interface GrownCounters extends CountersReply {
+  readonly eventsLate: number;
+  readonly runsDropped: Counts;
+  readonly taps: Counts;
+}
+
+/** Counters remembered of streams and types that are gone, before the oldest of them are forgotten. */
+const REMEMBERED_MAX = 20_000;
+
+type Counts = Readonly<Record<string, number>>;
+
+/**
+ * What the engines of one pipeline have counted, one after the other, as numbers that only grow. An engine counts on from the
+ * state that it is given. Where that is the state it had (it was moved, or what came since its last saved state comes again), a
+ * number that is lower than before is one that will be reached again. Where it is another state, `rebase` says so.
+ */
+export class GrowingCounters {
+  /** By counter: what the engine said last, at its highest, and what that amounts to with all that came before. */
+  readonly #counters = new Map<string, { last: number; total: number }>();
+  /** Of all streams together: what the engine of each says grew. */
+  readonly #sums = { late: new Map<string, number>(), dropped: new Map<string, number>(), tap: new Map<string, number>() };
+  #streams = new Set<string>();
+  #grown = noCounters;
+
+  /** As the engine's own, each with all that was counted before. */
+  get grown(): GrownCounters {
+    const { late, dropped, tap } = this.#sums;
+    return {
+      ...this.#grown,
+      eventsLate: late.get('') ?? 0,
+      runsDropped: Object.fromEntries(dropped),
+      taps: Object.fromEntries(tap),
+    };
+  }
+
+  take(counters: CountersReply): void {
+    this.#startAfresh(counters.streams);
+    this.#grown = mapped(counters, (name, count, sum) => this.#grow(name, count, sum));
+    if (this.#counters.size > REMEMBERED_MAX) this.#forget(counters);
+  }
+
+  /** The engine has another state: what it says from now on counts from these numbers on. */
+  rebase(counters: CountersReply): void {
+    for (const counter of this.#counters.values()) counter.last = 0;
+    this.#streams = new Set(counters.streams.map(({ name }) => name));
+    this.#grown = mapped(counters, (name, count) => {
+      const { total } = this.#counters.get(name) ?? { total: 0 };
+      this.#counters.set(name, { last: count, total });
+      return total;
+    });
+  }
+
+  #grow(name: string, count: number, sum?: SumOf): number {
+    const counter = this.#counters.get(name) ?? { last: 0, total: 0 };
+    const more = Math.max(0, count - counter.last);
+    this.#counters.set(name, { last: counter.last + more, total: counter.total + more });
+    if (sum !== undefined && more > 0) {
+      const [of, key] = sum;
+      this.#sums[of].set(key, (this.#sums[of].get(key) ?? 0) + more);
+    }
+    return counter.total + more;
+  }
+
+  /** A stream that the program has again counts from 0. */
+  #startAfresh(streams: readonly StreamMetrics[]): void {
+    const now = new Set(streams.map(({ name }) => name));
+    const gone = [...this.#streams].filter((name) => !now.has(name)).map((name) => `stream\0${name}\0`);
+    this.#streams = now;
+    if (gone.length === 0) return;
+    for (const [name, counter] of this.#counters) if (gone.some((prefix) => name.startsWith(prefix))) counter.last = 0;
+  }
+
+  #forget(counters: CountersReply): void {
+    const present = new Set<string>();
+    mapped(counters, (name, count) => {
+      present.add(name);
+      return count;
+    });
+    for (const name of this.#counters.keys()) {
+      if (this.#counters.size <= REMEMBERED_MAX) return;
+      if (!present.has(name)) this.#counters.delete(name);
+    }
+  }
+}
+
+type SumOf = readonly [of: 'late' | 'dropped' | 'tap', key: string];
+type Change = (name: string, count: number, sum?: SumOf) => number;
+
+function mapped({ eventsIncomplete, streams, eventsByType, incompleteFields }: CountersReply, change: Change): CountersReply {
+  return {
+    eventsIncomplete: change('incomplete', eventsIncomplete),
+    streams: streams.map((stream) => changedStream(stream, change)),
+    eventsByType: changed(eventsByType, (type, count) => change(`type\0${type}`, count)),
+    incompleteFields: Object.fromEntries(
+      Object.entries(incompleteFields).map(([type, fields]) => [
+        type,
+        changed(fields, (field, count) => change(`field\0${type}\0${field}`, count)),
+      ]),
+    ),
+  };
+}
+
+/** What runs and waits is no counter. */
+function changedStream(stream: StreamMetrics, change: Change): StreamMetrics {
+  const of = `stream\0${stream.name}\0`;
+  const { eventsIn, eventsOut, late, failures, suppressed, runsDropped, taps } = stream;
+  return {
+    ...stream,
+    ...changed({ eventsIn, eventsOut, failures, suppressed }, (name, count) => change(`${of}${name}`, count)),
+    late: change(`${of}late`, late, ['late', '']),
+    runsDropped: changed(runsDropped, (reason, count) => change(`${of}dropped\0${reason}`, count, ['dropped', reason])),
+    taps: changed(taps, (name, count) => change(`${of}tap\0${name}`, count, ['tap', name])),
+  };
+}
+
+function changed(counts: Counts, change: (name: string, count: number) => number): Counts {
+  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, change(name, count)]));
+}
