@@ -9,7 +9,7 @@ import type { RecordType } from '../../shared/language/plan/types.ts';
 import { Effects } from './analytics/effects.ts';
 import type { Answer, Engine, EngineCounters, EngineHost, EngineSnapshot, Pushed, RestoreReport } from './engine.ts';
 import type { ExpressionBackend } from './evaluate/backend.ts';
-import { type Arriving, EventArrivals } from './fusion/event-arrivals.ts';
+import { type Arriving, arrivalsOf } from './fusion/event-arrivals.ts';
 import type { EventEntries } from './fusion/event-entry.ts';
 import type { FusedProgram } from './fusion/fuse.ts';
 import type { FusedRuntime, Kernel } from './fusion/fused-runtime.ts';
@@ -93,7 +93,7 @@ export class ProgramEngine implements Engine {
       kernel: (plan) => this.#kernels.get(plan),
       arrivals: ({ name }) => {
         const clock = this.#time.singleClock(name);
-        return clock === null ? null : new EventArrivals(this.#arriving, clock);
+        return clock === null ? null : arrivalsOf(this.#arriving, clock);
       },
       output: this.#outputOf(),
       beforeCounting: (settle) => this.#beforeCounting.push(settle),
@@ -133,11 +133,12 @@ export class ProgramEngine implements Engine {
   }
 
   #outputOf(): (event: OutputEvent) => void {
+    const host = this.#host;
     const output = (event: OutputEvent): void => {
       this.#outputs++;
-      this.#host.output(event);
+      host.output(event);
     };
-    const tracer = this.#host.trace;
+    const tracer = host.trace;
     if (tracer === undefined) return output;
     return (event) => {
       tracer.emitted(event.stream, event);

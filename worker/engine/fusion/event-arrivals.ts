@@ -21,29 +21,26 @@ export interface Arriving {
   settle(): void;
 }
 
-/** Events of one type that come as scalars: before and behind them happens what happens around every event. */
-export class EventArrivals implements Arrivals {
-  private readonly program: Arriving;
-  private readonly source: SingleClock;
-
-  constructor(program: Arriving, source: SingleClock) {
-    this.program = program;
-    this.source = source;
-  }
-
-  arrive(time: number, isArrivalTime: boolean): number {
-    const program = this.program;
-    program.backend.beginEvent();
-    const order = ++program.order;
-    program.time = time;
-    if (program.clocks.observeOn(this.source, time, isArrivalTime)) program.step();
-    return order;
-  }
-
-  depart(): void {
-    const { queue, clocks, effects } = this.program;
-    if (!queue.isEmpty) queue.drain();
-    if (clocks.isStepping) this.program.settle();
-    if (effects.hasTasks) effects.runTasks();
-  }
+/**
+ * Events of one type that come as scalars: before and behind them happens what happens around every event. Functions over
+ * constants rather than a class: compiled code then has all parts of the program at hand.
+ */
+export function arrivalsOf(program: Arriving, source: SingleClock): Arrivals {
+  const { backend, clocks, queue, effects } = program;
+  const moveTimeTo = clocks.moverOf(source.clock);
+  return {
+    arrive: (time, isArrivalTime) => {
+      backend.beginEvent();
+      const order = ++program.order;
+      program.time = time;
+      if (source.followsArrival !== isArrivalTime) source.followsArrival = isArrivalTime;
+      if (moveTimeTo(time)) program.step();
+      return order;
+    },
+    depart: () => {
+      if (!queue.isEmpty) queue.drain();
+      if (clocks.isStepping) program.settle();
+      if (effects.hasTasks) effects.runTasks();
+    },
+  };
 }

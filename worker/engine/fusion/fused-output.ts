@@ -1,7 +1,10 @@
 import type { Fields, OutputEvent } from '../../../shared/events/event.ts';
 import type { Value } from '../../../shared/events/value.ts';
 
-/** What all outputs of one `.emit` have in common. */
+/**
+ * What all outputs of one `.emit` have in common. Each name stands in a property of its own as well, `x0` and so on: to code
+ * that knows the shape it is a constant.
+ */
 export class OutputShape {
   readonly stream: string;
   readonly type: string;
@@ -10,8 +13,14 @@ export class OutputShape {
   constructor(stream: string, type: string, names: readonly string[]) {
     this.stream = stream;
     this.type = type;
-    this.names = names;
+    this.names = names.map(unique);
+    Object.assign(this, Object.fromEntries(this.names.map((name, place) => [`x${place}`, name])));
   }
+}
+
+/** The one copy of a text that names of properties share: equal ones are then found equal without a look at their letters. */
+function unique(name: string): string {
+  return Object.keys({ [name]: null })[0] as string;
 }
 
 /**

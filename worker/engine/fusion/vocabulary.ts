@@ -50,7 +50,6 @@ const properties: ReadonlySet<string> = new Set([
   'depart',
   'time',
   'shape',
-  'names',
   'find',
   'findAny',
   ...patternProperties,

@@ -8,7 +8,7 @@ export class Clock {
   private reached = -Infinity;
   private reachedBefore = -Infinity;
   private movedIn = -1;
-  /** What it has come to without the end of the input. */
+  /** What it had come to when the input ended, moved on by rows that came behind the end. */
   private finite = -Infinity;
   /** Each broker partition on its own; their lowest is the source's. Null while the source has none. */
   private partitions: Map<string, number> | null = null;
@@ -26,7 +26,7 @@ export class Clock {
 
   /** What it was before the end of the input, moved on by rows that come behind it. */
   lastFinite(): number {
-    return this.finite;
+    return this.reached < Infinity ? this.reached : this.finite;
   }
 
   isDue(): boolean {
@@ -44,8 +44,11 @@ export class Clock {
 
   move(time: number, step: number, partition: string | null = null): void {
     const reached = partition === null ? time : this.lowest(partition, time);
-    if (reached < Infinity && reached > this.finite) this.finite = reached;
-    if (reached <= this.reached) return;
+    if (reached <= this.reached) {
+      this.moveBehindEnd(reached);
+      return;
+    }
+    if (reached === Infinity) this.finite = this.reached;
     if (this.movedIn !== step) {
       this.reachedBefore = this.reached;
       this.movedIn = step;
@@ -53,21 +56,32 @@ export class Clock {
     this.reached = reached;
   }
 
-  /** As `move` in a step of its own, for a source without partitions. Says whether something may be due. */
+  /**
+   * As `move` of the only clock of a program, without partitions. Says whether something may be due: then it has moved in this
+   * step, else no step of time is needed.
+   */
   reach(time: number, step: number): boolean {
-    if (time > this.reached) {
-      this.reachedBefore = this.reached;
-      this.movedIn = step;
-      this.reached = time;
+    const before = this.reached;
+    if (!(time > before)) {
+      this.moveBehindEnd(time);
+      return before >= this.dueAt;
     }
-    if (time > this.finite && time < Infinity) this.finite = time;
-    return this.reached >= this.dueAt;
+    this.reached = time;
+    if (time < this.dueAt) return false;
+    if (time === Infinity) this.finite = before;
+    this.reachedBefore = before;
+    this.movedIn = step;
+    return true;
   }
 
   /** Moves all partitions as well: a tick, or the end of input. */
   moveAll(time: number, step: number): void {
     for (const [name, reached] of this.partitions ?? []) this.partitions?.set(name, Math.max(reached, time));
     this.move(time, step);
+  }
+
+  private moveBehindEnd(time: number): void {
+    if (this.reached === Infinity && time < Infinity && time > this.finite) this.finite = time;
   }
 
   private lowest(partition: string, time: number): number {
@@ -77,7 +91,7 @@ export class Clock {
   }
 
   save(): Value {
-    return [this.reached, this.partitions, this.finite];
+    return [this.reached, this.partitions, this.lastFinite()];
   }
 
   load(saved: Value): void {

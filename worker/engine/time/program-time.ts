@@ -59,10 +59,19 @@ export class ProgramTime {
     return this.#sources.singleOf(type);
   }
 
-  /** As `observe`, for a type with a single clock. Says whether a step of time is due. */
-  observeOn(source: SingleClock, time: number, isArrivalTime: boolean): boolean {
-    source.followsArrival = isArrivalTime;
-    return source.clock.reach(time, ++this.stepNumber) || (this.clocks.length > 1 && this.isDue());
+  /** As `observe`, for the events of types that move this clock alone: the function says whether a step of time is due. */
+  moverOf(clock: Clock): (time: number) => boolean {
+    if (this.clocks.length > 1) {
+      return (time) => {
+        clock.move(time, ++this.stepNumber);
+        return this.isDue();
+      };
+    }
+    return (time) => {
+      const isDue = clock.reach(time, this.stepNumber + 1);
+      if (isDue) this.stepNumber++;
+      return isDue;
+    };
   }
 
   tick(time: number, source?: string): void {

@@ -45,7 +45,7 @@ function outputClass(fields: number, { module, program }: Place): string {
     const choice = (isAsked: (place: number) => string): string =>
       values.reduceRight((rest, value, place) => `(${isAsked(place)}?this.${value}:${rest})`, 'undefined');
     const byPlace = `function(a0){return ${choice((place) => `a0===${place}`)};}`;
-    const byName = `function(a0){const n0=this.shape.names;return ${choice((place) => `n0[${place}]===a0`)};}`;
+    const byName = `function(a0){return ${choice((place) => `this.shape.x${place}===a0`)};}`;
     module.declare(`shapeOutput(${name},${byPlace},${byName});`);
     return name;
   });
