@@ -1,9 +1,10 @@
 import { InvariantError } from '../../../shared/errors/error.ts';
 import type { Value } from '../../../shared/events/value.ts';
-import type { FunctionPlan, Plan, PlanExpression } from '../../../shared/language/plan/plan.ts';
+import type { FieldExpression, FunctionPlan, Plan, PlanExpression } from '../../../shared/language/plan/plan.ts';
 import type { BackendFactory } from '../evaluate/backend.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
 import { ProgramBackend } from '../evaluate/program-backend.ts';
+import { fieldOf } from '../evaluate/row-reading.ts';
 import { Activation } from '../evaluate/step-budget.ts';
 import type { Evaluate, Row, Scope } from '../operators/row.ts';
 import { library, type ProgramLibrary } from './library.ts';
@@ -34,6 +35,7 @@ class CompiledBackend extends ProgramBackend {
   }
 
   override expression(plan: PlanExpression): Evaluate {
+    if (isOwnField(plan)) return ({ row }) => fieldOf(row, plan.name);
     if (this.#loaded !== null) return this.#compiled(plan);
     let evaluate: Evaluate | null = null;
     return (scope) => {
@@ -80,4 +82,9 @@ class CompiledBackend extends ProgramBackend {
       failure: evaluationFailure,
     };
   }
+}
+
+/** A field of the row itself, as keys are: reading it needs no module, which a fused program may do without. */
+function isOwnField(plan: PlanExpression): plan is FieldExpression {
+  return plan.kind === 'field' && plan.of.kind === 'current';
 }
