@@ -2,7 +2,7 @@ import { InvariantError } from '../../../shared/errors/error.ts';
 import { expressionVocabulary, type Vocabulary } from './vocabulary.ts';
 
 const TOKEN =
-  /\s+|[A-Za-z_$][\w$]*|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|===|!==|=>|<=|>=|&&|\|\||\?\?|\+\+|--|[-+*/%&|^]=|[()[\]{},;=!?:.<>+*/%-]|./suyg;
+  /\s+|[A-Za-z_$][\w$]*|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|===|!==|=>|<=|>=|&&|\|\||\?\?|\+\+|--|[-+*/%&|^]=|[()[\]{},;=!?:.<>+*/%-]|./gsuy;
 const MINTED = /^[a-z]\d+$/;
 const NUMBER = /^(?:\d|\.\d)/;
 const PUNCTUATION = new Set('=== !== => && || ?? ( ) [ ] { } , ; = ! ? : . -'.split(' '));
