@@ -4,6 +4,7 @@ import { powersOfTen } from './decimal.ts';
 import { printMatch } from './literal.ts';
 import type { PlainTimes } from './plain-time.ts';
 import { printSkippedDigits } from './print-digits.ts';
+import { printFound } from './recent-texts.ts';
 import { type ScalarKind, scalarKind } from './short-way.ts';
 import type { TextTable } from './text-table.ts';
 
@@ -57,9 +58,16 @@ export function printValue(field: EntryField, isWanted: boolean, context: ValueC
 /** A text whose opening quote has been read. */
 function printText(text: EntryField, { names, define, texts }: ValueContext): ValueText {
   const value = names.mint('v');
-  const field = define(texts.fieldOf(text, text.isKey));
-  const place = text.isKey === true ? field : undefined;
-  return { text: `const ${value}=${field}.read(b0,w0,p0);if(${value}===null)return 0;p0=${field}.end+1;`, value, place };
+  const reader = texts.fieldOf(text, text.isKey);
+  const field = define(reader);
+  const isKey = text.isKey === true;
+  const found = `${field}.lookups++;${isKey ? `${field}.at=h3;` : ''}${value}=${field}.texts[h3];p0+=h2+1;`;
+  const other = `${value}=${field}.read(b0,w0,p0);if(${value}===null)return 0;p0=${field}.end+1;`;
+  return {
+    text: `let ${value}=null;{${printFound(define(reader.recent))}{${found}}else{${other}}}`,
+    value,
+    place: isKey ? field : undefined,
+  };
 }
 
 function printBool(isWanted: boolean, { names }: ValueContext): ValueText {

@@ -1,6 +1,6 @@
 import type { TextPlace } from '../fusion/event-entry.ts';
 import { RecentTexts } from './recent-texts.ts';
-import { bytesBefore, firstBytes, plainBytes, special } from './text-scan.ts';
+import { firstBytes, plainBytes, special } from './text-scan.ts';
 
 /** Makes a string of ASCII bytes; it must not keep the bytes alive. */
 export type DecodeText = (bytes: Uint8Array, start: number, end: number) => string;
@@ -149,8 +149,10 @@ export class TextField implements TextPlace {
   end = 0;
   private readonly table: TextTable;
   private readonly isKey: boolean;
-  private readonly recent = new RecentTexts();
-  private lookups = 0;
+  /** What generated code looks into before it calls `read`. */
+  readonly recent = new RecentTexts();
+  /** Texts that were looked for. */
+  lookups = 0;
   private misses = 0;
   /** Texts still to come that are not looked up. */
   private pause = 0;
@@ -164,34 +166,10 @@ export class TextField implements TextPlace {
 
   /** The plain ASCII text at `at` that a quote ends; null when something else than plain text comes before it. */
   read(bytes: Uint8Array, words: DataView, at: number): string | null {
-    let first = words.getInt32(at, true);
-    let second = 0;
-    let marked = special(first);
-    if (marked !== 0) first = bytesBefore(marked, first);
-    else {
-      second = words.getInt32(at + 4, true);
-      marked = special(second);
-      if (marked === 0) return this.readAny(bytes, words, at);
-      second = bytesBefore(marked, second);
-    }
-    const { recent } = this;
-    const { slots } = recent;
-    const slot = recent.slotOf(first, second);
-    const end = at + (slots[slot + 2] as number);
-    if (slots[slot] !== first || slots[slot + 1] !== second || bytes[end] !== QUOTE) return this.readShort(bytes, words, at, first, second);
-    const place = slots[slot + 3] as number;
-    this.lookups++;
-    this.end = end;
-    this.at = place;
-    return this.texts[place] as string;
-  }
-
-  /** A text that fills these two words. */
-  private readShort(bytes: Uint8Array, words: DataView, at: number, first: number, second: number): string | null {
     const { misses } = this;
     const text = this.readAny(bytes, words, at);
     const isKnown = text !== null && this.at >= 0 && misses === this.misses;
-    if (isKnown) this.recent.put(first, second, this.end - at, this.at);
+    if (isKnown) this.recent.put(words, at, this.end - at, this.at);
     return text;
   }
 

@@ -12,6 +12,7 @@ export const readingLibrary = {
   evtLineEnd,
   fewDigits,
   fourDigits,
+  imul: Math.imul,
   isBool,
   isFiniteNumber,
   isSafeWhole,
@@ -30,11 +31,11 @@ export const readingLibrary = {
 /** The parameters of a generated reader, in order: the constants table, then everything it may call. */
 export const readingParameters: readonly string[] = ['K', ...Object.keys(readingLibrary)];
 
-/** What the text of a generated reader may contain. Properties are those of views, strings, maps, fields' readers and envelopes. */
+/** What the text of a generated reader may contain. Properties are those of views, strings, maps, readers of fields and envelopes. */
 export const readingVocabulary: Vocabulary = {
   keywords: new Set(['const', 'let', 'return', 'if', 'else', 'while', 'continue', 'switch', 'case', 'break', 'true', 'false', 'null']),
   names: new Set(readingParameters),
-  properties: new Set(['getInt32', 'length', 'read', 'head', 'body', 'end', 'get', 'size']),
-  operators: new Set(['<', '>', '<=', '>=', '++', '+=', '+', '*', '/']),
+  properties: new Set(['getInt32', 'length', 'read', 'head', 'body', 'end', 'get', 'size', 'slots', 'shift', 'lookups', 'texts', 'at']),
+  operators: new Set(['<', '>', '<=', '>=', '++', '+=', '+', '*', '/', '&', '|', '^', '>>>']),
   hasMintedProperties: false,
 };

@@ -43,6 +43,14 @@ describe('a line of an event file', () => {
     expect(read('evt', TICK, '@5 Tick { symbol: "ACME", price: 1.5, volume: 7 }\n')).toEqual(['Tick ~5 ACME 1.5 7']);
   });
 
+  it('has the text that stands there, whatever stood in the lines before', () => {
+    const beginnings = Array.from({ length: 13 }, (_, length) => 'abcdefghijklm'.slice(0, length));
+    const texts = beginnings.flatMap((text) => [text, `${text}x`, `${text}y`, `${text}xy`]);
+    const all = [...texts, ...texts, ...texts, ...texts.toReversed()];
+    const lines = all.map((text) => `Tick { symbol: "${text}", price: 1, volume: 1 }\n`).join('');
+    expect(read('evt', TICK, lines)).toEqual(all.map((text) => `Tick ~0 ${text} 1 1`));
+  });
+
   it('takes the offset of the line before when it has none', () => {
     const lines =
       '@5 Tick { symbol: "A", price: 1, volume: 1 }\nTick { symbol: "B", price: 2.0, volume: -2 }\nBATCH 2s\nTick { symbol: "", price: -0.5, volume: 0 }\n';
