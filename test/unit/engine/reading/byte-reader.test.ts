@@ -45,10 +45,12 @@ describe('a line of an event file', () => {
 
   it('has the text that stands there, whatever stood in the lines before', () => {
     const beginnings = Array.from({ length: 13 }, (_, length) => 'abcdefghijklm'.slice(0, length));
-    const texts = beginnings.flatMap((text) => [text, `${text}x`, `${text}y`, `${text}xy`]);
+    const alike = Array.from({ length: 400 }, (_, which) => `abcd${which}`);
+    const texts = [...beginnings.flatMap((text) => [text, `${text}x`, `${text}y`]), ...alike];
     const all = [...texts, ...texts, ...texts, ...texts.toReversed()];
     const lines = all.map((text) => `Tick { symbol: "${text}", price: 1, volume: 1 }\n`).join('');
-    expect(read('evt', TICK, lines)).toEqual(all.map((text) => `Tick ~0 ${text} 1 1`));
+    const unended = 'Tick { symbol: "abc\\, price: 1, volume: 1 }\n';
+    expect(read('evt', TICK, lines + unended)).toEqual([...all.map((text) => `Tick ~0 ${text} 1 1`), `long ${all.length + 1}`]);
   });
 
   it('takes the offset of the line before when it has none', () => {
