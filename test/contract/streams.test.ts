@@ -103,6 +103,24 @@ describe('clients of one tenant', () => {
   });
 });
 
+describe('programs of connections', () => {
+  it('are as many as the tenant may have pipelines, beside those; one that is replaced is not counted', async () => {
+    const { key: tenantKey } = await service.tenant({ plan: 'free' });
+    const connect = () => WebSocketClient.open(`${service.url.replace('http', 'ws')}/ws`, ['cep.v1', `cep-auth.${tenantKey}`]);
+    const load = (client: WebSocketClient) => client.ask({ type: 'load', source: hot }, 'load_result');
+    for (let n = 0; n < 2; n++) await service.deploy(hot, { key: tenantKey });
+    const [first, second, third] = [await connect(), await connect(), await connect()];
+    expect([await load(first), await load(second)]).toMatchObject([{ success: true }, { success: true }]);
+    expect(await load(third)).toMatchObject({ success: false, code: 'quota_exceeded', error: expect.stringContaining('its quota is 2') });
+    expect(await load(second)).toMatchObject({ success: true });
+    expect((await service.post('/api/v1/pipelines', { name: 'more', source: hot }, { key: tenantKey })).body.code).toBe('quota_exceeded');
+    first.socket.close();
+    await vi.waitFor(async () => expect(await load(third)).toMatchObject({ success: true }));
+    const together = await Promise.all([load(second), load(third)]);
+    expect(together.map(({ success }) => success)).toEqual([true, true]);
+  });
+});
+
 describe('a WebSocket', () => {
   const open = () => WebSocketClient.open(`${service.url.replace('http', 'ws')}/ws`, ['cep.v1', `cep-auth.${serverKey}`]);
   const event = (value: unknown) => ({ type: 'event', data: { event_type: 'Reading', sensor: 'a', value } });

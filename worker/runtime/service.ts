@@ -157,10 +157,12 @@ export interface DeployRequest {
   readonly source: string;
   readonly labels?: Readonly<Record<string, string>>;
   /**
-   * A program of one connection: neither listed nor stored, not counted by the quota of pipelines, gone with `delete`. Names
-   * of such pipelines need not differ.
+   * A program of one connection: neither listed nor stored, gone with `delete`. Names of such pipelines need not differ. The
+   * quota of pipelines holds for them too; they are counted apart from the others.
    */
   readonly ephemeral?: boolean;
+  /** The program of the same connection that goes when this one has come; it is not counted. */
+  readonly replaces?: string;
 }
 
 export interface Deployed {

@@ -183,6 +183,14 @@ describe('cep server that cannot start', () => {
       3,
       /can be read by others \(mode 644\)/,
     ],
+    [
+      'a coordinator',
+      ['--coordinator', 'http://127.0.0.1:9100', '--worker-id', 'w1'],
+      {},
+      3,
+      /cannot register with a coordinator[\s\S]*leave --coordinator/,
+    ],
+    ['a coordinator of the environment', [], { CEP_COORDINATOR: 'http://127.0.0.1:9100' }, 3, /cannot register with a coordinator/],
     ['an unknown option', ['--prot', '1'], {}, 1, /unknown option '--prot'/],
   ];
 

@@ -26,6 +26,7 @@ import type { CheckReply } from '../threads/messages.ts';
 import { countEvents } from './event-count.ts';
 import { HostedPipeline } from './hosted-pipeline.ts';
 import type { PipelineContext } from './pipeline-context.ts';
+import { Reservations } from './reservations.ts';
 import type { Admission } from './result-handler.ts';
 
 /** How long a metrics request waits for a busy engine. */
@@ -43,8 +44,7 @@ type CheckedProgram = NonNullable<CheckReply['program']>;
 export class PipelineDirectory implements Pipelines {
   readonly #context: DirectoryContext;
   readonly #pipelines = new Map<string, HostedPipeline>();
-  /** Names of deployments under way. */
-  readonly #reserved = new Set<string>();
+  readonly #reservations = new Reservations(() => this.hosted());
 
   constructor(context: DirectoryContext) {
     this.#context = context;
@@ -55,14 +55,16 @@ export class PipelineDirectory implements Pipelines {
   async deploy(tenant: string, request: DeployRequest): Promise<Deployed> {
     this.#context.requireOpen();
     const account = this.#context.tenants.account(tenant);
-    const reservation = this.#reserve(account, request);
+    const reservation = this.#reservations.reserve(account.tenant, request);
+    let isThere = false;
     try {
       const { program, diagnostics } = await this.#checked(request.source, account);
       const pipeline = this.#newPipeline(tenant, request, program);
       await this.#launch(pipeline);
+      isThere = true;
       return { pipeline: pipeline.view(), streams: pipeline.streams, warnings: diagnostics };
     } finally {
-      if (reservation !== null) this.#reserved.delete(reservation);
+      this.#reservations.release(reservation, isThere);
     }
   }
 
@@ -97,29 +99,6 @@ export class PipelineDirectory implements Pipelines {
       error: null,
     };
     return new HostedPipeline(this.#context, definition, { ephemeral: ephemeral ?? false });
-  }
-
-  /** @throws CepError `name_taken`, `quota_exceeded`, `validation_error` */
-  #reserve({ tenant }: TenantAccount, { name, ephemeral }: DeployRequest): string | null {
-    if (ephemeral === true) return null;
-    if (name.trim() === '' || name.length > NAME_CHARS_MAX) {
-      throw new CepError('validation_error', `a pipeline needs a name of 1 to ${NAME_CHARS_MAX} characters`);
-    }
-    const own = this.#of(tenant.id);
-    const key = `${tenant.id} ${name}`;
-    if (this.#reserved.has(key) || own.some((pipeline) => pipeline.name === name)) {
-      throw new CepError('name_taken', `there is a pipeline '${name}' already`, {
-        hint: 'choose another name, reload that pipeline, or delete it first',
-      });
-    }
-    const underWay = [...this.#reserved].filter((one) => one.startsWith(`${tenant.id} `)).length;
-    if (own.length + underWay >= tenant.quota.maxPipelines) {
-      throw new CepError('quota_exceeded', `the tenant has ${own.length} pipelines, and its quota is ${tenant.quota.maxPipelines}`, {
-        hint: 'delete one first',
-      });
-    }
-    this.#reserved.add(key);
-    return key;
   }
 
   async #checked(
@@ -319,8 +298,6 @@ export class PipelineDirectory implements Pipelines {
     return { cleared: await this.#context.deadLetters.remove(id, () => true) };
   }
 }
-
-const NAME_CHARS_MAX = 128;
 
 function programError(diagnostics: readonly ProgramDiagnostic[]): CepError {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');

@@ -35,7 +35,8 @@ export class ConnectionProgram {
   async load(source: string): Promise<ServerMessage> {
     const { pipelines, tenantId, feed } = this.#options;
     try {
-      const deployed = await pipelines.deploy(tenantId, { name: 'websocket', source, ephemeral: true });
+      const replaces = this.#loaded === undefined ? {} : { replaces: this.#loaded.pipeline.id };
+      const deployed = await pipelines.deploy(tenantId, { name: 'websocket', source, ephemeral: true, ...replaces });
       await this.unload();
       this.#loaded = { ...deployed, feed: feed(deployed.pipeline.id) };
       const { streams, warnings } = deployed;
