@@ -4,6 +4,7 @@ import type { EvaluationError } from '../../../shared/language/functions/descrip
 import type { OperatorPlan } from '../../../shared/language/plan/plan.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
 import type { Next, Operator, WindowFrame } from '../operators/operator.ts';
+import { isWaiting } from '../operators/registry.ts';
 import type { Row } from '../operators/row.ts';
 import type { Gate } from '../time/gate.ts';
 
@@ -27,6 +28,8 @@ export type MakeLink = (plan: OperatorPlan, next: Next) => Link;
 /** Operators in written order. A failure in one of them ends the row's way there and nowhere else. */
 export class Chain implements Next {
   readonly #links: readonly Link[];
+  /** Those of its operators that time may have something to do for. */
+  readonly #waiting: readonly Link[];
   readonly #first: Next;
   /** What takes a row at each operator, and behind the last one. */
   readonly #entries: readonly Next[];
@@ -44,6 +47,7 @@ export class Chain implements Next {
       entries.unshift(next);
     }
     this.#links = links;
+    this.#waiting = links.filter(({ plan }) => isWaiting(plan));
     this.gates = placeBehindGates(links);
     this.#first = next;
     this.#entries = entries;
@@ -70,7 +74,7 @@ export class Chain implements Next {
   /** What lies beyond a gate is due when the gate opens, and not before. */
   deadline(): number {
     let first = Infinity;
-    for (const link of this.#links) {
+    for (const link of this.#waiting) {
       const deadline = link.operator.deadline();
       if (deadline < first && deadline <= link.heldAt()) first = deadline;
     }
@@ -79,7 +83,7 @@ export class Chain implements Next {
 
   /** Upstream first. An operator sees the new time when those before it have completed what was due. */
   advance(watermark: number): void {
-    for (const link of this.#links) advanceThrough(link, link.reach(watermark));
+    for (const link of this.#waiting) advanceThrough(link, link.reach(watermark));
   }
 
   /** Fingerprint and state of each operator; the state of one that keeps none is null. */

@@ -61,6 +61,7 @@ export class OperatorContext implements StreamEnvironment {
 
   /** The time that the gates before it let pass; `step` null = now, else before that step of time. */
   heldAt(step: number | null): number {
+    if (this.#gates.length === 0 && this.#place.around === null) return Infinity;
     return Math.min(lowestGate(this.#gates, step), this.#place.around?.heldAt(step) ?? Infinity);
   }
 

@@ -34,6 +34,7 @@ export class StreamNode implements FusedNode {
   readonly #runtime: StreamRuntime;
   readonly #context: OperatorContext;
   readonly #source: Source;
+  readonly #head: Parameters<typeof advanceThrough>[0];
   readonly #chain: Chain;
   /** The earliest deadline that the clocks have been told of. */
   watched = Infinity;
@@ -56,6 +57,7 @@ export class StreamNode implements FusedNode {
       witness: this.#runtime.witness,
       conditions: program.conditions.of(plan),
     });
+    this.#head = { operator: this.#source, fail: (error, row) => this.#context.fail(error, row, null) };
     this.isTimed = plan.source.kind !== 'events' || plan.operators.some(isWaiting);
   }
 
@@ -148,7 +150,7 @@ export class StreamNode implements FusedNode {
   advance(): void {
     const watermark = this.clock.now();
     this.#context.reach(watermark);
-    advanceThrough({ operator: this.#source, fail: (error, row) => this.#context.fail(error, row, null) }, watermark);
+    advanceThrough(this.#head, watermark);
     this.#chain.advance(watermark);
   }
 

@@ -36,7 +36,7 @@ export class DeadlineTree {
   /** The first place from `from` on whose deadline has come at `time`; the number of places when there is none. */
   next(from: number, time: number): number {
     const { minima, leaves, size } = this;
-    if (from >= size) return size;
+    if (from >= size || !((minima[1] as number) <= time)) return size;
     let at = from + leaves;
     while (!((minima[at] as number) <= time)) {
       while ((at & 1) === 1) at >>= 1;

@@ -2,6 +2,8 @@ import type { AttributeName, RowReference, TrendCall } from '../../../../../shar
 import { NamedColumns } from '../../columns.ts';
 import type { Body, ModuleText } from '../../module-text.ts';
 import { printTyped } from '../../print-typed.ts';
+import type { ProgramFusion } from '../../program-fusion.ts';
+import { sharedForm } from '../../rules/shared-form.ts';
 import type { StreamFusion } from '../../stream-fusion.ts';
 import { CannotFuse, NULL_TYPED, named, type Readable, representationOf, type Typed } from '../../typed.ts';
 import type { TrendForm } from './trend-form.ts';
@@ -17,18 +19,40 @@ interface Ended {
   readonly end: string;
 }
 
-/** Prints what hands on the result of a window, with all that follows it; null where the engine is to make it a row. */
+/**
+ * Prints what hands on the result of a window, with all that follows it: a name for its constants and the function that reads them;
+ * null where the engine is to make it a row.
+ */
 export function printClose(form: TrendForm, kernel: string, fusion: StreamFusion): string | null {
   const { program } = fusion;
   const back = program.mark();
   try {
     if (form.held !== null) throw new CannotFuse();
-    return printEnd(form, kernel, fusion);
+    return shared(printEnd(form, kernel, fusion), program);
   } catch (error) {
     if (!(error instanceof CannotFuse)) throw error;
     back();
     return null;
   }
+}
+
+/** Streams whose results go the same way, but for constants, have one function: it is hot when each of them is cold. */
+function shared(name: string, program: ProgramFusion): string {
+  const { module } = program;
+  const printed = module.functionOf(name);
+  const names = program.once('close', () => (['p', 's', 'a', 'o', 't', 't'] as const).map((prefix) => module.names.mint(prefix)).join(','));
+  const [constantsName = '', ...given] = names.split(',');
+  const { body, constants } = sharedForm({ ...printed, arguments: given }, constantsName);
+  module.leaveOut(name);
+  const text = `(${names})=>{${body}}`;
+  const close = program.once(`close:${text}`, () => {
+    const made = module.names.mint('f');
+    module.declare(`const ${made}=${text};`);
+    return made;
+  });
+  const own = module.names.mint('g');
+  module.declare(`const ${own}={${[close, ...constants].map((constant, at) => `x${at}:${constant}`).join(',')}};`);
+  return own;
 }
 
 function printEnd(form: TrendForm, kernel: string, fusion: StreamFusion): string {

@@ -25,7 +25,10 @@ export type TakeStep = (window: TrendWindow, order: number, ...given: unknown[])
 /** Takes events of a burst. Gives how many are left, which are to be taken one by one. */
 export type RepeatStep = (window: TrendWindow, times: number) => number;
 
-type Close = (window: TrendWindow, type: string, last: number, start: number, end: number) => void;
+/** Hands on the result of a window: a function for all streams that do it alike, which reads off its first argument what differs. */
+interface Close {
+  readonly x0: (close: Close, window: TrendWindow, type: string, last: number, start: number, end: number) => void;
+}
 
 /** What generated code and the kernel of one stream agree on. */
 export interface TrendKernelForm {
@@ -212,7 +215,7 @@ export class TrendKernel implements Source, Kernel {
     this.panes.left(window, this.#form.position, this.#classes);
     if (this.#close === null || window.exact !== null) this.#give(window, { type, last, start, end });
     else {
-      this.#close(window, type, last, start, end);
+      this.#close.x0(this.#close, window, type, last, start, end);
       if (this.#form.endsMatter)
         this.#next.endWindow({ time: plus(end, -1), start, end, isFinal: true, lengthMs: this.#form.trends.plan.windowMs });
     }
