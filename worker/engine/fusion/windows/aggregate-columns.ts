@@ -14,38 +14,19 @@ import {
   spreadForm,
   sumForm,
 } from './call-forms.ts';
-import { EXACT_WIDTH, LARGEST_SQUARED } from './slots.ts';
-
-/** Names in the generated function that takes a row into a window. */
-export interface TakingNames {
-  /** The slots of the operator, the number of the slot, and where its numbers begin. */
-  readonly slots: string;
-  readonly slot: string;
-  readonly numbers: string;
-  readonly base: string;
-  readonly time: string;
-  /** Arrival number at the window. */
-  readonly order: string;
-}
-
-/** Some of the numbers of a slot, kept up to date by one piece of code. */
-interface Column {
-  readonly key: string;
-  /** Place in the order in which a row is taken in. */
-  readonly rank: number;
-  readonly at: number;
-  /** Null: every row counts. */
-  readonly input: AggregateInput | null;
-  readonly clear: (names: TakingNames) => string;
-  /** What a value that is not null does. */
-  readonly add: (names: TakingNames, value: string) => string;
-  /** What takes it out again, where values leave. */
-  readonly remove: (names: TakingNames, value: string) => string;
-  /** Another column that is kept up to date by the same code, but for its being cleared. */
-  readonly covers?: Column;
-}
-
-type ColumnCode = Pick<Column, 'clear' | 'add'> & Partial<Pick<Column, 'remove' | 'covers'>>;
+import {
+  type Column,
+  type ColumnCode,
+  countCode,
+  emaCode,
+  endCode,
+  extremeCode,
+  slidingSquaresCode,
+  squaresCode,
+  sumCode,
+  type TakingNames,
+} from './column-code.ts';
+import { EXACT_WIDTH } from './slots.ts';
 
 /** An aggregate call that keeps an accumulator of its own in each slot. */
 export interface ObjectCall {
@@ -181,12 +162,12 @@ export class AggregateColumns {
     return objectForm(at, call);
   }
 
-  #column(name: string, call: AggregateCall, input: AggregateInput | null, width: number, code: ColumnCode): Column {
+  #column(name: string, call: AggregateCall, input: AggregateInput | null, width: number, code: (at: number) => ColumnCode): Column {
     const at = this.width;
     const key = `${name} ${input?.parameter ?? ''}`;
     const known = this.#isShared ? this.#columns.find((column) => column.key === key) : undefined;
     if (known !== undefined) return known;
-    const column = { key, rank: this.#rankOf(call), at, input, remove: () => '', ...code };
+    const column = { key, rank: this.#rankOf(call), at, input, ...code(at) };
     this.width += width;
     this.#columns.push(column);
     return column;
@@ -198,92 +179,30 @@ export class AggregateColumns {
   }
 
   #count(call: AggregateCall): Column {
-    const at = this.width;
     const input = call.arguments.length > 0 ? this.inputs.argumentOf(call) : this.inputs.filterOf(call);
-    return this.#column('count', call, input, 1, {
-      clear: ({ numbers, base }) => `${numbers}[${base}+${at}]=0;`,
-      add: ({ numbers, base }) => `${numbers}[${base}+${at}]=${numbers}[${base}+${at}]+1;`,
-      remove: ({ numbers, base }) => `${numbers}[${base}+${at}]=${numbers}[${base}+${at}]-1;`,
-    });
+    return this.#column('count', call, input, 1, countCode);
   }
 
   #sum(call: AggregateCall, input: AggregateInput): Column {
-    const at = this.width;
-    return this.#column('sum', call, input, EXACT_WIDTH, {
-      clear: ({ slots, base }) => `${slots}.clear(${base}+${at});`,
-      add: ({ slots, base }, value) => `${slots}.add(${base}+${at},${value});`,
-      remove: ({ slots, base }, value) => `${slots}.add(${base}+${at},-${value});`,
-    });
+    return this.#column('sum', call, input, EXACT_WIDTH, sumCode);
   }
 
   #squares(call: AggregateCall, input: AggregateInput, sum: Column): Column {
-    if (this.#slides) return this.#slidingSquares(call, input, sum);
-    const at = this.width;
-    return this.#column('squares', call, input, EXACT_WIDTH, {
-      covers: sum,
-      clear: ({ slots, base }) => `${slots}.clear(${base}+${at});`,
-      add: ({ slots, base }, value) => `${slots}.moments(${base}+${sum.at},${base}+${at},${value},1);`,
-    });
+    if (this.#slides) return this.#column('squares', call, input, EXACT_WIDTH + 1, (at) => slidingSquaresCode(at, sum));
+    return this.#column('squares', call, input, EXACT_WIDTH, (at) => squaresCode(at, sum));
   }
 
-  /** Behind them how many were too large to be among them. */
-  #slidingSquares(call: AggregateCall, input: AggregateInput, sum: Column): Column {
-    const at = this.width;
-    const large = LARGEST_SQUARED.toExponential();
-    const step =
-      (sign: '' | '-') =>
-      ({ slots, numbers, base }: TakingNames, value: string) => {
-        const overflows = `${numbers}[${base}+${at + EXACT_WIDTH}]`;
-        const counted = `{${overflows}=${overflows}${sign || '+'}1;${slots}.add(${base}+${sum.at},${sign}${value});}`;
-        const added = `${slots}.moments(${base}+${sum.at},${base}+${at},${value},${sign}1);`;
-        return `if(${value}>${large}||${value}<-${large})${counted}else ${added}`;
-      };
-    return this.#column('squares', call, input, EXACT_WIDTH + 1, {
-      covers: sum,
-      clear: ({ slots, numbers, base }) => `${slots}.clear(${base}+${at});${numbers}[${base}+${at + EXACT_WIDTH}]=0;`,
-      add: step(''),
-      remove: step('-'),
-    });
-  }
-
-  /** NaN: nothing yet. */
   #extreme(call: AggregateCall, input: AggregateInput, sign: '<' | '>'): Column {
-    const at = this.width;
-    return this.#column(call.function, call, input, 1, {
-      clear: ({ numbers, base }) => `${numbers}[${base}+${at}]=${this.#nan};`,
-      add: ({ numbers, base }, value) => {
-        const best = `${numbers}[${base}+${at}]`;
-        return `if(${value}${sign}${best}||!(${best}===${best}))${best}=${value};`;
-      },
-    });
+    return this.#column(call.function, call, input, 1, (at) => extremeCode(at, sign, this.#nan));
   }
 
-  /** NaN: nothing yet. */
   #ema(call: AggregateCall, input: AggregateInput): Column {
-    const at = this.width;
     const weight = 2 / (Number(call.constants[0]) + 1);
-    return this.#column(`ema ${weight}`, call, input, 1, {
-      clear: ({ numbers, base }) => `${numbers}[${base}+${at}]=${this.#nan};`,
-      add: ({ numbers, base }, value) => {
-        const average = `${numbers}[${base}+${at}]`;
-        return `${average}=${average}===${average}?${value}*${weight}+${average}*${1 - weight}:${value};`;
-      },
-    });
+    return this.#column(`ema ${weight}`, call, input, 1, (at) => emaCode(at, weight, this.#nan));
   }
 
-  /** The value (NaN for null), its time and its arrival number, which is 0 while there is none. */
   #end(call: AggregateCall, input: AggregateInput): Column {
-    const at = this.width;
-    const isFirst = call.function === 'first';
-    return this.#column(call.function, call, input, 3, {
-      clear: ({ numbers, base }) => `${numbers}[${base}+${at + 2}]=0;`,
-      add: ({ numbers, base, time, order }, value) => {
-        const [old, since] = [`${numbers}[${base}+${at + 2}]`, `${numbers}[${base}+${at + 1}]`];
-        const isBetter = isFirst ? `${time}<${since}` : `${time}>=${since}`;
-        const put = `${numbers}[${base}+${at}]=${value}===null?${this.#nan}:${value};${since}=${time};${old}=${order};`;
-        return `if(${old}===0||${isBetter}){${put}}`;
-      },
-    });
+    return this.#column(call.function, call, input, 3, (at) => endCode(at, call.function === 'first', this.#nan));
   }
 
   /** Statements that make a slot that of a window without events. */
@@ -309,7 +228,7 @@ export class AggregateColumns {
 
   /** Statements that take the inputs of the oldest row out again. */
   printRemove(names: TakingNames): string {
-    const columns = this.#steps.map((column) => this.#printColumn(column, column.remove, names));
+    const columns = this.#steps.map((column) => this.#printColumn(column, column.remove ?? (() => ''), names));
     const objects = this.objects.map((object) => this.#printObject(object, 'removeOne', names));
     return [...columns, ...objects].join('');
   }

@@ -4,7 +4,7 @@ import { slidesOverTime } from '../../windows/sliding-time-window.ts';
 import type { Body } from '../module-text.ts';
 import type { Place } from '../place.ts';
 import { CannotFuse } from '../typed.ts';
-import type { TakingNames } from './aggregate-columns.ts';
+import type { TakingNames } from './column-code.ts';
 import { HeldInputs } from './held-inputs.ts';
 import { Intake } from './intake.ts';
 import { handToWindow, type KernelNames, kernelNames, type PrintedWindow, printKey, printResult } from './print-window.ts';
@@ -36,23 +36,19 @@ function printSlidingWindow(plan: WindowOperatorPlan, aggregate: AggregatePlan, 
   const held = new HeldInputs(intake, aggregate);
   const ring = module.late((runtime) => (runtime.kernel(plan) as SlidingKernel | undefined)?.ring);
   const sliding: Sliding = { intake, held, names, ring, nan: module.constant(Number.NaN) };
+  const add = printStep(sliding, place, printAdd);
   const take = module.function(
     () => intake.parameters,
-    (body) => printTake(sliding, body),
+    (body) => printTake(sliding, add, body),
   );
-  const links = [
-    take,
-    printStep(sliding, place, printAdd),
-    printStep(sliding, place, printRemove),
-    printGive(plan, window, sliding, place),
-  ];
+  const links = [take, add, printStep(sliding, place, printRemove), printGive(plan, window, sliding, place)];
   const create = (_: WindowOperatorPlan, next: Next, environment: OperatorEnvironment): SlidingKernel =>
     new SlidingKernel(intake, held, window, next, environment);
   return { intake, take, links, create, canFail: false, mayBeLate: true, waits: true };
 }
 
-/** One row: into the ring. Gives true when some of its windows have closed. */
-function printTake({ intake, held, names, ring, nan }: Sliding, body: Body): void {
+/** One row: into the ring, and into its slot if the window that closes next has it. Gives true when some of its windows have closed. */
+function printTake({ intake, held, names, ring, nan }: Sliding, add: string, body: Body): void {
   const { kernel } = names;
   const { slot, time, order } = printKey(intake, names, body);
   body.add(`if(!(${time}>=${kernel}.from&&${time}<${kernel}.until))${kernel}.turn(${time});`);
@@ -76,6 +72,7 @@ function printTake({ intake, held, names, ring, nan }: Sliding, body: Body): voi
   body.add(`${ring}.tail=${at}+1;`);
   body.add(`if(${time}<${ring}.newest)${ring}.isOrdered=false;else ${ring}.newest=${time};`);
   body.add(`if(${kernel}.opening<${kernel}.start)${kernel}.wait();`);
+  body.add(`if(${ring}.taken===${at}&&${ring}.isOrdered&&${time}<${kernel}.end){${add}(${at});${ring}.taken=${at}+1;}`);
   body.add(`return ${behind}===1;`);
 }
 

@@ -64,6 +64,8 @@ export const windowProperties = [
   'opening',
   'start',
   'wait',
+  'end',
+  'taken',
   'tail',
   'capacity',
   'makeRoom',

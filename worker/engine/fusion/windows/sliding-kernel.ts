@@ -24,8 +24,7 @@ const SLOTS_PER_EVENT = 2;
 
 /**
  * Hopping windows that overlap. The events of all keys stand in one ring; the numbers of a key are those of the window that
- * closes next, or closed last, less what it does not share with its follower: events go in when their first window closes, and
- * come out when it is over.
+ * closes next: events go in as they come, or when their first window closes, and come out when it is over.
  *
  * The windows of all keys begin together, so there is always one that closes next; its results come in the order in which the
  * first events of their keys came. While an event stands in the ring behind a later one, every window is added up anew.
@@ -35,6 +34,8 @@ export class SlidingKernel extends WindowKernel {
   readonly ring: EventRing;
   /** Start of the window that closes next; Infinity = there is none. */
   start = Infinity;
+  /** Its end, before which events go into the numbers of their slots as they come; -Infinity = none does. */
+  end = -Infinity;
   /** Times whose first window is the one that `opening` is the start of, and when that closes. */
   from = Infinity;
   until = -Infinity;
@@ -93,8 +94,14 @@ export class SlidingKernel extends WindowKernel {
 
   /** The event that has come has a window that closes before all others. */
   wait(): void {
-    this.start = this.opening;
-    this.due = this.#closesAt(this.start);
+    this.#closeAsNext(this.opening);
+  }
+
+  /** Infinity = there is none. */
+  #closeAsNext(start: number): void {
+    this.start = start;
+    this.end = start === Infinity ? -Infinity : plus(start, this.#plan.sizeMs);
+    this.due = start === Infinity ? Infinity : this.#closesAt(start);
   }
 
   /** Room for one more event. */
@@ -128,6 +135,7 @@ export class SlidingKernel extends WindowKernel {
     const [time, order] = [plus(end, -1), this.order()];
     if (!this.#isGiving) this.#fill(end);
     this.#isGiving = true;
+    this.end = -Infinity;
     for (let at = ring.nextFirst(); at >= 0; at = ring.nextFirst()) this.#give(at, start, end, time, order);
     this.#isGiving = false;
     this.#moveOn(plus(start, this.#plan.slideMs));
@@ -169,8 +177,8 @@ export class SlidingKernel extends WindowKernel {
     }
     while (ring.head < ring.taken && ring.timeAt(ring.head) < start) this.#remove(ring.head++);
     if (ring.isEmpty) ring.newest = -Infinity;
-    this.start = this.#oldestTime() === Infinity ? Infinity : Math.max(start, this.#firstStart(this.#oldestTime()));
-    this.due = this.start === Infinity ? Infinity : this.#closesAt(this.start);
+    const oldest = this.#oldestTime();
+    this.#closeAsNext(oldest === Infinity ? Infinity : Math.max(start, this.#firstStart(oldest)));
     if (this.slots.size > SLOTS_PER_EVENT * ring.capacity && this.empty * 2 > this.slots.size) this.#forget();
   }
 
