@@ -1,0 +1,139 @@
+import { keyOf } from '../../../../shared/events/text.ts';
+import type { Value } from '../../../../shared/events/value.ts';
+import type { Accumulator } from '../../../../shared/language/functions/descriptor.ts';
+import type { TextPlace } from '../event-entry.ts';
+import type { WindowStore } from './call-forms.ts';
+import type { Intake } from './intake.ts';
+import { KeyTable } from './key-table.ts';
+import { valuesOfKey } from './key-text.ts';
+import { PlacedSlots } from './placed-slots.ts';
+import type { SlotField } from './slot-fields.ts';
+import { Slots } from './slots.ts';
+
+/** Slots without events to keep before it is worth looking for them. */
+const EMPTY_MIN = 1024;
+
+/**
+ * Each key, or open window, has a slot. A key keeps its slot while it holds nothing, as it will often come again; when half of the
+ * slots are empty, those are given back.
+ */
+export abstract class KeyedSlots {
+  /** Keys that hold nothing at present. */
+  empty = 0;
+  readonly slots: Slots;
+  readonly table: KeyTable;
+  readonly placed = new PlacedSlots();
+  /** By key part, then by slot. */
+  readonly keys: Value[][];
+  /** By call, then by slot. */
+  readonly objects: readonly Accumulator[][];
+  protected readonly intake: Intake;
+
+  constructor(intake: Intake) {
+    this.intake = intake;
+    this.slots = new Slots(intake.width, intake.fields.coldWidth);
+    this.keys = intake.keys.map(() => []);
+    this.table = new KeyTable(intake.keys.length, intake.isTextKey ? (this.keys[0] ?? null) : null);
+    this.objects = intake.columns.objects.map(() => []);
+  }
+
+  /** The slot of a text whose place is not known to have one. */
+  slotAt(text: string, place: TextPlace | undefined): number {
+    const known = this.table.find(text);
+    const slot = known < 0 ? this.begin(text) : known;
+    if (place !== undefined) this.placed.remember(place, slot);
+    return slot;
+  }
+
+  /** A slot for a key that has none. */
+  begin(...keys: Value[]): number {
+    if (this.empty > EMPTY_MIN && this.empty * 2 > this.slots.size && this.mayForget) this.#sweep();
+    const slot = this.allot(keys);
+    this.table.set(keys, slot);
+    this.empty++;
+    if (this.intake.expireMs !== null) this.put(slot, 'touched', -Infinity);
+    return slot;
+  }
+
+  /** A key that holds nothing leaves no trace. */
+  protected get mayForget(): boolean {
+    return this.intake.expireMs === null;
+  }
+
+  protected allot(keys: readonly Value[]): number {
+    const slot = this.slots.allot();
+    this.put(slot, 'count', 0);
+    keys.forEach((key, part) => {
+      (this.keys[part] as Value[])[slot] = key;
+    });
+    return slot;
+  }
+
+  #sweep(): void {
+    for (const slot of this.owners()) {
+      if (this.at(slot, 'count') !== 0 || !this.canRelease(slot)) continue;
+      this.release(slot);
+      this.empty--;
+    }
+    this.placed.forget();
+  }
+
+  /** Nothing but its number is left of the slot's key. */
+  protected canRelease(_slot: number): boolean {
+    return true;
+  }
+
+  /** The slots that keys are known by. */
+  protected *owners(store: Pick<WindowStore, 'slots'> = this): Iterable<number> {
+    const hasOwners = this.intake.fields.has('owner');
+    for (let slot = 0; slot < store.slots.size; slot++) {
+      if (this.at(slot, 'count', store) >= 0 && (!hasOwners || this.at(slot, 'owner', store) === slot)) yield slot;
+    }
+  }
+
+  /** The key of an empty slot is forgotten, and so must be what is remembered of its places. */
+  protected release(slot: number): void {
+    this.table.delete(this.keysAt(slot));
+    this.freeSlot(slot);
+  }
+
+  protected freeSlot(slot: number): void {
+    this.put(slot, 'count', -1);
+    for (const ofCall of this.objects) delete ofCall[slot];
+    this.slots.free(slot);
+  }
+
+  protected keysAt(slot: number, keys: readonly (readonly Value[])[] = this.keys): Value[] {
+    return keys.map((values) => values[slot] as Value);
+  }
+
+  /** Canonical text of the key. */
+  protected keyText(slot: number, { keys }: WindowStore): string {
+    return keys.length === 0 ? '' : keyOf(this.keysAt(slot, keys));
+  }
+
+  /** The slot of a key, given by its canonical text. */
+  protected slotOfText(text: string): number {
+    return this.slotOf(valuesOfKey(text, this.keys.length));
+  }
+
+  protected slotOf(keys: Value[]): number {
+    return this.table.get(keys) ?? this.begin(...keys);
+  }
+
+  protected at(slot: number, field: SlotField, { slots }: Pick<WindowStore, 'slots'> = this): number {
+    return slots.get(slot, this.intake.fields.at(field));
+  }
+
+  protected put(slot: number, field: SlotField, value: number): void {
+    this.slots.set(slot, this.intake.fields.at(field), value);
+  }
+
+  /** Slots that hold events. */
+  protected open(store: Pick<WindowStore, 'slots'> = this): number[] {
+    const { numbers, width, size } = store.slots;
+    const open: number[] = [];
+    for (let slot = 0; slot < size; slot++) if ((numbers[slot * width] as number) > 0) open.push(slot);
+    return open;
+  }
+}
