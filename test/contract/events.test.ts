@@ -185,6 +185,40 @@ describe('the limits of an event', () => {
   });
 });
 
+describe('whole numbers beyond 2^53-1', () => {
+  it.each([
+    ['a field of type float', 'A', 'f'],
+    ['an event of no type', 'Open', 'f'],
+  ])('of %s are floats when they have a point or an exponent, and refused when they do not', async (_what, type, field) => {
+    const path = await service.deploy(`event A:\n    f: float\n\nstream S = ${type}.emit(f: f)\n`);
+    const send = (text: string) => service.post(`${path}/events`, `{"event_type": "${type}", "fields": {"${field}": ${text}}}`);
+    for (const [text, value] of [
+      ['9007199254740993.0', 9007199254740992],
+      ['1e21', 1e21],
+      ['9007199254740991', Number.MAX_SAFE_INTEGER],
+    ] as const) {
+      expect((await send(text)).body.output_events[0].fields).toEqual({ f: value });
+    }
+    for (const text of ['9007199254740993', '-9007199254740993', '100000000000000000000']) {
+      expect(await send(text)).toMatchObject({ status: 400, body: { code: 'invalid_event', details: { field } } });
+    }
+  });
+});
+
+describe('the quota of state', () => {
+  it('refuses events with 429 once the state of the pipelines is larger', async () => {
+    const { key } = await service.tenant({ quota: { max_state_bytes: 100 } });
+    const path = await service.deploy('stream N = A.window(1000).aggregate(n: count()).emit(n: n)\n', { key });
+    const event = { event_type: 'A', fields: { x: 1 } };
+    expect((await service.post(`${path}/events`, event, { key })).status).toBe(200);
+    await service.post(`${path}/stop`, undefined, { key });
+    await service.post(`${path}/start`, undefined, { key });
+    const refused = await service.post(`${path}/events`, event, { key });
+    expect(refused).toMatchObject({ status: 429, body: { code: 'quota_exceeded', error: expect.stringContaining('its quota is 100') } });
+    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+  });
+});
+
 describe('?durable=true', () => {
   it('without a state directory is 409 not_durable, and nothing is accepted', async () => {
     const path = await service.deploy(hot);

@@ -20,6 +20,8 @@ import { type ApiRoute, apiRoute, pipelinePath, withWireDetails } from './api-ro
 
 const tag = 'pipelines';
 const unknownPipeline = ['pipeline_not_found'] as const;
+/** The state directory does not take what has to be kept. */
+const unstored = ['storage_unavailable'] as const;
 
 /** Deploying, listing, changing and removing pipelines, and looking into them. */
 export function pipelineRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
@@ -33,7 +35,7 @@ export function pipelineRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       access: 'key',
       body: deployRequestSchema,
       success: { 201: deployedSchema },
-      errors: ['parse_error', 'validation_error', 'name_taken', 'quota_exceeded', 'connector_error'],
+      errors: ['parse_error', 'validation_error', 'name_taken', 'quota_exceeded', 'connector_error', ...unstored],
       idempotency: 'answer',
       isAudited: true,
       handle: async ({ caller, body: { name, source, labels } }) =>
@@ -73,7 +75,7 @@ export function pipelineRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       tag,
       access: 'key',
       success: { 200: deletedSchema },
-      errors: unknownPipeline,
+      errors: [...unknownPipeline, ...unstored],
       isAudited: true,
       handle: async ({ caller, params }) => {
         await pipelines.delete(caller.tenantId, params.id);
@@ -97,7 +99,7 @@ function lifecycleRoutes({ pipelines }: Owner): readonly ApiRoute[] {
       tag,
       access: 'key',
       success: { 200: pipelineSchema },
-      errors: unknownPipeline,
+      errors: [...unknownPipeline, ...unstored],
       isAudited: true,
       handle: async ({ caller, params }) => pipelineWire(await pipelines.stop(caller.tenantId, params.id)),
     }),
@@ -109,7 +111,7 @@ function lifecycleRoutes({ pipelines }: Owner): readonly ApiRoute[] {
       tag,
       access: 'key',
       success: { 200: pipelineSchema },
-      errors: [...unknownPipeline, 'connector_error'],
+      errors: [...unknownPipeline, 'connector_error', ...unstored],
       isAudited: true,
       handle: async ({ caller, params }) => pipelineWire(await withWireDetails(pipelines.start(caller.tenantId, params.id))),
     }),
@@ -122,7 +124,15 @@ function lifecycleRoutes({ pipelines }: Owner): readonly ApiRoute[] {
       access: 'key',
       body: reloadRequestSchema,
       success: { 200: reloadReportSchema },
-      errors: [...unknownPipeline, 'parse_error', 'quota_exceeded', 'state_would_reset', 'pipeline_not_running'],
+      errors: [
+        ...unknownPipeline,
+        'parse_error',
+        'quota_exceeded',
+        'connector_error',
+        'state_would_reset',
+        'pipeline_not_running',
+        ...unstored,
+      ],
       idempotency: 'answer',
       isAudited: true,
       handle: async ({ caller, params, body: { source, dry_run: dryRun, accept_reset: acceptReset } }) =>

@@ -37,7 +37,15 @@ function checkpointRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       access: 'key',
       bytes: { contentTypes: ['application/json'], bytesMax: limits.batchBodyBytesMax, schema: restoreRequestSchema },
       success: { 200: restoredSchema },
-      errors: ['pipeline_not_found', 'pipeline_not_running', 'checkpoint_too_new', 'checkpoint_mismatch', 'checkpoint_corrupt'],
+      errors: [
+        'pipeline_not_found',
+        'pipeline_not_running',
+        'checkpoint_too_new',
+        'checkpoint_mismatch',
+        'checkpoint_corrupt',
+        'connector_error',
+        'storage_unavailable',
+      ],
       isAudited: true,
       handle: async ({ caller, params, body }) => {
         const { pipelineId, eventsRestored, preserved, reset } = await pipelines.restore(caller.tenantId, params.id, body);

@@ -30,7 +30,7 @@ export function tenantRoutes({ tenants }: Runtime): readonly ApiRoute[] {
       access: 'admin',
       body: tenantRequestSchema,
       success: { 201: tenantCreatedSchema },
-      errors: ['name_taken'],
+      errors: ['name_taken', 'storage_unavailable'],
       idempotency: 'answer',
       isAudited: true,
       handle: async ({ body: { name, plan, quota } }) =>
@@ -77,7 +77,7 @@ export function tenantRoutes({ tenants }: Runtime): readonly ApiRoute[] {
       tag,
       access: 'admin',
       success: { 200: deletedSchema },
-      errors: ['tenant_not_found'],
+      errors: ['tenant_not_found', 'storage_unavailable'],
       isAudited: true,
       handle: async ({ params }) => {
         await tenants.delete(params.id);
