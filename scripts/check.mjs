@@ -9,7 +9,7 @@ const steps = [
   { name: 'types', command: bin('tsc'), args: [] },
   { name: 'lint and format', command: bin('biome'), args: ['check', '--error-on-warnings', '--colors=off'] },
   { name: 'boundaries', command: bin('vitest'), args: ['run', 'test/tidy.test.ts'] },
-  { name: 'unused code', command: bin('knip'), args: ['--no-progress'] },
+  { name: 'unused code', command: bin('knip'), args: ['--no-progress', '--cache'] },
   { name: 'generated files', command: process.execPath, args: ['scripts/generate.mjs', '--check'] },
 ];
 
