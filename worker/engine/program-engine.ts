@@ -10,9 +10,9 @@ import { Effects } from './analytics/effects.ts';
 import type { Answer, Engine, EngineCounters, EngineHost, EngineSnapshot, Pushed, RestoreReport } from './engine.ts';
 import type { ExpressionBackend } from './evaluate/backend.ts';
 import { type Arriving, arrivalsOf } from './fusion/event-arrivals.ts';
-import type { EventEntries } from './fusion/event-entry.ts';
+import type { EventEntries, EventEntry } from './fusion/event-entry.ts';
 import type { FusedProgram } from './fusion/fuse.ts';
-import type { FusedRuntime, Kernel } from './fusion/fused-runtime.ts';
+import type { Arrivals, FusedRuntime, Kernel } from './fusion/fused-runtime.ts';
 import type { Row } from './operators/row.ts';
 import { EventDoor } from './reading/event-door.ts';
 import { encodedLater } from './state/encoded-later.ts';
@@ -82,7 +82,10 @@ export class ProgramEngine implements Engine {
     this.#timed = order.map((index) => this.#nodes[index] as StreamNode).filter((node) => node.isTimed);
     this.#turns = new Turns(this.#timed.map(({ clock }) => clock));
     this.#routes = new Routes(plan, (stream, origin, positions) => (this.#nodes[stream] as StreamNode).inlets(origin, positions));
-    if (fused !== null) this.entries = { entries: fused.link(this.#fusedRuntime()), source: null };
+    if (fused !== null) {
+      const entries = fused.link(this.#fusedRuntime());
+      this.entries = { entries, source: null, unread: (type) => this.#unread(type) };
+    }
     this.#door = this.entries.entries.length > 0 ? new EventDoor(this.entries) : null;
     this.#schedule();
   }
@@ -91,14 +94,26 @@ export class ProgramEngine implements Engine {
     return {
       node: (index) => this.#nodes[index] as StreamNode,
       kernel: (plan) => this.#kernels.get(plan),
-      arrivals: ({ name }) => {
-        const clock = this.#time.singleClock(name);
-        return clock === null ? null : arrivalsOf(this.#arriving, clock);
-      },
+      arrivals: ({ name }) => this.#arrivalsOf(name),
       output: this.#outputOf(),
       beforeCounting: (settle) => this.#beforeCounting.push(settle),
       defer: (call) => this.#queue.addCall(call),
       rowOfEvent: () => this.#rowOfEvent(),
+    };
+  }
+
+  #arrivalsOf(type: string): Arrivals | null {
+    const clock = this.#time.singleClock(type);
+    return clock === null ? null : arrivalsOf(this.#arriving, clock);
+  }
+
+  #unread(type: string): EventEntry['enter'] | null {
+    if (this.#records.has(type) || this.#routes.ofEvent(type).length > 0) return null;
+    const arrivals = this.#arrivalsOf(type);
+    if (arrivals === null) return null;
+    return (time, isArrivalTime) => {
+      arrivals.arrive(time, isArrivalTime);
+      arrivals.depart();
     };
   }
 

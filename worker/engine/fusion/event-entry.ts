@@ -48,6 +48,11 @@ export interface EntryField {
 export interface EventEntries {
   readonly entries: readonly EventEntry[];
   /**
+   * What takes an event of a type that the program neither declares nor reads: it counts, and time moves to it. Null for other types,
+   * and where more happens around an event.
+   */
+  readonly unread?: (type: string) => EventEntry['enter'] | null;
+  /**
    * Whoever calls `enter` sets this before: makes the whole event that is being entered, for the rare part of a program that
    * wants more of it than the fields that are read. Called, if at all, while `enter` runs.
    */

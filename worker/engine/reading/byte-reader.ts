@@ -88,7 +88,7 @@ export class ByteReader {
     this.#state.times[times.current] = from?.time ?? 0;
     this.#format = format;
     this.#texts = new TextTable(decode ?? ((bytes, start, end) => asciiDecoder.decode(bytes.subarray(start, end))));
-    this.#layouts = new Layouts(entries.entries.filter(hasShortWay));
+    this.#layouts = new Layouts(entries.entries.filter(hasShortWay), entries.unread);
     this.#readLines = this.#load();
   }
 
