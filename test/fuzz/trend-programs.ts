@@ -81,7 +81,7 @@ function stream(tape: Tape, position: number, { text, aliases }: Head, common: C
   const isUnlike = tape.chance(15);
   const lines = [text, isUnlike ? '.partition_by(k)' : common.partition, isUnlike ? '' : common.lateness, `.window(${common.window})`];
   if (tape.chance(5)) lines.push('.within(1s)');
-  const items = tape.list(0, 4, (at) => `o${at}: ${item(tape, aliases)}`);
+  const items = tape.chance(30) ? [] : tape.list(0, 4, (at) => `o${at}: ${item(tape, aliases)}`);
   lines.push(`.trend_aggregate(${['n: count_trends()', ...items].join(', ')})`);
   const names = ['n', ...items.map((_, at) => `o${at}`)];
   if (tape.chance(15)) lines.push(tape.pick(['.where(n > 2)', '.where(to_int(n) > 1)', '.limit(2)', '.order_by(n)']));

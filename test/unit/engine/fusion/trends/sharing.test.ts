@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { check } from '../../../../../shared/language/checker/check.ts';
 import { SourceText } from '../../../../../shared/language/diagnostics/diagnostic.ts';
 import type { Plan } from '../../../../../shared/language/plan/plan.ts';
-import { createEngine } from '../../../../../worker/engine/create-engine.ts';
+import { createEngine, type EngineOptions } from '../../../../../worker/engine/create-engine.ts';
+import type { Engine, EngineHost } from '../../../../../worker/engine/engine.ts';
 import { sharingOf } from '../../../../../worker/engine/fusion/patterns/trends/sharing.ts';
 import { ProgramFusion } from '../../../../../worker/engine/fusion/program-fusion.ts';
 import { fused } from '../../../../fuzz/runs.ts';
@@ -65,6 +66,34 @@ test('and each of them has counted it when counters are read', () => {
   expect([streams.get('S0')?.runsActive, streams.get('S2')?.runsActive]).toEqual([2, 0]);
   engine.end();
   expect(results).toEqual(Array.from({ length: QUERIES / BEGINNINGS }, () => [15, 1]).flat());
+});
+
+test('streams that count the same go on apart where one of them alone took windows over, then together again', () => {
+  const one = planOf(declared('A', 'B') + query('S0', 'A'));
+  const three = planOf(declared('A', 'B') + ['S0', 'S1', 'S2'].map((name) => query(name, 'A')).join(''));
+  const seenOf = (options: EngineOptions): readonly unknown[] => {
+    const seen: unknown[] = [];
+    const host: EngineHost = { output: ({ stream, fields }) => seen.push([stream, fields.get('n')]) };
+    const push = (engine: Engine, at: number): void => {
+      const fields = new Map([
+        ['k', 1],
+        ['v', 2],
+      ]);
+      engine.push({ type: at % 3 === 0 ? 'A' : 'B', fields, timestamp: at, fallbackTime: at });
+      const { streams } = engine.counters();
+      seen.push([...streams.values()].map(({ eventsIn, eventsOut, runsActive }) => [eventsIn, eventsOut, runsActive]));
+    };
+    const first = createEngine(one, host, options);
+    for (let at = 0; at < 5; at++) push(first, at);
+    const second = createEngine(three, host, options);
+    second.restore(first.snapshot());
+    for (let at = 5; at < 50; at++) push(second, at);
+    second.end();
+    return seen;
+  };
+  const seen = seenOf(fused);
+  expect(seen).toEqual(seenOf({}));
+  expect(seen.filter((one) => Array.isArray(one) && typeof one[0] === 'string')).toHaveLength(9);
 });
 
 test('counts beyond what doubles hold go on exactly', () => {

@@ -12,41 +12,12 @@ import { plus } from '../../../time/instants.ts';
 import type { Kernel } from '../../fused-runtime.ts';
 import type { Given } from '../candidate.ts';
 import { type ExactEvent, ExactTrends } from './exact-trends.ts';
-import type { TrendForm } from './trend-form.ts';
+import type { Close, RepeatStep, TakeStep, TrendKernelForm } from './trend-kernel-form.ts';
 import type { PaneKey, TrendPane } from './trend-pane.ts';
 import { type SharedForm, type TakeTrendEvent, TrendPanes } from './trend-panes.ts';
 import { boundOf, givenBy, holdAgain, keyRow } from './trend-rows.ts';
 import type { TrendState } from './trend-states.ts';
 import { TrendWindow } from './trend-window.ts';
-
-/** Takes an event into a window. Gives whether trends came to other states (1) or not (0), or that it has done nothing (2). */
-export type TakeStep = (window: TrendWindow, order: number, ...given: unknown[]) => number;
-
-/** Takes events of a burst. Gives how many are left, which are to be taken one by one. */
-export type RepeatStep = (window: TrendWindow, times: number) => number;
-
-/** Hands on the result of a window: a function for all streams that do it alike, which reads off its first argument what differs. */
-interface Close {
-  readonly x0: (close: Close, window: TrendWindow, type: string, last: number, start: number, end: number) => void;
-}
-
-/** What generated code and the kernel of one stream agree on. */
-export interface TrendKernelForm {
-  readonly trends: TrendForm;
-  readonly shared: SharedForm;
-  /** Among those that share. */
-  readonly position: number;
-  /** Lanes that this stream reads. */
-  readonly lanes: readonly number[];
-  /** Classes of bursts that it takes part in, with the step that takes their events. */
-  readonly classes: readonly { readonly at: number; readonly slot: number }[];
-  /** By lane, where this stream's kernel is the one that takes its rows: what the function is given of each. */
-  readonly given: ReadonlyMap<number, readonly Given[]>;
-  /** Fields that are the parts of the key. */
-  readonly keyFields: readonly string[];
-  /** Some operator acts when a window ends. */
-  readonly endsMatter: boolean;
-}
 
 /** The trends of a stream. Saves what `TrendSource` saves. */
 export class TrendKernel implements Source, Kernel {
@@ -106,20 +77,38 @@ export class TrendKernel implements Source, Kernel {
     this.#environment.late(row);
   }
 
-  /** A window in a pane that has none of this stream. */
+  /** A window in a pane that has none of this stream, nor of those that count the same: one for all of them, if they can share it. */
   open(pane: TrendPane, order: number): TrendWindow {
+    const { apart, kernels } = this.panes.equalsOf(this.#form.equals);
+    return apart === 0 ? this.#open(pane, order, kernels) : this.#openApart(pane, order);
+  }
+
+  /** A window of this stream alone. */
+  #openApart(pane: TrendPane, order: number): TrendWindow {
+    this.panes.equalsOf(this.#form.equals).apart++;
+    return this.#open(pane, order, [this]);
+  }
+
+  #open(pane: TrendPane, order: number, sharing: readonly TrendKernel[]): TrendWindow {
     const window = this.#unused.pop() ?? new TrendWindow(this, pane, this.#empty.slice(), this.#form.trends.pattern.steps.length);
     window.pane = pane;
     window.first = order;
-    this.panes.entered(window, this.#form.position, this.#classes);
-    this.#closings.push(pane.closesAt, order, window);
-    this.due = this.#closings.next();
+    window.sharing = sharing;
+    window.left = sharing.length;
+    this.panes.entered(window, this.#classes);
+    for (const kernel of sharing) kernel.#enter(window, order);
     return window;
+  }
+
+  #enter(window: TrendWindow, order: number): void {
+    this.panes.occupy(window, this.#form.position);
+    this.#closings.push(window.pane.closesAt, order, window);
+    this.due = this.#closings.next();
   }
 
   /** There are more states with trends, or fewer. */
   moved(window: TrendWindow, more: number): void {
-    this.#groups += more;
+    for (const kernel of window.sharing) kernel.#groups += more;
     if (this.#groups > this.#form.trends.pattern.runsMax) this.#keepBudget(window);
   }
 
@@ -132,8 +121,10 @@ export class TrendKernel implements Source, Kernel {
     exact.drop(over);
     if (window.exact === null) exact.write(window.numbers);
     window.live -= over;
-    this.#groups -= over;
-    this.#environment.runsDropped('max_runs', over);
+    for (const kernel of window.sharing) {
+      kernel.#groups -= over;
+      kernel.#environment.runsDropped('max_runs', over);
+    }
   }
 
   /** Takes an event for which doubles, or numbers alone, do not do. Gives whether trends came to other states. */
@@ -205,20 +196,28 @@ export class TrendKernel implements Source, Kernel {
   }
 
   #end(window: TrendWindow): void {
-    const { pane, numbers } = window;
+    const { pane } = window;
     const { start, end } = pane;
     window.catchUp();
     const lane = this.#newestLane(pane);
     const type = (this.#form.shared.lanes[lane] as SharedForm['lanes'][number]).type;
     const last = pane.last[lane] as number;
     this.#groups -= window.live;
-    this.panes.left(window, this.#form.position, this.#classes);
+    this.panes.leave(window, this.#form.position, this.#classes);
+    const equals = this.panes.equalsOf(this.#form.equals);
+    if (window.sharing !== equals.kernels) equals.apart--;
     if (this.#close === null || window.exact !== null) this.#give(window, { type, last, start, end });
     else {
       this.#close.x0(this.#close, window, type, last, start, end);
       if (this.#form.endsMatter)
         this.#next.endWindow({ time: plus(end, -1), start, end, isFinal: true, lengthMs: this.#form.trends.plan.windowMs });
     }
+    if (window.left === 0) window.kernel.#clear(window);
+  }
+
+  /** Nobody needs the window any more. */
+  #clear(window: TrendWindow): void {
+    const { numbers } = window;
     for (let at = 0; at < numbers.length; at++) numbers[at] = this.#empty[at] as number;
     window.exact = null;
     window.live = 0;
@@ -288,7 +287,7 @@ export class TrendKernel implements Source, Kernel {
     const pane = this.panes.paneOf(isText ? keyOf(keys) : ((keys[0] ?? null) as PaneKey), isText ? keys : null, start as number);
     const lane = shared.lanes.findIndex(({ type }) => type === newest.type);
     pane.last[lane] = Math.max(pane.last[lane] as number, newest.order);
-    const window = this.open(pane, rank as number);
+    const window = this.#openApart(pane, rank as number);
     window.first = loadRow(first as Value).order;
     this.#loadTrends(window, set as ValueArray);
     (bound as ValueArray).forEach((row, slot) => {

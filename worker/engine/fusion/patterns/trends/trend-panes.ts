@@ -39,6 +39,13 @@ export interface SharedForm {
   readonly isKeyed: boolean;
 }
 
+/** Streams that count the same trends. Their windows are the same ones, but for those that each of them took over from another engine. */
+export interface EqualTrends {
+  readonly kernels: readonly TrendKernel[];
+  /** How many open windows belong to one of them alone. While there are any, all new ones do as well. */
+  apart: number;
+}
+
 const NO_KEYS: readonly Value[] = [];
 
 /** Takes an event of a lane; the last argument is its row where there is one. */
@@ -60,11 +67,14 @@ export class TrendPanes {
   wasLate = false;
   readonly #none: TrendPane;
   readonly #unused: TrendPane[] = [];
+  /** By position of the first. */
+  readonly #equals: (EqualTrends | undefined)[];
   #isCounting = false;
 
   constructor(form: SharedForm) {
     this.form = form;
     this.counts = new Float64Array(form.lanes.length);
+    this.#equals = form.streams.map(() => undefined);
     this.#none = this.#create();
     this.current = this.#none;
   }
@@ -187,22 +197,40 @@ export class TrendPanes {
     loud.size = kept;
   }
 
-  /** The window has been opened. */
-  entered(window: TrendWindow, position: number, classes: readonly number[]): void {
+  /** The window has been opened: it wants to hear of every event of these classes. */
+  entered(window: TrendWindow, classes: readonly number[]): void {
+    for (const at of classes) (window.pane.loud[at] as WindowList).add(window);
+  }
+
+  /** The window is that of a stream. */
+  occupy(window: TrendWindow, position: number): void {
     const { pane } = window;
     invariant(pane.windows[position] === null, 'a stream has one window in a pane');
     pane.windows[position] = window;
     pane.open++;
-    for (const at of classes) (pane.loud[at] as WindowList).add(window);
   }
 
-  /** The window has closed. */
-  left(window: TrendWindow, position: number, classes: readonly number[]): void {
+  /** The window has closed for a stream. */
+  leave(window: TrendWindow, position: number, classes: readonly number[]): void {
     const { pane } = window;
-    for (const at of classes) if (at !== window.lazy) (pane.loud[at] as WindowList).remove(window);
-    window.lazy = -1;
     pane.windows[position] = null;
     pane.open--;
+    window.left--;
+    if (window.left === 0) {
+      for (const at of classes) if (at !== window.lazy) (pane.loud[at] as WindowList).remove(window);
+      window.lazy = -1;
+    }
     if (pane.open === 0) this.release(pane);
+  }
+
+  /** The streams at these positions, which count the same trends. */
+  equalsOf(positions: readonly number[]): EqualTrends {
+    const first = positions[0] as number;
+    let equals = this.#equals[first];
+    if (equals === undefined) {
+      equals = { kernels: positions.map((position) => this.kernels[position] as TrendKernel), apart: 0 };
+      this.#equals[first] = equals;
+    }
+    return equals;
   }
 }

@@ -3,9 +3,15 @@ import type { ExactTrends } from './exact-trends.ts';
 import type { TrendKernel } from './trend-kernel.ts';
 import type { TrendPane, WindowList } from './trend-pane.ts';
 
-/** The trends of one stream in one pane. Windows are used again when they have closed. */
+const NOBODY: readonly TrendKernel[] = [];
+
+/** The trends of one stream, or of several that count the same, in one pane. Windows are used again when they have closed. */
 export class TrendWindow {
+  /** That of the first of the streams. */
   readonly kernel: TrendKernel;
+  /** Those of all the streams, and for how many of them it has not closed yet. */
+  sharing: readonly TrendKernel[];
+  left = 0;
   /** By state, then of the completed trends: as `TrendForm` lays them out. */
   readonly numbers: Float64Array;
   /** Where the numbers do not hold the trends any more. */
@@ -26,6 +32,7 @@ export class TrendWindow {
 
   constructor(kernel: TrendKernel, pane: TrendPane, numbers: Float64Array, slots: number) {
     this.kernel = kernel;
+    this.sharing = NOBODY;
     this.pane = pane;
     this.numbers = numbers;
     this.took = new Float64Array(slots);
