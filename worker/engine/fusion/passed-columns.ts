@@ -16,12 +16,17 @@ export class PassedColumns implements Columns {
   readonly #arguments: string[] = [];
   readonly #passed = new Map<string, Typed>();
   readonly #isEvent: boolean;
+  readonly isRare: boolean;
 
-  /** `isEvent`: the row is the event that is being entered, and is passed on at once; then the places of texts may be passed too. */
-  constructor(inner: Columns, module: Constants, isEvent = false) {
+  /**
+   * `isEvent`: the row is the event that is being entered, and is passed on at once; then the places of texts may be passed too.
+   * `isRare`: as `Columns` has it.
+   */
+  constructor(inner: Columns, module: Constants, { isEvent = false, isRare = false } = {}) {
     this.#inner = inner;
     this.#module = module;
     this.#isEvent = isEvent;
+    this.isRare = isRare;
     this.time = this.#pass(inner.time, 't');
     this.order = this.#pass(inner.order, 'o');
     this.type = inner.type.startsWith('k') ? inner.type : this.#pass(inner.type, 's');

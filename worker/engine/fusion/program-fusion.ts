@@ -6,7 +6,7 @@ import { originsOf } from '../streams/routes.ts';
 import { type Columns, EventColumns } from './columns.ts';
 import type { FusedRuntime, KernelFactory } from './fused-runtime.ts';
 import { ModuleText } from './module-text.ts';
-import { type PrintedRule, printRules, RULES_MIN } from './rules/print-rules.ts';
+import { type PrintedRule, printRules, RULES_MIN, type RuleNames } from './rules/print-rules.ts';
 import { boundsOf } from './rules/rule-bounds.ts';
 import { StreamFusion } from './stream-fusion.ts';
 import { CannotFuse, representationOf } from './typed.ts';
@@ -134,13 +134,20 @@ export class ProgramFusion {
   #manyFollowers(streams: readonly number[], origin: string, columns: Columns): readonly string[] {
     const calls: string[] = [];
     let rules: PrintedRule[] = [];
+    let names = this.#ruleNames();
     const flush = (): void => {
-      if (rules.length >= RULES_MIN) calls.push(printRules(rules, columns, this.module));
-      else for (const { stream } of rules) calls.push(...this.#calls(stream, origin, columns, false));
+      if (rules.length >= RULES_MIN) calls.push(printRules(rules, columns, this.module, names));
+      else {
+        for (const { stream, inlet } of rules) {
+          this.module.leaveOut(inlet.name);
+          calls.push(...this.#calls(stream, origin, columns, false));
+        }
+      }
       rules = [];
+      names = this.#ruleNames();
     };
     for (const stream of streams) {
-      const rule = this.#rule(stream, origin, columns);
+      const rule = this.#rule(stream, origin, columns, names);
       if (rule !== undefined) {
         rules.push(rule);
         continue;
@@ -152,14 +159,21 @@ export class ProgramFusion {
     return calls;
   }
 
+  #ruleNames(): RuleNames {
+    return { rule: this.module.names.mint('p'), counts: this.module.names.mint('h') };
+  }
+
   /** The stream as a rule: it begins with a condition that cannot fail, and keeps rows away that fall out of its bounds. */
-  #rule(stream: number, origin: string, columns: Columns): PrintedRule | undefined {
-    const bounds = boundsOf(this.plan.streams[stream] as StreamPlan);
-    if (bounds === undefined || columns.field({ kind: 'current' }, bounds.column)?.isNullable !== false) return undefined;
+  #rule(stream: number, origin: string, columns: Columns, { rule, counts }: RuleNames): PrintedRule | undefined {
+    const bounded = boundsOf(this.plan.streams[stream] as StreamPlan);
+    if (bounded === undefined || columns.field({ kind: 'current' }, bounded.bounds.column)?.isNullable !== false) return undefined;
+    const { bounds, condition } = bounded;
+    const part = { holds: bounds.isExact ? condition : null, countsResult: `${counts}[${rule}]++;` };
     const back = this.mark();
     try {
-      const [inlet] = (this.#streams[stream] as StreamFusion).inlets(origin, columns, false, false);
-      if (inlet !== undefined && !/^(?:let [^;]*;)?try/.test(this.module.functionOf(inlet.name).body)) return { stream, bounds, inlet };
+      const [inlet] = (this.#streams[stream] as StreamFusion).inlets(origin, columns, false, part);
+      if (inlet === undefined) return undefined;
+      if (bounds.isExact || !/^(?:let [^;]*;)?try/.test(this.module.functionOf(inlet.name).body)) return { stream, bounds, inlet };
     } catch (error) {
       if (!(error instanceof CannotFuse)) throw error;
     }

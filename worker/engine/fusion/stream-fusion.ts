@@ -15,6 +15,25 @@ export interface FusedInlet {
   readonly arguments: readonly string[];
 }
 
+/** What is known of a stream that is looked up by its first condition. */
+export interface RulePart {
+  /** The condition, where it holds for every row that is found; else null. */
+  readonly holds: OperatorPlan | null;
+  /** Statement that counts a result. */
+  readonly countsResult: string;
+}
+
+/** How the rows of a stream go their way. */
+interface Way {
+  /** Nothing else is waiting or under way: what follows may be called at once. */
+  readonly isDirect: boolean;
+  readonly rule: RulePart | null;
+  /** The function at the head of the stream. */
+  readonly head: Body | null;
+}
+
+const WAITING: Way = { isDirect: false, rule: null, head: null };
+
 /** One stream while it is printed. */
 export class StreamFusion {
   readonly plan: StreamPlan;
@@ -33,10 +52,10 @@ export class StreamFusion {
 
   /**
    * Functions for the rows of an origin, one for each input that reads it. `isDirect`: nothing else is waiting or under way
-   * when they are called, so what follows the stream may be called at once. `isCounted`: they count the stream's events.
+   * when they are called, so what follows the stream may be called at once. `rule`: whoever looks the stream up counts its events.
    * @throws CannotFuse
    */
-  inlets(origin: string, columns: Columns, isDirect: boolean, isCounted = true): readonly FusedInlet[] {
+  inlets(origin: string, columns: Columns, isDirect: boolean, rule: RulePart | null = null): readonly FusedInlet[] {
     if (this.plan.time.on !== null) throw new CannotFuse();
     if (this.plan.source.kind !== 'events') return sourceFuserOf(this.plan.source)(this, origin, columns);
     const reading = this.#program.positions(this.index, origin);
@@ -44,14 +63,22 @@ export class StreamFusion {
     const isStateless = isDirect && reading.length === 1 && this.#isStateless();
     const isEvent = origin.startsWith('event:');
     return reading.map((position) =>
-      this.inlet(columns, (passed, body) => this.#input(inputs[position] as InputPlan, passed, body, isStateless), isCounted, isEvent),
+      this.inlet(
+        columns,
+        (passed, body) => this.#input(inputs[position] as InputPlan, passed, body, { isDirect: isStateless, rule, head: body }),
+        { isCounted: rule === null, isEvent, isRare: rule?.holds != null },
+      ),
     );
   }
 
-  /** A function for rows that come to this stream, counted as its events. `isEvent`: they are the event that is being entered. */
-  inlet(columns: Columns, print: (columns: Columns, body: Body) => void, isCounted = true, isEvent = false): FusedInlet {
+  /** A function for rows that come to this stream. `isCounted`: counted as its events. `isEvent`, `isRare`: as `PassedColumns` has them. */
+  inlet(
+    columns: Columns,
+    print: (columns: Columns, body: Body) => void,
+    { isCounted = true, isEvent = false, isRare = false } = {},
+  ): FusedInlet {
     const { module } = this.#program;
-    const passed = new PassedColumns(columns, module, isEvent);
+    const passed = new PassedColumns(columns, module, { isEvent, isRare });
     const name = module.function(
       () => passed.parameters,
       (body) => {
@@ -77,7 +104,7 @@ export class StreamFusion {
 
   /** Prints the stream's chain from its head on, for rows of its source. Results wait for their turn. */
   chain(columns: Columns, body: Body): void {
-    this.#chain(0, columns, body, false);
+    this.#chain(0, columns, body, WAITING);
   }
 
   #isStateless(): boolean {
@@ -85,12 +112,15 @@ export class StreamFusion {
     return this.plan.operators.every(({ kind }) => stateless.has(kind));
   }
 
-  #input(input: InputPlan, columns: Columns, body: Body, isDirect: boolean): void {
-    this.#operators(input.operators, 0, columns, body, (rest, inner) => this.#chain(0, rest, inner, isDirect), null);
+  #input(input: InputPlan, columns: Columns, body: Body, way: Way): void {
+    const holds = (operators: readonly OperatorPlan[]): boolean => way.rule?.holds != null && operators[0] === way.rule.holds;
+    const from = holds(this.plan.operators) ? 1 : 0;
+    const end = (rest: Columns, inner: Body): void => this.#chain(from, rest, inner, way);
+    this.#operators(input.operators, holds(input.operators) ? 1 : 0, columns, body, end, null);
   }
 
-  #chain(position: number, columns: Columns, body: Body, isDirect: boolean): void {
-    const end = (rest: Columns, inner: Body): void => this.#end(rest, inner, isDirect);
+  #chain(position: number, columns: Columns, body: Body, way: Way): void {
+    const end = (rest: Columns, inner: Body): void => this.#end(rest, inner, way);
     this.#operators(this.plan.operators, position, columns, body, end, (at) =>
       this.#program.module.late((runtime) => runtime.node(this.index).entry(at)),
     );
@@ -130,8 +160,8 @@ export class StreamFusion {
   }
 
   /** The end of the chain: a result, for the streams that follow. */
-  #end(columns: Columns, body: Body, isDirect: boolean): void {
-    body.add(`${this.counters}.eventsOut++;`);
+  #end(columns: Columns, body: Body, { isDirect, rule, head }: Way): void {
+    body.add(rule !== null && body === head ? rule.countsResult : `${this.counters}.eventsOut++;`);
     const followers = this.#program.followers(`stream:${this.index}`, columns, isDirect);
     for (const call of followers) body.add(isDirect ? `${call};` : `defer(()=>${call});`);
   }

@@ -10,7 +10,7 @@ import { shapeOutput } from './fused-output.ts';
 import { joinLibrary, joinProperties } from './joins/join-vocabulary.ts';
 import { patternLibrary, patternProperties } from './patterns/pattern-vocabulary.ts';
 import { trendLibrary, trendProperties } from './patterns/trends/trend-vocabulary.ts';
-import { makeRules } from './rules/print-rules.ts';
+import { makeRules, numbersOf } from './rules/print-rules.ts';
 import { windowLibrary, windowProperties } from './windows/library.ts';
 
 /** What the generated code of a fused program may call by name, besides what the running program offers (`programNames`). */
@@ -25,6 +25,7 @@ export const fusedLibrary = {
   makeRow,
   shapeOutput,
   makeRules,
+  numbersOf,
   ...joinLibrary,
   ...patternLibrary,
   ...trendLibrary,
@@ -51,7 +52,9 @@ const properties: ReadonlySet<string> = new Set([
   'time',
   'shape',
   'find',
-  'findAny',
+  'starts',
+  'rules',
+  'counts',
   ...patternProperties,
   ...trendProperties,
   'length',

@@ -34,6 +34,7 @@ const end = fc.constantFrom(
   '.emit(n: size + 1)',
   '.select(d: price * 2).emit(d: d)',
   '.limit(3).emit(p: price)',
+  '.window(2).aggregate(n: count(), most: max(price)).emit(n: n, most: most)',
   '.emit()',
 );
 const program = fc

@@ -1,19 +1,15 @@
-import type { Finder, PlacedRule, Rule } from './rule-index.ts';
-
-const NONE: readonly never[] = [];
+import type { Finder, PlacedRule } from './rule-index.ts';
+import { listsOf } from './rule-lists.ts';
 
 /** Rules by the constant that a column must equal. */
-export class EqualityFinder implements Finder {
-  readonly #byValue = new Map<unknown, Rule[]>();
-
-  constructor(rules: readonly PlacedRule[]) {
-    for (const { rule, bounds } of rules) {
-      if (bounds.kind !== 'equals') continue;
-      const same = this.#byValue.get(bounds.value);
-      if (same === undefined) this.#byValue.set(bounds.value, [rule]);
-      else same.push(rule);
-    }
+export function equalityFinder(rules: readonly PlacedRule[]): Finder {
+  const byValue = new Map<unknown, number>();
+  const lists: number[][] = [[]];
+  for (const { place, bounds } of rules) {
+    if (bounds.kind !== 'equals') continue;
+    const list = byValue.get(bounds.value);
+    if (list === undefined) byValue.set(bounds.value, lists.push([place]) - 1);
+    else lists[list]?.push(place);
   }
-
-  readonly rules = (value: unknown): readonly Rule[] => this.#byValue.get(value) ?? NONE;
+  return { lists: listsOf(lists), listOf: (value) => byValue.get(value) ?? 0 };
 }

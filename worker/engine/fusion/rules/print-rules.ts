@@ -2,8 +2,8 @@ import type { Columns } from '../columns.ts';
 import type { FusedRuntime } from '../fused-runtime.ts';
 import type { ModuleText } from '../module-text.ts';
 import type { FusedInlet } from '../stream-fusion.ts';
-import { columnsOf, type PlacedRule, type Rule, type RuleBounds, RuleIndex } from './rule-index.ts';
-import { sharedForm } from './shared-form.ts';
+import { columnsOf, type RuleBounds, type RuleIndex, ruleIndex } from './rule-index.ts';
+import { isNumber, type SharedForm, sharedForm } from './shared-form.ts';
 
 /** From so many streams with a condition on one input on they are looked up, not tried one after the other. */
 export const RULES_MIN = 9;
@@ -13,6 +13,12 @@ export interface PrintedRule {
   readonly stream: number;
   readonly bounds: RuleBounds;
   readonly inlet: FusedInlet;
+}
+
+/** Names that the functions of all rules share: which rule it is, and the results of each. */
+export interface RuleNames {
+  readonly rule: string;
+  readonly counts: string;
 }
 
 /** What the index of some rules is made from when the program runs. */
@@ -29,56 +35,101 @@ class RulesOf {
 }
 
 /** Called by the module when it is loaded. */
-export function makeRules(rules: readonly Rule[], { bounds, runtime, streams }: RulesOf): RuleIndex {
-  const placed = rules.map((rule, at): PlacedRule => ({ rule, bounds: bounds[at] as RuleBounds }));
-  const index = new RuleIndex(
-    placed,
+export function makeRules({ bounds, runtime, streams }: RulesOf): RuleIndex {
+  const index = ruleIndex(
+    bounds,
     streams.map((stream) => runtime.node(stream).counters),
   );
-  runtime.beforeCounting(() => index.settleCounts());
+  runtime.beforeCounting(index.settleCounts);
   return index;
 }
 
-/** Prints the call that looks rules up and runs those that a row may fit. Functions that differ in constants become one. */
-export function printRules(rules: readonly PrintedRule[], columns: Columns, module: ModuleText<FusedRuntime>): string {
-  const rule = module.names.mint('r');
-  const given = [...new Set(rules.flatMap(({ inlet }) => inlet.arguments))];
-  const forms = new Map<string, string>();
-  const objects = rules.map(({ inlet }) => {
-    const { body, constants } = sharedForm({ ...module.functionOf(inlet.name), arguments: inlet.arguments }, rule);
-    module.leaveOut(inlet.name);
-    let name = forms.get(body);
-    if (name === undefined) {
-      name = module.names.mint('f');
-      forms.set(body, name);
-      module.declare(`const ${name}=(${[rule, ...given].join(',')})=>{${body}};`);
-    }
-    return `{${[name, ...constants].map((constant, at) => `x${at}:${constant}`).join(',')}}`;
-  });
-  return printLookUp(objects, rules, { columns, module, given });
+/** Constants of many rules in a row: numbers stand one beside the other. Called by the module. */
+export function numbersOf(numbers: readonly number[]): Float64Array {
+  return Float64Array.from(numbers);
 }
 
-interface LookUp {
-  readonly columns: Columns;
-  readonly module: ModuleText<FusedRuntime>;
+type Module = ModuleText<FusedRuntime>;
+
+/** Rules whose functions have one form: their places among all rules, and their constants. */
+interface RulesOfForm {
+  readonly form: SharedForm;
+  readonly places: number[];
+  readonly constants: (readonly string[])[];
+}
+
+/** Prints the call that looks rules up and runs those that a row may fit. Functions that differ in constants become one. */
+export function printRules(rules: readonly PrintedRule[], columns: Columns, module: Module, names: RuleNames): string {
+  const given = [...new Set(rules.flatMap(({ inlet }) => inlet.arguments))];
+  const forms = [...formsOf(rules, module, names).values()];
+  const [index, starts, found] = [module.names.mint('g'), module.names.mint('a'), module.names.mint('a')];
+  const bounds = rules.map((one) => one.bounds);
+  const streams = rules.map(({ stream }) => stream);
+  const made = module.late((runtime) => new RulesOf(bounds, runtime, streams));
+  module.declare(`const ${index}=makeRules(${made});`);
+  module.declare(`const ${starts}=${index}.starts;const ${found}=${index}.rules;const ${names.counts}=${index}.counts;`);
+  const call = printCall(forms, { module, names, given });
+  const values = columnsOf(bounds).map((column) => columns.field({ kind: 'current' }, column)?.text ?? 'null');
+  const [list, at] = [module.names.mint('s'), module.names.mint('y')];
+  const finding = `const ${list}=${index}.find(${values.length === 1 ? values[0] : `[${values.join(',')}]`});`;
+  const loop = `for(let ${at}=${starts}[${list}];${at}<${starts}[${list}+1];${at}++)`;
+  return `${finding}${loop}{const ${names.rule}=${found}[${at}];${call}}`;
+}
+
+function formsOf(rules: readonly PrintedRule[], module: Module, { rule, counts }: RuleNames): ReadonlyMap<string, RulesOfForm> {
+  const forms = new Map<string, RulesOfForm>();
+  rules.forEach(({ inlet }, place) => {
+    const form = sharedForm({ ...module.functionOf(inlet.name), arguments: inlet.arguments }, [rule, counts]);
+    module.leaveOut(inlet.name);
+    const same = forms.get(form.key);
+    if (same === undefined) forms.set(form.key, { form, places: [place], constants: [form.constants] });
+    else {
+      same.places.push(place);
+      same.constants.push(form.constants);
+    }
+  });
+  return forms;
+}
+
+interface Calling {
+  readonly module: Module;
+  readonly names: RuleNames;
   readonly given: readonly string[];
 }
 
-function printLookUp(objects: readonly string[], rules: readonly PrintedRule[], { columns, module, given }: LookUp): string {
-  const bounds = rules.map((one) => one.bounds);
-  const made = module.late(
-    (runtime) =>
-      new RulesOf(
-        bounds,
-        runtime,
-        rules.map(({ stream }) => stream),
-      ),
-  );
-  const index = module.names.mint('g');
-  module.declare(`const ${index}=makeRules([${objects.join(',')}],${made});`);
-  const values = columnsOf(bounds).map((column) => columns.field({ kind: 'current' }, column)?.text ?? 'null');
-  const [found, at, rule] = [module.names.mint('s'), module.names.mint('y'), module.names.mint('p')];
-  const finding = values.length === 1 ? `${index}.find(${values[0]})` : `${index}.findAny([${values.join(',')}])`;
-  const call = `${rule}.x0(${[rule, ...given].join(',')});`;
-  return `const ${found}=${finding};for(let ${at}=0;${at}<${found}.length;${at}++){const ${rule}=${found}[${at}];${call}}`;
+/** The call of a rule's function. Where there are several, each finds its constants by the rule's place in its own form. */
+function printCall(forms: readonly RulesOfForm[], { module, names: { rule }, given }: Calling): string {
+  if (forms.length === 1) {
+    const name = printForm(forms[0] as RulesOfForm, rule, [rule, ...given], module);
+    return `${name}(${[rule, ...given].join(',')});`;
+  }
+  const own = module.names.mint('p');
+  const parameters = [rule, own, ...given];
+  const byPlace: string[] = [];
+  const ownPlaces: number[] = [];
+  for (const one of forms) {
+    const name = printForm(one, own, parameters, module);
+    one.places.forEach((place, at) => {
+      byPlace[place] = name;
+      ownPlaces[place] = at;
+    });
+  }
+  const [functions, places] = [module.names.mint('a'), module.names.mint('a')];
+  module.declare(`const ${functions}=[${byPlace.join(',')}];const ${places}=[${ownPlaces.join(',')}];`);
+  return `${functions}[${rule}](${[rule, `${places}[${rule}]`, ...given].join(',')});`;
+}
+
+/** A function for all rules of a form. What is the same in all of them stands in it; the rest it finds at `place`. */
+function printForm({ form, constants }: RulesOfForm, place: string, parameters: readonly string[], module: Module): string {
+  const texts = form.constants.map((first, at) => {
+    const values = constants.map((one) => one[at] as string);
+    if (values.every((value) => value === first)) return first;
+    const column = module.names.mint('a');
+    const list = `[${values.join(',')}]`;
+    module.declare(`const ${column}=${values.every(isNumber) ? `numbersOf(${list})` : list};`);
+    return `${column}[${place}]`;
+  });
+  const name = module.names.mint('f');
+  module.declare(`const ${name}=(${parameters.join(',')})=>{${form.body((at) => texts[at] as string)}};`);
+  return name;
 }

@@ -1,24 +1,31 @@
-import type { BinaryExpression, PlanExpression, StreamPlan } from '../../../../shared/language/plan/plan.ts';
-import type { RuleBounds } from './rule-index.ts';
+import type { BinaryExpression, FilterPlan, PlanExpression, StreamPlan } from '../../../../shared/language/plan/plan.ts';
+import type { Interval, RuleBounds } from './rule-index.ts';
 
-/**
- * Where a stream's first condition can hold at all: undefined when the stream has none, or none that compares a field with a
- * constant. An equality is preferred to a range.
- */
-export function boundsOf({ source, operators }: StreamPlan): RuleBounds | undefined {
+/** A stream that is looked up: where its first condition can hold at all, and that condition. */
+export interface BoundedStream {
+  readonly bounds: RuleBounds;
+  readonly condition: FilterPlan;
+}
+
+/** Undefined when the stream begins with no condition, or with none that compares a field with a constant. An equality is preferred. */
+export function boundsOf({ source, operators }: StreamPlan): BoundedStream | undefined {
   if (source.kind !== 'events' || source.inputs.length !== 1) return undefined;
   const first = [...(source.inputs[0]?.operators ?? []), ...operators][0];
   if (first?.kind !== 'filter') return undefined;
-  const comparisons = conjuncts(first.condition).flatMap((one) => comparisonOf(one) ?? []);
+  const parts = conjuncts(first.condition);
+  const comparisons = parts.flatMap((one) => comparisonOf(one) ?? []);
   const equality = comparisons.find(({ operator }) => operator === '==');
-  if (equality !== undefined) return { kind: 'equals', column: equality.column, value: equality.value };
-  return rangeOf(comparisons);
+  const bounds: RuleBounds | undefined =
+    equality !== undefined
+      ? { kind: 'equals', column: equality.column, value: equality.value, isExact: parts.length === 1 }
+      : rangeOf(comparisons, parts.length);
+  return bounds && { bounds, condition: first };
 }
 
 interface Comparison {
   readonly column: string;
-  readonly operator: '==' | '<' | '>';
-  readonly value: string | number | boolean;
+  readonly operator: '==' | '<' | '>' | '<=' | '>=';
+  readonly value: string | number;
 }
 
 function conjuncts(condition: PlanExpression): readonly PlanExpression[] {
@@ -34,7 +41,7 @@ const turned: Partial<Record<BinaryExpression['operator'], BinaryExpression['ope
   '==': '==',
 };
 
-/** A field against a constant; `<=` counts as `<`: what is found too much does not matter. */
+/** A field against a constant. */
 function comparisonOf(node: PlanExpression): Comparison | undefined {
   if (node.kind !== 'binary') return undefined;
   const isTurned = node.left.kind === 'constant';
@@ -47,27 +54,38 @@ function comparisonOf(node: PlanExpression): Comparison | undefined {
     return isSame ? { column: field.name, operator, value: value as string | number } : undefined;
   }
   if (!isNumber(field) || typeof value !== 'number') return undefined;
-  if (operator === '<' || operator === '<=') return { column: field.name, operator: '<', value };
-  return operator === '>' || operator === '>=' ? { column: field.name, operator: '>', value } : undefined;
+  return operator === '<' || operator === '<=' || operator === '>' || operator === '>='
+    ? { column: field.name, operator, value }
+    : undefined;
 }
 
 function isNumber({ type }: PlanExpression): boolean {
   return type.kind === 'int' || type.kind === 'float';
 }
 
-/** The range of the column that is bounded on both sides, else of the first. */
-function rangeOf(comparisons: readonly Comparison[]): RuleBounds | undefined {
-  const ranges = new Map<string, { low: number; high: number }>();
-  for (const { column, operator, value } of comparisons) {
-    const range = ranges.get(column) ?? { low: -Infinity, high: Infinity };
-    if (operator === '<') range.high = Math.min(range.high, value as number);
-    else range.low = Math.max(range.low, value as number);
-    ranges.set(column, range);
-  }
+const EVERYTHING: Interval = { low: -Infinity, high: Infinity, hasLow: false, hasHigh: false };
+
+/** The range of the column that is bounded on both sides, else of the first. `parts`: how many the whole condition has. */
+function rangeOf(comparisons: readonly Comparison[], parts: number): RuleBounds | undefined {
+  const ranges = new Map<string, Interval>();
+  for (const one of comparisons) ranges.set(one.column, narrowed(ranges.get(one.column) ?? EVERYTHING, one));
   const [chosen] = [...ranges].sort((a, b) => openEnds(a[1]) - openEnds(b[1]));
-  return chosen && { kind: 'between', column: chosen[0], ...chosen[1] };
+  if (chosen === undefined) return undefined;
+  const [column, range] = chosen;
+  return { kind: 'between', column, ...range, isExact: comparisons.length === parts && ranges.size === 1 };
 }
 
-function openEnds({ low, high }: { readonly low: number; readonly high: number }): number {
+function narrowed(range: Interval, { operator, value }: Comparison): Interval {
+  const limit = value as number;
+  const hasLimit = operator === '<=' || operator === '>=';
+  if (operator === '<' || operator === '<=') {
+    if (limit > range.high || (limit === range.high && !range.hasHigh)) return range;
+    return { ...range, high: limit, hasHigh: hasLimit };
+  }
+  if (limit < range.low || (limit === range.low && !range.hasLow)) return range;
+  return { ...range, low: limit, hasLow: hasLimit };
+}
+
+function openEnds({ low, high }: Interval): number {
   return (low === -Infinity ? 1 : 0) + (high === Infinity ? 1 : 0);
 }

@@ -1,79 +1,114 @@
 import type { StreamCounters } from '../../engine.ts';
-import { EqualityFinder } from './equality-finder.ts';
-import { IntervalFinder } from './interval-finder.ts';
+import { equalityFinder } from './equality-finder.ts';
+import { intervalFinder } from './interval-finder.ts';
+import { type RuleLists, WrittenList } from './rule-lists.ts';
 
-/** One of many streams that read the same rows: what its function was printed with. The function is its first constant. */
-export type Rule = object;
+/** The numbers between which a column must lie. */
+export interface Interval {
+  readonly low: number;
+  readonly high: number;
+  /** The ends belong to it. */
+  readonly hasLow: boolean;
+  readonly hasHigh: boolean;
+}
 
-/** Where a rule can hold at all: at one value of a column, or from one number to another. */
-export type RuleBounds =
-  | { readonly kind: 'equals'; readonly column: string; readonly value: string | number | boolean }
-  | { readonly kind: 'between'; readonly column: string; readonly low: number; readonly high: number };
+/** Where a rule can hold at all. */
+export type RuleBounds = ({ readonly kind: 'equals'; readonly value: string | number } | ({ readonly kind: 'between' } & Interval)) & {
+  readonly column: string;
+  /** The bounds say all that the rule's condition says: what lies within them fits. */
+  readonly isExact: boolean;
+};
+
+export function isWithin(value: number, { low, high, hasLow, hasHigh }: Interval): boolean {
+  return (value > low || (hasLow && value === low)) && (value < high || (hasHigh && value === high));
+}
 
 /** Finds rules by the value of one column. */
 export interface Finder {
-  readonly rules: (value: unknown) => readonly Rule[];
+  readonly lists: RuleLists;
+  /** The number of the list of those that the value fits. */
+  readonly listOf: (value: unknown) => number;
 }
 
-/** A rule in its place among all that read the rows. */
+/** A rule's place among all that read the rows, in order of declaration, and where it can hold. */
 export interface PlacedRule {
-  readonly rule: Rule;
+  readonly place: number;
   readonly bounds: RuleBounds;
 }
 
 /**
- * Finds those of many rules that a row may fit: by hash on a constant that a column must equal, by the interval that a number
- * lies in. What it finds is in order of declaration and may be too much; the rules' own functions decide.
+ * Finds those of many rules whose bounds a row fits: by hash on a constant that a column must equal, by the interval that a
+ * number lies in. What is left of their conditions, the rules' own functions decide.
  */
-export class RuleIndex {
-  readonly #finders: readonly Finder[];
-  readonly #places: ReadonlyMap<Rule, number>;
-  readonly #counters: readonly StreamCounters[];
-  #arrived = 0;
+export interface RuleIndex extends RuleLists {
+  /** The number of the list of rules for the value of the only column, or for those of all columns in the order of `columnsOf`. */
+  readonly find: (values: unknown) => number;
+  /** Results of each rule since they were last counted to its stream. */
+  readonly counts: Float64Array;
+  /** Counts rows that came as events of every rule's stream, and results as the rule's own. */
+  readonly settleCounts: () => void;
+}
 
-  /** `counters`: those of the rules' streams. One finder for each column and kind of bounds, as `columnsOf` has them. */
-  constructor(rules: readonly PlacedRule[], counters: readonly StreamCounters[]) {
-    this.#finders = [...byColumn(rules).values()].map(finderOf);
-    this.#places = new Map(rules.map(({ rule }, place) => [rule, place]));
-    this.#counters = counters;
-  }
+/** `bounds` of each rule, and the `counters` of its stream. One finder for each column and kind of bounds. */
+export function ruleIndex(bounds: readonly RuleBounds[], counters: readonly StreamCounters[]): RuleIndex {
+  const finders = [...byColumn(bounds).values()].map(finderOf);
+  const { lists, listOf } = finders.length === 1 ? (finders[0] as Finder) : joined(finders, bounds.length);
+  const counts = new Float64Array(bounds.length);
+  let arrived = 0;
+  return {
+    ...lists,
+    counts,
+    find: (values) => {
+      arrived++;
+      return listOf(values);
+    },
+    settleCounts: () => {
+      counters.forEach((one, place) => {
+        one.eventsIn += arrived;
+        one.eventsOut += counts[place] as number;
+      });
+      arrived = 0;
+      counts.fill(0);
+    },
+  };
+}
 
-  /** The rules that a row may fit, where all are found by one column. */
-  find(value: unknown): readonly Rule[] {
-    this.#arrived++;
-    return (this.#finders[0] as Finder).rules(value);
-  }
+/** Of several columns: what all of them find. */
+function joined(finders: readonly Finder[], size: number): Finder {
+  const all = new WrittenList(size);
+  const listOf = (values: unknown): number => {
+    all.clear();
+    let found = 0;
+    for (let at = 0; at < finders.length; at++) if (addFound(finders[at] as Finder, (values as unknown[])[at], all)) found++;
+    if (found > 1) all.sort();
+    return 0;
+  };
+  return { lists: all, listOf };
+}
 
-  /** The rules that a row may fit; `values` in the order of `columnsOf`. */
-  findAny(values: readonly unknown[]): readonly Rule[] {
-    this.#arrived++;
-    const found = this.#finders.flatMap((finder, at) => finder.rules(values[at]));
-    return found.sort((a, b) => (this.#places.get(a) as number) - (this.#places.get(b) as number));
-  }
-
-  /** Rows that came are events of every rule's stream; they are counted together. */
-  settleCounts(): void {
-    for (const counters of this.#counters) counters.eventsIn += this.#arrived;
-    this.#arrived = 0;
-  }
+function addFound({ lists: { starts, rules }, listOf }: Finder, value: unknown, all: WrittenList): boolean {
+  const list = listOf(value);
+  const [from, to] = [starts[list] as number, starts[list + 1] as number];
+  for (let at = from; at < to; at++) all.add(rules[at] as number);
+  return from < to;
 }
 
 /** The columns that rules are found by, in the order in which their values are handed in. */
 export function columnsOf(bounds: readonly RuleBounds[]): readonly string[] {
-  return [...byColumn(bounds.map((one) => ({ rule: one, bounds: one }))).values()].map(([first]) => (first as PlacedRule).bounds.column);
+  return [...byColumn(bounds).values()].map(([first]) => (first as PlacedRule).bounds.column);
 }
 
-function byColumn(rules: readonly PlacedRule[]): ReadonlyMap<string, readonly PlacedRule[]> {
+function byColumn(bounds: readonly RuleBounds[]): ReadonlyMap<string, readonly PlacedRule[]> {
   const groups = new Map<string, PlacedRule[]>();
-  for (const rule of rules) {
-    const name = `${rule.bounds.kind}:${rule.bounds.column}`;
+  bounds.forEach((one, place) => {
+    const name = `${one.kind}:${one.column}`;
     const group = groups.get(name);
-    if (group === undefined) groups.set(name, [rule]);
-    else group.push(rule);
-  }
+    if (group === undefined) groups.set(name, [{ place, bounds: one }]);
+    else group.push({ place, bounds: one });
+  });
   return groups;
 }
 
 function finderOf(rules: readonly PlacedRule[]): Finder {
-  return rules[0]?.bounds.kind === 'equals' ? new EqualityFinder(rules) : new IntervalFinder(rules);
+  return rules[0]?.bounds.kind === 'equals' ? equalityFinder(rules) : intervalFinder(rules);
 }

@@ -5,42 +5,47 @@ export interface PrintedFunction {
   readonly body: string;
 }
 
-/** The form of a function: equal for functions that differ in constants alone, which it reads off its first parameter. */
+/** The form of a function: `key` is equal for functions that differ in constants alone. */
 export interface SharedForm {
-  readonly body: string;
+  readonly key: string;
   /** What its constants are here: names of the module and numbers. */
   readonly constants: readonly string[];
+  /** The body, with this text in the place of each constant. */
+  body(constant: (at: number) => string): string;
 }
 
 const TOKEN = /[A-Za-z_$][\w$]*|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|./gsu;
-/** Constants of the module, functions, classes, rules. */
-const CONSTANT = /^[kfcgr]\d+$/;
+/** Constants of the module, functions, classes. */
+const CONSTANT = /^[kfcg]\d+$/;
 const NUMBER = /^(?:\d|\.\d)/;
 const LOCAL = /^[a-z]\d+$/;
 
-/** Field 0 of a rule is its function; its constants begin behind it. */
-const FIRST_CONSTANT = 1;
+export function isNumber(constant: string): boolean {
+  return NUMBER.test(constant);
+}
 
-/** Brings a function to its form. `rule` names the parameter that its constants are read off. */
-export function sharedForm({ parameters, arguments: given, body }: PrintedFunction, rule: string): SharedForm {
+/** Brings a function to its form. `shared`: names that mean the same in all functions. */
+export function sharedForm({ parameters, arguments: given, body }: PrintedFunction, shared: readonly string[]): SharedForm {
   const renamed = new Map(parameters.map((parameter, at) => [parameter, given[at] as string]));
-  const kept = new Set(given);
+  const kept = new Set([...given, ...shared]);
   const constants: string[] = [];
   let locals = 0;
   let before = '';
-  const text = body.replace(TOKEN, (token) => {
+  const tokens = Array.from(body.matchAll(TOKEN), ([token]): string | number => {
     const isProperty = before === '.';
     before = token;
     if (isProperty) return token;
     const name = renamed.get(token) ?? token;
+    if (kept.has(name)) return name;
     if (CONSTANT.test(name) || NUMBER.test(name)) {
-      let at = constants.indexOf(name);
-      if (at < 0) at = constants.push(name) - 1;
-      return `${rule}.x${at + FIRST_CONSTANT}`;
+      const at = constants.indexOf(name);
+      return at < 0 ? constants.push(name) - 1 : at;
     }
-    if (kept.has(name) || !LOCAL.test(name)) return name;
+    if (!LOCAL.test(name)) return name;
     if (!renamed.has(token)) renamed.set(token, `z${locals++}`);
     return renamed.get(token) as string;
   });
-  return { body: text, constants };
+  const print = (constant: (at: number) => string): string =>
+    tokens.map((token) => (typeof token === 'number' ? constant(token) : token)).join('');
+  return { key: print((at) => `${at};`), constants, body: print };
 }

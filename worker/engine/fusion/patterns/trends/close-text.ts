@@ -42,16 +42,16 @@ function shared(name: string, program: ProgramFusion): string {
   const printed = module.functionOf(name);
   const names = program.once('close', () => (['p', 's', 'a', 'o', 't', 't'] as const).map((prefix) => module.names.mint(prefix)).join(','));
   const [constantsName = '', ...given] = names.split(',');
-  const { body, constants } = sharedForm({ ...printed, arguments: given }, constantsName);
+  const form = sharedForm({ ...printed, arguments: given }, []);
   module.leaveOut(name);
-  const text = `(${names})=>{${body}}`;
+  const text = `(${names})=>{${form.body((at) => `${constantsName}.x${at + 1}`)}}`;
   const close = program.once(`close:${text}`, () => {
     const made = module.names.mint('f');
     module.declare(`const ${made}=${text};`);
     return made;
   });
   const own = module.names.mint('g');
-  module.declare(`const ${own}={${[close, ...constants].map((constant, at) => `x${at}:${constant}`).join(',')}};`);
+  module.declare(`const ${own}={${[close, ...form.constants].map((constant, at) => `x${at}:${constant}`).join(',')}};`);
   return own;
 }
 

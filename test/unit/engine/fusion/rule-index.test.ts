@@ -1,0 +1,90 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { StreamCounters } from '../../../../worker/engine/engine.ts';
+import { isWithin, type RuleBounds, ruleIndex } from '../../../../worker/engine/fusion/rules/rule-index.ts';
+
+/** Numbers that lie close together and far apart, so that most parts of the line are empty. */
+const number = fc.oneof(
+  fc.integer({ min: -3, max: 3 }),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.constantFrom(-1.7e308, -5e-324, 0, 5e-324, 1e-3, 1.7e308),
+);
+const end = (infinite: number): fc.Arbitrary<number> =>
+  fc.oneof({ weight: 4, arbitrary: number }, { weight: 1, arbitrary: fc.constant(infinite) });
+const between = fc
+  .record({ low: end(-Infinity), high: end(Infinity), hasLow: fc.boolean(), hasHigh: fc.boolean() })
+  .map((range): RuleBounds => ({ kind: 'between', column: 'value', isExact: true, ...range }));
+const equals = number.map((value): RuleBounds => ({ kind: 'equals', column: 'value', value, isExact: true }));
+
+describe('an index of rules', () => {
+  test('finds the rules whose interval a number lies in, in order, and no others', () => {
+    fc.assert(
+      fc.property(fc.array(between, { minLength: 1, maxLength: 40 }), fc.array(number), (bounds, values) => {
+        expectFound(bounds, [...values, ...endsOf(bounds)]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('finds what several columns lead to in order of declaration', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(between, equals), { minLength: 2, maxLength: 40 }), fc.array(number), (bounds, values) => {
+        fc.pre(new Set(bounds.map(({ kind }) => kind)).size === 2);
+        expectFound(bounds, [...values, ...endsOf(bounds)]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('tries rules one by one that overlap too much to be listed', () => {
+    const bounds = Array.from({ length: 3_000 }, (_, at): RuleBounds => {
+      return { kind: 'between', column: 'value', low: at, high: Infinity, hasLow: at % 2 === 0, hasHigh: false, isExact: true };
+    });
+    expectFound(bounds, [-1, 0, 1, 1.5, 2_999, 5_000]);
+  });
+
+  test('counts what came and what was found to the streams, once', () => {
+    const counters = [counted(), counted()];
+    const bounds = [0, 5].map((low): RuleBounds => {
+      return { kind: 'between', column: 'value', low, high: Infinity, hasLow: false, hasHigh: false, isExact: true };
+    });
+    const index = ruleIndex(bounds, counters);
+    for (const value of [1, 6]) index.find(value);
+    (index.counts[1] as number)++;
+    index.settleCounts();
+    index.settleCounts();
+    expect(counters.map(({ eventsIn, eventsOut }) => [eventsIn, eventsOut])).toEqual([
+      [2, 0],
+      [2, 1],
+    ]);
+  });
+});
+
+function expectFound(bounds: readonly RuleBounds[], values: readonly number[]): void {
+  const index = ruleIndex(bounds, bounds.map(counted));
+  const columns = new Set(bounds.map(({ kind }) => kind)).size;
+  for (const value of values) {
+    const list = index.find(columns === 1 ? value : [value, value]);
+    const fitting = bounds.flatMap((one, place) => ((one.kind === 'equals' ? one.value === value : isWithin(value, one)) ? place : []));
+    expect([...index.rules.subarray(index.starts[list], index.starts[list + 1])]).toEqual(fitting);
+  }
+}
+
+function endsOf(bounds: readonly RuleBounds[]): number[] {
+  const ends = bounds.flatMap((one) => (one.kind === 'equals' ? [one.value as number] : [one.low, one.high]));
+  return ends.filter(Number.isFinite);
+}
+
+function counted(): StreamCounters {
+  return {
+    eventsIn: 0,
+    eventsOut: 0,
+    late: 0,
+    failures: 0,
+    suppressed: 0,
+    runsActive: 0,
+    rowsWaiting: 0,
+    runsDropped: new Map(),
+    taps: new Map(),
+  };
+}
