@@ -1,3 +1,4 @@
+import { fingerprint } from '../../../../../shared/language/plan/fingerprint.ts';
 import type { OperatorPlan, SourcePlan } from '../../../../../shared/language/plan/plan.ts';
 import { relevanceOf } from '../../../patterns/watch.ts';
 import type { SourceOptions } from '../../../sources/registry.ts';
@@ -11,7 +12,8 @@ import { Candidate, type Given } from '../candidate.ts';
 import { printClose } from './close-text.ts';
 import { type Lane, type LanePart, LaneText, printFit, printRepeat, printStep } from './lane-text.ts';
 import { type SharingStream, sharingOf } from './sharing.ts';
-import { TrendKernel, type TrendKernelForm } from './trend-kernel.ts';
+import { TrendKernel } from './trend-kernel.ts';
+import type { TrendKernelForm } from './trend-kernel-form.ts';
 import type { SharedForm } from './trend-panes.ts';
 
 /** What stands for the trends of streams that share, in the text. */
@@ -70,7 +72,8 @@ function printAll(streams: readonly SharingStream[], program: ProgramFusion): Pr
   const text = new LaneText(program, panes, table);
   const takes = lanes.map((lane) => text.print(lane));
   printed.set(leader, { panes, lanes, takes });
-  const kernels = streams.map((stream, position) => printKernel(stream, position, { shared, lanes, panes, program }));
+  const equals = equalsAmong(streams, lanes);
+  const kernels = streams.map((stream, position) => printKernel(stream, position, { shared, lanes, panes, equals, program }));
   kernels.slice(1).forEach((kernel, at) => void program.kernel(sourceOf(streams[at + 1] as SharingStream), () => kernel));
   const { create, links } = kernels[0] as PrintedKernel;
   return { create, links: [...links, ...takes] };
@@ -140,14 +143,28 @@ function sharedForm(streams: readonly SharingStream[], lanes: readonly Lane[]): 
   };
 }
 
+/** By position: those of the streams that count the same trends, of events that are all counted alone. */
+function equalsAmong(streams: readonly SharingStream[], lanes: readonly Lane[]): readonly (readonly number[])[] {
+  const keys = streams.map(({ form: { pattern, plan, held } }, position) => {
+    const isAlone = held !== null || lanes.some(({ single }) => single.some((part) => part.position === position));
+    const classes = lanes.flatMap((lane) => lane.classes.filter(({ burst }) => burst.streams.includes(position)).map(({ at }) => at));
+    return isAlone ? `alone ${position}` : fingerprint([pattern.fingerprint, pattern.runsMax, plan.fingerprint, classes]);
+  });
+  const positions = new Map<string, number[]>();
+  keys.forEach((key, position) => void positions.set(key, [...(positions.get(key) ?? []), position]));
+  return keys.map((key) => positions.get(key) as number[]);
+}
+
 interface Sharing {
   readonly shared: SharedForm;
   readonly lanes: readonly Lane[];
   readonly panes: string;
+  /** By position: those of the streams that count the same trends. */
+  readonly equals: readonly (readonly number[])[];
   readonly program: ProgramFusion;
 }
 
-function printKernel({ form, index }: SharingStream, position: number, { shared, lanes, panes, program }: Sharing): PrintedKernel {
+function printKernel({ form, index }: SharingStream, position: number, { shared, lanes, panes, equals, program }: Sharing): PrintedKernel {
   const own = lanes.flatMap((lane) => lane.parts.filter((part) => part.position === position).map((part) => ({ lane, part })));
   const bursts = lanes.flatMap(({ classes }) => classes.filter(({ burst }) => burst.streams.includes(position)));
   const classes = bursts.map(({ at, parts }) => ({ at, slot: parts.find((part) => part.position === position)?.slots[0] as number }));
@@ -167,6 +184,7 @@ function printKernel({ form, index }: SharingStream, position: number, { shared,
       own.filter(({ lane }) => lane.parts[0]?.position === position).map(({ lane }) => [lane.at, lane.candidate.given]),
     ),
     keyFields: form.stream.partition.keys.map(({ value }) => (value.kind === 'field' ? value.name : '')),
+    equals: equals[position] as readonly number[],
     endsMatter: !form.stream.operators.slice(1).every(isIndifferent),
   };
   const create: KernelFactory = (_: SourcePlan, options: SourceOptions) => new TrendKernel(kernelForm, options);
