@@ -152,8 +152,8 @@ export class HostedEngine {
   }
 
   #documentEngine(): DocumentEngine {
-    const incomplete = Array.from(this.#incomplete, ([type, fields]) => [type, [...fields]] as const);
-    const counts = { types: [...this.#eventsByType], incomplete };
+    const incomplete = Array.from(this.#incomplete, ([type, fields]) => [type, byName(fields)] as const);
+    const counts = { types: byName(this.#eventsByType), incomplete: byName(new Map(incomplete)) };
     return { ...this.#engine.snapshot(), idle_sources: this.#idle.save(), event_counts: counts };
   }
 
@@ -232,4 +232,9 @@ function streamMetrics(name: string, counters: StreamCounters): StreamMetrics {
     runsDropped: Object.fromEntries(runsDropped),
     taps: Object.fromEntries(taps),
   };
+}
+
+/** In an order that does not depend on which came first: events that are read the short way are counted behind those before them. */
+function byName<T>(named: ReadonlyMap<string, T>): readonly (readonly [name: string, value: T])[] {
+  return [...named].sort(([one], [other]) => (one < other ? -1 : 1));
 }
