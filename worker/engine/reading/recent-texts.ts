@@ -1,7 +1,7 @@
 import { firstBytes } from './text-scan.ts';
 
 const SLOTS_MIN = 64;
-const SLOTS_MAX = 4_096;
+const SLOTS_MAX = 16_384;
 /** So many times its slots are taken over by other texts before there are twice as many. */
 const TURNOVER = 4;
 /** The words of a text, its length, and its place in the table. */

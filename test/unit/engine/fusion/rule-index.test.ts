@@ -43,6 +43,17 @@ describe('an index of rules', () => {
     expectFound(bounds, [-1, 0, 1, 1.5, 2_999, 5_000]);
   });
 
+  test('finds by where a text is kept what it finds by the text, whichever reader keeps it', () => {
+    const bounds = ['x', 'y', 'x', 'z'].map((value): RuleBounds => ({ kind: 'equals', column: 'name', value, isExact: true }));
+    const index = ruleIndex(bounds, bounds.map(counted));
+    const [many, few] = [Array.from({ length: 3_000 }, (_, at) => 'wxyz'[at % 4] as string), ['z', 'w']];
+    const keepers = [many, few, many].flatMap((texts) => texts.map((text, at) => ({ text, place: { texts, at } })));
+    const unkept = { text: 'y', place: { texts: few, at: -1 } };
+    const wrong = [...keepers, unkept].filter(({ text, place }) => index.find(text, place) !== index.find(text));
+    expect(wrong).toEqual([]);
+    expect(new Set(keepers.map(({ text, place }) => index.find(text, place))).size).toBe(4);
+  });
+
   test('counts what came and what was found to the streams, once', () => {
     const counters = [counted(), counted()];
     const bounds = [0, 5].map((low): RuleBounds => {

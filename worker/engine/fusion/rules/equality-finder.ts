@@ -1,3 +1,4 @@
+import { PlacedSlots } from '../placed-slots.ts';
 import type { Finder, PlacedRule } from './rule-index.ts';
 import { listsOf } from './rule-lists.ts';
 
@@ -11,5 +12,16 @@ export function equalityFinder(rules: readonly PlacedRule[]): Finder {
     if (list === undefined) byValue.set(bounds.value, lists.push([place]) - 1);
     else lists[list]?.push(place);
   }
-  return { lists: listsOf(lists), listOf: (value) => byValue.get(value) ?? 0 };
+  const byPlace = new PlacedSlots();
+  return {
+    lists: listsOf(lists),
+    listOf: (value, place) => {
+      if (place === undefined) return byValue.get(value) ?? 0;
+      const known = byPlace.slotOf(place);
+      if (known >= 0) return known;
+      const list = byValue.get(value) ?? 0;
+      byPlace.remember(place, list);
+      return list;
+    },
+  };
 }

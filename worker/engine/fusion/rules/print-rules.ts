@@ -69,9 +69,11 @@ export function printRules(rules: readonly PrintedRule[], columns: Columns, modu
   module.declare(`const ${index}=makeRules(${made});`);
   module.declare(`const ${starts}=${index}.starts;const ${found}=${index}.rules;const ${names.counts}=${index}.counts;`);
   const call = printCall(forms, { module, names, given });
-  const values = columnsOf(bounds).map((column) => columns.field({ kind: 'current' }, column)?.text ?? 'null');
+  const fields = columnsOf(bounds).map((column) => columns.field({ kind: 'current' }, column));
+  const values = fields.map((field) => field?.text ?? 'null');
+  const only = [values[0], ...(fields[0]?.place === undefined ? [] : [fields[0].place()])];
   const [list, at] = [module.names.mint('s'), module.names.mint('y')];
-  const finding = `const ${list}=${index}.find(${values.length === 1 ? values[0] : `[${values.join(',')}]`});`;
+  const finding = `const ${list}=${index}.find(${values.length === 1 ? only.join(',') : `[${values.join(',')}]`});`;
   const loop = `for(let ${at}=${starts}[${list}];${at}<${starts}[${list}+1];${at}++)`;
   return `${finding}${loop}{const ${names.rule}=${found}[${at}];${call}}`;
 }

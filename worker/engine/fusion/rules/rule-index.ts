@@ -1,4 +1,5 @@
 import type { StreamCounters } from '../../engine.ts';
+import type { TextPlace } from '../event-entry.ts';
 import { equalityFinder } from './equality-finder.ts';
 import { intervalFinder } from './interval-finder.ts';
 import { type RuleLists, WrittenList } from './rule-lists.ts';
@@ -26,8 +27,8 @@ export function isWithin(value: number, { low, high, hasLow, hasHigh }: Interval
 /** Finds rules by the value of one column. */
 export interface Finder {
   readonly lists: RuleLists;
-  /** The number of the list of those that the value fits. */
-  readonly listOf: (value: unknown) => number;
+  /** The number of the list of those that the value fits. `place`: where a text is kept. */
+  readonly listOf: (value: unknown, place?: TextPlace) => number;
 }
 
 /** A rule's place among all that read the rows, in order of declaration, and where it can hold. */
@@ -41,8 +42,11 @@ export interface PlacedRule {
  * number lies in. What is left of their conditions, the rules' own functions decide.
  */
 export interface RuleIndex extends RuleLists {
-  /** The number of the list of rules for the value of the only column, or for those of all columns in the order of `columnsOf`. */
-  readonly find: (values: unknown) => number;
+  /**
+   * The number of the list of rules for the value of the only column and where it is kept, or for the values of all columns in the
+   * order of `columnsOf`.
+   */
+  readonly find: (values: unknown, place?: TextPlace) => number;
   /** Results of each rule since they were last counted to its stream. */
   readonly counts: Float64Array;
   /** Counts rows that came as events of every rule's stream, and results as the rule's own. */
@@ -58,9 +62,9 @@ export function ruleIndex(bounds: readonly RuleBounds[], counters: readonly Stre
   return {
     ...lists,
     counts,
-    find: (values) => {
+    find: (values, place) => {
       arrived++;
-      return listOf(values);
+      return listOf(values, place);
     },
     settleCounts: () => {
       counters.forEach((one, place) => {

@@ -2,11 +2,11 @@ import { keyOf } from '../../../../shared/events/text.ts';
 import type { Value } from '../../../../shared/events/value.ts';
 import type { Accumulator } from '../../../../shared/language/functions/descriptor.ts';
 import type { TextPlace } from '../event-entry.ts';
+import { PlacedSlots } from '../placed-slots.ts';
 import type { WindowStore } from './call-forms.ts';
 import type { Intake } from './intake.ts';
 import { KeyTable } from './key-table.ts';
 import { valuesOfKey } from './key-text.ts';
-import { PlacedSlots } from './placed-slots.ts';
 import type { SlotField } from './slot-fields.ts';
 import { Slots } from './slots.ts';
 

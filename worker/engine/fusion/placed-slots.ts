@@ -1,8 +1,8 @@
-import type { TextPlace } from '../event-entry.ts';
+import type { TextPlace } from './event-entry.ts';
 
 const PLACES_MIN = 1024;
 
-/** Slots of keys by where readers keep the texts of these: what is remembered here need not be looked up by its text. */
+/** Slots of keys, or other numbers, by where readers keep the texts of these: what is remembered here need not be looked up by its text. */
 export class PlacedSlots {
   /** The list that the last place was in. */
   #texts: readonly string[] = [];
