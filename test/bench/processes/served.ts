@@ -1,6 +1,6 @@
 /**
  * A server to be measured, in a process of its own: the real one, and an empty route of the framework. Tells its ports, then
- * answers each message with the processor time it has used.
+ * answers each message with the time it has used.
  */
 import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
@@ -9,6 +9,12 @@ import { silentLogger } from '../../../shared/telemetry/logger.ts';
 import { MetricRegistry } from '../../../shared/telemetry/metric-registry.ts';
 import { createRuntime } from '../../../worker/runtime/runtime.ts';
 import { createServer } from '../../../worker/server/server.ts';
+
+/** Microseconds since the process began: of the processor in all threads, and those in which the event loop was not idle. */
+export interface Used {
+  readonly processor: number;
+  readonly loop: number;
+}
 
 /** What the process tells when it is up. */
 export interface Served {
@@ -54,4 +60,8 @@ const served: Served = {
   program,
 };
 process.send?.(served);
-process.on('message', () => process.send?.(process.cpuUsage()));
+process.on('message', () => {
+  const { user, system } = process.cpuUsage();
+  const used: Used = { processor: user + system, loop: performance.eventLoopUtilization().active * 1000 };
+  process.send?.(used);
+});
