@@ -17,10 +17,11 @@ export class ConfigShowCommand extends ResultCommand {
     ],
   });
 
+  /** The option that every command takes is one of the settings here. */
+  override credentials = undefined;
+
   constructor() {
     super();
-    // The option that every command takes is one of the settings here.
-    Reflect.deleteProperty(this, 'credentials');
     Object.assign(this, settingOptions());
   }
 

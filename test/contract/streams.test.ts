@@ -202,6 +202,6 @@ describe('a WebSocket', () => {
     const before = hosted();
     client.socket.close();
     await client.until(({ closeCode }) => closeCode !== undefined);
-    while (hosted() >= before) await new Promise((resolve) => setTimeout(resolve, 20));
+    await vi.waitFor(() => expect(hosted()).toBeLessThan(before), { timeout: 10_000 });
   });
 });

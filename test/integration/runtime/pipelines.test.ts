@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Output } from '../../../worker/runtime/service.ts';
 import { bytesOf, event, outputTexts, type RuntimeUnderTest, startRuntime, TENANT } from './runtime-under-test.ts';
 
@@ -403,7 +403,7 @@ describe('pipelines', () => {
       const processed = (): number | undefined =>
         under.runtime.scrape().pipelines.find(({ pipelineId }) => pipelineId === id)?.streams[0]?.eventsIn;
       for (let n = 0; n < 3; n++) await under.inject(id, tx('a', n));
-      while (processed() !== 3) await new Promise((resolve) => setTimeout(resolve, 10));
+      await vi.waitFor(() => expect(processed()).toBe(3), { timeout: 10_000 });
     });
 
     it('draws what flows where, without secrets', async () => {

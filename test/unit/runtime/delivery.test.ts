@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { encodeValue } from '../../../shared/events/stored-value.ts';
 import { Duration, type Value } from '../../../shared/events/value.ts';
 import { NetworkPolicy } from '../../../shared/security/network-policy.ts';
@@ -463,7 +463,7 @@ describe('the sinks of a pipeline', () => {
     sinks.configure(hook, ['Hook']);
     sinks.take(order('1', 'Hook'));
     sinks.take(order('2', null, { url: `${origin}/alert`, message: 'hot' }));
-    while (sinks.pending > 1) await new Promise((resolve) => setTimeout(resolve, 5));
+    await vi.waitFor(() => expect(sinks.pending).toBe(1), { timeout: 10_000 });
     const saved = JSON.parse(JSON.stringify(sinks.save()));
     await sinks.close();
     const again = newSinks();

@@ -13,7 +13,9 @@ describe('what a call of an engine thread is refused with', () => {
       const mistake = await thread.call({ kind: 'restore', slot, document: text('{}') }).catch((error: unknown) => error);
       expect(mistake).toBeInstanceOf(CepError);
       expect(mistake).toMatchObject({ code: 'checkpoint_corrupt' });
-      const defect = await thread.call({ kind: 'restore', slot, document: null as unknown as Uint8Array }).catch((error: unknown) => error);
+      const program = { source: 'stream Some = Event.emit()', files: {} };
+      const load = { kind: 'load', slot, program, workDir: '.', strictEvents: false, state: text('not what was saved') } as const;
+      const defect = await thread.call(load).catch((error: unknown) => error);
       expect(defect).toBeInstanceOf(InvariantError);
       expect((defect as Error).message).not.toMatch(/\n|\.m?[jt]s/);
       expect((defect as Error).stack).toMatch(/\n\s+at /);

@@ -233,25 +233,18 @@ export class PipelineSinks {
   }
 
   status(): readonly SinkStatus[] {
+    const pending = new Map<string, number>();
+    for (const queue of this.#queues) pending.set(queue.name, (pending.get(queue.name) ?? 0) + queue.pending.length);
     // Of those of one name the last is the one that is sent to.
     const latest = new Map(this.#queues.map((queue) => [queue.name, queue]));
-    return Array.from(
-      latest,
-      ([
-        connector,
-        {
-          state,
-          tally: { transitions, delivered, deadLetters },
-        },
-      ]) => ({
-        connector,
-        state,
-        transitions: { ...transitions },
-        delivered,
-        dlqEvents: deadLetters,
-        pending: this.#queues.reduce((sum, { name, pending }) => sum + (name === connector ? pending.length : 0), 0),
-      }),
-    );
+    return Array.from(latest, ([connector, { state, tally }]) => ({
+      connector,
+      state,
+      transitions: { ...tally.transitions },
+      delivered: tally.delivered,
+      dlqEvents: tally.deadLetters,
+      pending: pending.get(connector) ?? 0,
+    }));
   }
 
   /** Sends dead letters again, each to the sink that did not take it. Those that are taken now are gone. */

@@ -143,7 +143,7 @@ function asResult(row: Row): Row {
   return { type, time, order, fields, bound: null, attributes, causes };
 }
 
-function newCounters(): StreamCounters {
+export function newCounters(): StreamCounters {
   return {
     eventsIn: 0,
     eventsOut: 0,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { StreamCounters } from '../../../../worker/engine/engine.ts';
 import { isWithin, type RuleBounds, ruleIndex } from '../../../../worker/engine/fusion/rules/rule-index.ts';
+import { newCounters } from '../../../../worker/engine/streams/stream-runtime.ts';
 
 /** Numbers that lie close together and far apart, so that most parts of the line are empty. */
 const number = fc.oneof(
@@ -45,7 +45,7 @@ describe('an index of rules', () => {
 
   test('finds by where a text is kept what it finds by the text, whichever reader keeps it', () => {
     const bounds = ['x', 'y', 'x', 'z'].map((value): RuleBounds => ({ kind: 'equals', column: 'name', value, isExact: true }));
-    const index = ruleIndex(bounds, bounds.map(counted));
+    const index = ruleIndex(bounds, bounds.map(newCounters));
     const [many, few] = [Array.from({ length: 3_000 }, (_, at) => 'wxyz'[at % 4] as string), ['z', 'w']];
     const keepers = [many, few, many].flatMap((texts) => texts.map((text, at) => ({ text, place: { texts, at } })));
     const unkept = { text: 'y', place: { texts: few, at: -1 } };
@@ -55,7 +55,7 @@ describe('an index of rules', () => {
   });
 
   test('counts what came and what was found to the streams, once', () => {
-    const counters = [counted(), counted()];
+    const counters = [newCounters(), newCounters()];
     const bounds = [0, 5].map((low): RuleBounds => {
       return { kind: 'between', column: 'value', low, high: Infinity, hasLow: false, hasHigh: false, isExact: true };
     });
@@ -72,7 +72,7 @@ describe('an index of rules', () => {
 });
 
 function expectFound(bounds: readonly RuleBounds[], values: readonly number[]): void {
-  const index = ruleIndex(bounds, bounds.map(counted));
+  const index = ruleIndex(bounds, bounds.map(newCounters));
   const columns = new Set(bounds.map(({ kind }) => kind)).size;
   for (const value of values) {
     const list = index.find(columns === 1 ? value : [value, value]);
@@ -84,18 +84,4 @@ function expectFound(bounds: readonly RuleBounds[], values: readonly number[]): 
 function endsOf(bounds: readonly RuleBounds[]): number[] {
   const ends = bounds.flatMap((one) => (one.kind === 'equals' ? [one.value as number] : [one.low, one.high]));
   return ends.filter(Number.isFinite);
-}
-
-function counted(): StreamCounters {
-  return {
-    eventsIn: 0,
-    eventsOut: 0,
-    late: 0,
-    failures: 0,
-    suppressed: 0,
-    runsActive: 0,
-    rowsWaiting: 0,
-    runsDropped: new Map(),
-    taps: new Map(),
-  };
 }

@@ -1,9 +1,9 @@
 import type { Columns } from '../columns.ts';
+import { type FunctionForm, functionForm, isNumber } from '../function-form.ts';
 import type { FusedRuntime } from '../fused-runtime.ts';
 import type { ModuleText } from '../module-text.ts';
 import type { FusedInlet } from '../stream-fusion.ts';
 import { columnsOf, type RuleBounds, type RuleIndex, ruleIndex } from './rule-index.ts';
-import { isNumber, type SharedForm, sharedForm } from './shared-form.ts';
 
 /** From so many streams with a condition on one input on they are looked up, not tried one after the other. */
 export const RULES_MIN = 9;
@@ -53,7 +53,7 @@ type Module = ModuleText<FusedRuntime>;
 
 /** Rules whose functions have one form: their places among all rules, and their constants. */
 interface RulesOfForm {
-  readonly form: SharedForm;
+  readonly form: FunctionForm;
   readonly places: number[];
   readonly constants: (readonly string[])[];
 }
@@ -81,7 +81,7 @@ export function printRules(rules: readonly PrintedRule[], columns: Columns, modu
 function formsOf(rules: readonly PrintedRule[], module: Module, { rule, counts }: RuleNames): ReadonlyMap<string, RulesOfForm> {
   const forms = new Map<string, RulesOfForm>();
   rules.forEach(({ inlet }, place) => {
-    const form = sharedForm({ ...module.functionOf(inlet.name), arguments: inlet.arguments }, [rule, counts]);
+    const form = functionForm({ ...module.functionOf(inlet.name), arguments: inlet.arguments }, [rule, counts]);
     module.leaveOut(inlet.name);
     const same = forms.get(form.key);
     if (same === undefined) forms.set(form.key, { form, places: [place], constants: [form.constants] });

@@ -1,9 +1,9 @@
 import type { AttributeName, RowReference, TrendCall } from '../../../../../shared/language/plan/plan.ts';
 import { NamedColumns } from '../../columns.ts';
+import { functionForm } from '../../function-form.ts';
 import type { Body, ModuleText } from '../../module-text.ts';
 import { printTyped } from '../../print-typed.ts';
 import type { ProgramFusion } from '../../program-fusion.ts';
-import { sharedForm } from '../../rules/shared-form.ts';
 import type { StreamFusion } from '../../stream-fusion.ts';
 import { CannotFuse, NULL_TYPED, named, type Readable, representationOf, type Typed } from '../../typed.ts';
 import type { TrendForm } from './trend-form.ts';
@@ -42,7 +42,7 @@ function shared(name: string, program: ProgramFusion): string {
   const printed = module.functionOf(name);
   const names = program.once('close', () => (['p', 's', 'a', 'o', 't', 't'] as const).map((prefix) => module.names.mint(prefix)).join(','));
   const [constantsName = '', ...given] = names.split(',');
-  const form = sharedForm({ ...printed, arguments: given }, []);
+  const form = functionForm({ ...printed, arguments: given }, []);
   module.leaveOut(name);
   const text = `(${names})=>{${form.body((at) => `${constantsName}.x${at + 1}`)}}`;
   const close = program.once(`close:${text}`, () => {

@@ -6,7 +6,7 @@ export interface PrintedFunction {
 }
 
 /** The form of a function: `key` is equal for functions that differ in constants alone. */
-export interface SharedForm {
+export interface FunctionForm {
   readonly key: string;
   /** What its constants are here: names of the module and numbers. */
   readonly constants: readonly string[];
@@ -25,7 +25,7 @@ export function isNumber(constant: string): boolean {
 }
 
 /** Brings a function to its form. `shared`: names that mean the same in all functions. */
-export function sharedForm({ parameters, arguments: given, body }: PrintedFunction, shared: readonly string[]): SharedForm {
+export function functionForm({ parameters, arguments: given, body }: PrintedFunction, shared: readonly string[]): FunctionForm {
   const renamed = new Map(parameters.map((parameter, at) => [parameter, given[at] as string]));
   const kept = new Set([...given, ...shared]);
   const constants: string[] = [];
