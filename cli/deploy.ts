@@ -4,6 +4,7 @@ import { CepError } from '../shared/errors/error.ts';
 import { ProgramCommand } from './client/program-command.ts';
 import type { ServerApi } from './client/server-api.ts';
 import { visible } from './event-text.ts';
+import { programPaths } from './program/program-paths.ts';
 
 export class DeployCommand extends ProgramCommand {
   static override paths = [['deploy']];
@@ -17,23 +18,45 @@ export class DeployCommand extends ProgramCommand {
     examples: [
       ['To the server on this machine; the pipeline is called rules', '$0 deploy rules.vpl'],
       ['To another one', '$0 deploy rules.vpl --name fraud --server https://cep.example.org --api-key-file key'],
+      ['A folder of programs, each a pipeline', '$0 deploy rules'],
       ['With labels', '$0 deploy rules.vpl --label team=risk --label stage=test'],
     ],
   });
 
   name = Option.String('--name', { description: 'Name of the pipeline (that of the file without its extension)' });
   labels = Option.Array('--label', [], { description: 'A label NAME=VALUE; can be given several times' });
-  file = Option.String({ name: 'FILE', required: true });
+  files = Option.Rest({ name: 'FILE', required: 1 });
 
   protected override async ask(api: ServerApi): Promise<number | undefined> {
-    const name = this.name ?? basename(this.file, extname(this.file));
+    const files = programPaths(this.files);
+    if (this.name !== undefined && files.length > 1) throw new CepError('usage_error', `--name is for one program, found ${files.length}`);
+    requireOwnNames(files);
+    let exitCode = 0;
+    for (const file of files) exitCode = Math.max(exitCode, await this.#deploy(api, file));
+    return exitCode;
+  }
+
+  /** A program that the server refuses stops none of the others. */
+  async #deploy(api: ServerApi, file: string): Promise<number> {
+    const name = this.name ?? nameOf(file);
     const labels = labelsOf(this.labels);
-    const deployed = await this.handOver(this.file, (source) => api.deploy({ name, source, labels }));
+    const deployed = await this.handOver(file, (source) => api.deploy({ name, source, labels }));
     if (deployed === undefined) return 1;
     if (this.json) this.printJson(deployed);
     else this.print(`Deployed ${visible(deployed.name)}: ${deployed.status}, id ${deployed.id}\n`);
     return 0;
   }
+}
+
+function nameOf(file: string): string {
+  return basename(file, extname(file));
+}
+
+/** Before the first is deployed. @throws CepError `usage_error` */
+function requireOwnNames(files: readonly string[]): void {
+  const twice = files.find((file, index) => files.findIndex((other) => nameOf(other) === nameOf(file)) !== index);
+  if (twice !== undefined)
+    throw new CepError('usage_error', `two programs would be called '${nameOf(twice)}'`, { hint: 'deploy them one by one, with --name' });
 }
 
 function labelsOf(texts: readonly string[]): Record<string, string> {

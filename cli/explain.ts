@@ -1,20 +1,23 @@
 import { Command, Option } from 'clipanion';
 import { CepError } from '../shared/errors/error.ts';
-import type { InputEvent } from '../shared/events/event.ts';
-import { EventSchemas } from '../shared/events/schema.ts';
 import { parseDuration, parseTimestamp } from '../shared/events/text.ts';
 import { nearestName } from '../shared/language/diagnostics/nearest-name.ts';
 import type { Plan } from '../shared/language/plan/plan.ts';
-import { createEngine } from '../worker/engine/create-engine.ts';
-import type { Engine } from '../worker/engine/engine.ts';
+import { physicalPlanOf } from '../worker/engine/fusion/fuse.ts';
+import type { Explanation } from '../worker/engine/trace/explanation.ts';
 import { explanationJson } from '../worker/runtime/programs/explanation-json.ts';
 import { colorsFor } from './colors.ts';
 import { ResultCommand } from './command.ts';
 import { counted } from './counts.ts';
+import { EVENT_FILES, eventSource, eventTypeOption, formatOption } from './event-files/event-options.ts';
+import { ExplainedRun } from './explaining/explained-run.ts';
 import { explanationText } from './explaining/explanation-text.ts';
+import { noteLines } from './explaining/input-notes.ts';
+import { missingAlertsText } from './explaining/missing-alerts.ts';
+import { planText } from './explaining/plan-text.ts';
 import { checkProgram } from './program/checked-program.ts';
 import { diagnosticsText } from './program/diagnostics.ts';
-import { EventLines } from './simulation/event-lines.ts';
+import { programPaths } from './program/program-paths.ts';
 
 export class ExplainCommand extends ResultCommand {
   static override paths = [['explain']];
@@ -24,75 +27,69 @@ export class ExplainCommand extends ResultCommand {
     details:
       'Runs the program over an event file, without ending the input, and says what the stream holds then: the furthest run of a pattern, ' +
       'the steps it waits for and what came for them and did not fit; the open windows; what waits in a join; which operator held the last ' +
-      'event back, with the values that decided. Ends with 1 when the program has errors or a line of the file cannot be read.',
+      'event back, with the values that decided. With --plan it runs nothing and says how the program runs: which operators have become ' +
+      'generated code or kernels, by what these find their state, what takes whole rows and why. Ends with 1 when the program has errors or ' +
+      'a line of the file cannot be read.',
     examples: [
       ['What a stream waits for', '$0 explain -p rules.vpl -e events.evt --stream Alerts'],
       ['For one partition key', '$0 explain -p rules.vpl -e events.evt --stream Alerts --key ann'],
       ['At a moment in between', '$0 explain -p rules.vpl -e events.evt --stream Alerts --at 90s'],
+      ['How the program runs', '$0 explain -p rules.vpl --plan'],
     ],
   });
 
-  program = Option.String('-p,--program', { required: true, description: 'Program file' });
-  events = Option.String('-e,--events', { required: true, description: 'Event file, .evt or .jsonl' });
-  stream = Option.String('-s,--stream', { required: true, description: 'Stream to explain' });
+  programs = Option.Array('-p,--program', { required: true, description: 'Program file, or a folder of them; several are one program' });
+  events = Option.Array('-e,--events', [], { description: EVENT_FILES });
+  stream = Option.String('-s,--stream', { description: 'Stream to explain' });
   key = Option.String('-k,--key', { description: 'Value of its partition key, or of a join; several with a comma and a blank between' });
+  physical = Option.Boolean('--plan', false, { description: 'Show the physical plan of the program; no events are needed' });
+  eventType = eventTypeOption();
+  format = formatOption();
+  timeField = Option.String('--time-field', { description: 'Field that says when an event happened, before anything else does' });
   at = Option.String('--at', { description: 'Event time up to which events run: an offset (90s) or a timestamp (end of the file)' });
 
   override async run(): Promise<number> {
     const at = this.at === undefined ? Infinity : readMoment(this.at);
-    const { plan, diagnostics } = checkProgram(this.program);
+    const { plan, diagnostics } = checkProgram(programPaths(this.programs));
     if (plan === null) {
       this.context.stderr.write(diagnosticsText(diagnostics, this.context.stderr, this.context.env));
       return 1;
     }
-    requireStream(plan, this.stream);
-    const engine = createEngine(plan, { output: () => undefined }, { explain: true });
-    const unreadable = this.#runUpTo(at, plan, engine);
-    const explanation = engine.explain(this.stream, this.key);
-    const { stdout, env } = this.context;
-    this.print(this.json ? `${explanationJson(explanation)}\n` : explanationText(explanation, colorsFor(stdout, env)));
+    if (this.physical) return this.#showPlan(plan);
+    const stream = given(this.stream, '--stream');
+    given(this.events[0], '--events');
+    requireStream(plan, stream);
+    const source = { ...eventSource(this), stdin: this.context.stdin };
+    const run = await ExplainedRun.of({ plan, eventsPaths: this.events, source, timeField: this.timeField, strict: false, until: at });
+    const notes = await run.notes();
+    const explanation = run.engine.explain(stream, this.key);
+    if (this.json) this.print(`${explanationJson(explanation, notes)}\n`);
+    else this.#show(explanation, run, noteLines(notes));
+    const { unreadable } = run.problems;
+    if (unreadable > 0) this.note(`${counted(unreadable, 'line')} cannot be read; cep simulate says which`);
     return unreadable > 0 ? 1 : 0;
   }
 
-  /** Gives the number of lines that cannot be read. */
-  #runUpTo(at: number, plan: Plan, engine: Engine): number {
-    const schemas = new EventSchemas(plan.events);
-    const lines = EventLines.open(this.events, { schemas, preload: false, canResume: false });
-    let [unreadable, invalid] = [0, 0];
-    try {
-      for (let piece = lines.next({ stopAtEvent: false }); piece; piece = lines.next({ stopAtEvent: false })) {
-        for (const result of piece.results) {
-          if (result.kind === 'unreadable') unreadable++;
-          else if (result.kind === 'invalid') invalid++;
-          else if (timeOf(result.event, schemas) > at) return this.#finish({ at, plan, engine, unreadable, invalid });
-          else if (engine.push(result.event).status === 'invalid') invalid++;
-        }
-      }
-      return this.#finish({ at, plan, engine, unreadable, invalid });
-    } finally {
-      lines.close();
-    }
+  #showPlan(plan: Plan): number {
+    const physical = physicalPlanOf(plan);
+    if (this.json) this.printJson(physical);
+    else this.print(planText(physical));
+    return 0;
   }
 
-  /** Time goes on to the moment asked for, on every source. */
-  #finish({ at, plan, engine, unreadable, invalid }: FinishedRun): number {
-    if (Number.isFinite(at)) for (const { id } of plan.sources) engine.advance(at, id);
-    if (invalid > 0) this.note(`${counted(invalid, 'invalid event')} left out`);
-    if (unreadable > 0) this.note(`${counted(unreadable, 'line')} cannot be read; cep simulate says which`);
-    return unreadable;
+  /** What of the input had no effect stands behind the explanation of a stream that gave nothing. */
+  #show(explanation: Explanation, run: ExplainedRun, notes: readonly string[]): void {
+    const { stdout, env } = this.context;
+    this.print(explanationText(explanation, colorsFor(stdout, env)));
+    const lines = [...notes, ...run.problems.summary()];
+    if (explanation.eventsOut === 0 && lines.length > 0) this.print(`\n${missingAlertsText(run.events, lines, []).join('\n')}\n`);
+    if (run.problems.invalid > 0) this.note(`${counted(run.problems.invalid, 'invalid event')} left out`);
   }
 }
 
-interface FinishedRun {
-  readonly at: number;
-  readonly plan: Plan;
-  readonly engine: Engine;
-  readonly unreadable: number;
-  readonly invalid: number;
-}
-
-function timeOf({ type, fields, timestamp, fallbackTime }: InputEvent, schemas: EventSchemas): number {
-  return timestamp ?? schemas.ownTime(type, fields) ?? fallbackTime;
+function given(value: string | undefined, option: string): string {
+  if (value !== undefined) return value;
+  throw new CepError('usage_error', `explain needs ${option}`, { hint: 'or --plan, which shows how the program runs' });
 }
 
 /** An offset as in an event file, with or without `@`, or a timestamp; epoch milliseconds. */

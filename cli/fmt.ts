@@ -7,6 +7,7 @@ import { format } from '../shared/language/format/format.ts';
 import { ResultCommand } from './command.ts';
 import { diagnosticsText } from './program/diagnostics.ts';
 import { ProgramFiles } from './program/program-files.ts';
+import { programPaths } from './program/program-paths.ts';
 import { reportError } from './report-error.ts';
 
 /** What became of one file. */
@@ -39,7 +40,7 @@ export class FmtCommand extends ResultCommand {
 
   override async run(): Promise<number> {
     if (this.files.includes('-')) return this.#formatInput();
-    const outcomes = this.files.map((file) => this.#formatFile(file));
+    const outcomes = programPaths(this.files).map((file) => this.#formatFile(file));
     const changed = outcomes.filter((outcome) => outcome.changed).map(({ file }) => file);
     if (this.json) this.printJson({ changed });
     else for (const file of changed) this.print(`${file}\n`);

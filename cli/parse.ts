@@ -1,10 +1,10 @@
 import { Command, Option } from 'clipanion';
 import { diagnosticToJson } from '../shared/language/diagnostics/render.ts';
-import { parse } from '../shared/language/grammar/parse.ts';
+import { longText, parse } from '../shared/language/grammar/parse.ts';
 import { ResultCommand } from './command.ts';
 import { diagnosticsText } from './program/diagnostics.ts';
 import { ProgramFiles } from './program/program-files.ts';
-import { treeData, treeText } from './program/tree-text.ts';
+import { treeJson, treeText } from './program/tree-text.ts';
 
 export class ParseCommand extends ResultCommand {
   static override paths = [['parse']];
@@ -23,14 +23,15 @@ export class ParseCommand extends ResultCommand {
   override async run(): Promise<number> {
     const files = new ProgramFiles();
     const source = files.main(this.file);
-    const { program, diagnostics } = parse(source);
+    const tooLong = longText(source);
+    const { program, diagnostics } = tooLong ? { program: null, diagnostics: [tooLong] } : parse(source);
     const errors = [...files.problems, ...diagnostics];
-    if (errors.length > 0) {
+    if (program === null || errors.length > 0) {
       if (this.json) this.printJson({ valid: false, diagnostics: errors.map(diagnosticToJson) });
       else this.context.stderr.write(diagnosticsText(errors, this.context.stderr, this.context.env));
       return 1;
     }
-    if (this.json) this.printJson(treeData(program, source));
+    if (this.json) this.print(`${treeJson(program, source)}\n`);
     else this.print(treeText(program, source));
     return 0;
   }

@@ -66,6 +66,7 @@ function exceptions(metrics: PipelineMetricsAnswer): string {
     [metrics.events_invalid, 'invalid'],
     [metrics.events_incomplete, 'incomplete'],
     [metrics.events_late, 'late'],
+    [metrics.events_unread, 'of types that no stream reads'],
     [metrics.events_refused, 'refused'],
   ] as const;
   const counts = kinds.filter(([count]) => count > 0).map(([count, kind]) => `${thousands(count)} ${kind}`);

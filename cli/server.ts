@@ -26,7 +26,12 @@ export class ServerCommand extends CepCommand {
   tlsCert = Option.String('--tls-cert', { description: 'PEM file of the certificate (CEP_TLS_CERT)' });
   tlsKey = Option.String('--tls-key', { description: 'PEM file of the private key (CEP_TLS_KEY)' });
   rateLimit = Option.String('--rate-limit', { description: 'Requests per second and client, 0 is no limit (CEP_RATE_LIMIT)' });
-  workdir = Option.String('--workdir', { description: 'The only directory in which programs may name files (current directory)' });
+  workdir = Option.String('--workdir', {
+    description: 'The only directory in which programs of the server key may name files (current directory)',
+  });
+  tenantWorkdir = Option.String('--tenant-workdir', {
+    description: 'Directory with a folder for each tenant, named by its id, in which its programs may name files (none)',
+  });
   metrics = Option.Boolean('--metrics', { description: 'Serve metrics in the Prometheus format' });
   metricsPort = Option.String('--metrics-port', { description: 'Port of the metrics endpoint (9090)' });
   metricsAuth = Option.Boolean('--metrics-auth', { description: 'Ask for the key on the metrics port too' });
@@ -35,6 +40,9 @@ export class ServerCommand extends CepCommand {
   strictEvents = Option.Boolean('--strict-events', { description: 'Treat an event that lacks a declared field as invalid' });
   override credentials = Option.String('--credentials', { description: 'YAML file of credentials for connectors (CEP_CREDENTIALS)' });
   corsOrigins = Option.String('--cors-origins', { description: 'Origins whose pages may use the API, with commas between them' });
+  allowedHosts = Option.String('--allowed-hosts', {
+    description: 'Names by which requests may ask for the server, with commas between them, * for all (CEP_ALLOWED_HOSTS)',
+  });
   trustedProxies = Option.String('--trusted-proxies', {
     description: 'Proxies whose X-Forwarded-For is believed, with commas between them',
   });
@@ -63,10 +71,12 @@ export class ServerCommand extends CepCommand {
       'server.tls_key': this.tlsKey,
       'server.rate_limit': this.rateLimit,
       'server.workdir': this.workdir,
+      'server.tenant_workdir': this.tenantWorkdir,
       'server.state_dir': this.stateDir,
       'server.checkpoint_interval': this.checkpointInterval,
       'server.credentials': this.credentials,
       'server.cors_origins': this.corsOrigins,
+      'server.allowed_hosts': this.allowedHosts,
       'server.trusted_proxies': this.trustedProxies,
       'server.otlp_endpoint': this.otlpEndpoint,
       'server.trace_ratio': this.traceRatio,

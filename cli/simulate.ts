@@ -2,18 +2,23 @@ import { availableParallelism } from 'node:os';
 import { Command, Option } from 'clipanion';
 import { CepError } from '../shared/errors/error.ts';
 import { EventSchemas } from '../shared/events/schema.ts';
+import { nearestName } from '../shared/language/diagnostics/nearest-name.ts';
 import type { Plan } from '../shared/language/plan/plan.ts';
+import { readTypesOf } from '../worker/engine/streams/unread-types.ts';
 import { ResultCommand } from './command.ts';
+import { countEvents } from './event-files/event-lines.ts';
+import { EVENT_FILES, eventSource, eventTypeOption, formatOption } from './event-files/event-options.ts';
+import { STANDARD_INPUT } from './event-files/event-source.ts';
+import { INTERRUPTED_EXIT_CODE, runUntilInterrupted } from './interruption.ts';
 import { intervalProblem, readInterval } from './interval.ts';
 import { checkProgram } from './program/checked-program.ts';
 import { diagnosticsText } from './program/diagnostics.ts';
+import { programPaths } from './program/program-paths.ts';
 import { digestOf } from './simulation/checkpoint.ts';
-import { Checkpoints, requireReadTwice } from './simulation/checkpoints.ts';
-import { countEvents } from './simulation/event-lines.ts';
+import { Checkpoints, requireSeekable } from './simulation/checkpoints.ts';
 import { Screen } from './simulation/screen.ts';
 import { Simulation } from './simulation/simulation.ts';
 import type { ThreadSettings } from './simulation/threads/division.ts';
-import { whyNotByLines } from './simulation/threads/line-division.ts';
 import { TraceText } from './simulation/trace-text.ts';
 import type { SimulationView } from './simulation/view.ts';
 import { JsonView, quiet, TextView, traced, verbose } from './simulation/views.ts';
@@ -38,8 +43,8 @@ export class SimulateCommand extends ResultCommand {
     ],
   });
 
-  program = Option.String('-p,--program', { required: true, description: 'Program file' });
-  events = Option.String('-e,--events', { required: true, description: 'Event file, .evt or .jsonl' });
+  programs = Option.Array('-p,--program', { required: true, description: 'Program file, or a folder of them; several are one program' });
+  events = Option.Array('-e,--events', { required: true, description: EVENT_FILES });
   timed = Option.Boolean('--timed', false, { description: 'Replay with the recorded delays' });
   streaming = Option.Boolean('--streaming', false, { description: 'Read line by line instead of the whole file first' });
   verbose = Option.Boolean('-v,--verbose', false, { description: 'Show each event' });
@@ -52,6 +57,9 @@ export class SimulateCommand extends ResultCommand {
     hidden: true,
     description: 'Divides the events among the threads by so many bytes at once',
   });
+  eventType = eventTypeOption();
+  format = formatOption();
+  timeField = Option.String('--time-field', { description: 'Field that says when an event happened, before anything else does' });
   strictEvents = Option.Boolean('--strict-events', { description: 'Treat an event that lacks a declared field as invalid' });
   skipInvalid = Option.Boolean('--skip-invalid', false, { description: 'End with 0 although lines cannot be read' });
   flush = Option.Boolean('--flush', true, { description: 'Complete what is open at the end of the file (--no-flush leaves it out)' });
@@ -66,13 +74,15 @@ export class SimulateCommand extends ResultCommand {
       'processing.strict_events': this.strictEvents,
     });
     const settings = {
+      isAsked: this.partitionBy !== undefined || config.get('processing.workers') !== undefined,
       strict: config.get('processing.strict_events'),
       workers: config.get('processing.workers') ?? availableParallelism(),
       partitionBy: config.get('processing.partition_by'),
       intervalMs: intervalOf(this.checkpointInterval),
     };
-    const once = (signal?: AbortSignal): Promise<WatchedRun> => this.#simulate({ ...settings, signal });
-    return this.watch ? runAndWatch(once, this.context, [this.program, this.events]) : (await once()).exitCode;
+    const once = (signal?: AbortSignal, interrupt?: AbortSignal): Promise<WatchedRun> => this.#simulate({ ...settings, signal, interrupt });
+    if (this.watch) return runAndWatch(once, this.context, [...this.programs, ...this.events]);
+    return runUntilInterrupted(async (interrupt) => (await once(undefined, interrupt)).exitCode);
   }
 
   #refuseContradictions(): void {
@@ -80,6 +90,7 @@ export class SimulateCommand extends ResultCommand {
       ['--quiet', this.quiet, '--verbose', this.verbose],
       ['--quiet', this.quiet, '--trace', this.trace],
       ['--watch', this.watch, '--checkpoint-dir', this.checkpointDir !== undefined],
+      ['--watch', this.watch, '-e -, which can be read only once,', this.events.includes(STANDARD_INPUT)],
     ] as const;
     for (const [one, isOne, other, isOther] of pairs) {
       if (isOne && isOther) throw new CepError('usage_error', `${one} and ${other} exclude each other`);
@@ -89,58 +100,76 @@ export class SimulateCommand extends ResultCommand {
     }
   }
 
-  async #simulate({ strict, intervalMs, workers, partitionBy, signal }: RunSettings): Promise<WatchedRun> {
-    const checked = checkProgram(this.program);
+  async #simulate({ strict, intervalMs, workers, isAsked, partitionBy, signal, interrupt }: RunSettings): Promise<WatchedRun> {
+    const paths = programPaths(this.programs);
+    const checked = checkProgram(paths);
     const { plan, sources } = checked;
-    const files = [...sources.map(({ name }) => name), this.events];
+    const files = [...sources.map(({ name }) => name), ...this.events];
     if (plan === null || !this.quiet)
       this.context.stderr.write(diagnosticsText(checked.diagnostics, this.context.stderr, this.context.env));
     if (plan === null) return { exitCode: 1, files };
-    const screen = new Screen(this.context, { hasProgress: !this.#showsEvents && !this.quiet && !this.json && !this.timed });
-    const view = this.#view(screen, plan);
-    const checkpoints = this.#checkpoints({ program: digestOf(String(strict), ...sources.map(({ text }) => text)), intervalMs, view });
-    const { events: eventsPath, timed, flush } = this;
-    const threads = this.#threads(workers, screen, digestOf(...sources.map(({ text }) => text)));
-    if (partitionBy !== undefined && workers > 1) this.#warnOfPartition(plan, partitionBy, view);
-    const { unreadable } = await Simulation.run(
-      { plan, eventsPath, preload: !this.streaming, timed, strict, flush, checkpoints, threads },
+    if (partitionBy !== undefined) requireField(plan, partitionBy);
+    const screen = new Screen(this.context, { hasProgress: !this.#showsEvents && !this.json && !this.timed });
+    const view = await this.#view(screen, plan);
+    const checkpoints = this.#checkpoints({
+      program: digestOf([strict, ...(this.timeField === undefined ? [] : [this.timeField])].join(' '), ...sources.map(({ text }) => text)),
+      intervalMs,
+      view,
+    });
+    const { events: eventsPaths, timed, flush, timeField } = this;
+    const source = this.#source;
+    const threads = { ...this.#threads(workers, screen, digestOf(...sources.map(({ text }) => text))), isAsked };
+    const { unreadable, isInterrupted } = await Simulation.run(
+      {
+        plan,
+        eventsPaths,
+        source,
+        timeField,
+        explains: !this.quiet,
+        tellsOfRules: paths.length > 1,
+        preload: !this.streaming,
+        timed,
+        strict,
+        flush,
+        checkpoints,
+        threads,
+        interrupt,
+      },
       view,
       signal,
     );
-    return { exitCode: unreadable > 0 && !this.skipInvalid ? 1 : 0, files };
+    return { exitCode: isInterrupted ? INTERRUPTED_EXIT_CODE : unreadable > 0 && !this.skipInvalid ? 1 : 0, files };
+  }
+
+  get #source() {
+    return { ...eventSource(this), stdin: this.context.stdin };
   }
 
   get #showsEvents(): boolean {
     return this.verbose || this.trace;
   }
 
-  #view(screen: Screen, plan: Plan): SimulationView {
+  async #view(screen: Screen, plan: Plan): Promise<SimulationView> {
     const view = this.json ? new JsonView(screen) : new TextView(screen);
     if (this.quiet) return quiet(view);
     const write = (line: string): void => (view instanceof TextView ? view.line(line) : view.note(line));
     const colors = this.json ? screen.err : screen.out;
-    if (this.trace)
-      return traced(view, new TraceText(write, colors, countEvents(this.events, { schemas: new EventSchemas(plan.events) })), this.json);
+    if (this.trace) {
+      const events = await countEvents(this.events, { ...this.#source, schemas: new EventSchemas(plan.events), timeField: this.timeField });
+      return traced(view, new TraceText(write, colors, events), this.json);
+    }
     return this.verbose ? verbose(view, write, colors) : view;
   }
 
   #threads(workers: number, screen: Screen, program: string): ThreadSettings {
     const style = { isJson: this.json, isQuiet: this.quiet, hasColors: screen.out.isColorSupported };
     const pieceBytes = this.pieceBytes === undefined ? undefined : Math.max(1, Number(this.pieceBytes) || 1);
-    return { workers, style, programPath: this.program, program, pieceBytes };
-  }
-
-  /** What `--partition-by` asks for and cannot be had. */
-  #warnOfPartition(plan: Plan, field: string, view: SimulationView): void {
-    const isWatched = this.#showsEvents || this.timed || this.checkpointDir !== undefined;
-    const reason = isWatched ? 'it goes event by event (--timed, --verbose, --trace, --checkpoint-dir)' : whyNotByLines(plan);
-    if (reason === null) return;
-    view.note(`warning: --partition-by ${field}: the simulation uses one thread, as ${reason}; results are the same`);
+    return { workers, style, programPaths: programPaths(this.programs), program, pieceBytes };
   }
 
   #checkpoints({ program, intervalMs, view }: CheckpointNeeds): Checkpoints | undefined {
     if (this.checkpointDir === undefined) return undefined;
-    requireReadTwice(this.events);
+    requireSeekable(this.events, this.#source.format);
     return new Checkpoints({ folder: this.checkpointDir, intervalMs, program, timed: this.timed, note: (text) => view.note(text) });
   }
 }
@@ -150,7 +179,10 @@ interface RunSettings {
   readonly workers: number;
   readonly partitionBy: string | undefined;
   readonly intervalMs: number;
+  /** The number of threads was named, or a field to divide by. */
+  readonly isAsked: boolean;
   readonly signal: AbortSignal | undefined;
+  readonly interrupt: AbortSignal | undefined;
 }
 
 interface CheckpointNeeds {
@@ -164,4 +196,15 @@ function intervalOf(text: string | undefined): number {
   const ms = readInterval(text);
   if (ms === undefined) throw new CepError('usage_error', intervalProblem('--checkpoint-interval', text));
   return ms;
+}
+
+/** Refuses a field that no event can have. Events of types that are not declared may have any. @throws CepError `usage_error` */
+function requireField(plan: Plan, name: string): void {
+  const declared = new Set(plan.events.map((type) => type.name));
+  const fields = new Set(plan.events.flatMap((type) => type.fields.map((field) => field.name)));
+  if (fields.has(name) || [...readTypesOf(plan)].some((type) => !declared.has(type))) return;
+  const nearest = nearestName(name, fields);
+  throw new CepError('usage_error', `--partition-by: no event of the program has a field '${name}'`, {
+    hint: nearest === undefined ? `its fields: ${[...fields].join(', ')}` : `did you mean '${nearest}'?`,
+  });
 }

@@ -3,6 +3,7 @@ import { colorsFor } from './colors.ts';
 import { ResultCommand } from './command.ts';
 import { type CheckedProgram, checkProgram } from './program/checked-program.ts';
 import { diagnosticsText } from './program/diagnostics.ts';
+import { programPaths } from './program/program-paths.ts';
 import { outcomeJson, outcomeText, type TestTotals, totalsText } from './testing/report.ts';
 import { runTest } from './testing/test-run.ts';
 import { runAndWatch, type WatchedRun } from './watch.ts';
@@ -17,11 +18,13 @@ export class TestCommand extends ResultCommand {
       'and what came closest. Ends with 1 when a test fails or a program has errors.',
     examples: [
       ['All tests of a program', '$0 test rules.vpl'],
+      ['The tests of a folder that are about one thing', '$0 test rules --name lateness'],
       ['Again whenever a program changes', '$0 test --watch rules/*.vpl'],
     ],
   });
 
   files = Option.Rest({ name: 'FILE', required: 1 });
+  name = Option.String('-t,--name', { description: 'Run only the tests whose names hold this text' });
   watch = Option.Boolean('--watch', false, { description: 'Run again when a program changes' });
 
   override async run(): Promise<number> {
@@ -30,21 +33,35 @@ export class TestCommand extends ResultCommand {
   }
 
   #runAll(): WatchedRun {
-    const programs = this.files.map(checkProgram);
+    const programs = programPaths(this.files).map((path) => checkProgram(path));
     const totals = programs.map((program) => this.#runTests(program));
     const total = { passed: sum(totals.map(({ passed }) => passed)), failed: sum(totals.map(({ failed }) => failed)) };
     this.#reportTotals(total);
-    const isGood = total.failed === 0 && programs.every(({ plan }) => plan !== null);
-    return { exitCode: isGood ? 0 : 1, files: programs.flatMap(({ sources }) => sources.map(({ name }) => name)) };
+    const isRight = programs.every(({ plan }) => plan !== null);
+    const hasTests = total.passed + total.failed > 0;
+    if (isRight && !hasTests) this.note(this.#noTests(programs));
+    return {
+      exitCode: isRight && hasTests && total.failed === 0 ? 0 : 1,
+      files: programs.flatMap(({ sources }) => sources.map(({ name }) => name)),
+    };
   }
 
-  #runTests({ plan, tests, diagnostics, sources }: CheckedProgram): TestTotals {
+  #noTests(programs: readonly CheckedProgram[]): string {
+    const names = this.files.join(', ');
+    const written = programs.reduce((sum, { tests }) => sum + tests.length, 0);
+    if (written > 0) return `no test of ${names} has '${this.name}' in its name`;
+    return `no tests in ${names}: a block \`test "name":\` with events and \`expect\` is one`;
+  }
+
+  #runTests({ plan, tests: all, diagnostics, sources }: CheckedProgram): TestTotals {
     const { stdout, stderr, env } = this.context;
     if (plan === null) {
       stderr.write(diagnosticsText(diagnostics, stderr, env));
       return { passed: 0, failed: 0 };
     }
     if (!this.json) this.print(`${sources[0]?.name}\n`);
+    const { name = '' } = this;
+    const tests = all.filter((test) => test.name.includes(name));
     let failed = 0;
     for (const test of tests) {
       const outcome = runTest(plan, test);

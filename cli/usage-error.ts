@@ -11,8 +11,18 @@ export function usageErrorOf(error: unknown, definitions: readonly Definition[])
   const [reason = ''] = error.message.split('\n');
   const unknownOption = /^Unsupported option name \("(.*?)"\)/.exec(reason)?.[1];
   if (unknownOption !== undefined) return unknownOptionError(unknownOption, definitions);
+  const extra = /^Extraneous positional argument \("(.*?)"\)/.exec(reason)?.[1];
+  const meant = extra === undefined ? undefined : optionFor(extra, definitions);
+  if (meant !== undefined) return new CepError('usage_error', `'${extra}' stands for nothing here`, { hint: meant, cause: error });
   const message = reason.startsWith('Command not found') ? `incomplete command${needsOf(definitions)}` : reason.replace(/\.$/, '');
   return new CepError('usage_error', message, { hint: definitions.map(({ path }) => `${path} --help`).join(', '), cause: error });
+}
+
+/** How a file that stands alone is named, where the command takes such files by an option. */
+function optionFor(path: string, definitions: readonly Definition[]): string | undefined {
+  const known = new Set(definitions.flatMap(({ options }) => options.flatMap(({ definition }) => namesOf(definition))));
+  if (path.endsWith('.vpl')) return known.has('--program') ? `a program is named by -p: -p ${path}` : undefined;
+  return known.has('--events') ? `an event file is named by -e: -e ${path}` : undefined;
 }
 
 /** What the one command that was meant cannot do without. */

@@ -9,7 +9,18 @@ const run = promisify(execFile);
 const start = fileURLToPath(new URL('start.mjs', import.meta.url));
 
 /** Packages of the command line, each of many small files: read from one file, a command starts in a quarter less time. */
-const inside = new Set(['chokidar', 'cli-progress', 'clipanion', 'picocolors', 're2js', 'smol-toml', 'typanion', 'typebox', 'yaml']);
+const inside = new Set([
+  'chokidar',
+  'cli-progress',
+  'clipanion',
+  'csv-parse',
+  'picocolors',
+  're2js',
+  'smol-toml',
+  'typanion',
+  'typebox',
+  'yaml',
+]);
 
 /** All other packages stay outside: among them are native ones, and such that look for files of their own. */
 const packagesOutside = {
@@ -52,8 +63,36 @@ export const bundleOptions = {
 const entries = {
   main: 'cli/main.ts',
   'engine-worker': 'worker/runtime/threads/engine-worker.ts',
+  'check-process': 'worker/runtime/checking/check-process.ts',
   'piece-worker': 'cli/simulation/threads/piece-worker.ts',
 };
+
+/** What other programs import, by the name of its file in the output folder. */
+const libraries = { engine: 'worker/engine/index.ts', language: 'shared/language/index.ts' };
+
+/** Bundles what other programs import: modules for Node, and the engine for browsers too, without any of Node's modules. */
+export async function bundleLibraries({ root, outdir }) {
+  const entryPoints = Object.fromEntries(Object.entries(libraries).map(([name, path]) => [name, join(root, path)]));
+  const modules = { bundle: true, format: 'esm', target: 'es2022', minifySyntax: true, sourcemap: true, logLevel: 'warning' };
+  const browserLoad = join(root, 'worker/engine/compile/load-in-browser.ts');
+  const inBrowser = {
+    name: 'code for browsers',
+    setup({ onResolve }) {
+      onResolve({ filter: /\/load\.ts$/ }, ({ importer }) => (importer.includes('/worker/engine/') ? { path: browserLoad } : undefined));
+    },
+  };
+  await Promise.all([
+    build({ ...modules, entryPoints, outdir, platform: 'node', splitting: true, chunkNames: 'library-[hash]' }),
+    build({
+      ...modules,
+      entryPoints: { 'engine.browser': entryPoints.engine },
+      outdir,
+      minify: true,
+      platform: 'browser',
+      plugins: [inBrowser],
+    }),
+  ]);
+}
 
 /**
  * Makes the product of a checkout: one script with everything in it, what V8 compiled of it when it ran a simulation, and a small
@@ -64,6 +103,7 @@ export async function bundleProduct({ root, outdir }) {
   await bundleStarts({ script, outdir, records: true });
   await simulateOnce(root, outdir);
   await bundleStarts({ script, outdir, records: false });
+  await bundleLibraries({ root, outdir });
 }
 
 /** Gives the name of the script, which names its content. */

@@ -14,14 +14,46 @@ export const limits = {
 
   /** Text of one program file. */
   programBytesMax: 1_048_576,
-  /** Nesting of brackets, blocks and operators in a program; keeps every recursive pass far from the end of the stack. */
-  programNestingDepthMax: 128,
+  /** Nesting of brackets in a program; chains of operators (`a or b or ..`) and of steps may have any length. */
+  programBracketDepthMax: 200,
+  /** Nesting of indented blocks in a program. */
+  programBlockDepthMax: 100,
+  /** Nesting of everything in one statement, members and calls in a row (`a.b().c()`) included. */
+  programTreeDepthMax: 1_000,
   /** Statements of a program after its imports are read and its compile-time loops are repeated. */
   programStatementsMax: 100_000,
+  /** Processor time that checking and starting a program may take on a server. */
+  checkCpuMsDefault: 10_000,
+  /** Memory of the process that does it. */
+  checkMemoryBytesMax: 805_306_368,
+  /** Programs of one tenant that may wait to be checked. */
+  checksWaitingPerTenantMax: 1_000,
+  /** How long one may wait; then it is refused with 503, to be sent again. */
+  checkWaitMsMax: 60_000,
+  /** Expressions, operators and steps of a program after its compile-time loops are repeated. */
+  programPartsMax: 1_000_000,
+  /** Parts of statements that all compile-time loops together go through and repeat. */
+  programRepeatedPartsMax: 10_000_000,
   /** Imports of imports. */
   importDepthMax: 32,
   /** Distance between the bounds of one compile-time `for`. */
   compileTimeForStepsMax: 10_000,
+  /** Operators of one stream, those in branches of `.fork` included. */
+  streamOperatorsMax: 1_000,
+  /** Fields of the rows of one stream, as matches of patterns over patterns and joins over joins have them. */
+  streamFieldsMax: 16_384,
+  /** The same of all streams of a program together. */
+  programFieldsMax: 2_000_000,
+  /** Types in a row, each `extends` or alias of the next. */
+  typeChainMax: 128,
+  /** Nesting of a type: items of arrays and maps, fields of records. */
+  typeDepthMax: 32,
+  /** Parts of a type, those of what its fields hold included, as often as they are reached. */
+  typePartsMax: 10_000,
+  /** Items and characters (16 count as one) of the values that constants give while a program is checked. */
+  programConstantItemsMax: 10_000_000,
+  /** Errors, and warnings, that are told of one program; further ones are left out. */
+  programDiagnosticsMax: 10_000,
 
   /** Calls of functions within calls, while one event is evaluated. */
   functionRecursionDepthMax: 256,
@@ -30,6 +62,13 @@ export const limits = {
   /** Steps of all loops in all activations that one event causes. */
   functionLoopStepsPerEventMax: 100_000_000,
 
+  /** Values within all `let` and `var` of a program together, characters of texts by sixteens; over it the program does not start, or the assignment fails. */
+  programValuesMax: 16_777_216,
+
+  /** Rows that wait at a time to be handed from stream to stream for one event; further ones are failures of their stream. */
+  rowsWaitingMax: 1_000_000,
+  /** Rows that are handed from stream to stream for one event; further ones are failures of their stream. */
+  rowsPerEventMax: 2_000_000,
   /** Windows of one hopping window that an event is in: its size divided by its slide. */
   windowsPerEventMax: 10_000,
 
@@ -86,8 +125,16 @@ export const limits = {
   pipelineQueueBytesMax: 33_554_432,
   /** The same, in requests. */
   pipelineQueueRequestsMax: 10_000,
-  /** Dead letters kept without a state directory; the oldest fall out and are counted. */
+  /** Dead letters of a tenant that are kept without a state directory; the oldest fall out and are counted. */
   deadLettersInMemoryMax: 10_000,
+  /** The same, in characters of their JSON text. */
+  deadLetterCharsInMemoryMax: 67_108_864,
+  /** One file of dead letters of the server's own tenant; a full one is put aside, and of four the oldest goes and is counted. */
+  deadLetterFileBytesMax: 67_108_864,
+  /** The same, of any other tenant. */
+  deadLetterTenantFileBytesMax: 16_777_216,
+  /** Text of the dead letters in one answer; one that holds fewer letters than were asked for is as long. */
+  deadLetterPageCharsMax: 4_194_304,
   /** How long one event may keep an engine busy (`eventBudgetMs`); then it is given up and its thread replaced. */
   eventBudgetMsDefault: 5_000,
   /** Events given up within ten minutes after which a pipeline has failed. */

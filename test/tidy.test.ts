@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { boundaryViolations } from './tidy/boundaries.ts';
+import { cycleViolations } from './tidy/cycles.ts';
+import { outboundViolations } from './tidy/outbound.ts';
 import { purityViolations } from './tidy/purity.ts';
 import { repositoryFiles, textOf } from './tidy/repository.ts';
 import { parseSource, type Source } from './tidy/source.ts';
@@ -20,8 +22,16 @@ describe('the repository', () => {
     expect(boundaryViolations(sources)).toEqual([]);
   });
 
+  it('has no files that import each other in a circle, but for those known', () => {
+    expect(cycleViolations(sources)).toEqual([]);
+  });
+
   it('keeps its pure folders pure', () => {
     expect(purityViolations(sources)).toEqual([]);
+  });
+
+  it('connects outward through the door and nowhere else', () => {
+    expect(outboundViolations(sources)).toEqual([]);
   });
 
   it('gives files and folders names that say what is inside, in kebab-case', () => {
@@ -55,6 +65,42 @@ describe('the boundary check', () => {
 
   it('lets each part use what is below it', () => {
     expect(violations('worker/runtime/a.ts', "import { x } from '../engine/x.ts'; import { y } from '../../shared/y.ts';")).toEqual([]);
+  });
+});
+
+describe('the cycle check', () => {
+  const importing = (...edges: readonly string[]): Source[] =>
+    edges.map((edge) => {
+      const [path, ...targets] = edge.split(' ') as [string, ...string[]];
+      return parseSource(`cli/${path}.ts`, targets.map((target) => `import type { X } from './${target}.ts';`).join('\n'));
+    });
+
+  it('names all files of a circle, whether they import values or types', () => {
+    expect(cycleViolations(importing('a b', 'b c e', 'c a', 'd a', 'e'), [])).toEqual([
+      'cli/a.ts -> cli/b.ts -> cli/c.ts: these files import each other: move what both read to a file of its own',
+    ]);
+  });
+
+  it('tells circles apart that lead to each other', () => {
+    expect(cycleViolations(importing('a b', 'b a c', 'c d', 'd c'), [])).toHaveLength(2);
+  });
+
+  it('finds nothing where imports lead one way', () => {
+    expect(cycleViolations(importing('a b c', 'b d', 'c d', 'd'), [])).toEqual([]);
+  });
+
+  it.each([
+    [2, []],
+    [1, ['has grown']],
+    [3, ['has shrunk']],
+  ])('holds a known circle to its number of files: %i', (files, expected) => {
+    const known = [{ through: 'cli/b.ts', files, reason: 'for the test' }];
+    expect(cycleViolations(importing('a b', 'b a'), known)).toEqual(expected.map((what) => expect.stringContaining(what)));
+  });
+
+  it('refuses a known circle that is there no more', () => {
+    const known = [{ through: 'cli/b.ts', files: 2, reason: 'for the test' }];
+    expect(cycleViolations(importing('a b', 'b'), known)).toEqual([expect.stringContaining('stands in no cycle any more')]);
   });
 });
 
@@ -101,6 +147,46 @@ describe('the purity check', () => {
       expect.stringContaining("shared/files/text.ts:1: imports 'node:fs': loaded by a pure folder"),
     ]);
     expect(purityViolations(load("import type { Text } from '../../shared/files/text.ts';"))).toEqual([]);
+  });
+});
+
+describe('the outbound check', () => {
+  const violations = (text: string, path = 'worker/connectors/a.ts'): string[] => outboundViolations([parseSource(path, text)]);
+
+  it.each([
+    ["import { Agent } from 'undici';", "imports Agent of 'undici'"],
+    ["import { errors, Pool as P } from 'undici';", "imports Pool of 'undici'"],
+    ["import undici from 'undici';", "imports all of 'undici'"],
+    ["import * as net from 'node:net';", "imports all of 'node:net'"],
+    ["import 'node:http';", "imports all of 'node:http'"],
+    ["import { connect } from 'net';", "imports connect of 'net'"],
+    ["import { request } from 'node:https';", "imports request of 'node:https'"],
+    ["import { lookup } from 'node:dns/promises';", "imports lookup of 'node:dns/promises'"],
+    ["export * from 'node:net';", 'exports such a module'],
+    ["const http = await import('node:http');", 'loads such a module'],
+    ["const http = require('http');", 'loads such a module'],
+    ["const http = process.getBuiltinModule('node:http');", 'loads such a module'],
+    ['await fetch(url);', 'uses fetch'],
+    ['await globalThis.fetch(url);', 'uses fetch'],
+    ['const ask = fetch;', 'uses fetch'],
+    ['new WebSocket(url);', 'uses WebSocket'],
+  ])('refuses %s', (text, expected) => {
+    expect(violations(text)).toEqual([expect.stringContaining(`worker/connectors/a.ts:1: ${expected}`)]);
+  });
+
+  it.each([
+    "import type { Dispatcher } from 'undici';",
+    "import { type Dispatcher, errors } from 'undici';",
+    "import { isIP, type Socket } from 'node:net';",
+    "import { STATUS_CODES } from 'node:http';",
+    'cache.fetch(key);',
+    'let socket: WebSocket;',
+  ])('allows %s', (text) => {
+    expect(violations(text)).toEqual([]);
+  });
+
+  it('lets the doors connect', () => {
+    expect(violations("import { connect } from 'node:net';", 'shared/outbound/a.ts')).toEqual([]);
   });
 });
 

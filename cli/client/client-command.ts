@@ -1,6 +1,7 @@
 import { Option } from 'clipanion';
 import { isLoopback } from '../../shared/http/listen.ts';
 import { ResultCommand } from '../command.ts';
+import { openSecretFiles } from '../secret-files.ts';
 import { type ClientSettings, readClientSettings } from './client-settings.ts';
 import { HttpClient } from './http-client.ts';
 import { ServerApi } from './server-api.ts';
@@ -17,15 +18,16 @@ export abstract class ClientCommand extends ResultCommand {
   protected abstract ask(api: ServerApi): Promise<number | undefined>;
 
   override async run(): Promise<number | undefined> {
-    const settings = await readClientSettings(
-      await this.loadConfig({
-        'client.server': this.server,
-        'server.api_key': this.apiKey,
-        'client.api_key_file': this.apiKeyFile,
-        'client.tls_ca': this.tlsCa,
-        'client.timeout': this.timeout,
-      }),
-    );
+    const config = await this.loadConfig({
+      'client.server': this.server,
+      'server.api_key': this.apiKey,
+      'client.api_key_file': this.apiKeyFile,
+      'client.tls_ca': this.tlsCa,
+      'client.timeout': this.timeout,
+    });
+    const settings = await readClientSettings(config);
+    for (const { file, mode } of await openSecretFiles(config))
+      this.note(`warning: ${file} holds a secret, and others can read it (mode ${mode})`);
     this.#warnOfOpenKey(settings);
     const http = new HttpClient(settings);
     try {

@@ -1,9 +1,10 @@
-import { extname } from 'node:path';
+import type { Fields } from '../../shared/events/event.ts';
 import { readEvents } from '../../shared/events/event-reader.ts';
-import { readEventFile } from '../../shared/events/file.ts';
 import type { ReadEvent, ReadResult } from '../../shared/events/reading/read-result.ts';
 import type { EventSchemas } from '../../shared/events/schema.ts';
 import { jsonLine } from '../../shared/events/writer.ts';
+import { type FileResult, readEventFiles } from '../event-files/event-lines.ts';
+import { type EventSourceOptions, formatByName } from '../event-files/event-source.ts';
 import type { EventProblems } from '../simulation/event-problems.ts';
 import type { Pace } from '../simulation/pace.ts';
 
@@ -19,12 +20,18 @@ export interface EventBatch {
 }
 
 export interface BatchOptions {
+  /** How files are to be read, where their names do not say it. */
+  readonly source: Omit<EventSourceOptions, 'schemas'>;
   readonly schemas: EventSchemas;
   /** Takes the lines that hold no event. */
   readonly problems: EventProblems;
   readonly eventsMax: number;
+  /** Field that says when an event happened, before anything else does. */
+  readonly timeField: string | undefined;
   /** Epoch ms from which the offsets of an `.evt` file count. */
   readonly startedAtMs: number;
+  /** Takes the fields of each event of a file that says no time. */
+  readonly untimed: (fields: Fields) => void;
   /** Lets recorded time pass; undefined sends as fast as the server takes it. */
   readonly pace: Pace | undefined;
 }
@@ -43,24 +50,45 @@ function withLine(result: ReadResult, line: number): ReadResult {
   return { ...result, line };
 }
 
+/** The highest offset in an `.evt` file, ms; 0 for any other file. @throws CepError `file_not_found`, `io_error` */
+export async function lastOffset(path: string, { source, schemas }: Pick<BatchOptions, 'source' | 'schemas'>): Promise<number> {
+  if (!hasOffsets(path, source)) return 0;
+  let last = 0;
+  for await (const { result } of readEventFiles([path], { ...source, schemas })) {
+    if (result.kind === 'event') last = Math.max(last, result.event.fallbackTime);
+  }
+  return last;
+}
+
+function hasOffsets(path: string, source: BatchOptions['source']): boolean {
+  return (formatByName(path) ?? source.format) === 'evt';
+}
+
 /** The events of a file in batches. @throws CepError `file_not_found`, `io_error` */
 export function fileBatches(path: string, options: BatchOptions): AsyncGenerator<EventBatch, void, undefined> {
-  const hasOffsets = extname(path).toLowerCase() === '.evt';
-  return batches(readEventFile(path, { schemas: options.schemas }), { ...options, hasOffsets });
+  const { source, schemas, timeField } = options;
+  return batches(resultsOf(readEventFiles([path], { ...source, schemas, timeField })), {
+    ...options,
+    hasOffsets: hasOffsets(path, source),
+  });
+}
+
+async function* resultsOf(read: AsyncIterable<FileResult>): AsyncGenerator<ReadResult, void, undefined> {
+  for await (const { result } of read) yield result;
 }
 
 /** The events of the texts of `--event` in batches. */
 export function textBatches(texts: readonly string[], options: BatchOptions): AsyncGenerator<EventBatch, void, undefined> {
-  return batches(readEventTexts(texts, options.schemas), { ...options, hasOffsets: false });
+  return batches(readEventTexts(texts, options.schemas), { ...options, untimed: () => undefined, hasOffsets: false });
 }
 
 async function* batches(
-  results: Iterable<ReadResult>,
+  results: Iterable<ReadResult> | AsyncIterable<ReadResult>,
   options: BatchOptions & { readonly hasOffsets: boolean },
 ): AsyncGenerator<EventBatch, void, undefined> {
   const { problems, eventsMax, pace } = options;
   let batch = new OpenBatch();
-  for (const result of results) {
+  for await (const result of results) {
     if (result.kind === 'unreadable') problems.addUnreadable(result.diagnostic);
     else if (result.kind === 'invalid') problems.addInvalid(result);
     else {
@@ -97,9 +125,11 @@ class OpenBatch implements EventBatch {
 }
 
 /** An event says its time in the envelope, or in a field; else its offset does; else it has the time of its arrival. */
-function eventLine({ event }: ReadEvent, { schemas, startedAtMs, hasOffsets }: BatchOptions & { readonly hasOffsets: boolean }): string {
+function eventLine({ event }: ReadEvent, options: BatchOptions & { readonly hasOffsets: boolean }): string {
+  const { schemas, startedAtMs, hasOffsets, untimed } = options;
   const { timestamp, fallbackTime } = event;
   if (timestamp !== undefined) return jsonLine(event, timestamp);
   const saysItself = schemas.ownTime(event.type, event.fields) !== undefined;
+  if (!saysItself && !hasOffsets) untimed(event.fields);
   return jsonLine(event, saysItself || !hasOffsets ? undefined : startedAtMs + fallbackTime);
 }

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Dispatcher } from 'undici';
-import { Pool } from 'undici';
 import manifest from '../../package.json' with { type: 'json' };
 import { CepError } from '../../shared/errors/error.ts';
+import { OutboundDoor } from '../../shared/outbound/outbound-door.ts';
+import { WebDoor } from '../../shared/outbound/web-door.ts';
+import { NetworkPolicy } from '../../shared/security/network-policy.ts';
 import { type RawAnswer, refusalOf } from './answer-error.ts';
 import type { ClientSettings } from './client-settings.ts';
 import { transportFailure } from './transport-error.ts';
@@ -41,19 +42,17 @@ export class HttpClient {
   readonly url: string;
   readonly #settings: ClientSettings;
   readonly #pause: Pause;
-  readonly #basePath: string;
-  readonly #pool: Pool;
+  readonly #web: WebDoor;
 
   constructor(settings: ClientSettings, pause: Pause = (ms) => sleep(ms)) {
-    const { origin, pathname } = new URL(settings.url);
-    this.url = settings.url;
+    const { url, timeoutMs, ca } = settings;
+    this.url = url;
     this.#settings = settings;
     this.#pause = pause;
-    this.#basePath = pathname.replace(/\/$/, '');
-    this.#pool = new Pool(origin, {
-      headersTimeout: settings.timeoutMs,
-      bodyTimeout: settings.timeoutMs,
-      connect: { timeout: Math.min(settings.timeoutMs, CONNECT_MS_MAX), ...(settings.ca === undefined ? {} : { ca: settings.ca }) },
+    this.#web = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), {
+      connectMs: Math.min(timeoutMs, CONNECT_MS_MAX),
+      silenceMs: timeoutMs,
+      ca,
     });
   }
 
@@ -77,11 +76,11 @@ export class HttpClient {
         statusCode,
         headers: answered,
         body,
-      } = await this.#pool.request({
+      } = await this.#web.request(this.#target(path), {
         method: 'GET',
-        path: this.#basePath + path,
         headers: { ...this.#headers(), ...headers },
-        bodyTimeout: STREAM_SILENCE_MS_MAX,
+        body: null,
+        silenceMs: STREAM_SILENCE_MS_MAX,
         signal,
       });
       if (statusCode !== 200) throw refusalOf({ status: statusCode, headers: answered, body: await body.text() }, this.url).error;
@@ -92,7 +91,7 @@ export class HttpClient {
   }
 
   async close(): Promise<void> {
-    await this.#pool.destroy();
+    await this.#web.close();
   }
 
   async #attempt(request: ApiRequest, attempt: number): Promise<Outcome> {
@@ -116,9 +115,14 @@ export class HttpClient {
       ...(body === undefined ? {} : { 'content-type': contentType }),
       ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
     };
-    const options: Dispatcher.RequestOptions = { method, path: this.#basePath + path, headers, body: body ?? null };
-    const { statusCode: status, headers: answered, body: answer } = await this.#pool.request(options);
+    const request = { method, headers, body: body ?? null };
+    const { statusCode: status, headers: answered, body: answer } = await this.#web.request(this.#target(path), request);
     return { status, headers: answered, body: await answer.text() };
+  }
+
+  /** The URL of a server has no slash at its end. */
+  #target(path: string): URL {
+    return new URL(this.url + path);
   }
 
   #headers(): Record<string, string> {

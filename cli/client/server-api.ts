@@ -132,6 +132,11 @@ export class ServerApi {
     return this.http.request({ method: 'DELETE', path: `${pathOf(id)}/dlq` });
   }
 
+  /** Why a stream gave what it gave, as JSON. */
+  explain(id: string, stream: string): Promise<Readonly<Record<string, unknown>>> {
+    return this.#get(`${pathOf(id)}/explain?stream=${encodeURIComponent(stream)}`);
+  }
+
   inject(id: string, { lines, isDurable, hasOutputs }: Injection): Promise<InjectAnswer> {
     const path = `${pathOf(id)}/events-batch?durable=${isDurable}&outputs=${hasOutputs}`;
     return this.#post(path, lines, 'application/x-ndjson');

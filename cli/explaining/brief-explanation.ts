@@ -9,14 +9,18 @@ import type {
 import { plain } from '../colors.ts';
 import { counted } from '../counts.ts';
 import { eventText, visible } from '../event-text.ts';
-import { deadlineText, timeText } from './explanation-text.ts';
+import { closureText, deadlineText, timeText } from './explanation-text.ts';
 
-/** The one thing that most likely kept a stream from giving a result, on one line; null when nothing is known. */
-export function briefExplanation({ nothing, pattern, join, attempts, furthest, windows }: Explanation): string | null {
+/**
+ * The one thing that most likely kept a stream from giving a result, on one line; null when nothing is known. `isRecorded`: the engine
+ * was made with `explain`, so it knows what came and did not fit.
+ */
+export function briefExplanation(explanation: Explanation, isRecorded = true): string | null {
+  const { nothing, pattern, join, attempts, furthest, windows } = explanation;
   if (nothing !== null) return visible(nothing);
   const blocked = [furthest, ...attempts].find((attempt) => attempt?.decisions.at(-1)?.verdict === 'BLOCK');
   if (blocked) return blockedText(blocked);
-  if (pattern !== null) return patternText(pattern);
+  if (pattern !== null) return patternText(pattern, isRecorded);
   if (join !== null) return joinText(join);
   const [window] = windows;
   if (window === undefined) return failedText(attempts);
@@ -39,7 +43,7 @@ function failedText(attempts: readonly Attempt[]): string | null {
   return `${shortEvent(failed.event)} ${what} ${visible(decision.operator)}${decision.why === '' ? '' : `: ${visible(decision.why)}`}`;
 }
 
-function patternText({ furthest, ended, begins }: PatternExplanation): string | null {
+function patternText({ furthest, ended, begins }: PatternExplanation, isRecorded: boolean): string | null {
   if (furthest !== null) return `${runText(furthest)}, which ${waitText(furthest)}`;
   const isFailed = ended !== null && ended.end !== 'matched';
   if (isFailed) {
@@ -49,7 +53,8 @@ function patternText({ furthest, ended, begins }: PatternExplanation): string | 
   }
   const [first] = begins;
   if (first === undefined || ended !== null) return null;
-  return `no run began: ${visible(first.step)}${candidateText(first)}`;
+  if (first.candidates.length > 0) return `no run began: ${visible(first.step)}${candidateText(first)}`;
+  return isRecorded ? `nothing came for ${visible(first.step)}` : `no run is open; one begins with ${visible(first.step)}`;
 }
 
 function runText({ stepsTaken, steps, held }: RunExplanation): string {
@@ -60,7 +65,7 @@ function runText({ stepsTaken, steps, held }: RunExplanation): string {
 function waitText({ waitsFor }: RunExplanation, verb = 'waits'): string {
   const [step] = waitsFor;
   if (step === undefined) return `${verb} for nothing`;
-  return `${verb} for ${visible(step.step)}${deadlineText(step)}${candidateText(step)}`;
+  return `${verb} for ${visible(step.step)}${closureText(step)}${deadlineText(step)}${candidateText(step)}`;
 }
 
 function candidateText({ candidates, isAbsence }: RunExplanation['waitsFor'][number]): string {

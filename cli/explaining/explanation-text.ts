@@ -86,7 +86,7 @@ class ExplanationText {
     const shown = step.candidates.slice(0, CANDIDATES_SHOWN_MAX);
     const hidden = step.candidates.length - shown.length;
     return [
-      `    ${visible(step.step)}${deadlineText(step)}`,
+      `    ${visible(step.step)}${closureText(step)}${deadlineText(step)}`,
       ...shown.map((candidate) => `      ${this.#candidate(candidate, step.isAbsence)}`),
       ...(hidden > 0 ? [`      and ${hidden} more that did not fit`] : []),
     ];
@@ -148,6 +148,12 @@ class ExplanationText {
 
 function progressText({ stepsTaken, steps }: RunExplanation): string {
   return `${stepsTaken} of ${counted(steps, 'step')}`;
+}
+
+/** How far a closure has come: `, 4 of at least 5`. */
+export function closureText({ closure }: WaitingStep): string {
+  if (closure === null || closure.taken === 0) return '';
+  return closure.least > 1 ? `, ${closure.taken} of at least ${closure.least}` : `, ${closure.taken} so far`;
 }
 
 /** ``, until @10s, 1s left``; empty where nothing ends it. */

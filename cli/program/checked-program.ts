@@ -1,4 +1,5 @@
 import { type CheckResult, check } from '../../shared/language/checker/check.ts';
+import type { CheckOptions } from '../../shared/language/checker/options.ts';
 import type { Diagnostic, SourceText } from '../../shared/language/diagnostics/diagnostic.ts';
 import { ProgramFiles } from './program-files.ts';
 
@@ -8,10 +9,10 @@ export interface CheckedProgram extends CheckResult {
   readonly sources: readonly SourceText[];
 }
 
-/** Checks the program of a file; imports are read relative to the file they stand in. @throws CepError when the file cannot be read */
-export function checkProgram(path: string): CheckedProgram {
+/** Checks the program of a file, or that of several files together; imports are read relative to the file they stand in. @throws CepError when the file cannot be read */
+export function checkProgram(paths: string | readonly string[], options: CheckOptions = {}): CheckedProgram {
   const files = new ProgramFiles();
-  const result = check(files.main(path), { resolveImport: files.resolveImport });
+  const result = check(files.main(...[paths].flat()), { ...options, resolveImport: files.resolveImport });
   const { problems, sources } = files;
   if (problems.length === 0) return { ...result, sources };
   return { ...result, plan: null, diagnostics: [...problems, ...result.diagnostics], sources };

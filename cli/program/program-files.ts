@@ -1,8 +1,9 @@
 import { readFileSync, realpathSync } from 'node:fs';
-import { dirname, isAbsolute, join, normalize } from 'node:path';
+import { dirname, isAbsolute, join, normalize, relative } from 'node:path';
 import { CepError } from '../../shared/errors/error.ts';
 import { lossyText, wellFormedStart } from '../../shared/events/reading/utf8.ts';
 import { type Diagnostic, SourceText } from '../../shared/language/diagnostics/diagnostic.ts';
+import { filesOfPattern, isPattern } from './program-paths.ts';
 
 /**
  * Reads a program and what it imports from files. Each file is read once, by whatever names it is called, and its
@@ -22,20 +23,30 @@ export class ProgramFiles {
     return this.#problems;
   }
 
-  /** The program that the user named. @throws CepError `file_not_found` or `io_error` */
-  main(path: string): SourceText {
-    return this.#read(path);
+  /** The program that the user named; several are one that imports them all. @throws CepError `file_not_found` or `io_error` */
+  main(...paths: readonly string[]): SourceText {
+    const [only = '', ...others] = paths;
+    if (others.length === 0) return this.#read(only);
+    for (const path of paths) this.#read(path);
+    return importing('.', paths);
   }
 
   /** An import, relative to the file it stands in; undefined when it cannot be read. */
   readonly resolveImport = (path: string, from: SourceText): SourceText | undefined => {
+    const found = isAbsolute(path) ? path : join(dirname(from.name), path);
     try {
-      return this.#read(isAbsolute(path) ? path : join(dirname(from.name), path));
+      return isPattern(path) ? this.#pattern(found, from.name) : this.#read(found);
     } catch (error) {
       if (error instanceof CepError) return undefined; // The checker reports the import, at its position.
       throw error;
     }
   };
+
+  /** What a pattern names, without the file that it stands in; undefined when there is nothing. */
+  #pattern(pattern: string, from: string): SourceText | undefined {
+    const paths = filesOfPattern(pattern).filter((path) => realPathOf(path) !== realPathOf(from));
+    return paths.length === 0 ? undefined : importing(pattern, paths);
+  }
 
   #read(path: string): SourceText {
     const name = normalize(path);
@@ -58,6 +69,14 @@ export class ProgramFiles {
     if (start < text.length) this.#problems.push(malformedText(source, start - mark));
     return source;
   }
+}
+
+/** A program that imports others and does nothing else. */
+function importing(name: string, paths: readonly string[]): SourceText {
+  return new SourceText(
+    name,
+    paths.map((path) => `import ${JSON.stringify(isAbsolute(path) ? path : relative(dirname(name), path))}\n`).join(''),
+  );
 }
 
 function malformedText(source: SourceText, start: number): Diagnostic {

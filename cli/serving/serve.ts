@@ -20,6 +20,7 @@ const shutdownMsMax = 30_000;
 const farewellMs = 3_000;
 /** What of that is left for traces that are not sent yet. */
 const tracesMs = 1_000;
+const forOthers = 0o077;
 const runtimeErrorExitCode = new CepError('runtime_error', '').exitCode;
 
 export interface ServingWorld {
@@ -37,11 +38,13 @@ export async function serve(settings: ServerSettings, world: ServingWorld): Prom
   const redactor = new Redactor();
   for (const secret of secretsOf(settings)) redactor.add(secret);
   const log = createLogger({ ...settings.logging, redactor, write: (line) => world.stderr.write(line) });
-  const tracing = settings.tracing && openTracing({ ...settings.tracing, version: manifest.version });
+  const tracing = settings.tracing && (await openTracing({ ...settings.tracing, version: manifest.version }));
   const telemetry = new Telemetry(log, new MetricRegistry(), tracing?.tracer);
   tracing?.reportTo(telemetry);
   const tls = settings.tls && (await readTlsPair(settings.tls));
   warn(settings, telemetry);
+  // Whoever keeps files of the state, the embedded database included, makes them for their owner alone.
+  process.umask(process.umask() | forOthers);
   const runtime = await createRuntime({
     ...runtimeOptions(settings),
     tracer: telemetry.tracer,
@@ -54,6 +57,7 @@ export async function serve(settings: ServerSettings, world: ServingWorld): Prom
     version: manifest.version,
     rateLimit: settings.rateLimit,
     corsOrigins: settings.corsOrigins,
+    allowedHosts: settings.allowedHosts,
     trustedProxies: settings.trustedProxies,
     tls,
     hasMetrics: settings.metricsPort !== undefined,
@@ -83,9 +87,12 @@ function secretsOf({ apiKey, profiles = new Map() }: ServerSettings): readonly s
 
 function runtimeOptions(settings: ServerSettings): Omit<Parameters<typeof createRuntime>[0], 'report'> {
   const { apiKey, profiles, stateDir, engineThreads, workDir, checkpointIntervalMs, strictEvents, tenantNetworks } = settings;
+  const { tenantWorkDir, privateFiles } = settings;
   return {
     tenantNetworks,
     workDir,
+    privateFiles,
+    ...(tenantWorkDir === undefined ? {} : { tenantWorkDir }),
     checkpointIntervalMs,
     strictEvents,
     ...(apiKey === undefined ? {} : { apiKey }),
@@ -95,9 +102,11 @@ function runtimeOptions(settings: ServerSettings): Omit<Parameters<typeof create
   };
 }
 
-function warn({ apiKey, bind, isInsecureAccepted, isKeyOnCommandLine, stateDir }: ServerSettings, telemetry: Telemetry): void {
+function warn(settings: ServerSettings, telemetry: Telemetry): void {
+  const { apiKey, bind, isInsecureAccepted, isKeyOnCommandLine, openSecrets, stateDir } = settings;
   if (apiKey === undefined && !isLoopback(bind) && !isInsecureAccepted) telemetry.report('AuthenticationOff', { bind });
   if (isKeyOnCommandLine) telemetry.report('KeyOnCommandLine', {});
+  for (const file of openSecrets) telemetry.report('SecretReadableByOthers', { ...file });
   if (stateDir !== undefined) return;
   telemetry.report('StateInMemory', {});
   telemetry.report('DeadLettersInMemory', {});

@@ -5,6 +5,7 @@ import type { Config } from '../../shared/config/config.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import { type Profiles, readProfiles } from '../../shared/security/credentials/credentials.ts';
 import { type TlsFiles, tlsFilesOf } from '../../shared/security/tls-files.ts';
+import { type OpenFile, openSecretFiles } from '../secret-files.ts';
 import { intervalSetting, originOf, readKeyFile, settingError } from '../setting-values.ts';
 
 /** What a server is started with, read and checked. */
@@ -14,16 +15,24 @@ export interface ServerSettings {
   readonly apiKey: string | undefined;
   /** The key stood on the command line, where others can see it. */
   readonly isKeyOnCommandLine: boolean;
+  /** Files with secrets that others can read. */
+  readonly openSecrets: readonly OpenFile[];
   readonly isInsecureAccepted: boolean;
   readonly tls: TlsFiles | undefined;
   readonly rateLimit: number;
   readonly corsOrigins: readonly string[];
+  /** Names of the server besides those of this machine. */
+  readonly allowedHosts: readonly string[];
   readonly trustedProxies: readonly string[];
   /** Networks that are not public and that tenants may send to. */
   readonly tenantNetworks: readonly string[];
   /** What connectors name by `profile:`; undefined when there are no credentials. */
   readonly profiles: Profiles | undefined;
   readonly workDir: string;
+  /** Holds a folder for each tenant; undefined when their programs may read nothing. */
+  readonly tenantWorkDir: string | undefined;
+  /** Files of the operator that no program may read. */
+  readonly privateFiles: readonly string[];
   readonly stateDir: string | undefined;
   readonly checkpointIntervalMs: number;
   readonly strictEvents: boolean;
@@ -49,14 +58,18 @@ export async function readServerSettings(config: Config): Promise<ServerSettings
     port: config.get('server.port'),
     apiKey: await apiKeyOf(config),
     isKeyOnCommandLine: originOf(config, 'server.api_key') === 'flag',
+    openSecrets: await openSecretFiles(config),
     isInsecureAccepted: config.get('server.insecure'),
     tls: tlsFilesOf(config.get('server.tls_cert'), config.get('server.tls_key')),
     rateLimit: config.get('server.rate_limit'),
     corsOrigins: listOf(config, 'server.cors_origins', { fits: isOrigin, expected: 'an origin such as https://console.example.com, or *' }),
+    allowedHosts: listOf(config, 'server.allowed_hosts', { fits: isHost, expected: 'a name such as cep.example.org, without port, or *' }),
     trustedProxies: listOf(config, 'server.trusted_proxies', { fits: isNetwork, expected: 'an address, or a network such as 10.0.0.0/8' }),
     tenantNetworks: listOf(config, 'server.tenant_networks', { fits: isNetwork, expected: 'an address, or a network such as 10.0.0.0/8' }),
     profiles: await profilesOf(config),
-    workDir: await workDirOf(config),
+    workDir: (await folderOf(config, 'server.workdir')) ?? resolve('.'),
+    tenantWorkDir: await folderOf(config, 'server.tenant_workdir'),
+    privateFiles: privateSettings.flatMap((name) => config.get(name) ?? []),
     stateDir: config.get('server.state_dir'),
     checkpointIntervalMs: intervalSetting(config, 'server.checkpoint_interval'),
     strictEvents: config.get('processing.strict_events'),
@@ -80,7 +93,7 @@ interface Expectation {
 /** The parts of a text with commas between them. */
 function listOf(
   config: Config,
-  name: 'server.cors_origins' | 'server.trusted_proxies' | 'server.tenant_networks',
+  name: 'server.cors_origins' | 'server.allowed_hosts' | 'server.trusted_proxies' | 'server.tenant_networks',
   { fits, expected }: Expectation,
 ): readonly string[] {
   const parts = (config.get(name) ?? '')
@@ -107,6 +120,10 @@ function isOrigin(text: string): boolean {
   return text === '*' || /^https?:\/\/[^/\s]+\/?$/i.test(text);
 }
 
+function isHost(text: string): boolean {
+  return text === '*' || isIP(text.replace(/^\[|\]$/g, '')) !== 0 || /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_.])?$/i.test(text);
+}
+
 function isNetwork(text: string): boolean {
   const [address = '', bits, ...more] = text.split('/');
   const version = isIP(address);
@@ -118,17 +135,40 @@ function isNetwork(text: string): boolean {
 async function apiKeyOf(config: Config): Promise<string | undefined> {
   const given = config.get('server.api_key');
   const path = config.get('server.api_key_file');
-  return given !== undefined || path === undefined ? given : await readKeyFile(path);
+  if (given !== undefined) requireLongKey(given, (problem, hint) => settingError(config, 'server.api_key', problem, hint));
+  if (given !== undefined || path === undefined) return given;
+  const key = await readKeyFile(path);
+  requireLongKey(key, (problem, hint) => new CepError('config_error', problem(`API key file '${path}'`), { hint }));
+  return key;
 }
 
-async function workDirOf(config: Config): Promise<string> {
-  const path = resolve(config.get('server.workdir') ?? '.');
+/** Characters of the server's key, at least. */
+const apiKeyCharsMin = 8;
+
+type KeyError = (problem: (where: string) => string, hint: string) => CepError;
+
+/** Whoever can ask can guess: a short key is found by trying. */
+function requireLongKey(key: string, error: KeyError): void {
+  const { length } = key;
+  if (length >= apiKeyCharsMin) return;
+  const found = `found a key of ${length} ${length === 1 ? 'character' : 'characters'}, expected at least ${apiKeyCharsMin}`;
+  throw error((where) => `${where}: ${found}`, 'a good key is long and random: openssl rand -hex 32');
+}
+
+/** Settings that name files which hold secrets, or say where they are. */
+const privateSettings = ['server.api_key_file', 'server.credentials', 'server.tls_cert', 'server.tls_key', 'client.api_key_file'] as const;
+
+/** Undefined when it is not set. */
+async function folderOf(config: Config, name: 'server.workdir' | 'server.tenant_workdir'): Promise<string | undefined> {
+  const given = config.get(name);
+  if (given === undefined) return undefined;
+  const path = resolve(given);
   const isFolder = await stat(path).then(
     (found) => found.isDirectory(),
     () => false,
   );
   if (isFolder) return path;
-  throw settingError(config, 'server.workdir', (where) => `${where}: directory '${path}' does not exist`);
+  throw settingError(config, name, (where) => `${where}: directory '${path}' does not exist`);
 }
 
 async function profilesOf(config: Config): Promise<Profiles | undefined> {

@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, wr
 import { join } from 'node:path';
 import { CepError } from '../../shared/errors/error.ts';
 import type { EngineSnapshot } from '../../worker/engine/engine.ts';
-import type { EventPosition } from './event-lines.ts';
+import type { EventPosition } from '../event-files/event-lines.ts';
 import type { SavedTotals } from './totals.ts';
 
 const FILE_NAME = 'checkpoint.json';

@@ -1,7 +1,8 @@
 import { CepError } from '../../shared/errors/error.ts';
 import type { EngineSnapshot } from '../../worker/engine/engine.ts';
+import type { EventPosition } from '../event-files/event-lines.ts';
+import { type EventFormat, isSeekable, sourceName } from '../event-files/event-source.ts';
 import { CheckpointFile, type OpenCheckpoint } from './checkpoint.ts';
-import { type EventPosition, isReadTwice } from './event-lines.ts';
 import type { SavedTotals } from './totals.ts';
 
 export interface CheckpointSettings {
@@ -58,7 +59,10 @@ export class Checkpoints {
 }
 
 /** Refuses what cannot be read a second time from a byte on. @throws CepError `usage_error` */
-export function requireReadTwice(eventsPath: string): void {
-  if (isReadTwice(eventsPath)) return;
-  throw new CepError('usage_error', `--checkpoint-dir needs an event file, and '${eventsPath}' cannot be read twice`);
+export function requireSeekable(eventsPaths: readonly string[], format: EventFormat | undefined): void {
+  const other = eventsPaths.find((path) => !isSeekable(path, format));
+  if (other === undefined) return;
+  throw new CepError('usage_error', `--checkpoint-dir needs event files, and '${sourceName(other)}' cannot be read from the middle on`, {
+    hint: 'unpack it into a file, .evt or .jsonl',
+  });
 }

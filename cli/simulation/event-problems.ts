@@ -36,7 +36,8 @@ const NONE: ProblemCount = { count: 0, first: '' };
  * at the end how many of each kind there were.
  */
 export class EventProblems {
-  readonly #path: string;
+  /** The file whose lines are told of. */
+  file: string;
   readonly #report: (text: string) => void;
   #invalid: ProblemCount;
   #unreadable: ProblemCount;
@@ -44,8 +45,8 @@ export class EventProblems {
   readonly #incomplete: Map<string, ProblemCount>;
 
   /** `report` takes one or more whole lines without the last line end. */
-  constructor(path: string, report: (text: string) => void, saved?: SavedProblems) {
-    this.#path = path;
+  constructor(file: string, report: (text: string) => void, saved?: SavedProblems) {
+    this.file = file;
     this.#report = report;
     this.#invalid = saved?.invalid ?? NONE;
     this.#unreadable = saved?.unreadable ?? NONE;
@@ -67,14 +68,14 @@ export class EventProblems {
   }
 
   addInvalid({ line, type, field, message }: InvalidEvent): void {
-    const place = `${this.#path}:${line}`;
+    const place = `${this.file}:${line}`;
     this.#invalid = oneMore(this.#invalid, place);
     const what = [type, ...(field === '' ? [] : [`field \`${field}\``])].filter((part) => part !== '').map(visible);
     this.#reportOne(this.#invalid, `${place}: invalid event: ${what.length === 0 ? '' : `${what.join(', ')}: `}${message}`);
   }
 
   addUnreadable({ line, column, message, excerpt, excerptColumn, hint }: LineDiagnostic): void {
-    const place = `${this.#path}:${line}:${column}`;
+    const place = `${this.file}:${line}:${column}`;
     this.#unreadable = oneMore(this.#unreadable, place);
     const lines = [`${place}: unreadable line: ${message}`, `  | ${excerpt}`, `  | ${' '.repeat(excerptColumn - 1)}^`];
     this.#reportOne(this.#unreadable, [...lines, ...(hint === undefined ? [] : [`  hint: ${hint}`])].join('\n'));
@@ -84,7 +85,7 @@ export class EventProblems {
     this.#incompleteEvents++;
     for (const field of fields) {
       const key = `${type}.${field}`;
-      this.#incomplete.set(key, oneMore(this.#incomplete.get(key) ?? NONE, `${this.#path}:${line}`));
+      this.#incomplete.set(key, oneMore(this.#incomplete.get(key) ?? NONE, `${this.file}:${line}`));
     }
   }
 
@@ -99,7 +100,7 @@ export class EventProblems {
     this.#incompleteEvents += events;
     for (const [key, { count, line }] of fields) {
       const known = this.#incomplete.get(key);
-      this.#incomplete.set(key, { count: count + (known?.count ?? 0), first: known?.first ?? `${this.#path}:${line}` });
+      this.#incomplete.set(key, { count: count + (known?.count ?? 0), first: known?.first ?? `${this.file}:${line}` });
     }
   }
 
@@ -127,7 +128,7 @@ export class EventProblems {
 
   #reportOne({ count }: ProblemCount, text: string): void {
     if (count <= REPORTED_MAX) this.#report(text);
-    if (count === REPORTED_MAX) this.#report(`${this.#path}: further ones of this kind are only counted`);
+    if (count === REPORTED_MAX) this.#report(`${this.file}: further ones of this kind are only counted`);
   }
 }
 

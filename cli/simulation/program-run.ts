@@ -2,12 +2,10 @@ import type { InputEvent, OutputEvent } from '../../shared/events/event.ts';
 import type { LineDiagnostic, ReadEvent, ReadResult } from '../../shared/events/reading/read-result.ts';
 import { EventSchemas } from '../../shared/events/schema.ts';
 import type { Plan } from '../../shared/language/plan/plan.ts';
-import { compiledBackend } from '../../worker/engine/compile/compiled-backend.ts';
 import { createEngine } from '../../worker/engine/create-engine.ts';
 import type { DeadLetter, Delivery, Engine, EngineHost, LogEntry } from '../../worker/engine/engine.ts';
-import { fuse } from '../../worker/engine/fusion/fuse.ts';
+import type { FastPath } from '../event-files/event-reading.ts';
 import type { InvalidEvent } from './event-problems.ts';
-import type { ShortWay } from './event-reading.ts';
 
 /** Takes what comes of the events of a file, in the order in which it comes. */
 export interface RunSink {
@@ -46,7 +44,7 @@ export class ProgramRun {
   /** May be another one between two events. */
   sink: RunSink;
   counts: RunCounts = { events: 0, processed: 0, outputs: 0 };
-  /** Of the events of the reader, those that went the short way. */
+  /** Of the events of the reader, those that took the fast path. */
   #entered = 0;
   readonly #schemas: EventSchemas;
   readonly #isWatched: boolean;
@@ -56,13 +54,18 @@ export class ProgramRun {
     this.sink = sink;
     this.#schemas = new EventSchemas(plan.events);
     this.#isWatched = isWatched;
-    this.engine = createEngine(plan, { ...host, ...this.#host() }, { strictEvents: strict, backend: compiledBackend, fuse });
+    this.engine = createEngine(plan, { ...host, ...this.#host() }, { strictEvents: strict });
   }
 
-  /** Where nobody needs to see each event, those that are as foretold need not be made. */
-  get shortWay(): ShortWay | undefined {
+  /** Where nobody needs to see each event, those that have the expected layout need not be made. */
+  get fastPath(): FastPath | undefined {
     const { entries } = this.engine;
     return this.#isWatched || entries.entries.length === 0 ? undefined : { entries, take: (result) => this.take(result) };
+  }
+
+  /** The next file has a reader of its own, which counts from 0. */
+  beginFile(): void {
+    this.#entered = 0;
   }
 
   take(result: ReadResult): void {
@@ -71,13 +74,13 @@ export class ProgramRun {
     else this.sink.unreadable(result.diagnostic);
   }
 
-  /** What a reader gives; of its events so far, `entered` have gone the short way. */
+  /** What a reader gives; of its events so far, `entered` have taken the fast path. */
   takeAll(results: readonly ReadResult[], entered: number): void {
     this.countEntered(entered);
     for (const result of results) this.take(result);
   }
 
-  /** Events that go the short way are valid and complete. */
+  /** Events that take the fast path are valid and complete. */
   countEntered(entered: number): void {
     this.counts.events += entered - this.#entered;
     this.counts.processed += entered - this.#entered;

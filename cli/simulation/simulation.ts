@@ -1,28 +1,49 @@
+import { statSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { invariant } from '../../shared/errors/error.ts';
 import type { ReadEvent, ReadResult } from '../../shared/events/reading/read-result.ts';
 import { EventSchemas } from '../../shared/events/schema.ts';
 import type { Plan } from '../../shared/language/plan/plan.ts';
+import { readTypesOf, unreadTypes } from '../../worker/engine/streams/unread-types.ts';
 import { Answers } from '../../worker/runtime/answers.ts';
 import { loadModels, type Models } from '../../worker/runtime/inference/onnx.ts';
 import { counted } from '../counts.ts';
+import { EventLines, type EventLinesOptions, type EventPosition, type FilesBefore, type LinePlace } from '../event-files/event-lines.ts';
+import { type EventSourceOptions, isReadTwice, isSeekable, requireFiles, STANDARD_INPUT, sourceName } from '../event-files/event-source.ts';
+import { ExplainedRun } from '../explaining/explained-run.ts';
+import type { InputNotes } from '../explaining/input-notes.ts';
+import { emittingStreams, type StreamMiss, streamMisses, toldStreams } from '../explaining/missing-alerts.ts';
 import type { OpenCheckpoint } from './checkpoint.ts';
 import type { Checkpoints } from './checkpoints.ts';
-import { EventLines, type EventLinesOptions, type EventPosition, type LinePlace } from './event-lines.ts';
 import { Pace } from './pace.ts';
 import { ProgramRun } from './program-run.ts';
 import { RunResults } from './run-results.ts';
-import type { SimulationTotals } from './summary.ts';
+import type { SimulationReport } from './summary.ts';
 import { Division, type ThreadSettings } from './threads/division.ts';
-import { StreamTotals, TallyDifference } from './threads/stream-totals.ts';
-import { type SavedTotals, streamNotes } from './totals.ts';
+import { EngineTotals, TallyDifference } from './threads/engine-totals.ts';
+import { whyNotByLines } from './threads/line-division.ts';
+import { type RuleCount, type SavedTotals, streamNotes } from './totals.ts';
+import { untimedEvents } from './untimed-events.ts';
 import type { SimulationView } from './view.ts';
+
+/** Of the events of a file without alerts, as many run again to say why: about a second. */
+const EXPLAINED_EVENTS_MAX = 100_000;
 
 /** What is simulated and how; nothing of how it is shown. */
 export interface SimulationOptions {
   readonly plan: Plan;
-  readonly eventsPath: string;
+  /** Files of events, in order: one input. */
+  readonly eventsPaths: readonly string[];
+  /** How they are to be read, where their names do not say it. */
+  readonly source?: Omit<EventSourceOptions, 'schemas'>;
   /** Reads the whole event file before the first event. */
   readonly preload: boolean;
+  /** Field that says when an event happened, before anything else does. */
+  readonly timeField?: string | undefined;
+  /** Says what came closest where no alert came. It costs a second look at the events. */
+  readonly explains?: boolean;
+  /** Says how many alerts each stream gave. */
+  readonly tellsOfRules?: boolean;
   /** Waits between events as long as the file says. */
   readonly timed: boolean;
   /** Incomplete events are invalid. */
@@ -32,11 +53,14 @@ export interface SimulationOptions {
   readonly checkpoints?: Checkpoints | undefined;
   /** What may be used besides this thread. @default nothing */
   readonly threads?: ThreadSettings | undefined;
+  /** Aborted, it ends the run where it is: what came so far is summed up. */
+  readonly interrupt?: AbortSignal | undefined;
 }
 
 /** How a simulation went, besides what was shown. */
 export interface SimulationOutcome {
   readonly unreadable: number;
+  readonly isInterrupted: boolean;
 }
 
 /** One run of a program over an event file. */
@@ -44,14 +68,22 @@ export class Simulation {
   readonly #options: SimulationOptions;
   readonly #view: SimulationView;
   readonly #signal: AbortSignal | undefined;
-  readonly #lines: EventLines;
+  readonly #schemas: EventSchemas;
+  readonly #isWatched: boolean;
   readonly #run: ProgramRun;
-  readonly #results: RunResults;
+  readonly #size: number | undefined;
+  #lines: EventLines | undefined;
+  #results: RunResults;
+  /** The file that is read, by its place among them. */
+  #file = 0;
+  /** Bytes of the files before it. */
+  #bytesBefore = 0;
+  #isInterrupted = false;
   readonly #pace: Pace | undefined;
   readonly #checkpoints: Checkpoints | undefined;
-  readonly #division: Division | undefined;
+  #division: Division | undefined;
   readonly #tallies = new TallyDifference();
-  readonly #streams: StreamTotals;
+  readonly #totals: EngineTotals;
   readonly #answers: Answers;
   readonly #started = performance.now();
   #elapsedBefore = 0;
@@ -64,86 +96,156 @@ export class Simulation {
     try {
       return await simulation.#runAll();
     } finally {
-      simulation.#lines.close();
+      simulation.#lines?.close();
       await models?.close();
       view.flush();
     }
   }
 
   private constructor(options: SimulationOptions, view: SimulationView, signal: AbortSignal | undefined, models: Models | undefined) {
-    const { plan, eventsPath, strict, timed } = options;
+    const { plan, eventsPaths, strict, timed, interrupt } = options;
     this.#options = options;
     this.#view = view;
     this.#signal = signal;
+    this.#schemas = new EventSchemas(plan.events);
+    this.#size = sizeOf(eventsPaths);
     this.#checkpoints = options.checkpoints;
-    this.#streams = new StreamTotals(plan.streams.map(({ name }) => name));
-    const saved = this.#checkpoints?.load();
+    this.#totals = new EngineTotals(plan.streams.map(({ name }) => name));
     this.#answers = new Answers({
       ...(models && { score: (request) => models.score(request) }),
       deliver: (answer) => this.#run.engine.answer(answer),
     });
     const host = { ...this.#answers.host, ...(view.tracer && { trace: view.tracer }) };
-    const isWatched = view.event !== undefined || view.tracer !== undefined || timed;
-    this.#run = new ProgramRun({ plan, strict, isWatched, host }, new RunResults(plan, eventsPath, view));
-    this.#division = isWatched ? undefined : this.#planDivision();
-    view.begin?.();
-    const { lines, resumed } = this.#open(saved);
-    this.#lines = lines;
-    this.#results = new RunResults(plan, eventsPath, view, resumed?.totals);
+    this.#isWatched = view.event !== undefined || view.tracer !== undefined || timed;
+    this.#results = new RunResults(plan, '', view);
+    this.#run = new ProgramRun({ plan, strict, isWatched: this.#isWatched, host }, this.#results);
+    this.#pace = timed ? new Pace(AbortSignal.any([signal, interrupt].filter((one) => one !== undefined))) : undefined;
+  }
+
+  async #runAll(): Promise<SimulationOutcome> {
+    const saved = this.#checkpoints?.load();
+    this.#view.begin?.();
+    try {
+      await this.#begin(saved);
+      for (;;) {
+        await this.#runFile(this.#opened);
+        if (this.#isInterrupted || !(await this.#openNext())) break;
+      }
+    } catch (error) {
+      if (this.#options.interrupt?.aborted !== true) throw error;
+      this.#isInterrupted = true;
+    }
+    await this.#finish();
+    return { unreadable: this.#results.problems.unreadable, isInterrupted: this.#isInterrupted };
+  }
+
+  get #opened(): EventLines {
+    invariant(this.#lines !== undefined, 'no event file is open');
+    return this.#lines;
+  }
+
+  get #path(): string {
+    return this.#options.eventsPaths[this.#file] ?? '';
+  }
+
+  /** Opens the first file, or the one in which the checkpoint stands, if there is one of these events. */
+  async #begin(saved: OpenCheckpoint | undefined): Promise<void> {
+    const { plan, eventsPaths } = this.#options;
+    requireFiles(eventsPaths);
+    const resumed = saved && EventLines.resume(eventsPaths, saved.events, this.#linesOptions(undefined));
+    if (saved && !resumed) {
+      const names = eventsPaths.map((path) => `'${path}'`).join(', ');
+      this.#view.note(`the checkpoint is of other events than those of ${names}: beginning anew`);
+    }
+    this.#results = new RunResults(plan, sourceName(this.#path), this.#view, resumed && saved?.totals);
     this.#run.sink = this.#results;
-    this.#pace = timed ? new Pace(signal) : undefined;
-    if (resumed) this.#resume(resumed);
+    if (resumed && saved) {
+      this.#file = saved.events.file;
+      this.#bytesBefore = sizeOf(eventsPaths.slice(0, this.#file)) ?? 0;
+      this.#lines = resumed;
+      this.#results.problems.file = sourceName(this.#path);
+      this.#resume(saved);
+    } else await this.#open(undefined);
+  }
+
+  /** False behind the last file. */
+  async #openNext(): Promise<boolean> {
+    const { before, progress } = this.#opened;
+    if (before.files >= this.#options.eventsPaths.length) return false;
+    this.#opened.close();
+    this.#lines = undefined;
+    this.#bytesBefore += progress.size ?? 0;
+    this.#file = before.files;
+    await this.#open(before);
+    return true;
+  }
+
+  async #open(before: FilesBefore | undefined): Promise<void> {
+    this.#results.problems.file = sourceName(this.#path);
+    this.#division = this.#isWatched ? undefined : this.#planDivision();
+    this.#run.beginFile();
+    this.#lines = await this.#unlessInterrupted(EventLines.of(this.#path, this.#linesOptions(before)));
   }
 
   /** Threads cannot show what a view keeps to itself, nor say where a checkpoint would stand. */
   #planDivision(): Division | undefined {
-    const { plan, eventsPath, strict, threads: settings } = this.#options;
-    const isPossible = settings !== undefined && this.#checkpoints === undefined && this.#view.lines !== undefined;
-    return isPossible ? Division.of({ plan, eventsPath, strict, settings }) : undefined;
+    const { plan, strict, timeField, threads: settings, source } = this.#options;
+    const isPossible =
+      settings !== undefined &&
+      timeField === undefined &&
+      this.#checkpoints === undefined &&
+      this.#view.lines !== undefined &&
+      source?.format === undefined &&
+      // A line without a time has that of the line before, which may stand in the file before.
+      this.#options.eventsPaths.length === 1 &&
+      isSeekable(this.#path, undefined);
+    return isPossible ? Division.of({ plan, eventsPath: this.#path, strict, settings }) : undefined;
   }
 
-  /** The event file, from behind the checkpoint if there is one of these events. */
-  #open(saved: OpenCheckpoint | undefined): { readonly lines: EventLines; readonly resumed?: OpenCheckpoint } {
-    const { plan, eventsPath: path } = this.#options;
+  #linesOptions(before: FilesBefore | undefined): EventLinesOptions {
+    const { timeField, preload, source } = this.#options;
     const canMove = this.#division !== undefined;
-    const options: EventLinesOptions = {
-      schemas: new EventSchemas(plan.events),
-      preload: this.#options.preload && !canMove,
+    return {
+      ...source,
+      schemas: this.#schemas,
+      timeField,
+      preload: preload && !canMove,
       canResume: this.#checkpoints !== undefined,
       canMove,
-      short: this.#run.shortWay,
+      short: this.#run.fastPath,
+      before,
     };
-    const lines = saved && EventLines.resume(path, saved.events, options);
-    if (lines) return { lines, resumed: saved };
-    if (saved) this.#view.note(`the checkpoint is of other events than those of '${path}': beginning anew`);
-    return { lines: EventLines.open(path, options) };
   }
 
-  async #runAll(): Promise<SimulationOutcome> {
+  async #runFile(lines: EventLines): Promise<void> {
     for (;;) {
-      const isDivided = this.#division?.isDue(this.#lines.progress.read) ?? false;
-      const { place } = this.#lines;
-      if (isDivided && place) {
-        await this.#divide(place);
-        break;
-      }
-      const piece = this.#lines.next({ stopAtEvent: isDivided || (this.#checkpoints?.needsPosition ?? false) });
-      if (!piece) break;
-      this.#run.countEntered(this.#lines.entered);
+      const isDivided = this.#division?.isDue(lines.progress.read) ?? false;
+      const { place } = lines;
+      if (isDivided && place) return await this.#divide(place);
+      if (lines.progress.size === undefined) this.#view.flush(); // More may come late, or never.
+      await this.#unlessInterrupted(lines.ready());
+      const piece = lines.next({ stopAtEvent: isDivided || (this.#checkpoints?.needsPosition ?? false) });
+      if (!piece) return;
+      this.#run.countEntered(lines.entered);
       await this.#takeAll(piece.results);
       await this.#answers.settled();
       if (piece.position && this.#checkpoints?.isDue) await this.#saveCheckpoint(this.#checkpoints, piece.position);
-      await this.#pause(this.#lines.progress.read);
+      await this.#pause(lines.progress.read);
     }
-    await this.#finish();
-    return { unreadable: this.#results.problems.unreadable };
+  }
+
+  /** Rejects as soon as the run is interrupted, however long the other takes. */
+  #unlessInterrupted<T>(action: Promise<T>): Promise<T> {
+    const signals = [this.#signal, this.#options.interrupt].filter((signal) => signal !== undefined);
+    if (signals.length === 0 || isSeekable(this.#path, this.#options.source?.format)) return action;
+    return Promise.race([action, rejectionOf(AbortSignal.any(signals))]);
   }
 
   async #divide(start: LinePlace): Promise<void> {
-    const { plan, eventsPath } = this.#options;
-    const own = { plan, eventsPath, run: this.#run, lines: this.#lines, tallies: this.#tallies };
-    const parts = { own, results: this.#results, totals: this.#streams, start, breathe: (read: number) => this.#pause(read) };
-    this.#workersUsed = (await this.#division?.run(parts)) ?? 1;
+    const { plan } = this.#options;
+    const own = { plan, eventsPath: this.#path, run: this.#run, lines: this.#opened, tallies: this.#tallies };
+    const parts = { own, results: this.#results, totals: this.#totals, start, breathe: (read: number) => this.#pause(read) };
+    this.#workersUsed = Math.max(this.#workersUsed, (await this.#division?.run(parts)) ?? 1);
     this.#run.sink = this.#results;
   }
 
@@ -162,35 +264,88 @@ export class Simulation {
 
   /** Lets the process breathe: signals, a reader that went away, the progress bar. */
   async #pause(read: number): Promise<void> {
-    this.#view.progress(read, this.#lines.progress.size);
+    this.#view.progress(this.#bytesBefore + read, this.#size);
     await this.#view.ready();
     await nextTurn();
     this.#signal?.throwIfAborted();
+    this.#options.interrupt?.throwIfAborted();
   }
 
   async #finish(): Promise<void> {
-    if (this.#options.flush) {
+    if (this.#options.flush && !this.#isInterrupted) {
       this.#view.end?.();
       this.#run.engine.end();
       await this.#answers.settled();
     }
-    this.#streams.add(this.#tallies.next(this.#run.engine.counters()));
-    const { problems, deliveries } = this.#results;
-    this.#view.summary(this.#totals(), [...problems.summary(), ...deliveries.summary(), ...streamNotes(this.#streams)]);
+    this.#totals.add(this.#tallies.next(this.#run.engine.counters()));
+    this.#view.summary(await this.#report());
     await this.#view.written();
-    this.#checkpoints?.finish(this.#savedTotals());
+    if (!this.#isInterrupted) this.#checkpoints?.finish(this.#savedTotals());
   }
 
-  #totals(): SimulationTotals {
-    const { problems } = this.#results;
+  async #report(): Promise<SimulationReport> {
+    const { problems, deliveries } = this.#results;
     return {
       durationMs: this.#elapsedMs(),
       eventsProcessed: this.#run.counts.processed,
       eventsInvalid: problems.invalid,
       eventsIncomplete: problems.incomplete,
       workersUsed: this.#workersUsed,
+      linesUnreadable: problems.unreadable,
       alerts: this.#run.counts.outputs,
+      isInterrupted: this.#isInterrupted,
+      whyOneWorker: this.#whyOneWorker(),
+      input: await this.#inputNotes(),
+      canAlert: emittingStreams(this.#options.plan).length > 0,
+      misses: await this.#misses(),
+      rules: this.#rules(),
+      tellsOfRules: this.#options.tellsOfRules ?? false,
+      notes: [...problems.summary(), ...deliveries.summary(), ...streamNotes(this.#totals)],
     };
+  }
+
+  #rules(): readonly RuleCount[] {
+    const { streams } = this.#totals;
+    return emittingStreams(this.#options.plan).map((stream) => ({ stream, alerts: streams.get(stream)?.eventsOut ?? 0 }));
+  }
+
+  #whyOneWorker(): string | undefined {
+    const { plan, eventsPaths, timeField, source, threads } = this.#options;
+    if (threads?.isAsked !== true || threads.workers < 2 || this.#workersUsed > 1) return undefined;
+    const asked = this.#isWatched ? '--timed, --verbose and --trace' : this.#checkpoints ? '--checkpoint-dir' : timeField && '--time-field';
+    if (asked) return `${asked} ${asked.includes(' and ') ? 'go' : 'goes'} event by event`;
+    const reason = whyNotByLines(plan);
+    if (reason !== null) return `${reason}; one thread takes all events in order`;
+    const streamed = eventsPaths.find((path) => source?.format !== undefined || !isSeekable(path, undefined));
+    if (streamed !== undefined) return `${sourceName(streamed)} can only be read from its beginning to its end`;
+    if (eventsPaths.length > 1) return 'of several files each goes on at the time of the one before';
+    return 'more threads would not be faster for these events';
+  }
+
+  async #inputNotes(): Promise<InputNotes> {
+    const { plan, eventsPaths: paths, timeField, source } = this.#options;
+    const { late, unread, unreadTypes: byType, untimed, time } = this.#totals;
+    const events = this.#run.counts.processed;
+    const reading = { ...source, schemas: this.#schemas, timeField };
+    return {
+      late,
+      watermark: time,
+      unread,
+      unreadTypes: unreadTypes(byType, readTypesOf(plan)),
+      untimed: await untimedEvents({ paths, reading, events, untimed, time }),
+    };
+  }
+
+  /** Where no alert came, the beginning of the events runs once more, in an engine that can say why. */
+  async #misses(): Promise<readonly StreamMiss[]> {
+    const { plan, eventsPaths, strict, timeField, source, explains = false } = this.#options;
+    const streams = emittingStreams(plan);
+    const isAsked = explains && !this.#isInterrupted && this.#run.counts.outputs === 0 && streams.length > 0;
+    if (!isAsked || !eventsPaths.every(isReadTwice)) return [];
+    const { engine } = await ExplainedRun.of({ plan, eventsPaths, source, timeField, strict, eventsMax: EXPLAINED_EVENTS_MAX });
+    const counts = engine.counters().streams;
+    const told = toldStreams(streams, (stream) => (counts.get(stream)?.eventsIn ?? 0) > 0);
+    return streamMisses(told.map((stream) => engine.explain(stream)));
   }
 
   #elapsedMs(): number {
@@ -220,4 +375,17 @@ export class Simulation {
     this.#run.engine.restore(engine);
     this.#view.note(`resumed behind ${counted(totals.events, 'event')} and ${counted(totals.outputs, 'output')}`);
   }
+}
+
+/** Bytes of files; undefined when one of them is none. */
+function sizeOf(paths: readonly string[]): number | undefined {
+  const stats = paths.map((path) => (path === STANDARD_INPUT ? undefined : statSync(path, { throwIfNoEntry: false })));
+  return stats.every((stat) => stat?.isFile()) ? stats.reduce((sum, stat) => sum + (stat?.size ?? 0), 0) : undefined;
+}
+
+function rejectionOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
 }

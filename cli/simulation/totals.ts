@@ -15,9 +15,28 @@ export interface SavedTotals {
 }
 
 /** What of the counters of a stream is worth a line. */
-export type NotedCounters = Pick<StreamCounters, 'failures' | 'late' | 'runsDropped' | 'taps'>;
+export type NotedCounters = Pick<StreamCounters, 'eventsOut' | 'failures' | 'late' | 'runsDropped' | 'taps'>;
 
 const COUNTERS_SHOWN_MAX = 20;
+
+/** Alerts of a stream that can give some. */
+export interface RuleCount {
+  readonly stream: string;
+  readonly alerts: number;
+}
+
+/** A line for each stream that gave alerts, most first, and one that names those that gave none. */
+export function ruleLines(counts: readonly RuleCount[]): string[] {
+  const fired = counts.filter(({ alerts }) => alerts > 0).sort((one, other) => other.alerts - one.alerts);
+  const silent = counts.filter(({ alerts }) => alerts === 0).map(({ stream }) => stream);
+  const width = Math.max(0, ...fired.map(({ stream }) => stream.length));
+  return [
+    ...(fired.length === 0
+      ? []
+      : ['Alerts by stream:', ...fired.map(({ stream, alerts }) => `  ${stream.padEnd(width)}  ${thousands(alerts)}`)]),
+    ...(silent.length === 0 ? [] : [`Never fired: ${silent.join(', ')}`]),
+  ];
+}
 
 /** Lines about what the streams counted and a user should know: failures, late events, dropped runs, counters of `.tap`. */
 export function streamNotes({ streams }: { readonly streams: ReadonlyMap<string, NotedCounters> }): string[] {

@@ -1,6 +1,6 @@
 import type { InputEvent, OutputEvent } from '../../shared/events/event.ts';
 import type { LogEntry, Tracer } from '../../worker/engine/engine.ts';
-import type { SimulationTotals } from './summary.ts';
+import type { SimulationReport } from './summary.ts';
 
 /** Where a simulation shows what happens, in the order in which it happens. */
 export interface SimulationView {
@@ -18,8 +18,8 @@ export interface SimulationView {
   lines?(lines: Uint8Array): void;
   /** A problem of the event file or something the user should know; may have several lines. */
   note(text: string): void;
-  /** `notes` are the lines of the summary that only some simulations have. */
-  summary(totals: SimulationTotals, notes: readonly string[]): void;
+  /** How it went; nothing is shown behind it. */
+  summary(report: SimulationReport): void;
   readonly tracer?: Tracer;
   /** Some more of the input is read: `read` of `size` bytes, if that is known. */
   progress(read: number, size: number | undefined): void;

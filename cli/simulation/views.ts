@@ -6,7 +6,7 @@ import type { Colors } from '../colors.ts';
 import { clockText, eventText, fieldsText, literalText, visible } from '../event-text.ts';
 import { FailureLog } from './failure-log.ts';
 import type { Display } from './screen.ts';
-import { type SimulationTotals, summaryData, summaryText } from './summary.ts';
+import { reportNotes, type SimulationReport, summaryData, summaryText } from './summary.ts';
 import type { TraceText } from './trace-text.ts';
 import type { SimulationView } from './view.ts';
 
@@ -22,7 +22,7 @@ abstract class ScreenView implements SimulationView {
 
   abstract output(event: OutputEvent): void;
   abstract console(line: string): void;
-  abstract summary(totals: SimulationTotals, notes: readonly string[]): void;
+  abstract summary(report: SimulationReport): void;
 
   lines(lines: Uint8Array): void {
     this.screen.resultBytes(lines);
@@ -79,11 +79,12 @@ export class TextView extends ScreenView {
     this.screen.result(`${text}\n`);
   }
 
-  summary(totals: SimulationTotals, notes: readonly string[]): void {
+  summary(report: SimulationReport): void {
+    const notes = reportNotes(report);
     this.screen.endProgress();
     if (this.#hasLines) this.screen.result('\n');
     if (notes.length > 0) this.screen.result(`${notes.join('\n')}\n\n`);
-    this.screen.result(summaryText(totals));
+    this.screen.result(summaryText(report));
   }
 }
 
@@ -99,10 +100,10 @@ export class JsonView extends ScreenView {
     this.screen.note(line);
   }
 
-  summary(totals: SimulationTotals, notes: readonly string[]): void {
+  summary(report: SimulationReport): void {
     this.screen.endProgress();
-    for (const line of notes) this.note(line);
-    this.screen.result(`${JSON.stringify(summaryData(totals))}\n`);
+    for (const line of reportNotes(report)) this.note(line);
+    this.screen.result(`${JSON.stringify(summaryData(report))}\n`);
   }
 
   /** The part of a line that the outputs of one stream and type share. */
@@ -160,7 +161,7 @@ function through(view: SimulationView): SimulationView {
     console: (line) => view.console(line),
     log: (entry) => view.log(entry),
     note: (text) => view.note(text),
-    summary: (totals, notes) => view.summary(totals, notes),
+    summary: (report) => view.summary(report),
     progress: (read, size) => view.progress(read, size),
     flush: () => view.flush(),
     ready: () => view.ready(),

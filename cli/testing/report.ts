@@ -15,11 +15,12 @@ export interface TestTotals {
 }
 
 /** One line for a test that passed; below one that failed what was expected, what came, and what came closest. */
-export function outcomeText({ test, failures }: TestOutcome, colors: Colors): string {
+export function outcomeText({ test, failures, notes }: TestOutcome, colors: Colors): string {
   const label = failures.length === 0 ? colors.green('pass') : colors.red('FAIL');
   const lines = [
     `  ${label}  ${visible(test.name)}`,
     ...failures.flatMap((failure) => failureLines(failure, colors).map((line) => `        ${line}`)),
+    ...notes.map((line) => `        ${visible(line)}`),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -30,10 +31,10 @@ export function totalsText({ passed, failed }: TestTotals, colors: Colors): stri
 }
 
 /** A test as one line of JSON, without its end. */
-export function outcomeJson({ test, failures }: TestOutcome): string {
+export function outcomeJson({ test, failures, notes }: TestOutcome): string {
   const { file, line } = placeOf(test.origin);
   const head = JSON.stringify({ type: 'test', file, line, name: test.name, passed: failures.length === 0 });
-  return `${head.slice(0, -1)},"failures":[${failures.map(failureJson).join(',')}]}`;
+  return `${head.slice(0, -1)},"failures":[${failures.map(failureJson).join(',')}]${notes.length === 0 ? '' : `,"notes":${JSON.stringify(notes)}`}}`;
 }
 
 function failureLines({ origin, problem, found, nearest }: TestFailure, colors: Colors): string[] {

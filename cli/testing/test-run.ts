@@ -3,6 +3,10 @@ import type { TestPlan, TestStepPlan } from '../../shared/language/checker/tests
 import type { Origin, Plan } from '../../shared/language/plan/plan.ts';
 import { createEngine } from '../../worker/engine/create-engine.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
+import { readTypesOf } from '../../worker/engine/streams/unread-types.ts';
+import { CollectedNotes } from '../../worker/runtime/programs/event-notes.ts';
+import { counted } from '../counts.ts';
+import { noteLines } from '../explaining/input-notes.ts';
 import { NearestMiss } from './nearest-miss.ts';
 import { differences, nearestOutput } from './nearest-output.ts';
 
@@ -10,6 +14,8 @@ export interface TestOutcome {
   readonly test: TestPlan;
   /** In written order; empty when the test passed. */
   readonly failures: readonly TestFailure[];
+  /** Of a test that failed: lines about its events that could not have an effect. */
+  readonly notes: readonly string[];
 }
 
 /** A step that went otherwise than the test says. */
@@ -27,11 +33,13 @@ export type Expectation = Extract<TestStepPlan, { kind: 'expect' }>;
 
 /** Runs a test with an engine of its own, in virtual time. The same test gives the same outcome, always. */
 export function runTest(plan: Plan, test: TestPlan): TestOutcome {
-  const failures = new TestRun(plan, test).run();
-  if (failures.length === 0) return { test, failures };
+  const run = new TestRun(plan, test);
+  const failures = run.run();
+  if (failures.length === 0) return { test, failures, notes: [] };
   const miss = new NearestMiss(plan);
   new TestRun(plan, test, miss).run();
-  return { test, failures: failures.map((failure) => ({ ...failure, nearest: failure.nearest ?? miss.of(failure.origin) })) };
+  const explained = failures.map((failure) => ({ ...failure, nearest: failure.nearest ?? miss.of(failure.origin) }));
+  return { test, failures: explained, notes: run.notes() };
 }
 
 class TestRun {
@@ -43,18 +51,28 @@ class TestRun {
   /** Outputs since the last expectation; expectations in a row look at the same ones. */
   #outputs: OutputEvent[] = [];
   #wasExpectation = false;
+  readonly #read: ReadonlySet<string>;
+  readonly #notes = new CollectedNotes(0);
   #now = 0;
 
   constructor(plan: Plan, test: TestPlan, miss?: NearestMiss) {
     this.#plan = plan;
     this.#test = test;
     this.#miss = miss;
+    this.#read = readTypesOf(plan);
     this.#engine = createEngine(plan, { output: (event) => this.#outputs.push(event) }, { explain: miss !== undefined });
   }
 
   run(): readonly TestFailure[] {
     for (const step of this.#test.steps) this.#take(step);
     return this.#failures;
+  }
+
+  /** Lines about events that could not have an effect. */
+  notes(): readonly string[] {
+    const notes = this.#notes.notes(this.#engine.counters(), this.#read);
+    const missing = notes.incompleteFields.map(({ type, field, events }) => `${counted(events, 'event')} without ${type}.${field}`);
+    return [...noteLines(notes), ...missing];
   }
 
   #take(step: TestStepPlan): void {
@@ -69,7 +87,11 @@ class TestRun {
   #push({ type, fields, atMs, origin }: Extract<TestStepPlan, { kind: 'event' }>): void {
     this.#now = Math.max(this.#now, atMs);
     const admission = this.#engine.push({ type, fields, fallbackTime: atMs });
-    if (admission.status === 'valid') return;
+    if (admission.status === 'valid') {
+      if (!this.#read.has(type)) this.#notes.unread(type, 1);
+      if (admission.incomplete.length > 0) this.#notes.incomplete(type, admission.incomplete);
+      return;
+    }
     const field = admission.field === '' ? '' : `field \`${admission.field}\`: `;
     this.#failures.push({ origin, problem: `the event is invalid: ${field}${admission.message}`, found: [], nearest: null });
   }

@@ -33,11 +33,16 @@ export function connectorsPage(): string {
       'A program may name connectors that it does not declare when it is deployed to a server that has them registered; `cep check` alone ' +
         'reports them (E030). `cep simulate` connects nothing: it counts what would be sent, and events of the file reach the streams ' +
         'that name their type whatever their `.from` says.',
+      'Everything that leaves the process is judged by where the connection really goes: programs of tenants reach public addresses and the ' +
+        'networks that `--tenant-networks` names, whatever a name, a topic or a url says. Redirects are not followed.',
+      'The language knows all of these types. What stands under *in this build* works; a program that needs anything else is checked with a ' +
+        'warning (W039) and refused when it is deployed (502 `connector_error`).',
       table(
-        ['type', 'for', ''],
-        connectors.map(({ name, aliases = [], roles: own, summary }) => [
+        ['type', 'for', 'in this build', ''],
+        connectors.map(({ name, aliases = [], roles: own, built = [], summary }) => [
           `[${code(name)}](#${name})${aliases.length > 0 ? ` (also ${codes(aliases)})` : ''}`,
           own.map((role) => roles[role]).join(' '),
+          built.map((role) => roles[role]).join(' '),
           sentence(summary),
         ]),
       ),
@@ -64,7 +69,7 @@ function parameterTable(parameters: readonly ConnectorParameter[]): string {
     ['parameter', 'takes', 'default', ''],
     parameters.map((parameter) => [
       codes([parameter.name, ...(parameter.aliases ?? [])]),
-      parameter.words ? codes(parameter.words.map((word) => `"${word}"`)) : kinds[parameter.kind],
+      parameter.words ? codes(parameter.words) : kinds[parameter.kind],
       parameter.default === undefined ? '' : code(parameter.default),
       `${sentence(parameter.summary)}${parameter.secret ? ' **Secret**: never shown in answers, logs, metrics or checkpoints.' : ''}`,
     ]),

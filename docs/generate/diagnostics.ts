@@ -42,6 +42,9 @@ function codeBlocks([code, { severity, title, explanation, example, fix }]: read
 
 /** What is said of a program by a checker that has no runtime for models. */
 function diagnosed(program: string): string {
-  const { diagnostics } = check(new SourceText('rules.vpl', program), { canScore: () => false });
+  const { diagnostics } = check(new SourceText('rules.vpl', program), {
+    canScore: () => false,
+    canConnect: (type: string) => type !== 'nats',
+  });
   return diagnostics.map(renderDiagnostic).join('\n\n');
 }

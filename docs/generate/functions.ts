@@ -1,4 +1,5 @@
 import { toText } from '../../shared/events/text.ts';
+import { foreignFunctions } from '../../shared/language/diagnostics/foreign-words.ts';
 import type { FunctionDescriptor, Parameter } from '../../shared/language/functions/descriptor.ts';
 import { aggregateList, functionList, refusedFunctions } from '../../shared/language/functions/index.ts';
 import { ANY, printType, type Type } from '../../shared/language/plan/types.ts';
@@ -41,6 +42,11 @@ export function functionsPage(): string {
       table(
         ['function', 'why, and what to write'],
         Array.from(refusedFunctions, ([name, hint]) => [code(name), hint]),
+      ),
+      'What SQL, EPL, KQL, SPL, JavaScript and Python call what is here, with the [aggregates](aggregates.md):',
+      table(
+        ['there', 'here'],
+        foreignFunctions.map(({ words, hint }) => [words.map((word) => code(word)).join(' '), hint]),
       ),
     ],
   });

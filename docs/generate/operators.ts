@@ -1,3 +1,4 @@
+import { foreignOperators } from '../../shared/language/diagnostics/foreign-words.ts';
 import type {
   OperatorDescriptor,
   OperatorFamily,
@@ -87,6 +88,11 @@ export function operatorsPage(): string {
       table(
         ['operator', 'instead'],
         refusedOperators.map(({ name, hint }) => [code(`.${name}`), hint]),
+      ),
+      'What SQL, EPL, KQL, SPL, JavaScript and Python call what is here:',
+      table(
+        ['there', 'here'],
+        foreignOperators.map(({ words, hint }) => [words.map((word) => code(`.${word}`)).join(' '), hint]),
       ),
     ],
   });

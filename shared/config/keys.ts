@@ -207,7 +207,16 @@ export const configKeys = [
     unset: 'the current directory',
     environment: 'CEP_WORKDIR',
     flag: '--workdir',
-    doc: 'The only directory in which programs may name files.',
+    doc: 'The only directory in which programs of the server key may name files.',
+    inFile: false,
+  },
+  {
+    name: 'server.tenant_workdir',
+    type: 'string',
+    unset: 'programs of tenants may name no files',
+    environment: 'CEP_TENANT_WORKDIR',
+    flag: '--tenant-workdir',
+    doc: 'Directory with a folder for each tenant, named by its id: the only one in which programs of that tenant may name files.',
     inFile: false,
   },
   {
@@ -236,6 +245,15 @@ export const configKeys = [
     flag: '--cors-origins',
     doc: 'Origins whose pages may use the API, with commas between them.',
     inFile: false,
+  },
+  {
+    name: 'server.allowed_hosts',
+    type: 'string',
+    unset: 'any with a key, else this machine',
+    example: 'cep.example.org',
+    environment: 'CEP_ALLOWED_HOSTS',
+    flag: '--allowed-hosts',
+    doc: 'Names that requests may ask for the server by (`Host`), with commas between them; localhost and its own address always pass.',
   },
   {
     name: 'server.trusted_proxies',

@@ -1,14 +1,14 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node } from 'yaml';
+import { readYaml } from '../files/yaml-syntax.ts';
 import { type ConfigDocument, type DocumentSection, DocumentSyntaxError, type Position } from './document.ts';
 
 /** Reads the sections and keys of a YAML configuration, each with its position. Throws a `DocumentSyntaxError`. */
 export function readYamlDocument(text: string): ConfigDocument {
   const lineCounter = new LineCounter();
-  const document = parseDocument(text, { lineCounter, prettyErrors: false });
+  const { document, problem } = readYaml(text, { lineCounter });
   const source: Source = { document, positionOf: (offset) => positionOf(lineCounter, offset) };
-  const error = document.errors[0] ?? document.warnings[0];
-  if (error) throw new DocumentSyntaxError(error.message, source.positionOf(error.pos[0]));
-  const { contents } = document;
+  if (problem) throw new DocumentSyntaxError(problem.message, source.positionOf(problem.offset));
+  const contents = document.contents as Node | null;
   if (contents === null || plainValue(contents) === null) return [];
   if (!isMap<Node, Node | null>(contents)) throw new DocumentSyntaxError('expected sections such as `server:`', source.positionOf(0));
   return contents.items.map((pair) => readSection(source, pair));

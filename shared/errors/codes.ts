@@ -52,6 +52,8 @@ export const errorCodes = {
   invalid_offset: { exitCode: 4, status: 400 },
   /** The body is larger than this path takes. */
   payload_too_large: { exitCode: 4, status: 413 },
+  /** The `Expect` header asks for something other than 100-continue. */
+  expectation_failed: { exitCode: 4, status: 417 },
   /** The content type or content encoding of the body is not understood. */
   unsupported_media_type: { exitCode: 4, status: 415 },
   /** An `Idempotency-Key` came again with another request. */
@@ -79,6 +81,8 @@ export const errorCodes = {
   queue_full: { exitCode: 4, status: 429 },
   /** A connector of the program cannot connect. */
   connector_error: { exitCode: 4, status: 502 },
+  /** A model of the program is missing, cannot be loaded, or takes other inputs; or this build cannot run models. */
+  model_error: { exitCode: 4, status: 400 },
   /** A reload would lose state, and the request does not accept that. */
   state_would_reset: { exitCode: 4, status: 409 },
   /** The checkpoint was written by a later version. */

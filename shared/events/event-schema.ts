@@ -13,14 +13,19 @@ interface CoercedFields {
 
 /** One declared event type. */
 export class EventSchema {
+  readonly fields: readonly FieldType[];
   readonly fieldNames: readonly string[];
   /** The first declared field of type timestamp. */
   readonly timeField: string | undefined;
+  /** All declared fields of type timestamp. */
+  readonly timestamps: ReadonlySet<string>;
   readonly #fields: readonly { readonly field: FieldType; readonly place: Place }[];
 
   constructor(fields: readonly FieldType[]) {
+    this.fields = fields;
     this.fieldNames = fields.map(({ name }) => name);
-    this.timeField = fields.find(({ type }) => type.kind === 'timestamp')?.name;
+    this.timestamps = new Set(fields.filter(({ type }) => type.kind === 'timestamp').map(({ name }) => name));
+    [this.timeField] = this.timestamps;
     this.#fields = fields.map((field) => ({ field, place: { segment: field.name, parent: undefined } }));
   }
 

@@ -2,20 +2,37 @@ import { daysFromCivil, daysInMonth, MS_PER_DAY, roundToMicrosecond, TIMESTAMP_M
 import { parseTimestamp } from './time-text.ts';
 import { Timestamp, type Value } from './value.ts';
 
-/** Numbers below this are seconds: as seconds it lies in the year 5138, as milliseconds in March 1973. */
-const SECONDS_MAX = 1e11;
+/** Units of epoch numbers. Below its limit a number is in that unit: each limit lies in the year 5138, and as the next unit in March 1973. */
+const EPOCH_UNITS = [
+  { below: 1e11, perMs: 1e-3 },
+  { below: 1e14, perMs: 1 },
+  { below: 1e17, perMs: 1e3 },
+  { below: Infinity, perMs: 1e6 },
+] as const;
 
 /**
- * Epoch milliseconds of what a field or an envelope gives as a time: ISO 8601 text, or a number that is epoch seconds or
- * milliseconds by its magnitude; fractions are kept to the microsecond. Undefined when it is no point in time.
+ * Epoch milliseconds of what a field or an envelope gives as a time: ISO 8601 text, or a number that is epoch seconds, milli-,
+ * micro- or nanoseconds by its magnitude; fractions are kept to the microsecond. Undefined when it is no point in time.
  */
 export function readEventTime(value: Value): number | undefined {
   if (value instanceof Timestamp) return value.ms;
   if (typeof value === 'string') return readPlainTime(value) ?? parseTimestamp(value);
   if (typeof value !== 'number') return undefined;
-  const ms = Math.abs(value) < SECONDS_MAX ? value * 1000 : value;
+  const unit = EPOCH_UNITS.find(({ below }) => Math.abs(value) < below);
+  const ms = unit === undefined ? Number.NaN : unit.perMs === 1e-3 ? value * 1000 : value / unit.perMs;
   return Math.abs(ms) <= TIMESTAMP_MS_MAX ? roundToMicrosecond(ms) : undefined;
 }
+
+/** Numbers from here on are micro- or nanoseconds, in whatever unit smaller ones are. */
+const MICROSECONDS_MIN = 1e14;
+
+/** The same of a number that is in milliseconds however small it is, as requests state it. */
+export function readMilliseconds(value: number): number | undefined {
+  return Math.abs(value) < MICROSECONDS_MIN ? roundToMicrosecond(value) : readEventTime(value);
+}
+
+/** Fields that hold an event's time wherever nothing else says it: the first that does counts. */
+export const TIME_FIELDS = ['timestamp', '@timestamp'] as const;
 
 /** Lengths of the two usual forms. */
 export const PLAIN_TIME_LENGTHS = [20, 24] as const;

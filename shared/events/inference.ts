@@ -1,6 +1,8 @@
-import { ANY, arrayOf, BOOL, FLOAT, INT, mapOf, NULL, printType, STR, type Type } from '../language/plan/types.ts';
+import { ANY, arrayOf, BOOL, FLOAT, INT, mapOf, NULL, printType, STR, TIMESTAMP, type Type } from '../language/plan/types.ts';
+import { readEventTime } from './event-time.ts';
 import type { ReadEvent, ReadResult } from './reading/read-result.ts';
 import { compareText } from './text.ts';
+import { areTimes, compareTimeLike } from './time-like.ts';
 import { isArray, isMap, type Value } from './value.ts';
 
 /** Declarations guessed from events. */
@@ -23,6 +25,14 @@ export interface InferredField {
   readonly type: Type;
   /** Null or missing in some event of the type. */
   readonly isNullable: boolean;
+  /** What its values are although it is not declared so; absent = nothing. */
+  readonly remark?: string;
+}
+
+export interface InferenceOptions {
+  readonly sampleSize: number;
+  /** Name of the field that says when an event happened. @default the one that seems to, where no envelope says it */
+  readonly timeField?: string | undefined;
 }
 
 export interface InferencePrintOptions {
@@ -33,8 +43,11 @@ export interface InferencePrintOptions {
 /**
  * Looks at the first `sampleSize` events; what is invalid or unreadable does not count. Results read with `markFloats`
  * tell `7.0`, a float, from `7`. No more results are taken than needed.
+ *
+ * Fields that hold points in time are timestamps, and the first timestamp of a type is the time of its events. So of several, one
+ * that would stand before the field that says when the event happened stays a text or a number, with a remark.
  */
-export function inferSchemas(results: Iterable<ReadResult>, sampleSize: number): Inference {
+export function inferSchemas(results: Iterable<ReadResult>, { sampleSize, timeField }: InferenceOptions): Inference {
   const observed = new Map<string, ObservedType>();
   let events = 0;
   for (const result of sampleSize > 0 ? results : []) {
@@ -42,7 +55,7 @@ export function inferSchemas(results: Iterable<ReadResult>, sampleSize: number):
     observe(observed, result);
     if (++events >= sampleSize) break;
   }
-  const types = [...observed].map(([name, type]) => ({ name, fields: fieldsOf(type) }));
+  const types = [...observed].map(([name, type]) => ({ name, fields: withTimes(fieldsOf(type), type, timeField) }));
   return { types: types.sort(byName), events };
 }
 
@@ -54,25 +67,61 @@ export function printInference({ types, events }: Inference, { nullable }: Infer
 
 interface ObservedType {
   events: number;
-  readonly fields: Map<string, { type: Type; values: number }>;
+  /** Events whose envelope says their time: no field has to. */
+  stated: number;
+  readonly fields: Map<string, ObservedField>;
+}
+
+interface ObservedField {
+  type: Type;
+  values: number;
+  /** All values so far can be read as points in time, and look as though they were ones. */
+  isPoint: boolean;
+  isTime: boolean;
+  /** The first value. */
+  readonly example: Value;
 }
 
 function observe(observed: Map<string, ObservedType>, { event, wholeFloats }: ReadEvent): void {
-  const type = observed.get(event.type) ?? { events: 0, fields: new Map() };
+  const type = observed.get(event.type) ?? { events: 0, stated: 0, fields: new Map() };
   observed.set(event.type, type);
   type.events++;
+  if (event.timestamp !== undefined) type.stated++;
   for (const [name, value] of event.fields) {
     const seen = type.fields.get(name);
     const found = typeOf(value, wholeFloats?.includes(name) ?? false);
     type.fields.set(name, {
       type: seen ? unite(seen.type, found, STR) : found,
       values: (seen?.values ?? 0) + (value === null ? 0 : 1),
+      isPoint: (seen?.isPoint ?? true) && (value === null || readEventTime(value) !== undefined),
+      isTime: (seen?.isTime ?? true) && (value === null || areTimes(name, [value])),
+      example: seen?.example ?? value,
     });
   }
 }
 
 function fieldsOf({ events, fields }: ObservedType): InferredField[] {
   return [...fields].map(([name, { type, values }]) => ({ name, type, isNullable: values < events })).sort(byName);
+}
+
+/** The fields with those declared as timestamps that hold them, as far as that leaves the event its time. */
+function withTimes(fields: readonly InferredField[], type: ObservedType, timeField: string | undefined): InferredField[] {
+  const { fields: observed } = type;
+  const times = fields.filter(({ name }) => isTime(observed.get(name)));
+  const example = ({ name }: InferredField): { name: string; example: Value } => ({ name, example: observed.get(name)?.example ?? null });
+  const [likely] = times.toSorted((one, other) => compareTimeLike(example(one), example(other)));
+  const named = fields.find(({ name }) => name === timeField && observed.get(name)?.isPoint);
+  const own = named ?? likely;
+  const needsOwn = named !== undefined || type.stated < type.events;
+  return fields.map((field) => {
+    if (field !== own && !times.includes(field)) return field;
+    if (own === undefined || !needsOwn || compareText(field.name, own.name) >= 0) return { ...field, type: TIMESTAMP };
+    return { ...field, remark: `holds times; declared as timestamp it would be the time of the event in place of ${own.name}` };
+  });
+}
+
+function isTime(field: ObservedField | undefined): boolean {
+  return field?.isTime === true && field.values > 0;
 }
 
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {
@@ -109,7 +158,11 @@ function printEvent({ name, fields }: InferredType, nullable: boolean): string {
   return [`event ${name}:`, ...fields.map((field) => `    ${printField(field, nullable)}`)].join('\n');
 }
 
-function printField({ name, type, isNullable }: InferredField, nullable: boolean): string {
+function printField({ remark, ...field }: InferredField, nullable: boolean): string {
+  return `${printDeclared(field, nullable)}${remark === undefined ? '' : `  # ${remark}`}`;
+}
+
+function printDeclared({ name, type, isNullable }: InferredField, nullable: boolean): string {
   const printed = type.kind === 'null' ? 'str?' : printType(withoutNull(type)) + (nullable && isNullable ? '?' : '');
   if (isIdentifier(name)) return `${name}: ${printed}`;
   return /[`\p{Cc}\u2028\u2029]/u.test(name) || name === '' ? `# ${JSON.stringify(name)}: ${printed}` : `\`${name}\`: ${printed}`;

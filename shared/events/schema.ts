@@ -2,7 +2,7 @@ import type { FieldType } from '../language/plan/types.ts';
 import type { Fields, InputEvent } from './event.ts';
 import { requireWithinLimits } from './event-limits.ts';
 import { EventSchema } from './event-schema.ts';
-import { readEventTime } from './event-time.ts';
+import { readEventTime, TIME_FIELDS } from './event-time.ts';
 import { WrongValue } from './wrong-value.ts';
 
 /** What becomes of an event when it is held against the declared types: it is admitted whole or not at all. */
@@ -51,11 +51,31 @@ export class EventSchemas {
     return this.#schemas.get(type)?.fieldNames;
   }
 
-  /** The time that the fields of an event state: the first declared timestamp, else a field `timestamp`. Epoch milliseconds. */
+  /** The declared fields of a type in order, inherited first; undefined for an open type. */
+  fieldTypes(type: string): readonly FieldType[] | undefined {
+    return this.#schemas.get(type)?.fields;
+  }
+
+  /**
+   * The time that the fields of an event state: the first declared timestamp, else a field `timestamp` or `@timestamp`. Epoch
+   * milliseconds.
+   */
   ownTime(type: string, fields: Fields): number | undefined {
     const timeField = this.#schemas.get(type)?.timeField;
-    const declared = timeField === undefined ? undefined : readEventTime(fields.get(timeField) ?? null);
-    return declared ?? readEventTime(fields.get('timestamp') ?? null);
+    if (timeField !== undefined) {
+      const declared = readEventTime(fields.get(timeField) ?? null);
+      if (declared !== undefined) return declared;
+    }
+    for (const name of TIME_FIELDS) {
+      const time = readEventTime(fields.get(name) ?? null);
+      if (time !== undefined) return time;
+    }
+    return undefined;
+  }
+
+  /** Whether what the field of an event holds is read as a point in time. */
+  isTime(type: string, field: string): boolean {
+    return this.#schemas.get(type)?.timestamps.has(field) ?? false;
   }
 
   /**

@@ -46,6 +46,27 @@ export function decodeValue(stored: StoredValue): Value {
   return 'n' in stored ? Number(stored.n) : stored.map(decodeValue);
 }
 
+/** Nesting of stored values: what a value may have, and what an engine puts around it. */
+const STORED_DEPTH_MAX = 200;
+const otherNumbers: readonly unknown[] = ['-0', 'NaN', 'Infinity', '-Infinity'];
+
+/** Whether this is what `encodeValue` gives. */
+export function isStoredValue(stored: unknown, depth = 0): stored is StoredValue {
+  if (typeof stored === 'number') return Number.isFinite(stored);
+  if (stored === null || typeof stored !== 'object') return stored !== undefined;
+  if (depth > STORED_DEPTH_MAX) return false;
+  if (Array.isArray(stored)) return stored.every((item) => isStoredValue(item, depth + 1));
+  const [member, ...more] = Object.entries(stored);
+  return member !== undefined && more.length === 0 && isStoredKind(member, depth);
+}
+
+function isStoredKind([kind, content]: readonly [string, unknown], depth: number): boolean {
+  if (kind === 'n') return otherNumbers.includes(content);
+  if (kind === 't' || kind === 'd') return isStoredValue(content, depth + 1) && typeof decodeValue(content) === 'number';
+  if (kind !== 'm' || !Array.isArray(content) || content.length % 2 !== 0) return false;
+  return content.every((item, at) => (at % 2 === 0 ? typeof item === 'string' : isStoredValue(item, depth + 1)));
+}
+
 function decodeMap(items: readonly StoredValue[]): Value {
   const map = new Map<string, Value>();
   for (let at = 0; at < items.length; at += 2) map.set(items[at] as string, decodeValue(items[at + 1] as StoredValue));

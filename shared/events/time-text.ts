@@ -23,7 +23,7 @@ function fractionText(microsecond: number): string {
   return microsecond % 1000 === 0 ? `.${pad(microsecond / 1000, 3)}` : `.${pad(microsecond, 6)}`;
 }
 
-const TIMESTAMP = /^(\d{4}|[+-]\d{6})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:\d\d)?)?$/i;
+const TIMESTAMP = /^(\d{4}|[+-]\d{6})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?: ?(Z|[+-]\d\d(?::?\d\d)?))?)?$/i;
 
 export interface WrittenTime {
   readonly ms: number;
@@ -32,7 +32,7 @@ export interface WrittenTime {
 }
 
 /**
- * Reads an ISO 8601 date or date-time. Every part must exist in the calendar (no February 30, no hour 24, no second 60);
+ * Reads an ISO 8601 date or date-time, with its offset in any form (`Z`, `+02:00`, `+0200`, `+02`). Every part must exist in the calendar (no February 30, no hour 24, no second 60);
  * a fraction is cut after the microsecond. Anything else is undefined.
  */
 export function readTimestamp(text: string): WrittenTime | undefined {
@@ -49,11 +49,11 @@ export function readTimestamp(text: string): WrittenTime | undefined {
   return Math.abs(ms) <= TIMESTAMP_MS_MAX ? { ms, hasOffset: match[8] !== undefined } : undefined;
 }
 
-/** `+hh:mm` in milliseconds; nothing and `Z` are 0. */
+/** `+hh:mm`, `+hhmm` or `+hh` in milliseconds; nothing and `Z` are 0. */
 export function readOffset(text: string | undefined): number | undefined {
   if (text === undefined || text === 'Z' || text === 'z') return 0;
   const hours = Number(text.slice(1, 3));
-  const minutes = Number(text.slice(4, 6));
+  const minutes = Number(text.slice(3).replace(':', ''));
   if (hours > 23 || minutes > 59) return undefined;
   return (hours * 3_600_000 + minutes * 60_000) * (text.startsWith('-') ? -1 : 1);
 }

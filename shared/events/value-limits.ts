@@ -46,6 +46,18 @@ export function requireBounded(value: Value): void {
   if (isArray(value) || isMap(value)) walk(value, 0, newVisits());
 }
 
+/** Characters of a text that take the room of one value. */
+const charactersPerValue = 16;
+
+/** How many values are in a bounded value, itself and long texts included, counted as often as they are reached. */
+export function sizeOfValue(value: Value): number {
+  if (typeof value === 'string') return 1 + Math.floor(value.length / charactersPerValue);
+  if (!isArray(value) && !isMap(value)) return 1;
+  let size = 1;
+  for (const item of value.values()) size += sizeOfValue(item);
+  return size;
+}
+
 function walk(value: Value, depth: number, visits: Visits): void {
   if (isArray(value)) {
     enterNested(value.length, depth, visits);

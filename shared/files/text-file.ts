@@ -1,5 +1,6 @@
 import { type FileHandle, open, readFile, writeFile } from 'node:fs/promises';
 import { CepError } from '../errors/error.ts';
+import { fileReason } from './file-reason.ts';
 
 /**
  * The text of a UTF-8 file; a byte order mark is left out.
@@ -42,16 +43,7 @@ interface FileFailure {
 }
 
 function fileError({ path, what, action, cause }: FileFailure): CepError {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason';
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   if (code === 'ENOENT' && action === 'read') return new CepError('file_not_found', `${what} '${path}' not found`, { cause });
-  return new CepError('io_error', `${what} '${path}' cannot be ${action}: ${reasons[code] ?? code}`, { cause });
+  return new CepError('io_error', `${what} '${path}' cannot be ${action}: ${fileReason(cause)}`, { cause });
 }
-
-const reasons: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EISDIR: 'it is a directory',
-  ENOENT: 'its directory does not exist',
-  ENOSPC: 'no space is left on the device',
-  ENOTDIR: 'a part of its path is no directory',
-  EROFS: 'the file system is read-only',
-};

@@ -1,31 +1,43 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '../errors/codes.ts';
 import { CepError } from '../errors/error.ts';
-import { envelopeOf } from './error-envelope.ts';
+import { envelopeOf, errorHeaders } from './error-envelope.ts';
 
 const codes: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'the request did not come in in time'],
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'the headers are larger than the server takes'],
+  HPE_INVALID_METHOD: ['bad_request', 'what came in begins with no method of HTTP'],
 };
 
 /** Answers what is no request at all, or came too slowly to become one, and ends its connection. */
-export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
     socket.destroy();
     return;
   }
   const [code, message] = codes[error.code ?? ''] ?? ['bad_request', 'what came in is no HTTP request'];
-  const known = new CepError(code, message);
+  refuseConnection(socket, new CepError(code, message));
+}
+
+/** Writes an error to a connection that has no response object, and ends it. */
+export function refuseConnection(socket: Duplex, error: CepError, more: Readonly<Record<string, string>> = {}): void {
+  const { headers, body } = wholeAnswer(error);
+  const lines = Object.entries({ ...headers, ...more }).map(([name, value]) => `${name}: ${value}`);
+  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+}
+
+/** An error as headers and body, for answers that no route makes; their connection ends with them. */
+export function wholeAnswer(error: CepError): { readonly headers: Readonly<Record<string, string>>; readonly body: string } {
   const id = randomUUID();
-  const body = JSON.stringify(envelopeOf(known, id));
-  const head = [
-    `HTTP/1.1 ${known.status} ${STATUS_CODES[known.status]}`,
-    'content-type: application/json; charset=utf-8',
-    `content-length: ${Buffer.byteLength(body)}`,
-    `x-request-id: ${id}`,
-    'connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  const body = JSON.stringify(envelopeOf(error, id));
+  const headers = {
+    ...errorHeaders(error),
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+    'x-request-id': id,
+    connection: 'close',
+  };
+  return { headers, body };
 }

@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
-import type { HttpAppOptions } from './http-app.ts';
+import type { HttpAppOptions } from './http-app-options.ts';
 import { openApiDocument } from './openapi.ts';
 import type { Route } from './route.ts';
 
@@ -9,8 +9,8 @@ import type { Route } from './route.ts';
 const contentPolicy = "default-src 'self'; base-uri 'self'; object-src 'none'; frame-ancestors 'none'; img-src 'self' data:";
 
 /** Serves the document of all routes at `/openapi.json`, and a page made of it at `/docs`. Both need no key. */
-export async function registerDocs<Caller>(app: FastifyInstance, { routes, about }: HttpAppOptions<Caller>): Promise<void> {
-  const document = openApiDocument(about, routes as readonly Route<never>[]);
+export async function registerDocs<Caller>(app: FastifyInstance, { routes, about, callers }: HttpAppOptions<Caller>): Promise<void> {
+  const document = openApiDocument({ ...about, isAuthenticationOn: callers.isAuthenticationOn }, routes as readonly Route<never>[]);
   await app.register(async (docs) => {
     docs.addHook('onRoute', (route) => {
       route.config = { access: 'open', operation: 'docs', ...route.config };

@@ -1,54 +1,26 @@
-import fastifyWebsocket from '@fastify/websocket';
+import { EventEmitter } from 'node:events';
+import { METHODS } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify';
 import { CepError, InvariantError } from '../errors/error.ts';
 import { limits } from '../limits.ts';
-import type { TlsPair } from '../security/tls-files.ts';
 import { TokenBuckets } from '../security/token-buckets.ts';
 import type { Telemetry } from '../telemetry/internal-events.ts';
 import { acceptBodies } from './bodies.ts';
 import { answerBrokenRequest } from './broken-request.ts';
+import { Connections } from './connections.ts';
 import { registerDocs } from './docs.ts';
 import { envelopeOf, errorHeaders, toCepError } from './error-envelope.ts';
+import { Hosts } from './hosts.ts';
+import type { HttpAppOptions } from './http-app-options.ts';
 import { Origins } from './origins.ts';
+import { Paths, pathOf } from './paths.ts';
 import { registerRoute } from './register-route.ts';
 import { guardRequests } from './request-guard.ts';
-import { requestIdOf, selectProtocol } from './request-identity.ts';
+import { requestIdOf } from './request-identity.ts';
 import { RequestLog } from './request-log.ts';
-import type { Route, RouteAccess } from './route.ts';
-
-/** What the conventions of HTTP ask of whoever owns the resources. */
-export interface Callers<Caller> {
-  /** False: everybody is let in, and `authenticate` takes any key. */
-  readonly isAuthenticationOn: boolean;
-  /** @throws CepError `missing_api_key`, `invalid_api_key` */
-  authenticate(key: string | undefined): Caller;
-  isAdmin(caller: Caller): boolean;
-  /** Names the caller in limits and logs; never a secret. */
-  nameOf(caller: Caller): string;
-  /** Runs the action once per key of the caller; a repeat gets the first answer. @throws CepError `idempotency_conflict` */
-  once<T>(request: { readonly caller: Caller; readonly key: string; readonly digest: string }, action: () => Promise<T>): Promise<T>;
-}
-
-export interface HttpAppOptions<Caller> {
-  readonly routes: readonly Route<Caller>[];
-  readonly callers: Callers<Caller>;
-  readonly telemetry: Telemetry;
-  /** Name and version, for the documentation. */
-  readonly about: { readonly title: string; readonly version: string };
-  /** Requests per second of a client; 0 = no limit. */
-  readonly rateLimit: number;
-  /** Monotonic milliseconds. */
-  readonly now: () => number;
-  /** Origins of other pages that may use the service. */
-  readonly corsOrigins: readonly string[];
-  /** Addresses of proxies whose `X-Forwarded-For` is believed. */
-  readonly trustedProxies?: readonly string[];
-  readonly tls?: TlsPair | undefined;
-  /** Why requests are refused at the moment, but for probes. */
-  readonly refusal: () => CepError | undefined;
-  /** Serve `/openapi.json` and `/docs`. */
-  readonly hasDocs: boolean;
-}
+import type { RouteAccess } from './route.ts';
+import { createWebServer } from './web-server.ts';
+import { takeWebSockets } from './web-sockets.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -62,31 +34,42 @@ declare module 'fastify' {
  * that no descriptor declares. It does not listen yet.
  */
 export async function createHttpApp<Caller>(options: HttpAppOptions<Caller>): Promise<FastifyInstance> {
-  const app = makeServer(options);
+  const { routes, hasDocs } = options;
+  const webSockets = new EventEmitter();
+  const connections = new Connections();
+  const app = makeServer(options, { webSockets, connections });
+  app.addHook('preClose', async () => connections.end());
   app.decorateRequest('caller', undefined);
   app.setSerializerCompiler(() => JSON.stringify);
-  requireDeclaredAccess(app);
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  const paths = new Paths(hasDocs ? 'see /docs for those there are' : `this port serves ${routes.map(({ path }) => path).join(', ')}`);
+  requireDeclaredAccess(app, paths);
   acceptBodies(app);
-  answerErrors(app, options);
+  answerErrors(app, options, paths);
   // Before the guard, because it is this plugin that ends the connection of an upgrade which the guard refuses.
-  await app.register(fastifyWebsocket, {
-    options: { maxPayload: limits.webSocketMessageBytesMax, perMessageDeflate: false, handleProtocols: selectProtocol },
-  });
+  await takeWebSockets(app, webSockets);
+  const origins = new Origins(options.corsOrigins);
+  await origins.answerBrowsers(app);
   guardRequests(app, {
     ...options,
-    origins: new Origins(options.corsOrigins),
+    hosts: new Hosts(options.allowedHosts ?? []),
+    origins,
+    paths,
     buckets: bucketsOf(options),
     log: new RequestLog(options.telemetry, (caller) => options.callers.nameOf(caller as Caller)),
   });
-  if (options.hasDocs) await registerDocs(app, options);
-  for (const route of options.routes) registerRoute(app, route, options);
+  if (hasDocs) await registerDocs(app, options);
+  for (const route of routes) registerRoute(app, route, options);
   return app;
 }
 
 /** Default deny: a server with a route that declares nothing does not start. */
-function requireDeclaredAccess(app: FastifyInstance): void {
+function requireDeclaredAccess(app: FastifyInstance, paths: Paths): void {
   const routes: RouteOptions[] = [];
   app.addHook('onRoute', (route) => {
+    // The route by which a plugin takes OPTIONS everywhere; the guard answers before it is reached.
+    if (route.url === '*') route.config = { access: 'open', operation: 'options' };
+    else paths.add(route.url, [route.method].flat());
     routes.push(route);
   });
   app.addHook('onReady', (done) => {
@@ -95,28 +78,25 @@ function requireDeclaredAccess(app: FastifyInstance): void {
   });
 }
 
-function makeServer<Caller>({ tls, trustedProxies }: HttpAppOptions<Caller>): FastifyInstance {
-  const server = {
-    maxHeaderSize: limits.requestHeaderBytesMax,
-    headersTimeout: limits.requestHeadersMsMax,
-    connectionsCheckingInterval: 1_000,
-  };
-  const base = {
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, verbose: true } as const },
+interface ServerParts {
+  readonly webSockets: EventEmitter;
+  readonly connections: Connections;
+}
+
+function makeServer<Caller>({ tls, trustedProxies, routes }: HttpAppOptions<Caller>, parts: ServerParts): FastifyInstance {
+  const webSocketPaths = routes.filter(({ webSocket }) => webSocket !== undefined).map(({ path }) => path);
+  const isWebSocketPath = (path: string): boolean => webSocketPaths.includes(path.replace(/(?<=.)\/$/, ''));
+  return fastify({
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, verbose: true } },
     bodyLimit: limits.requestBodyBytesMax,
-    requestTimeout: limits.requestMsMax,
-    keepAliveTimeout: limits.keepAliveMsMax,
+    serverFactory: (listener) => createWebServer(listener, { ...parts, tls, isWebSocketPath }),
     trustProxy: trustedProxies?.length ? [...trustedProxies] : false,
-    exposeHeadRoutes: false,
     return503OnClosing: false,
-    forceCloseConnections: 'idle',
     genReqId: requestIdOf,
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => void sendError(reply, request, toCepError(error)),
     routerOptions: { ignoreTrailingSlash: true },
-  } as const;
-  if (tls === undefined) return fastify({ ...base, http: server });
-  return fastify({ ...base, https: { ...server, ...tls, minVersion: 'TLSv1.2' } }) as unknown as FastifyInstance;
+  });
 }
 
 function bucketsOf<Caller>({ rateLimit, now }: HttpAppOptions<Caller>): TokenBuckets | undefined {
@@ -124,29 +104,20 @@ function bucketsOf<Caller>({ rateLimit, now }: HttpAppOptions<Caller>): TokenBuc
   return new TokenBuckets({ ratePerSecond: rateLimit, burst: Math.max(1, 2 * rateLimit), clientsMax: limits.rateLimitClientsMax, now });
 }
 
-function answerErrors<Caller>(app: FastifyInstance, { routes, telemetry }: HttpAppOptions<Caller>): void {
+function answerErrors<Caller>(app: FastifyInstance, { telemetry }: HttpAppOptions<Caller>, paths: Paths): void {
   app.setErrorHandler((error, request, reply) => {
     const known = toCepError(error, request.body);
     if (known.status >= 500 && !(error instanceof CepError)) reportDefect(telemetry, request, error);
     return sendError(reply, request, known);
   });
-  const paths = routes.map(({ method, path }) => ({ method, pattern: patternOf(path) }));
-  app.setNotFoundHandler((request, reply) => {
-    const [path = ''] = request.url.split('?');
-    const methods = paths.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
-    if (methods.length === 0)
-      return sendError(reply, request, new CepError('not_found', `no path ${path}`, { hint: 'see /docs for those there are' }));
-    const allowed = [...new Set(methods)].join(', ');
-    reply.header('allow', allowed);
-    return sendError(reply, request, new CepError('method_not_allowed', `${path} takes ${allowed}, found ${request.method}`));
-  });
+  app.setNotFoundHandler((request, reply) => paths.refuse(request, reply));
 }
 
 function reportDefect(telemetry: Telemetry, request: FastifyRequest, error: unknown): void {
   const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
   telemetry.with({ request_id: request.id }).report('RequestFailed', {
     method: request.method,
-    path: request.url.split('?')[0] ?? '',
+    path: pathOf(request),
     error: message,
     ...(stack === undefined ? {} : { stack }),
   });
@@ -158,8 +129,4 @@ function sendError(reply: FastifyReply, request: FastifyRequest, error: CepError
     .code(error.status)
     .headers({ ...errorHeaders(error), 'x-request-id': id })
     .send(envelopeOf(error, id));
-}
-
-function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}/?$`);
 }

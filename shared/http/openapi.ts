@@ -1,34 +1,29 @@
-import Type, { type TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import { type ErrorCode, errorCodes } from '../errors/codes.ts';
 import { limits } from '../limits.ts';
+import { errorSchema } from '../protocol/error-schema.ts';
 import type { Route } from './route.ts';
-
-/** The body of an answer that is an error. */
-export const errorSchema = Type.Object(
-  {
-    error: Type.String({ description: 'What was found, what was expected, what to do.' }),
-    code: Type.String({ enum: Object.keys(errorCodes) }),
-    hint: Type.Optional(Type.String()),
-    details: Type.Optional(Type.Unknown()),
-    request_id: Type.String(),
-    retry_after_seconds: Type.Optional(Type.Integer({ minimum: 1 })),
-  },
-  { additionalProperties: false },
-);
 
 type Json = Readonly<Record<string, unknown>>;
 
+interface ApiFacts {
+  readonly title: string;
+  readonly version: string;
+  /** Whether requests need a key. */
+  readonly isAuthenticationOn: boolean;
+}
+
 /** The OpenAPI 3.1 document of routes. */
-export function openApiDocument(about: { readonly title: string; readonly version: string }, routes: readonly Route<never>[]): Json {
+export function openApiDocument({ isAuthenticationOn, ...info }: ApiFacts, routes: readonly Route<never>[]): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
     const path = paths[route.path] ?? {};
     paths[route.path] = path;
-    path[route.method.toLowerCase()] = operationOf(route);
+    path[route.method.toLowerCase()] = operationOf(route, isAuthenticationOn);
   }
   return {
     openapi: '3.1.0',
-    info: about,
+    info,
     tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     components: {
@@ -42,7 +37,7 @@ export function openApiDocument(about: { readonly title: string; readonly versio
   };
 }
 
-function operationOf(route: Route<never>): Json {
+function operationOf(route: Route<never>, isAuthenticationOn: boolean): Json {
   const { operation, summary, tag, body, bytes, isBodyOptional } = route;
   const content = bytes
     ? Object.fromEntries(bytes.contentTypes.map((type) => [type, { schema: bytes.schema }]))
@@ -54,16 +49,16 @@ function operationOf(route: Route<never>): Json {
     parameters: parametersOf(route),
     ...(content ? { requestBody: { required: !isBodyOptional, content } } : {}),
     responses: { ...successesOf(route), ...errorsOf(route) },
-    security: securityOf(route),
+    security: isAuthenticationOn ? securityOf(route) : [],
   };
 }
 
 function parametersOf({ path, query, idempotency }: Route<never>): Json[] {
   const inPath = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
-  const inQuery = Object.entries(query).map(([name, { schema, doc }]) => ({
+  const inQuery = Object.entries(query).map(([name, { schema, doc, isRequired }]) => ({
     name,
     in: 'query',
-    required: false,
+    required: isRequired === true,
     description: doc,
     schema,
   }));
@@ -77,23 +72,25 @@ function parametersOf({ path, query, idempotency }: Route<never>): Json[] {
   return [...inPath, ...inQuery, ...(idempotency ? [key] : [])];
 }
 
-function successesOf({ success }: Route<never>): Json {
+function successesOf({ success, textType }: Route<never>): Json {
+  const asText = textType && { content: { [textType]: { schema: { type: 'string' } } } };
   return Object.fromEntries(
     Object.entries(success).map(([status, schema]) => [
       status,
-      typeof schema === 'string' ? { description: schema } : { description: 'Success', content: { 'application/json': { schema } } },
+      typeof schema === 'string'
+        ? { description: schema, ...asText }
+        : { description: 'Success', content: { 'application/json': { schema } } },
     ]),
   );
 }
 
 /** Codes that a route can answer with: its own and those of its access, body and limits. */
 export function codesOf({ access, body, bytes, errors = [], isProbe, idempotency }: Route<never>): readonly ErrorCode[] {
-  const codes = new Set<ErrorCode>(errors);
+  const codes = new Set<ErrorCode>([...errors, 'bad_request', 'forbidden']);
   const add = (...more: readonly ErrorCode[]): void => {
     for (const code of more) codes.add(code);
   };
-  if (access === 'key' || access === 'admin') add('missing_api_key', 'invalid_api_key', 'not_ready');
-  if (access === 'admin') add('forbidden');
+  if (access === 'key' || access === 'admin') add('missing_api_key', 'invalid_api_key', 'rate_limited', 'not_ready');
   if (!isProbe) add('rate_limited', 'internal_error');
   if (body || bytes) add('invalid_json', 'validation_error', 'payload_too_large', 'unsupported_media_type');
   if (idempotency) add('idempotency_conflict');
@@ -109,7 +106,7 @@ function errorsOf(route: Route<never>): Json {
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       status,
-      { description: codes.join(', '), content: { 'application/json': { schema: errorReference } } },
+      { description: codes.join(', '), content: { 'application/json': { schema: route.errorBodies?.[Number(status)] ?? errorReference } } },
     ]),
   );
 }

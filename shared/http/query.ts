@@ -7,6 +7,8 @@ import { limits } from '../limits.ts';
 export interface QueryParameter<T = unknown> {
   readonly schema: TSchema;
   readonly doc: string;
+  /** A query without it is refused by `read`. */
+  readonly isRequired?: true;
   /** @throws CepError for a text that does not fit; `undefined` when the query lacks the parameter. */
   readonly read: (text: string | undefined) => T;
 }
@@ -15,6 +17,7 @@ export type QueryTable = Readonly<Record<string, QueryParameter>>;
 export type QueryValues<T extends QueryTable> = { readonly [K in keyof T]: T[K] extends QueryParameter<infer V> ? V : never };
 
 const isWhole = /^\d{1,15}$/;
+const offsetMax = 999_999_999_999_999;
 
 /** Entries of a page. */
 export const limitParameter: QueryParameter<number> = {
@@ -30,12 +33,12 @@ export const limitParameter: QueryParameter<number> = {
 
 /** Entries before a page. */
 export const offsetParameter: QueryParameter<number> = {
-  schema: Type.Integer({ minimum: 0, default: 0 }),
+  schema: Type.Integer({ minimum: 0, maximum: offsetMax, default: 0 }),
   doc: 'Entries to leave out at the beginning.',
   read: (text) => {
     if (text === undefined) return 0;
     if (isWhole.test(text)) return Number(text);
-    throw new CepError('invalid_offset', `offset: found '${text}', expected a whole number of at least 0`);
+    throw new CepError('invalid_offset', `offset: found '${text}', expected a whole number from 0 to ${offsetMax}`);
   },
 };
 
@@ -58,6 +61,19 @@ export function textParameter(doc: string): QueryParameter<string | undefined> {
   return { schema: Type.String(), doc, read: (text) => text };
 }
 
+/** A text that a query must have. */
+export function requiredTextParameter(name: string, doc: string): QueryParameter<string> {
+  return {
+    schema: Type.String(),
+    doc,
+    isRequired: true,
+    read: (text) => {
+      if (text !== undefined) return text;
+      throw new CepError('validation_error', `lacks the query parameter '${name}'`);
+    },
+  };
+}
+
 export type QueryReader = (query: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
 
 /**
@@ -71,6 +87,7 @@ export function queryReader(table: QueryTable): QueryReader {
     for (const name in query) if (!known.includes(name)) throw unknownParameter(name, known);
     return Object.fromEntries(parameters.map(([name, parameter]) => [name, parameter.read(textOf(name, query[name]))]));
   };
+  if (parameters.some(([, { isRequired }]) => isRequired)) return read;
   const defaults = Object.freeze(read({}));
   return (query) => {
     for (const _name in query) return read(query);

@@ -4,9 +4,11 @@ import type { WebSocket } from 'ws';
 import { CepError } from '../errors/error.ts';
 import { limits } from '../limits.ts';
 import { Answer } from './answer.ts';
-import type { Callers, HttpAppOptions } from './http-app.ts';
+import type { Callers } from './callers.ts';
+import type { HttpAppOptions } from './http-app-options.ts';
 import { queryReader, textParameter } from './query.ts';
-import { callerOf, telemetryOf } from './request-guard.ts';
+import { callerOf } from './request-guard.ts';
+import { telemetryOf } from './request-telemetry.ts';
 import type { Call, Route } from './route.ts';
 
 declare module 'fastify' {
@@ -48,7 +50,6 @@ export function registerRoute<Caller>(app: FastifyInstance, route: Route<Caller>
       if (bytes && request.body === undefined) done(new CepError('validation_error', 'body: found nothing, expected JSON'));
       else checkQuery(request, done);
     },
-    exposeHeadRoute: isProbe === true,
     handler: webSocket ? refuseWithoutUpgrade : answer,
   };
   if (!webSocket) app.route(registered);

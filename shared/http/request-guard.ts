@@ -1,16 +1,20 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { CepError } from '../errors/error.ts';
 import type { TokenBuckets } from '../security/token-buckets.ts';
 import type { Telemetry } from '../telemetry/internal-events.ts';
 import type { TraceContext } from '../telemetry/tracing.ts';
-import type { Callers } from './http-app.ts';
+import type { Callers } from './callers.ts';
+import type { Hosts } from './hosts.ts';
 import type { Origins } from './origins.ts';
+import type { Paths } from './paths.ts';
 import { addressGroup, presentedKey, traceOf } from './request-identity.ts';
 import type { RequestLog } from './request-log.ts';
 
 export interface GuardOptions<Caller> {
   readonly callers: Callers<Caller>;
+  readonly hosts: Hosts;
   readonly origins: Origins;
+  readonly paths: Paths;
   /** Undefined = no limit. */
   readonly buckets: TokenBuckets | undefined;
   readonly refusal: () => CepError | undefined;
@@ -38,7 +42,7 @@ declare module 'fastify' {
   }
 }
 
-/** What stands before every route, in this order: id, origin, key, rate limit, readiness, role. */
+/** What stands before every route, in this order: id, host, rate limit, key, origin, readiness, role. */
 export function guardRequests<Caller>(app: FastifyInstance, options: GuardOptions<Caller>): void {
   app.decorateRequest('telemetry', undefined);
   app.decorateRequest('trace', undefined);
@@ -48,10 +52,10 @@ export function guardRequests<Caller>(app: FastifyInstance, options: GuardOption
       request.startedAtMs = performance.now();
       request.trace = traceOf(request.headers) ?? options.telemetry.tracer?.root();
       reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
-      if (options.origins.areNamed) reply.headers(options.origins.headersFor(request.headers));
-      if (request.method === 'OPTIONS') answerPreflight(options.origins, request, reply);
-      else guard(request, options);
-      if (!reply.sent) done();
+      guard(request, options);
+      if (request.method === 'OPTIONS') options.paths.answerOptions(request, reply);
+      else if (request.is404) options.paths.refuse(request, reply);
+      else done();
     } catch (error) {
       done(error as Error);
     }
@@ -62,16 +66,14 @@ export function guardRequests<Caller>(app: FastifyInstance, options: GuardOption
   });
 }
 
-function answerPreflight(origins: Origins, { headers }: FastifyRequest, reply: FastifyReply): void {
-  reply.code(204).headers(origins.preflightHeadersFor(headers)).send();
-}
-
 function guard<Caller>(request: FastifyRequest, options: GuardOptions<Caller>): void {
-  const { callers, origins, refusal } = options;
+  const { callers, hosts, origins, refusal } = options;
   const { access, isProbe, isWebSocket } = request.routeOptions.config;
+  hosts.require(request, !callers.isAuthenticationOn);
   if (isProbe && access === 'open') return;
   const key = callerOf(request, callers);
-  if (!isProbe) limitRate(request, options, 'error' in key ? undefined : key.caller);
+  // Probes are never limited, but who tries keys on them is.
+  if (!isProbe || 'error' in key) limitRate(request, options, 'error' in key ? undefined : key.caller);
   if (access === 'key' || access === 'admin') {
     if ('error' in key) throw key.error;
     request.caller = key.caller;
@@ -117,20 +119,9 @@ function limitRate<Caller>(request: FastifyRequest, options: GuardOptions<Caller
  * WebSockets are at risk, because for everything else the page would have to know the key and be let in by CORS.
  */
 function refuseForeignPages(request: FastifyRequest, { origins, isStrict }: { origins: Origins; isStrict: boolean }): void {
-  const isHarmless = request.method === 'GET' && request.routeOptions.config.isWebSocket !== true;
+  const isHarmless = ['GET', 'HEAD', 'OPTIONS'].includes(request.method) && request.routeOptions.config.isWebSocket !== true;
   if (!isStrict || isHarmless || origins.admits(request.headers)) return;
   throw new CepError('forbidden', `pages of ${request.headers.origin} may not use this server`, {
     hint: 'name the origin in --cors-origins to allow it',
   });
-}
-
-/** The telemetry of one request: its lines carry the request's id, and its trace when it has one. */
-export function telemetryOf(request: FastifyRequest, telemetry: Telemetry): Telemetry {
-  if (request.telemetry) return request.telemetry;
-  const { trace } = request;
-  request.telemetry = telemetry.with({
-    request_id: request.id,
-    ...(trace === undefined ? {} : { trace_id: trace.traceId, span_id: trace.spanId }),
-  });
-  return request.telemetry;
 }

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Telemetry } from '../telemetry/internal-events.ts';
 import type { Series } from '../telemetry/metric-registry.ts';
-import { telemetryOf } from './request-guard.ts';
+import { pathOf } from './paths.ts';
+import { telemetryOf } from './request-telemetry.ts';
 
 /**
  * Counts answers by route and status, keeps a record of who did what on routes that are audited, refused attempts included, and
@@ -64,8 +65,4 @@ export class RequestLog {
     ofRoute.set(status, series);
     return series;
   }
-}
-
-function pathOf({ url }: FastifyRequest): string {
-  return url.split('?')[0] ?? '';
 }

@@ -46,6 +46,10 @@ interface RouteFacts {
   readonly access: RouteAccess;
   /** Answers by status; the first is that of a handler which returns plain data. */
   readonly success: Readonly<Record<number, TSchema | string>>;
+  /** The content type of a success that is no JSON. */
+  readonly textType?: string;
+  /** Bodies of errors that say more than others, by status. */
+  readonly errorBodies?: Readonly<Record<number, TSchema>>;
   /** Beyond those that its access, body and limits bring. */
   readonly errors?: readonly ErrorCode[];
   /** Never limited by the rate limit, and answered while the server is not ready. */

@@ -21,7 +21,33 @@ export const eventBatchSchema = Type.Object({ events: Type.Array(eventSchema) },
 /** An output event in an answer. */
 const outputEventSchema = Type.Object({ event_type: Type.String(), timestamp: Type.Number(), fields }, strict);
 
-export const injectedSchema = Type.Object({ accepted: Type.Boolean(), output_events: Type.Array(outputEventSchema) }, strict);
+const unreadTypeSchema = Type.Object(
+  { event_type: Type.String(), events: count, did_you_mean: Type.Optional(Type.String({ description: 'The nearest type that is read.' })) },
+  strict,
+);
+
+/** Types that no stream reads, with the events that came of them. */
+export const unreadTypesSchema = Type.Array(unreadTypeSchema);
+
+/** Declared fields that events lacked. */
+export const incompleteFieldsSchema = Type.Array(Type.Object({ event_type: Type.String(), field: Type.String(), events: count }, strict));
+
+/** Why events that were taken may have caused nothing. Each member stands in an answer only when there is something to tell. */
+export const eventNotesMembers = {
+  events_late: Type.Optional(Type.Integer({ minimum: 1, description: 'Events whose window, run or join had ended.' })),
+  watermark: Type.Optional(Type.Number({ description: 'Where event time stands, epoch milliseconds; beside events_late.' })),
+  events_unread: Type.Optional(Type.Integer({ minimum: 1, description: 'Events of types that no stream reads.' })),
+  unread_types: Type.Optional(unreadTypesSchema),
+  events_incomplete: Type.Optional(Type.Integer({ minimum: 1, description: 'Events that lacked a declared field.' })),
+  incomplete_fields: Type.Optional(incompleteFieldsSchema),
+};
+
+export const eventNotesSchema = Type.Object(eventNotesMembers, strict);
+
+export const injectedSchema = Type.Object(
+  { accepted: Type.Boolean(), output_events: Type.Array(outputEventSchema), ...eventNotesMembers },
+  strict,
+);
 
 export const batchInjectedSchema = Type.Object(
   {
@@ -30,6 +56,7 @@ export const batchInjectedSchema = Type.Object(
     errors: Type.Array(Type.Object({ index: count, code: Type.String({ enum: Object.keys(errorCodes) }), error: Type.String() }, strict)),
     output_events: Type.Optional(Type.Array(outputEventSchema, { description: 'Left out with ?outputs=false.' })),
     processing_time_us: Type.Number({ minimum: 0 }),
+    ...eventNotesMembers,
   },
   strict,
 );

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { incompleteFieldsSchema, unreadTypesSchema } from './events.ts';
 import { pageMembers } from './paging.ts';
 import { diagnosticSchema } from './program.ts';
 
@@ -6,13 +7,17 @@ const strict = { additionalProperties: false } as const;
 const count = Type.Integer({ minimum: 0 });
 const epochMs = Type.Number({ description: 'Epoch milliseconds.' });
 const names = Type.Array(Type.String());
+const source = Type.String({
+  description: 'Text of a program.',
+  examples: ['stream Hot = Reading.where(value > 30).emit(value: value)'],
+});
 const labels = Type.Record(Type.String(), Type.String());
 
 const pipelineStatuses = ['starting', 'running', 'degraded', 'draining', 'stopped', 'failed'] as const;
 const status = Type.String({ enum: [...pipelineStatuses] });
 
 export const deployRequestSchema = Type.Object(
-  { name: Type.String({ minLength: 1, maxLength: 128 }), source: Type.String(), labels: Type.Optional(labels) },
+  { name: Type.String({ minLength: 1, maxLength: 128 }), source, labels: Type.Optional(labels) },
   strict,
 );
 
@@ -45,7 +50,7 @@ export const pipelineListSchema = Type.Object({ pipelines: Type.Array(pipelineSc
 export const deletedSchema = Type.Object({ deleted: Type.Boolean() }, strict);
 
 export const reloadRequestSchema = Type.Object(
-  { source: Type.String(), dry_run: Type.Optional(Type.Boolean()), accept_reset: Type.Optional(Type.Boolean()) },
+  { source, dry_run: Type.Optional(Type.Boolean()), accept_reset: Type.Optional(Type.Boolean()) },
   strict,
 );
 
@@ -71,6 +76,10 @@ export const pipelineMetricsSchema = Type.Object(
     events_invalid: count,
     events_incomplete: count,
     events_late: count,
+    events_unread: count,
+    unread_types: unreadTypesSchema,
+    incomplete_fields: incompleteFieldsSchema,
+    watermark: Type.Union([Type.Number(), Type.Null()], { description: 'Where event time stands, epoch milliseconds.' }),
     events_refused: count,
     events_in_flight: count,
     dlq_events: count,

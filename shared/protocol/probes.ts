@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { errorSchema } from './error-schema.ts';
 
 const strict = { additionalProperties: false } as const;
 const count = Type.Integer({ minimum: 0 });
@@ -16,6 +17,32 @@ export const readySchema = Type.Object(
     streams_count: count,
     events_processed: count,
     output_events_emitted: count,
+  },
+  strict,
+);
+
+/** Of `/ready` while requests are refused: an error that says beside its own members what the probe says. */
+export const notReadySchema = Type.Object(
+  {
+    ...errorSchema.properties,
+    status: Type.Literal('not_ready'),
+    engine_loaded: Type.Literal(false),
+    reason: Type.String(),
+  },
+  strict,
+);
+
+export const indexSchema = Type.Object(
+  {
+    name: Type.String(),
+    version: Type.String(),
+    docs: Type.String({ description: 'A page about every path.' }),
+    openapi: Type.String({ description: 'The same as an OpenAPI document.' }),
+    api: Type.String({ description: 'Where the paths of pipelines, events and tenants begin.' }),
+    websocket: Type.String(),
+    health: Type.String(),
+    ready: Type.String(),
+    metrics: Type.Optional(Type.String()),
   },
   strict,
 );

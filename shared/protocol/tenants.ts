@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { pageMembers } from './paging.ts';
 
 const strict = { additionalProperties: false } as const;
-const count = Type.Integer({ minimum: 0 });
+const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
 const quotaMembers = {
   max_pipelines: count,

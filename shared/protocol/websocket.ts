@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { eventNotesMembers } from './events.ts';
 import { diagnosticSchema } from './program.ts';
 
 const strict = { additionalProperties: false } as const;
@@ -40,6 +41,7 @@ export const serverMessages = {
       outputs: count,
       error: Type.Optional(Type.String()),
       code: Type.Optional(Type.String()),
+      ...eventNotesMembers,
     },
     strict,
   ),
@@ -50,6 +52,7 @@ export const serverMessages = {
       rejected: count,
       errors: Type.Array(Type.Object({ index: count, code: Type.String(), error: Type.String() }, strict)),
       outputs: count,
+      ...eventNotesMembers,
     },
     strict,
   ),

@@ -1,4 +1,5 @@
-const hidden = '[REDACTED]';
+/** What stands in the place of a secret. */
+export const hidden = '[REDACTED]';
 
 /** Secrets shorter than this are words of their own and would tear holes into texts that mean something else. */
 const secretLengthMin = 6;

@@ -14,7 +14,14 @@ interface Bucket {
   filledAtMs: number;
 }
 
-/** A token bucket per client, in bounded memory. A client that was forgotten begins with a full bucket. */
+/**
+ * A token bucket per client, in bounded memory. A client that was forgotten begins with a full bucket.
+ *
+ * Our own, because what `@fastify/rate-limit` has is not what is promised: it counts in fixed windows, so that a client may send
+ * twice the rate across the border of two windows and is then refused for a whole one, where a bucket gives one token back every
+ * 1/rate seconds and says exactly when; it takes whole requests per window, no rate such as 0.5; it goes by the wall clock; and its
+ * hooks stand at routes, so paths that do not exist are not counted, nor can a route be limited for wrong keys alone.
+ */
 export class TokenBuckets {
   readonly #options: TokenBucketOptions;
   /** In the order of last use, oldest first. */

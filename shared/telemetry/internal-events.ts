@@ -40,6 +40,7 @@ export const internalEvents = {
     'warn',
     'The key on the command line can be read by every user of this machine (set CEP_API_KEY instead)',
   ),
+  SecretReadableByOthers: event<{ file: string; mode: string }>('warn', 'A file with a secret can be read by others (chmod 600 it)'),
   CertificatesReloaded: event<{ cert: string }>('info', 'Certificates reloaded'),
   CertificatesNotReloaded: event<{ error: string }>('error', 'Certificates not reloaded; the old ones stay in use'),
   TracesNotExported: event<{ endpoint: string; reason: string }>(

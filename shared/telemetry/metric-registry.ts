@@ -45,6 +45,7 @@ export class MetricRegistry {
   readonly #families = new Map<MetricName, Family>();
 
   readonly #now: () => number;
+  readonly #beforeRender: (() => void)[] = [];
 
   /** @param now Monotonic milliseconds, by which text is made in slices. */
   constructor(now = (): number => performance.now()) {
@@ -95,8 +96,14 @@ export class MetricRegistry {
     this.#family(name).collectors.push(collector);
   }
 
-  /** The text of all metrics in the Prometheus format. Families without a series are left out. */
+  /** Called when a scrape begins: what collectors read together they may read once for all of it. */
+  beforeRender(prepare: () => void): void {
+    this.#beforeRender.push(prepare);
+  }
+
+  /** The text of all metrics in the Prometheus format. Every family says what it is, also while it has no series. */
   async render(): Promise<string> {
+    for (const prepare of this.#beforeRender) prepare();
     let text = '';
     let parts = 0;
     let endMs = this.#now() + turnMsMax;
@@ -113,19 +120,14 @@ export class MetricRegistry {
 
   *#linesOf(family: Family): Generator<string> {
     const { name, descriptor, series, collectors } = family;
-    const head = `# HELP ${name} ${descriptor.help}\n# TYPE ${name} ${descriptor.type}\n`;
-    let begin = head;
-    for (const { slot, heads } of series.values()) {
-      yield begin + textOf(heads, this.#values, slot);
-      begin = '';
-    }
+    yield `# HELP ${name} ${descriptor.help}\n# TYPE ${name} ${descriptor.type}\n`;
+    for (const { slot, heads } of series.values()) yield textOf(heads, this.#values, slot);
     const before = family.collectedHeads;
     family.collectedHeads = new Map();
     for (const collector of collectors) {
       for (const { labels, value } of collector()) {
         const heads = headsAgain(family, before, labels);
-        yield begin + (typeof value === 'number' ? `${heads[0]}${value}\n` : histogramText(heads, value.counts, value.sum));
-        begin = '';
+        yield typeof value === 'number' ? `${heads[0]}${value}\n` : histogramText(heads, value.counts, value.sum);
       }
     }
   }

@@ -38,11 +38,16 @@ export const metrics = {
     labels: [...ofPipeline, 'event_type', 'field'],
   },
   cep_events_late_total: { type: 'counter', help: 'Events whose window, run or join had ended.', labels: ofPipeline },
+  cep_events_unread_total: {
+    type: 'counter',
+    help: 'Events of types that no stream reads; of the first hundred such types.',
+    labels: [...ofPipeline, 'event_type'],
+  },
   cep_events_refused_total: { type: 'counter', help: 'Events refused by a quota, a full queue or a budget.', labels: ofPipeline },
   cep_dlq_events_total: { type: 'counter', help: 'Dead letters written, by connector.', labels: [...ofPipeline, 'connector'] },
   cep_dlq_dropped_total: {
     type: 'counter',
-    help: 'Dead letters that fell out of the ring in memory.',
+    help: 'Dead letters that fell out because the tenant had too many.',
     labels: [...ofPipeline, 'connector'],
   },
   cep_connector_state: { type: 'gauge', help: 'Circuit breaker: 0 closed, 1 half-open, 2 open.', labels: [...ofPipeline, 'connector'] },

@@ -16,17 +16,24 @@ export interface CollectedSpan {
 /** A collector of traces that answers as it is told. */
 export class Collector {
   readonly spans: CollectedSpan[] = [];
-  readonly requests: { readonly url: string | undefined; readonly body: unknown }[] = [];
+  readonly requests: { readonly url: string | undefined; readonly authorization: string | undefined; readonly body: unknown }[] = [];
   /** The status of answers; null = none comes. */
   status: number | null = 200;
+  /** Where answers send to. */
+  location: string | undefined;
+  /** Answers begin and have no end. */
+  drips = false;
   readonly #server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const body = JSON.parse(Buffer.concat(chunks).toString());
-      this.requests.push({ url: request.url, body });
+      this.requests.push({ url: request.url, authorization: request.headers.authorization, body });
       if (this.status === 200) this.spans.push(...body.resourceSpans[0].scopeSpans[0].spans);
-      if (this.status !== null) response.writeHead(this.status).end('{}');
+      if (this.status === null) return;
+      response.writeHead(this.status, this.location === undefined ? {} : { location: this.location });
+      if (this.drips) response.write('{');
+      else response.end('{}');
     });
   });
 

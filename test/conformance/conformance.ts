@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { check } from '../../shared/language/checker/check.ts';
 import { SourceText } from '../../shared/language/diagnostics/diagnostic.ts';
-import { compiledBackend } from '../../worker/engine/compile/compiled-backend.ts';
+import { ways } from '../reference/ways.ts';
 import { runProgram } from '../scenarios/run-program.ts';
 
 /**
@@ -19,13 +19,15 @@ export type Equation = readonly [says: string, expression: string, value: unknow
 
 const QUIET = ['W030', 'W031', 'W040'];
 
-/** Each program gives its outputs, evaluated and compiled, and also when it goes on from a checkpoint before each event. */
+/** Each program gives its outputs in every way of running it, and also when it goes on from a checkpoint before each event. */
 export function runs(cases: readonly Run[]): void {
   it.each(cases)('%s', (_, program, events, ...outputs) => {
     const lines = linesOf(events);
     const expected = outputs.map((output) => normal(output));
-    for (const options of [{}, { engine: { backend: compiledBackend } }, { restarts: true }])
-      expect(effects(runProgram(text(program), lines, options), expected)).toEqual(expected);
+    for (const [way, engine] of ways) {
+      for (const restarts of [false, true])
+        expect(effects(runProgram(text(program), lines, { engine, restarts }), expected), way).toEqual(expected);
+    }
   });
 }
 
@@ -38,9 +40,9 @@ export function reports(cases: readonly Report[]): void {
 export function equations(cases: readonly Equation[]): void {
   it.each(cases)('%s: %s', (_, expression, value, fields = '') => {
     const expected = [`S ${JSON.stringify({ v: value })}`];
-    for (const engine of [{}, { backend: compiledBackend }]) {
+    for (const [way, engine] of ways) {
       const transcript = runProgram(`stream S = T.emit(v: ${expression})\n`, [`T { ${fields} }`], { engine });
-      expect(effects(transcript, expected)).toEqual(expected);
+      expect(effects(transcript, expected), way).toEqual(expected);
     }
   });
 }
@@ -48,9 +50,9 @@ export function equations(cases: readonly Equation[]): void {
 /** Like `equations` when evaluation must fail: the row is dropped and counted. */
 export function failures(cases: readonly (readonly [says: string, expression: string, fields?: string])[]): void {
   it.each(cases)('%s: %s', (_, expression, fields = '') => {
-    for (const engine of [{}, { backend: compiledBackend }]) {
+    for (const [way, engine] of ways) {
       const transcript = runProgram(`stream S = T.emit(v: ${expression})\n`, [`T { ${fields} }`], { engine });
-      expect(effects(transcript, []).at(-1)).toBe('{"counters":"S","failures":1}');
+      expect(effects(transcript, []).at(-1), way).toBe('{"counters":"S","failures":1}');
     }
   });
 }

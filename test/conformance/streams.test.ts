@@ -253,8 +253,25 @@ describe('filters, limits and hygiene', () => {
       'the predicate over a window',
       'stream S = A.window(2).pattern(p: events => len(events) == 2 and events[0].x < events[1].x).emit(x: x)',
       'A { x: 1 }\nA { x: 2 }\nA { x: 2 }\nA { x: 1 }',
-      'S {"x":1}',
       'S {"x":2}',
+    ],
+    [
+      'the predicate over a window gives one row for each that fits, at the time of its result',
+      'stream S = A.window(1m).pattern(p: events => events.len() > 1).emit(x: x, from: window_start, to: window_end)\nstream R = S.limit(1).emit(x: x)',
+      '@1s A { x: 1 }\n@2s A { x: 2 }\n@3s A { x: 3 }\n@61s A { x: 4 }\n@121s A { x: 5 }\n@122s A { x: 6 }',
+      'S@59999 {"x":3,"from":0,"to":60000}',
+      'R@59999 {"x":3}',
+      'S@179999 {"x":6,"from":120000,"to":180000}',
+    ],
+    [
+      'behind it an operator acts on these rows, an aggregate on all events',
+      'stream S = A.window(2).pattern(p: e => e[0].x < 3, q: e => e.len() == 2).where(x != 2).limit(1).emit(x: x)\n' +
+        'stream R = A.window(2).pattern(p: e => e[0].x < 3).pattern(q: e => e.len() == 2).aggregate(n: sum(x)).emit(n: n)',
+      'A { x: 1 }\nA { x: 2 }\nA { x: 2 }\nA { x: 5 }\nA { x: 2 }\nA { x: 7 }\nA { x: 3 }\nA { x: 3 }',
+      'R {"n":3}',
+      'S {"x":5}',
+      'R {"n":7}',
+      'R {"n":9}',
     ],
   ]);
   reports([

@@ -222,7 +222,7 @@ describe('a path or a method that is not there', () => {
   it('is answered 404 not_found and 405 method_not_allowed with Allow', async () => {
     expect(await service.get('/api/v2/pipelines')).toMatchObject({ status: 404, body: { code: 'not_found' } });
     const wrong = await service.request('PUT', '/api/v1/pipelines');
-    expect([wrong.status, wrong.body.code, wrong.headers.get('allow')]).toEqual([405, 'method_not_allowed', 'POST, GET']);
+    expect([wrong.status, wrong.body.code, wrong.headers.get('allow')]).toEqual([405, 'method_not_allowed', 'POST, GET, HEAD, OPTIONS']);
   });
 });
 

@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { reading, Service, uniqueName } from './service.ts';
 
@@ -51,6 +54,10 @@ describe('a program whose connector cannot work', () => {
     ['connector C = http (url: "nonsense")', /no http or https address/],
     ['connector C = http (profile: "none")', /no profile 'none'/],
     ['connector C = kafka (brokers: "localhost:1", topic: "t")', /cannot send to connectors of type kafka/],
+    [
+      'connector C = http (url: "http://a:b@localhost:1/", headers: {"Authorization": "Bearer x"})',
+      /holds a login and its headers another/,
+    ],
   ])('%s is answered with 502 connector_error, and nothing is kept', async (connector, message) => {
     const name = uniqueName();
     const source = `${connector}\nstream S = A.emit(x: 1).to(C)\n`;
@@ -58,6 +65,22 @@ describe('a program whose connector cannot work', () => {
     expect([status, body.code, body.error]).toEqual([502, 'connector_error', expect.stringMatching(message)]);
     expect((await service.get('/api/v1/pipelines?limit=1000')).text).not.toContain(`"${name}"`);
     expect((await service.post('/api/v1/pipelines', { name, source: 'stream S = A.emit(x: 1)\n' })).status).toBe(201);
+  });
+
+  it.each([
+    ['stream S = A.enrich(C, key: x, fields: [y]).emit(x: x, y: y)', /cannot look anything up in connectors of type http \(\.enrich\)/],
+    ['stream S = A.enrich(C, key: x, fields: [y], fallback: {y: 1}).emit(x: x, y: y)', /cannot look anything up/],
+    ['stream S = A.fork(one: .enrich(C, key: x, fields: [y]).emit(y: y))', /cannot look anything up/],
+    ['stream S = A.from(C).emit(x: x)', /cannot read from connectors of type http/],
+  ])('needs something of it that this build has not: %s', async (stream, message) => {
+    const source = `connector C = http (url: "${url}/one")\n${stream}\n`;
+    const deployed = await service.post('/api/v1/pipelines', { name: uniqueName(), source });
+    expect([deployed.status, deployed.body.code]).toEqual([502, 'connector_error']);
+    expect(deployed.body).toMatchObject({ error: expect.stringMatching(message), hint: expect.stringMatching(/^(send|leave)/) });
+    const running = await service.deploy(program());
+    const reloaded = await service.post(`${running}/reload`, { source });
+    expect([reloaded.status, reloaded.body.code]).toEqual([502, 'connector_error']);
+    expect((await service.get(running)).body).toMatchObject({ version: 1, status: 'running' });
   });
 
   it('leaves the one before running when it is reloaded', async () => {
@@ -140,6 +163,61 @@ describe('a sink that does not answer well', () => {
     expect((await service.post(`${path}/events`, reading(4))).status).toBe(200);
     await service.post(`${path}/reload`, { source: program().replace('/one', '/other') });
     await vi.waitUntil(async () => (await service.get(path)).body.status === 'running');
+  });
+});
+
+describe('a model that cannot be used', () => {
+  it.each([
+    ['none.onnx', 'validation_error'],
+    ['broken.onnx', 'model_error'],
+  ])('is a fault of the program (%s), and the answer shows nothing of the server but its name', async (model, code) => {
+    const workDir = mkdtempSync(join(tmpdir(), 'cep-models-'));
+    writeFileSync(join(workDir, 'broken.onnx'), 'no model');
+    const own = await Service.start({ workDir });
+    const source = `stream S = A.score(model: "${model}", inputs: [x], outputs: [risk]).emit(risk: risk)\n`;
+    const { status, body, text } = await own.post('/api/v1/pipelines', { name: uniqueName(), source });
+    expect([status, body.code, body.error]).toEqual([400, code, expect.stringContaining(model)]);
+    expect(text).not.toMatch(/cep-models-|node_modules/);
+    await own.close();
+    rmSync(workDir, { recursive: true });
+  });
+});
+
+describe('a url with a login', () => {
+  it('is sent as Basic authentication, and the login stands nowhere else', async () => {
+    const path = await service.deploy(
+      `connector C = http (url: "${url.replace('//', '//ann:p%40ss%2Fword@')}/login")\nstream S = A.emit(x: 1).to(C)\n`,
+    );
+    await service.post(`${path}/events`, { event_type: 'A', fields: {} });
+    await vi.waitUntil(() => received.length === 1);
+    expect(received[0]?.path).toBe('/login');
+    expect(received[0]?.headers.authorization).toBe(`Basic ${Buffer.from('ann:p@ss/word').toString('base64')}`);
+    expect((await service.get(`${path}/topology`)).text).not.toMatch(/ann|word/);
+  });
+});
+
+describe('a sink that hangs', () => {
+  it('holds up no DELETE: what is under way and what waits become dead letters', async () => {
+    const hanging = createServer(() => undefined);
+    await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
+    const { port } = hanging.address() as AddressInfo;
+    const source = `connector C = http (url: "http://127.0.0.1:${port}/", timeout: 60s)\nstream S = A.emit(x: 1).to(C)\n`;
+    for (const before of [async () => undefined, (path: string) => service.post(`${path}/stop`)]) {
+      const path = await service.deploy(source);
+      for (let n = 0; n < 3; n++) await service.post(`${path}/events`, { event_type: 'A', fields: {} });
+      const stopped = before(path);
+      const startedAt = performance.now();
+      expect((await service.delete(path)).body).toEqual({ deleted: true });
+      expect(performance.now() - startedAt).toBeLessThan(2_000);
+      await stopped;
+      const id = path.split('/').at(-1) ?? '';
+      const written = service.log
+        .map((line) => JSON.parse(line))
+        .filter(({ message, pipeline }) => message === 'DLQ write' && pipeline === id);
+      expect(written).toMatchObject([{ code: 'given_up', connector: 'C', events: 3 }]);
+    }
+    hanging.closeAllConnections();
+    hanging.close();
   });
 });
 

@@ -87,6 +87,8 @@ describe('POST /events', () => {
     expect((await service.post(`${path}/events`, { event_type: 'Unheard', fields: {} })).body).toEqual({
       accepted: true,
       output_events: [],
+      events_unread: 1,
+      unread_types: [{ event_type: 'Unheard', events: 1 }],
     });
     expect((await service.get(path)).body.events_processed).toBe(1);
   });
@@ -95,6 +97,73 @@ describe('POST /events', () => {
     const path = await service.deploy(hot);
     await service.post(`${path}/events`, reading('x'));
     expect((await service.get(`${path}/metrics`)).body).toMatchObject({ events_invalid: 1, events_processed: 0 });
+  });
+});
+
+describe('an answer about events that could have no effect', () => {
+  const rules =
+    'event LoginFailed:\n    user: str\n    ip: str\n\nstream S = LoginFailed as a -> LoginFailed where user == a.user within 5m\n    .emit()\n';
+  const event = (event_type: string, timestamp: number, fields: object = { user: 'ann', ip: '1' }) => ({ event_type, fields, timestamp });
+  const ahead = 12_959_000;
+  const unread = { events_unread: 1, unread_types: [{ event_type: 'LoginFail', events: 1, did_you_mean: 'LoginFailed' }] };
+  const incomplete = { events_incomplete: 1, incomplete_fields: [{ event_type: 'LoginFailed', field: 'ip', events: 1 }] };
+  const late = { events_late: 1, watermark: ahead };
+
+  it('has members for what there is to tell, and no others', async () => {
+    const path = await service.deploy(rules);
+    const answer = async (...args: Parameters<typeof event>) => (await service.post(`${path}/events`, event(...args))).body;
+    expect(await answer('LoginFailed', ahead)).toEqual({ accepted: true, output_events: [] });
+    expect(await answer('LoginFail', 0)).toEqual({ accepted: true, output_events: [], ...unread });
+    expect(await answer('LoginFailed', ahead, { user: 'bob' })).toEqual({ accepted: true, output_events: [], ...incomplete });
+    expect(await answer('LoginFailed', 5)).toEqual({ accepted: true, output_events: [], ...late });
+  });
+
+  it('says the same of a batch, in JSON and in lines, and the metrics and the explanation of the pipeline keep it', async () => {
+    const events = [
+      event('LoginFailed', ahead),
+      event('LoginFail', 0),
+      event('LoginFailed', ahead, { user: 'bob' }),
+      event('LoginFailed', 5),
+    ];
+    for (const isLines of [false, true]) {
+      const path = await service.deploy(rules);
+      const body = isLines ? events.map((one) => JSON.stringify(one)).join('\n') : { events };
+      const answer = await service.post(`${path}/events-batch`, body, isLines ? { headers: lines } : {});
+      expect(answer.body).toMatchObject({ accepted: 4, rejected: 0, ...unread, ...incomplete, ...late });
+      expect((await service.get(`${path}/metrics`)).body).toMatchObject({ ...unread, ...incomplete, ...late });
+      const explained = (await service.get(`${path}/explain?stream=S`)).body;
+      expect(explained).toMatchObject({ input: { ...unread, ...incomplete, ...late }, pattern: { furthest: { steps_taken: 1 } } });
+    }
+  });
+
+  it('is without them for a batch of plain events', async () => {
+    const path = await service.deploy(rules);
+    const { body } = await service.post(`${path}/events-batch`, { events: [event('LoginFailed', 1), event('LoginFailed', 2)] });
+    expect(Object.keys(body)).toEqual(['accepted', 'rejected', 'errors', 'output_events', 'processing_time_us']);
+  });
+});
+
+describe('?time_field', () => {
+  const timed = 'stream S = Reading.emit(value)\n';
+  const fields = { value: 40, ts: '2023-11-14T23:13:20.5+0100' };
+
+  it('names the field that says the time, in one event, a batch and lines', async () => {
+    const path = await service.deploy(timed);
+    const at = 1_700_000_000_500;
+    const one = await service.post(`${path}/events?time_field=ts`, { event_type: 'Reading', fields, timestamp: 5 });
+    expect(one.body.output_events[0].timestamp).toBe(at);
+    const events = [{ event_type: 'Reading', fields: { value: 41, ts: at / 1000 } }];
+    const many = await service.post(`${path}/events-batch?time_field=ts`, { events });
+    expect(many.body.output_events[0].timestamp).toBe(at);
+    const line = JSON.stringify({ event_type: 'Reading', data: { value: 42 }, ts: at * 1000 });
+    const inLines = await service.post(`${path}/events-batch?time_field=ts`, `${line}\n`, { headers: lines });
+    expect(inLines.body.output_events[0].timestamp).toBe(at);
+  });
+
+  it('leaves an event without that field to what else says its time', async () => {
+    const path = await service.deploy(timed);
+    const event = { event_type: 'Reading', fields: { value: 40, '@timestamp': '2023-11-14T22:13:20Z' } };
+    expect((await service.post(`${path}/events?time_field=ts`, event)).body.output_events[0].timestamp).toBe(1_700_000_000_000);
   });
 });
 

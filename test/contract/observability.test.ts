@@ -20,6 +20,29 @@ async function scraped(line: string | RegExp): Promise<string> {
   }
 }
 
+describe('GET /', () => {
+  it('names where everything is, and each of these places is there', async () => {
+    const { status, body } = await service.get('/', { key: null });
+    expect([status, body]).toEqual([
+      200,
+      {
+        name: 'cep',
+        version: '1.2.3',
+        docs: '/docs',
+        openapi: '/openapi.json',
+        api: '/api/v1',
+        websocket: '/ws',
+        health: '/health',
+        ready: '/ready',
+        metrics: '/metrics',
+      },
+    ]);
+    for (const path of [body.docs, body.openapi, body.health, body.ready, body.metrics]) expect((await service.get(path)).status).toBe(200);
+    expect((await service.get(body.websocket)).status).toBe(426);
+    expect((await service.get(`${body.api}/pipelines`)).status).toBe(200);
+  });
+});
+
 describe('GET /health', () => {
   it('answers {status: healthy, uptime_seconds, version}', async () => {
     expect((await service.get('/health', { key: null })).body).toEqual({
@@ -102,6 +125,13 @@ describe('GET /metrics', () => {
     await scraped(`cep_events_incomplete_total{tenant="default",pipeline="${name}",event_type="Reading",field="sensor"} 1\n`);
   });
 
+  it('counts events of types that no stream reads, by type', async () => {
+    const name = uniqueName();
+    const path = await service.deploy(hot, { name });
+    for (const type of ['Readign', 'Readign', 'Other']) await service.post(`${path}/events`, { event_type: type, fields: {} });
+    await scraped(`cep_events_unread_total{tenant="default",pipeline="${name}",event_type="Readign"} 2\n`);
+  });
+
   it('forgets a pipeline that is gone', async () => {
     const name = uniqueName();
     const path = await service.deploy(hot, { name });
@@ -142,6 +172,25 @@ describe('GET /metrics', () => {
     } finally {
       await guarded.close();
     }
+  });
+
+  it('counts wrong keys on both against the rate limit, and nothing else', async () => {
+    const guarded = await Service.start({ hasMetrics: true, metricsNeedKey: true, rateLimit: 1 });
+    try {
+      const ask = async (url: string, key: string, times: number) =>
+        await Promise.all(Array.from({ length: times }, async () => (await fetch(url, { headers: { 'x-api-key': key } })).status));
+      for (const url of [guarded.metricsUrl, `${guarded.url}/metrics`]) {
+        expect(new Set(await ask(url, 'a-wrong-key', 10))).toEqual(new Set([401, 429]));
+        expect(new Set(await ask(url, serverKey, 10))).toEqual(new Set([200]));
+      }
+    } finally {
+      await guarded.close();
+    }
+  });
+
+  it('says on its port what is there', async () => {
+    const answer = await fetch(service.metricsUrl.replace('/metrics', '/nowhere'));
+    expect([answer.status, await answer.json()]).toMatchObject([404, { code: 'not_found', hint: 'this port serves /metrics' }]);
   });
 
   it('is 404 on the port of the API when metrics are off', async () => {

@@ -172,6 +172,17 @@ describe('every path of a pipeline', () => {
     }
     expect((await service.get(foreign)).body.status).toBe('running');
   });
+
+  it.each(paths.filter(([, path]) => path !== '/logs'))(
+    '%s %s answers what it declares while the pipeline is stopped',
+    async (method, path, body?: unknown) => {
+      const stopped = await service.deploy(hot);
+      await service.post(`${stopped}/stop`);
+      const { status, body: answer } = await service.request(method, `${stopped}${path}`, { body });
+      expect(status).toBeLessThan(500);
+      if (status === 409) expect(answer.code).toMatch(/^(pipeline_not_running|checkpoint_\w+)$/);
+    },
+  );
 });
 
 describe('POST /stop and /start', () => {
@@ -244,15 +255,18 @@ describe('GET /topology', () => {
 
 describe('a connector in GET /topology', () => {
   it('shows its parameters as data, and none that are secret', async () => {
-    const connector = 'connector C = http (url: "http://me:pass@localhost:1/x", reset_timeout: 4s, headers: {"a": "hidden"})\n';
-    const path = await service.deploy(`${connector}stream S = A.emit(x: 1).to(C)\n`);
+    const connector =
+      'connector C = http (url: "http://me:pass@localhost:1/x?tok=hidden", reset_timeout: 4s, headers: {"a": "hidden"}, topic: "http://a?k=hidden")\n';
+    const alert = '.alert(url: "https://me:pass@localhost:1/y?tok=hidden#hidden", message: "see http://localhost/z?tok=hidden")';
+    const path = await service.deploy(`${connector}stream S = A.emit(x: 1)${alert}.to(C)\n`);
     const { body, text } = await service.get(`${path}/topology`);
     expect(body.nodes).toContainEqual({
       id: 'sink:C',
       label: 'C',
       node_type: 'sink',
-      config: { type: 'http', url: 'http://localhost:1/x', reset_timeout: '4s' },
+      config: { type: 'http', url: 'http://[REDACTED]@localhost:1/x?[REDACTED]', reset_timeout: '4s', topic: 'http://a?[REDACTED]' },
     });
+    expect(text).toContain('https://[REDACTED]@localhost:1/y?[REDACTED]');
     expect(text).not.toMatch(/hidden|pass/);
   });
 });

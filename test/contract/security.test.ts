@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dropWebSocketClients, WebSocketClient } from '../clients/websocket-client.ts';
 import { hot, reading, Service, serverKey, uniqueName } from './service.ts';
 
 const outside = mkdtempSync(join(tmpdir(), 'cep-outside-'));
@@ -24,6 +25,22 @@ afterAll(async () => {
   await service.close();
   rmSync(outside, { recursive: true });
 });
+
+/** What the server says of a program, by each way that takes one. */
+async function everyRoute(source: string): Promise<string[]> {
+  const path = await service.deploy(hot);
+  const client = await WebSocketClient.open(`${service.url.replace('http', 'ws')}/ws`, ['cep.v1', `cep-auth.${serverKey}`]);
+  const answers = [
+    (await service.post('/api/v1/validate', { source })).text,
+    (await deploy(source)).text,
+    (await service.post(`${path}/reload`, { source })).text,
+    (await service.post(`${path}/reload`, { source, dry_run: true })).text,
+    JSON.stringify(await client.ask({ type: 'load', source }, 'load_result')),
+  ];
+  dropWebSocketClients();
+  await service.request('DELETE', path);
+  return answers;
+}
 
 const deploy = (source: string) => service.post('/api/v1/pipelines', { name: uniqueName(), source });
 
@@ -57,6 +74,90 @@ describe('the work directory', () => {
     const { status, body, text } = await deploy(`import ${JSON.stringify(path)}\n${hot}`);
     expect([status, body.code]).toEqual([400, expect.stringMatching(/^(validation|parse)_error$/)]);
     expect(text).not.toMatch(/the-text-outside|root:/);
+  });
+
+  it('shows nothing of a file in it that is no program, whatever its name', async () => {
+    const names = ['cep-key', 'key.txt', 'key.vpl', '.env', 'data.json', 'credentials.yaml', 'state.vpl', 'KEY.VPL'];
+    const texts = [
+      `${secret}\n`,
+      `{"${secret}": 1}`,
+      `# a comment\n${secret}=1\n`,
+      `version: 1\n${secret}: x\n`,
+      `"${secret}"`,
+      `${secret} ${hot}`,
+    ];
+    for (const [n, name] of names.entries()) {
+      for (const text of texts) {
+        writeFileSync(join(workDir, `${n}`), text);
+        renameSync(join(workDir, `${n}`), join(workDir, name));
+        for (const answer of await everyRoute(`import "${name}"\n${hot}`)) {
+          expect(answer).toContain('E097');
+          expect(answer).not.toContain(secret);
+        }
+      }
+      rmSync(join(workDir, name));
+    }
+  });
+
+  it('gives no program the files of the operator, also where they look like programs', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'cep-private-'));
+    const folder = join(root, 'work');
+    const program = 'fn secret_of_the_operator(x: int):\n    return x\n';
+    for (const path of ['', 'state', 'state/deep']) mkdirSync(join(folder, path));
+    for (const path of ['key.vpl', 'state/deep/a.vpl', 'own.vpl']) writeFileSync(join(folder, path), program);
+    linkSync(join(folder, 'key.vpl'), join(folder, 'hard.vpl'));
+    symlinkSync(join(folder, 'key.vpl'), join(folder, 'soft.vpl'));
+    symlinkSync(join(folder, 'state'), join(folder, 'into'));
+    const privately = await Service.start({ workDir: folder, stateDir: join(folder, 'state'), privateFiles: [join(folder, 'key.vpl')] });
+    try {
+      const validate = (path: string) =>
+        privately.post('/api/v1/validate', { source: `import "${path}"\nstream S = A.emit(y: secret_of_the_operator(1))\n` });
+      expect((await validate('own.vpl')).body).toMatchObject({ valid: true });
+      for (const path of ['key.vpl', 'hard.vpl', 'soft.vpl', 'state/deep/a.vpl', 'into/deep/a.vpl', './state/../key.vpl']) {
+        const { body } = await validate(path);
+        expect([path, body.valid, body.diagnostics[0].code]).toEqual([path, false, 'E097']);
+      }
+    } finally {
+      await privately.close();
+      rmSync(root, { recursive: true });
+    }
+  });
+
+  it('is not that of a tenant, whose programs read nothing, or a folder that is theirs alone', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'cep-tenants-'));
+    const shared = 'fn twice(x: int):\n    return x * 2\n';
+    writeFileSync(join(root, 'shared.vpl'), shared);
+    const source = (path: string) => `import "${path}"\nstream S = A.emit(y: twice(2))\n`;
+    const without = await Service.start({ workDir: root });
+    const withFolders = await Service.start({ workDir: root, tenantWorkDir: join(root, 'tenants') });
+    try {
+      const nobody = await without.tenant();
+      expect((await without.post('/api/v1/validate', { source: source('shared.vpl') })).body.valid).toBe(true);
+      for (const path of ['shared.vpl', join(root, 'shared.vpl'), './shared.vpl', '/program/shared.vpl']) {
+        const { body } = await without.post('/api/v1/validate', { source: source(path) }, { key: nobody.key });
+        expect(body.diagnostics[0]).toMatchObject({ code: 'E097', hint: expect.stringContaining('--tenant-workdir') });
+      }
+      const model = 'stream M = A.score(model: "m.onnx", inputs: [x], outputs: [y]).emit(y: y)\n';
+      writeFileSync(join(root, 'm.onnx'), 'no model');
+      expect((await without.post('/api/v1/validate', { source: model }, { key: nobody.key })).text).toContain('E097');
+
+      const [ann, ben] = [await withFolders.tenant(), await withFolders.tenant()];
+      mkdirSync(join(root, 'tenants', ann.id), { recursive: true });
+      writeFileSync(join(root, 'tenants', ann.id, 'own.vpl'), shared);
+      symlinkSync(join(root, 'shared.vpl'), join(root, 'tenants', ann.id, 'out.vpl'));
+      const isRight = async (path: string, key: string) =>
+        (await withFolders.post('/api/v1/validate', { source: source(path) }, { key })).body.valid;
+      expect(await isRight('own.vpl', ann.key)).toBe(true);
+      expect(await isRight('own.vpl', ben.key)).toBe(false);
+      for (const path of ['shared.vpl', '../../shared.vpl', 'out.vpl', join(root, 'shared.vpl')])
+        expect(await isRight(path, ann.key)).toBe(false);
+      for (const path of [`../${ann.id}/own.vpl`, join(root, 'tenants', ann.id, 'own.vpl')])
+        expect(await isRight(path, ben.key)).toBe(false);
+    } finally {
+      await without.close();
+      await withFolders.close();
+      rmSync(root, { recursive: true });
+    }
   });
 
   it('is not left either by what a connector names', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { documentText } from '../../worker/runtime/programs/checkpoint-document.ts';
 import { hot, reading, Service } from './service.ts';
 
 let service: Service;
@@ -107,6 +108,33 @@ describe('POST /restore', () => {
       body: { code: 'checkpoint_corrupt' },
     });
     expect(await continues(path)).toEqual([{ n: 5, s: 36 }]);
+  });
+
+  it.each([
+    ['a text', { events_processed: 'abc' }],
+    ['a negative number', { events_processed: -5 }],
+    ['a number beyond all counting', { output_events_emitted: 1e308 }],
+    ['a fraction', { events_invalid: 0.5 }],
+    ['nothing', { events_refused: undefined }],
+  ])('with %s for a counter is 400 checkpoint_corrupt, whatever its checksum', async (_what, counters) => {
+    const { path, checkpoint } = await captured();
+    const { crc32: _crc32, ...document } = checkpoint.body.checkpoint;
+    const changed = JSON.parse(JSON.stringify({ ...document, counters: { ...document.counters, ...counters } }));
+    expect(await service.post(`${path}/restore`, documentText(changed))).toMatchObject({
+      status: 400,
+      body: { code: 'checkpoint_corrupt', error: expect.stringContaining('/counters') },
+    });
+    expect((await service.get('/ready')).body.events_processed).toBeGreaterThanOrEqual(3);
+    expect(await continues(path)).toEqual([{ n: 5, s: 36 }]);
+  });
+
+  it('without counters, or nested without end, is 400 checkpoint_corrupt', async () => {
+    const { path, checkpoint } = await captured();
+    const { crc32: _crc32, counters: _counters, ...document } = checkpoint.body.checkpoint;
+    const deep = `{"version":1,"engine":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    for (const body of [documentText(document), deep]) {
+      expect(await service.post(`${path}/restore`, body)).toMatchObject({ status: 400, body: { code: 'checkpoint_corrupt' } });
+    }
   });
 
   it('of no JSON is 400', async () => {

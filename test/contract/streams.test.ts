@@ -145,6 +145,24 @@ describe('a WebSocket', () => {
     expect((await service.get('/api/v1/pipelines')).body.total).toBe(before);
   });
 
+  it('tells of an event that could have no effect', async () => {
+    const client = await open();
+    await client.ask({ type: 'load', source: hot }, 'load_result');
+    expect(await client.ask({ type: 'event', data: { event_type: 'Readign', value: 40 } }, 'event_injected')).toEqual({
+      type: 'event_injected',
+      event_type: 'Readign',
+      success: true,
+      outputs: 0,
+      events_unread: 1,
+      unread_types: [{ event_type: 'Readign', events: 1, did_you_mean: 'Reading' }],
+    });
+    const lacking = { type: 'event', data: { event_type: 'Reading', value: 4 } };
+    expect(await client.ask(lacking, 'event_injected')).toMatchObject({
+      events_incomplete: 1,
+      incomplete_fields: [{ event_type: 'Reading', field: 'sensor', events: 1 }],
+    });
+  });
+
   it('tells what is wrong with a program, and with an event', async () => {
     const client = await open();
     expect(await client.ask({ type: 'load', source: 'stream X = ' }, 'load_result')).toMatchObject({

@@ -140,7 +140,7 @@ describe('two tenants', () => {
 
 describe('every route', () => {
   it('answers 401 without a key and with a wrong one, unless it is open', async () => {
-    const open = ['/health', '/ready'];
+    const open = ['/', '/health', '/ready'];
     for (const { method, path, access } of service.server.routes) {
       const at = path.replace('{id}', 'none');
       for (const [key, code] of [

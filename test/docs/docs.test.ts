@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { compiledBackend } from '../../worker/engine/compile/compiled-backend.ts';
+import { ways } from '../reference/ways.ts';
 import { alertsOf, checkExample, examplesOf } from './example.ts';
 import { type Page, readPage } from './page.ts';
 import { filesOf, playSession, withoutMeasurements } from './session.ts';
@@ -39,8 +39,7 @@ describe.each(examples.map((example) => [example.name, example] as const))('%s',
   if (example.runs.length > 0) {
     test(`gives the alerts that the page shows${because}`, () => {
       for (const run of example.runs) {
-        expect(alertsOf(example, run)).toBe(run.outputs.text);
-        expect(alertsOf(example, run, { backend: compiledBackend })).toBe(run.outputs.text);
+        for (const [way, options] of ways) expect(alertsOf(example, run, options), way).toBe(run.outputs.text);
       }
     });
   }

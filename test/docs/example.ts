@@ -4,6 +4,7 @@ import { evtReader } from '../../shared/events/evt-reader.ts';
 import { jsonlReader } from '../../shared/events/jsonl-reader.ts';
 import { EventSchemas } from '../../shared/events/schema.ts';
 import { type CheckResult, check } from '../../shared/language/checker/check.ts';
+import { canConnect } from '../../shared/language/connectors/table.ts';
 import { SourceText } from '../../shared/language/diagnostics/diagnostic.ts';
 import { renderDiagnostic } from '../../shared/language/diagnostics/render.ts';
 import type { Plan } from '../../shared/language/plan/plan.ts';
@@ -78,6 +79,7 @@ function runsOf(page: Page, blocks: readonly Block[]): Run[] {
 export function checkExample({ program, codes, files }: Example): CheckResult {
   return check(new SourceText('rules.vpl', program.text), {
     canScore: () => !codes.includes('W047'),
+    ...(codes.includes('W039') ? { canConnect } : {}),
     resolveImport: (path) => {
       const text = files.get(path);
       return text === undefined ? undefined : new SourceText(path, text);

@@ -2,10 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { check } from '../../shared/language/checker/check.ts';
 import { SourceText } from '../../shared/language/diagnostics/diagnostic.ts';
-import { compiledBackend } from '../../worker/engine/compile/compiled-backend.ts';
+import { expectAlike } from '../reference/seen.ts';
 import { events } from './events.ts';
 import { program } from './programs.ts';
-import { fused, seenOf } from './runs.ts';
 import { Tape } from './tape.ts';
 
 /** `FUZZ_PROGRAMS=20000 npx vitest run test/fuzz` is the long run; `FUZZ_SEED` repeats one. */
@@ -14,7 +13,7 @@ const seed = process.env['FUZZ_SEED'] === undefined ? {} : { seed: Number(proces
 
 const tapes = fc.tuple(fc.uint16Array({ maxLength: 260, size: 'max' }), fc.uint16Array({ minLength: 40, maxLength: 400, size: 'max' }));
 
-test('random programs give the same bytes compiled, replayed and restored at any point', { timeout: 3_600_000 }, () => {
+test('random programs give the same bytes in every way of running them, and restored at any point', { timeout: 3_600_000 }, () => {
   let valid = 0;
   let effects = 0;
   const property = fc.property(tapes, fc.nat(40), ([programTape, eventTape], cut) => {
@@ -23,20 +22,7 @@ test('random programs give the same bytes compiled, replayed and restored at any
     if (plan === null) return;
     valid++;
     const input = events(new Tape(eventTape), 40);
-    const reference = seenOf(plan, input);
-    effects += reference.length;
-    const told = (how: string) => `${how}\n${text}`;
-    expect(seenOf(plan, input), told('replayed')).toEqual(reference);
-    expect(seenOf(plan, input, { options: { backend: compiledBackend } }), told('compiled')).toEqual(reference);
-    expect(seenOf(plan, input, { cut }), told(`restored before event ${cut}`)).toEqual(reference);
-    expect(seenOf(plan, input, { options: fused }), told('fused')).toEqual(reference);
-    expect(
-      seenOf(plan, input, { options: fused, cut, successorOptions: {} }),
-      told(`fused, then restored as reference before event ${cut}`),
-    ).toEqual(reference);
-    expect(seenOf(plan, input, { cut, successorOptions: fused }), told(`reference, then restored as fused before event ${cut}`)).toEqual(
-      reference,
-    );
+    effects += expectAlike(plan, input, { cuts: [cut], text }).length;
   });
   fc.assert(property, { numRuns: programs, ...seed });
   expect(valid, 'most random programs are programs').toBeGreaterThan(programs * 0.5);

@@ -115,6 +115,12 @@ function joinSource(tape: Tape): Source {
 
 const STEP_TYPES = ['A', 'K', 'B'] as const;
 
+/** What must not come: a step, or one of two. */
+function absent(tape: Tape, later: Names): string {
+  const one = (): string => `${tape.pick(STEP_TYPES)}${where(tape, later)}`;
+  return tape.chance(30) ? `(${one()} OR ${one()})` : one();
+}
+
 function patternSource(tape: Tape): Source {
   const own = BASIC.K;
   const later = names(['id', 'v', 'a.id', 'a.v']);
@@ -125,7 +131,7 @@ function patternSource(tape: Tape): Source {
     const alias = `b${position}`;
     const quantifier = tape.pick(['', '', '', '+', '*', '?', '{1,2}']);
     const isLast = position === count - 1;
-    if (tape.chance(15) && !isLast) steps.push(`NOT ${tape.pick(STEP_TYPES)}${where(tape, later)}`);
+    if (tape.chance(15) && !isLast) steps.push(`NOT ${absent(tape, later)}`);
     steps.push(
       `${tape.pick(STEP_TYPES)}${quantifier}${quantifier === '+' && tape.chance(40) ? ` where v > ${alias}.v` : where(tape, later)} as ${alias}`,
     );

@@ -8,7 +8,7 @@ import { EventSchemas } from '../../shared/events/schema.ts';
 import { Duration, Timestamp, type Value } from '../../shared/events/value.ts';
 import type { EventEntries, EventEntry } from '../../worker/engine/fusion/event-entry.ts';
 import { createByteReader } from '../../worker/engine/reading/byte-reader.ts';
-import { EventDoor } from '../../worker/engine/reading/event-door.ts';
+import { EventFastPath } from '../../worker/engine/reading/event-fast-path.ts';
 import { type Format, type RandomType, randomFile, randomTypes } from './event-lines.ts';
 import { Tape } from './tape.ts';
 
@@ -41,11 +41,11 @@ for (const format of ['evt', 'jsonl'] as const) {
       entered += actual.seen.filter((one) => 'args' in one).length;
     });
     fc.assert(property, { numRuns: files, ...seed });
-    expect(entered, 'many lines go the short way').toBeGreaterThan(lines * 0.25);
+    expect(entered, 'many lines take the fast path').toBeGreaterThan(lines * 0.25);
   });
 }
 
-/** So often a line comes before it is foretold, and a little more. */
+/** So often a line comes before it is expected, and a little more. */
 const REPEATED = 300;
 
 for (const format of ['evt', 'jsonl'] as const) {
@@ -65,7 +65,7 @@ for (const format of ['evt', 'jsonl'] as const) {
       enteredUnread += actual.seen.slice(-12).filter((one) => 'args' in one && one.type === types[0]?.name).length;
     });
     fc.assert(property, { numRuns: Math.ceil(files / 20), ...seed });
-    expect(enteredUnread, 'some go the short way').toBeGreaterThan(files / 100);
+    expect(enteredUnread, 'some take the fast path').toBeGreaterThan(files / 100);
   });
 }
 
@@ -77,7 +77,7 @@ test('what a door lets in is what would be admitted, with the same values', { ti
     const schemas = new EventSchemas(types);
     const seen: Seen[] = [];
     const entries = recordingEntries(types, seen, true);
-    const door = new EventDoor(entries);
+    const door = new EventFastPath(entries);
     const tape = new Tape(fileTape);
     const { results } = readGenerally('jsonl', schemas, [new TextEncoder().encode(randomFile(tape, types, 'jsonl'))]);
     for (const { event } of results.filter((result): result is ReadEvent => result.kind === 'event')) {
@@ -89,7 +89,7 @@ test('what a door lets in is what would be admitted, with the same values', { ti
     }
   });
   fc.assert(property, { numRuns: files, ...seed });
-  expect(entered, 'many go the short way').toBeGreaterThan(events * 0.3);
+  expect(entered, 'many take the fast path').toBeGreaterThan(events * 0.3);
 });
 
 interface Reading<T> {

@@ -4,6 +4,7 @@ import { PlainBodies } from '../../worker/runtime/requests/plain-bodies.ts';
 import { RequestReader } from '../../worker/runtime/requests/request-reader.ts';
 import { Heartbeat } from '../../worker/runtime/threads/heartbeat.ts';
 import { BODY_PADDING_BYTES, type RecordResult, type SaveReply } from '../../worker/runtime/threads/messages.ts';
+import { fullResult } from '../../worker/runtime/threads/record-outcome.ts';
 import { Slot } from '../../worker/runtime/threads/slot.ts';
 
 const source = `event Reading:
@@ -120,9 +121,17 @@ async function opened(): Promise<{ readonly slot: Slot; readonly results: Record
   const slot = new Slot(1, {
     reader: new RequestReader(),
     heartbeat: new Heartbeat(),
-    result: (result) => results.push({ ...result, durationUs: 0 }),
+    result: (_slot, result) => results.push({ ...('slot' in result ? result : fullResult(result)), durationUs: 0 }),
   });
-  await slot.answer({ kind: 'load', id: 1, slot: 1, program: { source, files: {} }, workDir: '.', strictEvents: false, state: null });
+  await slot.answer({
+    kind: 'load',
+    id: 1,
+    slot: 1,
+    program: { source, files: {} },
+    folder: { path: '.', refused: [] },
+    strictEvents: false,
+    state: null,
+  });
   return { slot, results };
 }
 
@@ -152,6 +161,7 @@ it('takes bodies of plain events as the general reader does', async () => {
           slot: 1,
           sequence: at,
           format,
+          timeField: null,
           length: arena[at]?.length ?? 0,
           time: 1_767_225_600_000 + at * 1000,
           outputsMax: 10_000,

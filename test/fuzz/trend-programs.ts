@@ -42,15 +42,19 @@ interface Head {
   readonly aliases: readonly [string, ...string[]];
 }
 
+/** What must not come: a step, or one of two. */
+function absent(tape: Tape): string {
+  const one = (): string => `${type(tape)}${where(tape, [], 0)}`;
+  return tape.chance(30) ? `(${one()} OR ${one()})` : one();
+}
+
 function pattern(tape: Tape, rare: number): Head {
   const count = 1 + tape.below(3);
   const aliases = Array.from({ length: count }, (_, at) => `e${at}`) as [string, ...string[]];
   const steps = aliases.map((alias, at) => step(tape, alias, aliases.slice(0, at), rare));
   const text = tape.pick([
-    () =>
-      steps.map((one, at) => (at > 0 && tape.chance(25) ? `NOT ${type(tape)}${where(tape, [], 0)}\n    -> ${one}` : one)).join('\n    -> '),
-    () =>
-      steps.map((one, at) => (at > 0 && tape.chance(25) ? `NOT ${type(tape)}${where(tape, [], 0)}\n    -> ${one}` : one)).join('\n    -> '),
+    () => steps.map((one, at) => (at > 0 && tape.chance(25) ? `NOT ${absent(tape)}\n    -> ${one}` : one)).join('\n    -> '),
+    () => steps.map((one, at) => (at > 0 && tape.chance(25) ? `NOT ${absent(tape)}\n    -> ${one}` : one)).join('\n    -> '),
     () => `${tape.pick(['AND', 'OR', 'SEQ'])}(${steps.join(', ')})`,
     () => `(${steps.join(' -> ')})${tape.pick(['+', '{1,2}', '{2}'])}`,
   ])();

@@ -1,16 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { InputEvent } from '../../shared/events/event.ts';
-import { fieldsToJson } from '../../shared/events/text.ts';
 import { check } from '../../shared/language/checker/check.ts';
 import { SourceText } from '../../shared/language/diagnostics/diagnostic.ts';
 import type { Plan } from '../../shared/language/plan/plan.ts';
-import { compiledBackend } from '../../worker/engine/compile/compiled-backend.ts';
-import { createEngine, type EngineOptions } from '../../worker/engine/create-engine.ts';
-import type { Engine, EngineHost } from '../../worker/engine/engine.ts';
+import type { EngineOptions } from '../../worker/engine/create-engine.ts';
+import type { Engine } from '../../worker/engine/engine.ts';
 import { fuse } from '../../worker/engine/fusion/fuse.ts';
-import { enterOrPush } from './entering.ts';
-import { fused, type RunOptions, seenOf } from './runs.ts';
+import { expectAlike, seenOf, type Watch } from '../reference/seen.ts';
+import { plain, shipped } from '../reference/ways.ts';
 import { Tape } from './tape.ts';
 import { trendEvents, trendProgram } from './trend-programs.ts';
 
@@ -39,16 +36,8 @@ test.each(kinds)(
       told.streams += streams;
       told.fused += sharing;
       const input = trendEvents(new Tape(eventTape), most);
-      const reference = run(plan, input);
-      told.results += reference.filter((line) => line.startsWith('S')).length;
-      expect(run(plan, input, { options: { backend: compiledBackend } }), `compiled\n${text}`).toEqual(reference);
-      expect(run(plan, input, { options: fused }), `fused\n${text}`).toEqual(reference);
-      for (const at of [cut, Math.floor(cut / 2)]) {
-        const moved = (how: string) => `${how} before event ${at}\n${text}`;
-        expect(run(plan, input, { options: fused, cut: at, successorOptions: {} }), moved('fused, then generic')).toEqual(reference);
-        expect(run(plan, input, { cut: at, successorOptions: fused }), moved('generic, then fused')).toEqual(reference);
-        expect(run(plan, input, { options: fused, cut: at }), moved('fused, then fused')).toEqual(reference);
-      }
+      const seen = expectAlike(plan, input, { cuts: [cut, Math.floor(cut / 2)], watch, text });
+      told.results += seen.filter((line) => line.startsWith('S')).length;
     });
     fc.assert(property, { numRuns: programs, ...seed });
     expect(told.streams, 'many are programs').toBeGreaterThan(programs * 0.5);
@@ -67,37 +56,15 @@ test('a program that gains or loses streams goes on as row by row', { timeout: 3
     );
     if (plan === null || fewer === null) return;
     const input = trendEvents(new Tape(eventTape), 60);
-    const plans: readonly [Plan, Plan] = isGaining ? [fewer, plan] : [plan, fewer];
-    const reference = reloaded(plans, input, cut, {});
+    const [before, after] = isGaining ? [fewer, plan] : [plan, fewer];
+    const reloaded = (options: EngineOptions): string[] => seenOf(before, input, { options, cut, successor: { plan: after } }, watch);
+    const reference = reloaded(plain);
     results += reference.length;
-    expect(reloaded(plans, input, cut, fused), `before event ${cut}, ${isGaining ? 'gaining' : 'losing'}\n${text}`).toEqual(reference);
+    expect(reloaded(shipped), `before event ${cut}, ${isGaining ? 'gaining' : 'losing'}\n${text}`).toEqual(reference);
   });
   fc.assert(property, { numRuns: programs, ...seed });
   expect(results).toBeGreaterThan(programs);
 });
-
-/** The outputs of a program that another one takes over from. */
-function reloaded(
-  [first, second]: readonly [Plan, Plan],
-  input: readonly InputEvent[],
-  cut: number,
-  options: EngineOptions,
-): readonly string[] {
-  const seen: string[] = [];
-  const host: EngineHost = { output: ({ stream, time, fields }) => seen.push(`${stream} ${time} ${fieldsToJson(fields)}`) };
-  let engine = createEngine(first, host, options);
-  for (const [at, event] of input.entries()) {
-    if (at === cut) {
-      const next = createEngine(second, host, options);
-      next.restore(JSON.parse(JSON.stringify(engine.snapshot())));
-      engine = next;
-    }
-    enterOrPush(engine, event);
-    if (at % 7 === 0) seen.push(counted(engine));
-  }
-  engine.end();
-  return [...seen, counted(engine)];
-}
 
 /** Sometimes with few groups of trends allowed: no program can ask for that. */
 function withBudget(plan: Plan, tape: ArrayLike<number>): Plan {
@@ -117,12 +84,11 @@ function fusedStreams(plan: Plan): readonly [streams: number, fused: number] {
   return [trends.length, trends.filter(({ source }) => program?.kernelOf(source) !== undefined).length];
 }
 
-function run(plan: Plan, input: readonly InputEvent[], options: RunOptions = {}): string[] {
-  return seenOf(plan, input, options, {
-    after: (engine, at) => (at % 7 === 0 ? [counted(engine)] : []),
-    atEnd: (engine) => [counted(engine)],
-  });
-}
+/** The counters, now and then. */
+const watch: Watch = {
+  after: (engine, at) => (at % 7 === 0 ? [counted(engine)] : []),
+  atEnd: (engine) => [counted(engine)],
+};
 
 /** The groups of trends, late events, and what was dropped. */
 function counted(engine: Engine): string {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { compiledBackend } from '../../worker/engine/compile/compiled-backend.ts';
+import { ways } from '../reference/ways.ts';
 import { runProgram } from './run-program.ts';
 import { parseScenario, printScenario } from './scenario.ts';
 
@@ -20,10 +20,9 @@ describe.each(files)('%s', (path) => {
     else expect(outputs).toBe(scenario.outputs);
   });
 
-  it('gives them too when it is restored from a checkpoint before every line, and when it is compiled', () => {
-    const outputs = runProgram(scenario.program, scenario.events);
-    expect(runProgram(scenario.program, scenario.events, { restarts: true })).toBe(outputs);
-    expect(runProgram(scenario.program, scenario.events, { engine: { backend: compiledBackend } })).toBe(outputs);
+  it.each(ways)('gives them %s, and when it is restored from a checkpoint before every line', (_, engine) => {
+    expect(runProgram(scenario.program, scenario.events, { engine })).toBe(scenario.outputs);
+    expect(runProgram(scenario.program, scenario.events, { engine, restarts: true })).toBe(scenario.outputs);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Value } from '../../shared/events/value.ts';
+import type { OutboundDoor } from '../../shared/outbound/outbound-door.ts';
 import type { Profiles } from '../../shared/security/credentials/credentials.ts';
-import type { NetworkPolicy } from '../../shared/security/network-policy.ts';
 
 /** What the code of a connector type can do. Reading comes with the types that events are read from. */
 export interface ConnectorType {
@@ -23,16 +23,17 @@ export interface ConnectorSettings {
 export interface ConnectorEnvironment {
   /** Writes a line for people. */
   readonly console: (line: string) => void;
-  /** Which machines the owner of the program may reach. */
-  readonly network: NetworkPolicy;
+  /** The way out of the process, which knows which machines the owner of the program may reach. Nothing connects but through it. */
+  readonly door: OutboundDoor;
   /** What `profile:` names; undefined where the owner of the program has no credentials. */
   readonly profiles?: Profiles | undefined;
 }
 
 /** The other end of `.to` and `.alert`. */
 export interface Sink {
-  /** Resolves when the other side has taken it. @throws DeliveryFailure */
-  send(message: SinkMessage): Promise<void>;
+  /** Resolves when the other side has taken it. The signal ends what is under way. @throws DeliveryFailure */
+  send(message: SinkMessage, signal?: AbortSignal): Promise<void>;
+  /** Ends what is under way and waits for nobody. */
   close(): Promise<void>;
 }
 

@@ -1,74 +1,95 @@
-import { Agent, type Dispatcher } from 'undici';
 import { CepError } from '../../shared/errors/error.ts';
-import { ForbiddenAddress, type NetworkPolicy } from '../../shared/security/network-policy.ts';
+import { type AddressAndLogin, apartFromLogin } from '../../shared/outbound/url-login.ts';
+import { UnfitTarget, type WebAnswer, WebDoor } from '../../shared/outbound/web-door.ts';
+import { ForbiddenAddress } from '../../shared/security/network-policy.ts';
 import { type ConnectorEnvironment, type ConnectorType, DeliveryFailure, type Sink } from './connector.ts';
+import { atServer, withTopic } from './http-target.ts';
 import { durationParameter, textParameter, textsParameter } from './parameters.ts';
 
 const TIMEOUT_MS_DEFAULT = 10_000;
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-export interface HttpSinkOptions {
+interface HttpSinkOptions {
   readonly url: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** For one request, from the look-up of the name to the end of the answer. */
   readonly timeoutMs: number;
-  readonly network: NetworkPolicy;
+  readonly door: ConnectorEnvironment['door'];
+  /** Where a message with this topic goes; null = it has none. */
+  readonly targetOf: (address: URL, topic: string | null) => URL;
 }
 
 /** Requests to web addresses: one per message, with the message's id as `Idempotency-Key`. Only 2xx is taken for a success. */
 export const httpConnector: ConnectorType = {
   name: 'http',
-  openSink: ({ name, parameters }, { network }) =>
-    openHttpSink(name, {
+  openSink: ({ name, parameters }, { door }) => {
+    const ownTopic = textParameter(parameters, 'topic') ?? null;
+    return openHttpSink(name, {
       url: textParameter(parameters, 'url') ?? '',
       method: textParameter(parameters, 'method') ?? 'POST',
       headers: textsParameter(parameters, 'headers'),
       timeoutMs: durationParameter(parameters, 'timeout', TIMEOUT_MS_DEFAULT),
-      network,
-    }),
+      door,
+      targetOf: (address, topic) => {
+        const put = topic ?? ownTopic;
+        return put === null ? address : withTopic(address, put);
+      },
+    });
+  },
 };
 
 /** The sink of `.alert(url: ..)` for one server; the topic of a message is path and query there. @throws CepError `connector_error` when it is no address, or one that may not be reached */
-export function openWebhook(url: string, { network }: ConnectorEnvironment): Sink {
-  const options = { url, method: 'POST', headers: {}, timeoutMs: TIMEOUT_MS_DEFAULT, network };
-  return openHttpSink('alert', options, (address, topic) => (topic === null ? address : new URL(topic, address.origin)));
+export function openWebhook(url: string, { door }: ConnectorEnvironment): Sink {
+  const targetOf = (address: URL, topic: string | null): URL => (topic === null ? address : atServer(address, topic));
+  return openHttpSink('alert', { url, method: 'POST', headers: {}, timeoutMs: TIMEOUT_MS_DEFAULT, door, targetOf });
 }
 
-function openHttpSink(name: string, { url, method, headers, timeoutMs, network }: HttpSinkOptions, targetOf = withSuffix): Sink {
-  const address = addressOf(name, url);
-  requireReach(name, address, network);
+function openHttpSink(name: string, { url, method, headers, timeoutMs, door, targetOf }: HttpSinkOptions): Sink {
+  const { address, login } = addressOf(name, url, headers);
+  const web = new WebDoor(door, { connectMs: timeoutMs, silenceMs: 0 });
+  requireReach(name, address, web);
   const verb = methods.find((one) => one === method.toUpperCase());
   if (verb === undefined)
     throw new CepError('connector_error', `connector '${name}': found the method '${method}', expected one of ${methods.join(', ')}`);
-  const agent = new Agent({
-    connections: 2,
-    connect: { timeout: timeoutMs, lookup: network.lookup },
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    keepAliveTimeout: 10_000,
-  });
   return {
-    send: async ({ id, topic, payload, traceparent }) => {
-      const target = targetOf(address, topic);
-      const body = verb === 'GET' ? null : payload;
+    send: async ({ id, topic, payload, traceparent }, signal) => {
       const added = { 'idempotency-key': id, ...(traceparent === undefined ? {} : { traceparent }) };
-      await send(agent, target, { method: verb, headers: { 'content-type': 'application/json', ...headers, ...added }, body });
+      const target = targetOf(address, topic);
+      const answer = await answerOf(() =>
+        web.request(target, {
+          method: verb,
+          headers: { 'content-type': 'application/json', ...login, ...headers, ...added },
+          body: verb === 'GET' ? null : payload,
+          deadlineMs: timeoutMs,
+          ...(signal === undefined ? {} : { signal }),
+        }),
+      );
+      web.leave(answer);
+      requireTaken(answer);
     },
-    close: () => agent.close(),
+    close: () => web.close(),
   };
 }
 
-function addressOf(name: string, text: string): URL {
-  const address = URL.canParse(text) ? new URL(text) : undefined;
-  if (address && (address.protocol === 'http:' || address.protocol === 'https:')) return address;
-  throw new CepError('connector_error', `connector '${name}': its url is no http or https address`, {
-    hint: 'write it as "https://host/path"',
-  });
+/** A login in the url goes as Basic authentication. */
+function addressOf(name: string, text: string, headers: HttpSinkOptions['headers']): AddressAndLogin {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new CepError('connector_error', `connector '${name}': its url is no http or https address`, {
+      hint: 'write it as "https://host/path"',
+    });
+  }
+  const found = apartFromLogin(url);
+  if (found.login.authorization !== undefined && Object.keys(headers).some((header) => header.toLowerCase() === 'authorization')) {
+    throw new CepError('connector_error', `connector '${name}': its url holds a login and its headers another`, { hint: 'leave one out' });
+  }
+  return found;
 }
 
-function requireReach(name: string, { hostname }: URL, network: NetworkPolicy): void {
+function requireReach(name: string, address: URL, web: WebDoor): void {
   try {
-    network.requireHost(hostname);
+    web.requireTarget(address);
   } catch (cause) {
     if (!(cause instanceof ForbiddenAddress)) throw cause;
     throw new CepError('connector_error', `connector '${name}': ${cause.message}`, { hint: reachHint, cause });
@@ -77,16 +98,7 @@ function requireReach(name: string, { hostname }: URL, network: NetworkPolicy): 
 
 const reachHint = 'whoever runs the server can allow a network with --tenant-networks';
 
-/** The topic goes behind the path. */
-function withSuffix(address: URL, topic: string | null): URL {
-  if (topic === null) return address;
-  const target = new URL(address);
-  target.pathname = `${address.pathname.replace(/\/$/, '')}/${topic.split('/').map(encodeURIComponent).join('/')}`;
-  return target;
-}
-
-async function send(agent: Agent, target: URL, request: Pick<Dispatcher.RequestOptions, 'method' | 'headers' | 'body'>): Promise<void> {
-  const { statusCode, headers } = await answerOf(agent, target, request);
+function requireTaken({ statusCode, headers }: WebAnswer): void {
   if (statusCode >= 200 && statusCode < 300) return;
   // Redirects are not followed, so they are a refusal like any other that repeats itself.
   const isPermanent = statusCode >= 300 && statusCode < 500 && ![408, 425, 429].includes(statusCode);
@@ -96,28 +108,24 @@ async function send(agent: Agent, target: URL, request: Pick<Dispatcher.RequestO
   });
 }
 
-async function answerOf(
-  agent: Agent,
-  target: URL,
-  { method, headers, body }: Pick<Dispatcher.RequestOptions, 'method' | 'headers' | 'body'>,
-): Promise<Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>> {
+async function answerOf(request: () => Promise<WebAnswer>): Promise<WebAnswer> {
   try {
-    const answer = await agent.request({
-      origin: target.origin,
-      path: target.pathname + target.search,
-      method,
-      headers,
-      body,
-    } as Dispatcher.RequestOptions);
-    await answer.body.dump();
-    return answer;
+    return await request();
   } catch (cause) {
     if (cause instanceof ForbiddenAddress)
       throw new DeliveryFailure(cause.code, `${cause.message}: ${reachHint}`, { isPermanent: true, cause });
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreachable';
-    const reason = cause instanceof Error ? cause.message || code : String(cause);
-    throw new DeliveryFailure(code.toLowerCase(), `no answer: ${reason}`, { cause });
+    if (cause instanceof UnfitTarget) throw new DeliveryFailure(cause.code, cause.message, { isPermanent: true, cause });
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const code = codeOf(cause);
+    throw new DeliveryFailure(code, `no answer: ${reason || code}`, { cause });
   }
+}
+
+function codeOf(cause: unknown): string {
+  const { code, name } = cause as { readonly code?: unknown; readonly name?: unknown };
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return 'timeout';
+  if (typeof code === 'string') return code.toLowerCase();
+  return name === 'HTTPParserError' ? 'not_http' : 'unreachable';
 }
 
 function retryAfterMs(header: string | string[] | undefined): number | undefined {

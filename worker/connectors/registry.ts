@@ -7,13 +7,10 @@ import type { ConnectorEnvironment, ConnectorSettings, ConnectorType, Sink } fro
 import { consoleConnector } from './console.ts';
 import { httpConnector } from './http.ts';
 
-/** The connector types of this build, by the language's name. */
-const connectorTypes: ReadonlyMap<string, ConnectorType> = new Map([consoleConnector, httpConnector].map((type) => [type.name, type]));
-
-/** Whether the build can read from connectors of a type. */
-export function canRead(_type: string): boolean {
-  return false;
-}
+/** The code of the connector types, by the language's name: there for each role that the language's table says is built. */
+export const connectorTypes: ReadonlyMap<string, ConnectorType> = new Map(
+  [consoleConnector, httpConnector].map((type) => [type.name, type]),
+);
 
 /** A declaration with aliases of type and parameters resolved. `stored`: values as `encodeValue` gives them. */
 export function settingsOf(name: string, type: string, stored: readonly (readonly [string, unknown])[]): ConnectorSettings {

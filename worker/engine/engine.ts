@@ -14,7 +14,7 @@ export interface Engine {
    * Takes one external event to its end: time moves, what is due completes, the event is delivered, and everything it
    * causes is through before the call returns. An invalid event changes nothing.
    */
-  push(event: InputEvent): Pushed;
+  push(event: InputEvent): Admission;
   /** A tick of the host: the clock of `source` (default: every source whose newest event has arrival time) reached `time`. */
   advance(time: number, source?: string): void;
   /** The finite input has ended: time goes to infinity, upstream first. */
@@ -41,12 +41,14 @@ export interface Engine {
    */
   explain(stream: string, key?: string): Explanation;
   counters(): EngineCounters;
-  /** Short ways in for events whose values a reader has found in the bytes: the effects of `push`, without an event made. */
+  /** `counters().eventsLate`, for who asks with every request. */
+  readonly eventsLate: number;
+  /** Fast paths in for events whose values a reader has found in the bytes: the effects of `push`, without an event made. */
   readonly entries: EventEntries;
 }
 
 /** What became of an event. Of one that was taken: its time, and what it should have had. */
-export type Pushed = Omit<ValidEvent, 'fields'> | InvalidEvent;
+export type Admission = Omit<ValidEvent, 'fields'> | InvalidEvent;
 
 /** What the engine hands to its host, in order, while a call runs. */
 export interface EngineHost {
@@ -147,10 +149,22 @@ export interface LogEntry {
 /** Called while an event runs, for `--trace`. */
 export interface Tracer {
   matched(stream: string, type: string): void;
-  /** `values` are the fields and aliases that decided, as `name=value`. */
-  operator(stream: string, text: string, verdict: 'PASS' | 'BLOCK', values: readonly string[]): void;
+  decided(decision: TracedDecision): void;
   pattern(stream: string, activeRuns: number, completed: number): void;
   emitted(stream: string, event: OutputEvent): void;
+}
+
+/** What an operator, or a step of a pattern, has made of a row. */
+export interface TracedDecision {
+  readonly stream: string;
+  /** The row's key in the stream, its values as text with `, ` between them; '' without one. */
+  readonly key: string;
+  /** As written. */
+  readonly operator: string;
+  /** `LATE`: a window, or the runs or rows that it could have been with, had ended. */
+  readonly verdict: 'PASS' | 'BLOCK' | 'LATE';
+  /** What decided: fields and aliases as `name=value`, a condition that did not hold. */
+  readonly why: readonly string[];
 }
 
 export interface EngineCounters {
@@ -159,6 +173,15 @@ export interface EngineCounters {
   readonly eventsInvalid: number;
   readonly eventsIncomplete: number;
   readonly outputs: number;
+  /** Events that came too late for the window, run or join they belong to, in one stream or several. */
+  readonly eventsLate: number;
+  /** Events whose time nothing but their arrival, or the offset in a file, said. */
+  readonly eventsUntimed: number;
+  /** Events of types that no stream reads, and of the first hundred such types how many came of each. */
+  readonly eventsUnread: number;
+  readonly unreadTypes: ReadonlyMap<string, number>;
+  /** Where event time stands: the highest time of an event, or a tick, on any source; null before the first. */
+  readonly time: number | null;
   /** Questions to the host without an answer. */
   readonly questionsOpen: number;
   /** By stream name. */

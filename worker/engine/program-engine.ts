@@ -7,22 +7,23 @@ import { nearestName } from '../../shared/language/diagnostics/nearest-name.ts';
 import type { Plan } from '../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../shared/language/plan/types.ts';
 import { Effects } from './analytics/effects.ts';
-import type { Answer, Engine, EngineCounters, EngineHost, EngineSnapshot, Pushed, RestoreReport } from './engine.ts';
+import type { Admission, Answer, Engine, EngineCounters, EngineHost, EngineSnapshot, RestoreReport } from './engine.ts';
 import type { ExpressionBackend } from './evaluate/backend.ts';
 import { type Arriving, arrivalsOf } from './fusion/event-arrivals.ts';
 import type { EventEntries, EventEntry } from './fusion/event-entry.ts';
 import type { FusedProgram } from './fusion/fuse.ts';
-import type { Arrivals, FusedRuntime, Kernel } from './fusion/fused-runtime.ts';
+import type { Arrivals, FusedNode, FusedRuntime, Kernel } from './fusion/fused-runtime.ts';
 import type { Row } from './operators/row.ts';
-import { EventDoor } from './reading/event-door.ts';
+import { EventFastPath } from './reading/event-fast-path.ts';
 import { encodedLater } from './state/encoded-later.ts';
 import { upstreamFirst } from './streams/plan-inputs.ts';
 import { ResultQueue, type Route } from './streams/queue.ts';
 import { Routes } from './streams/routes.ts';
 import { type Restored, StreamNode } from './streams/stream-node.ts';
 import type { ProgramRuntime } from './streams/stream-runtime.ts';
+import { UnreadTypes } from './streams/unread-types.ts';
 import { ProgramTime } from './time/program-time.ts';
-import { Turns } from './time/turns.ts';
+import { StreamScheduler } from './time/stream-scheduler.ts';
 import { ConditionReaders } from './trace/condition-readers.ts';
 import type { Explanation } from './trace/explanation.ts';
 
@@ -34,7 +35,7 @@ export interface ProgramOptions {
   readonly fused: FusedProgram | null;
 }
 
-/** What an event lacks that went the short way. */
+/** What an event lacks that took the fast path. */
 const NOTHING: readonly never[] = [];
 
 /** A running program: takes events and ticks, moves time, and lets the streams work, each call to its end. */
@@ -50,13 +51,14 @@ export class ProgramEngine implements Engine {
   readonly #routes: Routes;
   readonly #fused: FusedProgram | null;
   readonly #kernels = new Map<object, Kernel>();
+  #rowEntries: ReadonlyMap<string, (row: Row) => void> = new Map();
   readonly entries: EventEntries = { entries: [], source: null };
-  readonly #door: EventDoor | null;
+  readonly #fastPath: EventFastPath | null;
   /** In order of declaration. */
   readonly #nodes: readonly StreamNode[];
   /** Those that may wait for time, upstream first. */
   readonly #timed: readonly StreamNode[];
-  readonly #turns: Turns;
+  readonly #scheduler: StreamScheduler;
   readonly #arriving: Arriving;
   /** The row of the event that came as scalars last, if something wanted it. */
   #row: Row | null = null;
@@ -65,6 +67,10 @@ export class ProgramEngine implements Engine {
   #eventsInvalid = 0;
   #eventsIncomplete = 0;
   #outputs = 0;
+  #eventsLate = 0;
+  /** Arrival number of the last event that was late; 0 before the first. */
+  #lateOrder = 0;
+  readonly #unreadTypes = new UnreadTypes();
 
   constructor(plan: Plan, host: EngineHost, { backend, strictEvents, explain, fused }: ProgramOptions) {
     this.#fused = fused;
@@ -76,17 +82,29 @@ export class ProgramEngine implements Engine {
     const order = upstreamFirst(plan);
     this.#time = new ProgramTime(plan, order);
     const [clocks, queue, effects] = [this.#time, this.#queue, this.#effects];
-    this.#arriving = { order: 0, time: 0, backend, clocks, queue, effects, step: () => this.#step(), settle: () => this.#settle() };
+    this.#arriving = {
+      order: 0,
+      time: 0,
+      untimed: 0,
+      backend,
+      clocks,
+      queue,
+      effects,
+      step: () => this.#step(),
+      settle: () => this.#settle(),
+    };
     const runtime = this.#runtime(plan, explain);
     this.#nodes = plan.streams.map((stream, index) => new StreamNode(stream, index, runtime));
     this.#timed = order.map((index) => this.#nodes[index] as StreamNode).filter((node) => node.isTimed);
-    this.#turns = new Turns(this.#timed.map(({ clock }) => clock));
+    this.#scheduler = new StreamScheduler(this.#timed.map(({ clock }) => clock));
     this.#routes = new Routes(plan, (stream, origin, positions) => (this.#nodes[stream] as StreamNode).inlets(origin, positions));
     if (fused !== null) {
-      const entries = fused.link(this.#fusedRuntime());
-      this.entries = { entries, source: null, unread: (type) => this.#unread(type) };
+      const linked = fused.link(this.#fusedRuntime());
+      this.#rowEntries = linked.rowEntries;
+      const entries = linked.entries.map((entry) => this.#counting(entry));
+      if (entries.length > 0) this.entries = { entries, source: null, unread: (type) => this.#unread(type) };
     }
-    this.#door = this.entries.entries.length > 0 ? new EventDoor(this.entries) : null;
+    this.#fastPath = this.entries.entries.length > 0 ? new EventFastPath(this.entries) : null;
     this.#schedule();
   }
 
@@ -97,9 +115,17 @@ export class ProgramEngine implements Engine {
       arrivals: ({ name }) => this.#arrivalsOf(name),
       output: this.#outputOf(),
       beforeCounting: (settle) => this.#beforeCounting.push(settle),
-      defer: (call) => this.#queue.addCall(call),
+      defer: (call, stream) => this.#defer(call, stream),
       rowOfEvent: () => this.#rowOfEvent(),
     };
+  }
+
+  #defer(call: () => void, stream: FusedNode): void {
+    try {
+      this.#queue.addCall(call);
+    } catch (thrown) {
+      stream.fail(thrown, null, null);
+    }
   }
 
   #arrivalsOf(type: string): Arrivals | null {
@@ -112,8 +138,22 @@ export class ProgramEngine implements Engine {
     const arrivals = this.#arrivalsOf(type);
     if (arrivals === null) return null;
     return (time, isArrivalTime) => {
+      this.#unreadTypes.add(type);
       arrivals.arrive(time, isArrivalTime);
       arrivals.depart();
+    };
+  }
+
+  /** The entry of a type that no stream reads counts what comes in by it. */
+  #counting(entry: EventEntry): EventEntry {
+    const { type, enter } = entry;
+    if (this.#routes.ofEvent(type).length > 0) return entry;
+    return {
+      ...entry,
+      enter: (...event) => {
+        this.#unreadTypes.add(type);
+        enter(...event);
+      },
     };
   }
 
@@ -127,8 +167,8 @@ export class ProgramEngine implements Engine {
       isExplained,
       effects: this.#effects,
       settle: () => this.#settleAll(),
-      openGate: (gate, time) => {
-        this.#time.openGate(gate, time);
+      releaseWatermark: (hold, time) => {
+        this.#time.releaseWatermark(hold, time);
         this.#step();
         this.#settle();
       },
@@ -143,6 +183,11 @@ export class ProgramEngine implements Engine {
       branchRoute: (stream, branch) => this.#routes.ofBranch(stream, branch),
       declared: (type) => this.#records.get(type) ?? null,
       order: () => this.#arriving.order,
+      noteLate: () => {
+        if (this.#lateOrder === this.#arriving.order) return;
+        this.#lateOrder = this.#arriving.order;
+        this.#eventsLate++;
+      },
       output: this.#outputOf(),
     };
   }
@@ -161,8 +206,8 @@ export class ProgramEngine implements Engine {
     };
   }
 
-  push(event: InputEvent): Pushed {
-    if (this.#door?.push(event) === true) return { status: 'valid', time: this.#arriving.time, incomplete: NOTHING };
+  push(event: InputEvent): Admission {
+    if (this.#fastPath?.push(event) === true) return { status: 'valid', time: this.#arriving.time, incomplete: NOTHING };
     const admission = this.#schemas.admit(event, { strict: this.#strict });
     if (admission.status === 'invalid') {
       this.#eventsInvalid++;
@@ -172,7 +217,10 @@ export class ProgramEngine implements Engine {
     this.#backend.beginEvent();
     this.#arriving.order++;
     this.#moveTimeTo(event, admission);
-    this.#send(this.#routes.ofEvent(event.type), this.#rowOf(event, admission));
+    const row = this.#rowOf(event, admission);
+    const take = this.#rowEntries.get(event.type);
+    if (take === undefined) this.#sendEvent(row);
+    else this.#take(take, row);
     this.#settle();
     this.#effects.runTasks();
     return admission;
@@ -210,12 +258,25 @@ export class ProgramEngine implements Engine {
 
   #moveTimeTo(event: InputEvent, { fields, time }: ValidEvent): void {
     const isArrivalTime = event.timestamp === undefined && this.#schemas.ownTime(event.type, fields) === undefined;
+    if (isArrivalTime) this.#arriving.untimed++;
     this.#time.observe({ type: event.type, fields, time, isArrivalTime, source: event.source });
     this.#completeDue();
   }
 
   #send(route: Route, row: Row): void {
     for (const inlet of route) inlet.deliver(row);
+    this.#queue.drain();
+  }
+
+  #sendEvent(row: Row): void {
+    const route = this.#routes.ofEvent(row.type);
+    if (route.length === 0) this.#unreadTypes.add(row.type);
+    this.#send(route, row);
+  }
+
+  /** Generated code takes a whole event. */
+  #take(take: (row: Row) => void, row: Row): void {
+    take(row);
     this.#queue.drain();
   }
 
@@ -226,17 +287,17 @@ export class ProgramEngine implements Engine {
   /** One step of time: stream by stream, upstream first, each with all that follows from what it completes. */
   #step(): void {
     const timed = this.#timed;
-    const turns = this.#turns;
+    const scheduler = this.#scheduler;
     this.#time.begin();
-    for (let at = turns.next(0); at < timed.length; at = turns.next(at + 1)) {
+    for (let at = scheduler.next(0); at < timed.length; at = scheduler.next(at + 1)) {
       const node = timed[at] as StreamNode;
       node.advance();
       this.#queue.drain();
       node.schedule();
     }
     this.#time.finish();
-    turns.schedule();
-    for (const at of turns.asked) timed[at]?.schedule();
+    scheduler.schedule();
+    for (const at of scheduler.asked) timed[at]?.schedule();
   }
 
   /** Rows that carried a stream's time with them have moved it: those that follow the stream come to their turn. */
@@ -289,7 +350,10 @@ export class ProgramEngine implements Engine {
   /** What belongs to no stream. */
   #save(): Value {
     for (const settle of this.#beforeCounting) settle();
-    const counters = [this.#arriving.order, this.#eventsInvalid, this.#eventsIncomplete, this.#outputs];
+    const { order, untimed } = this.#arriving;
+    const late = [this.#eventsLate, this.#lateOrder];
+    const unread = this.#unreadTypes.save();
+    const counters = [order, this.#eventsInvalid, this.#eventsIncomplete, this.#outputs, untimed, ...late, ...unread];
     return [counters, this.#time.save(), this.#backend.saveGlobals(), this.#effects.save()];
   }
 
@@ -305,7 +369,7 @@ export class ProgramEngine implements Engine {
 
   #load(program: Value, streams: ValueMap): RestoreReport {
     const [counters, time, globals, effects] = program as readonly [ValueArray, Value, ValueMap, Value];
-    [this.#arriving.order, this.#eventsInvalid, this.#eventsIncomplete, this.#outputs] = counters as [number, number, number, number];
+    this.#loadCounters(counters);
     this.#time.load(time);
     this.#backend.loadGlobals(globals);
     this.#effects.load(effects);
@@ -314,6 +378,19 @@ export class ProgramEngine implements Engine {
     this.#schedule();
     this.#effects.runTasks();
     return report;
+  }
+
+  /** States of before have fewer counters: those begin at 0. */
+  #loadCounters(counters: ValueArray): void {
+    const [order, invalid, incomplete, outputs, untimed = 0, late = 0, lateOrder = 0, ...unread] = counters;
+    this.#arriving.order = order as number;
+    this.#eventsInvalid = invalid as number;
+    this.#eventsIncomplete = incomplete as number;
+    this.#outputs = outputs as number;
+    this.#arriving.untimed = untimed as number;
+    this.#eventsLate = late as number;
+    this.#lateOrder = lateOrder as number;
+    this.#unreadTypes.load(unread);
   }
 
   #restoreStreams(saved: ValueMap): RestoreReport {
@@ -351,6 +428,10 @@ export class ProgramEngine implements Engine {
     return new CepError('validation_error', `the program has no stream '${stream}'`, hint);
   }
 
+  get eventsLate(): number {
+    return this.#eventsLate;
+  }
+
   counters(): EngineCounters {
     for (const settle of this.#beforeCounting) settle();
     return {
@@ -358,6 +439,11 @@ export class ProgramEngine implements Engine {
       eventsInvalid: this.#eventsInvalid,
       eventsIncomplete: this.#eventsIncomplete,
       outputs: this.#outputs,
+      eventsLate: this.#eventsLate,
+      eventsUntimed: this.#arriving.untimed,
+      eventsUnread: this.#unreadTypes.events,
+      unreadTypes: this.#unreadTypes.byType,
+      time: this.#time.latest,
       questionsOpen: this.#effects.outstanding,
       streams: new Map(this.#nodes.map((node) => [node.plan.name, node.count()])),
     };

@@ -7,10 +7,11 @@ const TICK_MS = 100;
 export interface ClockTicksOptions {
   readonly pipelines: () => readonly HostedPipeline[];
   readonly nextSequence: () => number;
+  readonly arrivalTime: () => number;
   readonly storage: RuntimeStorage | null;
 }
 
-/** Tells running programs what the wall clock says, as an input like any other, so that a replay has the same. */
+/** Tells running programs what time it is, as an input like any other, so that a replay has the same. */
 export class ClockTicks {
   readonly #options: ClockTicksOptions;
   #timer: NodeJS.Timeout | undefined;
@@ -20,7 +21,7 @@ export class ClockTicks {
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.#tick(Date.now()), TICK_MS);
+    this.#timer = setInterval(() => this.#tick(this.#options.arrivalTime()), TICK_MS);
     this.#timer.unref();
   }
 

@@ -1,8 +1,11 @@
+import type { ArrivalClock } from './arrival-clock.ts';
 import { HostedPipeline } from './pipelines/hosted-pipeline.ts';
 import type { PipelineContext } from './pipelines/pipeline-context.ts';
 import type { PipelineDirectory } from './pipelines/pipeline-directory.ts';
 import type { LoggedRecord } from './pipelines/runtime-storage.ts';
+import { reportDamage } from './storage/damage.ts';
 import type { DurableStorage } from './storage/durable-storage.ts';
+import type { LogGap } from './storage/event-log.ts';
 import type { StoredPipeline } from './storage/state-store.ts';
 import { SERVER_TENANT, type TenantRegistry } from './tenants/tenant-registry.ts';
 
@@ -14,6 +17,8 @@ export interface RecoveryOptions {
   readonly tenants: TenantRegistry;
   readonly directory: PipelineDirectory;
   readonly context: PipelineContext;
+  /** Goes on from where the process before left it. */
+  readonly clock: ArrivalClock;
 }
 
 /**
@@ -22,17 +27,20 @@ export interface RecoveryOptions {
  */
 export async function recover(options: RecoveryOptions): Promise<void> {
   const started = performance.now();
-  const { storage, tenants, directory, context } = options;
-  for (const tenant of await storage.tenants()) tenants.load(tenant);
+  const { storage, tenants, directory, context, clock } = options;
+  for (const tenant of storage.tenants) tenants.load(tenant);
   const ids = new Set(tenants.list().map(({ id }) => id));
-  for (const stored of await storage.pipelines()) {
+  for (const stored of storage.takePipelines()) {
+    clock.notBefore(stored.checkpoint?.savedAt ?? 0);
     // The tenant was being deleted when the process ended.
     if (!ids.has(stored.definition.tenantId)) await storage.deletePipeline(stored.definition.id);
     else directory.adopt(pipelineOf(stored, context));
   }
+  await context.deadLetters.keepOnly(ids);
   const pipelines = directory.hosted();
+  for (const gap of storage.gaps) reportGap(gap, pipelines, context);
   await Promise.all(pipelines.map((pipeline) => startAgain(pipeline, context)));
-  const records = await replay(options, await skipsOf(storage));
+  const records = await replay(options, await skipsOf(storage, clock));
   await Promise.all(pipelines.map((pipeline) => pipeline.drained()));
   const fields = {
     pipelines: pipelines.length,
@@ -43,8 +51,17 @@ export async function recover(options: RecoveryOptions): Promise<void> {
   context.report({ level: 'info', message: 'State recovered', fields });
 }
 
-function pipelineOf({ definition, checkpoint, idleUpTo }: StoredPipeline, context: PipelineContext): HostedPipeline {
-  return new HostedPipeline(context, definition, { checkpoint, idleUpTo });
+function pipelineOf({ definition, checkpoint, idleUpTo, loss }: StoredPipeline, context: PipelineContext): HostedPipeline {
+  const error = definition.error ?? loss ?? null;
+  return new HostedPipeline(context, { ...definition, error }, { checkpoint, idleUpTo });
+}
+
+/** Says which pipelines may have lost events; of those whose state is newer than what is missing nothing is. */
+function reportGap({ file, reason, after, before }: LogGap, pipelines: readonly HostedPipeline[], { report }: PipelineContext): void {
+  const affected = pipelines.filter(({ recoveredUpTo }) => recoveredUpTo < before - 1);
+  if (affected.length === 0) return;
+  const names = affected.map(({ id, name }) => `${name} (${id})`).join(', ');
+  reportDamage(report, 'Events are missing from the event log', { file, reason, after, pipelines: names });
 }
 
 /** One that does not start any more is there, and says why. */
@@ -65,10 +82,13 @@ function inputKey(pipelineId: string, sequence: number): string {
   return `${pipelineId} ${sequence}`;
 }
 
-async function skipsOf(storage: DurableStorage): Promise<Skips> {
+async function skipsOf(storage: DurableStorage, clock: ArrivalClock): Promise<Skips> {
   const skips = new Map<string, number[]>();
   for await (const record of storage.records()) {
-    if (record.kind !== 'skip') continue;
+    if (record.kind !== 'skip') {
+      clock.notBefore(record.time);
+      continue;
+    }
     const key = inputKey(record.pipelineId, record.sequence);
     skips.set(key, [...(skips.get(key) ?? []), record.index]);
   }

@@ -2,16 +2,18 @@ import { realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CepError } from '../../shared/errors/error.ts';
 import { limits } from '../../shared/limits.ts';
+import { OutboundDoor } from '../../shared/outbound/outbound-door.ts';
 import { NetworkPolicy } from '../../shared/security/network-policy.ts';
-import { DeadLetterFile } from '../connectors/delivery/dead-letter-file.ts';
-import { type DeadLetters, MemoryDeadLetters } from '../connectors/delivery/dead-letters.ts';
+import { ArrivalClock } from './arrival-clock.ts';
+import { ProgramChecks } from './checking/program-checks.ts';
 import { ClockTicks } from './clock-ticks.ts';
-import { IdempotencyWindow } from './pipelines/idempotency-window.ts';
+import { CreatedAnswers } from './created-answers.ts';
 import type { PipelineContext } from './pipelines/pipeline-context.ts';
 import { PipelineDirectory } from './pipelines/pipeline-directory.ts';
 import { recover } from './recovery.ts';
 import type { OnceRequest, Readiness, Runtime, RuntimeMetrics, RuntimeOptions, Tenant, Tenants, Usage } from './service.ts';
 import { DurableStorage } from './storage/durable-storage.ts';
+import { TenantLetters } from './tenants/tenant-letters.ts';
 import { SERVER_TENANT, TenantRegistry } from './tenants/tenant-registry.ts';
 import { EnginePool } from './threads/engine-pool.ts';
 
@@ -26,17 +28,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { stateDir, report, logFiles } = options;
   const files = logFiles && { logFiles };
   const storage = stateDir === undefined ? null : await DurableStorage.open({ stateDir: resolve(stateDir), report, ...files });
-  return new ServerRuntime(options, storage, await openDeadLetters(options));
-}
-
-/** The dead-letter file of the state directory; without one the newest letters in memory. */
-async function openDeadLetters({ stateDir, report }: RuntimeOptions): Promise<DeadLetters> {
-  if (stateDir === undefined) return new MemoryDeadLetters(limits.deadLettersInMemoryMax);
-  const path = join(resolve(stateDir), 'dlq.jsonl');
-  return DeadLetterFile.open({
-    path,
-    onDropped: (letters) => report({ level: 'warn', message: 'DLQ full', fields: { dropped: letters } }),
-  });
+  return new ServerRuntime(options, storage, await TenantLetters.open(options));
 }
 
 class ServerRuntime implements Runtime {
@@ -44,40 +36,54 @@ class ServerRuntime implements Runtime {
   readonly pipelines: PipelineDirectory;
   readonly #registry: TenantRegistry;
   readonly #pool: EnginePool;
+  readonly #checks: ProgramChecks;
   readonly #ticks: ClockTicks;
   readonly #maintenance: NodeJS.Timeout;
-  readonly #once = new IdempotencyWindow<unknown>(() => 0);
+  readonly #created: CreatedAnswers;
   #state: 'starting' | 'recovering' | 'ready' | 'draining' = 'starting';
   #sequence = 0;
   readonly #storage: DurableStorage | null;
   readonly #context: PipelineContext;
+  readonly #clock: ArrivalClock;
 
-  constructor(options: RuntimeOptions, storage: DurableStorage | null, deadLetters: DeadLetters) {
+  constructor(options: RuntimeOptions, storage: DurableStorage | null, deadLetters: TenantLetters) {
     const { report } = options;
     this.#storage = storage;
     this.#registry = new TenantRegistry(storage, options.apiKey);
+    this.#checks = new ProgramChecks(options.checkBudgetMs ?? limits.checkCpuMsDefault);
     this.#pool = new EnginePool({
       threads: options.engineThreads ?? ENGINE_THREADS_DEFAULT,
       eventBudgetMs: options.eventBudgetMs ?? limits.eventBudgetMsDefault,
       heapMb: ENGINE_HEAP_MB,
       report,
     });
+    this.#clock = new ArrivalClock(options.clock);
+    const arrivalTime = (): number => this.#clock.now();
+    const elapsedMs = (): number => this.#clock.elapsedMs();
+    this.#created = new CreatedAnswers({ storage, apiKey: options.apiKey, elapsedMs, report });
     const nextSequence = (): number => storage?.nextSequence() ?? ++this.#sequence;
     this.#context = {
       pool: this.#pool,
       storage,
-      workDir: realpathSync(resolve(options.workDir ?? '.')),
+      folderOf: foldersOf(options),
       strictEvents: options.strictEvents ?? false,
       checkpointIntervalMs: options.checkpointIntervalMs ?? CHECKPOINT_INTERVAL_MS_DEFAULT,
       nextSequence,
+      arrivalTime,
+      elapsedMs,
       report,
       deadLetters,
       tracer: options.tracer,
       environmentOf: environmentsOf(options),
     };
-    this.pipelines = new PipelineDirectory({ ...this.#context, tenants: this.#registry, requireOpen: () => this.#requireOpen() });
+    this.pipelines = new PipelineDirectory({
+      ...this.#context,
+      checks: this.#checks,
+      tenants: this.#registry,
+      requireOpen: () => this.#requireOpen(),
+    });
     this.tenants = this.#tenants();
-    this.#ticks = new ClockTicks({ pipelines: () => this.pipelines.hosted(), nextSequence, storage });
+    this.#ticks = new ClockTicks({ pipelines: () => this.pipelines.hosted(), nextSequence, arrivalTime, storage });
     this.#maintenance = setInterval(() => this.#maintain(), MAINTENANCE_MS);
     this.#maintenance.unref();
   }
@@ -94,6 +100,7 @@ class ServerRuntime implements Runtime {
         const tenant: Tenant = registry.get(id);
         await registry.delete(tenant.id);
         await this.pipelines.deleteAll(id);
+        await this.#context.deadLetters.forget(id);
       },
       usage: (id) => this.#usage(id),
     };
@@ -120,12 +127,14 @@ class ServerRuntime implements Runtime {
 
   #maintain(): void {
     for (const pipeline of this.pipelines.hosted()) pipeline.maintain();
+    void this.#storage?.health.look();
   }
 
   async start(): Promise<void> {
     this.#state = 'recovering';
     const [storage, context] = [this.#storage, this.#context];
-    if (storage !== null) await recover({ storage, tenants: this.#registry, directory: this.pipelines, context });
+    if (storage !== null) this.#created.load(await storage.answers());
+    if (storage !== null) await recover({ storage, tenants: this.#registry, directory: this.pipelines, context, clock: this.#clock });
     this.#ticks.start();
     this.#state = 'ready';
   }
@@ -133,13 +142,18 @@ class ServerRuntime implements Runtime {
   readiness(): Readiness {
     const hosted = this.pipelines.hosted().filter(({ isEphemeral }) => !isEphemeral);
     return {
-      ready: this.#state === 'ready',
-      ...(this.#state === 'ready' ? {} : { reason: this.#state }),
+      ...this.#readyOrWhyNot(),
       pipelines: hosted.length,
       streams: hosted.reduce((sum, pipeline) => sum + (pipeline.isRunning ? pipeline.streams.length : 0), 0),
       eventsProcessed: hosted.reduce((sum, { eventsProcessed }) => sum + eventsProcessed, 0),
       outputEventsEmitted: hosted.reduce((sum, { outputEventsEmitted }) => sum + outputEventsEmitted, 0),
     };
+  }
+
+  #readyOrWhyNot(): Pick<Readiness, 'ready' | 'reason' | 'problem'> {
+    if (this.#state !== 'ready') return { ready: false, reason: this.#state };
+    const problem = this.#storage?.health.problem ?? null;
+    return problem === null ? { ready: true } : { ready: false, reason: 'storage_unavailable', problem };
   }
 
   scrape(): RuntimeMetrics {
@@ -151,13 +165,15 @@ class ServerRuntime implements Runtime {
     };
   }
 
-  once<T>({ tenant, key, digest }: OnceRequest, action: () => Promise<T>): Promise<T> {
-    const id = `${tenant} ${key}`;
-    const known = this.#once.find(id, digest, Date.now());
-    if (known !== undefined) return known as Promise<T>;
-    const answer = action();
-    this.#once.begin(id, { digest, now: Date.now() }, answer);
-    return answer;
+  once<T>(request: OnceRequest, action: () => Promise<T>): Promise<T> {
+    return this.#created.once(request, action);
+  }
+
+  async backUp(): Promise<string | null> {
+    this.#requireOpen();
+    const path = (await this.#storage?.backUp(new Date(this.#clock.now()))) ?? null;
+    if (path !== null) this.#context.report({ level: 'info', message: 'State directory copied', fields: { path } });
+    return path;
   }
 
   async shutdown({ deadlineMs }: { readonly deadlineMs: number }): Promise<{ readonly clean: boolean }> {
@@ -166,6 +182,7 @@ class ServerRuntime implements Runtime {
     clearInterval(this.#maintenance);
     const stopped = Promise.all(this.pipelines.hosted().map((pipeline) => pipeline.shutdown())).then((clean) => !clean.includes(false));
     const clean = await Promise.race([stopped, after(deadlineMs)]);
+    this.#checks.close();
     await this.#pool.close();
     await this.#context.deadLetters.close();
     await this.#storage?.close();
@@ -179,9 +196,17 @@ class ServerRuntime implements Runtime {
  */
 function environmentsOf({ console, tenantNetworks = [], profiles = new Map() }: RuntimeOptions): PipelineContext['environmentOf'] {
   const write = console ?? ((line: string): void => void process.stdout.write(`${line}\n`));
-  const own = { console: write, network: NetworkPolicy.everywhere, profiles };
-  const others = { console: write, network: NetworkPolicy.publicAnd(tenantNetworks), profiles: undefined };
+  const own = { console: write, door: new OutboundDoor(NetworkPolicy.everywhere), profiles };
+  const others = { console: write, door: new OutboundDoor(NetworkPolicy.publicAnd(tenantNetworks)), profiles: undefined };
   return (tenantId) => (tenantId === SERVER_TENANT ? own : others);
+}
+
+/** The server's own tenant reads the work directory; others read a folder that is theirs alone, if the operator has made one. */
+function foldersOf({ workDir = '.', tenantWorkDir, stateDir, privateFiles = [] }: RuntimeOptions): PipelineContext['folderOf'] {
+  const refused = [...privateFiles, ...(stateDir === undefined ? [] : [stateDir])].map((path) => resolve(path));
+  const own = { path: realpathSync(resolve(workDir)), refused };
+  const ofTenants = tenantWorkDir === undefined ? null : resolve(tenantWorkDir);
+  return (tenantId) => (tenantId === SERVER_TENANT ? own : { path: ofTenants && join(ofTenants, tenantId), refused });
 }
 
 function after(ms: number): Promise<false> {

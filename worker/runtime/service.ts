@@ -1,5 +1,8 @@
 import type { Profiles } from '../../shared/security/credentials/credentials.ts';
 import type { TraceContext, Tracer } from '../../shared/telemetry/tracing.ts';
+import type { UnreadType } from '../engine/streams/unread-types.ts';
+import type { MachineClock } from './arrival-clock.ts';
+import type { EventNotes } from './programs/event-notes.ts';
 import type { LogFiles } from './storage/log-files.ts';
 
 /**
@@ -23,10 +26,15 @@ export interface Runtime {
   scrape(): RuntimeMetrics;
   /**
    * Runs `action` once for each key of a tenant within 10 minutes: a repeat gets the first result, or waits for it. The
-   * result is kept in memory, so it must be small. What the action throws is not kept.
+   * result is kept as JSON, in the state directory where there is one, so it must be small. What the action throws is not kept.
    * @throws CepError `idempotency_conflict` when the key was used with another digest
    */
   once<T>(request: OnceRequest, action: () => Promise<T>): Promise<T>;
+  /**
+   * Copies the state directory while everything runs: what was on disk when it was called is in the copy. Gives the directory of
+   * the copy; null without a state directory. @throws CepError `storage_unavailable`; nothing of the copy is left then
+   */
+  backUp(): Promise<string | null>;
   /**
    * Stops taking events, finishes those accepted, takes final checkpoints, flushes the sinks. `clean` is false when
    * something was given up at the deadline. May be called once.
@@ -43,7 +51,10 @@ export interface OnceRequest {
 
 export interface Readiness {
   readonly ready: boolean;
-  readonly reason?: 'starting' | 'recovering' | 'draining';
+  /** With `storage_unavailable` requests are taken as far as they need no state directory; the others are refused one by one. */
+  readonly reason?: 'starting' | 'recovering' | 'draining' | 'storage_unavailable';
+  /** What is wrong with the state directory. */
+  readonly problem?: string;
   readonly pipelines: number;
   readonly streams: number;
   readonly eventsProcessed: number;
@@ -226,7 +237,16 @@ export interface PipelineMetrics {
   readonly outputEventsEmitted: number;
   readonly eventsInvalid: number;
   readonly eventsIncomplete: number;
+  /** Too late for some stream; each event once. */
   readonly eventsLate: number;
+  /** Of types that no stream reads. */
+  readonly eventsUnread: number;
+  /** Those types, the first hundred, and how many events of each. */
+  readonly unreadTypes: readonly UnreadType[];
+  /** Where event time stands, epoch ms; null before the first event. */
+  readonly watermark: number | null;
+  /** By event type and field: events that lacked it. */
+  readonly incompleteFields: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Refused: a full queue, a quota, or an event that used up its budget. */
   readonly eventsRefused: number;
   readonly eventsInFlight: number;
@@ -279,6 +299,8 @@ export interface InjectRequest {
   /** Nobody changes the bytes after the call. */
   readonly body: Uint8Array;
   readonly format: InjectFormat;
+  /** Name of the field that says when an event happened, before anything else does. */
+  readonly timeField?: string | undefined;
   /** Resolves only when the events are on disk. @default false */
   readonly durable?: boolean;
   /** Whether the result holds the outputs. @default true */
@@ -307,6 +329,8 @@ export interface InjectResult {
   /** All outputs that these events caused, shown or not. */
   readonly outputCount: number;
   readonly processingTimeUs: number;
+  /** Why events may have caused nothing; null when there is nothing to tell. */
+  readonly notes: EventNotes | null;
   /** Answered from memory: the same idempotency key was used before. */
   readonly repeated: boolean;
 }
@@ -360,8 +384,8 @@ export interface Pipelines {
    *   `connector_error`, `storage_unavailable`, `not_ready`; nothing is kept
    */
   deploy(tenant: string, request: DeployRequest): Promise<Deployed>;
-  /** Checks a program without keeping it; errors and warnings. */
-  validate(source: string): Promise<readonly ProgramDiagnostic[]>;
+  /** Checks a program without keeping it; errors and warnings. @throws CepError `validation_error`, `quota_exceeded`, `queue_full`, `not_ready` */
+  validate(tenant: string, source: string): Promise<readonly ProgramDiagnostic[]>;
   /** In order of creation. */
   list(tenant: string, page: Page): { readonly pipelines: readonly Pipeline[]; readonly total: number };
   /** All pipelines of all tenants, for administration. */
@@ -447,8 +471,6 @@ export interface PipelineScrape extends PipelineMetrics {
   /** Of all streams that the pipeline has and had: by reason, and by counter. */
   readonly runsDropped: Readonly<Record<string, number>>;
   readonly taps: Readonly<Record<string, number>>;
-  /** By event type and field. */
-  readonly incompleteFields: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly checkpointSeconds: number;
   readonly checkpointAgeSeconds: number;
 }
@@ -479,8 +501,12 @@ export interface RuntimeOptions {
   readonly apiKey?: string;
   /** Where pipelines, tenants, checkpoints and events are kept; absent = in memory. */
   readonly stateDir?: string;
-  /** What programs may read of the file system. @default the current directory */
+  /** What programs of the server's own tenant may read of the file system. @default the current directory */
   readonly workDir?: string;
+  /** Holds a folder for each other tenant, of its id, which its programs may read. @default they may read nothing */
+  readonly tenantWorkDir?: string;
+  /** Files of the operator that no program may read, wherever they lie; the state directory is never read. @default none */
+  readonly privateFiles?: readonly string[];
   /** @default 2 */
   readonly engineThreads?: number;
   /** @default 10 s */
@@ -489,8 +515,12 @@ export interface RuntimeOptions {
   readonly strictEvents?: boolean;
   /** How long an engine may work on one event before its thread is replaced. @default 5 s */
   readonly eventBudgetMs?: number;
+  /** Processor time that checking and starting a program may take. @default 10 s */
+  readonly checkBudgetMs?: number;
   /** The files of the event log; for tests of disks that fail. @default those of the disk */
   readonly logFiles?: LogFiles;
+  /** For tests of clocks that are set. @default those of the machine */
+  readonly clock?: MachineClock;
   /** Networks, as `10.1.0.0/16`, that are not public and that sinks of tenants may send to all the same. @default none */
   readonly tenantNetworks?: readonly string[];
   /** What `profile:` of a connector names, in programs of the server's own tenant. @default none */

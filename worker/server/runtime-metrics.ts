@@ -4,9 +4,6 @@ import type { MetricRegistry, Sample } from '../../shared/telemetry/metric-regis
 import type { MetricName } from '../../shared/telemetry/metrics-table.ts';
 import type { ConnectorScrape, PipelineScrape, Runtime, RuntimeMetrics } from '../runtime/service.ts';
 
-/** What was scraped less than this ago is not asked for again. */
-const freshMs = 50;
-
 type Fields = Readonly<Record<string, number>>;
 type PipelineSamples = (pipeline: PipelineScrape) => Iterable<{ readonly labels?: readonly string[]; readonly value: Sample['value'] }>;
 
@@ -43,6 +40,7 @@ const pipelineMetrics: Readonly<Partial<Record<MetricName, PipelineSamples>>> = 
   cep_events_invalid_total: single(({ eventsInvalid }) => eventsInvalid),
   cep_events_incomplete_total: byTwoNames(({ incompleteFields }) => incompleteFields),
   cep_events_late_total: single(({ eventsLate }) => eventsLate),
+  cep_events_unread_total: ({ unreadTypes }) => unreadTypes.map(({ type, events }) => ({ labels: [type], value: events })),
   cep_events_refused_total: single(({ eventsRefused }) => eventsRefused),
   cep_runs_active: single(({ activeRuns }) => activeRuns),
   cep_runs_dropped_total: byName(({ runsDropped }) => runsDropped),
@@ -57,7 +55,15 @@ const breakerStates = { closed: 0, half_open: 1, open: 2 } as const;
 
 /** From now on a scrape of the registry shows what the runtime counts. */
 export function collectRuntime(registry: MetricRegistry, runtime: Pick<Runtime, 'scrape'>): void {
-  const latest = remembered(() => runtime.scrape());
+  // Text is made in slices, with other work between them: every metric of a scrape shows the same moment, however long that takes.
+  let seen: RuntimeMetrics | undefined;
+  registry.beforeRender(() => {
+    seen = undefined;
+  });
+  const latest = (): RuntimeMetrics => {
+    seen ??= runtime.scrape();
+    return seen;
+  };
   for (const [name, samples] of Object.entries(pipelineMetrics) as [MetricName, PipelineSamples][]) {
     registry.collect(name, () =>
       latest().pipelines.flatMap((pipeline) => {
@@ -103,18 +109,6 @@ function collectThreads(registry: MetricRegistry, latest: () => RuntimeMetrics):
   registry.collect('cep_engine_restarts_total', () => latest().threads.map(({ name, restarts }) => ({ labels: [name], value: restarts })));
   registry.collect('cep_wal_bytes', () => (latest().storage ? [{ labels: [], value: latest().storage?.walBytes ?? 0 }] : []));
   registry.collect('cep_storage_failures_total', () => (latest().storage ? [{ labels: [], value: latest().storage?.failures ?? 0 }] : []));
-}
-
-function remembered<T>(ask: () => T): () => T {
-  let value: T | undefined;
-  let askedAtMs = Number.NEGATIVE_INFINITY;
-  return () => {
-    const nowMs = performance.now();
-    if (value !== undefined && nowMs - askedAtMs <= freshMs) return value;
-    askedAtMs = nowMs;
-    value = ask();
-    return value;
-  };
 }
 
 /** What the library measures of the event loop costs a scrape time and says what `cep_loop_delay_seconds` says: it is left out. */

@@ -1,10 +1,13 @@
 import type { FastifyInstance } from 'fastify';
-import { type Callers, createHttpApp, type HttpAppOptions } from '../../shared/http/http-app.ts';
+import type { Callers } from '../../shared/http/callers.ts';
+import { createHttpApp } from '../../shared/http/http-app.ts';
+import type { HttpAppOptions } from '../../shared/http/http-app-options.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { limits } from '../../shared/limits.ts';
 import type { TlsPair } from '../../shared/security/tls-files.ts';
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import type { Access, Runtime } from '../runtime/service.ts';
+import { backupRoutes } from './routes/backups.ts';
 import { eventRoutes } from './routes/events.ts';
 import { outputRoutes } from './routes/outputs.ts';
 import { pipelineRoutes } from './routes/pipelines.ts';
@@ -25,6 +28,7 @@ export interface ServerOptions {
   /** Requests per second of a client; 0 = no limit. */
   readonly rateLimit: number;
   readonly corsOrigins: readonly string[];
+  readonly allowedHosts?: readonly string[];
   readonly trustedProxies?: readonly string[];
   readonly tls?: TlsPair | undefined;
   /** Serve `/metrics`. @default false */
@@ -74,11 +78,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const processMetrics = hasMetrics ? new ProcessMetrics(telemetry.metrics) : undefined;
   const render = async (): Promise<string> => `${await telemetry.metrics.render()}${(await processMetrics?.text()) ?? ''}`;
   const routes: Route<Access>[] = [
-    ...probeRoutes(runtime, { version: options.version, startedAtMs: performance.now() }),
+    ...probeRoutes(runtime, { version: options.version, startedAtMs: performance.now(), hasMetrics }),
     ...pipelineRoutes(runtime),
     ...eventRoutes(runtime),
     ...outputRoutes(runtime, followers, telemetry),
     ...stateRoutes(runtime),
+    ...backupRoutes(runtime),
     ...tenantRoutes(runtime),
     webSocketRoute(runtime, connections),
     ...(hasMetrics ? [scrapeRoute(render, 'admin')] : []),
@@ -100,7 +105,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
 }
 
 function appOptions(options: ServerOptions, routes: readonly Route<Access>[]): HttpAppOptions<Access> {
-  const { runtime, telemetry, version, rateLimit, corsOrigins, trustedProxies = [], tls } = options;
+  const { runtime, telemetry, version, rateLimit, corsOrigins, allowedHosts, trustedProxies = [], tls } = options;
   return {
     routes,
     callers: callersOf(runtime),
@@ -109,6 +114,7 @@ function appOptions(options: ServerOptions, routes: readonly Route<Access>[]): H
     rateLimit,
     now: () => performance.now(),
     corsOrigins,
+    allowedHosts,
     trustedProxies,
     tls,
     refusal: () => refusalOf(runtime.readiness()),
@@ -119,7 +125,7 @@ function appOptions(options: ServerOptions, routes: readonly Route<Access>[]): H
 /** Metrics on their own port: nothing else is served there. With a key they go over TLS where the API does. */
 function metricsOptions(options: ServerOptions, route: Route<Access>): HttpAppOptions<Access> {
   const tls = options.metricsNeedKey ? options.tls : undefined;
-  return { ...appOptions({ ...options, tls, corsOrigins: [], rateLimit: 0 }, [route]), hasDocs: false };
+  return { ...appOptions({ ...options, tls, corsOrigins: [] }, [route]), hasDocs: false };
 }
 
 function callersOf(runtime: Runtime): Callers<Access> {

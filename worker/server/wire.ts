@@ -1,8 +1,11 @@
 /** The runtime's records as the interface names their members. */
 import type { Static } from 'typebox';
+import type { eventNotesSchema, unreadTypesSchema } from '../../shared/protocol/events.ts';
 import type { deployedSchema, pipelineMetricsSchema, pipelineSchema, reloadReportSchema } from '../../shared/protocol/pipelines.ts';
 import type { diagnosticSchema, topologySchema } from '../../shared/protocol/program.ts';
 import type { tenantCreatedSchema, tenantSchema, usageSchema } from '../../shared/protocol/tenants.ts';
+import type { UnreadType } from '../engine/streams/unread-types.ts';
+import type { EventNotes } from '../runtime/programs/event-notes.ts';
 import type {
   Deployed,
   Pipeline,
@@ -77,6 +80,12 @@ export function metricsWire(metrics: PipelineMetrics): Static<typeof pipelineMet
     events_invalid: metrics.eventsInvalid,
     events_incomplete: metrics.eventsIncomplete,
     events_late: metrics.eventsLate,
+    events_unread: metrics.eventsUnread,
+    unread_types: metrics.unreadTypes.map(unreadTypeWire),
+    incomplete_fields: Object.entries(metrics.incompleteFields).flatMap(([type, fields]) =>
+      Object.entries(fields).map(([field, events]) => ({ event_type: type, field, events })),
+    ),
+    watermark: metrics.watermark,
     events_refused: metrics.eventsRefused,
     events_in_flight: metrics.eventsInFlight,
     dlq_events: metrics.dlqEvents,
@@ -85,6 +94,22 @@ export function metricsWire(metrics: PipelineMetrics): Static<typeof pipelineMet
     uptime_secs: metrics.uptimeSeconds,
     latency: { p50_us: latency.p50Us, p95_us: latency.p95Us, p99_us: latency.p99Us },
     streams: metrics.streams.map(streamWire),
+  };
+}
+
+function unreadTypeWire({ type, events, nearest }: UnreadType): Static<typeof unreadTypesSchema>[number] {
+  return { event_type: type, events, ...(nearest === null ? {} : { did_you_mean: nearest }) };
+}
+
+/** Members of an answer that tell why events caused nothing; none when there is nothing to tell. */
+export function eventNotesWire(notes: EventNotes | null): Static<typeof eventNotesSchema> {
+  if (notes === null) return {};
+  const { late, watermark, unread, unreadTypes, incomplete, incompleteFields } = notes;
+  const fields = incompleteFields.map(({ type, field, events }) => ({ event_type: type, field, events }));
+  return {
+    ...(late === 0 ? {} : { events_late: late, ...(watermark === null ? {} : { watermark }) }),
+    ...(unread === 0 ? {} : { events_unread: unread, unread_types: unreadTypes.map(unreadTypeWire) }),
+    ...(incomplete === 0 ? {} : { events_incomplete: incomplete, incomplete_fields: fields }),
   };
 }
 

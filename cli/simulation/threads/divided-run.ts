@@ -1,10 +1,10 @@
-import type { LinePlace } from '../event-lines.ts';
+import type { LinePlace } from '../../event-files/event-lines.ts';
 import type { RunCounts } from '../program-run.ts';
 import type { RunResults } from '../run-results.ts';
+import type { EngineTotals } from './engine-totals.ts';
 import type { MovableRun, PieceDesk } from './piece-desk.ts';
 import { LINES_BEFORE, type Piece, type PieceRecord } from './piece-record.ts';
 import type { PieceThread, StartThread } from './piece-thread.ts';
-import type { StreamTotals } from './stream-totals.ts';
 import type { ThreadChoice } from './thread-choice.ts';
 
 /** Pieces that a thread has at once: one it works on, one it need not wait for. */
@@ -23,7 +23,7 @@ export interface DividedRunParts {
   /** Records with that run. */
   readonly desk: PieceDesk;
   readonly results: RunResults;
-  readonly totals: StreamTotals;
+  readonly totals: EngineTotals;
   /** Where the division begins, and the byte where the file ends. */
   readonly start: LinePlace;
   readonly size: number;
@@ -96,9 +96,9 @@ export class DividedRun {
       while (this.#parts.awaitsThreads && this.#helpers.some(({ isReady, isLost }) => !isReady && !isLost)) await this.#news();
       while (this.#frontier.number < this.#pieces) await this.#step();
     } finally {
+      own.run.counts = { ...this.#counts };
       await Promise.all(this.#helpers.map(({ thread }) => thread.close()));
     }
-    own.run.counts = { ...this.#counts };
     return 1 + this.#helpers.filter(({ hasHelped }) => hasHelped).length;
   }
 
@@ -182,7 +182,7 @@ export class DividedRun {
     const { results, totals } = this.#parts;
     if (helper) helper.hasHelped = true;
     results.takeRecord(record, lines - LINES_BEFORE);
-    totals.add(record.streams);
+    totals.add(record.tally);
     this.#add(record.counts);
     await this.#moveTo({ number: number + 1, lines: lines + record.lines, time: record.endTime });
   }
@@ -210,12 +210,15 @@ export class DividedRun {
     run.counts = { events: 0, processed: 0, outputs: 0 };
     const { lines: before, time } = this.#frontier;
     lines.moveTo({ bytes: this.#byteOf(from), lines: before, time }, this.#byteOf(to));
-    for (let piece = lines.next({ stopAtEvent: false }); piece; piece = lines.next({ stopAtEvent: false })) {
-      run.takeAll(piece.results, lines.entered);
-      this.#give();
-      await this.#parts.breathe(lines.progress.read);
+    try {
+      for (let piece = lines.next({ stopAtEvent: false }); piece; piece = lines.next({ stopAtEvent: false })) {
+        run.takeAll(piece.results, lines.entered);
+        this.#give();
+        await this.#parts.breathe(lines.progress.read);
+      }
+    } finally {
+      this.#add(run.counts);
     }
-    this.#add(run.counts);
     totals.add(tallies.next(run.engine.counters()));
     this.#noteOwn(from, to, begun);
     await this.#moveTo({ number: to, lines: lines.position?.lines ?? before, time: lines.position?.time ?? time });

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
-import { isReadTwice } from '../event-lines.ts';
+import { isReadTwice } from '../../event-files/event-source.ts';
 import { DividedRun, type DividedRunParts } from './divided-run.ts';
 import { IdleCores } from './idle-cores.ts';
 import { whyNotByLines } from './line-division.ts';
@@ -13,10 +13,12 @@ import { ThreadChoice } from './thread-choice.ts';
 export interface ThreadSettings {
   /** Threads, that of the simulation included. */
   readonly workers: number;
+  /** The user named that number, or a field to divide by. */
+  readonly isAsked?: boolean;
   /** How the view writes. */
   readonly style: ViewStyle;
-  /** The program's file, for the threads to read again, and the digest of what it said with everything it imports. */
-  readonly programPath: string;
+  /** The program's files, for the threads to read again, and the digest of what it said with everything it imports. */
+  readonly programPaths: readonly string[];
   readonly program: string;
   /** Divides into pieces of so many bytes from the first line on, whatever is gained. */
   readonly pieceBytes?: number | undefined;
@@ -60,7 +62,7 @@ export class Division {
   /** Undefined when one thread is used in any case. */
   static of(options: DivisionOptions): Division | undefined {
     const { plan, eventsPath, settings } = options;
-    if (settings.workers < 2 || whyNotByLines(plan) !== null || !isReadTwice(settings.programPath)) return undefined;
+    if (settings.workers < 2 || whyNotByLines(plan) !== null || !settings.programPaths.every(isReadTwice)) return undefined;
     const stat = statSync(eventsPath, { throwIfNoEntry: false });
     const sizeMin = settings.pieceBytes === undefined ? BYTES_MIN : 0;
     return stat?.isFile() && stat.size >= sizeMin ? new Division(options, stat.size) : undefined;
@@ -79,8 +81,8 @@ export class Division {
   /** Runs to the end of the file. Gives the number of threads whose results were used. */
   run(parts: Pick<DividedRunParts, 'own' | 'results' | 'totals' | 'start' | 'breathe'>): Promise<number> {
     const { eventsPath, strict, settings } = this.#options;
-    const { style, programPath, program, pieceBytes = this.#choice.pieceBytes } = settings;
-    const startThread = settings.startThread ?? pieceThreads({ programPath, program, eventsPath, strict, style });
+    const { style, programPaths, program, pieceBytes = this.#choice.pieceBytes } = settings;
+    const startThread = settings.startThread ?? pieceThreads({ programPaths, program, eventsPath, strict, style });
     const pieces = Math.ceil((this.#size - parts.start.bytes) / pieceBytes);
     return new DividedRun({
       ...parts,

@@ -1,11 +1,11 @@
 import { invariant } from '../../../shared/errors/error.ts';
 import { EventSchemas } from '../../../shared/events/schema.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
-import { EventLines } from '../event-lines.ts';
+import { EventLines } from '../../event-files/event-lines.ts';
 import { ProgramRun } from '../program-run.ts';
+import { TallyDifference } from './engine-totals.ts';
 import { LINES_BEFORE, type Piece, type PieceRecord, type ViewStyle } from './piece-record.ts';
 import { PieceRecorder } from './piece-recorder.ts';
-import { TallyDifference } from './stream-totals.ts';
 import { timeBefore } from './time-before.ts';
 
 /** A run of a program and the event file that it reads, which can be moved. */
@@ -41,7 +41,7 @@ export class PieceDesk {
   static open({ plan, eventsPath, strict, style }: DeskOptions): PieceDesk {
     const run = new ProgramRun({ plan, strict, isWatched: false }, new PieceRecorder(plan, style));
     const schemas = new EventSchemas(plan.events);
-    const lines = EventLines.open(eventsPath, { schemas, preload: false, canResume: false, canMove: true, short: run.shortWay });
+    const lines = EventLines.open(eventsPath, { schemas, preload: false, canResume: false, canMove: true, short: run.fastPath });
     return new PieceDesk({ plan, eventsPath, run, lines, tallies: new TallyDifference() }, style);
   }
 
@@ -67,8 +67,8 @@ export class PieceDesk {
     }
     const end = lines.position;
     invariant(end !== undefined, 'a file that is read in pieces is not known by its format');
-    const streams = tallies.next(run.engine.counters());
-    return { number, lines: end.lines - LINES_BEFORE, startTime, endTime: end.time, counts: run.counts, streams, ...this.#recorder.take() };
+    const tally = tallies.next(run.engine.counters());
+    return { number, lines: end.lines - LINES_BEFORE, startTime, endTime: end.time, counts: run.counts, tally, ...this.#recorder.take() };
   }
 
   close(): void {

@@ -2,7 +2,7 @@ import type { Piece, PieceRecord, ViewStyle } from './piece-record.ts';
 
 /** What a thread is started with. */
 export interface PieceSetup {
-  readonly programPath: string;
+  readonly programPaths: readonly string[];
   /** Digest of the program's sources: a thread that finds others does nothing. */
   readonly program: string;
   readonly eventsPath: string;

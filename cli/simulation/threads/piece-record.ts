@@ -1,7 +1,7 @@
 import type { LineDiagnostic } from '../../../shared/events/reading/read-result.ts';
 import type { InvalidEvent } from '../event-problems.ts';
 import type { RunCounts } from '../program-run.ts';
-import type { StreamTally } from './stream-totals.ts';
+import type { EngineTally } from './engine-totals.ts';
 
 /** A part of an event file: the lines that begin at bytes from `from` on and before `to`. */
 export interface Piece {
@@ -23,7 +23,7 @@ export interface PieceRecord extends Recorded {
   readonly startTime: number;
   readonly endTime: number;
   readonly counts: Readonly<RunCounts>;
-  readonly streams: readonly StreamTally[];
+  readonly tally: EngineTally;
 }
 
 /** What was to be shown, and what is only counted. */

@@ -21,8 +21,8 @@ function start(port: NonNullable<typeof parentPort>, setup: PieceSetup): void {
   post({ kind: 'ready' });
 }
 
-function openDesk({ programPath, program, eventsPath, strict, style }: PieceSetup): PieceDesk | undefined {
-  const { plan, sources } = checkProgram(programPath);
+function openDesk({ programPaths, program, eventsPath, strict, style }: PieceSetup): PieceDesk | undefined {
+  const { plan, sources } = checkProgram(programPaths);
   const isSame = digestOf(...sources.map(({ text }) => text)) === program;
   return plan !== null && isSame ? PieceDesk.open({ plan, eventsPath, strict, style }) : undefined;
 }

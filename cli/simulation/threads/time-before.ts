@@ -1,7 +1,7 @@
 import { evtReader } from '../../../shared/events/evt-reader.ts';
 import { jsonlReader } from '../../../shared/events/jsonl-reader.ts';
 import type { EventSchemas } from '../../../shared/events/schema.ts';
-import { EventBytes } from '../event-bytes.ts';
+import { FileBytes } from '../../event-files/event-bytes.ts';
 
 const LINE_FEED = 0x0a;
 /** How far is looked back: mostly the line before tells. */
@@ -29,7 +29,7 @@ export function timeBefore(file: LinesOfFile, at: number): number | undefined {
 
 /** The lines that begin among these bytes before `at`, without the one that began before them. Empty when the last has no end in sight. */
 function linesBefore(path: string, at: number, length: number): Uint8Array {
-  const bytes = new EventBytes(path, { preload: false, position: at - length });
+  const bytes = new FileBytes(path, { preload: false, position: at - length });
   try {
     const found = bytes.read(2 * length) ?? new Uint8Array();
     return found.subarray(found.indexOf(LINE_FEED) + 1, found.indexOf(LINE_FEED, length - 1) + 1);

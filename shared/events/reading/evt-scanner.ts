@@ -10,8 +10,9 @@ import type { ReaderOptions } from './read-result.ts';
 import type { ValueProblem } from './scan-problem.ts';
 import { copyOf, EMPTY_HASH, hashWith } from './text-cache.ts';
 import { charactersMatching, TextScanner } from './text-scanner.ts';
+import { TimeFields } from './time-fields.ts';
 
-/** A line that holds an event. `timestamp` is the envelope's, which only a JSON line can have. */
+/** A line that holds an event. `timestamp` is the envelope's, which only a JSON line has, or that of the field which was named for it. */
 export interface EvtEvent {
   readonly type: string;
   readonly fields: Fields;
@@ -28,6 +29,7 @@ const EVENT_HINT = 'an event is written `@100 Type { field: value }`';
 export class EvtScanner extends TextScanner {
   private readonly json: JsonEventScanner;
   private readonly schemas: EventSchemas | undefined;
+  private readonly times: TimeFields;
   private readonly markFloats: boolean;
   private currentOffset = 0;
   private currentType = '';
@@ -38,6 +40,7 @@ export class EvtScanner extends TextScanner {
     super();
     this.json = new JsonEventScanner(options);
     this.schemas = options.schemas;
+    this.times = new TimeFields(options);
     this.markFloats = options.markFloats ?? false;
   }
 
@@ -59,8 +62,9 @@ export class EvtScanner extends TextScanner {
     return this.isJson ? this.json.wholeFloats : this.floats;
   }
 
-  override get problem(): ValueProblem | undefined {
-    return this.isJson ? this.json.problem : super.problem;
+  /** Why no schema could admit the event of the line just read. */
+  get problem(): ValueProblem | undefined {
+    return this.isJson ? this.json.problem : this.problemUnless((field) => this.times.has(this.currentType, field));
   }
 
   /** The event of a line, or undefined when it holds none. @throws UnreadableText */
@@ -106,7 +110,7 @@ export class EvtScanner extends TextScanner {
       this.currentType = type;
       this.at++;
       const fields = code === is.BRACE_OPEN ? this.members(1) : this.positionalFields(type);
-      return { type, fields, timestamp: undefined };
+      return { type, fields, timestamp: this.times.named(fields) };
     }
     if (type !== 'BATCH') this.fail(`expected \`{\` or \`(\` behind the event type \`${type}\`, found ${this.found()}`, EVENT_HINT);
     if (hasOffset) {
@@ -168,7 +172,11 @@ export class EvtScanner extends TextScanner {
     }
     this.at++;
     if (names && count > names.length) {
-      this.problems.unshift({ path: [], message: `found ${count} values, expected at most ${names.length}: ${type} has ${listed(names)}` });
+      this.problems.unshift({
+        path: [],
+        isInexact: false,
+        message: `found ${count} values, expected at most ${names.length}: ${type} has ${listed(names)}`,
+      });
     }
     return fields;
   }

@@ -3,12 +3,14 @@ import type { Value, ValueMap } from '../value.ts';
 import * as is from './characters.ts';
 import { JsonScanner } from './json-scanner.ts';
 import type { ReaderOptions } from './read-result.ts';
+import type { ValueProblem } from './scan-problem.ts';
+import { TimeFields } from './time-fields.ts';
 
 /** An event as a JSON object states it. */
 export interface JsonEvent {
   readonly type: string;
   readonly fields: ValueMap;
-  /** Epoch milliseconds of the envelope's `timestamp`. */
+  /** Epoch milliseconds that the envelope states. */
   readonly timestamp: number | undefined;
 }
 
@@ -18,6 +20,7 @@ export interface JsonEvent {
  */
 export class JsonEventScanner extends JsonScanner {
   private readonly markFloats: boolean;
+  private readonly times: TimeFields;
   private eventType: Value = null;
   private timestamp: Value = null;
   /** Epoch milliseconds, when `timestamp` was in the usual form. */
@@ -30,6 +33,12 @@ export class JsonEventScanner extends JsonScanner {
   constructor(options: ReaderOptions = {}) {
     super();
     this.markFloats = options.markFloats ?? false;
+    this.times = new TimeFields(options);
+  }
+
+  /** Why no schema could admit the event just read. */
+  get problem(): ValueProblem | undefined {
+    return this.problemUnless((field) => this.times.has(this.typeSoFar, field));
   }
 
   /** Behind what was read. */
@@ -133,11 +142,11 @@ export class JsonEventScanner extends JsonScanner {
       this.fail('expected a member `event_type` with the name of the event type', 'for example {"event_type": "A", "x": 1}');
     }
     this.eventType = type;
-    if (this.data) return { type, fields: this.data, timestamp: this.envelopeTime() };
-    const fields = this.flat;
-    this.flat = new Map();
-    if (isFlatType) fields.delete('type');
-    return { type, fields, timestamp: this.envelopeTime() };
+    const outside = this.flat;
+    if (isFlatType) outside.delete('type');
+    const fields = this.data ?? outside;
+    if (fields === outside) this.flat = new Map();
+    return { type, fields, timestamp: this.times.stated(fields, { timestamp: this.envelopeTime(), outside }) };
   }
 
   /** Moves behind a time in the usual form without making a string of it that nothing keeps. */
@@ -160,6 +169,7 @@ export class JsonEventScanner extends JsonScanner {
     if (time === undefined) {
       this.problems.push({
         path: ['timestamp'],
+        isInexact: false,
         message: 'expected ISO 8601 text such as "2026-01-31T10:00:00Z", or epoch seconds or milliseconds',
       });
     }

@@ -44,6 +44,8 @@ export interface LineDiagnostic {
 export interface ReaderOptions {
   /** Declared types: the names of the values in `Type(v, v)`, and which field says an event's time. */
   readonly schemas?: EventSchemas;
+  /** Name of the field that says when an event happened, before anything else does. */
+  readonly timeField?: string | undefined;
   /** Fills `wholeFloats`, for inference. */
   readonly markFloats?: boolean;
 }

@@ -18,6 +18,8 @@ export type PathSegment = string | number;
 export interface ValueProblem {
   readonly path: readonly PathSegment[];
   readonly message: string;
+  /** It is a whole number that a double cannot hold to the last digit, as nanoseconds are: no problem where it is a time. */
+  readonly isInexact?: boolean;
 }
 
 /** The path as messages show it: `items[2].price`. */

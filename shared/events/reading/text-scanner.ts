@@ -23,21 +23,22 @@ const powersOfTen = Float64Array.from({ length: EXACT_DIGITS_MAX + 1 }, (_, expo
  * A cursor over a part of a text, with what JSON and `.evt` values have in common. Subclasses read one dialect each.
  *
  * A value that can be read but that no event may hold (an unsafe integer, too much nesting) does not end the scan: it is
- * noted in `problems`, and null or NaN stands in its place, which no caller sees. What cannot be read at all is thrown as `UnreadableText`.
+ * noted in `problems`, and what stands in its place no caller sees. What cannot be read at all is thrown as `UnreadableText`.
  */
 export abstract class TextScanner {
   protected text = '';
   protected at = 0;
   protected end = 0;
   protected readonly strings = new TextCache();
-  protected problems: { path: PathSegment[]; message: string }[] = [];
+  protected problems: { path: PathSegment[]; message: string; isInexact: boolean }[] = [];
   /** Set by a whole number that was written with a point or an exponent. */
   protected sawWholeFloat = false;
   protected depthMax: number = limits.eventDepthMax;
 
-  /** The first value that no event may hold. */
-  get problem(): ValueProblem | undefined {
-    return this.problems[0];
+  /** The first value that no event may hold. Of fields that `isTime`, whole numbers may be too large to be exact. */
+  problemUnless(isTime: (field: string) => boolean): ValueProblem | undefined {
+    if (this.problems.length === 0) return undefined;
+    return this.problems.find(({ path, isInexact }) => !isInexact || path.length !== 1 || !isTime(String(path[0])));
   }
 
   /** Reads the value at the cursor; `depth` counts it and the maps and arrays around it. */
@@ -96,8 +97,8 @@ export abstract class TextScanner {
     return /[^\P{Z} ]|\p{C}/u.test(character) ? `the character ${codePointName(character)}` : `\`${character}\``;
   }
 
-  protected note(message: string): void {
-    this.problems.push({ path: [], message });
+  protected note(message: string, isInexact = false): void {
+    this.problems.push({ path: [], message, isInexact });
   }
 
   /** Reads a value inside a map or an array; problems in it get `segment` in front of their path. */
@@ -211,8 +212,9 @@ export abstract class TextScanner {
   protected longInteger(literal: string): number {
     const value = Number(literal);
     if (Number.isSafeInteger(value)) return value;
-    this.note(`whole number ${shortened(literal)} is beyond 2^53-1 and would change: send it as text, and declare the field \`str\``);
-    return Number.NaN;
+    const message = `whole number ${shortened(literal)} is beyond 2^53-1 and would change: send it as text, and declare the field \`str\``;
+    this.note(message, Number.isFinite(value));
+    return value;
   }
 
   /** Behind the exponent at `at`, or `at` when there is none; undefined when it has no digits. */

@@ -312,7 +312,7 @@ export interface Pattern extends Node<'Pattern'> {
   readonly partitionBy: readonly Expression[];
 }
 
-export type PatternElement = SequenceElement | AndElement | OrElement | GroupElement | StepElement;
+export type PatternElement = SequenceElement | AndElement | OrElement | GroupElement | NoneElement | StepElement;
 
 /** `a -> b -> c`, also `SEQ(a, b, c)` and `sequence(a: A, ..)`. At least two items, or one in `SEQ(a)`. */
 export interface SequenceElement extends Node<'SequenceElement'> {
@@ -331,6 +331,13 @@ export interface OrElement extends Node<'OrElement'> {
 export interface GroupElement extends Node<'GroupElement'> {
   readonly pattern: Pattern;
   readonly quantifier: Quantifier | null;
+  readonly within: Expression | null;
+}
+
+/** `NOT (a OR b) [within d]`: none of these comes. */
+export interface NoneElement extends Node<'NoneElement'> {
+  /** At least two, each of them negated, none with a `within` of its own. */
+  readonly items: readonly StepElement[];
   readonly within: Expression | null;
 }
 

@@ -59,6 +59,7 @@ const childrenOf: Children = {
   AndElement: ({ items }) => items,
   OrElement: ({ items }) => items,
   GroupElement: ({ pattern, quantifier, within }) => [pattern, quantifier, within],
+  NoneElement: ({ items, within }) => [...items, within],
   StepElement: ({ type, quantifier, where, alias, within, operators }) => [...type, quantifier, ...where, alias, within, ...operators],
   Quantifier: none,
   NumberLiteral: none,

@@ -1,4 +1,5 @@
 import type { Call, Expression, Filtered, Name } from '../ast/nodes.ts';
+import { foreignFunction } from '../diagnostics/foreign-words.ts';
 import { nearestName } from '../diagnostics/nearest-name.ts';
 import type { AggregateDescriptor } from '../functions/descriptor.ts';
 import type { AggregateCall, AttributeName, PlanExpression } from '../plan/plan.ts';
@@ -86,7 +87,7 @@ function isOwnFunction(node: Call, { context }: Collector): boolean {
 function unknownAggregate(node: Call, { context }: Collector): PlanExpression {
   const { name } = unwrapped(node.callee) as Name;
   const nearest = nearestName(name, [...aggregateNames(), ...functionNames()]);
-  context.report('E070', node.callee.span, `unknown aggregate \`${name}\``, nearest && didYouMean(nearest));
+  context.report('E070', node.callee.span, `unknown aggregate \`${name}\``, foreignFunction(name) ?? (nearest && didYouMean(nearest)));
   return UNRESOLVED;
 }
 

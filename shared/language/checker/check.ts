@@ -1,5 +1,8 @@
+import { findConnector, findConnectorParameter } from '../connectors/table.ts';
 import type { Diagnostic, SourceText } from '../diagnostics/diagnostic.ts';
 import type { EventPlan, FunctionPlan, Plan } from '../plan/plan.ts';
+import { ProgramTooLarge } from './budget.ts';
+import { withoutConsequences } from './consequences.ts';
 import { constantParameters } from './constants.ts';
 import type { CheckContext } from './context.ts';
 import { loadProgram } from './load.ts';
@@ -8,12 +11,13 @@ import { CheckState, contextOf } from './program-context.ts';
 import { completeEmits, refuseOutsideEmits } from './program-functions.ts';
 import { ProgramTable } from './program-table.ts';
 import { checkLoads } from './program-values.ts';
+import { warnOwnEffects } from './streams/own-effects.ts';
 import { checkStreams, type StreamsResult } from './streams/streams.ts';
 import type { Module, SymbolTable } from './symbols.ts';
 import { checkTests, type TestPlan } from './tests.ts';
 import { linkDescendants } from './type-declarations.ts';
 import { reportUnused } from './unused.ts';
-import type { LoadedModule } from './visible-names.ts';
+import { LoadedModule } from './visible-names.ts';
 
 export interface CheckResult {
   /** The main file first, the others by name; in a file by position. */
@@ -32,13 +36,13 @@ export interface CheckResult {
 export function check(source: SourceText, options: CheckOptions = {}): CheckResult {
   const table = new ProgramTable();
   const state = new CheckState(options, table);
-  const main = loadProgram(source, state);
+  const main = new LoadedModule(source, true);
   const context = contextOf(state, main);
   const draft: Draft = { state, main, context, loads: [], streams: { streams: [], sources: [] }, tests: [] };
-  for (const pass of PASSES) pass.run(draft);
+  runPasses(draft);
   const isRight = !state.hasErrors();
   return {
-    diagnostics: inOrder(state.diagnostics, main),
+    diagnostics: inOrder(withoutConsequences(state.diagnostics), main),
     plan: isRight ? assemble(draft) : null,
     statements: main.statements,
     program: table,
@@ -55,8 +59,9 @@ interface Draft {
   tests: readonly TestPlan[];
 }
 
-/** What is done with a loaded program, in this order. */
+/** What is done with a program, in this order. */
 const PASSES: readonly { readonly name: string; readonly run: (draft: Draft) => void }[] = [
+  { name: 'load', run: ({ main, state }) => loadProgram(main, state) },
   { name: 'types', run: checkTypes },
   { name: 'connectors', run: checkParameters },
   { name: 'values', run: checkValues },
@@ -65,9 +70,19 @@ const PASSES: readonly { readonly name: string; readonly run: (draft: Draft) => 
   { name: 'streams', run: checkAllStreams },
   { name: 'emits', run: ({ state }) => refuseOutsideEmits(state) },
   { name: 'tests', run: checkAllTests },
+  { name: 'own effects', run: ({ state, streams }) => !state.hasErrors() && warnOwnEffects(streams.streams, state) },
   // What is wrong may be what would have used it.
   { name: 'unused', run: ({ state, context, main }) => !state.hasErrors() && reportUnused(context, main) },
 ];
+
+/** Up to the pass that finds the program too large. */
+function runPasses(draft: Draft): void {
+  try {
+    for (const pass of PASSES) pass.run(draft);
+  } catch (error) {
+    if (!(error instanceof ProgramTooLarge)) throw error;
+  }
+}
 
 function checkTypes({ state }: Draft): void {
   for (const event of state.table.events) event.prepare();
@@ -78,7 +93,9 @@ function checkTypes({ state }: Draft): void {
 function checkParameters({ state, context }: Draft): void {
   for (const symbol of state.table.connectors) {
     const args = symbol.node.kind === 'ConfigDeclaration' ? symbol.node.entries : symbol.node.parameters;
-    symbol.plan = { ...symbol.plan, parameters: constantParameters(args, context.in(symbol.module)) };
+    const descriptor = findConnector(symbol.plan.type);
+    const wordsOf = (name: string): readonly string[] | undefined => descriptor && findConnectorParameter(descriptor, name)?.words;
+    symbol.plan = { ...symbol.plan, parameters: constantParameters(args, context.in(symbol.module), wordsOf) };
   }
   for (const symbol of state.table.contexts) {
     symbol.plan = { ...symbol.plan, parameters: constantParameters(symbol.node.parameters, context.in(symbol.module)) };

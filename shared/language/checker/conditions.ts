@@ -1,9 +1,11 @@
 import type { Expression } from '../ast/nodes.ts';
+import { operandsOf } from '../ast/operator-chain.ts';
 import type { PlanExpression } from '../plan/plan.ts';
 import { BOOL } from '../plan/types.ts';
 import type { CheckContext } from './context.ts';
 import { namedCall } from './expressions/closures.ts';
 import { fold } from './expressions/fold.ts';
+import { combined } from './expressions/long-chains.ts';
 import { lowerBool } from './lower.ts';
 import type { Meaning, NameScope, StepNames } from './scope.ts';
 import { CURRENT, slotScope } from './scopes.ts';
@@ -54,7 +56,11 @@ function logical(operator: 'and' | 'or', left: PlanExpression, right: PlanExpres
 function lowerPart(node: Expression, step: StepScopes, context: CheckContext): PlanExpression {
   const inner = unwrapped(node);
   if (inner.kind === 'Binary' && (inner.operator === 'and' || inner.operator === 'or')) {
-    return logical(inner.operator, lowerPart(inner.left, step, context), lowerPart(inner.right, step, context));
+    const { operator } = inner;
+    return combined(
+      operandsOf(inner).map((operand) => lowerPart(operand, step, context)),
+      (left, right) => logical(operator, left, right),
+    );
   }
   if (inner.kind === 'Conditional') {
     const [condition, then, otherwise] = [inner.condition, inner.then, inner.otherwise].map((part) => lowerPart(part, step, context));

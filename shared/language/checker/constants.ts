@@ -12,7 +12,7 @@ export interface ConstantExpectation {
   /** "`size` of a window". */
   readonly what: string;
   /** Plain names that count as their own text: `align: first`. */
-  readonly words?: readonly string[];
+  readonly words?: readonly string[] | undefined;
 }
 
 /**
@@ -20,13 +20,22 @@ export interface ConstantExpectation {
  * when it is right but not constant, of `code` with "must be known before the program runs".
  */
 export function requireConstant(node: Expression, context: CheckContext, expected: ConstantExpectation): Value | undefined {
-  const word = unwrapped(node);
-  if (word.kind === 'Name' && expected.words?.includes(word.name)) return word.name;
+  const word = wordOf(node, expected.words, context);
+  if (word !== undefined) return word;
   const lowered = lowerExpression(node, programScope(), context);
   if (!isResolved(lowered)) return undefined;
   if (lowered.kind === 'constant') return lowered.value;
   context.report(expected.code, node.span, `${expected.what} must be known before the program runs`, 'write a literal or a const');
   return undefined;
+}
+
+/** The word that stands bare, also one that reads like something else (`scram-sha-256`), or that is none and names nothing else either. */
+function wordOf(node: Expression, words: readonly string[] | undefined, context: CheckContext): string | undefined {
+  if (words === undefined) return undefined;
+  const text = context.text(node.span);
+  if (words.includes(text)) return text;
+  const name = unwrapped(node);
+  return name.kind === 'Name' && !context.symbols.find('value', name.name) ? name.name : undefined;
 }
 
 /** A duration known before the program runs, in ms; else E061 (a plain number gets the hint to write a unit) and undefined. */
@@ -41,8 +50,15 @@ export function constantDurationMs(node: Expression, context: CheckContext): num
   return undefined;
 }
 
-/** Named arguments as constant values (connector, context and `.from` parameters): E081 for what is not constant, E082 without a name. */
-export function constantParameters(args: readonly Argument[], context: CheckContext): Map<string, Value> {
+/**
+ * Named arguments as constant values (connector, context and `.from` parameters): E081 for what is not constant, E082 without a name.
+ * `wordsOf`: what a parameter with a fixed set of words may be, which is taken bare too.
+ */
+export function constantParameters(
+  args: readonly Argument[],
+  context: CheckContext,
+  wordsOf: (name: string) => readonly string[] | undefined | null = () => undefined,
+): Map<string, Value> {
   const values = new Map<string, Value>();
   for (const argument of args) {
     const node = expressionOf(argument, context);
@@ -53,7 +69,7 @@ export function constantParameters(args: readonly Argument[], context: CheckCont
       continue;
     }
     if (values.has(name)) context.report('E081', argument.span, `\`${name}\` is given twice`);
-    const value = requireConstant(node, context, { code: 'E081', what: `\`${name}\`` });
+    const value = requireConstant(node, context, { code: 'E081', what: `\`${name}\``, words: wordsOf(name) ?? undefined });
     if (value !== undefined) values.set(name, value);
   }
   return values;

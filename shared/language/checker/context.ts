@@ -2,6 +2,7 @@ import type { Span } from '../ast/nodes.ts';
 import type { Code } from '../diagnostics/codes.ts';
 import type { Diagnostic, SourceText } from '../diagnostics/diagnostic.ts';
 import type { Origin } from '../plan/plan.ts';
+import type { ResourceName } from './budget.ts';
 import type { CheckOptions } from './options.ts';
 import type { EmittedShape, FunctionSymbol, Module, Symbols, SymbolTable } from './symbols.ts';
 
@@ -36,6 +37,8 @@ export interface CheckContext {
   reportOnce(key: string, code: Code, span: Span, message: string, hint?: string | (() => string)): void;
   /** The same check, looking at nodes of another file: `context.in(stream.module)`. */
   in(module: Module): CheckContext;
+  /** Counts what the program uses up. @throws ProgramTooLarge when that is too much, which is E095 at `span` */
+  spend(resource: ResourceName, amount: number, span: Span): void;
   /** A view that reports nothing, for trying out. */
   quietly(): CheckContext;
   origin(span: Span): Origin;

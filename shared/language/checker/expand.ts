@@ -1,4 +1,5 @@
 import { isArray, type Value } from '../../events/value.ts';
+import { limits } from '../../limits.ts';
 import type { Expression, ForDeclaration, IfDeclaration, ImportDeclaration, Statement } from '../ast/nodes.ts';
 import type { PlanExpression } from '../plan/plan.ts';
 import { ANY } from '../plan/types.ts';
@@ -10,10 +11,6 @@ import type { NameScope } from './scope.ts';
 import { programScope } from './scopes.ts';
 import type { Module } from './symbols.ts';
 import { unwrapped } from './walk.ts';
-
-/** Values of one compile-time `for`, and statements that all of them make together. */
-const LOOP_VALUES_MAX = 10_000;
-const STATEMENTS_MAX = 100_000;
 
 interface Expansion {
   readonly context: CheckContext;
@@ -51,9 +48,9 @@ function refuseImport(node: ImportDeclaration, { context }: Expansion): void {
 }
 
 function addStatement(statement: Statement, expansion: Expansion): void {
-  if (expansion.statements.length >= STATEMENTS_MAX) {
+  if (expansion.statements.length >= limits.programStatementsMax) {
     expansion.isTooLong = true;
-    expansion.context.report('E095', statement.span, `the program has more than ${STATEMENTS_MAX} statements after expansion`);
+    expansion.context.report('E095', statement.span, `the program has more than ${limits.programStatementsMax} statements after expansion`);
   } else expansion.statements.push(statement);
 }
 
@@ -62,11 +59,16 @@ function expandFor(node: ForDeclaration, expansion: Expansion): void {
   if (!values) return;
   for (const value of values) {
     if (expansion.isTooLong) return;
+    expansion.context.spend('repetitions', 1, node.span);
     expandInto(
-      node.body.map((statement) => fillHoles(statement, node.variable.text, value)),
+      node.body.map((statement) => repeated(statement, node, value, expansion)),
       expansion,
     );
   }
+}
+
+function repeated(statement: Statement, { variable }: ForDeclaration, value: number, { context }: Expansion): Statement {
+  return fillHoles(statement, { variable: variable.text, value, spend: (parts) => context.spend('repetitions', parts, statement.span) });
 }
 
 /** The integers that the loop goes over; undefined when they are not known, which is reported. */
@@ -76,8 +78,8 @@ function loopValues(node: ForDeclaration, expansion: Expansion): number[] | unde
   if (!bounds) return undefined;
   if (Array.isArray(bounds)) return bounds;
   const length = Math.max(0, bounds.to - bounds.from + (bounds.inclusive ? 1 : 0));
-  if (length <= LOOP_VALUES_MAX) return Array.from({ length }, (_, step) => bounds.from + step);
-  const message = `a compile-time \`for\` goes over at most ${LOOP_VALUES_MAX} values, not ${length}`;
+  if (length <= limits.compileTimeForStepsMax) return Array.from({ length }, (_, step) => bounds.from + step);
+  const message = `a compile-time \`for\` goes over at most ${limits.compileTimeForStepsMax} values, not ${length}`;
   expansion.context.report('E095', node.range.span, message);
   return undefined;
 }

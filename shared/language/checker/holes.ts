@@ -1,24 +1,43 @@
-import type { Expression, Span, Statement } from '../ast/nodes.ts';
+import type { Binary, Conditional, Expression, Span, Statement } from '../ast/nodes.ts';
+import { withCases, withOperands } from '../ast/operator-chain.ts';
 
-/** A statement with every `{variable}` replaced by a number: in names and strings as text, in expressions as an int. */
-export function fillHoles(statement: Statement, variable: string, value: number): Statement {
-  return fill(statement, { hole: `{${variable}}`, variable, value }) as Statement;
-}
-
-interface Filling {
-  readonly hole: string;
+export interface Repetition {
   readonly variable: string;
   readonly value: number;
+  /** Is told how many parts were gone through, long texts by their length. */
+  readonly spend: (parts: number) => void;
 }
 
+/** A statement with every `{variable}` replaced by a number: in names and strings as text, in expressions as an int. */
+export function fillHoles(statement: Statement, repetition: Repetition): Statement {
+  return fill(statement, { ...repetition, hole: `{${repetition.variable}}` }) as Statement;
+}
+
+interface Filling extends Repetition {
+  readonly hole: string;
+}
+
+/** Characters of a text that count as one part. */
+const charactersPerPart = 16;
+
 function fill(part: unknown, filling: Filling): unknown {
-  if (typeof part === 'string') return part.includes(filling.hole) ? part.replaceAll(filling.hole, `${filling.value}`) : part;
+  if (typeof part === 'string') return fillText(part, filling);
   if (part === null || typeof part !== 'object') return part;
+  filling.spend(1);
   if (Array.isArray(part)) return fillItems(part, filling);
   const node = part as { readonly kind?: string; readonly span?: Span; readonly name?: unknown };
   if (node.kind === 'Hole' && node.name === filling.variable && node.span) return numberAt(node.span, filling.value);
   if (node.kind === 'TemplateLiteral') return fillTemplate(node as Extract<Expression, { kind: 'TemplateLiteral' }>, filling);
+  const inner = (one: Expression): Expression => fill(one, filling) as Expression;
+  if (node.kind === 'Binary') return withOperands(node as Binary, inner);
+  if (node.kind === 'Conditional') return withCases(node as Conditional, inner);
   return isShadowed(node, filling) ? part : fillProperties(part, filling);
+}
+
+function fillText(text: string, { hole, value, spend }: Filling): string {
+  if (!text.includes(hole)) return text;
+  spend(Math.ceil(text.length / charactersPerPart));
+  return text.replaceAll(hole, `${value}`);
 }
 
 /** Parts without holes stay the same objects, so that a thousand repetitions share them. */

@@ -1,26 +1,24 @@
+import { limits } from '../../limits.ts';
 import type { ImportDeclaration, Statement } from '../ast/nodes.ts';
-import type { SourceText } from '../diagnostics/diagnostic.ts';
-import { parse } from '../grammar/parse.ts';
+import { longText, parse } from '../grammar/parse.ts';
+import { ProgramTooLarge } from './budget.ts';
 import type { CheckContext } from './context.ts';
 import { declareStatement } from './declarations.ts';
 import { expandStatements } from './expand.ts';
 import { type CheckState, contextOf } from './program-context.ts';
 import type { WrittenLoad, WrittenTest } from './program-table.ts';
-import type { AnySymbol } from './symbols.ts';
+import type { AnySymbol, TypeSymbol } from './symbols.ts';
+import { refuseLongTypeChains } from './type-chains.ts';
 import { LoadedModule } from './visible-names.ts';
 
-/** How deep imports may stand in one another. */
-const IMPORT_DEPTH_MAX = 32;
-
 /**
- * Reads a program and everything it imports: parses, expands compile-time `for` and `if`, declares. The main file comes
- * back; what was declared stands in the state's table, imported files at their import statement, each once.
+ * Reads a program and everything it imports: parses, expands compile-time `for` and `if`, declares. What was
+ * declared stands in the state's table, imported files at their import statement, each once.
  */
-export function loadProgram(source: SourceText, state: CheckState): LoadedModule {
+export function loadProgram(main: LoadedModule, state: CheckState): void {
   const loader: Loader = { state, modules: new Map(), statements: new Map() };
-  const main = loadModule(source, true, [source.name], loader);
+  loadModule(main, [main.source.name], loader);
   declareAll(main, loader, new Set());
-  return main;
 }
 
 type Declared = AnySymbol | WrittenLoad | WrittenTest | LoadedModule;
@@ -32,13 +30,14 @@ interface Loader {
   readonly statements: Map<LoadedModule, Declared[]>;
 }
 
-function loadModule(source: SourceText, isMain: boolean, chain: readonly string[], loader: Loader): LoadedModule {
-  const module = new LoadedModule(source, isMain);
+function loadModule(module: LoadedModule, chain: readonly string[], loader: Loader): LoadedModule {
+  const { source } = module;
   loader.modules.set(source.name, module);
+  const context = contextOf(loader.state, module);
+  refuseLongText(module, context);
   const { program, diagnostics } = parse(source);
   for (const diagnostic of diagnostics) loader.state.add(diagnostic);
   module.statements = program.statements.length;
-  const context = contextOf(loader.state, module);
   const imports = new Map<ImportDeclaration, LoadedModule>();
   for (const statement of program.statements) {
     if (statement.kind !== 'ImportDeclaration') continue;
@@ -47,7 +46,23 @@ function loadModule(source: SourceText, isMain: boolean, chain: readonly string[
   }
   importNames(imports, module);
   declareModule(program.statements, imports, { module, context, loader });
+  refuseLongTypeChains(typesOf(loader.statements.get(module) ?? []), context);
   return module;
+}
+
+function typesOf(declared: readonly Declared[]): TypeSymbol[] {
+  return declared.flatMap((item) => {
+    const isType = !(item instanceof LoadedModule) && (item.kind === 'event' || item.kind === 'record' || item.kind === 'alias');
+    return isType ? [item] : [];
+  });
+}
+
+/** @throws ProgramTooLarge, which is E095 */
+function refuseLongText({ source }: LoadedModule, context: CheckContext): void {
+  const problem = longText(source);
+  if (!problem) return;
+  context.report('E095', problem.span, problem.message, problem.hint);
+  throw new ProgramTooLarge('bytes');
 }
 
 /** The file of an import, loaded once. */
@@ -70,11 +85,11 @@ function importModule(node: ImportDeclaration, context: CheckContext, chain: rea
   }
   const known = loader.modules.get(source.name);
   if (known) return known;
-  if (chain.length > IMPORT_DEPTH_MAX) {
-    context.report('E095', node.span, `imports stand more than ${IMPORT_DEPTH_MAX} deep in one another`);
+  if (chain.length > limits.importDepthMax) {
+    context.report('E095', node.span, `imports stand more than ${limits.importDepthMax} deep in one another`);
     return undefined;
   }
-  return loadModule(source, false, [...chain, source.name], loader);
+  return loadModule(new LoadedModule(source, false), [...chain, source.name], loader);
 }
 
 /** Names with a namespace are visible from the start, so that compile-time conditions may use them. */

@@ -1,8 +1,9 @@
-import { Duration, Timestamp } from '../../events/value.ts';
+import { Duration, Timestamp, type Value } from '../../events/value.ts';
 import type { Argument, Call, Expression } from '../ast/nodes.ts';
+import { durationIn } from '../diagnostics/foreign-words.ts';
 import { nearestName } from '../diagnostics/nearest-name.ts';
 import type { InvokeExpression, NamedExpression, PlanExpression } from '../plan/plan.ts';
-import { BOOL, DURATION, FLOAT, INT, isNumeric, printType, STR, TIMESTAMP } from '../plan/types.ts';
+import { ANY, BOOL, DURATION, FLOAT, INT, isNumeric, printType, STR, TIMESTAMP } from '../plan/types.ts';
 import type { CheckContext } from './context.ts';
 import { lowerCall, lowerInvocation } from './expressions/calls.ts';
 import { isExpression } from './expressions/closures.ts';
@@ -25,6 +26,7 @@ import {
 } from './expressions/operators.ts';
 import type { Place } from './expressions/place.ts';
 import type { NameScope } from './scope.ts';
+import { isTooLargeToTell } from './type-chains.ts';
 import { unwrapped } from './walk.ts';
 
 /**
@@ -32,8 +34,10 @@ import { unwrapped } from './walk.ts';
  * `any`, so that one mistake is told once. Constant parts are folded. Marks what it refers to as used.
  */
 export function lowerExpression(node: Expression, scope: NameScope, context: CheckContext): PlanExpression {
+  context.spend('parts', 1, node.span);
   const special = scope.intercept?.(node, (part, inner) => lowerExpression(part, inner, context));
-  return special ?? lowerPlain(node, placeOf(scope, context));
+  const lowered = special ?? lowerPlain(node, placeOf(scope, context));
+  return isTooLargeToTell(lowered.type) ? { ...lowered, type: ANY } : lowered;
 }
 
 function placeOf(scope: NameScope, context: CheckContext): Place {
@@ -110,14 +114,29 @@ function misplaced(node: Expression, { context }: Place, code: 'E034' | 'E062' |
 export function lowerBool(node: Expression, scope: NameScope, context: CheckContext): PlanExpression {
   const lowered = lowerExpression(node, scope, context);
   if (lowered.type.kind === 'bool' || lowered.type.kind === 'any' || lowered.type.kind === 'null') return lowered;
-  context.report('E060', node.span, `a condition is a bool, not ${printType(lowered.type)}`);
+  context.report('E060', node.span, `a condition is a bool, not ${printType(lowered.type)}`, bitsHint(node));
   return UNRESOLVED;
+}
+
+/** `a & b` as a condition is what other languages write for `and`. */
+function bitsHint(written: Expression): string | undefined {
+  const node = unwrapped(written);
+  if (node.kind !== 'Binary' || (node.operator !== '&' && node.operator !== '|')) return undefined;
+  return `\`${node.operator}\` works on the bits of ints: write \`${node.operator === '&' ? 'and' : 'or'}\``;
 }
 
 /** E061 for an expression that is no duration; a plain number gets the hint to write a unit. */
 export function reportNoDuration(node: Expression, lowered: PlanExpression, context: CheckContext): void {
-  const hint = isNumeric(lowered.type) ? `write a unit: ${context.text(node.span)}s, ${context.text(node.span)}m` : undefined;
+  const hint = isNumeric(lowered.type)
+    ? `write a unit: ${context.text(node.span)}s, ${context.text(node.span)}m`
+    : durationHint(lowered.kind === 'constant' ? lowered.value : null);
   context.report('E061', node.span, `a duration is needed here, not ${printType(lowered.type)}`, hint);
+}
+
+/** For a text that says a duration: `"5m"`. */
+export function durationHint(value: Value): string | undefined {
+  const text = typeof value === 'string' ? durationIn(value) : undefined;
+  return text && `a duration has no quotes: write \`${text}\``;
 }
 
 /**

@@ -1,7 +1,9 @@
+import { limits } from '../../limits.ts';
 import type { Span } from '../ast/nodes.ts';
 import { CODES, type Code } from '../diagnostics/codes.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { fingerprint } from '../plan/fingerprint.ts';
+import { CheckBudget, ProgramTooLarge, type ResourceName, resources } from './budget.ts';
 import type { CheckContext } from './context.ts';
 import { type Needing, visitNeeds } from './needs.ts';
 import type { CheckOptions } from './options.ts';
@@ -23,7 +25,9 @@ export class CheckState {
   readonly outsideCalls: Invocation[] = [];
   /** Calls from functions, by what their caller emits itself. */
   readonly calls = new Map<EmittedShape[], Set<FunctionSymbol>>();
+  readonly budget = new CheckBudget();
   readonly #reported = new Set<string>();
+  readonly #told = { error: 0, warning: 0 };
   readonly #prepared = new WeakSet<Needing>();
   readonly #waiting = new Set<Needing>();
   #nesting = 0;
@@ -39,7 +43,7 @@ export class CheckState {
     const identity = `${code} ${span.start}-${span.end} ${source.name}`;
     if (this.#reported.has(identity)) return;
     this.#reported.add(identity);
-    this.diagnostics.push(diagnostic);
+    if (this.#told[diagnostic.severity]++ < limits.programDiagnosticsMax) this.diagnostics.push(diagnostic);
   }
 
   /**
@@ -89,7 +93,7 @@ export class CheckState {
   }
 
   hasErrors(): boolean {
-    return this.diagnostics.some((diagnostic) => diagnostic.severity === 'error');
+    return this.#told.error > 0;
   }
 }
 
@@ -110,6 +114,9 @@ export function contextOf(state: CheckState, module: Module, isQuiet = false): C
       if (!isQuiet && state.isFirst(`once ${key}`)) context.report(code, span, message, typeof hint === 'function' ? hint() : hint);
     },
     in: (other) => (other === module ? context : contextOf(state, other, isQuiet)),
+    spend: (name, amount, span) => {
+      if (!state.budget.take(name, amount)) refuseSize(state, name, { source, span });
+    },
     quietly: () => (isQuiet ? context : contextOf(state, module, true)),
     origin: (span) => ({ source, span }),
     fingerprint: (value) => fingerprint(value, state.table.identities),
@@ -121,6 +128,13 @@ export function contextOf(state: CheckState, module: Module, isQuiet = false): C
 
 function diagnosticOf(code: Code, rest: Omit<Diagnostic, 'code' | 'severity'>): Diagnostic {
   return { severity: CODES[code].severity, code, ...rest };
+}
+
+/** Told wherever it is noticed, also where something is only tried. */
+function refuseSize(state: CheckState, name: ResourceName, at: Pick<Diagnostic, 'source' | 'span'>): never {
+  const { max, what, hint } = resources[name];
+  state.add(diagnosticOf('E095', { ...at, message: `the program has more than ${max.toLocaleString('en')} ${what}`, hint }));
+  throw new ProgramTooLarge(name);
 }
 
 function noteInvocation(state: CheckState, invocation: Invocation, caller: EmittedShape[] | undefined): void {

@@ -1,4 +1,4 @@
-import type { GlobalPlan } from '../plan/plan.ts';
+import type { GlobalPlan, LoadPlan } from '../plan/plan.ts';
 import { ANY, isAssignable, printType } from '../plan/types.ts';
 import type { CheckContext } from './context.ts';
 import { UNRESOLVED } from './expressions/fold.ts';
@@ -46,20 +46,23 @@ function lowerValue(symbol: ValueSymbol, context: CheckContext, state: CheckStat
   symbol.type = declared ?? (isVariable ? variableType(value.type) : value.type.kind === 'null' ? ANY : value.type);
   symbol.value = value;
   if (!isVariable && value.kind === 'constant' && value !== UNRESOLVED) symbol.constant = value.value;
-  else symbol.index = state.table.globals.push(globalPlan(symbol, value)) - 1;
+  else symbol.index = state.table.globals.push(globalPlan(symbol, value, context)) - 1;
   progress.set(symbol, 'done');
 }
 
 /** A `const` that cannot be folded (it calls a function of the program) is evaluated once at load, as a `let` is. */
-function globalPlan(symbol: ValueSymbol, value: GlobalPlan['value']): GlobalPlan {
-  return { name: symbol.name, binding: symbol.binding === 'var' ? 'var' : 'let', type: symbol.type, value };
+function globalPlan(symbol: ValueSymbol, value: GlobalPlan['value'], context: CheckContext): GlobalPlan {
+  return {
+    name: symbol.name,
+    binding: symbol.binding === 'var' ? 'var' : 'let',
+    type: symbol.type,
+    value,
+    origin: context.origin(symbol.node.name.span),
+  };
 }
 
 /** Top-level assignments, in written order. */
-export function checkLoads(
-  state: CheckState,
-  contextIn: (module: ValueSymbol['module']) => CheckContext,
-): { global: number; value: GlobalPlan['value'] }[] {
+export function checkLoads(state: CheckState, contextIn: (module: ValueSymbol['module']) => CheckContext): LoadPlan[] {
   return state.table.loads.flatMap(({ node, module }) => {
     const context = contextIn(module);
     const { text, span } = node.target;
@@ -78,6 +81,6 @@ export function checkLoads(
     if (!isAssignable(value.type, symbol.type)) {
       context.report('E062', node.value.span, `\`${text}\` is ${printType(symbol.type)} and cannot hold ${printType(value.type)}`);
     }
-    return [{ global: symbol.index, value }];
+    return [{ global: symbol.index, value, origin: context.origin(span) }];
   });
 }

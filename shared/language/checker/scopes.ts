@@ -5,7 +5,6 @@ import { newFrame } from './frame.ts';
 import type { AliasBinding, Frame, JoinSideBinding, Meaning, NameScope, RowShape } from './scope.ts';
 import { attributeType, fieldOf, hasAttribute, ROW_ATTRIBUTES } from './shapes.ts';
 
-export { aggregateScope } from './aggregate-scope.ts';
 export { attributeType, eventShape, matchShape, openShape, recordShape, unionShape } from './shapes.ts';
 
 export const CURRENT: RowReference = { kind: 'current' };

@@ -31,6 +31,11 @@ export function attributeType(name: AttributeName): Type {
   return ATTRIBUTE_TYPES[name];
 }
 
+/** Whether rows may have something of this name besides their fields. */
+export function isAttribute(name: string): boolean {
+  return Object.hasOwn(ATTRIBUTE_TYPES, name);
+}
+
 /** Whether `name` is readable of a row of this shape besides its fields. */
 export function hasAttribute(shape: RowShape, name: string): name is AttributeName {
   return (ROW_ATTRIBUTES as readonly string[]).includes(name) || (shape.attributes as readonly string[]).includes(name);
@@ -64,21 +69,44 @@ export function unionShape(shapes: readonly RowShape[]): RowShape {
   const [first, ...rest] = shapes;
   if (!first) return recordShape('the row', []);
   if (rest.length === 0) return first;
-  const names = [...new Set(shapes.flatMap((shape) => shape.fields.map((field) => field.name)))];
   return {
-    description: shapes.map((shape) => shape.description).join(' or '),
-    fields: names.map((name) => unionField(name, shapes)),
+    description: describedTogether(shapes),
+    fields: unionFields([...new Set(shapes.map((shape) => shape.fields))]),
     open: shapes.some((shape) => shape.open),
     attributes: [...new Set(shapes.flatMap((shape) => shape.attributes))],
     event: rest.every((shape) => shape.event === first.event) ? first.event : null,
   };
 }
 
-function unionField(name: string, shapes: readonly RowShape[]): FieldType {
-  const found = shapes.map((shape) => fieldOf(shape, name));
-  const first = found.find((field) => field !== undefined);
-  const same = first && found.every((field) => field && printType(field.type) === printType(first.type));
-  return { name, type: same ? first.type : ANY, optional: !found.every((field) => field && !field.optional) };
+/** Descriptions that a message names; of more it says how many. */
+const namedDescriptionsMax = 4;
+
+/** Each description once, so that a merge of merges of one event is still called by the event's name. */
+function describedTogether(shapes: readonly RowShape[]): string {
+  const all = [...new Set(shapes.map((shape) => shape.description))];
+  if (all.length <= namedDescriptionsMax) return all.join(' or ');
+  const named = all.slice(0, namedDescriptionsMax - 1);
+  return `${named.join(', ')} or ${all.length - named.length} others`;
+}
+
+/** In order of their first mention. `lists`: the fields of each shape, those that are the same list once. */
+function unionFields(lists: readonly (readonly FieldType[])[]): readonly FieldType[] {
+  const [only, ...others] = lists;
+  if (only && others.length === 0) return only;
+  const fields = new Map<string, { readonly first: FieldType; count: number; isSame: boolean; isOptional: boolean }>();
+  for (const field of lists.flat()) {
+    const known = fields.get(field.name);
+    if (!known) fields.set(field.name, { first: field, count: 1, isSame: true, isOptional: field.optional });
+    else {
+      known.count++;
+      known.isSame &&= printType(field.type) === printType(known.first.type);
+      known.isOptional ||= field.optional;
+    }
+  }
+  return [...fields].map(([name, { first, count, isSame, isOptional }]) => {
+    const isEverywhere = count === lists.length;
+    return { name, type: isSame && isEverywhere ? first.type : ANY, optional: isOptional || !isEverywhere };
+  });
 }
 
 /**

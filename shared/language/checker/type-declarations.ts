@@ -4,6 +4,7 @@ import type { FieldType, RecordType } from '../plan/types.ts';
 import type { CheckContext } from './context.ts';
 import { didYouMean } from './expressions/names.ts';
 import type { AliasSymbol, EventSymbol, RecordSymbol, TypeSymbol } from './symbols.ts';
+import { refuseLargeType } from './type-chains.ts';
 import { resolveType, useNamespaceOf } from './type-expressions.ts';
 
 /** How far the preparation of a symbol is. */
@@ -21,6 +22,11 @@ function begins(symbol: TypeSymbol, context: CheckContext): boolean {
   return known === undefined;
 }
 
+function finish(symbol: TypeSymbol, context: CheckContext): void {
+  refuseLargeType(symbol, context);
+  progress.set(symbol, 'done');
+}
+
 export function prepareEvent(symbol: EventSymbol, context: CheckContext): void {
   if (!begins(symbol, context)) return;
   const parent = parentOf(symbol, context);
@@ -29,7 +35,7 @@ export function prepareEvent(symbol: EventSymbol, context: CheckContext): void {
   symbol.type = { kind: 'record', name: symbol.name, fields: [...inherited, ...own] } satisfies RecordType;
   symbol.ancestors = parent ? [parent.name, ...parent.ancestors] : [];
   symbol.timeField = symbol.type.fields.find((field) => field.type.kind === 'timestamp')?.name ?? null;
-  progress.set(symbol, 'done');
+  finish(symbol, context);
 }
 
 function parentOf({ node, name }: EventSymbol, context: CheckContext): EventSymbol | undefined {
@@ -57,7 +63,7 @@ function parentOf({ node, name }: EventSymbol, context: CheckContext): EventSymb
 export function prepareRecord(symbol: RecordSymbol, context: CheckContext): void {
   if (!begins(symbol, context)) return;
   symbol.type = { kind: 'record', name: symbol.name, fields: fieldsOf(symbol.node.fields, [], context) };
-  progress.set(symbol, 'done');
+  finish(symbol, context);
 }
 
 export function prepareAlias(symbol: AliasSymbol, context: CheckContext): void {
@@ -65,7 +71,7 @@ export function prepareAlias(symbol: AliasSymbol, context: CheckContext): void {
   const resolved = resolveType(symbol.node.alias, context);
   symbol.type = resolved.type;
   symbol.optional = resolved.optional;
-  progress.set(symbol, 'done');
+  finish(symbol, context);
 }
 
 function fieldsOf(declarations: readonly FieldDeclaration[], inherited: readonly FieldType[], context: CheckContext): FieldType[] {

@@ -72,7 +72,7 @@ function aliasesOf({ source }: StreamDeclaration): Identifier[] {
 function stepAliases(element: PatternElement): Identifier[] {
   const aliases: Identifier[] = [];
   walk(element, (part) => {
-    if (part.kind === 'StepElement' && part.alias) aliases.push(part.alias);
+    if (part.kind === 'StepElement' && part.alias && part.alias.text !== '_') aliases.push(part.alias);
     return undefined;
   });
   return aliases;

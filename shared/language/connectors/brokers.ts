@@ -36,6 +36,7 @@ export const brokerConnectors: readonly ConnectorDescriptor[] = [
       { name: 'ssl_key', kind: 'str', secret: true, summary: 'client key, a PEM file' },
       {
         name: 'compression',
+        aliases: ['compression_type'],
         kind: 'str',
         words: ['none', 'gzip', 'snappy', 'lz4', 'zstd'],
         default: '"none"',

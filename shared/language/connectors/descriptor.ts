@@ -3,6 +3,8 @@ export interface ConnectorDescriptor {
   readonly name: string;
   readonly aliases?: readonly string[];
   readonly roles: readonly ConnectorRole[];
+  /** Those of the roles that this build has the code for: a server refuses programs that need another. @default none */
+  readonly built?: readonly ConnectorRole[];
   readonly parameters: readonly ConnectorParameter[];
   /** Groups of parameters of which one must be given where the connector is declared. */
   readonly oneOf: readonly (readonly string[])[];
@@ -28,6 +30,8 @@ export interface ConnectorParameter {
   /** As a user would write it. */
   readonly default?: string;
   readonly words?: readonly string[];
+  /** `.to` takes it too, for what one stream sends; all others are of the connector, which its uses share. @default false */
+  readonly perUse?: boolean;
   /** Its value never appears in answers, logs, metrics or checkpoints. */
   readonly secret?: boolean;
   readonly summary: string;

@@ -25,6 +25,7 @@ export const endpointConnectors: readonly ConnectorDescriptor[] = [
     name: 'http',
     aliases: ['rest', 'api'],
     roles: ['source', 'sink', 'enrich'],
+    built: ['sink'],
     oneOf: [],
     needs: { sink: ['url'], enrich: ['url'] },
     topics: ['topic'],
@@ -55,6 +56,7 @@ export const endpointConnectors: readonly ConnectorDescriptor[] = [
   {
     name: 'console',
     roles: ['sink'],
+    built: ['sink'],
     oneOf: [],
     topics: ['topic'],
     broker: false,

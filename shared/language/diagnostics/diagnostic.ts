@@ -5,6 +5,7 @@ export class SourceText {
   readonly name: string;
   readonly text: string;
   #lineStarts: number[] | undefined;
+  #pairs: number[] | undefined;
 
   constructor(name: string, text: string) {
     this.name = name;
@@ -14,14 +15,10 @@ export class SourceText {
   /** 1-based line and column (in code points) of a UTF-16 offset. */
   position(offset: number): Position {
     const starts = this.#starts();
-    let low = 0;
-    let high = starts.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((starts[middle] as number) <= offset) low = middle;
-      else high = middle - 1;
-    }
-    return { line: low + 1, column: codePoints(this.text, starts[low] as number, offset) + 1 };
+    const line = Math.max(1, countBelow(starts, offset + 1));
+    const start = starts[line - 1] as number;
+    const pairs = this.#pairsBefore(offset) - this.#pairsBefore(start);
+    return { line, column: Math.max(0, offset - start - pairs) + 1 };
   }
 
   /** The text of a 1-based line, without its line end. */
@@ -31,6 +28,12 @@ export class SourceText {
     if (start === undefined) return '';
     const next = starts[line] ?? this.text.length + 1;
     return this.text.slice(start, next - 1).replace(/\r$/, '');
+  }
+
+  /** Characters of two units that lie before an offset, so that a long line is not counted through for each of its positions. */
+  #pairsBefore(offset: number): number {
+    this.#pairs ??= Array.from(this.text.matchAll(/[\ud800-\udbff][\s\S]/g), ({ index }) => index);
+    return countBelow(this.#pairs, offset - 1);
   }
 
   #starts(): number[] {
@@ -60,12 +63,14 @@ export interface Diagnostic {
   readonly span: Span;
 }
 
-function codePoints(text: string, from: number, to: number): number {
-  let count = 0;
-  for (let at = from; at < to; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit >= 0xd800 && unit < 0xdc00 && at + 1 < to) at++;
-    count++;
+/** How many of ascending numbers lie below a bound. */
+function countBelow(ascending: readonly number[], bound: number): number {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ascending[middle] as number) < bound) low = middle + 1;
+    else high = middle;
   }
-  return count;
+  return low;
 }

@@ -1,6 +1,7 @@
 /** Finds for each comment the piece of the program that it is printed with. */
 
 import type { AnyNode, Comment, Program } from '../ast/nodes.ts';
+import { casesOf, chainOf } from '../ast/operator-chain.ts';
 import { children } from '../ast/walk.ts';
 
 /** The comments printed with a node. */
@@ -100,13 +101,24 @@ export function attachComments(program: Program, text: string): Attached {
 /** The anchors directly inside a node, in order of their position. */
 function anchorsIn(parent: AnyNode): Anchor[] {
   if (parent.kind === 'TemplateLiteral') return [];
-  const anchors = children(parent).flatMap((child, index): Anchor[] => {
+  const anchors = partsOf(parent).flatMap((child, index): Anchor[] => {
     const inner = anchorsIn(child);
     if (!isAnchor(parent, child)) return inner;
     const midLine = sourceKinds.has(child.kind) || isFirstStep(parent, index);
     return [{ node: child, start: child.span.start, end: child.span.end, inner, midLine }];
   });
   return anchors.sort((a, b) => a.start - b.start);
+}
+
+/** What is directly inside; of a chain of operators or cases, however long, all of its parts. */
+function partsOf(parent: AnyNode): readonly AnyNode[] {
+  if (parent.kind === 'Binary') {
+    const { first, links } = chainOf(parent);
+    return [first, ...links.map(({ right }) => right)];
+  }
+  if (parent.kind !== 'Conditional') return children(parent);
+  const { cases, otherwise } = casesOf(parent);
+  return [...cases.flatMap(({ condition, then }) => [condition, then]), otherwise];
 }
 
 function isAnchor(parent: AnyNode, child: AnyNode): boolean {

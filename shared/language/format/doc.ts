@@ -31,11 +31,16 @@ function isHard(doc: Doc): boolean {
 }
 
 export function concat(...parts: readonly Doc[]): Doc {
+  return concatAll(parts);
+}
+
+/** As `concat`, of a list of any length. */
+export function concatAll(parts: readonly Doc[]): Doc {
   return { form: 'concat', parts, hard: parts.some(isHard) };
 }
 
 export function join(separator: Doc, parts: readonly Doc[]): Doc {
-  return concat(...parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part])));
+  return concatAll(parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part])));
 }
 
 export function group(doc: Doc): Doc {

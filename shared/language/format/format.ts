@@ -1,7 +1,7 @@
 /** The formatter: a program's text in its one layout. */
 import type { Program } from '../ast/nodes.ts';
 import { type Diagnostic, SourceText } from '../diagnostics/diagnostic.ts';
-import { parse } from '../grammar/parse.ts';
+import { longText, parse } from '../grammar/parse.ts';
 import { attachComments } from './comments.ts';
 import { print } from './print.ts';
 import { firstSpellings } from './spellings.ts';
@@ -20,6 +20,8 @@ export interface FormatResult {
  * stays as it is.
  */
 export function format(source: SourceText): FormatResult {
+  const tooLong = longText(source);
+  if (tooLong) return { text: source.text, diagnostics: [tooLong] };
   const { program, diagnostics } = parse(source);
   if (diagnostics.length > 0) return { text: source.text, diagnostics };
   let text = layout(source.text, program);

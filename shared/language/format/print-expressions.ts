@@ -33,7 +33,7 @@ import {
 import { operatorNames } from '../ast/operator-names.ts';
 import { comparisonPrecedence, precedence } from '../grammar/operators.ts';
 import type { Attached } from './comments.ts';
-import { concat, type Doc, group, hardLine, join, line, lineSuffix, list, nest, render, softLine } from './doc.ts';
+import { concat, concatAll, type Doc, group, hardLine, join, line, lineSuffix, list, nest, render, softLine } from './doc.ts';
 import { dotted, name, stringLiteral, templateText, word } from './names.ts';
 
 const level = { lambda: -1, conditional: 0, ...precedence, postfix: 15, primary: 16 } as const;
@@ -111,7 +111,7 @@ export class ExpressionPrinter {
   }
 
   #template({ parts }: TemplateLiteral): Doc {
-    return concat('f"', ...parts.map((part) => (typeof part === 'string' ? templateText(part) : this.#hole(part))), '"');
+    return concatAll(['f"', ...parts.map((part) => (typeof part === 'string' ? templateText(part) : this.#hole(part))), '"']);
   }
 
   /** An f-string ends on its line, so what stands in it is never broken. */
@@ -138,18 +138,18 @@ export class ExpressionPrinter {
     let object: Expression = node;
     for (;;) {
       if (object.kind === 'Member') {
-        links.unshift(`${object.optional ? '?.' : '.'}${word(object.name)}`);
+        links.push(`${object.optional ? '?.' : '.'}${word(object.name)}`);
         object = object.object;
       } else if (object.kind === 'Index') {
-        links.unshift(concat('[', this.#unfiltered(object.index), ']'));
+        links.push(concat('[', this.#unfiltered(object.index), ']'));
         object = object.object;
       } else if (object.kind === 'Slice') {
-        links.unshift(this.#slice(object));
+        links.push(this.#slice(object));
         object = object.object;
       } else if (object.kind === 'Call') {
-        links.unshift(this.arguments(object.arguments));
+        links.push(this.arguments(object.arguments));
         object = object.callee;
-      } else return concat(this.#atLeast(level.postfix, object), ...links);
+      } else return concatAll([this.#atLeast(level.postfix, object), ...links.reverse()]);
     }
   }
 
@@ -161,7 +161,7 @@ export class ExpressionPrinter {
     const heads: Doc[] = [];
     let body: Expression = node;
     for (; body.kind === 'Lambda'; body = body.body) heads.push(`${parameterList(body.parameters)} => `);
-    return concat(...heads, this.#unfiltered(body));
+    return concatAll([...heads, this.#unfiltered(body)]);
   }
 
   #block({ statements }: Block): Doc {
@@ -186,7 +186,7 @@ export class ExpressionPrinter {
     for (; rest.kind === 'Conditional'; rest = rest.otherwise) {
       parts.push('if ', this.#unfiltered(rest.condition), ' then ', this.#unfiltered(rest.then), ' else ');
     }
-    return concat(...parts, this.#unfiltered(rest));
+    return concatAll([...parts, this.#unfiltered(rest)]);
   }
 
   /** A chain of operators that bind alike breaks before each of them. */
@@ -200,11 +200,11 @@ export class ExpressionPrinter {
     const tail: Doc[] = [];
     let left: Expression = node;
     while (left.kind === 'Binary' && level[left.operator] === own) {
-      tail.unshift(line, `${left.operator} `, this.#atLeast(own + 1, left.right));
+      tail.push(concat(line, `${left.operator} `, this.#atLeast(own + 1, left.right)));
       left = left.left;
       if (own === comparisonPrecedence) break;
     }
-    return concat(this.#atLeast(own + 1, left), nest(concat(...tail)));
+    return concat(this.#atLeast(own + 1, left), nest(concatAll(tail.reverse())));
   }
 
   // ---------------------------------------------------------------- arguments and operators
@@ -289,6 +289,10 @@ export class ExpressionPrinter {
         quantifierText(quantifier),
         within ? concat(' within ', this.#clause(within)) : '',
       ),
+    NoneElement: ({ items, within }) => {
+      const steps = items.map((item) => this.item(item, this.#step({ ...item, negated: false }, item.alias)));
+      return concat('NOT (', join(' OR ', steps), ')', within ? concat(' within ', this.#clause(within)) : '');
+    },
     StepElement: (node) => this.#step(node, node.alias),
   };
 
@@ -316,7 +320,7 @@ export class ExpressionPrinter {
     const [first, ...rest] = items;
     if (!first) return '';
     const tail = rest.flatMap((item): Doc[] => [line, this.item(item, concat('-> ', doc(item)))]);
-    return concat(this.item(first, doc(first)), nest(concat(...tail)));
+    return concat(this.item(first, doc(first)), nest(concatAll(tail)));
   }
 
   /** Outside brackets the operators of a step before `->` have lines of their own. */
@@ -354,8 +358,8 @@ export class ExpressionPrinter {
       step.negated ? 'NOT ' : '',
       path(step.type),
       quantifierText(step.quantifier),
-      ...step.operators.map((operator) => this.operator(operator)),
-      ...step.where.map((condition) => concat(' where ', this.#clause(condition))),
+      concatAll(step.operators.map((operator) => this.operator(operator))),
+      concatAll(step.where.map((condition) => concat(' where ', this.#clause(condition)))),
       alias ? ` as ${name(alias)}` : '',
       step.within ? concat(' within ', this.#clause(step.within)) : '',
     );
@@ -384,10 +388,14 @@ function levelOf(node: Expression): number {
 }
 
 /** Whether a method with the name of a stream operator is called outside all brackets of the expression. */
-function callsOperatorName(node: Expression): boolean {
-  if (node.kind === 'Call' && node.callee.kind === 'Member' && !node.callee.optional && operatorNames.has(node.callee.name.text))
-    return true;
-  return unbracketed(node).some(callsOperatorName);
+function callsOperatorName(root: Expression): boolean {
+  const open = [root];
+  for (let node = open.pop(); node; node = open.pop()) {
+    if (node.kind === 'Call' && node.callee.kind === 'Member' && !node.callee.optional && operatorNames.has(node.callee.name.text))
+      return true;
+    for (const part of unbracketed(node)) open.push(part);
+  }
+  return false;
 }
 
 function unbracketed(node: Expression): readonly Expression[] {

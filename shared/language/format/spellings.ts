@@ -1,5 +1,6 @@
 /** Rewrites the second spelling of operators, parameters and functions to the first. */
-import type { AnyNode, Argument, Call, OperatorCall, Program } from '../ast/nodes.ts';
+import type { AnyNode, Argument, Call, Expression, OperatorCall, Program } from '../ast/nodes.ts';
+import { withCases, withOperands } from '../ast/operator-chain.ts';
 import { walk } from '../ast/walk.ts';
 import { aggregates, functions } from '../functions/index.ts';
 import { findOperator } from '../operators/table.ts';
@@ -31,6 +32,10 @@ function rewrite(part: unknown, own: ReadonlySet<string> | null): unknown {
     const items = part.map((item) => rewrite(item, own));
     return items.every((item, index) => item === part[index]) ? part : items;
   }
+  const node = part as AnyNode;
+  const operand = (one: Expression): Expression => rewrite(one, own) as Expression;
+  if (node.kind === 'Binary') return withOperands(node, operand);
+  if (node.kind === 'Conditional') return withCases(node, operand);
   const inner = rewriteProperties(part, own) as AnyNode;
   if (inner.kind === 'OperatorCall') return respellOperator(inner);
   return inner.kind === 'Call' ? respellCall(inner, own) : inner;

@@ -97,6 +97,12 @@ export interface AggregateDescriptor {
   readonly constantsFrom?: number;
   /** Checks those constants when the program is checked; a message means E072. `create` may rely on it. */
   readonly checkConstants?: (constants: readonly Value[]) => string | undefined;
+  /** The values it takes: of any kind, or of any kind that has an order as long as all are of one. @default numbers or durations */
+  readonly takes?: 'anything' | 'one_kind';
+  /** Null is a value like any other: it matters whether a filter let it pass. */
+  readonly takesNulls?: true;
+  /** Its result follows event time where events come out of order. */
+  readonly followsTime?: true;
   readonly create: (constants: readonly Value[]) => Accumulator;
   /** Absent where only adding all that is left again gives the result. */
   readonly createSliding?: (constants: readonly Value[]) => SlidingAccumulator;

@@ -1,3 +1,4 @@
+import { limits } from '../../limits.ts';
 import type {
   Argument,
   AssignmentStatement,
@@ -24,7 +25,7 @@ import type {
   TypeExpression,
 } from '../ast/nodes.ts';
 import type { Diagnostic, SourceText } from '../diagnostics/diagnostic.ts';
-import { depthMax, tooDeepAt } from './depth.ts';
+import { tooDeepAt } from './depth.ts';
 import { SyntaxError as GrammarError, parse as parseLine } from './generated/parser.js';
 import type { Holes } from './lookahead.ts';
 import { LineError, type Notes } from './notes.ts';
@@ -101,9 +102,13 @@ export class LineReader {
     const notes = this.#notes();
     try {
       const reading = parseLine(input, { startRule: rule, base: piece.start, holes, notes } as { startRule: R }) as Readings[R];
-      const deep = input.length > depthMax ? tooDeepAt(reading) : undefined;
+      const deep = input.length > limits.programTreeDepthMax ? tooDeepAt(reading) : undefined;
       if (!deep) return reading;
-      this.report(deep, `this is nested more than ${depthMax} deep`, 'name parts of it with `let`');
+      this.report(
+        deep,
+        `this is nested more than ${limits.programTreeDepthMax} deep`,
+        'give its inner parts names of their own: `const`, `let` or `fn`',
+      );
     } catch (error) {
       this.#explain(error, { rule, piece, input });
     }
@@ -150,7 +155,11 @@ export class LineReader {
       });
       this.report({ start: piece.start + at, end: piece.start + at + length }, message, hint);
     } else if (error instanceof RangeError) {
-      this.report({ start: piece.start, end: piece.end }, 'this is nested too deep', 'name parts of it with `let`');
+      this.report(
+        { start: piece.start, end: piece.end },
+        'this is nested too deep',
+        'give its inner parts names of their own: `const`, `let` or `fn`',
+      );
     } else throw error;
   }
 }

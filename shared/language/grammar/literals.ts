@@ -1,5 +1,6 @@
 /** Reads the text of literals. A bad literal is reported and read as something harmless, so that the line is read on. */
 import type { DurationLiteral, NumberLiteral, Span, TimestampLiteral } from '../ast/nodes.ts';
+import { unitOf } from '../diagnostics/foreign-words.ts';
 import type { Notes } from './notes.ts';
 
 const intMax = Number.MAX_SAFE_INTEGER;
@@ -68,18 +69,9 @@ function notAQuantity(text: string, span: Span, notes: Notes, unit?: string): Nu
   return { kind: 'NumberLiteral', span, type: 'int', value: 0, text: '0' };
 }
 
-const unitNames: readonly [RegExp, string][] = [
-  [/^(?:sec|secs|second|seconds)$/i, 's'],
-  [/^(?:min|mins|minute|minutes)$/i, 'm'],
-  [/^(?:hr|hrs|hour|hours)$/i, 'h'],
-  [/^(?:day|days)$/i, 'd'],
-  [/^(?:week|weeks)$/i, 'w'],
-  [/^(?:msec|msecs|millis|milliseconds?)$/i, 'ms'],
-];
-
 function quantityHint(text: string, unit: string | undefined): string {
-  const known = unitNames.find(([names]) => unit !== undefined && names.test(unit));
-  if (known && unit !== undefined) return `write \`${clipped(text.replace(unit, known[1]))}\``;
+  const known = unit === undefined ? undefined : unitOf(unit);
+  if (known !== undefined && unit !== undefined) return `write \`${clipped(text.replace(unit, known))}\``;
   if (/^0[xXbBoO]/.test(text)) return 'write the number in decimal';
   if (/^\d[\d_]*$/.test(text)) return 'an underscore stands between two digits';
   if (/^[\d._]+[fFlLuU]$/.test(text)) return 'numbers have no suffix';

@@ -25,8 +25,8 @@ export const patterns = {
   lambda: new RegExp(`(?:${name}|\\(${blank}(?:${name}${blank}(?:,${blank}${name}${blank})*,?${blank})?\\))${blank}=>`, 'y'),
   /** `all` before a type: otherwise it is a type of that name. */
   all: new RegExp(`all[ \\t\\r\\n]+(?!${stepWord})[A-Za-z_\`]`, 'y'),
-  /** `NOT` before a type or `(`: otherwise it is a type of that name. */
-  not: new RegExp(`NOT(?:[ \\t\\r\\n]+(?!${stepWord})[A-Za-z_\`]|[ \\t\\r]*\\()`, 'y'),
+  /** `NOT` before a type, `(` or `OR(`: otherwise it is a type of that name. */
+  not: new RegExp(`NOT(?:[ \\t\\r\\n]+(?:(?!${stepWord})[A-Za-z_\`]|OR[ \\t\\r]*\\()|[ \\t\\r]*\\()`, 'y'),
   /** `emit as T (`: an operator, no part of a dotted name. */
   emitAs: new RegExp(`emit[ \\t\\r\\n]+as[ \\t\\r\\n]+${name}(?:\\.${name})*[ \\t\\r]*\\(`, 'y'),
   binding: /(?:let|var|const)[ \t]+[A-Za-z_`]/y,

@@ -124,7 +124,7 @@ class Folding {
     if (!isUnchained(level) || this.#pending.at(-1)?.level !== level) return;
     const span = item.operand === null ? item.span : { start: item.start, end: startOf(item.operand) };
     if (level === rangePrecedence) this.#notes.report(span, 'ranges do not chain', 'put one of them in parentheses');
-    else this.#notes.report(span, 'comparisons do not chain', 'join them: `a < b and b < c`');
+    else this.#notes.report(span, 'comparisons do not chain', chainHint(this.#values.at(-1)));
     const top = this.#pending.pop();
     if (top) this.#complete(top);
     // What was refused fits everything, so that one mistake is one error.
@@ -138,6 +138,13 @@ class Folding {
     else if (pending.form === 'test') this.#values.push(nullTest(pending, right));
     else this.#values.push(infix(pending.operator, this.#values.pop() as Expression, right));
   }
+}
+
+/** `a == 1 & b == 2` reads as `a == (1 & b) == 2`. */
+function chainHint(between: Expression | undefined): string {
+  const operator = between?.kind === 'Binary' ? between.operator : undefined;
+  if (operator === '&') return '`&` works on the bits of ints: write `and`';
+  return operator === '|' ? '`|` works on the bits of ints: write `or`' : 'join them: `a < b and b < c`';
 }
 
 function isUnchained(level: number): boolean {

@@ -1,4 +1,6 @@
 /** The entry of the parser: a program's text to its syntax tree. */
+import { utf8Length } from '../../events/reading/utf8.ts';
+import { limits } from '../../limits.ts';
 import type { Expression, Program } from '../ast/nodes.ts';
 import type { Diagnostic, SourceText } from '../diagnostics/diagnostic.ts';
 import { type Layout, readLayout } from './layout.ts';
@@ -19,6 +21,15 @@ export function parse(source: SourceText): ParseResult {
   const statements = new StatementReader(reader).declarations(layout.lines, null);
   const span = { start: 0, end: source.text.length };
   return { program: { kind: 'Program', span, statements, comments: layout.comments }, diagnostics: inOrder(reader.errors) };
+}
+
+/** What is wrong with a text that no program is as long as (E095); null = nothing. */
+export function longText(source: SourceText): Diagnostic | null {
+  const bytes = utf8Length(source.text);
+  if (bytes <= limits.programBytesMax) return null;
+  const message = `the file has ${bytes} bytes; a program has at most ${limits.programBytesMax}`;
+  const hint = 'divide it: `import` reads other files';
+  return { severity: 'error', code: 'E095', source, span: { start: 0, end: 0 }, message, hint };
 }
 
 /** Reads a text that is one expression. Null when it is none; the diagnostics say why. */

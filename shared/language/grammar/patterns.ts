@@ -55,7 +55,16 @@ interface RawCall {
   readonly suffixes: readonly Suffix[];
   readonly end: number;
 }
-type RawItem = RawStep | RawGroup | RawCall;
+/** `NOT (a OR b)`, `NOT OR(a, b)`. */
+interface RawNone {
+  readonly form: 'none';
+  readonly span: Span;
+  readonly negated: Span;
+  readonly of: Pick<RawGroup, 'form' | 'pattern'> | Omit<RawCall, 'quantifier' | 'suffixes' | 'end'>;
+  readonly quantifier: Quantifier | null;
+  readonly suffixes: readonly Suffix[];
+}
+type RawItem = RawStep | RawGroup | RawCall | RawNone;
 type Link = '->' | 'AND' | 'OR';
 
 export interface RawPattern {
@@ -174,7 +183,7 @@ interface Building {
 
 function buildPattern(raw: RawPattern, { kept, notes, ownWithin }: Building): Pattern {
   const last = lastItem(raw);
-  const stays = ownWithin || (last.form === 'step' && last.negated !== null);
+  const stays = ownWithin || last.form === 'none' || (last.form === 'step' && last.negated !== null);
   const clauses = kept.map(withinClause);
   const moved = stays ? [] : clauses.filter((suffix) => suffix.form === 'within');
   const own = stays ? clauses : clauses.filter((suffix) => suffix.form !== 'within');
@@ -224,7 +233,7 @@ function splitAt(at: Link, elements: readonly PatternElement[], links: readonly 
   return parts;
 }
 
-type ListElement = Extract<PatternElement, { readonly items: readonly PatternElement[] }>;
+type ListElement = Extract<PatternElement, { readonly form: string }>;
 
 function infix(kind: ListElement['kind'], form: ListElement['form'], items: readonly PatternElement[]): PatternElement {
   const [first] = items;
@@ -238,6 +247,7 @@ function cover(items: readonly PatternElement[]): Span {
 
 function buildItem(item: RawItem, suffixes: readonly Suffix[], notes: Notes): PatternElement {
   if (item.form === 'step') return buildStep(item, suffixes, notes);
+  if (item.form === 'none') return buildNone(item, suffixes, notes);
   const within = groupWithin(suffixes, notes);
   const span = { start: item.span.start, end: Math.max(item.span.end, item.quantifier?.span.end ?? 0, within?.span.end ?? 0) };
   if (item.form === 'group') {
@@ -266,14 +276,18 @@ function groupWithin(suffixes: readonly Suffix[], notes: Notes): WithinSuffix | 
   return within;
 }
 
-function buildCall(call: RawCall, notes: Notes): PatternElement {
+function buildCall(call: Omit<RawCall, 'quantifier' | 'suffixes' | 'end'>, notes: Notes): PatternElement {
   const items = call.items.map(({ name, items: raw }) => buildCallItem(name, raw, { call, notes }));
   if (call.name === 'AND') return { kind: 'AndElement', span: call.span, form: 'call', items };
   if (call.name === 'OR') return { kind: 'OrElement', span: call.span, form: 'call', items };
   return { kind: 'SequenceElement', span: call.span, form: 'call', items };
 }
 
-function buildCallItem(name: Identifier | null, raw: RawPattern, { call, notes }: { call: RawCall; notes: Notes }): PatternElement {
+function buildCallItem(
+  name: Identifier | null,
+  raw: RawPattern,
+  { call, notes }: { call: Pick<RawCall, 'name'>; notes: Notes },
+): PatternElement {
   const pattern = finishGroup(raw, notes);
   const element: PatternElement =
     pattern.within === null ? pattern.body : { kind: 'GroupElement', span: raw.span, pattern, quantifier: null, within: null };
@@ -305,6 +319,46 @@ function buildStep(step: RawStep, suffixes: readonly Suffix[], notes: Notes): St
     within: sorted.within?.expression ?? null,
     operators: sorted.operators,
   };
+}
+
+/** None of several: each is a step under the `NOT`, and the time behind them is that of all. */
+function buildNone(none: RawNone, suffixes: readonly Suffix[], notes: Notes): PatternElement {
+  const { of, quantifier, negated } = none;
+  const pattern = of.form === 'group' ? of.pattern : bare(buildCall(of, notes));
+  if (quantifier) notes.report(quantifier.span, 'a `NOT` takes no quantifier', 'a single event already breaks it');
+  if (pattern.partitionBy[0])
+    notes.report(pattern.partitionBy[0].span, 'a `NOT` has no partition of its own', 'write it behind the pattern');
+  const behind = groupWithin(suffixes, notes)?.expression ?? null;
+  if (behind && pattern.within) notes.report(behind.span, 'the `NOT` has a `within` already');
+  const items = alternativesOf(pattern.body).flatMap((item) => alternativeStep(item, notes));
+  const within = behind ?? pattern.within;
+  const span = { start: negated.start, end: Math.max(none.span.end, within?.span.end ?? 0) };
+  if (items.length === 0) return { kind: 'GroupElement', span, pattern, quantifier: null, within: null };
+  return { kind: 'NoneElement', span, items, within };
+}
+
+/** What stands between the `OR`s, groups of alternatives taken apart. */
+function alternativesOf(element: PatternElement): readonly PatternElement[] {
+  if (element.kind === 'OrElement') return element.items.flatMap(alternativesOf);
+  if (element.kind === 'GroupElement' && isPlainGroup(element)) return alternativesOf(element.pattern.body);
+  return [element];
+}
+
+function isPlainGroup({ pattern, quantifier, within }: Extract<PatternElement, { kind: 'GroupElement' }>): boolean {
+  return quantifier === null && within === null && pattern.within === null && pattern.partitionBy.length === 0;
+}
+
+function alternativeStep(element: PatternElement, notes: Notes): readonly StepElement[] {
+  const refuse = (problem: string, hint: string): readonly StepElement[] => {
+    notes.report(element.span, problem, hint);
+    return [];
+  };
+  if (element.kind !== 'StepElement')
+    return refuse('a `NOT` is about single events', 'write `NOT (A OR B)` for none of them; absences in a row are `NOT A -> NOT B`');
+  if (element.negated) return refuse('a `NOT` stands in a `NOT`', 'name the events that must not come: `NOT (A OR B)`');
+  if (element.quantifier || element.all) return refuse('a `NOT` takes no quantifier', 'a single event already breaks it');
+  if (element.within) return refuse('the time of a `NOT` is one for all its events', 'write it behind: `NOT (A OR B) within 5m`');
+  return [{ ...element, negated: true }];
 }
 
 function stepEnd(step: RawStep): number {
@@ -393,6 +447,7 @@ function itemsOf(raw: RawPattern): RawItem[] {
 function isClosure(item: RawItem): boolean {
   if (item.quantifier) return true;
   if (item.form === 'step') return item.all;
+  if (item.form === 'none') return false;
   return item.form === 'group'
     ? containsClosure(item.pattern)
     : item.items.some(({ items }) => hasClosure(items) || lastItem(items).suffixes.some(isMonotoneOperator));

@@ -1,5 +1,6 @@
 /** Says in the user's words what the grammar did not expect, and what the user may have meant. */
 import { operatorNames } from '../ast/operator-names.ts';
+import { unitOf } from '../diagnostics/foreign-words.ts';
 import { nearestName } from '../diagnostics/nearest-name.ts';
 import { clipped } from './literals.ts';
 import { isReserved } from './lookahead.ts';
@@ -297,7 +298,10 @@ function signHint({ token, before, after, wanted, expected, rule }: HintInput): 
   return undefined;
 }
 
-function wordHint({ token, rule, wanted, expected }: HintInput): string | undefined {
+function wordHint({ token, before, rule, wanted, expected }: HintInput): string | undefined {
+  const amount = /(?:^|[^\w.])(\d[\d_]*(?:\.\d+)?)$/.exec(before)?.[1];
+  const unit = amount === undefined ? undefined : unitOf(token);
+  if (unit !== undefined) return `a duration is one word: write \`${amount}${unit}\``;
   if (/^\d[\d_]*[A-Za-z]/.test(token) && wanted.includes('a name')) return 'a name begins with a letter or `_`';
   if (!/^[A-Za-z_]/.test(token)) return undefined;
   if (isReserved(token)) return reservedHint(token, wanted);

@@ -47,13 +47,14 @@ export const filteringOperators: readonly OperatorDescriptor[] = [
     rest: { kind: 'lambda', form: 'named', min: 1, summary: '`name: events => condition` over the events of the closed window' },
     summary: 'Keeps the windows whose events satisfy a predicate',
     description:
-      'Stands right behind `.window` and sees the events of the closed window as an array of maps. A window that does not satisfy every ' +
-      'predicate is dropped whole. A pattern of steps (`n: A -> B`) is refused (E092): write it as the source of a stream.',
+      'Stands right behind `.window` and sees the events of the closed window as an array of maps. Each closed window that satisfies every ' +
+      'predicate gives one row, with the fields of its last event, `window_start` and `window_end`; `.aggregate` right behind it takes all ' +
+      'events of the window. Any other window is dropped whole. A pattern of steps (`n: A -> B`) is refused (E092): write it as the source of a stream.',
     example: {
       program:
-        'event Beat:\n    host: str\n    ms: int\n\nstream Slow = Beat\n    .window(2)\n    .pattern(slow: events => all(events, e => e.ms > 10))\n    .aggregate(worst: max(ms))\n    .emit(worst)\n',
+        'event Beat:\n    host: str\n    ms: int\n\nstream Slow = Beat\n    .window(2)\n    .pattern(slow: events => all(events, e => e.ms > 10))\n    .emit(host, ms)\n',
       events: 'Beat { host: "a", ms: 20 }\nBeat { host: "a", ms: 30 }\nBeat { host: "a", ms: 5 }\nBeat { host: "a", ms: 40 }\n',
-      outputs: ['Slow { worst: 30 }'],
+      outputs: ['Slow { host: "a", ms: 30 }'],
     },
   },
 ];

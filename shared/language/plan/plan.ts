@@ -12,7 +12,7 @@ export interface Plan {
   readonly events: readonly EventPlan[];
   readonly globals: readonly GlobalPlan[];
   /** Top-level `x := e` of the program, run once at load after the globals, in written order. */
-  readonly loads: readonly { readonly global: number; readonly value: PlanExpression }[];
+  readonly loads: readonly LoadPlan[];
   readonly functions: readonly FunctionPlan[];
   readonly connectors: readonly ConnectorPlan[];
   readonly contexts: readonly ContextPlan[];
@@ -45,6 +45,15 @@ export interface GlobalPlan {
   readonly binding: 'let' | 'var';
   readonly type: Type;
   readonly value: PlanExpression;
+  /** Where its name stands. */
+  readonly origin: Origin;
+}
+
+/** `x := e` at the top of a program. */
+export interface LoadPlan {
+  readonly global: number;
+  readonly value: PlanExpression;
+  readonly origin: Origin;
 }
 
 export interface FunctionPlan {
@@ -222,7 +231,8 @@ export interface StepPlan {
 }
 
 export type PatternNode =
-  | { readonly kind: 'step'; readonly slot: number }
+  /** `others`: the slots behind the first of a `NOT (B OR C)`, which is one absence of all their events. */
+  | { readonly kind: 'step'; readonly slot: number; readonly others?: readonly number[] }
   | { readonly kind: 'sequence'; readonly items: readonly PatternNode[] }
   | { readonly kind: 'and'; readonly items: readonly PatternNode[] }
   | { readonly kind: 'or'; readonly items: readonly PatternNode[] }
@@ -316,7 +326,10 @@ export interface WindowOperatorPlan extends OperatorBase<'window'> {
   readonly window: WindowPlan;
   /** Null: hands on each event of the closed window in order. */
   readonly aggregate: AggregatePlan | null;
-  /** `.pattern(..)` right after it: a window whose rows do not fit is dropped whole. */
+  /**
+   * `.pattern(..)` right after it: a window whose rows do not fit is dropped whole; one that fits gives, without aggregate, one row
+   * with the fields of its last event.
+   */
   readonly predicates: readonly WindowPredicate[];
 }
 /** `.aggregate` without a window: one result per event over everything so far in the partition. */

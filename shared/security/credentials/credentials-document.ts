@@ -1,5 +1,6 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseDocument, type Scalar, type YAMLMap } from 'yaml';
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml';
 import { CepError } from '../../errors/error.ts';
+import { readYaml } from '../../files/yaml-syntax.ts';
 import { connectorTypes, findConnector } from '../../language/connectors/table.ts';
 import { nearestName } from '../../language/diagnostics/nearest-name.ts';
 import type { Entry } from './sealed-text.ts';
@@ -34,8 +35,8 @@ export class CredentialsDocument {
   /** @param path For messages. @throws CepError `config_error` */
   constructor(text: string, path: string) {
     const where = `credentials file '${path}'`;
-    this.#document = parseDocument(text, { prettyErrors: false });
-    const problem = this.#document.errors[0] ?? this.#document.warnings[0];
+    const { document, problem } = readYaml(text);
+    this.#document = document;
     if (problem) throw wrong(`${where} is no YAML: ${problem.code}`);
     const root = membersOf(this.#document.contents as Node | null, { where, names: ['version', 'require_encryption', 'profiles'] });
     const found = plain(root.get('version'));

@@ -2,11 +2,10 @@ import type { InputEvent } from '../../../shared/events/event.ts';
 import { check } from '../../../shared/language/checker/check.ts';
 import { SourceText } from '../../../shared/language/diagnostics/diagnostic.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
-import { compiledBackend } from '../../../worker/engine/compile/compiled-backend.ts';
-import { createEngine, type EngineOptions } from '../../../worker/engine/create-engine.ts';
+import { createEngine } from '../../../worker/engine/create-engine.ts';
 import type { Engine } from '../../../worker/engine/engine.ts';
 import type { EventEntries, EventEntry } from '../../../worker/engine/fusion/event-entry.ts';
-import { fuse } from '../../../worker/engine/fusion/fuse.ts';
+import { plain, shipped } from '../../reference/ways.ts';
 import type { OutputTotals } from '../processes/output-totals.ts';
 import { type Block, type Feed, feedOf, type Taker } from './block.ts';
 import { inputEvent, type MicroCase, type MicroType } from './case.ts';
@@ -14,9 +13,6 @@ import { inputEvent, type MicroCase, type MicroType } from './case.ts';
 /** Who takes the events of a case: the work by hand, or the engine by its three doors. */
 export const MODES = ['bound', 'push', 'enter', 'reference'] as const;
 export type Mode = (typeof MODES)[number];
-
-/** What the command line runs a program with. */
-export const GENERATED: EngineOptions = { backend: compiledBackend, fuse };
 
 /** Prepares a block for being fed; null when the program has no such door. */
 export interface Contender {
@@ -41,7 +37,7 @@ export function planOf(text: string): Plan {
 export function engineOf({ program, checked }: MicroCase, backend: 'compiled' | 'reference', totals: OutputTotals): Engine {
   const output = (event: { readonly fields: ReadonlyMap<string, unknown> }): void =>
     totals.take(event, event.fields.get(checked) as number);
-  return createEngine(planOf(program), { output }, backend === 'compiled' ? GENERATED : {});
+  return createEngine(planOf(program), { output }, backend === 'compiled' ? shipped : plain);
 }
 
 function boundContender({ bound, types }: MicroCase, totals: OutputTotals): Contender {

@@ -2,14 +2,16 @@
  * Runs a program over an event file: `<program> <events> <times> <compiled | reference> <checked field>`. Prints times and totals
  * of the outputs as JSON.
  */
+
+import { EventLines } from '../../../cli/event-files/event-lines.ts';
 import { checkProgram } from '../../../cli/program/checked-program.ts';
-import { EventLines } from '../../../cli/simulation/event-lines.ts';
 import { Simulation } from '../../../cli/simulation/simulation.ts';
 import type { SimulationView } from '../../../cli/simulation/view.ts';
 import type { OutputEvent } from '../../../shared/events/event.ts';
 import { EventSchemas } from '../../../shared/events/schema.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
 import { createEngine } from '../../../worker/engine/create-engine.ts';
+import { plain } from '../../reference/ways.ts';
 import type { OutputTotals } from './output-totals.ts';
 import { runRepeatedly } from './repeated-runs.ts';
 
@@ -28,14 +30,14 @@ async function simulate(plan: Plan, totals: OutputTotals, begins: () => void): P
   const view = countingView(totals, (processed) => {
     count = processed;
   });
-  const options = { plan, eventsPath: events, preload: false, timed: false, strict: false, flush: true };
+  const options = { plan, eventsPaths: [events], preload: false, timed: false, strict: false, flush: true };
   await Simulation.run(options, { ...view, begin: begins });
   return count;
 }
 
 /** The reference evaluator, fed by the readers of the command line. */
 function runReference(plan: Plan, totals: OutputTotals, begins: () => void): number {
-  const engine = createEngine(plan, { output: (event) => take(totals, event), deliver: refuse, log: refuse });
+  const engine = createEngine(plan, { output: (event) => take(totals, event), deliver: refuse, log: refuse }, plain);
   begins();
   const lines = EventLines.open(events, { schemas: new EventSchemas(plan.events), preload: false, canResume: false });
   for (let piece = lines.next({ stopAtEvent: false }); piece; piece = lines.next({ stopAtEvent: false })) {

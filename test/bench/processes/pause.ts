@@ -4,7 +4,7 @@ import { reload } from '../../../worker/engine/reload.ts';
 import { Blocks } from '../micro/block.ts';
 import type { MicroCase } from '../micro/case.ts';
 import { microCases } from '../micro/cases.ts';
-import { engineOf, GENERATED, planOf, pushContender } from '../micro/contenders.ts';
+import { engineOf, planOf, pushContender } from '../micro/contenders.ts';
 import type { PauseFigures } from './micro-figures.ts';
 import { OutputTotals } from './output-totals.ts';
 
@@ -32,7 +32,7 @@ function reloadMs(): number {
     `event T:\n    key: str\n    value: float\n${Array.from({ length: STREAMS }, (_, i) => stream(i, i === 0 ? limit : 10)).join('')}`;
   const [filter] = microCases as readonly [MicroCase];
   const engine = pushed({ ...filter, program: text(10), checked: 'total' }, 1_000);
-  return medianMs(9, (i) => reload(engine, planOf(text(20 + i)), { output: () => undefined }, GENERATED));
+  return medianMs(9, (i) => reload(engine, planOf(text(20 + i)), { output: () => undefined }));
 }
 
 function pushed(micro: MicroCase, events: number): Engine {

@@ -1,5 +1,5 @@
 /** Reads an event file whole, as `simulate` does before the first event: `<events>`. Prints the bytes of memory it takes, as JSON. */
-import { EventLines } from '../../../cli/simulation/event-lines.ts';
+import { EventLines } from '../../../cli/event-files/event-lines.ts';
 import { EventSchemas } from '../../../shared/events/schema.ts';
 
 const [events = ''] = process.argv.slice(2);

@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** A program of this folder, bundled with the engine threads as the product is, so that a process of it starts at once. */
+/** A program of this folder, bundled with its threads and processes as the product is, so that a process of it starts at once. */
 export interface BuiltProgram {
   readonly path: string;
   remove(): void;
@@ -19,6 +19,7 @@ export async function buildProgram(name: string): Promise<BuiltProgram> {
     absWorkingDir: root,
     entryPoints: {
       main: join(root, `test/integration/runtime/${name}.ts`),
+      'check-process': join(root, 'worker/runtime/checking/check-process.ts'),
       'engine-worker': join(root, 'worker/runtime/threads/engine-worker.ts'),
     },
     outdir: folder,

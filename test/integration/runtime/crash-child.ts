@@ -1,7 +1,9 @@
+import { rmSync } from 'node:fs';
 import { createRuntime } from '../../../worker/runtime/runtime.ts';
 
 /**
  * A process that is killed: injects durable events, each under its own idempotency key, and says on standard output what it knows.
+ * Meanwhile other pipelines come and go, programs are reloaded, states restored, copies made, and the wall clock is set to and fro.
  * Arguments: state directory, first new number, comma-separated numbers whose answer was never seen.
  */
 const [stateDir = '', first = '1', unanswered = ''] = process.argv.slice(2);
@@ -25,7 +27,12 @@ stream Second = Tx
 /** Standard output is a pipe, which Node writes to before it goes on. */
 const say = (...words: unknown[]): void => void process.stdout.write(`${words.join(' ')}\n`);
 
+const HOUR_MS = 3_600_000;
+/** Set anew with every round of `churn`. */
+let clockOffset = 0;
+
 const runtime = await createRuntime({
+  clock: { wallMs: () => Date.now() + clockOffset, elapsedMs: () => performance.now() },
   stateDir,
   engineThreads: 1,
   checkpointIntervalMs: 150,
@@ -33,7 +40,7 @@ const runtime = await createRuntime({
 });
 await runtime.start();
 const { pipelines } = runtime;
-const known = pipelines.list(TENANT, { limit: 1, offset: 0 }).pipelines[0];
+const known = pipelines.list(TENANT, { limit: 100, offset: 0 }).pipelines.find(({ name }) => name === 'counter');
 const id = known?.id ?? (await pipelines.deploy(TENANT, { name: 'counter', source: program })).pipeline.id;
 const cursor = pipelines.follow(TENANT, id, { after: 0, onReadable: () => readOutputs(), onEnd: () => undefined });
 
@@ -60,4 +67,22 @@ async function lane(): Promise<never> {
   }
 }
 
-await Promise.all(Array.from({ length: LANES }, lane));
+async function churn(): Promise<never> {
+  for (let round = 0; ; round++) {
+    clockOffset = Math.round((Math.random() - 0.5) * 2 * HOUR_MS);
+    for (const { id: other, name } of pipelines.list(TENANT, { limit: 100, offset: 0 }).pipelines) {
+      if (name.startsWith('other')) await pipelines.delete(TENANT, other);
+    }
+    const request = { tenant: TENANT, key: `deploy ${process.pid} ${round}`, digest: 'd' };
+    const deploy = (): Promise<string> =>
+      pipelines.deploy(TENANT, { name: `other ${round}`, source: program }).then(({ pipeline }) => pipeline.id);
+    const other = await runtime.once(request, deploy);
+    if ((await runtime.once(request, deploy)) !== other) say('report', 'a repeat made another pipeline');
+    await pipelines.reload(TENANT, id, { source: `${program}# ${round}\n` });
+    const { checkpointJson } = await pipelines.checkpoint(TENANT, id);
+    await pipelines.restore(TENANT, other, new TextEncoder().encode(checkpointJson));
+    if (round % 5 === 4) rmSync((await runtime.backUp()) ?? '', { recursive: true });
+  }
+}
+
+await Promise.all([churn(), ...Array.from({ length: LANES }, lane)]);

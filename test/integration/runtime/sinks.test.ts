@@ -103,6 +103,22 @@ stream Alert = Tx
     expect(await under.runtime.pipelines.metrics(TENANT, id)).toMatchObject({ dlqEvents: 3 });
   });
 
+  it('takes dead letters with it when it is deleted, and leaves those of others', async () => {
+    under = await startRuntime({ stateDir });
+    const ids = [await under.deploy(program(', retries: 0')), await under.deploy(program(', retries: 0'))] as const;
+    status = 400;
+    for (const id of ids) await under.inject(id, event('Tx', { amount: 11 }));
+    const letters = (): string[] => {
+      const lines = readFileSync(join(stateDir, 'dlq.jsonl'), 'utf8')
+        .split('\n')
+        .filter((line) => line !== '');
+      return lines.map((line) => JSON.parse(line).pipeline_id);
+    };
+    await until(() => letters().length === 2);
+    await under.runtime.pipelines.delete(TENANT, ids[0]);
+    expect(letters()).toEqual([ids[1]]);
+  });
+
   it('delivers after a restart what was pending, once and under the same id', async () => {
     under = await startRuntime({ stateDir });
     const id = await under.deploy(program(', retries: 1000000'));

@@ -1,5 +1,6 @@
 import { copyFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { get } from 'node:http';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { describe, expect, it, vi } from 'vitest';
@@ -93,6 +94,56 @@ describe('cep server', () => {
     });
   });
 
+  it.each([
+    ['never answers', () => undefined],
+    [
+      'drips its answer',
+      (socket: Socket) => {
+        socket.write('HTTP/1.1 200 OK\r\nX: ');
+        const drip = setInterval(() => socket.write('x'), 50);
+        socket.on('close', () => clearInterval(drip));
+      },
+    ],
+  ])(
+    'ends with 0 beside a sink that %s, when its state directory keeps what that has not taken, and delivers it later',
+    async (_, manner) => {
+      const ids: string[] = [];
+      let isHanging = true;
+      const sockets = new Set<Socket>();
+      const sink = createServer((socket) => {
+        sockets.add(socket);
+        socket.on('error', () => undefined);
+        socket.on('data', (chunk) => {
+          const id = /idempotency-key: (\S+)/i.exec(chunk.toString())?.[1];
+          if (isHanging) manner(socket);
+          else if (id !== undefined) {
+            ids.push(id);
+            socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+          }
+        });
+      });
+      await new Promise<void>((resolve) => sink.listen(0, '127.0.0.1', resolve));
+      const { port } = sink.address() as AddressInfo;
+      const source = `connector C = http (url: "http://127.0.0.1:${port}/", timeout: 10m)\n${program.trimEnd()}.to(C)\n`;
+      const state = ['--state-dir', path(`state-${port}`)];
+      const first = await serve(state);
+      const { id } = await post(`${first.url}/api/v1/pipelines`, { name: 'p', source });
+      for (let n = 0; n < 3; n++)
+        await post(`${first.url}/api/v1/pipelines/${id}/events`, { event_type: 'Reading', fields: { value: 40 } });
+      await vi.waitUntil(() => sockets.size === 1);
+      const startedAt = performance.now();
+      first.cep.kill('SIGTERM');
+      expect((await first.cep.ended).code).toBe(0);
+      expect(performance.now() - startedAt).toBeLessThan(15_000);
+      isHanging = false;
+      await serve(state);
+      await vi.waitUntil(() => ids.length === 3, { timeout: 30_000 });
+      expect(new Set(ids).size).toBe(3);
+      for (const socket of sockets) socket.destroy();
+      sink.close();
+    },
+  );
+
   it('says at start what is in memory only, and when everybody can use it', async () => {
     const open = await serve(['--bind', '0.0.0.0']);
     const messages = (served: Served) => logOf(served.cep).map(({ level, message }) => `${level} ${message}`);
@@ -120,6 +171,21 @@ describe('cep server', () => {
     expect(cep.stderr).not.toContain(secret);
     expect(cep.stderr).toContain('[REDACTED]');
     expect(logOf(cep)).toContainEqual(expect.objectContaining({ level: 'warn', message: expect.stringContaining('command line') }));
+  });
+
+  it('without a key is there for names of this machine, and those that it is told', async () => {
+    const statusOf = async (url: string, host: string): Promise<number | undefined> =>
+      await new Promise((resolve, reject) => {
+        get(`${url}/api/v1/pipelines`, { headers: { host } }, ({ statusCode }) => resolve(statusCode)).on('error', reject);
+      });
+    const config = write('hosts.yaml', 'server:\n  port: 0\n  allowed_hosts: cep.example\nlogging:\n  format: json\n');
+    const told = cep(['server', '--config', config]);
+    const [closed] = await Promise.all([serve(), told.until(({ stderr }) => stderr.includes('"Server ready"'))]);
+    const url = String(logOf(told).find(({ message }) => message === 'Server listening')?.['url']);
+    expect([await statusOf(closed.url, 'localhost'), await statusOf(closed.url, 'cep.example:9000')]).toEqual([200, 403]);
+    expect([await statusOf(url, 'localhost'), await statusOf(url, 'cep.example:9000'), await statusOf(url, 'evil.example')]).toEqual([
+      200, 200, 403,
+    ]);
   });
 
   it('takes its key from the file that the configuration names', async () => {
@@ -165,6 +231,23 @@ describe('cep server that cannot start', () => {
     ['a bad value of a variable', [], { CEP_RATE_LIMIT: 'fast' }, 3, /CEP_RATE_LIMIT: found the text 'fast'/],
     ['an unknown key of a file', ['--config', write('typo.yaml', 'server:\n  prot: 1\n')], {}, 3, /did you mean 'port'/],
     ['an origin that is none', ['--cors-origins', 'https://a.example,b.example'], {}, 1, /found 'b\.example', expected an origin/],
+    ['a host that is none', ['--allowed-hosts', 'cep.example,http://a.example'], {}, 1, /found 'http:\/\/a\.example', expected a name/],
+    [
+      'a host with a port',
+      [],
+      { CEP_ALLOWED_HOSTS: 'cep.example:9000' },
+      3,
+      /CEP_ALLOWED_HOSTS: found 'cep\.example:9000', expected a name/,
+    ],
+    ['a key of one character', ['--api-key', 'k'], {}, 1, /--api-key: found a key of 1 character, expected at least 8[\s\S]*openssl rand/],
+    ['a short key', [], { CEP_API_KEY: 'abcdefg' }, 3, /CEP_API_KEY: found a key of 7 characters, expected at least 8/],
+    [
+      'a short key in a file',
+      ['--config', write('shortkey.yaml', `server:\n  api_key_file: ${write('short', 'k\n')}\n`)],
+      {},
+      3,
+      /API key file '.*short': found a key of 1 character, expected at least 8/,
+    ],
     [
       'a proxy that is none',
       [],

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { checkProgram } from '../../../cli/program/checked-program.ts';
 import { Checkpoints } from '../../../cli/simulation/checkpoints.ts';
 import { Simulation, type SimulationOptions } from '../../../cli/simulation/simulation.ts';
-import type { SimulationTotals } from '../../../cli/simulation/summary.ts';
+import { reportNotes, type SimulationReport } from '../../../cli/simulation/summary.ts';
 import type { SimulationView } from '../../../cli/simulation/view.ts';
 import type { OutputEvent } from '../../../shared/events/event.ts';
 import { fieldsToJson } from '../../../shared/events/text.ts';
@@ -54,7 +54,7 @@ const jsonl = Array.from({ length: 90 }, (_, i) => {
 interface Shown {
   readonly outputs: string[];
   readonly notes: string[];
-  totals?: SimulationTotals;
+  totals?: SimulationReport;
   summary?: readonly string[];
 }
 
@@ -68,9 +68,9 @@ function recording(shown: Shown, until = Infinity, stop: () => void = () => unde
     console: () => undefined,
     log: () => undefined,
     note: (text) => shown.notes.push(text),
-    summary(totals, notes) {
-      shown.totals = totals;
-      shown.summary = notes;
+    summary(report) {
+      shown.totals = report;
+      shown.summary = reportNotes(report);
     },
     progress: () => undefined,
     flush: () => undefined,
@@ -80,7 +80,7 @@ function recording(shown: Shown, until = Infinity, stop: () => void = () => unde
 }
 
 interface Run {
-  readonly events: string;
+  readonly events: string | readonly string[];
   readonly state?: string;
   readonly until?: number;
   readonly program?: string;
@@ -95,7 +95,15 @@ async function simulate({ events, state, until, program: digest = 'one' }: Run):
       ? undefined
       : new Checkpoints({ folder: state, intervalMs: 0, program: digest, timed: false, note: (text) => view.note(text) });
   if (plan === null) throw new Error('the program has errors');
-  const options: SimulationOptions = { plan, eventsPath: events, preload: false, timed: false, strict: false, flush: true, checkpoints };
+  const options: SimulationOptions = {
+    plan,
+    eventsPaths: [events].flat(),
+    preload: false,
+    timed: false,
+    strict: false,
+    flush: true,
+    checkpoints,
+  };
   await Simulation.run(options, view, stopped.signal).catch((error: unknown) => {
     if (!stopped.signal.aborted) throw error;
   });
@@ -137,6 +145,26 @@ describe.each([
       if (totals) break;
     }
     expect(outputs).toEqual(whole.outputs);
+  });
+});
+
+describe('a simulation of several files that was stopped', () => {
+  const files = [folder.write('first.evt', evt), folder.write('second.jsonl', jsonl), folder.write('third.evt', evt)];
+
+  it.each([1, 20, 60, 100])('goes on behind output %d with the same outputs and counts', async (until) => {
+    const whole = await simulate({ events: files });
+    const state = folder.file(`state-files-${until}`);
+    const first = await simulate({ events: files, state, until });
+    const second = await simulate({ events: files, state });
+    expect([...first.outputs.slice(0, resumedAt(second.notes)), ...second.outputs]).toEqual(whole.outputs);
+    expect({ ...second.totals, durationMs: 0 }).toEqual({ ...whole.totals, durationMs: 0 });
+  });
+
+  it('begins anew when one before it has changed', async () => {
+    const state = folder.file('state-files-changed');
+    await simulate({ events: files, state, until: 60 });
+    const changed = [folder.write('first-changed.evt', evt.replace('u1', 'u2')), ...files.slice(1)];
+    expect((await simulate({ events: changed, state })).notes[0]).toMatch(/^the checkpoint is of other events than those of /);
   });
 });
 

@@ -111,7 +111,7 @@ describe('cep explain of a pattern', () => {
           f = @1s LoginFailed { user: "bob" }
         waits for
           LoginOk as ok, until @10m1s, 9m56s left
-          LoginFailed+ as f, until @10m1s, 9m56s left
+          LoginFailed+ as f, 1 so far, until @10m1s, 9m56s left
       "
     `);
   });
@@ -251,11 +251,17 @@ describe('cep explain of a stream without a pattern', () => {
     expect(await explain('@0s Other {}', 'Followers')).toMatchInlineSnapshot(`
       "Followers | @0s | 0 events in, 0 results out
         nothing came: no result of Many
+
+      No alerts from 1 event:
+        1 event of type Other, which no stream reads
       "
     `);
     expect(await explain('@0s Other {}', 'Rising')).toMatchInlineSnapshot(`
       "Rising | @0s | 0 events in, 0 results out
         nothing came: neither event Open nor event Price nor event Close
+
+      No alerts from 1 event:
+        1 event of type Other, which no stream reads
       "
     `);
   });
@@ -327,6 +333,14 @@ describe('cep explain', () => {
         "events_in": 2,
         "events_out": 0,
         "furthest": null,
+        "input": {
+          "events_incomplete": 0,
+          "events_late": 0,
+          "events_unread": 0,
+          "incomplete_fields": [],
+          "unread_types": [],
+          "watermark": 5000,
+        },
         "join": null,
         "key": null,
         "nothing": null,
@@ -370,6 +384,7 @@ describe('cep explain', () => {
                     },
                   },
                 ],
+                "closure": null,
                 "deadline": 60000,
                 "is_absence": false,
                 "left_ms": 55000,
@@ -422,8 +437,39 @@ describe('cep explain', () => {
         "stdout": "Many | @2s | 1 event in, 0 results out
         last event: @2s Login { user: "ann", tries: 1 }
           where(tries > 3 and user != "root") BLOCK tries (1) > 3
+
+      No alerts from 2 events:
+        Unreadable lines:  1, first at events.evt:2:5
+        Invalid events:    1, first at events.evt:1
       ",
       }
     `);
+  });
+});
+
+describe('cep explain --plan', () => {
+  it('shows how a program runs, without events, for people and as data', async () => {
+    folder.write(
+      'short.vpl',
+      'event Login:\n    user: str\n    tries: int\nstream Many = Login.where(tries > 3).limit(1).emit(user: user)\n',
+    );
+    expect((await folder.cep(['explain', '-p', './short.vpl', '--plan'])).stdout).toMatchInlineSnapshot(`
+      "events Login: columns tries
+      └─ to Many: columns
+
+      stream Many
+      ├─ from Login: statements
+      ├─ where(tries > 3): statements
+      ├─ limit(1): rows, because it has no form in generated code
+      └─ emit(user: user): rows
+      "
+    `);
+    const { stdout } = await folder.cep(['explain', '-p', './short.vpl', '--plan', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ entries: [{ type: 'Login', form: 'columns' }], streams: [{ name: 'Many' }] });
+  });
+
+  it('needs a stream and events otherwise', async () => {
+    const { exitCode, stderr } = await folder.cep(['explain', '-p', './rules.vpl']);
+    expect([exitCode, stderr]).toEqual([1, 'error: explain needs --stream\n  hint: or --plan, which shows how the program runs\n']);
   });
 });

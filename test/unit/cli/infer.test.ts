@@ -91,7 +91,7 @@ describe('cep infer', () => {
   });
 
   it.each([
-    [['infer'], 1, /--input/],
+    [['infer'], 1, /--events/],
     [['infer', '-i', './absent.evt'], 2, /^error: event file 'absent\.evt' not found\n$/],
     [['infer', '-i', './events.evt', '--sample-size', '0'], 1, /--sample-size: expected a number of events, 1 or more, found '0'/],
     [['infer', '-i', './events.evt', '--sample-size', '1e3'], 1, /--sample-size/],

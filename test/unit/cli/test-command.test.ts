@@ -126,9 +126,13 @@ describe('cep test', () => {
     expect(lines.at(-1)).toEqual({ type: 'summary', tests: 4, passed: 2, failed: 2 });
   });
 
-  it('takes a program without tests for one that passes', async () => {
+  it('does not take a program without tests for one that passes', async () => {
     folder.write('none.vpl', program);
-    expect(await folder.cep(['test', './none.vpl'])).toEqual({ exitCode: 0, stdout: 'none.vpl\n\n0 tests\n', stderr: '' });
+    expect(await folder.cep(['test', './none.vpl'])).toEqual({
+      exitCode: 1,
+      stdout: 'none.vpl\n\n0 tests\n',
+      stderr: 'no tests in none.vpl: a block `test "name":` with events and `expect` is one\n',
+    });
   });
 
   it('shows the errors of a program, and runs the tests of the others', async () => {

@@ -38,7 +38,10 @@ describe('a YAML configuration', () => {
 
   it.each([
     ['server:\n  prot: 1\n', "cep.yaml:2:3: unknown key 'prot' in section 'server'; did you mean 'port'?"],
-    ['server:\n  hostname: x\n', "cep.yaml:2:3: unknown key 'hostname' in section 'server'; keys are port, bind, api_key_file"],
+    [
+      'server:\n  hostname: x\n',
+      "cep.yaml:2:3: unknown key 'hostname' in section 'server'; keys are port, bind, api_key_file, allowed_hosts",
+    ],
     ['sever:\n  port: 1\n', "cep.yaml:1:1: unknown section 'sever'; did you mean 'server'?"],
     ['database: {}\n', "cep.yaml:1:1: unknown section 'database'; sections are processing, mqtt, server, client, metrics, logging"],
     ['server: 9000\n', "cep.yaml:1:1: section 'server' holds a value, expected keys"],

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Duration, Timestamp, type Value } from '../../../shared/events/value.ts';
+import { SourceText } from '../../../shared/language/diagnostics/diagnostic.ts';
 import type { PlanExpression, PlanStatement } from '../../../shared/language/plan/plan.ts';
 import { ANY } from '../../../shared/language/plan/types.ts';
 import type { ExpressionBackend } from '../../../worker/engine/evaluate/backend.ts';
-import { ReferenceBackend } from '../../../worker/engine/evaluate/reference-backend.ts';
 import { Activation, StepBudget } from '../../../worker/engine/evaluate/step-budget.ts';
 import type { Binding, Row } from '../../../worker/engine/operators/row.ts';
+import { ReferenceBackend } from '../../reference/reference-backend.ts';
 import { binary, call, constant, field, functionPlan, global, invoke, local, type PlanOptions, plan, returns } from './support/plans.ts';
 
 const row = (fields: Readonly<Record<string, Value>> = {}, time = 5, order = 1): Row => ({
@@ -256,13 +257,15 @@ describe('functions', () => {
     let deep: PlanExpression = local(0);
     for (let i = 0; i < 2_000; i++) deep = binary(deep, '+', constant(1));
     const recursive = functionPlan('f', 1, [returns(binary(invoke(0, local(0)), '+', deep))]);
-    expect(() => backendOf({ functions: [recursive] }).invoke(0, [1], row())).toThrow(/nested more than 256 deep|too large or too deep/);
+    expect(() => backendOf({ functions: [recursive] }).invoke(0, [1], row())).toThrow(/nested more than 256 deep|too deep to evaluate/);
   });
 });
 
+const ORIGIN = { source: new SourceText('test.vpl', ''), span: { start: 0, end: 0 } };
+
 describe('globals', () => {
-  const let_ = (name: string, value: PlanExpression) => ({ name, binding: 'let', type: ANY, value }) as const;
-  const var_ = (name: string, value: PlanExpression) => ({ name, binding: 'var', type: ANY, value }) as const;
+  const let_ = (name: string, value: PlanExpression) => ({ name, binding: 'let', type: ANY, value, origin: ORIGIN }) as const;
+  const var_ = (name: string, value: PlanExpression) => ({ name, binding: 'var', type: ANY, value, origin: ORIGIN }) as const;
 
   it('are evaluated once at load, in whatever order they need each other', () => {
     const options = { globals: [let_('b', binary(global(1), '*', constant(2))), let_('a', constant(21))] };
@@ -277,7 +280,7 @@ describe('globals', () => {
     const set = functionPlan('set', 1, [{ kind: 'set_global', global: 0, value: local(0) }]);
     const backend = backendOf({
       globals: [var_('v', constant(1))],
-      loads: [{ global: 0, value: binary(global(0), '+', constant(1)) }],
+      loads: [{ global: 0, value: binary(global(0), '+', constant(1)), origin: ORIGIN }],
       functions: [set],
     });
     expect([...backend.saveGlobals()]).toEqual([['v', 2]]);

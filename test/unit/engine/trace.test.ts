@@ -9,7 +9,7 @@ function traceOf(program: string, events: readonly Parameters<typeof inputEvent>
     output: () => undefined,
     trace: {
       matched: (stream, type) => lines.push(`${stream} <- ${type}`),
-      operator: (stream, text, verdict, values) => lines.push(`${stream} ${verdict} ${text} [${values.join(', ')}]`),
+      decided: ({ stream, key, operator, verdict, why }) => lines.push(`${stream}${key} ${verdict} ${operator} [${why.join(', ')}]`),
       pattern: (stream, runs, completed) => lines.push(`${stream} runs=${runs} completed=${completed}`),
       emitted: (_stream, event) => lines.push(`emitted ${outputText(event)}`),
     },
@@ -32,12 +32,12 @@ it('says of each event which streams it matched, what each operator decided by w
       "S <- E",
       "S PASS where(e.v > 10 and k == "a") [v=50, k=a]",
       "S PASS limit(1) []",
-      "emitted S@2 {"v":50}",
       "S PASS emit(v: v) []",
+      "emitted S@2 {"v":50}",
       "Next <- S",
       "Next PASS where(v > 1) [v=50]",
-      "emitted Next@2 {"v":50}",
       "Next PASS emit() []",
+      "emitted Next@2 {"v":50}",
       "S <- E",
       "S PASS where(e.v > 10 and k == "a") [v=60, k=a]",
       "S BLOCK limit(1) []",
@@ -64,9 +64,58 @@ it('shows the state of patterns and the aliases that decided', () => {
       "P runs=1 completed=0",
       "P <- B",
       "P PASS where(b.v < 10) [b.v=5]",
-      "emitted P@4 {"v":5}",
       "P PASS emit(v: b.v) []",
+      "emitted P@4 {"v":5}",
       "P runs=0 completed=1",
     ]
   `);
+});
+
+it('says why a step refuses an event, for each step by the run that is nearest', () => {
+  const program = 'stream P = A as a -> B where v > 5 and k == a.k as b .within(10s).emit(v: b.v)\n';
+  const lines = traceOf(program, [
+    ['A', 1_000, { v: 1, k: 'x' }],
+    ['A', 1_000, { v: 1, k: 'y' }],
+    ['B', 2_000, { v: 3, k: 'x' }],
+    ['B', 3_000, { v: 9, k: 'z' }],
+    ['B', 4_000, { v: 9, k: 'x' }],
+  ]);
+  expect(lines.filter((line) => /BLOCK|PASS/.test(line))).toEqual([
+    'P BLOCK B where v > 5 and k == a.k as b [v (3) > 5]',
+    'P BLOCK B where v > 5 and k == a.k as b [k ("z") == a.k ("x")]',
+    'P PASS emit(v: b.v) []',
+  ]);
+});
+
+it('says why no run begins, and what comes too late or lies too far back', () => {
+  const program = 'stream P = A where v > 1 as a -> B as b .within(10s).emit(v: b.v)\n';
+  const lines = traceOf(program, [
+    ['A', 1_000, { v: 1 }],
+    ['A', 100_000, { v: 2 }],
+    ['B', 80_000, { v: 2 }],
+    ['B', 105_000, { v: 2 }],
+  ]);
+  expect(lines.filter((line) => /BLOCK|LATE/.test(line))).toEqual([
+    'P BLOCK A where v > 1 as a [v (1) > 1]',
+    'P BLOCK B as b [10s further back than `within` allows]',
+    'P LATE pattern [time stands at 1970-01-01T00:01:40Z]',
+  ]);
+});
+
+it('says that a window drops an event as late, and of which key what it gives is held back', () => {
+  const program = 'stream W = A.partition_by(k).window(10s).aggregate(n: count()).where(n > 1).emit(n: n)\n';
+  const lines = traceOf(program, [
+    ['A', 1_000, { k: 'x' }],
+    ['A', 12_000, { k: 'y' }],
+    ['A', 2_000, { k: 'x' }],
+  ]);
+  expect(lines).toEqual([
+    'W <- A',
+    'Wx PASS window(10s).aggregate(n: count()) []',
+    'Wx BLOCK where(n > 1) [n=1]',
+    'W <- A',
+    'Wy PASS window(10s).aggregate(n: count()) []',
+    'W <- A',
+    'Wx LATE window(10s).aggregate(n: count()) [time stands at 1970-01-01T00:00:12Z]',
+  ]);
 });

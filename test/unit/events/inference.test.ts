@@ -10,10 +10,11 @@ interface Options {
   readonly extension?: string;
   readonly sampleSize?: number;
   readonly nullable?: boolean;
+  readonly timeField?: string;
 }
 
-function infer(content: string, { extension = '.jsonl', sampleSize = 100, nullable = false }: Options = {}): string {
-  return printInference(inferSchemas(read(extension, content, { markFloats: true }), sampleSize), { nullable });
+function infer(content: string, { extension = '.jsonl', sampleSize = 100, nullable = false, timeField }: Options = {}): string {
+  return printInference(inferSchemas(read(extension, content, { markFloats: true, timeField }), { sampleSize, timeField }), { nullable });
 }
 
 /** The inferred type of the field `f` of events that have these values. */
@@ -53,7 +54,7 @@ describe('inferred declarations', () => {
     expect(infer('@100 A { x: 1, timestamp: "2026-01-31" }\nA { y: "b" }\nB(1, 2.0)', { extension: '.evt' })).toBe(
       [
         'event A:',
-        '    timestamp: str',
+        '    timestamp: timestamp',
         '    x: int',
         '    y: str',
         '',
@@ -88,7 +89,7 @@ describe('inferred declarations', () => {
         yield { kind: 'event', event: { type: 'A', fields: new Map(), fallbackTime: 0 }, line: taken };
       }
     }
-    expect(inferSchemas(results(), 7).events).toBe(7);
+    expect(inferSchemas(results(), { sampleSize: 7 }).events).toBe(7);
     expect(taken).toBe(7);
   });
 
@@ -181,5 +182,44 @@ describe('the type of a field', () => {
     expect(inferred(['1', '2'], { nullable: true })).toBe('int');
     expect(inferred(['null'], { nullable: true })).toBe('str?');
     expect(inferred(['1', 'null'])).toBe('int');
+  });
+});
+
+describe('the inferred type of a field that holds times', () => {
+  const declared = (fields: string, options: Options = {}): string =>
+    infer(`{"event_type": "A", ${fields}}`, options)
+      .split('\n')
+      .filter((line) => line.startsWith(' '))
+      .map((line) => line.trim())
+      .join(', ');
+
+  it.each([
+    ['"2015-02-17T10:00:00Z"', 'f: timestamp'],
+    ['"2015-02-17 10:00:00,123"', 'f: timestamp'],
+    ['"2015-02-17"', 'f: timestamp'],
+    ['"17/Feb/2015"', 'f: str'],
+    ['"2015"', 'f: str'],
+    ['1769853600000', 'f: int'],
+  ])('%s', (value, expected) => {
+    expect(declared(`"f": ${value}`)).toBe(expected);
+  });
+
+  it('is a timestamp for numbers of that size only under the name of a time', () => {
+    expect(declared('"ts": 1769853600, "created_at": 1769853600000, "id": 1769853600, "time": 12')).toBe(
+      'created_at: int  # holds times; declared as timestamp it would be the time of the event in place of ts, id: int, time: int, ts: timestamp',
+    );
+    expect(declared('"time": 1769853600.25, "eventTime": 1769853600000000')).toContain('time: timestamp');
+  });
+
+  it('leaves the event the time that is likely its own, or that is named', () => {
+    const fields = '"a_birth": "1980-01-01T00:00:00Z", "ts": "2026-01-31T10:00:00Z", "zone_since": "2020-01-01T00:00:00Z"';
+    expect(declared(fields)).toMatch(/^a_birth: str {2}# holds times; .* in place of ts, ts: timestamp, zone_since: timestamp$/);
+    expect(declared(fields, { timeField: 'a_birth' })).toBe('a_birth: timestamp, ts: timestamp, zone_since: timestamp');
+    expect(declared(`${fields}, "timestamp": 1769853600`)).toBe('a_birth: timestamp, ts: timestamp, zone_since: timestamp');
+  });
+
+  it('is what all values are: one that is no time makes it a text', () => {
+    expect(inferred(['"2015-02-17T10:00:00Z"', '"later"'])).toBe('str');
+    expect(inferred(['null', '"2015-02-17T10:00:00Z"'])).toBe('timestamp');
   });
 });

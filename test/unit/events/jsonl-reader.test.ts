@@ -73,6 +73,41 @@ describe('the time of a .jsonl event', () => {
     ]);
   });
 
+  it('is @timestamp, which stays a field, where there is no timestamp', () => {
+    expect(
+      brief(
+        [
+          '{"type": "A", "@timestamp": "2026-01-31T10:00:00+0000"}',
+          '{"type": "A", "@timestamp": 1769853600000000000, "data": {"x": 1}}',
+          '{"type": "A", "data": {"@timestamp": 1769853600}}',
+          '{"type": "A", "@timestamp": 5, "timestamp": 1769853600}',
+        ].join('\n'),
+      ),
+    ).toEqual([
+      'A@1769853600000!1769853600000 {"@timestamp":"2026-01-31T10:00:00+0000"}',
+      'A@1769853600000!1769853600000 {"x":1}',
+      'A@1769853600000 {"@timestamp":1769853600}',
+      'A@1769853600000!1769853600000 {"@timestamp":5}',
+    ]);
+  });
+
+  it('may be a whole number of nanoseconds, which no other field may hold', () => {
+    const schemas = declare({ A: { at: TIMESTAMP, n: INT } });
+    const kinds = ['timestamp', '@timestamp', 'at', 'n', 'other'].map((field) => {
+      return read('.jsonl', `{"type": "A", "${field}": 1769853600250000000}`, { schemas })[0]?.kind;
+    });
+    expect(kinds).toEqual(['event', 'event', 'event', 'invalid', 'invalid']);
+  });
+
+  it('is that of the field which is named, before any other', () => {
+    const times = ['.jsonl', '.evt'].flatMap((extension) =>
+      read(extension, '{"type": "A", "ts": 1769853600, "timestamp": 5}\n{"type": "A", "ts": "x", "timestamp": 5}', { timeField: 'ts' }),
+    );
+    expect(times.map((result) => result.kind === 'event' && result.event.timestamp)).toEqual([1769853600000, 5000, 1769853600000, 5000]);
+    const [named] = read('.evt', '@5s A { ts: "2026-01-31T10:00:00Z" }', { timeField: 'ts' });
+    expect(named?.kind === 'event' && named.event).toMatchObject({ timestamp: 1769853600000, fallbackTime: 5000 });
+  });
+
   it('is not a field of the event; a timestamp under data is one', () => {
     expect(fields('{"type": "A", "timestamp": 1769853600, "data": {"timestamp": 5}}')).toEqual({ timestamp: 5 });
     expect(fields('{"type": "A", "timestamp": 1769853600, "x": 1}')).toEqual({ x: 1 });

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,15 +7,22 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { encodeValue } from '../../../shared/events/stored-value.ts';
 import { Duration, type Value } from '../../../shared/events/value.ts';
+import { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
 import { NetworkPolicy } from '../../../shared/security/network-policy.ts';
 import { DeliveryFailure, type Sink, type SinkMessage } from '../../../worker/connectors/connector.ts';
 import { CircuitBreaker } from '../../../worker/connectors/delivery/circuit-breaker.ts';
 import { DeadLetterFile } from '../../../worker/connectors/delivery/dead-letter-file.ts';
-import { type DeadLetter, MemoryDeadLetters } from '../../../worker/connectors/delivery/dead-letters.ts';
+import { type DeadLetter, type DeadLetters, eachLetter, MemoryDeadLetters } from '../../../worker/connectors/delivery/dead-letters.ts';
 import { payloadOf } from '../../../worker/connectors/delivery/payload.ts';
 import { PipelineSinks } from '../../../worker/connectors/delivery/pipeline-sinks.ts';
 import { type OutgoingEvent, SinkQueue, type SinkQueueOptions } from '../../../worker/connectors/delivery/sink-queue.ts';
 import { openSink, settingsOf } from '../../../worker/connectors/registry.ts';
+
+async function listed(letters: DeadLetters, pipeline = 'p'): Promise<DeadLetter[]> {
+  const all: DeadLetter[] = [];
+  for await (const letter of eachLetter(letters, pipeline)) all.push(letter);
+  return all;
+}
 
 const outgoing = (id: number): OutgoingEvent => ({
   id: `id-${id}`,
@@ -100,7 +107,7 @@ describe('the queue of a sink', () => {
 
   beforeEach(() => {
     sink = new ScriptedSink();
-    letters = new MemoryDeadLetters(100);
+    letters = new MemoryDeadLetters(1_000);
     pauses = [];
     now = 0;
     reports = [];
@@ -130,14 +137,14 @@ describe('the queue of a sink', () => {
     await queue.idle();
   }
 
-  const lettersOf = async (): Promise<unknown[]> => (await letters.list('p')).map(({ id, code, attempts }) => [id, code, attempts]);
+  const lettersOf = async (): Promise<unknown[]> => (await listed(letters)).map(({ id, code, attempts }) => [id, code, attempts]);
 
   it('shows no secret that the code of the sink tells', async () => {
     sink.answers = [new DeliveryFailure('refused', 'no answer: http://hidden@host', { isPermanent: true })];
     const queue = newQueue();
     queue.push(outgoing(1));
     await queue.idle();
-    expect((await letters.list('p')).map(({ error }) => error)).toEqual(['no answer: http://[REDACTED]@host']);
+    expect((await listed(letters)).map(({ error }) => error)).toEqual(['no answer: http://[REDACTED]@host']);
   });
 
   it('delivers in order, one at a time, tries again with growing pauses, and keeps the id', async () => {
@@ -175,28 +182,89 @@ describe('the queue of a sink', () => {
     expect(queue.state).toBe('closed');
   });
 
-  it('sends nothing while the circuit is open, then exactly one probe, however many wait', async () => {
-    const queue = newQueue({ retries: 0 });
-    sink.answers = [busy(), busy()];
-    await deliver(queue, outgoing(1), outgoing(2), outgoing(3));
-    expect(sink.sent).toHaveLength(2);
-    expect(reports).toEqual(['DLQ write', 'Circuit breaker opened', 'DLQ write', 'DLQ write']);
-    now = 1_000;
-    let release = (): void => undefined;
-    sink.hold = new Promise((resolve) => {
-      release = resolve;
+  describe('behind an open circuit', () => {
+    let release: () => void;
+
+    /** A queue whose breaker has just let its probe out, which waits for `release`, with 99 events behind it. */
+    async function probing(...answers: (undefined | DeliveryFailure)[]): Promise<SinkQueue> {
+      const queue = newQueue({ retries: 0 });
+      sink.answers = [busy(), busy()];
+      await deliver(queue, outgoing(1), outgoing(2), outgoing(3));
+      expect(sink.sent).toHaveLength(2);
+      expect(reports).toEqual(['DLQ write', 'Circuit breaker opened', 'DLQ write', 'DLQ write']);
+      now = 1_000;
+      sink.answers = answers;
+      sink.hold = new Promise((resolve) => {
+        release = resolve;
+      });
+      for (let n = 4; n <= 103; n++) queue.push(outgoing(n));
+      expect(sink.sent.slice(2).map(({ id }) => id)).toEqual(['id-4']);
+      expect(queue.state).toBe('half_open');
+      return queue;
+    }
+    const idsFrom = (first: number): string[] => Array.from({ length: 104 - first }, (_, at) => `id-${first + at}`);
+
+    it('sends exactly one probe, and what waits for its result when it succeeds', async () => {
+      const queue = await probing();
+      release();
+      await queue.idle();
+      expect(queue.state).toBe('closed');
+      expect(sink.sent.slice(2).map(({ id }) => id)).toEqual(idsFrom(4));
+      expect(queue.tally.delivered).toBe(100);
+      expect(await lettersOf()).toHaveLength(3);
     });
-    for (let n = 4; n <= 103; n++) queue.push(outgoing(n));
-    expect(sink.sent.slice(2).map(({ id }) => id)).toEqual(['id-4']);
-    expect(queue.state).toBe('half_open');
-    release();
-    await queue.idle();
-    expect(queue.state).toBe('closed');
-    expect(sink.sent.slice(2).map(({ id }) => id)).toEqual(['id-4']);
-    expect(queue.tally.delivered).toBe(1);
+
+    it('makes dead letters of what waits for the probe when it fails, which is not tried again', async () => {
+      const queue = await probing(busy());
+      release();
+      await queue.idle();
+      expect(queue.state).toBe('open');
+      expect(sink.sent.slice(2).map(({ id }) => id)).toEqual(['id-4']);
+      expect((await lettersOf()).slice(3)).toEqual([['id-4', 'http_503', 1], ...idsFrom(5).map((id) => [id, 'circuit_open', 0])]);
+    });
+
+    it('sends the next as the probe when the sink refuses the first for good, which says nothing of the sink', async () => {
+      const queue = await probing(refused(), undefined);
+      release();
+      await queue.idle();
+      expect(queue.state).toBe('closed');
+      expect((await lettersOf()).slice(3)).toEqual([['id-4', 'http_400', 1]]);
+      expect(queue.tally.delivered).toBe(99);
+    });
+  });
+
+  it('keeps as pending what is under way when it is closed, and waits for no answer and no pause', async () => {
+    sink.hold = new Promise(() => undefined);
+    const hanging = newQueue();
+    hanging.push(outgoing(1));
+    await hanging.close();
+    expect(hanging.pending.map(({ id }) => id)).toEqual(['id-1']);
     sink.hold = undefined;
-    await deliver(queue, outgoing(200));
-    expect(sink.sent.at(-1)?.id).toBe('id-200');
+    sink.answers = [busy()];
+    const pausing = newQueue({ pause: () => new Promise(() => undefined) });
+    pausing.push(outgoing(2));
+    await vi.waitUntil(() => sink.sent.length === 2);
+    await pausing.close();
+    expect(pausing.pending.map(({ id }) => id)).toEqual(['id-2']);
+    expect(await lettersOf()).toEqual([]);
+  });
+
+  it('makes dead letters of everything when it is given up, with the number of requests really made', async () => {
+    sink.hold = new Promise(() => undefined);
+    const queue = newQueue();
+    for (let n = 1; n <= 5; n++) queue.push(outgoing(n));
+    await queue.giveUp();
+    expect(await lettersOf()).toEqual([['id-1', 'given_up', 1], ...[2, 3, 4, 5].map((n) => [`id-${n}`, 'given_up', 0])]);
+    expect([queue.pending, queue.pendingBytes, queue.tally.deadLetters]).toEqual([[], 0, 5]);
+  });
+
+  it('says how many dead letters it could not write when it is given up', async () => {
+    sink.hold = new Promise(() => undefined);
+    letters.add = () => Promise.reject(new Error('ENOSPC'));
+    const queue = newQueue();
+    for (let n = 1; n <= 3; n++) queue.push(outgoing(n));
+    await queue.giveUp();
+    expect(reports).toEqual(['DLQ cannot be written']);
   });
 
   it('holds an event whose dead letter cannot be written, and everything behind it', async () => {
@@ -224,7 +292,7 @@ describe('the queue of a sink', () => {
           sink.answers = script.map((word) => ({ ok: undefined, busy: busy(), refused: refused() })[word]);
           const queue = newQueue({ retries: 1, now: () => (now += 400) });
           await deliver(queue, ...Array.from({ length: count }, (_, at) => outgoing(at)));
-          const dead = (await letters.list('p')).map(({ id }) => id);
+          const dead = (await listed(letters)).map(({ id }) => id);
           expect(queue.tally.delivered + dead.length).toBe(count);
           expect(new Set(dead).size).toBe(dead.length);
           expect(queue.pending).toEqual([]);
@@ -270,7 +338,7 @@ describe('the dead-letter file', () => {
   });
   const open = (fileBytes = 1_000_000, onDropped: (letters: number) => void = () => undefined): Promise<DeadLetterFile> =>
     DeadLetterFile.open({ path: join(folder, 'dlq.jsonl'), fileBytes, onDropped });
-  const ids = async (file: DeadLetterFile, pipeline = 'p'): Promise<string[]> => (await file.list(pipeline)).map(({ id }) => id);
+  const ids = async (file: DeadLetterFile, pipeline = 'p'): Promise<string[]> => (await listed(file, pipeline)).map(({ id }) => id);
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'cep-dlq-'));
@@ -310,6 +378,58 @@ describe('the dead-letter file', () => {
     expect(await file.remove('p', ({ id }) => id === '1')).toBe(1);
     expect(await ids(file)).toEqual(['2']);
     await file.close();
+  });
+
+  it('reads of a page what is on it, and nothing else', async () => {
+    const file = await open();
+    for (let n = 1; n <= 5; n++) await file.add(letter(n));
+    await file.add(letter(6, 'q'));
+    expect(await file.page('p', { limit: 2, offset: 1 })).toEqual({
+      total: 5,
+      letters: [JSON.stringify(letter(2)), JSON.stringify(letter(3))],
+    });
+    const path = join(folder, 'dlq.jsonl');
+    const before = readFileSync(path, 'utf8');
+    const spoilt = before.split('\n').map((line, n) => (n === 3 ? line : line.replaceAll(/./g, '?')));
+    writeFileSync(path, spoilt.join('\n'));
+    expect(await file.page('p', { limit: 1, offset: 3 })).toEqual({ total: 5, letters: [JSON.stringify(letter(4))] });
+    await file.close();
+  });
+
+  it('gives fewer of large letters at a time, and all of them in the end', async () => {
+    const file = await open(100_000_000);
+    const large = (id: number): DeadLetter => ({ ...letter(id), payload: 'x'.repeat(1_500_000) });
+    const memory = new MemoryDeadLetters(100);
+    for (const letters of [file, memory]) {
+      for (let n = 1; n <= 5; n++) await letters.add(large(n));
+      expect((await letters.page('p', { limit: 1_000, offset: 0 })).letters).toHaveLength(2);
+      expect((await listed(letters)).map(({ id }) => id)).toEqual(['1', '2', '3', '4', '5']);
+    }
+    await file.close();
+  });
+
+  it('is as it was when it is opened again, whatever was taken away and put aside before', async () => {
+    const first = await open(800);
+    for (let n = 1; n <= 9; n++) await first.add(letter(n, n % 2 === 0 ? 'q' : 'p'));
+    await first.remove('p', ({ id }) => id === '7');
+    await first.add(letter(10, 'q'));
+    const kept = [await ids(first), await ids(first, 'q')];
+    expect(kept[0]).not.toContain('7');
+    await first.close();
+    const second = await open(800);
+    expect([await ids(second), await ids(second, 'q')]).toEqual(kept);
+    await second.close();
+  });
+
+  it('leaves no file where nothing was ever written, and none when it is destroyed', async () => {
+    const file = new DeadLetterFile({ path: join(folder, 'deep', 't.jsonl'), fileBytes: 500, onDropped: () => undefined });
+    expect([await file.page('p', { limit: 9, offset: 0 }), await file.remove('p', () => true)]).toEqual([{ total: 0, letters: [] }, 0]);
+    await file.destroy();
+    expect(readdirSync(folder)).toEqual([]);
+    for (let n = 1; n <= 4; n++) await file.add(letter(n));
+    expect(readdirSync(join(folder, 'deep')).length).toBeGreaterThan(1);
+    await file.destroy();
+    expect(readdirSync(join(folder, 'deep'))).toEqual([]);
   });
 
   it('puts full files aside and lets the oldest go, counted', async () => {
@@ -368,7 +488,7 @@ describe('the sinks of a pipeline', () => {
   function newSinks(): PipelineSinks {
     return new PipelineSinks({
       pipelineId: 'p',
-      environment: { console: (line) => lines.push(line), network: NetworkPolicy.everywhere },
+      environment: { console: (line) => lines.push(line), door: new OutboundDoor(NetworkPolicy.everywhere) },
       deadLetters: letters,
       report: ({ message }) => reports.push(message),
       onChange: () => undefined,
@@ -431,7 +551,7 @@ describe('the sinks of a pipeline', () => {
     sinks.take(order('1', 'Hook'));
     await sinks.idle(5_000);
     expect(received).toHaveLength(1);
-    expect(await letters.list('p')).toMatchObject([
+    expect(await listed(letters)).toMatchObject([
       { id: '1', code: `http_${status}`, attempts: 1, connector: 'Hook', event: { data: { a: 1, b: null } } },
     ]);
     await sinks.close();
@@ -446,7 +566,7 @@ describe('the sinks of a pipeline', () => {
     await sinks.idle(5_000);
     expect(await sinks.replay()).toEqual({ replayed: 1, failed: 1 });
     expect([received[2]?.body, received[2]?.url, received[2]?.headers['idempotency-key']]).toEqual([received[0]?.body, '/t', '1']);
-    expect((await letters.list('p')).map(({ id }) => id)).toEqual(['2']);
+    expect((await listed(letters)).map(({ id }) => id)).toEqual(['2']);
     expect(lines).toEqual([]);
     await sinks.close();
   });
@@ -495,7 +615,7 @@ describe('the sinks of a pipeline', () => {
     await sinks.idle(5_000);
     expect(await sinks.replay()).toEqual({ replayed: 1, failed: 1 });
     expect(received.at(-1)?.url).toBe('/hooks/secret-4');
-    expect(await letters.list('p')).toMatchObject([{ id: '5', connector: 'alert' }]);
+    expect(await listed(letters)).toMatchObject([{ id: '5', connector: 'alert' }]);
     await sinks.close();
   });
 
@@ -506,7 +626,7 @@ describe('the sinks of a pipeline', () => {
       if (n === 49) await sinks.idle(10_000);
     }
     await sinks.idle(20_000);
-    expect(await letters.list('p')).toHaveLength(100);
+    expect(await listed(letters)).toHaveLength(100);
     expect([sinks.dlqEvents, letters.dropped.total]).toEqual([150, 50]);
     expect(sinks.status().length).toBeLessThanOrEqual(100);
     await sinks.close();
@@ -556,8 +676,8 @@ describe('the sinks of a pipeline', () => {
     );
     sinks.take(order('1', 'Out'));
     expect(sinks.status()).toMatchObject([{ connector: 'Out' }]);
-    expect(() => openSink(settingsOf('K', 'kafka', []), { console: () => undefined, network: NetworkPolicy.everywhere })).toThrow(
-      expect.objectContaining({ code: 'connector_error' }),
-    );
+    expect(() =>
+      openSink(settingsOf('K', 'kafka', []), { console: () => undefined, door: new OutboundDoor(NetworkPolicy.everywhere) }),
+    ).toThrow(expect.objectContaining({ code: 'connector_error' }));
   });
 });

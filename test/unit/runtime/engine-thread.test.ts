@@ -14,7 +14,14 @@ describe('what a call of an engine thread is refused with', () => {
       expect(mistake).toBeInstanceOf(CepError);
       expect(mistake).toMatchObject({ code: 'checkpoint_corrupt' });
       const program = { source: 'stream Some = Event.emit()', files: {} };
-      const load = { kind: 'load', slot, program, workDir: '.', strictEvents: false, state: text('not what was saved') } as const;
+      const load = {
+        kind: 'load',
+        slot,
+        program,
+        folder: { path: '.', refused: [] },
+        strictEvents: false,
+        state: text('not what was saved'),
+      } as const;
       const defect = await thread.call(load).catch((error: unknown) => error);
       expect(defect).toBeInstanceOf(InvariantError);
       expect((defect as Error).message).not.toMatch(/\n|\.m?[jt]s/);

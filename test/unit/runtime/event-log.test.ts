@@ -7,7 +7,7 @@ import type { LoggedRecord, LoggedRequest } from '../../../worker/runtime/pipeli
 import type { RuntimeReport } from '../../../worker/runtime/service.ts';
 import { crc32c } from '../../../worker/runtime/storage/crc32c.ts';
 import { EventLog } from '../../../worker/runtime/storage/event-log.ts';
-import type { LogFiles } from '../../../worker/runtime/storage/log-files.ts';
+import { diskFiles, type LogFiles } from '../../../worker/runtime/storage/log-files.ts';
 import { FailingFiles } from './failing-files.ts';
 
 describe('crc32c', () => {
@@ -34,6 +34,7 @@ const request = (sequence: number, pipelineId = 'p', size = 10): LoggedRequest =
   pipelineId,
   sequence,
   format: 'event',
+  ...(sequence % 3 === 0 && { timeField: 'ts' }),
   time: sequence,
   idempotency: sequence % 2 === 0 ? { key: `k${sequence}`, digest: 'd' } : null,
   outputs: true,
@@ -99,6 +100,39 @@ describe('the event log', () => {
     await log.append(request(13));
     await log.close();
     expect((await all(await open())).at(-1)).toMatchObject({ sequence: 13 });
+  });
+
+  it('lists no segment that is going while a new one is made, and the new one while another goes', async () => {
+    const lists: string[][] = [];
+    let removing = (): void => undefined;
+    const removed = new Promise<void>((resolve) => {
+      removing = resolve;
+    });
+    const files: LogFiles = {
+      ...diskFiles,
+      remove: async (path) => {
+        if (path.endsWith('00000001.log') && lists.length > 1) await removed;
+        await diskFiles.remove(path);
+      },
+    };
+    const list = async (segments: object): Promise<void> => {
+      lists.push(Object.keys(segments));
+    };
+    const log = await EventLog.open({ folder, report: (report) => reports.push(report), files, list, segmentBytes: 200 });
+    await log.append(request(1, 'old', 100));
+    await log.append(request(2, 'old', 100));
+    await log.append(request(3, 'young', 100));
+    const retired = log.retire((id) => id === 'young');
+    await expect.poll(() => lists.at(-1)?.includes('1')).toBe(false);
+    const before = lists.length;
+    for (let n = 4; lists.length === before; n++) await log.append(request(n, 'young', 100));
+    removing();
+    await retired;
+    await log.close();
+    expect(lists.slice(before).flat()).not.toContain('1');
+    const listed = Object.fromEntries((lists.at(-1) as string[]).map((number) => [number, null]));
+    await (await EventLog.open({ folder, report: (report) => reports.push(report), listed })).close();
+    expect(reports).toEqual([]);
   });
 
   it('refuses what a full disk does not take, keeps what it took, and goes on when there is room', async () => {

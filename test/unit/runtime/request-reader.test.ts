@@ -37,6 +37,23 @@ describe('the reader of requests', () => {
     expect(entries(`{"event_type":"A","fields":{},"timestamp":${text}}`, 'event')).toEqual([expect.objectContaining({ timestamp })]);
   });
 
+  it('takes the time from a field that is named, wherever it stands, and from @timestamp', () => {
+    const times = (text: string, timeField?: string): unknown => {
+      const reading = reader.read(text, 'ndjson', timeField);
+      return 'entries' in reading && reading.entries.map((entry) => (isProblem(entry) ? entry.message : entry.timestamp));
+    };
+    const forms = [
+      '"fields":{"ts":1767225600250}',
+      '"data":{"v":1},"ts":"2026-01-01T00:00:00.25Z"',
+      '"ts":1767225600250000000,"timestamp":5',
+    ];
+    for (const form of forms) expect(times(`{"event_type":"A",${form}}`, 'ts'), form).toEqual([1_767_225_600_250]);
+    expect(times('{"event_type":"A","ts":"soon","timestamp":5}', 'ts')).toEqual([5]);
+    expect(times('{"event_type":"A","ts":1767225600250,"v":1}')).toEqual([undefined]);
+    expect(times('{"event_type":"A","data":{},"@timestamp":"2026-01-01T00:00:00.25Z"}')).toEqual([1_767_225_600_250]);
+    expect(times('{"event_type":"A","id":1767225600250000000}', 'ts')).toEqual([expect.stringContaining('beyond 2^53-1')]);
+  });
+
   it.each([
     ['[1]', ''],
     ['"A"', ''],

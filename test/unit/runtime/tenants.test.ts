@@ -98,8 +98,9 @@ describe('the window of idempotency keys', () => {
     const saved = JSON.parse(JSON.stringify(window.save()));
     expect(saved).toEqual([['there', 'd', 0, 'yes']]);
     const again = new IdempotencyWindow<string>((answer) => answer.length);
-    again.load(saved);
-    await expect(again.find('there', 'd', 1)).resolves.toBe('yes');
+    again.load(saved, 5_000_000);
+    await expect(again.find('there', 'd', 5_000_001)).resolves.toBe('yes');
+    expect(again.find('there', 'd', 5_600_000)).toBeUndefined();
   });
 
   it('forgets the oldest when the answers take too much room', () => {

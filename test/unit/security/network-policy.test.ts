@@ -1,21 +1,7 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, describe, expect, it } from 'vitest';
-import { ForbiddenAddress, isPublicAddress, NetworkPolicy } from '../../../shared/security/network-policy.ts';
-import { DeliveryFailure } from '../../../worker/connectors/connector.ts';
-import { openWebhook } from '../../../worker/connectors/http.ts';
-
-let requests = 0;
-const server = createServer((_request, response) => {
-  requests++;
-  response.writeHead(204).end();
-});
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-const { port } = server.address() as AddressInfo;
-afterAll(() => void server.close());
-
-const environment = (network: NetworkPolicy) => ({ console: () => undefined, network });
-const message = { id: '1', topic: null, payload: '{}' };
+import { isIP } from 'node:net';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isPublicAddress, NetworkPolicy } from '../../../shared/security/network-policy.ts';
 
 describe('an address', () => {
   it.each([
@@ -28,6 +14,8 @@ describe('an address', () => {
     '2a00::1',
     '::ffff:8.8.8.8',
     '::ffff:808:808',
+    '::ffff:0808:0808',
+    '0:0:0:0:0:ffff:8.8.8.8',
   ])('%s is public', (address) => {
     expect(isPublicAddress(address)).toBe(true);
   });
@@ -57,72 +45,92 @@ describe('an address', () => {
     'fd12::1',
     'fe80::1',
     'ff02::1',
+    'fec0::1',
+    '::127.0.0.1',
+    '::7f00:1',
+    '64:ff9b:1::1',
+    '4000::1',
+    '3fff::1',
+    '5f00::1',
+    '192.0.0.1',
+    '192.88.99.1',
+    '203.0.113.9',
+    '255.255.255.254',
+    'fe80::1%eth0',
+    '0:0:0:0:0:0:0:1',
+    '127.1',
+    '0x7f.0.0.1',
+    '017700000001',
+    '2130706433',
     'no address',
   ])('%s is not', (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
+
+  it('of a network that no public server has is never public, wherever in it the address lies', () => {
+    const address = fc.constantFrom(...reserved).chain(([network, bits]) => inside(network, bits));
+    const law = fc.property(address, (text) => isIP(text) !== 0 && !isPublicAddress(text));
+    fc.assert(law, { seed: 11, numRuns: 2_000 });
+  });
 });
 
+/** RFC 6890 and its like. */
+const reserved: readonly (readonly [network: string, bits: number])[] = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 3],
+  ['::', 96],
+  ['64:ff9b::', 96],
+  ['64:ff9b:1::', 48],
+  ['100::', 64],
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+  ['4000::', 2],
+  ['8000::', 1],
+];
+
+/** Any address of the network: what is behind its bits is any. */
+function inside(network: string, bits: number): fc.Arbitrary<string> {
+  const size = isIP(network) === 6 ? 16 : 4;
+  return fc.uint8Array({ minLength: size, maxLength: size }).map((noise) => {
+    const base = bytesOf(network, size);
+    const bytes = noise.map((byte, at) => {
+      const mask = (0xff << Math.max(0, Math.min(8, 8 * (at + 1) - bits))) & 0xff;
+      return ((base[at] ?? 0) & mask) | (byte & ~mask & 0xff);
+    });
+    if (size === 4) return bytes.join('.');
+    return Array.from({ length: 8 }, (_, at) => (((bytes[2 * at] ?? 0) << 8) | (bytes[2 * at + 1] ?? 0)).toString(16)).join(':');
+  });
+}
+
+function bytesOf(network: string, size: number): readonly number[] {
+  if (size === 4) return network.split('.').map(Number);
+  const groups = network
+    .replace(/::$/, '')
+    .split(':')
+    .filter((group) => group !== '');
+  return Array.from({ length: 8 }, (_, at) => Number.parseInt(groups[at] ?? '0', 16)).flatMap((group) => [group >> 8, group & 0xff]);
+}
+
 describe('who may reach public addresses only', () => {
-  const tenant = NetworkPolicy.publicAnd([]);
-
-  it.each([
-    '127.1',
-    '0x7f000001',
-    '2130706433',
-    '017700000001',
-    '[::]',
-    '[::1]',
-    '[::ffff:169.254.169.254]',
-    '169.254.169.254',
-    '10.0.0.1',
-  ])('opens no sink at %s', (host) => {
-    expect(() => openWebhook(`http://${host}:${port}/`, environment(tenant))).toThrow(
-      expect.objectContaining({ code: 'connector_error', message: expect.stringContaining('not a public one') }),
-    );
-  });
-
-  it('reaches nothing by a name that means such an address, and learns nothing of it', async () => {
-    const sink = openWebhook(`http://localhost:${port}/`, environment(tenant));
-    const failure = await sink.send(message).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(DeliveryFailure);
-    expect(failure).toMatchObject({ code: 'forbidden_address', isPermanent: true });
-    expect(String(failure)).not.toMatch(/127\.0\.0\.1|::1/);
-    expect(requests).toBe(0);
-    await sink.close();
-  });
-
-  it('reaches the networks that are named for them, and no others', async () => {
+  it('reaches the networks that are named for them besides, and no others', () => {
     const some = NetworkPolicy.publicAnd(['127.0.0.0/8', '::1', 'fd00::/8']);
     expect(['127.9.9.9', '::1', '::ffff:127.0.0.1', 'fd00::5', '1.1.1.1'].map((address) => some.permits(address))).toEqual(
       Array(5).fill(true),
     );
     expect(['10.0.0.1', '::2', 'fc00::1'].map((address) => some.permits(address))).toEqual([false, false, false]);
-    const sink = openWebhook(`http://127.0.0.1:${port}/`, environment(some));
-    await sink.send(message);
-    expect(requests).toBe(1);
-    await sink.close();
-  });
-
-  it('gets no connection when one of several addresses of a name may not be reached', async () => {
-    const half = NetworkPolicy.publicAnd(['127.0.0.1']);
-    const found = await new Promise((resolve) =>
-      half.lookup('ip6-localhost', { all: true }, (error, addresses) => resolve(error ?? addresses)),
-    );
-    expect(found).toBeInstanceOf(Error);
-    await expect(new Promise((resolve) => half.lookup('127.0.0.1', { all: true }, (_error, all) => resolve(all)))).resolves.toEqual([
-      { address: '127.0.0.1', family: 4 },
-    ]);
-    expect(() => half.requireHost('[::1]')).toThrow(ForbiddenAddress);
-  });
-});
-
-describe('who may reach everything', () => {
-  it('is told by nobody where to send', async () => {
-    const sink = openWebhook(`http://localhost:${port}/`, environment(NetworkPolicy.everywhere));
-    const before = requests;
-    await sink.send(message);
-    expect(requests).toBe(before + 1);
-    await sink.close();
   });
 });

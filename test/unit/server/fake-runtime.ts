@@ -43,6 +43,10 @@ export class FakeRuntime implements Runtime {
     return Promise.resolve();
   }
 
+  async backUp(): Promise<null> {
+    return null;
+  }
+
   readiness(): Readiness {
     return this.state;
   }
@@ -152,7 +156,7 @@ class FakePipelines implements Pipelines {
     return { pipeline: entry, streams: rules.map(({ stream }) => stream), warnings: [] };
   }
 
-  async validate(source: string) {
+  async validate(_tenant: string, source: string) {
     try {
       rulesOf(source);
       return [];
@@ -267,7 +271,16 @@ class FakePipelines implements Pipelines {
     };
     for (const follower of pipeline.followers) follower.wake();
     const shown = request.outputs === false ? [] : outputs;
-    return { accepted, rejected: errors.length, errors, outputs: shown, outputCount: outputs.length, processingTimeUs: 5, repeated: false };
+    return {
+      accepted,
+      rejected: errors.length,
+      errors,
+      outputs: shown,
+      outputCount: outputs.length,
+      processingTimeUs: 5,
+      notes: null,
+      repeated: false,
+    };
   }
 
   follow(tenant: string, id: string, follower: Follower): OutputCursor {
@@ -312,7 +325,6 @@ class FakePipelines implements Pipelines {
       latencyByStream: { Hot: { counts: [1, 0, 0, 0, 0, 0, 0, 0, 0, 1], sum: 2 } },
       runsDropped: { max_runs: 3 },
       taps: {},
-      incompleteFields: { Reading: { unit: 2 } },
       checkpointSeconds: 0.5,
       checkpointAgeSeconds: 3,
     }));
@@ -462,6 +474,10 @@ function metricsOf({ entry, rules, letters }: FakePipeline): PipelineMetrics {
     eventsInvalid: 1,
     eventsIncomplete: 2,
     eventsLate: 3,
+    eventsUnread: 4,
+    unreadTypes: [{ type: 'Readign', events: 4, nearest: 'Reading' }],
+    watermark: 5000,
+    incompleteFields: { Reading: { unit: 2 } },
     eventsRefused: 4,
     eventsInFlight: 5,
     dlqEvents: letters.length,

@@ -4,8 +4,9 @@ import Type from 'typebox';
 import { afterEach, describe, expect, it } from 'vitest';
 import { errorCodes } from '../../../shared/errors/codes.ts';
 import { CepError } from '../../../shared/errors/error.ts';
-import { createHttpApp, type HttpAppOptions } from '../../../shared/http/http-app.ts';
-import { flagParameter, limitParameter, offsetParameter } from '../../../shared/http/query.ts';
+import { createHttpApp } from '../../../shared/http/http-app.ts';
+import type { HttpAppOptions } from '../../../shared/http/http-app-options.ts';
+import { flagParameter, limitParameter, offsetParameter, requiredTextParameter } from '../../../shared/http/query.ts';
 import { type Route, routeMaker } from '../../../shared/http/route.ts';
 import { Telemetry } from '../../../shared/telemetry/internal-events.ts';
 import { silentLogger } from '../../../shared/telemetry/logger.ts';
@@ -22,6 +23,7 @@ const text = Type.Object({ name: Type.String({ minLength: 1 }), size: Type.Optio
 let runs = 0;
 const routes: Route<Person>[] = [
   route({ ...facts, method: 'GET', path: '/probe', operation: 'probe', access: 'open', isProbe: true, handle: () => ({ up: true }) }),
+  route({ ...facts, method: 'GET', path: '/scrape', operation: 'scrape', access: 'admin', isProbe: true, handle: () => ({ up: true }) }),
   route({ ...facts, method: 'GET', path: '/open', operation: 'open', access: 'open', handle: () => ({ open: true }) }),
   route({
     ...facts,
@@ -39,6 +41,15 @@ const routes: Route<Person>[] = [
     access: 'key',
     keyInQuery: true,
     handle: ({ caller }) => caller,
+  }),
+  route({
+    ...facts,
+    method: 'GET',
+    path: '/socket',
+    operation: 'openSocket',
+    access: 'key',
+    keyInQuery: true,
+    webSocket: (socket) => socket.terminate(),
   }),
   route({
     ...facts,
@@ -76,6 +87,15 @@ const routes: Route<Person>[] = [
     operation: 'list',
     access: 'key',
     query: { limit: limitParameter, offset: offsetParameter, full: flagParameter('full', 'All of it.', false) },
+    handle: ({ query }) => query,
+  }),
+  route({
+    ...facts,
+    method: 'GET',
+    path: '/named',
+    operation: 'named',
+    access: 'key',
+    query: { name: requiredTextParameter('name', 'A name.') },
     handle: ({ query }) => query,
   }),
   route({
@@ -256,13 +276,21 @@ describe('a query', () => {
     expect((await (await make()).inject({ url: `/list${query}`, headers: ann })).json()).toEqual(expected);
   });
 
+  it('that lacks what it must have is refused', async () => {
+    const app = await make();
+    const answer = await app.inject({ url: '/named', headers: ann });
+    expect([answer.statusCode, answer.json().error]).toEqual([400, "lacks the query parameter 'name'"]);
+    expect((await app.inject({ url: '/named?name=', headers: ann })).json()).toEqual({ name: '' });
+  });
+
   it.each([
     ['limit=1001', 'invalid_limit', "limit: found '1001', expected a whole number from 1 to 1000"],
     ['limit=0', 'invalid_limit', "limit: found '0', expected a whole number from 1 to 1000"],
     ['limit=ten', 'invalid_limit', "limit: found 'ten', expected a whole number from 1 to 1000"],
     ['limit=-1', 'invalid_limit', "limit: found '-1', expected a whole number from 1 to 1000"],
-    ['offset=-1', 'invalid_offset', "offset: found '-1', expected a whole number of at least 0"],
-    ['offset=1.5', 'invalid_offset', "offset: found '1.5', expected a whole number of at least 0"],
+    ['offset=-1', 'invalid_offset', "offset: found '-1', expected a whole number from 0 to 999999999999999"],
+    ['offset=1000000000000000', 'invalid_offset', "offset: found '1000000000000000', expected a whole number from 0 to 999999999999999"],
+    ['offset=1.5', 'invalid_offset', "offset: found '1.5', expected a whole number from 0 to 999999999999999"],
     ['full=maybe', 'validation_error', "full: found 'maybe', expected true or false"],
     ['limti=5', 'validation_error', "unknown query parameter 'limti': expected limit, offset, full"],
     ['limit=1&limit=2', 'validation_error', "query parameter 'limit' stands more than once"],
@@ -292,7 +320,12 @@ describe('an error', () => {
 
   it('of a method that a path does not take names those it takes', async () => {
     const answer = await (await make()).inject({ method: 'PUT', url: '/mine/1', headers: ann });
-    expect([answer.statusCode, answer.json().code, answer.headers['allow']]).toEqual([405, 'method_not_allowed', 'GET']);
+    expect([answer.statusCode, answer.json().code, answer.headers['allow']]).toEqual([405, 'method_not_allowed', 'GET, HEAD, OPTIONS']);
+  });
+
+  it('of a page of the documentation that is not there is not_found', async () => {
+    const answer = await (await make()).inject('/docs/nowhere');
+    expect([answer.statusCode, answer.json().code]).toEqual([404, 'not_found']);
   });
 
   it('of a path that is no URL is bad_request', async () => {
@@ -367,6 +400,37 @@ describe('the rate limit', () => {
     expect([await get('guess 1'), await get('guess 2'), await get('guess 3')]).toEqual([401, 401, 429]);
   });
 
+  const guesses: readonly (readonly [string, object])[] = [
+    ['a route', { url: '/mine/1', headers: { 'x-api-key': 'guess' } }],
+    ['a probe that needs a key', { url: '/scrape', headers: { 'x-api-key': 'guess' } }],
+    ['a probe without any key', { url: '/scrape' }],
+    ['HEAD', { method: 'HEAD', url: '/scrape', headers: { authorization: 'Bearer guess' } }],
+    ['OPTIONS', { method: 'OPTIONS', url: '/mine/1', headers: { 'x-api-key': 'guess' } }],
+    ['the query', { url: '/query-key?api_key=guess' }],
+    ['a path that is not there', { url: '/nowhere', headers: { 'x-api-key': 'guess' } }],
+    ['a method that is not there', { method: 'PUT', url: '/mine/1', headers: { 'x-api-key': 'guess' } }],
+    [
+      'a question of a browser',
+      { method: 'OPTIONS', url: '/mine/1', headers: { origin: 'https://a.example', 'access-control-request-method': 'GET' } },
+    ],
+  ];
+
+  it.each(guesses)('counts who has no good key by address, on %s', async (_where, request) => {
+    const app = await make({ rateLimit: 1, now: () => 0, corsOrigins: ['https://a.example'] });
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await app.inject(request)).statusCode);
+    expect(statuses.slice(0, 2)).not.toContain(429);
+    expect(statuses[2]).toBe(429);
+    expect((await app.inject({ url: '/mine/1', headers: { 'x-api-key': 'guess' } })).statusCode).toBe(429);
+    expect((await app.inject({ url: '/mine/1', headers: ann })).statusCode).toBe(200);
+  });
+
+  it('never limits a probe that has its key', async () => {
+    const app = await make({ rateLimit: 1, now: () => 0 });
+    const root = { 'x-api-key': 'key-of-root' };
+    for (let i = 0; i < 10; i++) expect((await app.inject({ url: '/scrape', headers: root })).statusCode).toBe(200);
+  });
+
   it('believes X-Forwarded-For only of proxies that are trusted', async () => {
     const statusesOf = async (app: FastifyInstance): Promise<number[]> => {
       const statuses = [];
@@ -397,6 +461,31 @@ describe('other pages', () => {
     expect(other.headers['access-control-allow-origin']).toBeUndefined();
   });
 
+  it('read the answers, errors too, when their origin is named', async () => {
+    const app = await make({ corsOrigins: ['https://a.example/'] });
+    const get = async (url: string, origin: string) => (await app.inject({ url, headers: { origin } })).headers;
+    expect(await get('/open', 'https://a.example')).toMatchObject({
+      'access-control-allow-origin': 'https://a.example',
+      'access-control-expose-headers': 'x-request-id, retry-after, x-total-count',
+      vary: 'Origin',
+    });
+    expect((await get('/mine/1', 'https://a.example'))['access-control-allow-origin']).toBe('https://a.example');
+    const other = await get('/open', 'https://b.example');
+    expect([other['access-control-allow-origin'], other['vary']]).toEqual([undefined, 'Origin']);
+  });
+
+  it('are told what they may send', async () => {
+    const { headers } = await preflight(await make({ corsOrigins: ['*'] }));
+    expect(headers).toMatchObject({
+      'access-control-allow-origin': 'https://a.example',
+      'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
+      'access-control-allow-headers': expect.stringContaining('x-api-key'),
+      'access-control-max-age': '600',
+      allow: 'POST, OPTIONS',
+    });
+    expect(headers['access-control-allow-credentials']).toBeUndefined();
+  });
+
   it('cannot act on a server without keys through the browser of a user', async () => {
     const callers = { ...options.callers, isAuthenticationOn: false, authenticate: () => ({ name: 'root' }) };
     const act = async (changes: Partial<HttpAppOptions<Person>>, origin: string) =>
@@ -406,6 +495,90 @@ describe('other pages', () => {
     expect(await act({}, 'http://localhost:9000')).toBe(200);
     expect(await act({ corsOrigins: ['https://evil.example'] }, 'https://evil.example')).toBe(200);
   });
+});
+
+describe('the host of a request', () => {
+  const open = { ...options.callers, isAuthenticationOn: false, authenticate: () => ({ name: 'root' }) };
+  const statusOf = async (changes: Partial<HttpAppOptions<Person>>, host: string, request: object = { url: '/open' }) =>
+    (await (await make(changes)).inject({ ...request, headers: { host, ...ann } })).statusCode;
+
+  it.each([
+    ['localhost', 200],
+    ['LocalHost:9000', 200],
+    ['localhost.:9000', 200],
+    ['127.0.0.1:9000', 200],
+    ['127.8.8.8', 200],
+    ['[::1]:9000', 200],
+    ['evil.example:9000', 403],
+    ['localhost.evil.example', 403],
+    ['127.0.0.1.evil.example', 403],
+    ['evil.example#localhost', 403],
+    ['localhost@evil.example', 403],
+    ['10.0.0.1:9000', 403],
+    ['0.0.0.0:9000', 403],
+  ])('%o is answered with %i where no key is needed', async (host, status) => {
+    expect(await statusOf({ callers: open }, host)).toBe(status);
+  });
+
+  it.each([
+    { url: '/probe' },
+    { url: '/docs' },
+    { url: '/nowhere' },
+    { method: 'OPTIONS', url: '/open' },
+    { method: 'HEAD', url: '/open' },
+  ] as const)('is looked at everywhere: %o', async (request) => {
+    expect(await statusOf({ callers: open }, 'evil.example', request)).toBe(403);
+  });
+
+  it('is any where a key is needed, unless some are named', async () => {
+    expect(await statusOf({}, 'cep.example')).toBe(200);
+    expect(await statusOf({ allowedHosts: ['cep.example'] }, 'CEP.example:443')).toBe(200);
+    expect(await statusOf({ allowedHosts: ['cep.example'] }, 'evil.example')).toBe(403);
+    expect(await statusOf({ allowedHosts: ['cep.example'] }, 'localhost:9000')).toBe(200);
+    expect(await statusOf({ allowedHosts: ['[2001:db8::1]'] }, '[2001:db8::1]:9000')).toBe(200);
+  });
+
+  it('is one of those that are named where no key is needed', async () => {
+    expect(await statusOf({ callers: open, allowedHosts: ['cep.example'] }, 'cep.example:9000')).toBe(200);
+    expect(await statusOf({ callers: open, allowedHosts: ['cep.example'] }, 'evil.example')).toBe(403);
+    expect(await statusOf({ callers: open, allowedHosts: ['*'] }, 'any.example')).toBe(200);
+  });
+});
+
+describe('HEAD', () => {
+  it.each(['/probe', '/open', '/mine/1', '/list?limit=5', '/docs', '/openapi.json', '/nowhere'])(
+    'of %s has the headers of GET, and no body',
+    async (url) => {
+      const app = await make();
+      const [head, get] = [await app.inject({ method: 'HEAD', url, headers: ann }), await app.inject({ url, headers: ann })];
+      expect([head.statusCode, head.body, head.headers['content-type']]).toEqual([get.statusCode, '', get.headers['content-type']]);
+      expect(head.headers['content-length']).toBe(get.headers['content-length']);
+    },
+  );
+
+  it('of a path that takes no GET is refused like any other method', async () => {
+    expect((await (await make()).inject({ method: 'HEAD', url: '/things', headers: ann })).statusCode).toBe(405);
+  });
+});
+
+describe('OPTIONS', () => {
+  it.each([
+    ['/mine/1', 'GET, HEAD, OPTIONS'],
+    ['/mine/1/', 'GET, HEAD, OPTIONS'],
+    ['/things?x=1', 'POST, OPTIONS'],
+    ['/docs', 'GET, HEAD, OPTIONS'],
+  ])('says what %s takes: %s', async (url, allow) => {
+    const answer = await (await make()).inject({ method: 'OPTIONS', url });
+    expect([answer.statusCode, answer.headers['allow'], answer.body]).toEqual([204, allow, '']);
+  });
+
+  it.each([{}, { origin: 'https://a.example', 'access-control-request-method': 'GET' }])(
+    'of a path that is not there is not_found, with %o',
+    async (headers) => {
+      const answer = await (await make({ corsOrigins: ['https://a.example'] })).inject({ method: 'OPTIONS', url: '/nowhere', headers });
+      expect([answer.statusCode, answer.json().code]).toEqual([404, 'not_found']);
+    },
+  );
 });
 
 describe('a server that is not ready', () => {
@@ -427,6 +600,24 @@ describe('the documentation', () => {
     expect(Object.keys(document.paths['/all'].delete.responses)).toEqual(expect.arrayContaining(['200', '401', '403', '429']));
   });
 
+  it('asks for no key where none is needed', async () => {
+    const callers = { ...options.callers, isAuthenticationOn: false };
+    const { paths } = (await (await make({ callers })).inject('/openapi.json')).json();
+    expect(Object.values(paths).flatMap((methods) => Object.values(methods as object).map(({ security }) => security))).toEqual(
+      routes.map(() => []),
+    );
+  });
+
+  it('says of a parameter whether a query must have it, and how large it may be', async () => {
+    const { paths } = (await (await make()).inject('/openapi.json')).json();
+    expect(paths['/list'].get.parameters).toMatchObject([
+      { name: 'limit', required: false },
+      { name: 'offset', schema: { maximum: 999_999_999_999_999 } },
+      { name: 'full', required: false },
+    ]);
+    expect(paths['/named'].get.parameters).toMatchObject([{ name: 'name', required: true }]);
+  });
+
   it('is a page at /docs', async () => {
     const app = await make();
     const page = await app.inject('/docs');
@@ -441,12 +632,15 @@ describe('the documentation', () => {
   });
 });
 
-describe('bytes that are no good request', () => {
-  const talk = async (bytes: string): Promise<string> => {
-    const app = await make();
-    await app.listen({ port: 0, host: '127.0.0.1' });
+describe('bytes on a connection', () => {
+  /** What comes back until the server ends the connection. */
+  const talk = async (
+    bytes: string,
+    app: FastifyInstance,
+  ): Promise<{ status: number; text: string; body: () => Record<string, unknown> }> => {
+    if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' });
     const { port } = app.server.address() as { port: number };
-    return new Promise((resolve, reject) => {
+    const text = await new Promise<string>((resolve, reject) => {
       const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
       let answer = '';
       socket.on('data', (chunk) => {
@@ -455,20 +649,117 @@ describe('bytes that are no good request', () => {
       socket.on('end', () => resolve(answer));
       socket.on('error', reject);
     });
+    return { status: Number(text.split(' ')[1]), text, body: () => JSON.parse(text.slice(text.lastIndexOf('\r\n\r\n'))) };
   };
+  const last = 'host: localhost\r\nconnection: close\r\n';
+  const key = 'x-api-key: key-of-ann\r\n';
+  const h2c =
+    'host: localhost\r\nconnection: Upgrade, HTTP2-Settings, close\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n';
+  const handshake = 'host: localhost\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
 
   it.each([
     ['no HTTP', 'hello\r\n\r\n', 400, 'bad_request'],
-    ['headers over 16 KiB', `GET /open HTTP/1.1\r\nhost: a\r\nx: ${'a'.repeat(17_000)}\r\n\r\n`, 431, 'headers_too_large'],
+    ['a method that nobody knows', `BREW /open HTTP/1.1\r\n${last}\r\n`, 400, 'bad_request'],
+    ['a method without a route', `QUERY /open HTTP/1.1\r\n${last}content-length: 2\r\n\r\n{}`, 405, 'method_not_allowed'],
+    ['a method without a route on no path', `PROPFIND /nowhere HTTP/1.1\r\n${last}\r\n`, 404, 'not_found'],
+    ['CONNECT', `CONNECT a.example:443 HTTP/1.1\r\nhost: a.example\r\n\r\n`, 405, 'method_not_allowed'],
+    ['no Host', 'GET /open HTTP/1.1\r\nconnection: close\r\n\r\n', 400, 'bad_request'],
+    ['an empty Host', `GET /open HTTP/1.1\r\nhost:\r\nconnection: close\r\n\r\n`, 400, 'bad_request'],
+    ['no Host on no path', 'GET /nowhere HTTP/1.1\r\nconnection: close\r\n\r\n', 400, 'bad_request'],
+    ['two hosts', `GET /open HTTP/1.1\r\nHost: a\r\n${last}\r\n`, 400, 'bad_request'],
+    ['an expectation', `POST /things HTTP/1.1\r\n${last}expect: a-miracle\r\ncontent-length: 2\r\n\r\n{}`, 417, 'expectation_failed'],
+    ['headers over 16 KiB', `GET /open HTTP/1.1\r\n${last}x: ${'a'.repeat(17_000)}\r\n\r\n`, 431, 'headers_too_large'],
     [
       'both a length and chunks',
-      'POST /things HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+      `POST /things HTTP/1.1\r\n${last}content-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
       400,
       'bad_request',
     ],
-  ])('are refused: %s', async (_what, bytes, status, code) => {
-    const answer = await talk(bytes);
-    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ code });
+    ['a path that is no URL', `GET /mine/%ff% HTTP/1.1\r\n${last}\r\n`, 400, 'bad_request'],
+    ['an upgrade without a key', `GET /mine/1 HTTP/1.1\r\n${h2c}\r\n`, 401, 'missing_api_key'],
+    ['a WebSocket where there is no path', `GET /nowhere HTTP/1.1\r\nconnection: upgrade, close\r\n${handshake}\r\n`, 404, 'not_found'],
+  ])('are refused in our words: %s', async (_what, bytes, status, code) => {
+    const answer = await talk(bytes, await make());
+    expect([answer.status, answer.body()]).toMatchObject([status, { code, error: expect.any(String), request_id: expect.any(String) }]);
+    expect(answer.text).toMatch(/^x-request-id: /im);
+  });
+
+  it.each([
+    ['no key of its own', 'upgrade: websocket\r\nsec-websocket-version: 13\r\n'],
+    ['another version', handshake.replace('version: 13', 'version: 7')],
+  ])('are refused in our words where a handshake has %s', async (_what, headers) => {
+    const answer = await talk(
+      `GET /socket HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\n${key}${headers.replace('host: localhost\r\n', '')}\r\n`,
+      await make(),
+    );
+    expect([answer.status, answer.body()]).toMatchObject([400, { code: 'bad_request', error: expect.stringContaining('Sec-WebSocket-') }]);
+    expect(answer.text).toMatch(/^sec-websocket-version: 13/m);
+  });
+
+  it.each([
+    ['a header', '/socket', 'x-api-key: guess\r\n'],
+    ['the query', '/socket?api_key=guess', ''],
+    ['a subprotocol', '/socket', 'sec-websocket-protocol: cep.v1, cep-auth.guess\r\n'],
+    ['nowhere', '/socket', ''],
+  ])('count as guesses where a handshake has a wrong key in %s', async (_where, path, headers) => {
+    const app = await make({ rateLimit: 1, now: () => 0 });
+    const shake = async () => (await talk(`GET ${path} HTTP/1.1\r\nconnection: upgrade\r\n${handshake}${headers}\r\n`, app)).status;
+    expect([await shake(), await shake(), await shake()]).toEqual([401, 401, 429]);
+  });
+
+  it('of a handshake are held to the host where no key is needed', async () => {
+    const callers = { ...options.callers, isAuthenticationOn: false, authenticate: () => ({ name: 'root' }) };
+    const bytes = `GET /socket HTTP/1.1\r\nconnection: upgrade\r\n${handshake.replace('localhost', 'evil.example')}origin: http://evil.example\r\n\r\n`;
+    expect((await talk(bytes, await make({ callers }))).status).toBe(403);
+    expect((await talk(bytes.replaceAll('evil.example', 'localhost'), await make({ callers }))).status).toBe(101);
+  });
+
+  it('without Host are a request of HTTP/1.0', async () => {
+    expect((await talk('GET /open HTTP/1.0\r\n\r\n', await make())).status).toBe(200);
+  });
+
+  it.each([
+    ['GET', `GET /mine/7 HTTP/1.1\r\n${h2c}${key}\r\n`, 200, { name: 'ann', id: '7' }],
+    [
+      'POST with its length',
+      `POST /things HTTP/1.1\r\n${h2c}${key}content-type: application/json\r\ncontent-length: 14\r\n\r\n{"name": "ü"}`,
+      201,
+      { name: 'ü' },
+    ],
+    [
+      'POST in chunks',
+      `POST /things HTTP/1.1\r\n${h2c}${key}content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nd\r\n{"name": "ab"}\r\n0\r\n\r\n`.replace(
+        '\r\nd\r\n',
+        '\r\ne\r\n',
+      ),
+      201,
+      { name: 'ab' },
+    ],
+    ['a WebSocket to a path without', `GET /mine/7 HTTP/1.1\r\nconnection: upgrade, close\r\n${handshake}${key}\r\n`, 200, { id: '7' }],
+    [
+      'a WebSocket by POST',
+      `POST /things HTTP/1.1\r\nconnection: upgrade, close\r\n${handshake}${key}content-type: application/json\r\ncontent-length: 13\r\n\r\n{"name":"ab"}`,
+      201,
+      { name: 'ab' },
+    ],
+    [
+      'TLS inside HTTP',
+      `GET /open HTTP/1.1\r\nconnection: upgrade, close\r\nhost: localhost\r\nupgrade: TLS/1.3, foo\r\n\r\n`,
+      200,
+      { open: true },
+    ],
+  ])('that ask for another protocol are answered over HTTP/1.1: %s', async (_what, bytes, status, body) => {
+    const answer = await talk(bytes, await make());
+    expect([answer.status, answer.body()]).toMatchObject([status, body]);
+  });
+
+  it('that ask for another protocol leave the connection as it was for the next request', async () => {
+    const again = h2c.replace(', close', '');
+    const { text } = await talk(
+      `GET /open HTTP/1.1\r\n${again}\r\nGET /mine/8 HTTP/1.1\r\n${again}${key}\r\nGET /open HTTP/1.1\r\n${last}\r\n`,
+      await make(),
+    );
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 200']);
+    expect(text).toContain('"id":"8"');
   });
 });

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
+import { NetworkPolicy } from '../../../shared/security/network-policy.ts';
 import { OtlpExporter } from '../../../shared/telemetry/otlp-exporter.ts';
 import { type Span, Tracer, traceparentOf } from '../../../shared/telemetry/tracing.ts';
 import { Collector } from '../../clients/collector.ts';
@@ -20,11 +22,12 @@ const span = (name: string, more: Partial<Span> = {}): Span => ({
   ...more,
 });
 
-function exporter(endpoint = collector.url) {
+function exporter(endpoint = collector.url, policy = NetworkPolicy.everywhere) {
   const counts = { exported: 0, dropped: 0, failed: 0 };
   const failures: string[] = [];
   const made = new OtlpExporter({
     endpoint,
+    door: new OutboundDoor(policy),
     about: { name: 'cep', version: '1' },
     count: (result, spans) => {
       counts[result] += spans;
@@ -40,7 +43,7 @@ describe('the exporter of traces', () => {
     made.take(span('one', { attributes: { text: 'x', whole: 3, part: 0.5, flag: true }, kind: 'server', isError: true }));
     await made.close(5_000);
     expect(collector.requests.map(({ url }) => url)).toEqual(['/v1/traces']);
-    expect(collector.requests[0]?.body).toEqual({
+    expect(collector.requests[0]?.body).toMatchObject({
       resourceSpans: [
         {
           resource: {
@@ -62,7 +65,7 @@ describe('the exporter of traces', () => {
                   endTimeUnixNano: '1700000000001000000',
                   attributes: [
                     { key: 'text', value: { stringValue: 'x' } },
-                    { key: 'whole', value: { intValue: '3' } },
+                    { key: 'whole', value: { intValue: 3 } },
                     { key: 'part', value: { doubleValue: 0.5 } },
                     { key: 'flag', value: { boolValue: true } },
                   ],
@@ -75,6 +78,38 @@ describe('the exporter of traces', () => {
       ],
     });
     expect(counts).toEqual({ exported: 1, dropped: 0, failed: 0 });
+  });
+
+  it('goes out by the door, and sends the login of its endpoint as a header', async () => {
+    const shut = exporter(collector.url, NetworkPolicy.publicAnd([]));
+    shut.made.take(span('one'));
+    await shut.made.close(5_000);
+    expect([shut.counts.failed, shut.failures]).toEqual([1, [expect.stringContaining('not a public one')]]);
+    expect(collector.requests).toEqual([]);
+    const { made } = exporter(collector.url.replace('//', '//ann:a%2Fb@'));
+    made.take(span('two'));
+    await made.close(5_000);
+    expect(collector.requests.map(({ authorization }) => authorization)).toEqual([`Basic ${Buffer.from('ann:a/b').toString('base64')}`]);
+  });
+
+  it('follows no redirect', async () => {
+    const other = await Collector.start();
+    collector.status = 307;
+    collector.location = `${other.url}/v1/traces`;
+    const { made, failures } = exporter();
+    made.take(span('one'));
+    await made.close(5_000);
+    expect([failures, other.requests]).toEqual([['the answer was 307'], []]);
+    other.close();
+  });
+
+  it('takes a batch for sent when the collector says so, whatever becomes of the body', async () => {
+    collector.drips = true;
+    const { made, counts } = exporter();
+    for (let n = 0; n < 3 * 512; n++) made.take(span(String(n)));
+    await vi.waitFor(() => expect(counts.exported).toBe(1_536));
+    await made.close(5_000);
+    expect(counts).toEqual({ exported: 1_536, dropped: 0, failed: 0 });
   });
 
   it('sends a batch as soon as it is full, and what is left at the end', async () => {

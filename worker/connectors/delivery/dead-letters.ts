@@ -1,3 +1,5 @@
+import { limits } from '../../../shared/limits.ts';
+
 /** A message that no sink took, as a line of the dead-letter file has it. */
 export interface DeadLetter {
   /** When it was given up, RFC 3339. */
@@ -17,17 +19,44 @@ export interface DeadLetter {
   readonly payload?: string;
 }
 
-/** Where dead letters are kept. A letter is one JSON object. */
+/** What makes two letters of a pipeline the same: after a crash an event may be given up once more. */
+export type LetterKey = Pick<DeadLetter, 'connector' | 'id'>;
+
+export interface LetterPage {
+  /** Each as JSON text. Fewer than asked for when they are large: the first is always there. */
+  readonly letters: readonly string[];
+  /** Of the pipeline. */
+  readonly total: number;
+}
+
+/** Where the dead letters of one tenant are kept. A letter is one JSON object. */
 export interface DeadLetters {
   /** Resolves when it is safe. Rejects when it cannot be kept: then it must not be forgotten either. */
   add(letter: DeadLetter): Promise<void>;
-  /** Of one pipeline, oldest first. */
-  list(pipelineId: string): Promise<readonly DeadLetter[]>;
+  /** Of one pipeline, oldest first. Costs what the page costs, however many there are. */
+  page(pipelineId: string, page: { readonly limit: number; readonly offset: number }): Promise<LetterPage>;
   /** Those that `remove` names are gone; returns how many. */
-  remove(pipelineId: string, remove: (letter: DeadLetter) => boolean): Promise<number>;
+  remove(pipelineId: string, remove: (letter: LetterKey) => boolean): Promise<number>;
   /** Letters that fell out because there were too many. */
   readonly dropped: DroppedLetters;
   close(): Promise<void>;
+}
+
+const PAGE_LETTERS = 100;
+
+export function keyOf({ connector, id }: LetterKey): string {
+  return `${connector} ${id}`;
+}
+
+/** The letters that a pipeline has now, oldest first. */
+export async function* eachLetter(from: Pick<DeadLetters, 'page'>, pipelineId: string): AsyncGenerator<DeadLetter> {
+  const { total } = await from.page(pipelineId, { limit: 0, offset: 0 });
+  for (let offset = 0; offset < total; ) {
+    const { letters } = await from.page(pipelineId, { limit: Math.min(PAGE_LETTERS, total - offset), offset });
+    if (letters.length === 0) return;
+    for (const letter of letters) yield JSON.parse(letter) as DeadLetter;
+    offset += letters.length;
+  }
 }
 
 /** Counts letters that fell out, by pipeline and connector. */
@@ -46,33 +75,63 @@ export class DroppedLetters {
   }
 }
 
-/** Letters in memory: the newest, up to a number. */
+interface KeptLetter extends LetterKey {
+  readonly pipelineId: string;
+  readonly text: string;
+}
+
+/** Letters in memory: the newest, up to a number and a length. */
 export class MemoryDeadLetters implements DeadLetters {
   readonly #max: number;
-  #letters: DeadLetter[] = [];
+  readonly #charsMax: number;
+  #letters: KeptLetter[] = [];
+  #chars = 0;
   readonly dropped = new DroppedLetters();
 
-  constructor(max: number) {
+  constructor(max: number, charsMax = Number.POSITIVE_INFINITY) {
     this.#max = max;
+    this.#charsMax = charsMax;
   }
 
   async add(letter: DeadLetter): Promise<void> {
-    this.#letters.push(letter);
-    const oldest = this.#letters.length > this.#max ? this.#letters.shift() : undefined;
-    if (oldest !== undefined) this.dropped.add(oldest);
+    const { pipeline_id: pipelineId, connector, id } = letter;
+    const text = JSON.stringify(letter);
+    this.#letters.push({ pipelineId, connector, id, text });
+    this.#chars += text.length;
+    while (this.#letters.length > this.#max || (this.#chars > this.#charsMax && this.#letters.length > 1)) this.#dropOldest();
   }
 
-  async list(pipelineId: string): Promise<readonly DeadLetter[]> {
-    return this.#letters.filter((letter) => letter.pipeline_id === pipelineId);
+  #dropOldest(): void {
+    const oldest = this.#letters.shift();
+    if (oldest === undefined) return;
+    this.#chars -= oldest.text.length;
+    this.dropped.add({ pipeline_id: oldest.pipelineId, connector: oldest.connector });
   }
 
-  async remove(pipelineId: string, remove: (letter: DeadLetter) => boolean): Promise<number> {
+  async page(pipelineId: string, { limit, offset }: { readonly limit: number; readonly offset: number }): Promise<LetterPage> {
+    const own = this.#letters.filter((letter) => letter.pipelineId === pipelineId);
+    const letters = withinPage(own.slice(offset, offset + limit), ({ text }) => text.length);
+    return { total: own.length, letters: letters.map(({ text }) => text) };
+  }
+
+  async remove(pipelineId: string, remove: (letter: LetterKey) => boolean): Promise<number> {
     const before = this.#letters.length;
-    this.#letters = this.#letters.filter((letter) => letter.pipeline_id !== pipelineId || !remove(letter));
+    this.#letters = this.#letters.filter((letter) => letter.pipelineId !== pipelineId || !remove(letter));
+    this.#chars = this.#letters.reduce((sum, { text }) => sum + text.length, 0);
     return before - this.#letters.length;
   }
 
   close(): Promise<void> {
     return Promise.resolve();
   }
+}
+
+/** As many from the start as fit into a page. */
+export function withinPage<T>(letters: readonly T[], sizeOf: (letter: T) => number): readonly T[] {
+  let size = 0;
+  const end = letters.findIndex((letter, index) => {
+    size += sizeOf(letter);
+    return index > 0 && size > limits.deadLetterPageCharsMax;
+  });
+  return end < 0 ? letters : letters.slice(0, end);
 }

@@ -9,7 +9,7 @@ import { withProfile } from '../profiles.ts';
 import { openSink } from '../registry.ts';
 import { ALERT_SERVERS_MAX, alertTarget, isAlert, openAlertSink } from './alert-sinks.ts';
 import type { BreakerState } from './circuit-breaker.ts';
-import type { DeadLetter, DeadLetters } from './dead-letters.ts';
+import { type DeadLetter, type DeadLetters, eachLetter, keyOf } from './dead-letters.ts';
 import { type OutgoingEvent, SinkQueue, type SinkQueueOptions } from './sink-queue.ts';
 import { SinkTallies } from './sink-tallies.ts';
 
@@ -81,6 +81,7 @@ export class PipelineSinks {
   readonly #letters: DeadLetter[] = [];
   #isWriting = false;
   #isClosed = false;
+  #isHurried = false;
   #lettersOfRows = 0;
   readonly #tallies = new SinkTallies();
 
@@ -250,12 +251,16 @@ export class PipelineSinks {
   /** Sends dead letters again, each to the sink that did not take it. Those that are taken now are gone. */
   async replay(): Promise<{ readonly replayed: number; readonly failed: number }> {
     const { deadLetters, pipelineId } = this.#options;
-    const letters = await deadLetters.list(pipelineId);
     const taken = new Set<string>();
-    for (const letter of letters) if (await this.#replayOne(letter)) taken.add(`${letter.connector} ${letter.id}`);
-    if (taken.size > 0) await deadLetters.remove(pipelineId, ({ connector, id }) => taken.has(`${connector} ${id}`));
-    const replayed = letters.filter(({ connector, id }) => taken.has(`${connector} ${id}`)).length;
-    return { replayed, failed: letters.length - replayed };
+    let [replayed, failed] = [0, 0];
+    for await (const letter of eachLetter(deadLetters, pipelineId)) {
+      const isTaken = await this.#replayOne(letter);
+      if (isTaken) taken.add(keyOf(letter));
+      if (isTaken) replayed++;
+      else failed++;
+    }
+    if (taken.size > 0) await deadLetters.remove(pipelineId, (letter) => taken.has(keyOf(letter)));
+    return { replayed, failed };
   }
 
   async #replayOne(letter: DeadLetter): Promise<boolean> {
@@ -294,16 +299,40 @@ export class PipelineSinks {
     return this.#queues.reduce((sum, { pending }) => sum + pending.length, this.#letters.length);
   }
 
-  /** Resolves when nothing is pending, what comes meanwhile included, or the time is over. */
+  /** Resolves when nothing is pending, what comes meanwhile included, or the time is over, or `hurry` was called. */
   async idle(ms: number): Promise<void> {
     const end = performance.now() + ms;
-    while (this.pending > 0 && performance.now() < end) await sleep(Math.min(IDLE_LOOK_MS, ms));
+    while (this.pending > 0 && !this.#isHurried && performance.now() < end) await sleep(Math.min(IDLE_LOOK_MS, ms));
   }
 
-  /** What is pending stays so. */
+  /** From now on nobody waits for a sink, until what it returns is called. */
+  hurry(): () => void {
+    this.#isHurried = true;
+    return () => {
+      this.#isHurried = false;
+    };
+  }
+
+  /** Ends what is under way. What is pending stays so. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.#queues.map((queue) => queue.close()));
+  }
+
+  /**
+   * Ends what is under way for good: what is pending becomes dead letters, which stay for whoever runs the server. Those from before are
+   * gone, as nobody can ask for them any more. All is done even if nobody waits for it.
+   */
+  async giveUp(): Promise<void> {
+    const { deadLetters, pipelineId, report } = this.#options;
+    await Promise.all(this.#queues.map((queue) => queue.close()));
+    await deadLetters
+      .remove(pipelineId, () => true)
+      .catch((error: unknown) => {
+        const reason = error instanceof Error ? error.message : String(error);
+        report({ level: 'error', message: 'DLQ cannot be written', fields: { pipeline: pipelineId, reason } });
+      });
+    await Promise.all(this.#queues.map((queue) => queue.giveUp()));
   }
 }
 

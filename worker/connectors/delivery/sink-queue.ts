@@ -61,8 +61,10 @@ export class SinkQueue {
   readonly #breaker: CircuitBreaker;
   #pending: OutgoingEvent[] = [];
   #bytes = 0;
-  #isWorking = false;
-  #isClosed = false;
+  /** Requests made for the event that is under way. */
+  #attempts = 0;
+  #working: Promise<void> | undefined;
+  readonly #end = new AbortController();
   #idle: (() => void)[] = [];
   readonly tally: SinkTally;
 
@@ -100,7 +102,15 @@ export class SinkQueue {
   push(event: OutgoingEvent): void {
     this.#pending.push(event);
     this.#bytes += event.fieldsJson.length;
-    if (!this.#isWorking && !this.#isClosed) void this.#work();
+    this.#begin();
+  }
+
+  #begin(): void {
+    if (this.#working !== undefined || this.#isClosed || this.#pending.length === 0) return;
+    this.#working = this.#work().finally(() => {
+      this.#working = undefined;
+      this.#begin();
+    });
   }
 
   /** Resolves when nothing is pending. */
@@ -108,20 +118,37 @@ export class SinkQueue {
     return this.#pending.length === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
   }
 
-  /** What is pending stays so. */
+  get #isClosed(): boolean {
+    return this.#end.signal.aborted;
+  }
+
+  /** Ends what is under way, which stays pending like everything behind it. Waits for no answer. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#end.abort();
+    await this.#working;
     await this.#options.sink.close().catch(() => undefined);
   }
 
+  /** Closes; what is pending becomes dead letters. They are handed over at once, so that they are written even if nobody waits for it. */
+  async giveUp(): Promise<void> {
+    await this.close();
+    const events = this.#pending.splice(0);
+    this.#bytes = 0;
+    if (events.length === 0) return;
+    const letters = events.map((event, at) => this.#letterOf(event, { ...givenUp, attempts: at === 0 ? this.#attempts : 0 }));
+    const written = await Promise.allSettled(letters.map((letter) => this.#options.deadLetters.add(letter)));
+    const failures = written.filter((outcome) => outcome.status === 'rejected');
+    this.#letterCounted(givenUp, events.length - failures.length);
+    if (failures[0] !== undefined) this.#letterFailed(failures[0].reason, failures.length);
+  }
+
   async #work(): Promise<void> {
-    this.#isWorking = true;
     for (let event = this.#pending[0]; event !== undefined && !this.#isClosed; event = this.#pending[0]) {
+      this.#attempts = 0;
       const done = await this.#deliver(event);
       for (const { fieldsJson } of this.#pending.splice(0, done)) this.#bytes -= fieldsJson.length;
       if (done > 0) this.#options.onChange();
     }
-    this.#isWorking = false;
     if (this.#pending.length > 0) return;
     for (const resolve of this.#idle.splice(0)) resolve();
   }
@@ -144,15 +171,18 @@ export class SinkQueue {
     return 1;
   }
 
-  /** One event says whether the sink is back. What comes meanwhile is rejected, as it was before. */
+  /** One event says whether the sink is back. What comes meanwhile waits behind it: it is sent when the sink has taken that one, and given up when it has not. */
   async #probe(event: OutgoingEvent): Promise<number> {
     const failure = await this.#attempt(event, 0);
+    if (failure === undefined) return this.#taken();
+    if (this.#isClosed) return 0;
+    if (failure.isPermanent) {
+      this.#breaker.undecided();
+      return this.#bury([event], failure);
+    }
     const others = this.#pending.slice(1);
-    if (failure !== undefined && this.#isClosed) return 0;
-    if (failure === undefined) this.#taken();
-    else if (failure.isPermanent) this.#breaker.undecided();
-    else this.#breaker.failed();
-    const buried = failure === undefined ? 1 : await this.#bury([event], failure);
+    this.#breaker.failed();
+    const buried = await this.#bury([event], failure);
     return buried === 0 ? 0 : 1 + (await this.#bury(others, circuitOpen));
   }
 
@@ -171,8 +201,9 @@ export class SinkQueue {
   async #send(event: OutgoingEvent, retries: number, traceparent?: string): Promise<Burial | undefined> {
     const message = { id: event.id, topic: event.topic, payload: payloadOf(event, event), ...(traceparent ? { traceparent } : {}) };
     for (let attempt = 1; ; attempt++) {
+      this.#attempts = attempt;
       try {
-        await this.#options.sink.send(message);
+        await unless(this.#end.signal, this.#options.sink.send(message, this.#end.signal));
         return undefined;
       } catch (error) {
         const failure = error instanceof DeliveryFailure ? error : new DeliveryFailure('failed', messageOf(error), { cause: error });
@@ -189,32 +220,41 @@ export class SinkQueue {
     return (this.#options.random ?? Math.random)() * Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** (attempt - 1));
   }
 
-  #pause(ms: number): Promise<unknown> {
-    return (this.#options.pause ?? ((time: number): Promise<unknown> => sleep(time)))(Math.min(ms, BACKOFF_MS_MAX));
+  /** Ends when the queue is closed, however much time is left. */
+  async #pause(ms: number): Promise<void> {
+    const { signal } = this.#end;
+    const { pause = (time: number): Promise<unknown> => sleep(time, undefined, { signal }) } = this.#options;
+    await unless(signal, pause(Math.min(ms, BACKOFF_MS_MAX))).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
   }
 
-  /** A letter that cannot be written holds up everything behind it: nothing is lost. */
+  /** How many of the events have their letter. One that cannot be written holds up everything behind it: nothing is lost. */
   async #bury(events: readonly OutgoingEvent[], burial: Burial): Promise<number> {
-    if (events.length === 0) return 0;
-    const { deadLetters, report, pipelineId } = this.#options;
+    let buried = 0;
     try {
-      for (const event of events) await deadLetters.add(this.#letterOf(event, burial));
+      for (const event of events) {
+        await this.#options.deadLetters.add(this.#letterOf(event, burial));
+        buried++;
+      }
     } catch (error) {
-      report({
-        level: 'error',
-        message: 'DLQ cannot be written',
-        fields: { connector: this.name, pipeline: pipelineId, reason: messageOf(error) },
-      });
+      this.#letterFailed(error, events.length - buried);
       await this.#pause(LETTER_RETRY_MS);
-      return 0;
     }
-    this.tally.deadLetters += events.length;
-    report({
-      level: 'warn',
-      message: 'DLQ write',
-      fields: { connector: this.name, pipeline: pipelineId, code: burial.code, error: burial.message, events: events.length },
-    });
-    return events.length;
+    this.#letterCounted(burial, buried);
+    return buried;
+  }
+
+  #letterCounted({ code, message }: Burial, events: number): void {
+    if (events === 0) return;
+    this.tally.deadLetters += events;
+    const fields = { connector: this.name, pipeline: this.#options.pipelineId, code, error: message, events };
+    this.#options.report({ level: 'warn', message: 'DLQ write', fields });
+  }
+
+  #letterFailed(error: unknown, events: number): void {
+    const fields = { connector: this.name, pipeline: this.#options.pipelineId, reason: messageOf(error), events };
+    this.#options.report({ level: 'error', message: 'DLQ cannot be written', fields });
   }
 
   #letterOf(event: OutgoingEvent, { code, message, attempts }: Burial): DeadLetter {
@@ -244,6 +284,23 @@ export class SinkQueue {
     this.tally.delivered++;
   }
 }
+
+/** What the promise gives, unless the signal comes first: then what becomes of it is no longer asked for. */
+function unless<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => reject(new DeliveryFailure('given_up', 'it was given up'));
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', end));
+  });
+}
+
+const givenUp: Burial = {
+  code: 'given_up',
+  message: 'the pipeline was deleted before this was delivered',
+  attempts: 0,
+  isPermanent: false,
+};
 
 const circuitOpen: Burial = { code: 'circuit_open', message: 'the circuit breaker is open', attempts: 0, isPermanent: false };
 

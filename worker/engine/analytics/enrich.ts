@@ -6,13 +6,13 @@ import { limits } from '../../../shared/limits.ts';
 import type { Next, Operator, WindowFrame } from '../operators/operator.ts';
 import { type Evaluate, type Row, scopeOf } from '../operators/row.ts';
 import type { StreamEnvironment } from '../operators/stream-environment.ts';
-import type { Gate } from '../time/gate.ts';
+import type { WatermarkHold } from '../time/watermark-hold.ts';
 import { fieldsOfAnswer, fieldsOfFallback, withAdded } from './added-fields.ts';
+import { AsyncRowQueue, type QueuedRow } from './async-row-queue.ts';
 import { type Lookup, Lookups, type Outcome } from './lookups.ts';
-import { type Waiting, WaitingRoom } from './waiting-room.ts';
 
 /** A row on its way through the operator. */
-class Visit implements Waiting {
+class Visit implements QueuedRow {
   readonly row: Row;
   isReady = false;
   isHeld = false;
@@ -39,13 +39,13 @@ class Visit implements Waiting {
  * and leave in the order in which they came.
  */
 export class Enrich implements Operator {
-  readonly gates: readonly Gate[];
+  readonly holds: readonly WatermarkHold[];
   readonly #plan: EnrichPlan;
   readonly #next: Next;
   readonly #environment: StreamEnvironment;
   readonly #key: Evaluate;
   readonly #fallback: Evaluate | null;
-  readonly #room: WaitingRoom<Visit>;
+  readonly #queue: AsyncRowQueue<Visit>;
   readonly #lookups: Lookups<Visit>;
   #hasTold = false;
 
@@ -56,8 +56,8 @@ export class Enrich implements Operator {
     this.#key = environment.evaluator(plan.key);
     this.#fallback = plan.fallback && environment.evaluator(plan.fallback);
     const pass = (visit: Visit): void => this.#pass(visit);
-    this.#room = new WaitingRoom({ plan, environment, pass, endWindow: (frame) => next.endWindow(frame) });
-    this.gates = [this.#room.gate];
+    this.#queue = new AsyncRowQueue({ plan, environment, pass, endWindow: (frame) => next.endWindow(frame) });
+    this.holds = [this.#queue.hold];
     this.#lookups = new Lookups({
       ttlMs: plan.cacheTtlMs,
       entriesMax: limits.enrichCacheEntriesDefault,
@@ -71,20 +71,20 @@ export class Enrich implements Operator {
     const visit = this.#visitOf(row);
     if (key === null) visit.settle({ status: 'error', message: 'the key is null', latencyMs: null });
     else this.#lookups.want(keyOf([key]), key, visit);
-    if (visit.outcome !== null && this.#room.isFree) this.#pass(visit);
+    if (visit.outcome !== null && this.#queue.isFree) this.#pass(visit);
     else this.#hold(visit);
   }
 
   #visitOf(row: Row): Visit {
     return new Visit(row, (visit) => {
-      if (visit.isHeld) this.#room.ready(visit);
+      if (visit.isHeld) this.#queue.ready(visit);
     });
   }
 
   #hold(visit: Visit): void {
     visit.isHeld = true;
-    this.#room.hold(visit);
-    if (visit.outcome !== null) this.#room.ready(visit);
+    this.#queue.enqueue(visit);
+    if (visit.outcome !== null) this.#queue.ready(visit);
   }
 
   #ask({ key }: Lookup<Visit>, settle: Parameters<ConstructorParameters<typeof Lookups<Visit>>[0]['ask']>[1]): void {
@@ -132,7 +132,7 @@ export class Enrich implements Operator {
   }
 
   endWindow(frame: WindowFrame): void {
-    this.#room.endWindow(frame);
+    this.#queue.endWindow(frame);
   }
 
   deadline(): number {
@@ -144,19 +144,19 @@ export class Enrich implements Operator {
   }
 
   save(): Value {
-    const numbers = new Map([...this.#room.rows()].map((visit, number) => [visit, number] as const));
+    const numbers = new Map([...this.#queue.rows()].map((visit, number) => [visit, number] as const));
     return [
-      this.#room.save(({ outcome }) => saveOutcome(outcome)),
+      this.#queue.save(({ outcome }) => saveOutcome(outcome)),
       this.#lookups.save((visit) => numbers.get(visit) as number),
       this.#hasTold,
     ];
   }
 
   load(saved: Value): void {
-    const [room, lookups, hasTold] = saved as ValueArray;
+    const [queue, lookups, hasTold] = saved as ValueArray;
     this.#hasTold = hasTold as boolean;
-    this.#room.load(room as Value, (row, outcome) => this.#loadVisit(row, outcome));
-    const visits = [...this.#room.rows()];
+    this.#queue.load(queue as Value, (row, outcome) => this.#loadVisit(row, outcome));
+    const visits = [...this.#queue.rows()];
     this.#lookups.load(lookups as Value, (number) => visits[number] as Visit);
     this.#environment.later(() => this.#lookups.askAll());
   }

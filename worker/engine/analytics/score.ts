@@ -6,11 +6,11 @@ import type { Result } from '../engine.ts';
 import type { Next, Operator, WindowFrame } from '../operators/operator.ts';
 import { type Evaluate, type Row, reusableScope } from '../operators/row.ts';
 import type { StreamEnvironment } from '../operators/stream-environment.ts';
-import type { Gate } from '../time/gate.ts';
+import type { WatermarkHold } from '../time/watermark-hold.ts';
 import { withAdded } from './added-fields.ts';
-import { type Waiting, WaitingRoom } from './waiting-room.ts';
+import { AsyncRowQueue, type QueuedRow } from './async-row-queue.ts';
 
-interface Scored extends Waiting {
+interface Scored extends QueuedRow {
   readonly inputs: readonly Value[];
   /** One value per output, or why there is none; null while it waits. */
   outcome: { readonly outputs: ValueArray } | { readonly message: string } | null;
@@ -24,13 +24,13 @@ const NO_ATTRIBUTES = new Map<never, never>();
  * show in the results.
  */
 export class Score implements Operator {
-  readonly gates: readonly Gate[];
+  readonly holds: readonly WatermarkHold[];
   readonly #plan: ScorePlan;
   readonly #next: Next;
   readonly #environment: StreamEnvironment;
   readonly #inputs: readonly Evaluate[];
   readonly #scopeOf = reusableScope();
-  readonly #room: WaitingRoom<Scored>;
+  readonly #queue: AsyncRowQueue<Scored>;
   readonly #batchMax: number;
   /** Not yet asked, in order. */
   #waiting: Scored[] = [];
@@ -44,8 +44,8 @@ export class Score implements Operator {
     this.#inputs = plan.inputs.map((input) => environment.evaluator(input));
     this.#batchMax = (plan.parameters.get('batch_size') as number | undefined) ?? limits.scoreBatchRowsDefault;
     const pass = (scored: Scored): void => this.#pass(scored);
-    this.#room = new WaitingRoom({ plan, environment, pass, endWindow: (frame) => next.endWindow(frame) });
-    this.gates = [this.#room.gate];
+    this.#queue = new AsyncRowQueue({ plan, environment, pass, endWindow: (frame) => next.endWindow(frame) });
+    this.holds = [this.#queue.hold];
   }
 
   process(row: Row): void {
@@ -53,12 +53,12 @@ export class Score implements Operator {
     const inputs = this.#inputs.map((input) => input(scope));
     const missing = inputs.indexOf(null);
     const scored: Scored = { row, inputs, isReady: false, outcome: missing < 0 ? null : this.#nullInput(missing) };
-    if (scored.outcome !== null && this.#room.isFree) {
+    if (scored.outcome !== null && this.#queue.isFree) {
       this.#pass(scored);
       return;
     }
-    this.#room.hold(scored);
-    if (scored.outcome !== null) this.#room.ready(scored);
+    this.#queue.enqueue(scored);
+    if (scored.outcome !== null) this.#queue.ready(scored);
     else {
       this.#waiting.push(scored);
       this.#flushLater();
@@ -94,7 +94,7 @@ export class Score implements Operator {
     const answers = result.status === 'ok' && isArray(result.value) ? result.value : [];
     batch.forEach((scored, position) => {
       scored.outcome = this.#outcomeOf(result, answers[position]);
-      this.#room.ready(scored);
+      this.#queue.ready(scored);
     });
     this.#flushLater();
   }
@@ -120,7 +120,7 @@ export class Score implements Operator {
   }
 
   endWindow(frame: WindowFrame): void {
-    this.#room.endWindow(frame);
+    this.#queue.endWindow(frame);
   }
 
   deadline(): number {
@@ -132,16 +132,16 @@ export class Score implements Operator {
   }
 
   save(): Value {
-    return this.#room.save(({ inputs, outcome }) => [inputs, saveOutcome(outcome)]);
+    return this.#queue.save(({ inputs, outcome }) => [inputs, saveOutcome(outcome)]);
   }
 
   load(saved: Value): void {
-    this.#room.load(saved, (row, state) => {
+    this.#queue.load(saved, (row, state) => {
       const [inputs, outcome] = state as ValueArray;
       const loaded = loadOutcome(outcome as Value);
       return { row, inputs: inputs as ValueArray, outcome: loaded, isReady: loaded !== null };
     });
-    this.#waiting = [...this.#room.rows()].filter(({ outcome }) => outcome === null);
+    this.#waiting = [...this.#queue.rows()].filter(({ outcome }) => outcome === null);
     this.#flushLater();
   }
 }

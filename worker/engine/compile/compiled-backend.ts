@@ -9,7 +9,7 @@ import { Activation } from '../evaluate/step-budget.ts';
 import type { Evaluate, Row, Scope } from '../operators/row.ts';
 import { library, type ProgramLibrary } from './library.ts';
 import { loadGenerated } from './load.ts';
-import { printModule } from './print-module.ts';
+import { type GeneratedModule, printAlone, printModule } from './print-module.ts';
 import { verifyGenerated } from './verify.ts';
 import { parameters, programNames } from './vocabulary.ts';
 
@@ -49,20 +49,29 @@ class CompiledBackend extends ProgramBackend {
   }
 
   #compiled(plan: PlanExpression): Evaluate {
-    const evaluate = this.#module().expressions.get(plan);
-    if (evaluate === undefined) throw new InvariantError(`the module has no such expression (${plan.kind})`);
-    return evaluate;
+    return this.#module().expressions.get(plan) ?? this.#alone(plan);
   }
 
   #module(): CompiledModule {
     if (this.#loaded !== null) return this.#loaded;
     const module = printModule(this.plan);
-    verifyGenerated(module.text);
-    const program = this.#programLibrary();
-    const given = [module.constants, ...programNames.map((name) => program[name]), ...Object.values(library)];
-    const [expressions, functions] = loadGenerated(module.text, parameters, 'program')(...given) as LoadedModule;
+    const [expressions, functions] = this.#load(module);
     this.#loaded = { expressions: new Map(module.expressions.map((one, at) => [one, expressions[at] as Evaluate])), functions };
     return this.#loaded;
+  }
+
+  /** A part of one of the program's expressions: explanations ask for these, one by one. */
+  #alone(plan: PlanExpression): Evaluate {
+    const [[evaluate]] = this.#load(printAlone(plan));
+    if (evaluate === undefined) throw new InvariantError(`the module lacks its expression (${plan.kind})`);
+    return evaluate;
+  }
+
+  #load({ text, constants }: GeneratedModule): LoadedModule {
+    verifyGenerated(text);
+    const program = this.#programLibrary();
+    const given = [constants, ...programNames.map((name) => program[name]), ...Object.values(library)];
+    return loadGenerated(text, parameters, 'program')(...given) as LoadedModule;
   }
 
   #programLibrary(): ProgramLibrary {

@@ -4,9 +4,9 @@ import { requireTextLength } from '../../../shared/events/value-limits.ts';
 import * as arithmetic from '../../../shared/language/functions/arithmetic.ts';
 import type { AggregateDescriptor, FunctionDescriptor, FunctionValue } from '../../../shared/language/functions/descriptor.ts';
 import type { AttributeName } from '../../../shared/language/plan/plan.ts';
+import { itemsOf, rangeItems } from '../evaluate/loop-items.ts';
 import { binaryOperations, truth } from '../evaluate/operations.ts';
 import { attributeOf, boundRow, capturesOf, fieldOf } from '../evaluate/row-reading.ts';
-import { itemsOf, rangeItems } from '../evaluate/statements.ts';
 import type { Binding, Evaluate, Row, Scope } from '../operators/row.ts';
 
 /**

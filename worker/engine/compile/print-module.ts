@@ -13,10 +13,18 @@ export interface GeneratedModule {
 
 /** Prints every expression and function of a program. The text depends on the plan alone. */
 export function printModule(plan: Plan): GeneratedModule {
+  return print(collectExpressions(plan), plan.functions);
+}
+
+/** Prints one expression; the functions that it calls stand in the module of the program. */
+export function printAlone(expression: PlanExpression): GeneratedModule {
+  return print([expression], []);
+}
+
+function print(expressions: readonly PlanExpression[], functions: readonly FunctionPlan[]): GeneratedModule {
   const names = new Names();
-  const expressions = collectExpressions(plan);
   const expressionTexts = expressions.map((expression) => printRoot(expression, names));
-  const functionTexts = plan.functions.map((one) => printFunction(one, names));
+  const functionTexts = functions.map((one) => printFunction(one, names));
   const text = `'use strict';\nreturn [[\n${expressionTexts.join(',\n')}\n],[\n${functionTexts.join(',\n')}\n]];\n`;
   return { text, constants: names.constants, expressions };
 }

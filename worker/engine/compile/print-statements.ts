@@ -26,7 +26,9 @@ const printers: { readonly [K in PlanStatement['kind']]: Print<K> } = {
   if: ({ branches, otherwise }, context) => {
     const tests = branches.map(({ condition, body }) => `if(${printCondition(condition, context)}){${printStatements(body, context)}}`);
     const rest = otherwise.length > 0 ? `else{${printStatements(otherwise, context)}}` : '';
-    return `${tests.join('else ')}${rest}`;
+    // Where every branch returns nothing needs an `else`, and a table of thousands of cases stays flat.
+    const isTable = branches.every(({ body }) => body.at(-1)?.kind === 'return');
+    return `${tests.join(isTable ? '' : 'else ')}${isTable ? printStatements(otherwise, context) : rest}`;
   },
   for: ({ slot, iterable, body }, context) => {
     const item = context.names.mint('v');

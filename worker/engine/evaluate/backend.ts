@@ -7,8 +7,8 @@ import type { Evaluate, Row } from '../operators/row.ts';
 export type EmitFunction = (type: string, fields: Fields) => void;
 
 /**
- * What runs the expressions and functions of a program. The reference is `ReferenceBackend`; another one must give the
- * same value, or fail where it fails, for every expression, and must count steps as it does:
+ * What runs the expressions and functions of a program: generated code, and in tests the plain evaluator
+ * (`test/reference`), which gives the same value, or fails where that fails, for every expression. Steps count so:
  *
  * - one step per pass of a loop, at most `functionLoopStepsPerCallMax` in one activation (a lambda's block is one);
  * - one step per pass of a loop, per call of a program function and per call of a lambda, at most

@@ -7,6 +7,13 @@ import { EvaluationError } from '../../../shared/language/functions/descriptor.t
  */
 export function evaluationFailure(thrown: unknown): EvaluationError {
   if (thrown instanceof EvaluationError) return thrown;
-  if (thrown instanceof RangeError) return new EvaluationError(`too large or too deep to evaluate: ${thrown.message}`);
+  if (thrown instanceof RangeError) return new EvaluationError(limitText(thrown));
   throw thrown;
+}
+
+/** The runtime's own words are about its insides; these are about the program. */
+function limitText({ message }: RangeError): string {
+  return /call stack/.test(message)
+    ? 'too deep to evaluate: calls, or parts of an expression, stand too deep in one another'
+    : 'too large to evaluate: a text, an array or a number is beyond what can be held';
 }

@@ -27,7 +27,7 @@ export abstract class ProgramBackend implements ExpressionBackend {
   /** Evaluates every `let` and `var`, then the top-level assignments; the last thing a constructor does. */
   protected load(): void {
     this.globals.load();
-    for (const load of this.plan.loads) this.globals.write(load.global, this.expression(load.value)(loadScope()));
+    for (const { global, value, origin } of this.plan.loads) this.globals.assign(global, () => this.expression(value)(loadScope()), origin);
   }
 
   invoke(index: number, args: readonly Value[], row: Row, emit?: EmitFunction): Value {

@@ -1,9 +1,6 @@
 import { Timestamp, type Value } from '../../../shared/events/value.ts';
-import type { AttributeName, PlanExpression, RowReference } from '../../../shared/language/plan/plan.ts';
-import type { Binding, Evaluate, Row, Scope } from '../operators/row.ts';
-
-/** Finds the row that a reference names; null when there is none, and then every field of it reads as null. */
-export type FindRow = (scope: Scope) => Row | null;
+import type { AttributeName } from '../../../shared/language/plan/plan.ts';
+import type { Binding, Row } from '../operators/row.ts';
 
 const NONE: readonly Row[] = [];
 
@@ -21,34 +18,6 @@ export function boundRow(binding: Binding | undefined): Row | null {
 
 function isCaptures(binding: Row | readonly Row[]): binding is readonly Row[] {
   return Array.isArray(binding);
-}
-
-export function findRow(reference: RowReference, expression: (plan: PlanExpression) => Evaluate): FindRow {
-  switch (reference.kind) {
-    case 'current':
-      return (scope) => scope.row;
-    case 'slot': {
-      const { slot } = reference;
-      return (scope) => boundRow(scope.bound[slot]);
-    }
-    case 'item':
-      return findItem(reference.slot, reference.at, expression);
-  }
-}
-
-function findItem(
-  slot: number,
-  at: Extract<RowReference, { kind: 'item' }>['at'],
-  expression: (plan: PlanExpression) => Evaluate,
-): FindRow {
-  if (at === 'first') return (scope) => capturesOf(scope.bound[slot])[0] ?? null;
-  if (at === 'last') return (scope) => capturesOf(scope.bound[slot]).at(-1) ?? null;
-  if (at === 'prev') return (scope) => capturesOf(scope.bound[slot]).at(-2) ?? null;
-  const index = expression(at);
-  return (scope) => {
-    const position = index(scope);
-    return typeof position === 'number' && Number.isInteger(position) ? (capturesOf(scope.bound[slot]).at(position) ?? null) : null;
-  };
 }
 
 /** A field of a row: its own, else (directly behind a pattern) that of the match's last event. */

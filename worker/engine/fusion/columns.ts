@@ -19,9 +19,16 @@ export interface Columns extends Readable {
   readonly fields: readonly (readonly [name: string, value: Typed])[] | null;
   /** Far fewer rows come here than events: each may well be made whole for an operator that takes rows. */
   readonly isRare?: boolean;
+  /** It comes whole; kernels read their columns from it themselves. */
+  readonly isWhole?: boolean;
+  /** It is the event that is being entered, as it came. */
+  readonly isEvent?: boolean;
   /** Text that makes the row for what runs operator by operator. @throws CannotFuse */
   row(): string;
 }
+
+/** Text of the event that is being entered, as a row. */
+export const ROW_OF_EVENT = 'rowOfEvent()';
 
 /** An event of a declared type. A field that is read becomes a parameter of the function that reads it. */
 export class EventColumns implements Columns {
@@ -29,6 +36,7 @@ export class EventColumns implements Columns {
   readonly order: string;
   readonly type: string;
   readonly fields = null;
+  readonly isEvent = true;
   readonly attributes = 'null';
   readonly #fields: ReadonlyMap<string, Typed>;
   readonly #read = new Set<string>();
@@ -89,7 +97,7 @@ export class EventColumns implements Columns {
   }
 
   row(): string {
-    return 'rowOfEvent()';
+    return ROW_OF_EVENT;
   }
 }
 
@@ -97,7 +105,8 @@ export interface NamedColumnsParts {
   readonly fields: readonly (readonly [name: string, value: Typed])[];
   readonly time: string;
   readonly order: string;
-  readonly type: string;
+  /** The text, or what gives it when it is asked for. */
+  readonly type: string | (() => string);
   /** Asked for only where the row is made. */
   readonly causes: () => string;
   readonly attributes: () => string;
@@ -111,7 +120,6 @@ export class NamedColumns implements Columns {
   readonly fields: readonly (readonly [name: string, value: Typed])[];
   readonly time: string;
   readonly order: string;
-  readonly type: string;
   readonly #parts: NamedColumnsParts;
   readonly #byName: ReadonlyMap<string, Typed>;
 
@@ -122,7 +130,11 @@ export class NamedColumns implements Columns {
     this.fields = parts.fields;
     this.time = parts.time;
     this.order = parts.order;
-    this.type = parts.type;
+  }
+
+  get type(): string {
+    const { type } = this.#parts;
+    return typeof type === 'string' ? type : type();
   }
 
   get causes(): string {
@@ -143,7 +155,7 @@ export class NamedColumns implements Columns {
   }
 
   /** The same row with other fields. */
-  with(fields: readonly (readonly [name: string, value: Typed])[], type: string = this.type): NamedColumns {
+  with(fields: readonly (readonly [name: string, value: Typed])[], type: NamedColumnsParts['type'] = this.#parts.type): NamedColumns {
     return new NamedColumns({ ...this.#parts, fields, type });
   }
 

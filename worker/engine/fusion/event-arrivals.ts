@@ -11,6 +11,8 @@ export interface Arriving {
   order: number;
   /** Event time of the last that came as scalars. */
   time: number;
+  /** Events whose time nothing but their arrival said. */
+  untimed: number;
   readonly backend: ExpressionBackend;
   readonly clocks: ProgramTime;
   readonly queue: ResultQueue;
@@ -33,6 +35,7 @@ export function arrivalsOf(program: Arriving, source: SingleClock): Arrivals {
       backend.beginEvent();
       const order = ++program.order;
       program.time = time;
+      if (isArrivalTime) program.untimed++;
       if (source.followsArrival !== isArrivalTime) source.followsArrival = isArrivalTime;
       if (moveTimeTo(time)) program.step();
       return order;

@@ -2,7 +2,7 @@ import type { InputEvent } from '../../../shared/events/event.ts';
 import type { Type } from '../../../shared/language/plan/types.ts';
 
 /**
- * The short way into an engine for events of one declared type: what a reader has found in the bytes goes in as scalars,
+ * The fast path into an engine for events of one declared type: what a reader has found in the bytes goes in as scalars,
  * without an event in between. It has the effects of `Engine.push` of the same event, byte for byte.
  *
  * It takes only plain events: every declared field is there, in any order, not null, of its declared type and within its
@@ -44,7 +44,7 @@ export interface EntryField {
   readonly isKey?: boolean;
 }
 
-/** The short ways into a running engine. Empty where the program, or what the host wants to see, does not allow them. */
+/** The fast paths into a running engine. Empty where the program, or what the host wants to see, does not allow them. */
 export interface EventEntries {
   readonly entries: readonly EventEntry[];
   /**

@@ -1,27 +1,41 @@
 import type { Plan } from '../../../shared/language/plan/plan.ts';
 import { loadGenerated } from '../compile/load.ts';
 import { verifyGenerated } from '../compile/verify.ts';
+import type { Row } from '../operators/row.ts';
+import type { PhysicalPlan } from '../physical/physical-plan.ts';
 import type { EventEntry } from './event-entry.ts';
 import type { FusedRuntime, Kernel, KernelFactory } from './fused-runtime.ts';
+import { fuserOf } from './operators/registry.ts';
 import { type PrintedEntry, ProgramFusion } from './program-fusion.ts';
+import { sourceFuserOf } from './sources/registry.ts';
 import { fusedLibrary, fusedParameters, fusedVocabulary } from './vocabulary.ts';
+
+/** The ways into a program that is linked. */
+export interface LinkedProgram {
+  readonly entries: readonly EventEntry[];
+  /** By type: what takes whole events, where generated code does. */
+  readonly rowEntries: ReadonlyMap<string, (row: Row) => void>;
+}
 
 /** A program whose streams have become generated code as far as they have a form there. */
 export interface FusedProgram {
   /** What takes the place of the operator or source of this plan; undefined = nothing does. */
   kernelOf(plan: object): KernelFactory | undefined;
   /** Loads the generated code and ties it to the running program. */
-  link(runtime: FusedRuntime): readonly EventEntry[];
+  link(runtime: FusedRuntime): LinkedProgram;
 }
 
-/** Prints a program. Null when nothing of it has a form in generated code. */
-export function fuse(plan: Plan): FusedProgram | null {
-  const fusion = new ProgramFusion(plan);
-  if (fusion.entries.length === 0 && fusion.kernels.size === 0) return null;
+/**
+ * Prints a program. Null when nothing of it has a form in generated code. `isWatched`: somebody wants to see each operator at work;
+ * what is printed then are kernels alone.
+ */
+export function fuse(plan: Plan, { isWatched = false } = {}): FusedProgram | null {
+  const fusion = printProgram(plan, { isWatched });
+  if (fusion.entries.length === 0 && fusion.rowEntries.length === 0 && fusion.kernels.size === 0) return null;
   return { kernelOf: (one) => fusion.kernels.get(one)?.create, link: (runtime) => link(fusion, runtime) };
 }
 
-function link(fusion: ProgramFusion, runtime: FusedRuntime): readonly EventEntry[] {
+function link(fusion: ProgramFusion, runtime: FusedRuntime): LinkedProgram {
   const { module } = fusion;
   const { text } = module;
   verifyGenerated(text, fusedVocabulary);
@@ -30,7 +44,8 @@ function link(fusion: ProgramFusion, runtime: FusedRuntime): readonly EventEntry
   const exported = loadGenerated(text, fusedParameters, 'fused')(...given) as readonly unknown[];
   for (const [plan, { links }] of fusion.kernels) (runtime.kernel(plan) as Kernel).link(...links.map((at) => exported[at]));
   const entries = fusion.entries.filter(({ event }) => runtime.arrivals(event) !== null);
-  return entries.map((entry) => eventEntry(entry, exported));
+  const rowEntries = fusion.rowEntries.map(({ type, position }) => [type, exported[position] as (row: Row) => void] as const);
+  return { entries: entries.map((entry) => eventEntry(entry, exported)), rowEntries: new Map(rowEntries) };
 }
 
 function eventEntry({ event, reads, keys, position }: PrintedEntry, exported: readonly unknown[]): EventEntry {
@@ -41,4 +56,14 @@ function eventEntry({ event, reads, keys, position }: PrintedEntry, exported: re
     timeField: timeField < 0 ? null : timeField,
     enter: exported[position] as EventEntry['enter'],
   };
+}
+
+/** How a program runs when nobody traces it. */
+export function physicalPlanOf(plan: Plan): PhysicalPlan {
+  return printProgram(plan).physicalPlan;
+}
+
+/** A program as it is printed, with the fusers of all kinds of operators and sources. */
+export function printProgram(plan: Plan, options?: { readonly isWatched?: boolean }): ProgramFusion {
+  return new ProgramFusion(plan, { operator: fuserOf, source: sourceFuserOf }, options);
 }

@@ -15,7 +15,7 @@ export interface FusedNode {
   entry(position: number): Next;
   /** What takes the rows of an origin, one for each input that reads it. */
   receivers(origin: string): readonly ((row: Row) => void)[];
-  fail(thrown: unknown, row: Row, operator: OperatorPlan | null): void;
+  fail(thrown: unknown, row: Row | null, operator: OperatorPlan | null): void;
 }
 
 /**
@@ -45,8 +45,8 @@ export interface FusedRuntime {
   output(event: OutputEvent): void;
   /** To be called before anybody reads the counters of streams. */
   beforeCounting(settle: () => void): void;
-  /** Puts a call behind the results that are on their way already. */
-  defer(call: () => void): void;
+  /** Puts a call behind the results that are on their way already; what is too much is a failure of the stream that the result is of. */
+  defer(call: () => void, stream: FusedNode): void;
   /** The event that is being entered, as a row. */
   rowOfEvent(): Row;
 }

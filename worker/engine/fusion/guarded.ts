@@ -8,12 +8,12 @@ import { CannotFuse, type Typed } from './typed.ts';
  */
 export function guarded(values: readonly Typed[], plan: OperatorPlan, place: Place): readonly string[] {
   const { body, columns, module, stream, index } = place;
-  if (stream.onError === 'null') throw new CannotFuse();
+  if (stream.onError === 'null') throw new CannotFuse('a failure gives null and the row goes on');
   const row = columns.row();
   const names = values.map(() => body.temporary());
   const thrown = module.names.mint('e');
   const runtime = module.late((program) => program.node(index));
   const assigned = values.map((value, i) => `${names[i]}=${value.text};`).join('');
-  body.add(`try{${assigned}}catch(${thrown}){${runtime}.fail(${thrown},${row},${module.constant(plan)});return;}`);
+  body.addEnd(`try{${assigned}}catch(${thrown}){${runtime}.fail(${thrown},${row},${module.constant(plan)});return;}`);
   return names;
 }

@@ -32,6 +32,8 @@ export class Body {
   readonly #names: Names;
   readonly #statements: string[] = [];
   readonly #temporaries: string[] = [];
+  /** Positions of the statements that may end a row's way. */
+  readonly #ends: number[] = [];
 
   constructor(names: Names) {
     this.#names = names;
@@ -55,9 +57,15 @@ export class Body {
     return name;
   }
 
+  /** A statement with which some rows end their way. */
+  addEnd(statement: string): void {
+    this.#ends.push(this.#statements.length);
+    this.add(statement);
+  }
+
   /** Some rows do not come this far. */
   get mayReturn(): boolean {
-    return this.#statements.some((statement) => statement.endsWith('return;') || statement.endsWith('return;}'));
+    return this.#ends.length > 0;
   }
 
   /** What has been printed so far, to come back to. */
@@ -67,6 +75,7 @@ export class Body {
     return () => {
       this.#statements.length = statements;
       this.#temporaries.length = temporaries;
+      this.#ends.length = this.#ends.filter((at) => at < statements).length;
     };
   }
 
@@ -85,12 +94,21 @@ export class ModuleText<R> {
   readonly #declarations: (string | GeneratedFunction)[] = [];
   readonly #functions = new Map<string, GeneratedFunction>();
   readonly #leftOut = new Set<string>();
+  readonly #constants = new Map<string, unknown>();
   /** Asked for by whoever links the module. */
   readonly #exports: string[] = [];
+  #length = 0;
 
   /** A name for a constant of the program, or for an object of the runtime. */
   constant(value: unknown): string {
-    return this.names.constant(value).replace(/^K\[(\d+)\]$/, 'k$1');
+    const name = this.names.constant(value).replace(/^K\[(\d+)\]$/, 'k$1');
+    this.#constants.set(name, value);
+    return name;
+  }
+
+  /** The constant that a name stands for; undefined = it stands for none. */
+  valueOf(name: string): unknown {
+    return this.#constants.get(name);
   }
 
   /** A name for an object that exists when the module is linked. */
@@ -106,6 +124,7 @@ export class ModuleText<R> {
     const generated = { name, parameters: parameters(), body: body.text };
     this.#functions.set(name, generated);
     this.#declarations.push(generated);
+    this.#length += generated.body.length;
     return name;
   }
 
@@ -121,6 +140,7 @@ export class ModuleText<R> {
   /** Any other declaration on the top level. */
   declare(text: string): void {
     this.#declarations.push(text);
+    this.#length += text.length;
   }
 
   /** The position of a name in what the loaded module returns. */
@@ -131,11 +151,17 @@ export class ModuleText<R> {
   /** What has been printed so far, to come back to. */
   mark(): () => void {
     const declarations = this.#declarations.length;
-    const exported = this.#exports.length;
+    const [exported, length] = [this.#exports.length, this.#length];
     return () => {
+      this.#length = length;
       this.#declarations.length = declarations;
       this.#exports.length = exported;
     };
+  }
+
+  /** Characters printed so far, but for the heads of functions. */
+  get length(): number {
+    return this.#length;
   }
 
   /** Declarations printed so far. */

@@ -1,35 +1,48 @@
 import type { AttributeName, RowReference } from '../../../shared/language/plan/plan.ts';
-import { type Columns, EventColumns, NamedColumns } from './columns.ts';
+import { type Columns, EventColumns, NamedColumns, ROW_OF_EVENT } from './columns.ts';
 import type { ModuleText } from './module-text.ts';
-import { CannotFuse, type Typed } from './typed.ts';
+import { CannotFuse, named, type Typed } from './typed.ts';
 
-type Constants = Pick<ModuleText<never>, 'constant' | 'names'>;
+type Constants = Pick<ModuleText<never>, 'constant' | 'names' | 'valueOf'>;
+
+/** One thing that a function reads of its row, by what it makes of it. */
+interface Reading {
+  /** It is handed in; else it is known while the function is printed. */
+  readonly isPassed: boolean;
+  /** Text of the same of a row at another place; undefined = that row has it in another form. */
+  readonly of: (columns: Columns) => string | undefined;
+}
+
+const CURRENT = { kind: 'current' } as const;
 
 /** A row handed to another function: what that function reads of it becomes its parameters. */
 export class PassedColumns implements Columns {
   readonly time: string;
   readonly order: string;
-  readonly type: string;
   readonly #inner: Columns;
   readonly #module: Constants;
   readonly #parameters: string[] = [];
   readonly #arguments: string[] = [];
-  readonly #passed = new Map<string, Typed>();
-  readonly #isEvent: boolean;
+  readonly #readings: Reading[] = [];
+  readonly #passed = new Map<string, Typed | undefined>();
+  readonly #takesPlaces: boolean;
   readonly isRare: boolean;
+  readonly isEvent: boolean;
+  #type: string | null = null;
+  #fields: Columns['fields'] | undefined;
 
   /**
-   * `isEvent`: the row is the event that is being entered, and is passed on at once; then the places of texts may be passed too.
+   * `takesPlaces`: the row is the event that is being entered, and is passed on at once; then the places of texts may be passed too.
    * `isRare`: as `Columns` has it.
    */
-  constructor(inner: Columns, module: Constants, { isEvent = false, isRare = false } = {}) {
+  constructor(inner: Columns, module: Constants, { takesPlaces = false, isRare = false } = {}) {
     this.#inner = inner;
     this.#module = module;
-    this.#isEvent = isEvent;
+    this.#takesPlaces = takesPlaces;
     this.isRare = isRare;
-    this.time = this.#pass(inner.time, 't');
-    this.order = this.#pass(inner.order, 'o');
-    this.type = inner.type.startsWith('k') ? inner.type : this.#pass(inner.type, 's');
+    this.isEvent = inner.isEvent === true;
+    this.time = this.#pass(inner.time, 't', ({ time }) => time);
+    this.order = this.#pass(inner.order, 'o', ({ order }) => order);
   }
 
   get parameters(): readonly string[] {
@@ -41,77 +54,140 @@ export class PassedColumns implements Columns {
     return this.#arguments;
   }
 
+  /** What another caller gives for them, once the function is printed; null where its row has not the form that the function takes. */
+  argumentsFor(columns: Columns): readonly string[] | null {
+    const given: string[] = [];
+    for (const { isPassed, of } of this.#readings) {
+      const text = of(columns);
+      if (text === undefined) return null;
+      if (isPassed) given.push(text);
+    }
+    return given;
+  }
+
+  /** A type that all rows of the caller have is known here. */
+  get type(): string {
+    if (this.#type === null) {
+      const { type } = this.#inner;
+      const isConstant = this.#module.valueOf(type) !== undefined;
+      if (isConstant) this.#know((other) => other.type === type);
+      this.#type = isConstant ? type : this.#pass(type, 's', (other) => other.type);
+    }
+    return this.#type;
+  }
+
   /** An event is its own cause: nothing is passed for that. */
   get causes(): string {
-    const { causes, order } = this.#inner;
-    return causes === `[${order}]` ? `[${this.order}]` : this.#once('causes', causes);
+    if (!isOwnCause(this.#inner)) return this.#once('causes', ({ causes }) => causes);
+    this.#know(isOwnCause);
+    return `[${this.order}]`;
   }
 
   get attributes(): string {
-    const { attributes } = this.#inner;
-    return attributes === 'null' ? attributes : this.#once('attributes', attributes);
+    if (this.#inner.attributes !== 'null') return this.#once('attributes', ({ attributes }) => attributes);
+    this.#know(({ attributes }) => attributes === 'null');
+    return 'null';
   }
 
   get fields(): Columns['fields'] {
-    return this.#inner.fields?.map(([name]) => [name, this.field({ kind: 'current' }, name) as Typed] as const) ?? null;
+    if (this.#fields === undefined) {
+      const names = this.#inner.fields?.map(([name]) => name) ?? null;
+      this.#know(({ fields }) => isSame(fields?.map(([name]) => name) ?? null, names));
+      this.#fields = names?.map((name) => [name, this.field(CURRENT, name) as Typed] as const) ?? null;
+    }
+    return this.#fields;
   }
 
   field(of: RowReference, name: string): Typed | undefined {
-    return of.kind === 'current' ? this.#typed(`field:${name}`, this.#inner.field(of, name)) : undefined;
+    return of.kind === 'current' ? this.#typed(`field:${name}`, (columns) => columns.field(CURRENT, name)) : undefined;
   }
 
   attribute(of: RowReference, name: AttributeName): Typed | undefined {
     if (of.kind !== 'current') return undefined;
     if (name === 'timestamp') return { text: this.time, as: 'timestamp', isNullable: false, isSimple: true, canFail: false };
-    return this.#typed(`attribute:${name}`, this.#inner.attribute(of, name));
+    return this.#typed(`attribute:${name}`, (columns) => columns.attribute(CURRENT, name));
   }
 
   row(): string {
-    const { fields, time, order, type } = this;
-    if (fields === null) return this.#namelessRow();
+    const { fields } = this;
+    if (fields === null) return this.#rowOfEvent();
+    const { time, order, type } = this;
     const [causes, attributes] = [() => this.causes, () => this.attributes];
     return new NamedColumns({ fields, time, order, type, causes, attributes, module: this.#module }).row();
   }
 
   /** Names of the other function do not reach into this one. */
-  #namelessRow(): string {
-    const text = this.#inner.row();
-    if (text !== 'rowOfEvent()') throw new CannotFuse();
-    return text;
+  #rowOfEvent(): string {
+    if (!this.isEvent) throw new CannotFuse('the fields of the row are not all known');
+    this.#know(({ isEvent }) => isEvent === true);
+    return ROW_OF_EVENT;
   }
 
-  #typed(key: string, value: Typed | undefined): Typed | undefined {
-    if (value === undefined || value.text === 'null') return value;
-    let passed = this.#passed.get(key);
-    if (passed === undefined) {
-      passed = { ...value, text: this.#pass(value.text, 'v'), isSimple: true, canFail: false, place: this.#placeOf(key, value) };
-      this.#passed.set(key, passed);
+  #typed(key: string, read: (columns: Columns) => Typed | undefined): Typed | undefined {
+    if (!this.#passed.has(key)) this.#passed.set(key, this.#read(key, read));
+    return this.#passed.get(key);
+  }
+
+  #read(key: string, read: (columns: Columns) => Typed | undefined): Typed | undefined {
+    const value = read(this.#inner);
+    if (value === undefined || value.text === 'null') {
+      this.#know((columns) => read(columns)?.text === value?.text);
+      return value;
     }
-    return passed;
+    const fitting = (columns: Columns): Typed | undefined => {
+      const other = read(columns);
+      return other !== undefined && this.#fits(other, value) ? other : undefined;
+    };
+    const text = this.#pass(value.text, 'v', (columns) => fitting(columns)?.text);
+    return { ...value, text, isSimple: true, canFail: false, place: this.#placeOf(key, value, read) };
   }
 
-  #placeOf(key: string, { place }: Typed): Typed['place'] {
-    if (place === undefined || !this.#isEvent) return undefined;
-    return () => this.#once(`place of ${key}`, place());
+  /** Whether a function that was printed for the one takes the other as well. */
+  #fits(other: Typed, value: Typed): boolean {
+    if (other.text === 'null') return value.isNullable && value.place === undefined;
+    const isPlaced = (one: Typed): boolean => this.#takesPlaces && one.place !== undefined;
+    return other.as === value.as && (value.isNullable || !other.isNullable) && isPlaced(other) === isPlaced(value);
   }
 
-  #once(key: string, text: string): string {
-    return (this.#typed(key, { text, as: 'value', isNullable: true, isSimple: true, canFail: false }) as Typed).text;
+  #placeOf(key: string, { place }: Typed, read: (columns: Columns) => Typed | undefined): Typed['place'] {
+    if (place === undefined || !this.#takesPlaces) return undefined;
+    return () => this.#once(`place of ${key}`, (columns) => read(columns)?.place?.() as string);
   }
 
-  #pass(text: string, letter: 't' | 'o' | 's' | 'v'): string {
+  #once(key: string, read: (columns: Columns) => string): string {
+    const value = (columns: Columns): Typed => named(read(columns), 'value', true);
+    return (this.#typed(key, value) as Typed).text;
+  }
+
+  #pass(text: string, letter: 't' | 'o' | 's' | 'v', of: Reading['of']): string {
     const name = this.#module.names.mint(letter);
     this.#parameters.push(name);
     this.#arguments.push(text);
+    this.#readings.push({ isPassed: true, of });
     return name;
+  }
+
+  /** The function is printed by something that it is not given. */
+  #know(holds: (columns: Columns) => boolean): void {
+    this.#readings.push({ isPassed: false, of: (columns) => (holds(columns) ? '' : undefined) });
   }
 }
 
+function isOwnCause({ causes, order }: Columns): boolean {
+  return causes === `[${order}]`;
+}
+
+function isSame(names: readonly string[] | null, others: readonly string[] | null): boolean {
+  if (names === null || others === null) return names === others;
+  return names.length === others.length && names.every((name, at) => name === others[at]);
+}
+
 /** The row with other fields; what else it has stays. */
-export function withFields(columns: Columns, fields: NonNullable<Columns['fields']>, module: Constants, type = columns.type): Columns {
+export function withFields(columns: Columns, fields: NonNullable<Columns['fields']>, module: Constants, type?: string): Columns {
   if (columns instanceof NamedColumns) return columns.with(fields, type);
   const { time, order } = columns;
   const [causes, attributes] = [() => columns.causes, () => columns.attributes];
   const attribute = columns instanceof EventColumns ? undefined : (name: AttributeName) => columns.attribute({ kind: 'current' }, name);
-  return new NamedColumns({ fields, time, order, type, causes, attributes, module, ...(attribute && { attribute }) });
+  const typeOf = type === undefined ? () => columns.type : type;
+  return new NamedColumns({ fields, time, order, type: typeOf, causes, attributes, module, ...(attribute && { attribute }) });
 }

@@ -1,7 +1,7 @@
 import type { BinaryExpression } from '../../../shared/language/plan/plan.ts';
 import { binaryNames } from '../compile/print-expression.ts';
-import type { TypedContext } from './print-typed.ts';
 import { boxed, NULL_TYPED, type Typed } from './typed.ts';
+import type { TypedContext } from './typed-context.ts';
 
 type Operator = BinaryExpression['operator'];
 

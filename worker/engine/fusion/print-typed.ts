@@ -2,26 +2,28 @@ import { invariant } from '../../../shared/errors/error.ts';
 import { Duration, Timestamp, type Value } from '../../../shared/events/value.ts';
 import { functions } from '../../../shared/language/functions/index.ts';
 import {
+  type BinaryExpression,
   type CallExpression,
   type LogicalExpression,
   type PlanExpression,
   type PlanExpressionVisitor,
   visitPlanExpression,
 } from '../../../shared/language/plan/plan.ts';
-import type { Body, ModuleText } from './module-text.ts';
 import { printArithmetic, printComparison } from './print-operators.ts';
-import { boxed, CannotFuse, NULL_TYPED, named, type Readable, representationOf, type Typed } from './typed.ts';
+import { boxed, CannotFuse, NULL_TYPED, named, representationOf, type Typed } from './typed.ts';
+import type { TypedContext } from './typed-context.ts';
 
-/** Where typed expressions are printed: the module for constants, the function around for temporaries. */
-export interface TypedContext {
-  readonly module: Pick<ModuleText<never>, 'constant'>;
-  readonly body: Body;
-  readonly readable: Readable;
-}
+/**
+ * Expressions within expressions that one text may hold. What is printed of a step nests several times as deep, and the
+ * engine's host must be able to parse it; deeper ones are evaluated row by row.
+ */
+const DEPTH_MAX = 200;
 
 /** The text of an expression by what is known of its parts. @throws CannotFuse */
 export function printTyped(plan: PlanExpression, context: TypedContext): Typed {
-  return visitPlanExpression(plan, visitorOf(context));
+  const depth = (context.depth ?? 0) + 1;
+  if (depth > DEPTH_MAX) throw new CannotFuse('an expression is nested too deep');
+  return visitPlanExpression(plan, visitorOf({ ...context, depth }));
 }
 
 /** The expression as a JavaScript condition: true exactly when its value is `true`. */
@@ -36,17 +38,16 @@ function visitorOf(context: TypedContext): PlanExpressionVisitor<Typed> {
   const print = (node: PlanExpression): Typed => printTyped(node, context);
   return {
     constant: ({ value }) => literal(value, context),
-    field: ({ of, name }) => readable.field(of, name) ?? notHere(),
-    attribute: ({ of, name }) => readable.attribute(of, name) ?? notHere(),
-    row: notHere,
-    local: notHere,
-    global: notHere,
-    aggregate: ({ index }) => readable.aggregate?.(index) ?? notHere(),
-    closure: (node) => readable.closure?.(node) ?? notHere(),
-    unless_first: (node) => readable.unlessFirst?.(node) ?? notHere(),
+    field: ({ of, name, type }) => readable.field(of, name, type) ?? notHere(`the field \`${name}\` is not known here`),
+    attribute: ({ of, name }) => readable.attribute(of, name) ?? notHere(`\`${name}\` is not known here`),
+    row: () => notHere('a whole row is read'),
+    local: () => notHere('a function of the program is called'),
+    global: () => notHere('a `let` or `var` of the program is read'),
+    aggregate: ({ index }) => readable.aggregate?.(index) ?? notHere('a result is read before there is one'),
+    closure: (node) => readable.closure?.(node) ?? notHere('all events of a closure are read'),
+    unless_first: (node) => readable.unlessFirst?.(node) ?? notHere('the previous event of a closure is read'),
     unary: ({ operator, operand }) => (operator === 'not' ? printNot(operand, context) : printUnary(operator, print(operand))),
-    binary: ({ operator, left, right }) =>
-      printComparison(operator, print(left), print(right), context) ?? printArithmetic(operator, print(left), print(right), context),
+    binary: ({ operator, left, right }) => printBinary(operator, print(left), print(right), context),
     logical: (node) => printLogical(node, context),
     is_null: ({ operand, negated }) => {
       const value = print(operand);
@@ -70,14 +71,18 @@ function visitorOf(context: TypedContext): PlanExpressionVisitor<Typed> {
       return { text, as: 'string', isNullable: false, isSimple: false, canFail: true };
     },
     call: (node) => printCall(node, context),
-    invoke: notHere,
-    lambda: notHere,
-    block: notHere,
+    invoke: () => notHere('a function of the program is called'),
+    lambda: () => notHere('a lambda is applied'),
+    block: () => notHere('a lambda is applied'),
   };
 }
 
-function notHere(): never {
-  throw new CannotFuse();
+function printBinary(operator: BinaryExpression['operator'], left: Typed, right: Typed, context: TypedContext): Typed {
+  return printComparison(operator, left, right, context) ?? printArithmetic(operator, left, right, context);
+}
+
+function notHere(why: string): never {
+  throw new CannotFuse(why);
 }
 
 function boolean(text: string): Typed {

@@ -1,15 +1,27 @@
-import type { EventPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import type { EventPlan, Plan, PlanExpression, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../../shared/language/plan/types.ts';
-import { isWaiting } from '../operators/registry.ts';
+import { isStatements, isWaiting } from '../operators/operator-facts.ts';
+import type { KernelNode, PhysicalPlan } from '../physical/physical-plan.ts';
 import { inputsOf } from '../streams/plan-inputs.ts';
 import { originsOf } from '../streams/routes.ts';
 import { type Columns, EventColumns } from './columns.ts';
+import { Decisions, type EntryDecision, SOURCE } from './decisions.ts';
 import type { FusedRuntime, KernelFactory } from './fused-runtime.ts';
-import { ModuleText } from './module-text.ts';
+import { Body, ModuleText } from './module-text.ts';
+import { sharingIn } from './patterns/trends/sharing.ts';
+import type { Fusers } from './place.ts';
+import { printTypedCondition } from './print-typed.ts';
+import { RowColumns } from './row-columns.ts';
 import { type PrintedRule, printRules, RULES_MIN, type RuleNames } from './rules/print-rules.ts';
-import { boundsOf } from './rules/rule-bounds.ts';
+import { type BoundedStream, boundsOf } from './rules/rule-bounds.ts';
+import { columnsOf } from './rules/rule-index.ts';
+import { type FusedInlet, SharedFunctions } from './shared-functions.ts';
 import { StreamFusion } from './stream-fusion.ts';
+import { textBudget } from './text-budget.ts';
 import { CannotFuse, representationOf } from './typed.ts';
+
+/** So many streams and kernels are printed one inside the other; what follows them takes rows. It keeps the printing far from the end of the stack. */
+const DEPTH_MAX = 128;
 
 /** The entry of one type, printed. */
 export interface PrintedEntry {
@@ -22,16 +34,45 @@ export interface PrintedEntry {
   readonly position: number;
 }
 
+const WATCHED = 'each operator is watched';
+
+/** The function that takes whole events of a type. */
+export interface PrintedRowEntry {
+  readonly type: string;
+  readonly position: number;
+}
+
 interface PrintedKernel {
   readonly create: KernelFactory;
   readonly links: readonly number[];
+  /** What its family has printed of it. */
+  readonly printed: PrintingKernel;
+}
+
+/** A kernel as a family of operators prints it: `links` are names of functions. */
+export interface PrintingKernel {
+  readonly create: KernelFactory;
+  readonly links: readonly string[];
+  readonly node: KernelNode;
+}
+
+interface BoundedRule extends BoundedStream {
+  readonly stream: number;
 }
 
 /** A program while it is printed: what its streams share, and who follows whom. */
 export class ProgramFusion {
   readonly plan: Plan;
+  readonly fusers: Fusers;
   readonly module = new ModuleText<FusedRuntime>();
+  readonly functions = new SharedFunctions();
+  readonly decisions = new Decisions();
   readonly entries: readonly PrintedEntry[];
+  /** By type whose events come whole: the function that takes them. */
+  readonly rowEntries: readonly PrintedRowEntry[];
+  readonly #textMax: number;
+  #depth = 0;
+  #trends: ReturnType<typeof sharingIn> | null = null;
   readonly #kernels = new Map<object, PrintedKernel>();
   readonly #streams: readonly StreamFusion[];
   readonly #records: ReadonlyMap<string, RecordType>;
@@ -40,8 +81,11 @@ export class ProgramFusion {
   /** By origin: the streams that read it, in order of declaration, with the positions of the inputs. */
   readonly #readers = new Map<string, { readonly stream: number; readonly positions: readonly number[] }[]>();
 
-  constructor(plan: Plan) {
+  /** `isWatched`: each operator is to be seen at work, so all rows come whole to each of them; kernels stay. */
+  constructor(plan: Plan, fusers: Fusers, { isWatched = false } = {}) {
     this.plan = plan;
+    this.fusers = fusers;
+    this.#textMax = textBudget(plan);
     this.#records = new Map(plan.events.map(({ name, fields }) => [name, { kind: 'record', name, fields }]));
     this.#streams = plan.streams.map((stream, index) => new StreamFusion(stream, index, this));
     plan.streams.forEach((stream, index) => {
@@ -49,7 +93,9 @@ export class ProgramFusion {
         this.#readers.set(origin, [...(this.#readers.get(origin) ?? []), { stream: index, positions }]);
       }
     });
-    this.entries = plan.events.flatMap((event) => this.#entry(event) ?? []);
+    this.entries = plan.events.flatMap((event) => (isWatched ? this.#wholeEvents(event, WATCHED) : this.#entry(event)) ?? []);
+    this.rowEntries = isWatched ? [] : this.#wholeTypes().flatMap((type) => this.#rowEntry(type) ?? []);
+    for (const stream of this.#streams) stream.printRowKernels();
   }
 
   /** By the plan of the operator or source that a kernel takes the place of. */
@@ -57,19 +103,33 @@ export class ProgramFusion {
     return this.#kernels;
   }
 
-  /**
-   * The kernel of an operator or source, printed once whatever leads to it: `print` gives what makes it, and the names of the
-   * functions that it is linked with. Gives its name. @throws CannotFuse
-   */
-  kernel(plan: object, print: () => { readonly create: KernelFactory; readonly links: readonly string[] }): string {
-    if (!this.#kernels.has(plan)) {
-      const { create, links } = print();
-      this.#kernels.set(plan, { create, links: links.map((name) => this.module.export(name)) });
+  /** The kernel of an operator or source, as it was printed for the first that leads to it. @throws CannotFuse */
+  kernel<P extends PrintingKernel>(plan: object, print: () => P): P {
+    let known = this.#kernels.get(plan);
+    if (known === undefined) {
+      const printed = print();
+      known = { printed, create: printed.create, links: printed.links.map((name) => this.module.export(name)) };
+      this.#kernels.set(plan, known);
     }
-    return this.#kernelName(plan);
+    return known.printed as P;
   }
 
-  #kernelName(plan: object): string {
+  hasKernel(plan: object): boolean {
+    return this.#kernels.has(plan);
+  }
+
+  /** What the physical plan says of a kernel that is printed. */
+  kernelNode(plan: object): KernelNode {
+    return (this.#kernels.get(plan) as PrintedKernel).printed.node;
+  }
+
+  /** How the program runs, as it was decided. */
+  get physicalPlan(): PhysicalPlan {
+    return this.decisions.planOf(this.plan);
+  }
+
+  /** A name for the kernel of an operator or source. */
+  kernelName(plan: object): string {
     let name = this.#kernelNames.get(plan);
     if (name === undefined) {
       name = this.module.late((runtime) => runtime.kernel(plan));
@@ -78,16 +138,35 @@ export class ProgramFusion {
     return name;
   }
 
+  /** Streams that share what they count of trends. */
+  get trends(): ReturnType<typeof sharingIn> {
+    this.#trends ??= sharingIn(this.plan);
+    return this.#trends;
+  }
+
   /** What has been printed so far, to come back to. */
   mark(): () => void {
     const back = this.module.mark();
-    const kernels = new Set(this.#kernels.keys());
-    const names = this.#once.size;
+    const others = [this.functions.mark(), this.decisions.mark()];
+    const [kernels, names] = [this.#kernels.size, this.#once.size];
     return () => {
       back();
+      for (const one of others) one();
       for (const key of [...this.#once.keys()].slice(names)) this.#once.delete(key);
-      for (const plan of this.#kernels.keys()) if (!kernels.has(plan)) this.#kernels.delete(plan);
+      for (const plan of [...this.#kernels.keys()].slice(kernels)) this.#kernels.delete(plan);
     };
+  }
+
+  /** Prints what stands one step further inside. @throws CannotFuse when that is too deep, or the program's text too long already */
+  deeper<T>(print: () => T): T {
+    if (this.#depth >= DEPTH_MAX) throw new CannotFuse('too many streams and windows stand one behind the other');
+    if (this.module.length > this.#textMax) throw new CannotFuse('the generated code of the program would become too long');
+    this.#depth++;
+    try {
+      return print();
+    } finally {
+      this.#depth--;
+    }
   }
 
   declared(type: string): RecordType | null {
@@ -127,33 +206,65 @@ export class ProgramFusion {
   }
 
   #calls(stream: number, origin: string, columns: Columns, isDirect: boolean): readonly string[] {
-    return this.#fusedCalls(stream, origin, columns, isDirect) ?? this.#rowCalls(stream, origin, columns);
+    const back = this.mark();
+    try {
+      const inlets = (this.#streams[stream] as StreamFusion).inlets(origin, columns, isDirect);
+      this.decisions.reader(origin, [stream], { form: columns.isWhole === true ? 'rows' : 'columns', why: null, index: null });
+      return inlets.map((inlet) => `${inlet.name}(${inlet.arguments.join(',')})`);
+    } catch (error) {
+      if (!(error instanceof CannotFuse)) throw error;
+      back();
+      return this.#rowCalls(stream, origin, columns, error.message);
+    }
   }
 
   /** Neighbours among the streams that begin with a condition are looked up together; the order of declaration stays. */
   #manyFollowers(streams: readonly number[], origin: string, columns: Columns): readonly string[] {
     const calls: string[] = [];
-    let rules: PrintedRule[] = [];
-    let names = this.#ruleNames();
+    let neighbours: BoundedRule[] = [];
     const flush = (): void => {
-      if (rules.length >= RULES_MIN) calls.push(printRules(rules, columns, this.module, names));
-      else {
-        for (const { stream, inlet } of rules) {
-          this.module.leaveOut(inlet.name);
-          calls.push(...this.#calls(stream, origin, columns, false));
-        }
-      }
-      rules = [];
-      names = this.#ruleNames();
+      if (neighbours.length >= RULES_MIN) calls.push(...this.#ruleCalls(neighbours, origin, columns));
+      else for (const { stream } of neighbours) calls.push(...this.#calls(stream, origin, columns, false));
+      neighbours = [];
     };
     for (const stream of streams) {
-      const rule = this.#rule(stream, origin, columns, names);
-      if (rule !== undefined) {
-        rules.push(rule);
+      const bounded = this.#boundsOf(stream, columns);
+      if (bounded !== undefined) {
+        neighbours.push({ stream, ...bounded });
         continue;
       }
       flush();
       calls.push(...this.#calls(stream, origin, columns, false));
+    }
+    flush();
+    return calls;
+  }
+
+  #ruleCalls(neighbours: readonly BoundedRule[], origin: string, columns: Columns): readonly string[] {
+    const calls: string[] = [];
+    let rules: PrintedRule[] = [];
+    let names = this.#ruleNames();
+    const flush = (): void => {
+      if (rules.length > 0) {
+        const index = columnsOf(rules.map(({ bounds }) => bounds));
+        this.decisions.reader(
+          origin,
+          rules.map(({ stream }) => stream),
+          { form: columns.isWhole === true ? 'rows' : 'columns', why: null, index },
+        );
+        calls.push(printRules(rules, columns, this.module, names));
+      }
+      rules = [];
+      names = this.#ruleNames();
+    };
+    for (const one of neighbours) {
+      const inlet = this.#ruleInlet(one, origin, columns, names);
+      if (inlet !== undefined) {
+        rules.push({ stream: one.stream, bounds: one.bounds, inlet });
+        continue;
+      }
+      flush();
+      calls.push(...this.#calls(one.stream, origin, columns, false));
     }
     flush();
     return calls;
@@ -164,28 +275,29 @@ export class ProgramFusion {
   }
 
   /** The stream as a rule: it begins with a condition that cannot fail, and keeps rows away that fall out of its bounds. */
-  #rule(stream: number, origin: string, columns: Columns, { rule, counts }: RuleNames): PrintedRule | undefined {
+  #boundsOf(stream: number, columns: Columns): BoundedStream | undefined {
     const bounded = boundsOf(this.plan.streams[stream] as StreamPlan);
-    if (bounded === undefined || columns.field({ kind: 'current' }, bounded.bounds.column)?.isNullable !== false) return undefined;
-    const { bounds, condition } = bounded;
-    const part = { holds: bounds.isExact ? condition : null, countsResult: `${counts}[${rule}]++;` };
-    const back = this.mark();
-    try {
-      const [inlet] = (this.#streams[stream] as StreamFusion).inlets(origin, columns, false, part);
-      if (inlet === undefined) return undefined;
-      if (bounds.isExact || !/^(?:let [^;]*;)?try/.test(this.module.functionOf(inlet.name).body)) return { stream, bounds, inlet };
-    } catch (error) {
-      if (!(error instanceof CannotFuse)) throw error;
-    }
-    back();
-    return undefined;
+    const column = bounded && columns.field({ kind: 'current' }, bounded.bounds.column);
+    // A null equals no constant; what it is to an interval is not asked.
+    if (bounded === undefined || column === undefined || (column.isNullable && bounded.bounds.kind !== 'equals')) return undefined;
+    if (bounded.bounds.isExact) return bounded;
+    return bounded.evaluatedOutside.some((part) => this.#mayFail(part, columns)) ? undefined : bounded;
   }
 
-  #fusedCalls(stream: number, origin: string, columns: Columns, isDirect: boolean): readonly string[] | undefined {
+  #mayFail(condition: PlanExpression, readable: Columns): boolean {
+    try {
+      return printTypedCondition(condition, { module: this.module, body: new Body(this.module.names), readable }).canFail;
+    } catch (error) {
+      if (!(error instanceof CannotFuse)) throw error;
+      return true;
+    }
+  }
+
+  #ruleInlet({ stream, bounds, condition }: BoundedRule, origin: string, columns: Columns, names: RuleNames): FusedInlet | undefined {
+    const part = { holds: bounds.isExact ? condition : null, countsResult: `${names.counts}[${names.rule}]++;` };
     const back = this.mark();
     try {
-      const inlets = (this.#streams[stream] as StreamFusion).inlets(origin, columns, isDirect);
-      return inlets.map((inlet) => `${inlet.name}(${inlet.arguments.join(',')})`);
+      return (this.#streams[stream] as StreamFusion).inlets(origin, columns, false, part)[0];
     } catch (error) {
       if (!(error instanceof CannotFuse)) throw error;
       back();
@@ -193,7 +305,9 @@ export class ProgramFusion {
     }
   }
 
-  #rowCalls(stream: number, origin: string, columns: Columns): readonly string[] {
+  #rowCalls(stream: number, origin: string, columns: Columns, why: string): readonly string[] {
+    this.decisions.reader(origin, [stream], { form: 'rows', why, index: null });
+    this.decisions.operator(stream, SOURCE, { by: 'rows', why });
     return this.#positionsOfRows(stream, origin).map((at) => {
       const receiver = this.module.late((runtime) => runtime.node(stream).receivers(origin)[at]);
       return `${receiver}(${columns.row()})`;
@@ -208,30 +322,65 @@ export class ProgramFusion {
 
   /** Undefined where nothing would be gained, or events of the type cannot come this way. */
   #entry(event: EventPlan): PrintedEntry | undefined {
-    if (event.fields.some(({ type }) => representationOf(type) === 'value')) return undefined;
+    const odd = event.fields.find(({ type }) => representationOf(type) === 'value');
+    if (odd !== undefined) return this.#wholeEvents(event, `\`${odd.name}\` is neither number, text, bool nor time`);
     const origin = `event:${event.name}`;
     const readers = this.#readers.get(origin) ?? [];
     const columns = new EventColumns(event.name, event.fields, this.module);
     const back = this.mark();
-    const printed = this.module.size;
     let calls: readonly string[];
     try {
       calls = this.followers(origin, columns, true);
     } catch (error) {
       if (!(error instanceof CannotFuse)) throw error;
       back();
-      return undefined;
+      return this.#wholeEvents(event, error.message);
     }
-    if (this.module.size === printed && readers.length > 0) return undefined;
+    if (readers.length > 0 && !this.decisions.takesColumns(origin)) return this.#wholeEvents(event, 'all that reads them takes rows');
     const isOver = readers.every(({ stream }) => this.#endsHere(stream));
+    this.decisions.entry(event, { form: 'columns', why: null, columns: columns.read, placed: columns.placed });
     return this.#enter(event, columns, calls, isOver);
+  }
+
+  /** Types that the program reads and whose events do not come by columns. */
+  #wholeTypes(): readonly string[] {
+    const entered = new Set(this.entries.map(({ event }) => `event:${event.name}`));
+    return [...this.#readers.keys()].flatMap((origin) =>
+      origin.startsWith('event:') && !entered.has(origin) ? [origin.slice('event:'.length)] : [],
+    );
+  }
+
+  /** Undefined where all that reads the events is written by hand. */
+  #rowEntry(type: string): PrintedRowEntry | undefined {
+    const { module } = this;
+    const origin = `event:${type}`;
+    const columns = new RowColumns(module, { type: module.constant(type), isEvent: true });
+    const before = this.decisions.copy();
+    const wasDecided = this.decisions.of(origin).length > 0;
+    this.decisions.forget(origin);
+    const back = this.mark();
+    const name = module.function(
+      () => columns.parameters,
+      (body) => {
+        for (const call of this.followers(origin, columns, true)) body.add(`${call};`);
+      },
+    );
+    if (this.decisions.hasStatements(origin)) return { type, position: module.export(name) };
+    const decided = this.decisions.copy();
+    back();
+    this.decisions.reset(wasDecided ? before : decided);
+    return undefined;
+  }
+
+  #wholeEvents(event: EventPlan, why: string): undefined {
+    this.decisions.entry(event, { form: 'rows', why, columns: [], placed: [] } satisfies EntryDecision);
+    return undefined;
   }
 
   /** Nothing in the stream keeps anything, and nothing follows it: when it has taken an event, that event is through. */
   #endsHere(index: number): boolean {
     const { source, operators } = this.plan.streams[index] as StreamPlan;
-    const isStateless =
-      source.kind === 'events' && operators.every(({ kind }) => kind === 'filter' || kind === 'select' || kind === 'emit');
+    const isStateless = source.kind === 'events' && operators.every(isStatements);
     return isStateless && !this.#readers.has(`stream:${index}`);
   }
 

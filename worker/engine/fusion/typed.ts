@@ -29,7 +29,8 @@ export interface Typed {
 
 /** What the expressions at one place of a chain may read. `undefined`: not here; whoever asks gives up (`CannotFuse`). */
 export interface Readable {
-  field(of: RowReference, name: string): Typed | undefined;
+  /** `type`: its static type where it is read. */
+  field(of: RowReference, name: string, type?: Type): Typed | undefined;
   attribute(of: RowReference, name: AttributeName): Typed | undefined;
   /** The result of an aggregate call. */
   aggregate?(index: number): Typed | undefined;
@@ -39,7 +40,10 @@ export interface Readable {
   readonly time: string;
 }
 
-/** Thrown where a program has something that generated code has no form for; the stream then runs operator by operator. */
+/**
+ * Thrown where a program has something that generated code has no form for; the stream then runs operator by operator. The message is
+ * the reason, as the physical plan shows it.
+ */
 export class CannotFuse extends Error {}
 
 export const NULL_TYPED: Typed = { text: 'null', as: 'value', isNullable: true, isSimple: true, canFail: false };

@@ -10,6 +10,7 @@ import { shapeOutput } from './fused-output.ts';
 import { joinLibrary, joinProperties } from './joins/join-vocabulary.ts';
 import { patternLibrary, patternProperties } from './patterns/pattern-vocabulary.ts';
 import { trendLibrary, trendProperties } from './patterns/trends/trend-vocabulary.ts';
+import { attributesOf, fieldOf } from './row-columns.ts';
 import { makeRules, numbersOf } from './rules/print-rules.ts';
 import { windowLibrary, windowProperties } from './windows/library.ts';
 
@@ -23,6 +24,8 @@ export const fusedLibrary = {
   durationOfOrNull: (ms: number | null): Duration | null => (ms === null ? null : new Duration(ms)),
   bounded,
   makeRow,
+  fieldOf,
+  attributesOf,
   shapeOutput,
   makeRules,
   numbersOf,

@@ -1,19 +1,19 @@
 import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { ForkPlan } from '../../../shared/language/plan/plan.ts';
 import type { Chain } from '../streams/chain.ts';
-import type { Gate } from '../time/gate.ts';
+import type { WatermarkHold } from '../time/watermark-hold.ts';
 import type { Next, Operator, WindowFrame } from './operator.ts';
 import type { Row } from './row.ts';
 import type { StreamEnvironment } from './stream-environment.ts';
 
 /** `.fork(name: .op().op(), ..)`: every row goes through each branch, in written order. */
 export class Fork implements Operator {
-  readonly gates: readonly Gate[];
+  readonly holds: readonly WatermarkHold[];
   readonly #branches: readonly Chain[];
 
   constructor(plan: ForkPlan, next: Next, environment: StreamEnvironment) {
     this.#branches = plan.branches.map(({ name, operators }) => environment.branch(plan, name, operators, next));
-    this.gates = this.#branches.flatMap((branch) => branch.gates);
+    this.holds = this.#branches.flatMap((branch) => branch.holds);
   }
 
   process(row: Row): void {

@@ -2,7 +2,7 @@ import type { Value } from '../../../shared/events/value.ts';
 import type { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { OperatorPlan, PlanExpression, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { Tracer } from '../engine.ts';
-import type { Gate } from '../time/gate.ts';
+import type { WatermarkHold } from '../time/watermark-hold.ts';
 import type { WindowView } from '../trace/views.ts';
 import type { Evaluate, Row } from './row.ts';
 
@@ -38,7 +38,7 @@ export interface Operator {
    */
   readonly stateForm?: string;
   /** Where it holds rows back for answers from outside; operators behind it see no time beyond. Absent = it never does. */
-  readonly gates?: readonly Gate[];
+  readonly holds?: readonly WatermarkHold[];
   /** The windows that are open, for explanations. Absent = it has none. */
   openWindows?(): readonly WindowView[];
 }
@@ -73,8 +73,8 @@ export interface OperatorEnvironment {
   watermark(): number;
   /** Arrival number of the last external event: the `order` of rows that time alone makes. */
   order(): number;
-  /** Counts a row that came too late for this operator and hands it to `<Stream>.late`. */
-  late(row: Row): void;
+  /** Counts a row that came too late for this operator and hands it to `<Stream>.late`; null = nobody asks for it. */
+  late(row: Row | null): void;
   /** Counts and logs an evaluation failure; the row is dropped from this stream. */
   fail(error: EvaluationError, row: Row, operator: OperatorPlan | null): void;
   /** Counts rows held back by `.dedupe`, `.throttle`, `.distinct`, `.limit`. */

@@ -7,7 +7,7 @@ import type { Delivery, LogEntry, LookupRequest, ScoreRequest } from '../engine.
 import type { EmitFunction } from '../evaluate/backend.ts';
 import type { PatternObserver } from '../patterns/observer.ts';
 import type { Chain } from '../streams/chain.ts';
-import type { Gate } from '../time/gate.ts';
+import type { WatermarkHold } from '../time/watermark-hold.ts';
 import type { Next, OperatorEnvironment } from './operator.ts';
 import type { Row } from './row.ts';
 
@@ -23,11 +23,11 @@ export interface StreamEnvironment extends OperatorEnvironment {
   invoke(plan: ProcessPlan, args: readonly Value[], row: Row, emit: EmitFunction): void;
   /** The declared type of output events of this type, if it is declared. */
   outputType(type: string): RecordType | null;
-  /** A gate at which followers of the stream wait; the chain sees to the operators behind the one that has it. */
-  gate(): Gate;
-  closeGate(gate: Gate, time: number): void;
-  /** Time behind the gate goes on, with all that completes there. Only in a task of `later`. */
-  openGate(gate: Gate, time: number): void;
+  /** A hold on the time of the streams that follow; the chain sees to the operators behind the one that has it. */
+  hold(): WatermarkHold;
+  holdWatermark(hold: WatermarkHold, time: number): void;
+  /** Lets time behind the hold go on to `time`, with all that completes there. Only in a task of `later`. */
+  releaseWatermark(hold: WatermarkHold, time: number): void;
   /** To be done when all that the present call of the engine causes is through. */
   later(task: () => void): void;
   /** Lets everything through that has been caused so far. Only in a task of `later`. */

@@ -1,12 +1,12 @@
 import type { PatternPlan } from '../../../shared/language/plan/plan.ts';
 import type { Captures } from './captures.ts';
 import { elementsOf, growing, subsets } from './enumeration.ts';
-import { type ClosureNode, closuresAtTheEnd, firstClosure, type TreeNode } from './pattern-tree.ts';
+import { type ClosureNode, closuresAtTheEnd, endingClosure, firstClosure, type TreeNode } from './pattern-tree.ts';
 import type { Run } from './run.ts';
 
 /** Which matches a run gives when it is complete, and when: `.longest()`, `.each()`, `.subsets()`. */
 export class Completion {
-  /** The closure whose elements are enumerated; null = every match holds all. */
+  /** The closure whose elements are enumerated, all others are whole: the one that ends the pattern, else the first; null = none is. */
   readonly enumerated: ClosureNode | null;
   /**
    * A closure that ends the pattern can still take events and stands in a match as a whole, so the match waits for the end
@@ -19,7 +19,7 @@ export class Completion {
 
   constructor(plan: PatternPlan, root: TreeNode, onCut: (matches: number) => void) {
     const isEnumerating = plan.emission !== 'longest' && plan.selection !== 'any';
-    this.enumerated = isEnumerating ? firstClosure(root) : null;
+    this.enumerated = isEnumerating ? (endingClosure(root) ?? firstClosure(root)) : null;
     this.waitsForTheEnd = plan.selection !== 'any' && closuresAtTheEnd(root).some((closure) => closure !== this.enumerated);
     this.#emission = plan.emission;
     this.#limit = plan.subsetsMax;

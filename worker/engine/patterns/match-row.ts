@@ -20,7 +20,7 @@ export interface Moment {
 export function matchRow(plan: PatternPlan, type: string, captures: Captures, isList: readonly boolean[], moment: Moment): Row {
   const last = (lastCapture(captures) as Capture).row;
   const time = moment.deadline !== null && moment.deadline < Infinity ? moment.deadline : last.time;
-  const durationMs = time - firstRow(captures).time;
+  const durationMs = Math.abs(time - firstRow(captures).time);
   return {
     type,
     time,

@@ -6,10 +6,11 @@ import type { OperatorEnvironment } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
 import { Expiry } from '../state/expiry.ts';
 import { justAfter, plus } from '../time/instants.ts';
-import type { PatternView } from '../trace/views.ts';
+import type { PatternView } from '../trace/pattern-view.ts';
 import { AfterMatch } from './after-match.ts';
 import { type Capture, type Captures, compareCaptures, lastCapture, rollBack } from './captures.ts';
 import { Completion } from './completion.ts';
+import { Lateness } from './lateness.ts';
 import { matchRow } from './match-row.ts';
 import type { PatternObserver, Sight } from './observer.ts';
 import { buildPatternTree, listSlots } from './pattern-tree.ts';
@@ -67,6 +68,7 @@ export class PatternMatcher {
   readonly #afterMatch: AfterMatch;
   readonly #store: RunStore;
   readonly #expiry: Expiry;
+  readonly #lateness: Lateness;
   readonly #relevances = new Map<string, Relevance | null>();
   /** Rows received. */
   #received = 0;
@@ -89,6 +91,7 @@ export class PatternMatcher {
     this.#transition = new Transition(plan, this.#space, this.#watches, environment);
     this.#afterMatch = new AfterMatch(plan, environment);
     this.#store = new RunStore(plan, this.#watches, { isIndexed: options.isIndexed ?? true, closed: options.closed ?? null });
+    this.#lateness = new Lateness(plan, this.#space.initial, environment);
     this.#expiry = new Expiry(environment.stream.partition.expireMs);
   }
 
@@ -98,7 +101,7 @@ export class PatternMatcher {
   }
 
   inspect(): PatternView {
-    return { kind: 'pattern', runs: this.#store.all(), first: this.#space.initial.offers };
+    return { kind: 'pattern', runs: this.#store.all(), first: this.#space.initial.enabledSteps };
   }
 
   get activeRuns(): number {
@@ -123,6 +126,7 @@ export class PatternMatcher {
     }
     this.#received = arrival.at;
     const completed = this.#carryOut(outcome, arrival);
+    if (outcome.isLate) this.#environment.late(row);
     this.#environment.tracer?.pattern(this.#environment.stream.name, this.#store.size, completed);
     this.#observer?.saw(this.#sightOf(arrival, outcome));
   }
@@ -162,7 +166,10 @@ export class PatternMatcher {
       decisions.push(decision);
       isTaken ||= decision.kind === 'move' && decision.takes.length > 0;
     }
-    return { key, isForgotten, decisions, openings: this.#transition.open(isTaken, arrival) };
+    const fitting = this.#transition.open(isTaken, arrival);
+    const openings = fitting.filter(({ progress }) => !this.#lateness.isPassed(progress, arrival.row.time));
+    const isLate = openings.length < fitting.length || this.#lateness.isLateForLater(arrival);
+    return { key, isForgotten, decisions, openings, isLate };
   }
 
   #concerned(key: string, { row, relevance }: Arrival): readonly Run[] {
@@ -227,7 +234,7 @@ export class PatternMatcher {
     const { state, captures } = run.progress;
     if (!state.isComplete) return;
     const finished = rollBack(captures, state.unfinished);
-    const isOver = state.offers.length === 0;
+    const isOver = state.enabledSteps.length === 0;
     if (isOver) this.#store.close(run);
     else if (this.#completion.waitsForTheEnd) {
       run.accepted = finished;
@@ -357,6 +364,8 @@ interface Outcome {
   readonly isForgotten: boolean;
   readonly decisions: readonly Decision[];
   readonly openings: readonly Take[];
+  /** A run that it could have been in is over. */
+  readonly isLate: boolean;
 }
 
 /** Branches by beginning and captured events; several ways to read the same events into the pattern are one match. */

@@ -23,9 +23,9 @@ export interface StepNode extends NodeBase<'step'> {
   readonly withinMs: number;
 }
 
-/** A `NOT`: no event of its step while it is in force. */
+/** A `NOT`: no event of its steps while it is in force. */
 export interface AbsenceNode extends NodeBase<'absence'> {
-  readonly slot: number;
+  readonly slots: readonly number[];
   /**
    * When it is over. `gap`: `withinMs` after the step before it, and then it has matched. `pattern`: at the deadline of
    * the whole pattern. `next_step`: when the next step that must come begins.
@@ -78,6 +78,34 @@ export function firstClosure(node: TreeNode | AbsenceNode): ClosureNode | null {
   for (const child of childrenOf(node)) {
     const found = firstClosure(child);
     if (found !== null) return found;
+  }
+  return null;
+}
+
+/**
+ * The closure that ends the pattern: nothing that must come stands behind it, and no `NOT`. Of several in
+ * branches the one written first, an outer one before those within it; null when none does.
+ */
+export function endingClosure(node: TreeNode | AbsenceNode): ClosureNode | null {
+  switch (node.kind) {
+    case 'absence':
+      return null;
+    case 'step':
+      return isClosure(node) ? node : null;
+    case 'group':
+      return isClosure(node) ? node : endingClosure(node.item);
+    case 'and':
+    case 'or':
+      return node.items.map(endingClosure).find((closure) => closure !== null) ?? null;
+    case 'sequence':
+      return endingClosureOfSequence(node);
+  }
+}
+
+function endingClosureOfSequence({ items }: SequenceNode): ClosureNode | null {
+  for (const item of items.toReversed()) {
+    const found = endingClosure(item);
+    if (found !== null || item.kind === 'absence' || !item.isNullable) return found;
   }
   return null;
 }
@@ -143,7 +171,7 @@ function build(node: PatternNode, plan: PatternPlan, isLast: boolean): TreeNode 
   switch (node.kind) {
     case 'step': {
       const step = plan.steps[node.slot] as StepPlan;
-      return step.negated ? buildAbsence(step, isLast) : buildStep(step);
+      return step.negated ? buildAbsence(step, node.others ?? [], isLast) : buildStep(step);
     }
     case 'sequence':
       return buildSequence(node.items.map((item, index) => build(item, plan, isLast && index === node.items.length - 1)));
@@ -166,14 +194,14 @@ function buildStep({ slot, min, max, withinMs }: StepPlan): StepNode {
 }
 
 /** The last `NOT` of a pattern waits for its own deadline or else the pattern's; any other one without is held until the next step. */
-function buildAbsence({ slot, withinMs }: StepPlan, isLast: boolean): AbsenceNode {
+function buildAbsence({ slot, withinMs }: StepPlan, others: readonly number[], isLast: boolean): AbsenceNode {
   const until = withinMs !== null ? 'gap' : isLast ? 'pattern' : 'next_step';
   return {
     kind: 'absence',
     firstSlot: slot,
-    endSlot: slot + 1,
+    endSlot: slot + 1 + others.length,
     isNullable: until === 'next_step',
-    slot,
+    slots: [slot, ...others],
     until,
     withinMs: withinMs ?? Infinity,
   };

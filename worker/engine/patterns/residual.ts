@@ -1,4 +1,5 @@
 import type { Value } from '../../../shared/events/value.ts';
+import { plus } from '../time/instants.ts';
 import type { Captures, Mark } from './captures.ts';
 import type { AbsenceNode, StepNode, TreeNode } from './pattern-tree.ts';
 
@@ -18,7 +19,7 @@ export interface Residual {
   /** Time of the step that a following step measures its gap from. */
   readonly endTime: number;
   /** The steps that could take the next event, in the order in which they are asked. */
-  offers(context: RunContext): readonly Offer[];
+  enabledSteps(context: RunContext): readonly EnabledStep[];
   /** The `NOT`s in force. */
   absences(): readonly Absence[];
   /** After an event of the violated `NOT`s; null when the run is over. */
@@ -39,14 +40,16 @@ export interface RunContext {
   readonly isBinding: boolean;
   /** The run is complete as it is: only closures may take more. */
   readonly isClosuresOnly: boolean;
-  /** Last event time that a group around allows. The deadline of the whole pattern is the run's to look after. */
+  /** First and last event time that a group around allows. The bounds of the whole pattern are the run's to look after. */
+  readonly earliestTime: number;
   readonly latestTime: number;
 }
 
 /** A step that would take an event, should it fit. */
-export interface Offer {
+export interface EnabledStep {
   readonly step: StepNode;
-  /** The last event time that fits, inclusive. */
+  /** The first and the last event time that fit, inclusive: a displaced event may lie as far before as any may lie behind. */
+  readonly earliestTime: number;
   readonly latestTime: number;
   /** Prolongs a closure that has enough already, so steps behind it are asked first. */
   readonly isRepeat: boolean;
@@ -55,18 +58,22 @@ export interface Offer {
   /** Whether the event begins an element of the enumerated closure, belongs to its newest, or lies outside. */
   readonly element: 'new' | 'same' | 'none';
   /** What the run loses when this step takes the event: begun but unfinished parts that it leaves behind. */
-  readonly losses: readonly Mark[];
+  readonly discards: readonly Mark[];
   take(taking: Taking): Residual;
 }
 
-/** An event being taken. `captures` are those before it, losses taken off; the residuals may take off more. */
+/** An event being taken. `captures` are those before it, discards taken off; the residuals may take off more. */
 export interface Taking {
   readonly time: number;
   captures: Captures;
 }
 
+/** What a `NOT` in force forbids: the events of one of its steps. */
 export interface Absence {
   readonly node: AbsenceNode;
+  readonly slot: number;
+  /** An event further back is none of its; -Infinity when it has no `within`. */
+  readonly earliestTime: number;
   /** Infinity when it has none of its own. */
   readonly deadline: number;
 }
@@ -80,28 +87,38 @@ export interface Passing {
 
 export interface Change {
   readonly residual: Residual;
-  readonly losses: readonly Mark[];
+  readonly discards: readonly Mark[];
 }
 
 export const NO_MARKS: readonly Mark[] = [];
-export const NO_OFFERS: readonly Offer[] = [];
+export const NO_STEPS: readonly EnabledStep[] = [];
 export const NO_ABSENCES: readonly Absence[] = [];
 
-export function unchanged(residual: Residual): Change {
-  return { residual, losses: NO_MARKS };
+/** Whether a step may take an event of this time; `baseTime` is what the times of the step count from. */
+export function isInGap(time: number, { earliestTime, latestTime }: EnabledStep, baseTime: number): boolean {
+  return time <= plus(baseTime, latestTime) && time >= plus(baseTime, earliestTime);
 }
 
-/** The last time at which one of the offers can be taken. */
-export function latestOf(offers: readonly Offer[]): number {
+/** How far back an event may lie that must not be further than this from a time; Infinity as the time = there is none yet. */
+export function earliestFrom(sinceTime: number, withinMs: number): number {
+  return sinceTime === Infinity ? -Infinity : plus(sinceTime, -withinMs);
+}
+
+export function unchanged(residual: Residual): Change {
+  return { residual, discards: NO_MARKS };
+}
+
+/** The last time at which one of the steps can be taken. */
+export function latestOf(enabledSteps: readonly EnabledStep[]): number {
   let latest = -Infinity;
-  for (const offer of offers) if (offer.latestTime > latest) latest = offer.latestTime;
+  for (const enabled of enabledSteps) if (enabled.latestTime > latest) latest = enabled.latestTime;
   return latest;
 }
 
 /** What is asked first: steps in the order written, then closures that are open already. */
-export function inOrderOfChoice(offers: readonly Offer[]): readonly Offer[] {
-  if (!offers.some((offer) => offer.isRepeat)) return offers;
-  return [...offers.filter((offer) => !offer.isRepeat), ...offers.filter((offer) => offer.isRepeat)];
+export function inOrderOfChoice(enabledSteps: readonly EnabledStep[]): readonly EnabledStep[] {
+  if (!enabledSteps.some((enabled) => enabled.isRepeat)) return enabledSteps;
+  return [...enabledSteps.filter((enabled) => !enabled.isRepeat), ...enabledSteps.filter((enabled) => enabled.isRepeat)];
 }
 
 /** Makes residuals: a node not yet begun, and one from saved data. Passed down, as residuals nest in each other. */

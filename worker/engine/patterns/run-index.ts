@@ -2,24 +2,18 @@ import { fieldOf } from '../evaluate/row-reading.ts';
 import type { Row } from '../operators/row.ts';
 import { type IndexKey, indexKeyOf } from './equality-key.ts';
 import { LinkedList } from './linked-list.ts';
-import { inOrderOfBeginning, type Run } from './run.ts';
+import { type IndexEntry, inOrderOfBeginning, type PartitionIndex, type Run } from './run.ts';
 import type { Relevance, Watch } from './watch.ts';
 
-/** Where a run is entered. */
-export interface Place {
-  readonly waiting: Waiting;
-  readonly key: string | number | boolean | null;
-}
-
-const NOBODY: readonly Run[] = [];
+const NO_RUNS: readonly Run[] = [];
 
 /** Runs that wait by one watch: in reach of every event, or only of events with an equal key. */
 class Waiting {
   readonly #unkeyed = new Set<Run>();
-  /** Mostly one run has a key: then it stands there alone. */
+  /** One run mostly has a key to itself, and then needs no set. */
   readonly #keyed = new Map<string | number | boolean, Run | Set<Run>>();
 
-  add(run: Run, key: Place['key']): void {
+  add(run: Run, key: IndexEntry['key']): void {
     if (key === null) {
       this.#unkeyed.add(run);
       return;
@@ -30,7 +24,7 @@ class Waiting {
     else this.#keyed.set(key, new Set([others, run]));
   }
 
-  remove(run: Run, key: Place['key']): void {
+  remove(run: Run, key: IndexEntry['key']): void {
     if (key === null) {
       this.#unkeyed.delete(run);
       return;
@@ -43,20 +37,24 @@ class Waiting {
   /** The runs that an event with this key may concern; undefined = it equals no key. */
   find(key: IndexKey): readonly Run[] {
     const same = key === undefined || key === null ? undefined : this.#keyed.get(key);
-    if (same === undefined) return this.#unkeyed.size === 0 ? NOBODY : [...this.#unkeyed];
+    if (same === undefined) return this.#unkeyed.size === 0 ? NO_RUNS : [...this.#unkeyed];
     const keyed = same instanceof Set ? [...same] : [same];
     return this.#unkeyed.size === 0 ? keyed : [...this.#unkeyed, ...keyed];
   }
 }
 
 /** The open runs of one partition, found by what they wait for. */
-export class RunPartition {
+export class RunPartition implements PartitionIndex {
   readonly key: string;
   readonly runs = new LinkedList<Run>();
   readonly #waiting: (Waiting | undefined)[] = [];
 
   constructor(key: string) {
     this.key = key;
+  }
+
+  get isEmpty(): boolean {
+    return this.runs.size === 0;
   }
 
   add(run: Run): void {
@@ -72,28 +70,28 @@ export class RunPartition {
   /** Enters the run for the watches it now waits by. A run whose key is null fits no event of that watch. */
   wait(run: Run, watches: readonly Watch[], isIndexed: boolean): void {
     this.#leave(run);
-    const places: Place[] = [];
+    const entries: IndexEntry[] = [];
     for (const watch of watches) {
       const key = isIndexed ? heldKey(run, watch) : null;
       if (key === undefined) continue;
       this.#waiting[watch.id] ??= new Waiting();
       const waiting = this.#waiting[watch.id] as Waiting;
       waiting.add(run, key);
-      places.push({ waiting, key });
+      entries.push({ waiting, key });
     }
-    run.places = places;
+    run.entries = entries;
   }
 
   #leave(run: Run): void {
-    for (const { waiting, key } of run.places) waiting.remove(run, key);
+    for (const { waiting, key } of run.entries) waiting.remove(run, key);
   }
 
   /** The runs that the event may concern, in order of beginning; all others it leaves as they are. */
   concerned(row: Row, { watches: ids }: Relevance, watches: readonly Watch[]): readonly Run[] {
-    let found = NOBODY;
+    let found = NO_RUNS;
     for (const id of ids) {
       const { key } = watches[id] as Watch;
-      const runs = this.#waiting[id]?.find(key === null ? undefined : indexKeyOf(fieldOf(row, key.field))) ?? NOBODY;
+      const runs = this.#waiting[id]?.find(key === null ? undefined : indexKeyOf(fieldOf(row, key.field))) ?? NO_RUNS;
       if (runs.length > 0) found = found.length === 0 ? runs : [...new Set([...found, ...runs])];
     }
     return found.length < 2 ? found : inOrderOfBeginning([...found]);
@@ -104,7 +102,7 @@ export class RunPartition {
 function heldKey(run: Run, { id, key }: Watch): IndexKey {
   if (key === null) return null;
   const { state, captures } = run.progress;
-  if (state.offers.some((offer) => offer.losses.length > 0 && offer.step.slot === id)) return null;
+  if (state.enabledSteps.some((enabled) => enabled.discards.length > 0 && enabled.step.slot === id)) return null;
   const held = captures[key.heldSlot] ?? null;
   return held === null ? undefined : indexKeyOf(fieldOf(held.row, key.heldField));
 }

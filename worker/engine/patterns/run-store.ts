@@ -74,7 +74,7 @@ export class RunStore {
     this.#closed?.(run);
     const { partition } = run;
     partition.remove(run);
-    if (partition.runs.size === 0) this.#partitions.delete(partition.key);
+    if (partition.isEmpty) this.#partitions.delete(partition.key);
     if (run.inAll !== null) this.#runs.remove(run.inAll);
     run.inAll = null;
     if (this.#wakes.size > 2 * this.#runs.size + 1_000) this.#wakes.retain((one) => one.isOpen);

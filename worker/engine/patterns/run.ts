@@ -1,15 +1,30 @@
 import type { Binding } from '../operators/row.ts';
 import { bindingsOf, type Captures } from './captures.ts';
 import type { Link } from './linked-list.ts';
-import type { Place, RunPartition } from './run-index.ts';
 import type { Progress } from './state-space.ts';
+import type { Watch } from './watch.ts';
+
+/** The index of a run's partition, by which events find the runs that wait for them. */
+export interface PartitionIndex {
+  readonly key: string;
+  readonly isEmpty: boolean;
+  remove(run: Run): void;
+  /** Enters the run for the watches it now waits by. */
+  wait(run: Run, watches: readonly Watch[], isIndexed: boolean): void;
+}
+
+/** Where a run is entered in the index of its partition. */
+export interface IndexEntry {
+  readonly waiting: { remove(run: Run, key: IndexEntry['key']): void };
+  readonly key: string | number | boolean | null;
+}
 
 /**
  * A partial match. Under skip-till-any-match the branches that began with one event are runs of their own with the same
  * `began`.
  */
 export class Run {
-  readonly partition: RunPartition;
+  readonly partition: PartitionIndex;
   /** Position of its first event among all that the pattern received. */
   readonly began: number;
   readonly firstTime: number;
@@ -29,12 +44,12 @@ export class Run {
   /** The time under which it stands in line; null = it does not. Entries under other times are stale. */
   queuedTime: number | null = null;
   isOpen = true;
-  places: readonly Place[] = [];
+  entries: readonly IndexEntry[] = [];
   inAll: Link<Run> | null = null;
   inPartition: Link<Run> | null = null;
   #bound: readonly Binding[] | null = null;
 
-  constructor(partition: RunPartition, serial: number, progress: Progress, beginning: Beginning) {
+  constructor(partition: PartitionIndex, serial: number, progress: Progress, beginning: Beginning) {
     this.partition = partition;
     this.began = beginning.at;
     this.firstTime = beginning.time;

@@ -5,14 +5,14 @@ import { plus } from '../time/instants.ts';
 import { Capture, type Captures, type Mark, rollBack, withCapture } from './captures.ts';
 import { elementsOf } from './enumeration.ts';
 import { type AbsenceNode, type ClosureNode, childrenOf, isTimed, type TreeNode } from './pattern-tree.ts';
-import { type Absence, latestOf, type Offer, type Residual, type ResidualFactory, type RunContext, type Taking } from './residual.ts';
+import { type Absence, type EnabledStep, latestOf, type Residual, type ResidualFactory, type RunContext, type Taking } from './residual.ts';
 import { residualFactory } from './residuals/factory.ts';
 
 /** A residual of the whole pattern with what follows from it, found out once. */
 export interface PatternState {
   readonly residual: Residual;
   readonly isComplete: boolean;
-  readonly offers: readonly Offer[];
+  readonly enabledSteps: readonly EnabledStep[];
   readonly absences: readonly Absence[];
   /** Slots of the steps and `NOT`s that wait for an event. */
   readonly slots: readonly number[];
@@ -22,7 +22,7 @@ export interface PatternState {
   readonly needsEvent: boolean;
   /** What it would lose if it ended here. */
   readonly unfinished: readonly Mark[];
-  /** By position of the offer. */
+  /** By position of the enabled step. */
   readonly successors: (PatternState | undefined)[];
   /** The same for equal states. */
   readonly key: string;
@@ -73,27 +73,32 @@ export class StateSpace {
     this.initial = this.#derive(this.#factory.begin(root, Infinity), true);
   }
 
-  /** What a run has come to when this offer takes the event; `captures` are those before it, the offer's losses taken off. */
-  take({ state, captures }: { readonly state: PatternState; readonly captures: Captures }, offer: Offer, row: Row, at: number): Progress {
+  /** What a run has come to when this enabled step takes the event; `captures` are those before it, the step's discards taken off. */
+  take(
+    { state, captures }: { readonly state: PatternState; readonly captures: Captures },
+    enabled: EnabledStep,
+    row: Row,
+    at: number,
+  ): Progress {
     const taking: Taking = { time: this.#isRelative ? 0 : row.time, captures };
-    const next = this.#next(state, offer, taking);
-    const { slot } = offer.step;
-    const capture = new Capture(row, at, this.#elementOf(offer, taking.captures), taking.captures[slot] ?? null);
+    const next = this.#next(state, enabled, taking);
+    const { slot } = enabled.step;
+    const capture = new Capture(row, at, this.#elementOf(enabled, taking.captures), taking.captures[slot] ?? null);
     return { state: next, captures: withCapture(taking.captures, slot, capture), base: this.#isRelative ? row.time : 0 };
   }
 
-  #next(state: PatternState, offer: Offer, taking: Taking): PatternState {
-    if (!this.#isRelative) return this.#state(offer.take(taking));
-    const position = state.offers.indexOf(offer);
+  #next(state: PatternState, enabled: EnabledStep, taking: Taking): PatternState {
+    if (!this.#isRelative) return this.#state(enabled.take(taking));
+    const position = state.enabledSteps.indexOf(enabled);
     let next = state.successors[position];
     if (next === undefined) {
-      next = this.#state(offer.take(taking));
+      next = this.#state(enabled.take(taking));
       state.successors[position] = next;
     }
     return next;
   }
 
-  #elementOf({ element }: Offer, captures: Captures): number {
+  #elementOf({ element }: EnabledStep, captures: Captures): number {
     if (this.#enumerated === null || element === 'none') return -1;
     const elements = elementsOf(captures, this.#enumerated);
     return element === 'new' ? elements : elements - 1;
@@ -104,14 +109,14 @@ export class StateSpace {
     const isOver = (deadline: number): boolean => plus(progress.base, deadline) < time;
     const change = progress.state.residual.pass({ isOver, isPatternOver });
     if (change.residual === progress.state.residual) return progress;
-    return { ...progress, state: this.#state(change.residual), captures: rollBack(progress.captures, change.losses) };
+    return { ...progress, state: this.#state(change.residual), captures: rollBack(progress.captures, change.discards) };
   }
 
   /** After an event that the `NOT`s in `slots` forbid; null when the run is over. */
   violate(progress: Progress, slots: readonly number[]): Progress | null {
     const change = progress.state.residual.violate((slot) => slots.includes(slot));
     if (change === null || change.residual === progress.state.residual) return change && progress;
-    return { ...progress, state: this.#state(change.residual), captures: rollBack(progress.captures, change.losses) };
+    return { ...progress, state: this.#state(change.residual), captures: rollBack(progress.captures, change.discards) };
   }
 
   #state(residual: Residual): PatternState {
@@ -128,16 +133,21 @@ export class StateSpace {
   #derive(residual: Residual, isInitial: boolean): PatternState {
     let key: string | null = isInitial ? '' : null;
     const isComplete = !isInitial && residual.isComplete;
-    const context: RunContext = { isBinding: isInitial || this.#isBinding, isClosuresOnly: isComplete, latestTime: Infinity };
-    const offers = residual.offers(context);
+    const context: RunContext = {
+      isBinding: isInitial || this.#isBinding,
+      isClosuresOnly: isComplete,
+      earliestTime: -Infinity,
+      latestTime: Infinity,
+    };
+    const enabledSteps = residual.enabledSteps(context);
     const absences = residual.absences();
     return {
       residual,
       isComplete,
-      offers,
+      enabledSteps,
       absences,
-      slots: [...new Set([...offers.map((offer) => offer.step.slot), ...absences.map(({ node }) => node.slot)])],
-      dueTime: isComplete ? latestOf(offers) : residual.dueTime(context),
+      slots: [...new Set([...enabledSteps.map((enabled) => enabled.step.slot), ...absences.map(({ slot }) => slot)])],
+      dueTime: isComplete ? latestOf(enabledSteps) : residual.dueTime(context),
       needsEvent: residual.dueTime({ ...context, latestTime: -Infinity }) === -Infinity,
       unfinished: residual.unfinished(),
       successors: [],

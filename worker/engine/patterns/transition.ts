@@ -5,7 +5,7 @@ import { type Binding, type Evaluate, type Row, scopeOf } from '../operators/row
 import { plus } from '../time/instants.ts';
 import { bindingsOf, type Captures, rollBack } from './captures.ts';
 import { noteListReads } from './expression-reads.ts';
-import type { Absence, Offer } from './residual.ts';
+import { type Absence, type EnabledStep, isInGap } from './residual.ts';
 import type { Run } from './run.ts';
 import type { PatternState, Progress, StateSpace } from './state-space.ts';
 import type { Relevance, Watch } from './watch.ts';
@@ -66,6 +66,7 @@ export class Transition {
 
   /** Null when the event leaves the run as it is. */
   decide(run: Run, arrival: Arrival): Decision | null {
+    if (this.#isTooEarly(run, arrival)) return null;
     if (this.#isCancelled(run, arrival)) return { kind: 'drop', run };
     const kept = this.#afterViolations(run, arrival);
     if (kept === null) return { kind: 'drop', run };
@@ -78,6 +79,12 @@ export class Transition {
     return kept === run.progress ? null : { kind: 'move', run, takes, kept };
   }
 
+  /** The event lies further back than the pattern's `within` allows: for this run it has not been. */
+  #isTooEarly({ firstTime }: Run, { row: { time } }: Arrival): boolean {
+    const { withinMs } = this.#plan;
+    return time < firstTime && withinMs !== null && time < plus(firstTime, -withinMs);
+  }
+
   #isCancelled(run: Run, { row, relevance }: Arrival): boolean {
     if (relevance.cancels.length === 0) return false;
     return relevance.cancels.some((id) => (this.#watches[id] as Watch).accepts(row, run.bound(this.#readsList)));
@@ -88,9 +95,9 @@ export class Transition {
     const { progress } = run;
     if (progress.state.absences.length === 0) return progress;
     const violated = progress.state.absences
-      .filter((absence) => relevance.isWatched[absence.node.slot] && row.time <= deadlineOf(absence, run))
-      .filter(({ node }) => (this.#watches[node.slot] as Watch).accepts(row, run.bound(this.#readsList)))
-      .map(({ node }) => node.slot);
+      .filter((absence) => relevance.isWatched[absence.slot] && isInForce(absence, run, row.time))
+      .filter(({ slot }) => (this.#watches[slot] as Watch).accepts(row, run.bound(this.#readsList)))
+      .map(({ slot }) => slot);
     return violated.length === 0 ? progress : this.#space.violate(progress, violated);
   }
 
@@ -105,9 +112,9 @@ export class Transition {
   /** The steps that take the event: the first that fits, or under `.stam()` all. Null when it breaks the run's monotony. */
   #takes(standing: Standing, arrival: Arrival): readonly Take[] | null {
     let takes = NO_TAKES;
-    for (const offer of standing.state.offers) {
-      if (!this.#fits(offer, standing, arrival)) continue;
-      const take = this.#take(offer, standing, arrival);
+    for (const enabled of standing.state.enabledSteps) {
+      if (!this.#fits(enabled, standing, arrival)) continue;
+      const take = this.#take(enabled, standing, arrival);
       if (take === null) return null;
       takes = takes.length === 0 ? [take] : [...takes, take];
       if (this.#plan.selection !== 'any') break;
@@ -115,23 +122,23 @@ export class Transition {
     return takes;
   }
 
-  #fits(offer: Offer, { captures, base, bound }: Standing, { row, relevance }: Arrival): boolean {
-    const { slot } = offer.step;
-    if (!relevance.isWatched[slot] || row.time > plus(base, offer.latestTime)) return false;
-    const readable = offer.losses.length === 0 ? bound : bindingsOf(rollBack(captures, offer.losses), this.#readsList);
+  #fits(enabled: EnabledStep, { captures, base, bound }: Standing, { row, relevance }: Arrival): boolean {
+    const { slot } = enabled.step;
+    if (!relevance.isWatched[slot] || !isInGap(row.time, enabled, base)) return false;
+    const readable = enabled.discards.length === 0 ? bound : bindingsOf(rollBack(captures, enabled.discards), this.#readsList);
     return (this.#watches[slot] as Watch).accepts(row, readable);
   }
 
   /** Null when the event breaks the monotony of the closure that would take it. */
-  #take(offer: Offer, { state, captures }: Standing, { row, at }: Arrival): Take | null {
-    const left = rollBack(captures, offer.losses);
-    if (!this.#keepsMonotony(offer, left, row)) return null;
-    return { slot: offer.step.slot, progress: this.#space.take({ state, captures: left }, offer, row, at) };
+  #take(enabled: EnabledStep, { state, captures }: Standing, { row, at }: Arrival): Take | null {
+    const left = rollBack(captures, enabled.discards);
+    if (!this.#keepsMonotony(enabled, left, row)) return null;
+    return { slot: enabled.step.slot, progress: this.#space.take({ state, captures: left }, enabled, row, at) };
   }
 
-  #keepsMonotony(offer: Offer, captures: Captures, row: Row): boolean {
+  #keepsMonotony(enabled: EnabledStep, captures: Captures, row: Row): boolean {
     const { monotone } = this.#plan;
-    if (monotone === null || this.#monotoneValue === null || offer.step.slot !== monotone.slot) return true;
+    if (monotone === null || this.#monotoneValue === null || enabled.step.slot !== monotone.slot) return true;
     const value = this.#monotoneValue(scopeOf(row));
     const previous = captures[monotone.slot] ?? null;
     if (previous === null) return value !== null;
@@ -141,16 +148,16 @@ export class Transition {
 
   /** Under `.strict()` the next event of the sources must be the next step, as long as a step is waited for. */
   #breaksContiguity({ state }: Standing, { relevance }: Arrival): boolean {
-    return this.#plan.selection === 'strict' && relevance.isStepSource && state.offers.length > 0;
+    return this.#plan.selection === 'strict' && relevance.isStepSource && state.enabledSteps.length > 0;
   }
 
   /** The runs that the event opens: one, or under `.stam()` one for each first step that it fits. */
   open(isTaken: boolean, arrival: Arrival): readonly Take[] {
     let takes = NO_TAKES;
-    for (const offer of this.#nothing.state.offers) {
-      if (offer.skipsLeading && isTaken && this.#plan.selection !== 'any') continue;
-      if (!this.#fits(offer, this.#nothing, arrival)) continue;
-      const take = this.#take(offer, this.#nothing, arrival);
+    for (const enabled of this.#nothing.state.enabledSteps) {
+      if (enabled.skipsLeading && isTaken && this.#plan.selection !== 'any') continue;
+      if (!this.#fits(enabled, this.#nothing, arrival)) continue;
+      const take = this.#take(enabled, this.#nothing, arrival);
       if (take === null) continue;
       takes = takes.length === 0 ? [take] : [...takes, take];
       if (this.#plan.selection !== 'any') break;
@@ -162,6 +169,10 @@ export class Transition {
   readable(captures: Captures): readonly Binding[] {
     return bindingsOf(captures, this.#readsList);
   }
+}
+
+function isInForce(absence: Absence, run: Run, time: number): boolean {
+  return time <= deadlineOf(absence, run) && time >= plus(run.progress.base, absence.earliestTime);
 }
 
 /** The last `NOT` of a pattern without a `within` has the pattern's deadline. */

@@ -7,10 +7,10 @@ import type { EventSchemas } from '../../../shared/events/schema.ts';
 import { loadGenerated } from '../compile/load.ts';
 import { verifyGenerated } from '../compile/verify.ts';
 import type { EventEntries } from '../fusion/event-entry.ts';
+import { hasFastPath } from './fast-path.ts';
 import { Layouts } from './layouts.ts';
 import { createReadingState, marks, times } from './marks.ts';
 import { type LineFormatName, printReader } from './print-reader.ts';
-import { hasShortWay } from './short-way.ts';
 import { type DecodeText, TextTable } from './text-table.ts';
 import { readingLibrary, readingParameters, readingVocabulary } from './vocabulary.ts';
 
@@ -18,7 +18,7 @@ export interface ByteReaderOptions {
   readonly format: LineFormatName;
   /** Those of the program that the entries belong to. */
   readonly schemas: EventSchemas;
-  /** Takes what did not go the short way, in order with what did. */
+  /** Takes what did not take the fast path, in order with what did. */
   readonly slow: (result: ReadResult) => void;
   /** How text is made of ASCII bytes; a host may know a faster way than the default. */
   readonly decode?: DecodeText;
@@ -27,13 +27,13 @@ export interface ByteReaderOptions {
 }
 
 const LINE_FEED = 10;
-/** Lines are read in pieces of at most so many bytes; a longer line goes the long way, which knows the limits of an event. */
+/** Lines are read in pieces of at most so many bytes; a longer line takes the slow path, which knows the limits of an event. */
 const PIECE_BYTES_MAX = 262_144;
-/** Of a line that is not complete; a longer one goes the long way. */
+/** Of a line that is not complete; a longer one takes the slow path. */
 const REST_BYTES_MAX = 65_536;
 /** Bytes behind a piece that generated code may look at: it takes the ten of a date for granted. */
 const PADDING_BYTES = 16;
-/** Where most lines go the long way, whole pieces do, and the short way is tried again in one of so many. */
+/** Where most lines take the slow path, whole pieces do, and the fast path is tried again in one of so many. */
 const LONG_PIECES = 16;
 const SHORT_SHARE_MIN = 0.25;
 const NO_BYTES = new Uint8Array();
@@ -43,7 +43,7 @@ type ReadLines = (bytes: Uint8Array, words: DataView, from: number, to: number) 
 const asciiDecoder = new TextDecoder();
 
 /**
- * Reads an event file into a running engine. Lines that are as foretold (the fields of a declared type in an order that is
+ * Reads an event file into a running engine. Lines that have the expected layout (the fields of a declared type in an order that is
  * usual in the file, in the spacing that programs write, plain values) enter it as scalars; all others are read by the
  * general reader of the format and handed to `slow`. Both ways share offsets, times and line numbers, so which one a line
  * takes changes no result.
@@ -64,7 +64,7 @@ export class ByteReader {
   readonly #texts: TextTable;
   readonly #layouts: Layouts;
   #readLines: ReadLines;
-  /** A layout became known that the reader does not foretell yet. */
+  /** A layout became known that the reader does not expect yet. */
   #hasNewLayout = false;
   readonly #source = (): InputEvent => this.#wholeEvent();
   readonly #rest = new Uint8Array(REST_BYTES_MAX + PADDING_BYTES);
@@ -72,7 +72,7 @@ export class ByteReader {
   #restBytes = 0;
   /** The general reader holds the beginning of a long line. */
   #isInLongLine = false;
-  /** Pieces still to come that go the long way as a whole. */
+  /** Pieces still to come that take the slow path as a whole. */
   #longPieces = 0;
   #bytes: Uint8Array = NO_BYTES;
   #words: DataView = new DataView(NO_BYTES.buffer);
@@ -88,11 +88,11 @@ export class ByteReader {
     this.#state.times[times.current] = from?.time ?? 0;
     this.#format = format;
     this.#texts = new TextTable(decode ?? ((bytes, start, end) => asciiDecoder.decode(bytes.subarray(start, end))));
-    this.#layouts = new Layouts(entries.entries.filter(hasShortWay), entries.unread);
+    this.#layouts = new Layouts(entries.entries.filter(hasFastPath), entries.unread);
     this.#readLines = this.#load();
   }
 
-  /** Events that went the short way. */
+  /** Events that took the fast path. */
   get entered(): number {
     return this.#entered;
   }
@@ -224,7 +224,7 @@ export class ByteReader {
     this.#readLines = this.#load();
   }
 
-  /** Adds the lines that went the short way since the last one that did not. */
+  /** Adds the lines that took the fast path since the last one that did not. */
   #countEntered(): void {
     const entered = this.#state.marks[marks.entered] as number;
     this.#state.marks[marks.entered] = 0;
@@ -232,7 +232,7 @@ export class ByteReader {
     this.#entered += entered;
   }
 
-  /** Called by generated code, for a line that is not as foretold. */
+  /** Called by generated code, for a line that does not have the expected layout. */
   #longWay(at: number): number {
     this.#countEntered();
     const end = this.#bytes.indexOf(LINE_FEED, at) + 1;

@@ -2,16 +2,16 @@ import type { InputEvent } from '../../../shared/events/event.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import { BOOL, FLOAT, STR, type Type } from '../../../shared/language/plan/types.ts';
 import type { EntryField, EventEntries, EventEntry } from '../fusion/event-entry.ts';
-import { hasShortWay } from './short-way.ts';
+import { hasFastPath } from './fast-path.ts';
 
 /** An order in which the fields of a type stand in a line, as positions in the order of declaration. */
 export type Layout = readonly number[];
 
 /** Of each type: as many are tried on every line of it. */
 const LAYOUTS_MAX = 4;
-/** So many of the lines that were looked at must have a layout before it is foretold. */
+/** So many of the lines that were looked at must have a layout before it is expected. */
 const MEETINGS = 32;
-/** Of the lines that go the long way one in so many is looked at: they may do so for another reason. */
+/** Of the lines that take the slow path one in so many is looked at: they may do so for another reason. */
 const LOOKED_AT = 8;
 const CANDIDATES_MAX = 64;
 /** Layouts of types that are not read; each is a function of its own. */
@@ -23,7 +23,7 @@ interface Known {
 }
 
 /** An entry with an order of its fields. */
-interface Foretold {
+interface ExpectedLayout {
   readonly entry: EventEntry;
   readonly layout: Layout;
 }
@@ -34,7 +34,7 @@ interface Foretold {
  */
 export class Layouts {
   readonly #known: ReadonlyMap<string, Known>;
-  readonly #unread: Foretold[] = [];
+  readonly #unread: ExpectedLayout[] = [];
   readonly #takerOf: (type: string) => EventEntry['enter'] | null;
   readonly #meetings = new Map<string, number>();
   #events = 0;
@@ -46,7 +46,7 @@ export class Layouts {
   }
 
   /** Every type with each of its layouts, the latest first. */
-  get all(): readonly Foretold[] {
+  get all(): readonly ExpectedLayout[] {
     const known = Array.from(this.#known.values(), ({ entry, layouts }) => layouts.map((layout) => ({ entry, layout })).reverse());
     return [...known.flat(), ...this.#unread];
   }
@@ -78,7 +78,7 @@ export class Layouts {
     const enter = this.#takerOf(type);
     if (enter === null) return false;
     const entry = { type, fields: typed, timeField: null, enter };
-    if (!hasShortWay(entry)) return false;
+    if (!hasFastPath(entry)) return false;
     this.#unread.push({ entry, layout: typed.map((_, at) => at) });
     return true;
   }
@@ -95,7 +95,7 @@ function areEqual(one: Layout, other: Layout): boolean {
   return one.every((position, at) => position === other[at]);
 }
 
-/** What a field of an unknown type is taken for by its first value; undefined when that has no short way. Any number may have a point. */
+/** What a field of an unknown type is taken for by its first value; undefined when that has no fast path. Any number may have a point. */
 function fieldOf(name: string, value: Value): EntryField | undefined {
   const types: Partial<Record<string, Type>> = { string: STR, number: FLOAT, boolean: BOOL };
   const type = types[typeof value];

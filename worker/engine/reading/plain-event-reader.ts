@@ -2,12 +2,12 @@ import type { InputEvent } from '../../../shared/events/event.ts';
 import { loadGenerated } from '../compile/load.ts';
 import { verifyGenerated } from '../compile/verify.ts';
 import type { EventEntries, EventEntry } from '../fusion/event-entry.ts';
+import { hasFastPath } from './fast-path.ts';
 import type { Envelope } from './json-envelope.ts';
 import { Layouts } from './layouts.ts';
 import { createReadingState, marks, type ReadingState, times } from './marks.ts';
 import type { PlainTimes } from './plain-time.ts';
 import { printEventReader } from './print-reader.ts';
-import { hasShortWay } from './short-way.ts';
 import { type DecodeText, TextTable } from './text-table.ts';
 import { readingLibrary, readingParameters, readingVocabulary } from './vocabulary.ts';
 
@@ -48,7 +48,7 @@ export class PlainEventReader {
 
   constructor(entries: EventEntries, options: PlainEventOptions) {
     this.#entries = entries;
-    this.#known = entries.entries.filter(hasShortWay);
+    this.#known = entries.entries.filter(hasFastPath);
     this.#options = options;
     this.#texts = new TextTable(options.decode);
     this.#layouts = new Layouts(this.#known);
@@ -92,9 +92,9 @@ export class PlainEventReader {
 
   #print(form: (entry: EventEntry) => EventEntry): ReadEvent {
     const formed = new Map(this.#known.map((entry) => [entry, form(entry)]));
-    const foretold = this.#layouts.all.map(({ entry, layout }) => ({ entry: formed.get(entry) ?? entry, layout }));
+    const expected = this.#layouts.all.map(({ entry, layout }) => ({ entry: formed.get(entry) ?? entry, layout }));
     const { envelope } = this.#options;
-    const { text, constants } = printEventReader(foretold, {
+    const { text, constants } = printEventReader(expected, {
       state: this.#state,
       texts: this.#texts,
       envelope: (plainTimes) => envelope(this.#state, plainTimes),

@@ -1,10 +1,10 @@
 import type { EntryField, EventEntry } from '../fusion/event-entry.ts';
+import { scalarKind } from './fast-path.ts';
 import { envelopeMembers } from './json-envelope.ts';
 import type { Layout } from './layouts.ts';
 import { bytesOf, printMatch } from './literal.ts';
 import { marks, times } from './marks.ts';
 import { printValue, type ValueContext } from './print-value.ts';
-import { scalarKind } from './short-way.ts';
 import type { Key } from './spacing.ts';
 
 export interface LineContext extends ValueContext {
@@ -15,7 +15,7 @@ export interface LineContext extends ValueContext {
   readonly envelope: string;
 }
 
-/** How a format writes an event, as far as it can be foretold. */
+/** How a format writes an event, as far as its layout is known beforehand. */
 export interface LineNotation {
   /** Text in front of a field's value, without the quote that may open it; the usual one first. `at` is the field's position. */
   readonly leads: (name: string, at: number) => readonly string[];
@@ -39,7 +39,7 @@ const jsonNotation: LineNotation = {
 
 /**
  * Prints the function for a line of one type of an `.evt` file: `(b0, w0, p0)` with the line at the type's name gives the
- * position behind the line, and 0 when the line is not as foretold.
+ * position behind the line, and 0 when the line does not have the expected layout.
  */
 export function printEvtLine(entry: EventEntry, layout: Layout, context: LineContext): string {
   const name = `if(${printMatch(entry.type)})p0+=${entry.type.length};else return 0;`;
@@ -91,8 +91,8 @@ function printLead({ name, type }: EntryField, at: number, notation: LineNotatio
   const isQuoted = scalarKind(type) === 'str';
   const leads = notation.leads(name, at).map((lead) => lead + (isQuoted ? '"' : ''));
   const key: Key = { bytes: bytesOf(notation.key(name)), isQuoted };
-  const foretold = leads.map((lead) => `if(${printMatch(lead)})p0+=${bytesOf(lead).length};else `).join('');
-  return `${foretold}{p0=member(b0,p0,${notation.mark(at)},${define(key)});if(p0===0)return 0;}`;
+  const expected = leads.map((lead) => `if(${printMatch(lead)})p0+=${bytesOf(lead).length};else `).join('');
+  return `${expected}{p0=member(b0,p0,${notation.mark(at)},${define(key)});if(p0===0)return 0;}`;
 }
 
 /** Counts the event, hands it in and returns. `isStated`: the envelope says the time, as `u0`. */

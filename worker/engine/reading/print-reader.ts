@@ -21,7 +21,7 @@ export interface PrintedText {
 }
 
 /** Lines of this type, with their fields in this order. */
-export interface ForetoldLine {
+export interface ExpectedLine {
   readonly entry: EventEntry;
   readonly layout: Layout;
 }
@@ -43,18 +43,18 @@ export interface EventSurroundings extends Omit<ReaderSurroundings, 'slow'> {
  * Prints one reader for all these lines, of which the first are tried first. Loaded, it gives `(bytes, words, from, to)`, which reads the whole lines from `from`
  * to `to` and enters what it finds; `words` is a view of the same bytes. Up to 16 bytes behind `to` are looked at.
  */
-export function printReader(foretold: readonly ForetoldLine[], format: LineFormatName, surroundings: ReaderSurroundings): PrintedText {
+export function printReader(expected: readonly ExpectedLine[], format: LineFormatName, surroundings: ReaderSurroundings): PrintedText {
   const { state, texts, slow } = surroundings;
   const printer = new ReaderPrinter({ state, texts, envelope: (plainTimes) => new JsonEnvelope(state, plainTimes) });
-  return printer.printLines(foretold, format, slow);
+  return printer.printLines(expected, format, slow);
 }
 
 /**
  * Prints one reader for single JSON events of these forms. Loaded, it gives `(bytes, words, at)`, which enters the event at
  * `at` and returns the position behind it, or does nothing and returns 0. Up to 16 bytes behind the event are looked at.
  */
-export function printEventReader(foretold: readonly ForetoldLine[], surroundings: EventSurroundings): PrintedText {
-  return new ReaderPrinter(surroundings).printEvent(foretold);
+export function printEventReader(expected: readonly ExpectedLine[], surroundings: EventSurroundings): PrintedText {
+  return new ReaderPrinter(surroundings).printEvent(expected);
 }
 
 class ReaderPrinter {
@@ -78,19 +78,19 @@ class ReaderPrinter {
     };
   }
 
-  printLines(foretold: readonly ForetoldLine[], format: LineFormatName, slow: ReaderSurroundings['slow']): PrintedText {
-    const choice = this.#choice(foretold, format);
+  printLines(expected: readonly ExpectedLine[], format: LineFormatName, slow: ReaderSurroundings['slow']): PrintedText {
+    const choice = this.#choice(expected, format);
     const otherwise = this.#define(slow);
     return this.#text(format === 'evt' ? this.#evtLoop(choice, otherwise) : this.#jsonLoop(choice, otherwise));
   }
 
-  printEvent(foretold: readonly ForetoldLine[]): PrintedText {
-    return this.#text(`(b0,w0,p0)=>{${this.#jsonEvent(this.#choice(foretold, 'jsonl'))}return r0;}`);
+  printEvent(expected: readonly ExpectedLine[]): PrintedText {
+    return this.#text(`(b0,w0,p0)=>{${this.#jsonEvent(this.#choice(expected, 'jsonl'))}return r0;}`);
   }
 
-  #choice(foretold: readonly ForetoldLine[], format: LineFormatName): string {
+  #choice(expected: readonly ExpectedLine[], format: LineFormatName): string {
     const printLine = format === 'evt' ? printEvtLine : printJsonLine;
-    const readers = foretold.map(({ entry, layout }) => {
+    const readers = expected.map(({ entry, layout }) => {
       const name = this.#names.mint('f');
       this.#functions.push(`const ${name}=${printLine(entry, layout, this.#context)};`);
       return { type: entry.type, name };
@@ -128,7 +128,7 @@ class ReaderPrinter {
     return this.#loop(this.#jsonEvent(choice), slow);
   }
 
-  /** Statements that leave the position behind the event at `p0` in `r0`, 0 when it is not as foretold. */
+  /** Statements that leave the position behind the event at `p0` in `r0`, 0 when it does not have the expected layout. */
   #jsonEvent(choice: string): string {
     const { marks: m, times: t, envelope } = this.#context;
     const begin = `${m}[${marks.lineStart}]=p0;${t}[${times.envelope}]=${t}[${times.none}];let q0=0;`;

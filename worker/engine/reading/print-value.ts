@@ -1,11 +1,11 @@
 import type { Names } from '../compile/names.ts';
 import type { EntryField } from '../fusion/event-entry.ts';
 import { powersOfTen } from './decimal.ts';
+import { type ScalarKind, scalarKind } from './fast-path.ts';
 import { printMatch } from './literal.ts';
 import type { PlainTimes } from './plain-time.ts';
 import { printSkippedDigits } from './print-digits.ts';
 import { printFound } from './recent-texts.ts';
-import { type ScalarKind, scalarKind } from './short-way.ts';
 import type { TextTable } from './text-table.ts';
 
 /**

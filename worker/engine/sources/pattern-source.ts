@@ -1,16 +1,20 @@
 import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { PatternPlan, StepPlan } from '../../../shared/language/plan/plan.ts';
+import type { Tracer } from '../engine.ts';
 import { MatchAttributes } from '../evaluate/match-id.ts';
 import type { Next } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
 import { PatternMatcher } from '../patterns/matcher.ts';
+import { relevanceOf } from '../patterns/watch.ts';
 import { Chain, type MakeLink } from '../streams/chain.ts';
 import { originsOf } from '../streams/routes.ts';
-import { PatternWitness } from '../trace/pattern-witness.ts';
-import type { PatternView } from '../trace/views.ts';
+import { keyIn } from '../trace/deciding-values.ts';
+import { PatternRecorder } from '../trace/pattern-recorder.ts';
+import type { PatternView } from '../trace/pattern-view.ts';
+import { refusalsOf } from '../trace/refusals.ts';
 import { EventOrder, type Ordered } from './event-order.ts';
-import type { SourceOptions } from './registry.ts';
 import type { Source } from './source.ts';
+import type { SourceOptions } from './source-options.ts';
 
 /** A pattern at the head of a stream: the origins of its candidates, and the order in which it sees them. */
 export class PatternSource implements Source {
@@ -20,9 +24,9 @@ export class PatternSource implements Source {
   /** Origins by the number under which the rows of each wait. */
   readonly #origins: readonly string[];
 
-  constructor(plan: PatternPlan, { environment, next, makeLink, observer, witness, conditions }: Omit<SourceOptions, 'order'>) {
+  constructor(plan: PatternPlan, { environment, next, makeLink, observer, recorder, conditions }: Omit<SourceOptions, 'order'>) {
     this.fingerprint = plan.fingerprint;
-    const follower = witness && new PatternWitness(plan, witness, conditions);
+    const follower = recorder && new PatternRecorder(plan, recorder, conditions);
     this.#origins = [...originsOf([...plan.steps, ...plan.cancels].map((step) => step.input)).keys()];
     const emit = (match: Row): void => {
       follower?.matched(match);
@@ -39,10 +43,26 @@ export class PatternSource implements Source {
       deadline: () => this.#matcher.deadline(),
       advance: (watermark) => this.#matcher.advance(watermark),
     };
-    this.#order = new EventOrder(environment, follower === null ? matcher : this.#followed(matcher, follower));
+    const traced =
+      environment.tracer === null ? matcher : this.#traced(matcher, { plan, environment, conditions, tracer: environment.tracer });
+    this.#order = new EventOrder(environment, follower === null ? traced : this.#followed(traced, follower));
   }
 
-  #followed(matcher: Ordered, follower: PatternWitness): Ordered {
+  /** Says before each row why steps refuse it that wait for one of its kind. */
+  #traced(matcher: Ordered, { plan, environment, conditions, tracer }: Tracing): Ordered {
+    const receive = (row: Row, lane: number): void => {
+      const relevance = relevanceOf(plan, this.#origins[lane] as string);
+      const key = environment.partition(row);
+      const refusals = relevance === null ? [] : refusalsOf(plan, this.#matcher.inspect(), { row, relevance, key }, conditions);
+      for (const { step, why } of refusals) {
+        tracer.decided({ stream: environment.stream.name, key: keyIn(environment, row), operator: step, verdict: 'BLOCK', why: [why] });
+      }
+      matcher.receive(row, lane);
+    };
+    return { receive, deadline: () => matcher.deadline(), advance: (watermark) => matcher.advance(watermark) };
+  }
+
+  #followed(matcher: Ordered, follower: PatternRecorder): Ordered {
     return {
       receive: (row, lane) =>
         follower.receive(row, this.#origins[lane] as string, this.#matcher.received + 1, () => matcher.receive(row, lane)),
@@ -82,6 +102,11 @@ export class PatternSource implements Source {
   inspect(): PatternView {
     return this.#matcher.inspect();
   }
+}
+
+interface Tracing extends Pick<SourceOptions, 'environment' | 'conditions'> {
+  readonly plan: PatternPlan;
+  readonly tracer: Tracer;
 }
 
 /** The match with its `match_id`. */

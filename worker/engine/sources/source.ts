@@ -1,6 +1,7 @@
 import type { Value } from '../../../shared/events/value.ts';
 import type { Row } from '../operators/row.ts';
-import type { JoinView, PatternView } from '../trace/views.ts';
+import type { PatternView } from '../trace/pattern-view.ts';
+import type { JoinView } from '../trace/views.ts';
 
 /** The head of a stream: takes the rows of its origins and hands on what the chain is to see. */
 export interface Source {

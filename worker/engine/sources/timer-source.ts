@@ -3,6 +3,7 @@ import { EvaluationError } from '../../../shared/language/functions/descriptor.t
 import type { TimerSourcePlan } from '../../../shared/language/plan/plan.ts';
 import type { Next, OperatorEnvironment } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
+import { numberIn } from '../state/saved-numbers.ts';
 import type { Source } from './source.ts';
 
 /** Ticks that one move of time may cause; a jump over more is a failure of the stream, which goes on behind it. */
@@ -78,8 +79,13 @@ export class TimerSource implements Source {
     return [this.#nextTick];
   }
 
+  /** What was saved is ahead of the time that was saved with it, unless that is another's now; the rhythm stays. */
   load(saved: Value): void {
-    this.#nextTick = (saved as ValueArray)[0] as number;
+    const nextTick = numberIn((saved as ValueArray)[0]);
+    const late = this.#environment.watermark() - nextTick;
+    const isBehind = nextTick !== NOT_STARTED && late >= 0 && Number.isFinite(late);
+    const { periodMs } = this.#plan;
+    this.#nextTick = isBehind ? nextTick + (Math.floor(late / periodMs) + 1) * periodMs : nextTick;
   }
 
   runsActive(): number {

@@ -2,7 +2,7 @@ import type { Value } from '../../../shared/events/value.ts';
 
 /** A piece of an operator's state that changes as a whole: an open window, what is held of a key. */
 export interface Piece {
-  /** Of `Pictures`, which alone sets it behind its creation: the last picture that knows how the piece was. */
+  /** Version of the newest snapshot that has this piece; `Pictures` alone changes it. */
   picture: number;
 }
 

@@ -1,3 +1,4 @@
+import { invariant } from '../../../shared/errors/error.ts';
 import { isArray, isMap, type Value, type ValueArray, type ValueMap } from '../../../shared/events/value.ts';
 import type { AttributeName } from '../../../shared/language/plan/plan.ts';
 import { type Binding, lastRow, type Row } from '../operators/row.ts';
@@ -23,6 +24,11 @@ export function saveRow(row: Row): Value {
 
 export function loadRow(saved: Value): Row {
   const [type, time, order, fields, bound, attributes, causes, hasLast] = saved as ValueArray;
+  const isNumbered = typeof time === 'number' && typeof order === 'number' && isNumbers(causes as Value);
+  invariant(
+    typeof type === 'string' && isNumbered && isMap(fields as Value),
+    'a row is kept with its type, time, order, fields and causes',
+  );
   const row: Row = {
     type: type as string,
     time: time as number,
@@ -34,6 +40,10 @@ export function loadRow(saved: Value): Row {
   };
   const last = hasLast === true && row.bound !== null ? lastRow(row.bound) : null;
   return last === null ? row : { ...row, last };
+}
+
+function isNumbers(value: Value): boolean {
+  return isArray(value) && value.every((item) => typeof item === 'number');
 }
 
 /** A single row is wrapped in a map, so that it cannot be taken for a closure's array of rows. */

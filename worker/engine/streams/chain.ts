@@ -4,18 +4,18 @@ import type { EvaluationError } from '../../../shared/language/functions/descrip
 import type { OperatorPlan } from '../../../shared/language/plan/plan.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
 import type { Next, Operator, WindowFrame } from '../operators/operator.ts';
-import { isWaiting } from '../operators/registry.ts';
+import { isWaiting } from '../operators/operator-facts.ts';
 import type { Row } from '../operators/row.ts';
-import type { Gate } from '../time/gate.ts';
+import type { WatermarkHold } from '../time/watermark-hold.ts';
 
 /** One operator in its place. */
 export interface Link {
   readonly plan: OperatorPlan;
   readonly operator: Operator;
-  /** The operator's own view of time comes to `watermark`, or as far as the gates before it let it. Gives what it came to. */
+  /** The operator's own view of time comes to `watermark`, or as far as the holds before it allow. Gives what it came to. */
   reach(watermark: number): number;
-  /** The gates that stand before it in its chain. */
-  standBehind(gates: readonly Gate[]): void;
+  /** The holds that stand before it in its chain. */
+  standBehind(holds: readonly WatermarkHold[]): void;
   /** No time beyond this passes to the operator at present. */
   heldAt(): number;
   /** A failure that left the operator: on a row, or (null) while time moved. */
@@ -34,7 +34,7 @@ export class Chain implements Next {
   /** What takes a row at each operator, and behind the last one. */
   readonly #entries: readonly Next[];
   /** Where its operators hold rows back. */
-  readonly gates: readonly Gate[];
+  readonly holds: readonly WatermarkHold[];
 
   constructor(plans: readonly OperatorPlan[], end: Next, make: MakeLink) {
     const links: Link[] = [];
@@ -48,7 +48,7 @@ export class Chain implements Next {
     }
     this.#links = links;
     this.#waiting = links.filter(({ plan }) => isWaiting(plan));
-    this.gates = placeBehindGates(links);
+    this.holds = placeBehindHolds(links);
     this.#first = next;
     this.#entries = entries;
   }
@@ -71,7 +71,7 @@ export class Chain implements Next {
     return this.#links;
   }
 
-  /** What lies beyond a gate is due when the gate opens, and not before. */
+  /** What lies beyond a hold is due when it is released, and not before. */
   deadline(): number {
     let first = Infinity;
     for (const link of this.#waiting) {
@@ -132,14 +132,14 @@ function captureState(operator: Operator): () => StoredValue {
   return () => stored;
 }
 
-/** Each operator stands behind the gates of those before it. Gives all gates. */
-function placeBehindGates(links: readonly Link[]): readonly Gate[] {
-  let gates: readonly Gate[] = [];
+/** Each operator stands behind the holds of those before it. Gives all holds. */
+function placeBehindHolds(links: readonly Link[]): readonly WatermarkHold[] {
+  let holds: readonly WatermarkHold[] = [];
   for (const link of links) {
-    if (gates.length > 0) link.standBehind(gates);
-    if (link.operator.gates !== undefined) gates = [...gates, ...link.operator.gates];
+    if (holds.length > 0) link.standBehind(holds);
+    if (link.operator.holds !== undefined) holds = [...holds, ...link.operator.holds];
   }
-  return gates;
+  return holds;
 }
 
 /** What an operator completes is taken off its list before it can fail, so the rest follows when it is asked again. */

@@ -1,8 +1,9 @@
 import type { OperatorPlan } from '../../../shared/language/plan/plan.ts';
 import type { Kernel } from '../fusion/fused-runtime.ts';
 import type { Next, Operator } from '../operators/operator.ts';
-import { createOperator, isHoldingBack } from '../operators/registry.ts';
-import { decidingValues } from '../trace/deciding-values.ts';
+import { isHoldingBack } from '../operators/operator-facts.ts';
+import { createOperator } from '../operators/registry.ts';
+import { decidingValues, keyIn } from '../trace/deciding-values.ts';
 import { TracedOperator, type TracedOptions } from '../trace/traced-operator.ts';
 import type { MakeLink } from './chain.ts';
 import { OperatorContext } from './operator-context.ts';
@@ -14,19 +15,25 @@ export function linkMaker(stream: StreamRuntime, around: OperatorContext | null 
     const context: OperatorContext = new OperatorContext(stream, plan, { around, makeLink: () => linkMaker(stream, context) });
     const create = (target: typeof next): Operator => createWith(stream, plan, target, context);
     const decided = listenerOf(stream, plan, context);
-    const operator = decided === null ? create(next) : new TracedOperator({ next, decided, holdsBack: isHoldingBack(plan), create });
+    const operator = decided === null ? create(next) : traced({ next, decided, holdsBack: isHoldingBack(plan), create }, context);
     return {
       plan,
       operator,
       reach: (watermark) => context.reach(watermark),
-      standBehind: (gates) => context.standBehind(gates),
+      standBehind: (holds) => context.standBehind(holds),
       heldAt: () => context.heldAt(null),
       fail: (error, row) => {
-        if (row !== null) stream.witness?.decided(plan, 'FAIL', row, error.message);
+        if (row !== null) stream.recorder?.decided(plan, 'FAIL', row, error.message);
         context.fail(error, row, plan);
       },
     };
   };
+}
+
+function traced(options: TracedOptions, context: OperatorContext): TracedOperator {
+  const operator = new TracedOperator(options);
+  context.observed = operator;
+  return operator;
 }
 
 /** The operator, or the kernel of generated code that takes its place. */
@@ -40,14 +47,14 @@ function createWith(stream: StreamRuntime, plan: OperatorPlan, next: Next, conte
   return operator;
 }
 
-/** Who wants to know what an operator decides: the host's tracer, the stream's witness. Null = nobody. */
+/** What is told the decisions of an operator: the host's tracer, the stream's recorder. Null = there is neither. */
 function listenerOf(stream: StreamRuntime, plan: OperatorPlan, context: OperatorContext): TracedOptions['decided'] | null {
-  const { witness } = stream;
+  const { recorder } = stream;
   const tracer = stream.program.host.trace;
-  if (tracer === undefined) return witness === null ? null : (verdict, row, isHandedOn) => witness.passed(plan, verdict, row, isHandedOn);
+  if (tracer === undefined) return recorder === null ? null : (verdict, row, isHandedOn) => recorder.passed(plan, verdict, row, isHandedOn);
   const values = decidingValues(plan, context);
   return (verdict, row, isHandedOn) => {
-    tracer.operator(context.stream.name, plan.text, verdict, values(row));
-    witness?.passed(plan, verdict, row, isHandedOn);
+    tracer.decided({ stream: context.stream.name, key: keyIn(context, row), operator: plan.text, verdict, why: values(row) });
+    recorder?.passed(plan, verdict, row, isHandedOn);
   };
 }

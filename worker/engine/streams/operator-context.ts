@@ -1,5 +1,6 @@
 import type { OutputEvent } from '../../../shared/events/event.ts';
-import type { Value } from '../../../shared/events/value.ts';
+import { toText } from '../../../shared/events/text.ts';
+import { Timestamp, type Value } from '../../../shared/events/value.ts';
 import type { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { ForkPlan, OperatorPlan, PlanExpression, ProcessPlan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../../shared/language/plan/types.ts';
@@ -10,7 +11,9 @@ import type { Next } from '../operators/operator.ts';
 import type { Evaluate, Row } from '../operators/row.ts';
 import type { StreamEnvironment } from '../operators/stream-environment.ts';
 import type { PatternObserver } from '../patterns/observer.ts';
-import { Gate, lowestGate } from '../time/gate.ts';
+import { lowestHold, WatermarkHold } from '../time/watermark-hold.ts';
+import { keyIn } from '../trace/deciding-values.ts';
+import type { TracedOperator } from '../trace/traced-operator.ts';
 import { Chain, type MakeLink } from './chain.ts';
 import { PartitionKey } from './partition-key.ts';
 import type { StreamRuntime } from './stream-runtime.ts';
@@ -30,7 +33,9 @@ export class OperatorContext implements StreamEnvironment {
   readonly #operator: OperatorPlan | null;
   readonly #partition: PartitionKey;
   readonly #place: Place;
-  #gates: readonly Gate[] = [];
+  #holds: readonly WatermarkHold[] = [];
+  /** The operator, where somebody hears what it decides. */
+  observed: TracedOperator | null = null;
   #turn = -1;
   #reached = -Infinity;
 
@@ -55,14 +60,14 @@ export class OperatorContext implements StreamEnvironment {
     return this.#reached;
   }
 
-  standBehind(gates: readonly Gate[]): void {
-    this.#gates = gates;
+  standBehind(holds: readonly WatermarkHold[]): void {
+    this.#holds = holds;
   }
 
-  /** The time that the gates before it let pass; `step` null = now, else before that step of time. */
+  /** The time that the holds before it allow; `step` null = now, else before that step of time. */
   heldAt(step: number | null): number {
-    if (this.#gates.length === 0 && this.#place.around === null) return Infinity;
-    return Math.min(lowestGate(this.#gates, step), this.#place.around?.heldAt(step) ?? Infinity);
+    if (this.#holds.length === 0 && this.#place.around === null) return Infinity;
+    return Math.min(lowestHold(this.#holds, step), this.#place.around?.heldAt(step) ?? Infinity);
   }
 
   watermark(): number {
@@ -88,9 +93,21 @@ export class OperatorContext implements StreamEnvironment {
     return this.#partition.fields(row);
   }
 
-  late(row: Row): void {
-    this.#stream.witness?.decided(this.#operator, 'LATE', row);
+  late(row: Row | null): void {
+    if (row !== null) this.#noteLate(row);
     this.#stream.late(row);
+  }
+
+  #noteLate(row: Row): void {
+    this.#stream.recorder?.decided(this.#operator, 'LATE', row);
+    this.tracer?.decided({
+      stream: this.stream.name,
+      key: keyIn(this, row),
+      operator: this.#operator?.text ?? this.stream.source.kind,
+      verdict: 'LATE',
+      why: [`time stands at ${toText(new Timestamp(this.watermark()))}`],
+    });
+    if (this.tracer !== null) this.observed?.isTold();
   }
 
   fail(error: EvaluationError, row: Row | null, operator: OperatorPlan | null): void {
@@ -107,6 +124,7 @@ export class OperatorContext implements StreamEnvironment {
   }
 
   output(event: OutputEvent): void {
+    this.observed?.handsOn();
     this.#stream.program.output(event);
   }
 
@@ -132,18 +150,18 @@ export class OperatorContext implements StreamEnvironment {
     return resultType.kind === 'record' ? resultType : this.#stream.program.declared(type);
   }
 
-  gate(): Gate {
-    const gate = new Gate();
-    this.#stream.clock.add(gate);
-    return gate;
+  hold(): WatermarkHold {
+    const hold = new WatermarkHold();
+    this.#stream.clock.add(hold);
+    return hold;
   }
 
-  closeGate(gate: Gate, time: number): void {
-    this.#stream.program.time.closeGate(gate, time);
+  holdWatermark(hold: WatermarkHold, time: number): void {
+    this.#stream.program.time.holdWatermark(hold, time);
   }
 
-  openGate(gate: Gate, time: number): void {
-    this.#stream.program.openGate(gate, time);
+  releaseWatermark(hold: WatermarkHold, time: number): void {
+    this.#stream.program.releaseWatermark(hold, time);
   }
 
   later(task: () => void): void {

@@ -7,14 +7,15 @@ import type { StreamCounters } from '../engine.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
 import type { FusedNode, Kernel } from '../fusion/fused-runtime.ts';
 import type { Next } from '../operators/operator.ts';
-import { isWaiting } from '../operators/registry.ts';
+import { isWaiting } from '../operators/operator-facts.ts';
 import type { Row } from '../operators/row.ts';
-import { createSource, type SourceOptions } from '../sources/registry.ts';
+import { createSource } from '../sources/registry.ts';
 import type { Source } from '../sources/source.ts';
+import type { SourceOptions } from '../sources/source-options.ts';
 import type { StreamClock } from '../time/stream-clock.ts';
+import { ExplainRecorder } from '../trace/explain-recorder.ts';
 import { explainStream } from '../trace/explain-stream.ts';
 import type { Explanation } from '../trace/explanation.ts';
-import { StreamWitness } from '../trace/witness.ts';
 import { advanceThrough, Chain } from './chain.ts';
 import { linkMaker } from './link-maker.ts';
 import { OperatorContext } from './operator-context.ts';
@@ -54,7 +55,7 @@ export class StreamNode implements FusedNode {
       makeLink,
       order: () => program.order(),
       observer: this.#runtime.patternObserver,
-      witness: this.#runtime.witness,
+      recorder: this.#runtime.recorder,
       conditions: program.conditions.of(plan),
     });
     this.#head = { operator: this.#source, fail: (error, row) => this.#context.fail(error, row, null) };
@@ -79,7 +80,7 @@ export class StreamNode implements FusedNode {
     return this.#chain.entry(position);
   }
 
-  fail(thrown: unknown, row: Row, operator: OperatorPlan | null): void {
+  fail(thrown: unknown, row: Row | null, operator: OperatorPlan | null): void {
     this.#runtime.fail(evaluationFailure(thrown), row, operator);
   }
 
@@ -91,7 +92,7 @@ export class StreamNode implements FusedNode {
         plan: this.plan,
         source: this.#source.inspect?.() ?? null,
         operators: this.#chain.operators,
-        witness: this.#runtime.witness ?? new StreamWitness(this.plan, (expression) => program.backend.expression(expression)),
+        recorder: this.#runtime.recorder ?? new ExplainRecorder(this.plan, (expression) => program.backend.expression(expression)),
         now: this.clock.now(),
         eventsIn: counters.eventsIn,
         eventsOut: counters.eventsOut,
@@ -102,16 +103,16 @@ export class StreamNode implements FusedNode {
     );
   }
 
-  /** The receiver, with the stream's witness looking on. */
+  /** The receiver, with the stream's recorder looking on. */
   #witnessed(receive: (row: Row) => void): (row: Row) => void {
-    const { witness } = this.#runtime;
-    if (witness === null) return receive;
+    const { recorder } = this.#runtime;
+    if (recorder === null) return receive;
     return (row) => {
-      witness.begin(row);
+      recorder.begin(row);
       try {
         receive(row);
       } finally {
-        witness.end();
+        recorder.end();
       }
     };
   }

@@ -11,11 +11,11 @@ import type { Kernel, KernelFactory } from '../fusion/fused-runtime.ts';
 import type { Next } from '../operators/operator.ts';
 import type { Evaluate, Row } from '../operators/row.ts';
 import type { PatternObserver } from '../patterns/observer.ts';
-import type { Gate } from '../time/gate.ts';
 import type { ProgramTime } from '../time/program-time.ts';
 import type { StreamClock } from '../time/stream-clock.ts';
+import type { WatermarkHold } from '../time/watermark-hold.ts';
 import type { ConditionReaders } from '../trace/condition-readers.ts';
-import { StreamWitness } from '../trace/witness.ts';
+import { ExplainRecorder } from '../trace/explain-recorder.ts';
 import { PartitionKey } from './partition-key.ts';
 import type { ResultQueue, Route } from './queue.ts';
 
@@ -33,8 +33,8 @@ export interface ProgramRuntime {
   readonly effects: Effects;
   /** Lets everything through that has been caused so far. */
   settle(): void;
-  /** Time behind a gate goes on to `time`, with all that completes there. */
-  openGate(gate: Gate, time: number): void;
+  /** Lets time behind a hold go on to `time`, with all that completes there. */
+  releaseWatermark(hold: WatermarkHold, time: number): void;
   readonly names: FingerprintNames;
   /** What takes the place of the operator or source of this plan in a fused program. */
   kernelOf(plan: object): KernelFactory | undefined;
@@ -46,6 +46,8 @@ export interface ProgramRuntime {
   declared(type: string): RecordType | null;
   /** Arrival number of the last external event. */
   order(): number;
+  /** The event at work came too late for some stream. */
+  noteLate(): void;
   /** Hands an output event to the host, and counts it. */
   output(event: OutputEvent): void;
 }
@@ -61,7 +63,7 @@ export class StreamRuntime {
   readonly end: Next;
   readonly partition: PartitionKey;
   /** Null unless the program is to explain itself. */
-  readonly witness: StreamWitness | null;
+  readonly recorder: ExplainRecorder | null;
   /** An operator that wants to know what the pattern at the head of the stream sees. */
   patternObserver: PatternObserver | null = null;
 
@@ -70,7 +72,7 @@ export class StreamRuntime {
     this.index = index;
     this.program = program;
     this.clock = program.time.stream(index);
-    this.witness = program.isExplained ? new StreamWitness(plan, (expression) => program.backend.expression(expression)) : null;
+    this.recorder = program.isExplained ? new ExplainRecorder(plan, (expression) => program.backend.expression(expression)) : null;
     this.end = this.#endAt(() => program.route(`stream:${index}`));
     this.partition = new PartitionKey(plan.partition, (expression) => this.evaluator(expression, null));
   }
@@ -94,9 +96,10 @@ export class StreamRuntime {
     };
   }
 
-  late(row: Row): void {
+  late(row: Row | null): void {
     this.counters.late++;
-    this.program.queue.add(this.program.route(`late:${this.index}`), row);
+    this.program.noteLate();
+    if (row !== null) this.program.queue.add(this.program.route(`late:${this.index}`), row);
   }
 
   /** A failure that ends a row's way in this stream. `row` is null when time moved and no single row was at work. */

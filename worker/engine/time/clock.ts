@@ -87,7 +87,9 @@ export class Clock {
   private lowest(partition: string, time: number): number {
     this.partitions ??= new Map();
     this.partitions.set(partition, Math.max(this.partitions.get(partition) ?? -Infinity, time));
-    return Math.min(...this.partitions.values());
+    let first = Infinity;
+    for (const reached of this.partitions.values()) if (reached < first) first = reached;
+    return first;
   }
 
   save(): Value {

@@ -2,10 +2,10 @@ import type { Value, ValueMap } from '../../../shared/events/value.ts';
 import type { InputPlan, OperatorPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import { inputsOf, upstreamOf } from '../streams/plan-inputs.ts';
 import { Clock } from './clock.ts';
-import type { Gate } from './gate.ts';
 import { passedOnLagMs } from './result-lag.ts';
 import { type SingleClock, SourceClocks, type TimedEvent } from './source-clocks.ts';
 import { type Following, type Reading, StreamClock } from './stream-clock.ts';
+import type { WatermarkHold } from './watermark-hold.ts';
 
 /**
  * Event time of a program: the clocks of its sources, and which of them each stream waits for. Time moves in numbered
@@ -89,14 +89,20 @@ export class ProgramTime {
     clock.move(time, this.stepNumber);
   }
 
-  /** A row begins to wait at a gate that was open: time as it is goes on for what stands before it only. */
-  closeGate(gate: Gate, time: number): void {
-    gate.move(time, this.stepNumber);
+  /** The first row waits: from now on time moves only for what comes before the hold. */
+  holdWatermark(hold: WatermarkHold, time: number): void {
+    hold.move(time, this.stepNumber);
   }
 
-  /** Time behind a gate goes on, in a step of its own. */
-  openGate(gate: Gate, time: number): void {
-    gate.move(time, ++this.stepNumber);
+  /** Lets time behind a hold go on, in a separate step. */
+  releaseWatermark(hold: WatermarkHold, time: number): void {
+    hold.move(time, ++this.stepNumber);
+  }
+
+  /** The highest event time on any source, before the end of the input; null before the first event. */
+  get latest(): number | null {
+    const latest = Math.max(...this.clocks.map((clock) => clock.lastFinite()));
+    return Number.isFinite(latest) ? latest : null;
   }
 
   isDue(): boolean {

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 import type { DeadlineTree } from './deadline-tree.ts';
-import { type Gate, lowestGate } from './gate.ts';
+import { lowestHold, type WatermarkHold } from './watermark-hold.ts';
 
 /** A clock that feeds a stream, and by how much (ms) the stream's watermark stays behind it. */
 export interface Reading {
@@ -21,7 +21,7 @@ export class StreamClock {
   readonly readings: readonly Reading[];
   /** The clock that this stream's own rows move, where it takes the time from a field of what another stream made. */
   readonly own: Clock | null;
-  readonly #gates: Gate[] = [];
+  readonly #holds: WatermarkHold[] = [];
   readonly #follows: readonly Following[];
   /** The only clock that says what time it is here; null = more than that says it. */
   private readonly only: Reading | null;
@@ -40,7 +40,7 @@ export class StreamClock {
 
   /** The only clock that moves the stream, where no row of it is held back either; null = there is more to it. */
   get single(): Reading | null {
-    return this.#gates.length === 0 ? this.only : null;
+    return this.#holds.length === 0 ? this.only : null;
   }
 
   /** From now on the deadlines of a stream with a single clock are kept among those of others. */
@@ -49,9 +49,9 @@ export class StreamClock {
     this.place = place;
   }
 
-  /** Followers of this stream see no time beyond the gate. */
-  add(gate: Gate): void {
-    this.#gates.push(gate);
+  /** Followers of this stream see no time beyond the hold. */
+  add(hold: WatermarkHold): void {
+    this.#holds.push(hold);
   }
 
   now(): number {
@@ -83,12 +83,12 @@ export class StreamClock {
   }
 
   #held(step: number | null): number {
-    return Math.min(lowestGate(this.#gates, step), this.#heldBefore(step));
+    return Math.min(lowestHold(this.#holds, step), this.#heldBefore(step));
   }
 
   /**
    * Wakes the program when the watermark can have reached `deadline`: one clock that has not got there is enough to watch.
-   * What waits for a gate needs no waking: the gate opens in a step of its own.
+   * What waits behind a hold needs no waking: the release is a separate step.
    */
   schedule(deadline: number): void {
     if (this.deadlines !== null && this.only !== null) {

@@ -1,6 +1,7 @@
 import type { Value } from '../../../shared/events/value.ts';
 import type { Plan, PlanExpression, StreamPlan } from '../../../shared/language/plan/plan.ts';
-import { ReferenceBackend } from '../evaluate/reference-backend.ts';
+import { compiledBackend } from '../compile/compiled-backend.ts';
+import type { ExpressionBackend } from '../evaluate/backend.ts';
 import type { Evaluate } from '../operators/row.ts';
 import type { ConditionReader } from './condition.ts';
 import type { ExpressionNames } from './expression-text.ts';
@@ -10,7 +11,7 @@ export class ConditionReaders {
   readonly #plan: Plan;
   readonly #globals: () => ReadonlyMap<string, Value>;
   readonly #evaluators = new WeakMap<PlanExpression, Evaluate>();
-  #backend: ReferenceBackend | null = null;
+  #backend: ExpressionBackend | null = null;
 
   /** `globals`: the program's variables as they are now. */
   constructor(plan: Plan, globals: () => ReadonlyMap<string, Value>) {
@@ -24,7 +25,7 @@ export class ConditionReaders {
   }
 
   #evaluator(expression: PlanExpression): Evaluate {
-    this.#backend ??= new ReferenceBackend(this.#plan);
+    this.#backend ??= compiledBackend(this.#plan);
     const backend = this.#backend;
     let evaluate = this.#evaluators.get(expression);
     if (evaluate === undefined) {

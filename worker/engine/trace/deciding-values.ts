@@ -1,5 +1,6 @@
 import { toText } from '../../../shared/events/text.ts';
 import type { Value } from '../../../shared/events/value.ts';
+import { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { FieldExpression, OperatorPlan, PlanExpression, RowReference, SourcePlan } from '../../../shared/language/plan/plan.ts';
 import { boundRow, fieldOf } from '../evaluate/row-reading.ts';
 import type { OperatorEnvironment } from '../operators/operator.ts';
@@ -15,6 +16,17 @@ export function decidingValues(plan: OperatorPlan, environment: OperatorEnvironm
     }
   }
   return (row) => [...reads].map(([name, evaluate]) => `${name}=${toText(evaluate(row))}`);
+}
+
+/** Text of a row's key in its stream; '' without one, and while it cannot be read. */
+export function keyIn(environment: Pick<OperatorEnvironment, 'partitionFields'>, row: Row): string {
+  try {
+    const values = environment.partitionFields(row).map(([, value]) => value);
+    return values.includes(null) ? '' : values.map(toText).join(', ');
+  } catch (thrown) {
+    if (thrown instanceof EvaluationError) return '';
+    throw thrown;
+  }
 }
 
 function reading({ of, name }: FieldExpression): (row: Row) => Value {

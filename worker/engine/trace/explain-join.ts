@@ -3,15 +3,15 @@ import type { JoinSourcePlan } from '../../../shared/language/plan/plan.ts';
 import { type Row, scopeOf } from '../operators/row.ts';
 import { type ConditionReader, judge } from './condition.ts';
 import { eventOf } from './explain-pattern.ts';
+import type { ExplainRecorder } from './explain-recorder.ts';
 import type { Candidate, JoinExplanation, JoinSideExplanation } from './explanation.ts';
 import { keyText } from './key-text.ts';
 import type { JoinView, WaitingView } from './views.ts';
-import type { StreamWitness } from './witness.ts';
 
 export interface JoinEvidence {
   readonly plan: JoinSourcePlan;
   readonly view: JoinView;
-  readonly witness: StreamWitness;
+  readonly recorder: ExplainRecorder;
   readonly reader: ConditionReader;
 }
 
@@ -31,8 +31,8 @@ export function explainJoin(evidence: JoinEvidence, asked: string | null): { rea
   return { key, join: { sides, problems: problemsOf(evidence, waiting, key) } };
 }
 
-function sideOf({ witness }: JoinEvidence, name: string, side: number, waiting: readonly WaitingView[]): JoinSideExplanation {
-  const last = witness.lastOfSide.get(side);
+function sideOf({ recorder }: JoinEvidence, name: string, side: number, waiting: readonly WaitingView[]): JoinSideExplanation {
+  const last = recorder.lastOfSide.get(side);
   return {
     name,
     waiting: waiting
@@ -43,10 +43,10 @@ function sideOf({ witness }: JoinEvidence, name: string, side: number, waiting: 
 }
 
 /** Why the newest events of different sides, with one key, gave nothing: too far apart, or the rest of `.on` does not hold. */
-function problemsOf({ plan, witness, reader }: JoinEvidence, waiting: readonly WaitingView[], key: string | null): readonly Candidate[] {
+function problemsOf({ plan, recorder, reader }: JoinEvidence, waiting: readonly WaitingView[], key: string | null): readonly Candidate[] {
   const unmatched = waiting.findLast(({ isMatched }) => !isMatched);
   if (unmatched === undefined || key === null) return [];
-  const record = witness.record(key);
+  const record = recorder.record(key);
   return plan.sides.flatMap((_, side) => {
     if (side === unmatched.side) return [];
     const other = record?.seen.get(side)?.at(-1)?.row;

@@ -2,9 +2,10 @@ import { durationText } from '../../../shared/events/time-text.ts';
 import type { PatternPlan, PlanExpression, StepPlan } from '../../../shared/language/plan/plan.ts';
 import type { Row } from '../operators/row.ts';
 import { bindingsOf, type Captures, lastCapture, rollBack } from '../patterns/captures.ts';
-import type { Absence, Offer } from '../patterns/residual.ts';
+import type { Absence, EnabledStep } from '../patterns/residual.ts';
 import type { Run } from '../patterns/run.ts';
 import { type ConditionReader, judge, type Verdict } from './condition.ts';
+import { type EndedRun, type ExplainRecorder, firstRowOf, type KeyRecord, type Seen } from './explain-recorder.ts';
 import type {
   Candidate,
   EndedRunExplanation,
@@ -14,14 +15,14 @@ import type {
   RunExplanation,
   WaitingStep,
 } from './explanation.ts';
-import type { PatternView } from './views.ts';
-import { type EndedRun, firstRowOf, type KeyRecord, type Seen, type StreamWitness } from './witness.ts';
+import type { PatternView } from './pattern-view.ts';
+import { furthestOf, stepsTaken } from './progress.ts';
 
 /** What a pattern is explained from. */
 export interface PatternEvidence {
   readonly plan: PatternPlan;
   readonly view: PatternView;
-  readonly witness: StreamWitness;
+  readonly recorder: ExplainRecorder;
   /** The stream's watermark. */
   readonly now: number;
   readonly reader: ConditionReader;
@@ -29,58 +30,44 @@ export interface PatternEvidence {
 
 /** Of one key, or (null) of all. */
 export function explainPattern(evidence: PatternEvidence, key: string | null): PatternExplanation {
-  const { view, witness } = evidence;
-  const runs = view.runs.filter((run) => key === null || keyOfRun(run, witness) === key);
+  const { view, recorder } = evidence;
+  const runs = view.runs.filter((run) => key === null || keyOfRun(run, recorder) === key);
   const furthest = furthestOf(runs);
-  const keyTold = key ?? (furthest === null ? null : keyOfRun(furthest, witness));
-  const record = keyTold === null ? witness.latest : (witness.record(keyTold) ?? null);
+  const keyTold = key ?? (furthest === null ? null : keyOfRun(furthest, recorder));
+  const record = keyTold === null ? recorder.latest : (recorder.record(keyTold) ?? null);
   return {
     openRuns: runs.length,
     furthest: furthest === null ? null : explainRun(evidence, furthest),
-    begins: furthest === null ? view.first.map((offer) => begin(evidence, offer, record)) : [],
+    begins: furthest === null ? view.first.map((enabled) => begin(evidence, enabled, record)) : [],
     ended: record?.ended == null ? null : explainEnd(evidence, record.ended),
   };
 }
 
-/** The run that has taken most steps, of several the latest. */
-function furthestOf(runs: readonly Run[]): Run | null {
-  let furthest: Run | null = null;
-  for (const run of runs) if (furthest === null || compareProgress(run, furthest) > 0) furthest = run;
-  return furthest;
-}
-
-function compareProgress(a: Run, b: Run): number {
-  return taken(a.progress.captures) - taken(b.progress.captures) || a.began - b.began || a.serial - b.serial;
-}
-
-function taken(captures: Captures): number {
-  return captures.filter((capture) => capture !== null).length;
-}
-
-function keyOfRun(run: Run, witness: StreamWitness): string {
+function keyOfRun(run: Run, recorder: ExplainRecorder): string {
   const first = firstRowOf(run);
-  return first === null ? '' : witness.keyTextOf(first);
+  return first === null ? '' : recorder.keyTextOf(first);
 }
 
 function explainRun(evidence: PatternEvidence, run: Run): RunExplanation {
-  const { plan, witness } = evidence;
-  const key = keyOfRun(run, witness);
-  const record = witness.record(key) ?? null;
+  const { plan, recorder } = evidence;
+  const key = keyOfRun(run, recorder);
+  const record = recorder.record(key) ?? null;
   const { captures, state, base } = run.progress;
   const absences = state.absences.map((absence) => waitForAbsence(evidence, run, absence, record));
-  const offers = distinctOffers(state.offers).map((offer) =>
-    waitFor(evidence, offer, {
+  const enabledSteps = distinctOffers(state.enabledSteps).map((enabled) =>
+    waitFor(evidence, enabled, {
       captures,
-      deadline: Math.min(run.lastTime, base + offer.latestTime),
-      seen: seenSince(record, offer.step.slot, run),
+      earliest: Math.max(run.firstTime - (plan.withinMs ?? Infinity), base + enabled.earliestTime),
+      deadline: Math.min(run.lastTime, base + enabled.latestTime),
+      seen: seenSince(record, enabled.step.slot, run),
     }),
   );
   return {
     key: key === '' ? null : key,
-    stepsTaken: taken(captures),
+    stepsTaken: stepsTaken(captures),
     steps: plan.steps.filter((step) => !step.negated).length,
     held: heldSteps(plan, captures),
-    waitsFor: [...offers, ...absences],
+    waitsFor: [...enabledSteps, ...absences],
   };
 }
 
@@ -92,8 +79,8 @@ function heldSteps(plan: PatternPlan, captures: Captures): readonly HeldStep[] {
 }
 
 /** Several ways to the same step are one to the reader. */
-function distinctOffers(offers: readonly Offer[]): readonly Offer[] {
-  return offers.filter((offer, index) => offers.findIndex((other) => other.step.slot === offer.step.slot) === index);
+function distinctOffers(enabledSteps: readonly EnabledStep[]): readonly EnabledStep[] {
+  return enabledSteps.filter((enabled, index) => enabledSteps.findIndex((other) => other.step.slot === enabled.step.slot) === index);
 }
 
 /** What came for a step after the run took its last event. */
@@ -104,28 +91,35 @@ function seenSince(record: KeyRecord | null, slot: number, run: Run): readonly S
 
 interface Waiting {
   readonly captures: Captures;
+  readonly earliest: number;
   readonly deadline: number;
   readonly seen: readonly Seen[];
 }
 
-function waitFor(evidence: PatternEvidence, offer: Offer, { captures, deadline, seen }: Waiting): WaitingStep {
-  const step = evidence.plan.steps[offer.step.slot] as StepPlan;
-  const candidates = candidatesOf(evidence, step.where, { captures: rollBack(captures, offer.losses), deadline, seen });
-  return { step: stepText(step), isAbsence: false, ...deadlineOf(deadline, evidence.now), candidates };
+function waitFor(evidence: PatternEvidence, enabled: EnabledStep, { captures, earliest, deadline, seen }: Waiting): WaitingStep {
+  const step = evidence.plan.steps[enabled.step.slot] as StepPlan;
+  const candidates = candidatesOf(evidence, step.where, { captures: rollBack(captures, enabled.discards), earliest, deadline, seen });
+  const closure = step.max > 1 ? { taken: captures[step.slot]?.length ?? 0, least: step.min } : null;
+  return { step: stepText(step), isAbsence: false, closure, ...deadlineOf(deadline, evidence.now), candidates };
 }
 
-function waitForAbsence(evidence: PatternEvidence, run: Run, { node, deadline }: Absence, record: KeyRecord | null): WaitingStep {
-  const step = evidence.plan.steps[node.slot] as StepPlan;
+function waitForAbsence(evidence: PatternEvidence, run: Run, { node, slot, deadline }: Absence, record: KeyRecord | null): WaitingStep {
+  const step = evidence.plan.steps[slot] as StepPlan;
   const { captures, base } = run.progress;
   const until = node.until === 'pattern' ? run.lastTime : base + deadline;
-  const candidates = candidatesOf(evidence, step.where, { captures, deadline: Infinity, seen: seenSince(record, node.slot, run) });
-  return { step: stepText(step), isAbsence: true, ...deadlineOf(until, evidence.now), candidates };
+  const candidates = candidatesOf(evidence, step.where, {
+    captures,
+    earliest: -Infinity,
+    deadline: Infinity,
+    seen: seenSince(record, slot, run),
+  });
+  return { step: stepText(step), isAbsence: true, closure: null, ...deadlineOf(until, evidence.now), candidates };
 }
 
 /** A step that opens a run, and what came for it lately without opening one. */
-function begin(evidence: PatternEvidence, offer: Offer, record: KeyRecord | null): WaitingStep {
+function begin(evidence: PatternEvidence, enabled: EnabledStep, record: KeyRecord | null): WaitingStep {
   const captures = evidence.plan.steps.map(() => null);
-  return waitFor(evidence, offer, { captures, deadline: Infinity, seen: record?.seen.get(offer.step.slot) ?? [] });
+  return waitFor(evidence, enabled, { captures, earliest: -Infinity, deadline: Infinity, seen: record?.seen.get(enabled.step.slot) ?? [] });
 }
 
 function deadlineOf(deadline: number, now: number): Pick<WaitingStep, 'deadline' | 'leftMs'> {
@@ -137,11 +131,11 @@ function deadlineOf(deadline: number, now: number): Pick<WaitingStep, 'deadline'
 function candidatesOf(
   evidence: PatternEvidence,
   where: PlanExpression | null,
-  { captures, deadline, seen }: Waiting,
+  { captures, earliest, deadline, seen }: Waiting,
 ): readonly Candidate[] {
   const judged = seen.flatMap(({ row }) => {
     const verdict = judgeStep(evidence, where, captures, row);
-    const candidate = candidateOf(row, verdict, deadline);
+    const candidate = candidateOf(row, verdict, { earliest, latest: deadline });
     return candidate === null ? [] : [{ candidate, held: verdict.failed === null ? Infinity : verdict.held }];
   });
   return judged
@@ -160,11 +154,22 @@ function judgeStep({ plan, reader }: PatternEvidence, where: PlanExpression | nu
 }
 
 /** Null for an event against which nothing is known: another step took it. */
-function candidateOf(row: Row, { failed }: Verdict, deadline: number): Candidate | null {
+function candidateOf(row: Row, { failed }: Verdict, span: TimeSpan): Candidate | null {
   const event = eventOf(row);
   if (failed !== null) return { event, problem: failed.text, values: failed.values };
-  if (row.time <= deadline) return null;
-  return { event, problem: `${durationText(row.time - deadline)} too late`, values: new Map() };
+  const problem = timeProblem(row.time, span);
+  return problem === null ? null : { event, problem, values: new Map() };
+}
+
+interface TimeSpan {
+  readonly earliest: number;
+  readonly latest: number;
+}
+
+/** What is against an event of this time; null when it lies within. */
+export function timeProblem(time: number, { earliest, latest }: TimeSpan): string | null {
+  if (time > latest) return `${durationText(time - latest)} too late`;
+  return time < earliest ? `${durationText(earliest - time)} further back than \`within\` allows` : null;
 }
 
 function explainEnd(evidence: PatternEvidence, ended: EndedRun): EndedRunExplanation {
@@ -207,8 +212,10 @@ function stepName(step: StepPlan): string {
 }
 
 /** The step as written, on one line. */
-function stepText({ origin }: StepPlan): string {
-  return origin.source.text.slice(origin.span.start, origin.span.end).replace(/\s+/g, ' ').trim();
+/** As it is written; one of several in a `NOT (B OR C)` with the `NOT` that it stands under. */
+export function stepText({ origin, negated }: StepPlan): string {
+  const text = origin.source.text.slice(origin.span.start, origin.span.end).replace(/\s+/g, ' ').trim();
+  return negated && !text.startsWith('NOT') ? `NOT ${text}` : text;
 }
 
 export function eventOf({ type, time, fields }: Row): ExplainedEvent {

@@ -6,9 +6,10 @@ import type { ConditionReader } from './condition.ts';
 import { explainAttempt } from './explain-attempt.ts';
 import { explainJoin } from './explain-join.ts';
 import { explainPattern } from './explain-pattern.ts';
+import { type ExplainRecorder, firstRowOf, type RecordedAttempt } from './explain-recorder.ts';
 import type { Attempt, Explanation, WindowExplanation } from './explanation.ts';
-import type { JoinView, PatternView } from './views.ts';
-import { firstRowOf, type RecordedAttempt, type StreamWitness } from './witness.ts';
+import type { PatternView } from './pattern-view.ts';
+import type { JoinView } from './views.ts';
 
 /** What a stream shows of itself. */
 export interface StreamEvidence {
@@ -16,7 +17,7 @@ export interface StreamEvidence {
   /** Null for a source that holds nothing. */
   readonly source: PatternView | JoinView | null;
   readonly operators: readonly { readonly plan: OperatorPlan; readonly operator: Operator }[];
-  readonly witness: StreamWitness;
+  readonly recorder: ExplainRecorder;
   /** The stream's watermark, ms. */
   readonly now: number;
   readonly eventsIn: number;
@@ -53,14 +54,14 @@ type Told = Pick<Explanation, 'key' | 'pattern' | 'join' | 'windows' | 'attempts
 const NOTHING_TOLD: Told = { key: null, pattern: null, join: null, windows: [], attempts: [], furthest: null };
 
 function tell(evidence: StreamEvidence, asked: string | null, chosen: string | null): Told {
-  const { plan, source, witness, reader, now } = evidence;
+  const { plan, source, recorder, reader, now } = evidence;
   const pattern =
     source?.kind === 'pattern' && plan.source.kind === 'pattern'
-      ? explainPattern({ plan: plan.source.pattern, view: source, witness, now, reader }, asked)
+      ? explainPattern({ plan: plan.source.pattern, view: source, recorder, now, reader }, asked)
       : null;
   const joined =
     source?.kind === 'join' && plan.source.kind === 'join'
-      ? explainJoin({ plan: plan.source, view: source, witness, reader }, asked)
+      ? explainJoin({ plan: plan.source, view: source, recorder, reader }, asked)
       : null;
   const key = asked ?? pattern?.furthest?.key ?? joined?.key ?? chosen;
   return {
@@ -69,18 +70,18 @@ function tell(evidence: StreamEvidence, asked: string | null, chosen: string | n
     join: joined?.join ?? null,
     windows: windowsOf(evidence, key),
     attempts: attemptsOf(evidence, key),
-    furthest: attemptOf(evidence, asked === null ? witness.furthest : null),
+    furthest: attemptOf(evidence, asked === null ? recorder.furthest : null),
   };
 }
 
 /** The key of the last event. */
-function chosenKey({ witness }: StreamEvidence): string | null {
-  return witness.latest?.text || null;
+function chosenKey({ recorder }: StreamEvidence): string | null {
+  return recorder.latest?.text || null;
 }
 
 function attemptsOf(evidence: StreamEvidence, key: string | null): readonly Attempt[] {
-  const { witness, plan } = evidence;
-  const record = witness.record(key ?? '') ?? (key === null ? witness.latest : null);
+  const { recorder, plan } = evidence;
+  const record = recorder.record(key ?? '') ?? (key === null ? recorder.latest : null);
   const event = plan.source.kind === 'pattern' ? null : (record?.event ?? null);
   return [event, record?.result ?? null].flatMap((recorded) => {
     const attempt = attemptOf(evidence, recorded);
@@ -92,10 +93,10 @@ function attemptOf({ reader }: StreamEvidence, recorded: RecordedAttempt | null)
   return recorded === null ? null : explainAttempt(recorded, reader);
 }
 
-function windowsOf({ operators, witness }: StreamEvidence, key: string | null): readonly WindowExplanation[] {
+function windowsOf({ operators, recorder }: StreamEvidence, key: string | null): readonly WindowExplanation[] {
   return operators.flatMap(({ plan, operator }) =>
     (operator.openWindows?.() ?? []).flatMap(({ last, ...window }) => {
-      const keyOfWindow = witness.keyTextOf(last, plan);
+      const keyOfWindow = recorder.keyTextOf(last, plan);
       if (key !== null && keyOfWindow !== key) return [];
       return [{ operator: plan.text, key: keyOfWindow || null, ...window }];
     }),
@@ -133,12 +134,12 @@ function inputText({ from, name }: InputPlan, streamName: (index: number) => str
 }
 
 /** Keys of what is held, and those remembered. */
-function knownKeys({ source, operators, witness }: StreamEvidence): readonly string[] {
+function knownKeys({ source, operators, recorder }: StreamEvidence): readonly string[] {
   const held = source?.kind === 'pattern' ? source.runs.flatMap((run) => firstRowOf(run) ?? []) : [];
   const windows = operators.flatMap(({ plan, operator }) =>
-    (operator.openWindows?.() ?? []).map(({ last }) => witness.keyTextOf(last, plan)),
+    (operator.openWindows?.() ?? []).map(({ last }) => recorder.keyTextOf(last, plan)),
   );
-  return [...new Set([...held.map((row) => witness.keyTextOf(row)), ...windows, ...witness.keys])];
+  return [...new Set([...held.map((row) => recorder.keyTextOf(row)), ...windows, ...recorder.keys])];
 }
 
 function unknownKey(asked: string, known: readonly string[]): string {

@@ -34,11 +34,11 @@ export interface ExplainedEvent {
 export interface PatternExplanation {
   /** Open runs of the key, or of all keys. */
   readonly openRuns: number;
-  /** The open run that has taken most steps, of several the latest; null when none is open. */
+  /** The open run that has taken most steps, then most events, then the oldest; null when none is open. */
   readonly furthest: RunExplanation | null;
   /** What a run begins with. Told when none is open. */
   readonly begins: readonly WaitingStep[];
-  /** The run that ended last. Only recorded with `explain`. */
+  /** The run that ended last; of several that were open together the one that had come furthest. Only recorded with `explain`. */
   readonly ended: EndedRunExplanation | null;
 }
 
@@ -66,6 +66,8 @@ export interface WaitingStep {
   /** As written. */
   readonly step: string;
   readonly isAbsence: boolean;
+  /** Of a closure: how many events it has, and how many it needs; null for any other step. */
+  readonly closure: { readonly taken: number; readonly least: number } | null;
   /** The last time that fits; of a `NOT` the time at which it has matched. */
   readonly deadline: number | null;
   readonly leftMs: number | null;

@@ -1,7 +1,7 @@
 import type { Value } from '../../../shared/events/value.ts';
 import type { Next, Operator, WindowFrame } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
-import type { Gate } from '../time/gate.ts';
+import type { WatermarkHold } from '../time/watermark-hold.ts';
 import type { WindowView } from './views.ts';
 
 export interface TracedOptions {
@@ -15,7 +15,7 @@ export interface TracedOptions {
 
 /** An operator that says of each row whether it let it pass, before what follows speaks of it. */
 export class TracedOperator implements Operator {
-  readonly gates: readonly Gate[];
+  readonly holds: readonly WatermarkHold[];
   readonly #options: TracedOptions;
   readonly #operator: Operator;
   /** The row at work, until its verdict is known. */
@@ -26,12 +26,22 @@ export class TracedOperator implements Operator {
     this.#options = options;
     this.#operator = create({
       process: (row) => {
-        this.#decide('PASS', true);
+        this.handsOn();
         next.process(row);
       },
       endWindow: (frame) => next.endWindow(frame),
     });
-    this.gates = this.#operator.gates ?? [];
+    this.holds = this.#operator.holds ?? [];
+  }
+
+  /** The operator is about to hand the row on, or what it made of it. */
+  handsOn(): void {
+    this.#decide('PASS', true);
+  }
+
+  /** What becomes of the row at work has been told. */
+  isTold(): void {
+    this.#undecided = null;
   }
 
   process(row: Row): void {

@@ -1,16 +1,5 @@
 import type { Fields } from '../../../shared/events/event.ts';
 import type { Row } from '../operators/row.ts';
-import type { Offer } from '../patterns/residual.ts';
-import type { Run } from '../patterns/run.ts';
-
-/** What a pattern holds and waits for, to be read and not changed. */
-export interface PatternView {
-  readonly kind: 'pattern';
-  /** Open runs in order of creation. */
-  readonly runs: readonly Run[];
-  /** The steps that open a run. */
-  readonly first: readonly Offer[];
-}
 
 /** The events that wait in a join. */
 export interface JoinView {

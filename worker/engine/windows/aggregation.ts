@@ -5,6 +5,7 @@ import { aggregates } from '../../../shared/language/functions/index.ts';
 import type { AggregateCall, AggregatePlan } from '../../../shared/language/plan/plan.ts';
 import type { OperatorEnvironment } from '../operators/operator.ts';
 import { type Evaluate, type Row, reusableScope } from '../operators/row.ts';
+import { acceptanceRank, followsTime } from './acceptance.ts';
 import { SlidingAccumulators } from './sliding-accumulators.ts';
 
 /** What one row gives to each aggregate call. */
@@ -16,11 +17,6 @@ export interface Sample {
   /** First of the row's causes. */
   readonly cause: number;
 }
-
-/** Never refuse a value. */
-const TAKE_ANYTHING = new Set(['count', 'rate', 'count_distinct', 'first', 'last', 'collect']);
-/** Refuse a value that does not go with those before. The others take numbers (or durations) alone. */
-const TAKE_ONE_KIND = new Set(['min', 'max', 'top']);
 
 /** The aggregate calls of an `.aggregate`, ready to run: rows become samples, samples go into accumulators. */
 export class Aggregation {
@@ -36,13 +32,9 @@ export class Aggregation {
   constructor(plan: AggregatePlan, environment: OperatorEnvironment) {
     this.#calls = plan.calls.map((call) => prepare(call, environment));
     this.isOrderSensitive = this.#calls.some((call) => call.isOrderSensitive);
-    this.followsTime = this.isOrderSensitive || plan.calls.some((call) => call.function === 'first' || call.function === 'last');
-    this.#order = plan.calls.map((_, position) => position).sort((a, b) => this.#patience(a) - this.#patience(b) || a - b);
-  }
-
-  #patience(position: number): number {
-    const { name } = (this.#calls[position] as PreparedCall).descriptor;
-    return TAKE_ANYTHING.has(name) ? 2 : TAKE_ONE_KIND.has(name) ? 1 : 0;
+    this.followsTime = this.isOrderSensitive || plan.calls.some(followsTime);
+    const ranks = plan.calls.map(acceptanceRank);
+    this.#order = ranks.map((_, position) => position).sort((a, b) => (ranks[a] as number) - (ranks[b] as number) || a - b);
   }
 
   sample(row: Row, order: number): Sample {

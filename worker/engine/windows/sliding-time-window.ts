@@ -1,6 +1,7 @@
 import { EvaluationError } from '../../../shared/events/evaluation-error.ts';
 import type { Fields } from '../../../shared/events/event.ts';
 import type { Value, ValueArray } from '../../../shared/events/value.ts';
+import { aggregates } from '../../../shared/language/functions/index.ts';
 import type { AggregateCall, AggregatePlan, WindowOperatorPlan, WindowPlan } from '../../../shared/language/plan/plan.ts';
 import type { Next, Operator, OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
@@ -23,7 +24,7 @@ interface Closing {
 }
 
 /**
- * Hopping windows `[start, end)` that overlap, as `TimeWindow` has them. The events of a key are held once, whatever number
+ * Hopping windows `[start, end)` that overlap, as `TimeWindowKernel` has them, where rows come whole. The events of a key are held once, whatever number
  * of windows they belong to: for each window that closes, those that it has beyond the one before go in, and those that it has no
  * longer come out.
  *
@@ -230,11 +231,6 @@ export class SlidingTimeWindow implements Operator {
 const SCALARS = new Set(['int', 'float', 'str', 'bool', 'timestamp', 'duration']);
 const ORDERED = new Set(['int', 'float', 'str', 'timestamp', 'duration']);
 const QUANTITIES = new Set(['int', 'float', 'duration']);
-const TAKES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
-  ...['count', 'rate', 'count_distinct', 'first', 'last', 'collect'].map((name) => [name, SCALARS] as const),
-  ...['min', 'max', 'top'].map((name) => [name, ORDERED] as const),
-]);
-
 /** Whether `SlidingTimeWindow` does for this window. */
 export function slidesOverTime({ aggregate, predicates }: WindowOperatorPlan, { slideMs, sizeMs, earlyMs }: TimeWindowPlan): boolean {
   const takesAll = aggregate?.calls.every(takesAnyOfItsType) ?? false;
@@ -243,5 +239,7 @@ export function slidesOverTime({ aggregate, predicates }: WindowOperatorPlan, { 
 
 /** No value of the argument's type is refused, whatever came before. */
 function takesAnyOfItsType({ function: name, arguments: [argument] }: AggregateCall): boolean {
-  return argument === undefined || (TAKES.get(name) ?? QUANTITIES).has(argument.type.kind);
+  const { takes } = aggregates.get(name) ?? {};
+  const kinds = takes === 'anything' ? SCALARS : takes === 'one_kind' ? ORDERED : QUANTITIES;
+  return argument === undefined || kinds.has(argument.type.kind);
 }

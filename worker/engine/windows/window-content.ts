@@ -176,12 +176,19 @@ export class WindowContents {
       content.rows && (this.#isByTime ? [...content.rows].sort((a, b) => a.row.time - b.row.time || a.order - b.order) : content.rows);
     if (!this.#passes(content, rows)) return;
     if (this.#aggregation === null) {
-      const attributes = frameAttributes(frame);
-      for (const { row } of rows ?? []) this.#next.process({ ...row, attributes: withAttributes(row.attributes, attributes) });
+      for (const row of this.#handedOn(rows ?? [], frame)) this.#next.process(row);
     } else {
       this.#next.process(this.#aggregated(content, this.#results(this.#aggregation, content, frame), frame));
     }
     this.#next.endWindow(frame);
+  }
+
+  /** The events, or where predicates choose among windows a result with the fields of the last one. */
+  #handedOn(rows: readonly Arrival[], frame: WindowFrame): readonly Row[] {
+    const attributes = frameAttributes(frame);
+    const framed = (row: Row): Row => ({ ...row, attributes: withAttributes(row.attributes, attributes) });
+    if (this.#predicates.length === 0) return rows.map(({ row }) => framed(row));
+    return rows.slice(-1).map(({ row }) => ({ ...framed(row), time: frame.time }));
   }
 
   #passes(content: WindowContent, rows: readonly Arrival[] | null): boolean {

@@ -19,7 +19,7 @@ export interface Models {
 
 /**
  * Loads every model that a program names; undefined when it names none. Paths are relative to the program's file.
- * @throws CepError (runtime_error) when onnxruntime-node is not installed, a model is missing or cannot be read, or it has
+ * @throws CepError `model_error` when onnxruntime-node is not installed, a model is missing or cannot be read, or it has
  *   not as many inputs or outputs as the program says
  */
 export async function loadModels(plan: Plan): Promise<Models | undefined> {
@@ -61,7 +61,7 @@ async function loadRuntime({ model }: ScorePlan): Promise<Runtime> {
   try {
     return await import('onnxruntime-node');
   } catch (cause) {
-    throw new CepError('runtime_error', `the model '${model}' needs the package onnxruntime-node, which is not installed`, {
+    throw new CepError('model_error', `the model '${model}' needs the package onnxruntime-node, which is not installed`, {
       hint: 'npm install onnxruntime-node',
       cause,
     });
@@ -71,16 +71,16 @@ async function loadRuntime({ model }: ScorePlan): Promise<Runtime> {
 async function openModel(runtime: Runtime, { model, origin, parameters }: ScorePlan): Promise<InferenceSession> {
   const path = resolve(dirname(origin.source.name), model);
   if (!existsSync(path)) {
-    throw new CepError('runtime_error', `the model '${model}' is missing`, { hint: `looked for ${path}` });
+    throw new CepError('model_error', `the model '${model}' is missing`, { hint: 'its path is relative to the file of the program' });
   }
   const options = { logSeverityLevel: 3 } as const;
   try {
     if (parameters.get('gpu') === true) return await onGpu(runtime, path, parameters.get('device_id'));
     return await runtime.InferenceSession.create(path, options);
   } catch (cause) {
-    throw new CepError('runtime_error', `the model '${model}' cannot be loaded: ${cause instanceof Error ? cause.message : cause}`, {
-      cause,
-    });
+    // What the runtime says names the file by its whole path, which is nobody's business but the host's.
+    const reason = (cause instanceof Error ? cause.message : String(cause)).replaceAll(path, model);
+    throw new CepError('model_error', `the model '${model}' cannot be loaded: ${reason}`, { cause });
   }
 }
 
@@ -97,7 +97,7 @@ async function onGpu(runtime: Runtime, path: string, device: Value | undefined):
 /** One input takes all values as a row; several take one each. The same holds for outputs. */
 function requireFit({ inputNames, outputNames }: InferenceSession, { model, inputs, outputs }: ScorePlan): void {
   const problem = misfit('inputs', inputNames, inputs.length) ?? misfit('outputs', outputNames, outputs.length);
-  if (problem !== undefined) throw new CepError('runtime_error', `the model '${model}' ${problem}`);
+  if (problem !== undefined) throw new CepError('model_error', `the model '${model}' ${problem}`);
 }
 
 function misfit(what: string, names: readonly string[], given: number): string | undefined {

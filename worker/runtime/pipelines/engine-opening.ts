@@ -9,7 +9,7 @@ import type { PipelineSaver } from './pipeline-saver.ts';
 const OPEN_ATTEMPTS_MAX = 5;
 const OPEN_AGAIN_MS = 500;
 
-type OpeningContext = Pick<PipelineContext, 'workDir' | 'strictEvents'>;
+type OpeningContext = Pick<PipelineContext, 'folderOf' | 'strictEvents'>;
 
 export interface OpeningParts {
   readonly intake: Intake;
@@ -45,11 +45,11 @@ export class EngineOpening {
   }
 
   async #openOnce(isSuspect: boolean): Promise<void> {
-    const { workDir, strictEvents } = this.#context;
+    const { folderOf, strictEvents } = this.#context;
     const { intake, saver, record } = this.#parts;
-    const { program } = record.definition;
+    const { program, tenantId } = record.definition;
     const state = intake.base.state ?? (await this.#storedState());
-    const { summary } = await intake.open({ program, workDir, strictEvents }, { isSuspect, state });
+    const { summary } = await intake.open({ program, folder: folderOf(tenantId), strictEvents }, { tenantId, isSuspect, state });
     record.describe(summary);
     if (record.storage !== null) intake.forgetState(saver.storedSequence);
   }

@@ -1,11 +1,20 @@
 import type { StreamMetrics } from '../service.ts';
 import type { CountersReply } from '../threads/messages.ts';
 
-export const noCounters: CountersReply = { eventsIncomplete: 0, streams: [], eventsByType: {}, incompleteFields: {} };
+export const noCounters: CountersReply = {
+  eventsIncomplete: 0,
+  eventsLate: 0,
+  eventsUnread: 0,
+  unreadTypes: {},
+  nearestTypes: {},
+  watermark: null,
+  streams: [],
+  eventsByType: {},
+  incompleteFields: {},
+};
 
 /** Counters of an engine, and what its streams have counted together, those that the program has no longer included. */
 export interface GrownCounters extends CountersReply {
-  readonly eventsLate: number;
   readonly runsDropped: Counts;
   readonly taps: Counts;
 }
@@ -24,16 +33,15 @@ export class GrowingCounters {
   /** By counter: what the engine said last, at its highest, and what that amounts to with all that came before. */
   readonly #counters = new Map<string, { last: number; total: number }>();
   /** Of all streams together: what the engine of each says grew. */
-  readonly #sums = { late: new Map<string, number>(), dropped: new Map<string, number>(), tap: new Map<string, number>() };
+  readonly #sums = { dropped: new Map<string, number>(), tap: new Map<string, number>() };
   #streams = new Set<string>();
   #grown = noCounters;
 
   /** As the engine's own, each with all that was counted before. */
   get grown(): GrownCounters {
-    const { late, dropped, tap } = this.#sums;
+    const { dropped, tap } = this.#sums;
     return {
       ...this.#grown,
-      eventsLate: late.get('') ?? 0,
       runsDropped: Object.fromEntries(dropped),
       taps: Object.fromEntries(tap),
     };
@@ -89,12 +97,19 @@ export class GrowingCounters {
   }
 }
 
-type SumOf = readonly [of: 'late' | 'dropped' | 'tap', key: string];
+type SumOf = readonly [of: 'dropped' | 'tap', key: string];
 type Change = (name: string, count: number, sum?: SumOf) => number;
 
-function mapped({ eventsIncomplete, streams, eventsByType, incompleteFields }: CountersReply, change: Change): CountersReply {
+function mapped(counters: CountersReply, change: Change): CountersReply {
+  const { eventsIncomplete, eventsLate, eventsUnread, unreadTypes, nearestTypes, watermark, streams, eventsByType, incompleteFields } =
+    counters;
   return {
     eventsIncomplete: change('incomplete', eventsIncomplete),
+    eventsLate: change('late', eventsLate),
+    eventsUnread: change('unread', eventsUnread),
+    unreadTypes: changed(unreadTypes, (type, count) => change(`unread\0${type}`, count)),
+    nearestTypes,
+    watermark,
     streams: streams.map((stream) => changedStream(stream, change)),
     eventsByType: changed(eventsByType, (type, count) => change(`type\0${type}`, count)),
     incompleteFields: Object.fromEntries(
@@ -112,8 +127,7 @@ function changedStream(stream: StreamMetrics, change: Change): StreamMetrics {
   const { eventsIn, eventsOut, late, failures, suppressed, runsDropped, taps } = stream;
   return {
     ...stream,
-    ...changed({ eventsIn, eventsOut, failures, suppressed }, (name, count) => change(`${of}${name}`, count)),
-    late: change(`${of}late`, late, ['late', '']),
+    ...changed({ eventsIn, eventsOut, late, failures, suppressed }, (name, count) => change(`${of}${name}`, count)),
     runsDropped: changed(runsDropped, (reason, count) => change(`${of}dropped\0${reason}`, count, ['dropped', reason])),
     taps: changed(taps, (name, count) => change(`${of}tap\0${name}`, count, ['tap', name])),
   };

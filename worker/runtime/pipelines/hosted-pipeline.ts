@@ -60,14 +60,14 @@ export class HostedPipeline implements IntakeOwner {
   constructor(context: PipelineContext, definition: PipelineDefinition, options: HostedOptions) {
     const { checkpoint, idleUpTo } = options;
     const { id: pipelineId, tenantId } = definition;
-    const { pool, report, deadLetters, environmentOf, checkpointIntervalMs, nextSequence, tracer } = context;
+    const { pool, report, deadLetters, environmentOf, checkpointIntervalMs, nextSequence, arrivalTime, tracer } = context;
     this.id = pipelineId;
     this.tenantId = tenantId;
     this.isEphemeral = options.ephemeral ?? false;
     this.#context = context;
     const storage = this.isEphemeral ? null : context.storage;
     const answers = new IdempotencyWindow<InjectResult>(answerSize);
-    answers.load(checkpoint?.answers ?? []);
+    answers.load(checkpoint?.answers ?? [], context.elapsedMs());
     const record = new PipelineRecord(definition, storage);
     const ring = new OutputRing(checkpoint?.counts.outputEventsEmitted ?? 0);
     const tally = new PipelineTally(checkpoint?.counts);
@@ -77,7 +77,7 @@ export class HostedPipeline implements IntakeOwner {
     const sinks = new PipelineSinks({
       pipelineId,
       environment: environmentOf(tenantId),
-      deadLetters,
+      deadLetters: deadLetters.of(tenantId),
       report,
       tracer,
       onChange: () => this.#lookAtSinks(),
@@ -85,11 +85,14 @@ export class HostedPipeline implements IntakeOwner {
     const { connect } = new PipelineConnectors(sinks, checkpoint?.deliveries ?? null);
     const results = new ResultHandler(pipelineId, { ring, tally, answers, log: this.#log, sinks });
     const saver = new PipelineSaver(
-      { pipelineId, storage, intervalMs: checkpointIntervalMs, report },
+      { pipelineId, storage, intervalMs: checkpointIntervalMs, arrivalTime, report },
       { intake, tally, answers, sinks, definition: () => (record.isDeleted ? null : record.definition) },
       checkpoint?.sequence ?? 0,
     );
-    const events = new PipelineEvents({ pipelineId, nextSequence, storage, tracer }, { intake, results, answers, sinks });
+    const events = new PipelineEvents(
+      { pipelineId, nextSequence, arrivalTime, elapsedMs: context.elapsedMs, storage, tracer },
+      { intake, results, answers, sinks },
+    );
     this.#life = new PipelineLife(context, { record, intake, events, sinks, saver, ring, connect });
     this.#switch = new EngineSwitch({ pipelineId, intake, tally, saver, record, connect });
     [this.#record, this.#intake, this.#ring, this.#tally] = [record, intake, ring, tally];
@@ -313,7 +316,7 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   connectors(): readonly ConnectorScrape[] {
-    const { dropped } = this.#context.deadLetters;
+    const { dropped } = this.#context.deadLetters.of(this.tenantId);
     return this.#sinks.status().map((status) => ({ ...status, pipelineId: this.id, dlqDropped: dropped.of(this.id, status.connector) }));
   }
 

@@ -9,7 +9,7 @@ const ENTRY_BYTES = 256;
 
 interface Answered<T> {
   readonly digest: string;
-  /** Epoch ms of the first request. */
+  /** When the first request came, ms; as `now` of the calls. */
   readonly at: number;
   /** What it counts for, bytes. */
   size: number;
@@ -68,9 +68,19 @@ export class IdempotencyWindow<T> {
     return [...this.#answers].flatMap(([key, { digest, at, known }]) => (known === undefined ? [] : [[key, digest, at, known] as const]));
   }
 
-  load(saved: readonly SavedAnswer<T>[]): void {
-    for (const [key, digest, at, answer] of saved) {
-      this.#put(key, { digest, at, size: key.length + ENTRY_BYTES + this.#sizeOf(answer), answer: Promise.resolve(answer), known: answer });
+  /**
+   * What a process before has saved. How long ago that was only the wall clock could say, which may have been set: each counts from now on,
+   * so a repeat is never taken for new too early.
+   */
+  load(saved: readonly SavedAnswer<T>[], now: number): void {
+    for (const [key, digest, , answer] of saved) {
+      this.#put(key, {
+        digest,
+        at: now,
+        size: key.length + ENTRY_BYTES + this.#sizeOf(answer),
+        answer: Promise.resolve(answer),
+        known: answer,
+      });
     }
   }
 

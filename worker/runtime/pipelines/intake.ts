@@ -19,6 +19,8 @@ export interface Entry {
   readonly sequence: number;
   /** Null: a tick. */
   readonly format: InjectFormat | null;
+  /** Name of the field that says when an event happened; null = none is named. */
+  readonly timeField: string | null;
   readonly bytes: Uint8Array | null;
   /** Epoch ms. */
   readonly time: number;
@@ -161,12 +163,12 @@ export class Intake implements SlotOwner {
   }
 
   #send(thread: EngineThread, entry: Entry, size: number): void {
-    const { sequence, format, bytes, time, skip } = entry;
+    const { sequence, format, timeField, bytes, time, skip } = entry;
     this.#sent.push(entry);
     this.#sentBytes += size;
     this.#lastSent = sequence;
     const outputsMax = entry.isReplay ? 0 : entry.outputsMax;
-    thread.send({ slot: this.#slot, sequence, format, time, outputsMax, skip }, bytes);
+    thread.send({ slot: this.#slot, sequence, format, timeField, time, outputsMax, skip }, bytes);
   }
 
   result(result: RecordResult): void {
@@ -201,7 +203,7 @@ export class Intake implements SlotOwner {
   /** Puts the pipeline on a thread, with the state of the base. @throws CepError when the program does not start */
   async open(
     load: Omit<LoadCall, 'kind' | 'id' | 'slot' | 'state'>,
-    options: { readonly isSuspect: boolean; readonly state: Uint8Array | null },
+    options: { readonly tenantId: string; readonly isSuspect: boolean; readonly state: Uint8Array | null },
   ): Promise<LoadReply> {
     this.#putBack();
     const thread = this.#pool.place(options);

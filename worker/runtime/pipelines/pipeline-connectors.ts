@@ -1,6 +1,7 @@
 import { CepError } from '../../../shared/errors/error.ts';
+import { canConnect } from '../../../shared/language/connectors/table.ts';
 import type { PipelineSinks, SavedDeliveries } from '../../connectors/delivery/pipeline-sinks.ts';
-import { canRead, settingsOf } from '../../connectors/registry.ts';
+import { settingsOf } from '../../connectors/registry.ts';
 import type { ProgramSummary } from '../threads/messages.ts';
 
 /** The connectors of the program that a pipeline runs. */
@@ -15,15 +16,13 @@ export class PipelineConnectors {
   }
 
   /** Opens those of a program in the place of those before. @throws CepError `connector_error`; then nothing has changed */
-  readonly connect = ({ connectors, sinks, sources }: ProgramSummary): void => {
+  readonly connect = ({ connectors, sinks, sources, lookups = [] }: ProgramSummary): void => {
     const types = new Map(connectors.map(({ name, type }) => [name, type]));
-    const unreadable = sources.find((name) => !canRead(types.get(name) ?? ''));
-    if (unreadable !== undefined) {
-      throw new CepError(
-        'connector_error',
-        `connector '${unreadable}': this build cannot read from connectors of type ${types.get(unreadable)}`,
-      );
-    }
+    const typeOf = (name: string): string => types.get(name) ?? '';
+    const unreadable = sources.find((name) => !canConnect(typeOf(name), 'source'));
+    if (unreadable !== undefined) throw cannot(unreadable, `read from connectors of type ${typeOf(unreadable)}`, readHint);
+    const unasked = lookups.find((name) => !canConnect(typeOf(name), 'enrich'));
+    if (unasked !== undefined) throw cannot(unasked, `look anything up in connectors of type ${typeOf(unasked)} (.enrich)`, lookupHint);
     this.#sinks.configure(
       connectors.map(({ name, type, parameters }) => settingsOf(name, type, parameters)),
       sinks,
@@ -31,4 +30,11 @@ export class PipelineConnectors {
     if (this.#undelivered !== null) this.#sinks.load(this.#undelivered);
     this.#undelivered = null;
   };
+}
+
+const readHint = 'leave .from out and send the events to the pipeline (POST .../events, cep inject)';
+const lookupHint = 'send what it would look up as events of a type of their own, and join with them';
+
+function cannot(name: string, what: string, hint: string): CepError {
+  return new CepError('connector_error', `connector '${name}': this build cannot ${what}`, { hint });
 }

@@ -1,7 +1,8 @@
 import type { Tracer } from '../../../shared/telemetry/tracing.ts';
 import type { ConnectorEnvironment } from '../../connectors/connector.ts';
-import type { DeadLetters } from '../../connectors/delivery/dead-letters.ts';
+import type { ProgramFolder } from '../programs/program-folder.ts';
 import type { RuntimeReport } from '../service.ts';
+import type { TenantLetters } from '../tenants/tenant-letters.ts';
 import type { EnginePool } from '../threads/engine-pool.ts';
 import type { RuntimeStorage } from './runtime-storage.ts';
 
@@ -9,13 +10,18 @@ import type { RuntimeStorage } from './runtime-storage.ts';
 export interface PipelineContext {
   readonly pool: EnginePool;
   readonly storage: RuntimeStorage | null;
-  readonly workDir: string;
+  /** What programs of a tenant may read. */
+  readonly folderOf: (tenantId: string) => ProgramFolder;
   readonly strictEvents: boolean;
   readonly checkpointIntervalMs: number;
   /** Numbers the inputs of all pipelines; never gives a number twice, in any process on the same state. */
   readonly nextSequence: () => number;
+  /** Epoch ms; when what comes now arrives. Never goes back, in any process on the same state. */
+  readonly arrivalTime: () => number;
+  /** Since some moment in this process. */
+  readonly elapsedMs: () => number;
   readonly report: (report: RuntimeReport) => void;
-  readonly deadLetters: DeadLetters;
+  readonly deadLetters: TenantLetters;
   readonly tracer: Tracer | undefined;
   /** What connectors need of the process, on behalf of a tenant. */
   readonly environmentOf: (tenantId: string) => ConnectorEnvironment;

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { CepError } from '../../../shared/errors/error.ts';
 import { limits } from '../../../shared/limits.ts';
+import type { ProgramChecks } from '../checking/program-checks.ts';
 import type {
   CheckpointResult,
   DeadLetters,
@@ -33,6 +34,7 @@ import type { Admission } from './result-handler.ts';
 const METRICS_WAIT_MS = 200;
 
 export interface DirectoryContext extends PipelineContext {
+  readonly checks: ProgramChecks;
   readonly tenants: TenantRegistry;
   /** @throws CepError `not_ready` while the server starts or drains */
   readonly requireOpen: () => void;
@@ -74,7 +76,7 @@ export class PipelineDirectory implements Pipelines {
       await pipeline.start();
     } catch (error) {
       await pipeline.delete().catch(() => undefined); // What could not be saved need not be deleted.
-      throw startError(error);
+      throw error;
     }
     this.#pipelines.set(pipeline.id, pipeline);
     if (pipeline.isEphemeral) return;
@@ -103,13 +105,13 @@ export class PipelineDirectory implements Pipelines {
 
   async #checked(
     source: string,
-    { tenant }: TenantAccount,
+    account: TenantAccount,
   ): Promise<{ readonly program: CheckedProgram; readonly diagnostics: readonly ProgramDiagnostic[] }> {
-    const { program, diagnostics, statements } = await this.#check(source);
+    const { program, diagnostics, statements } = await this.#check(account, source);
     if (program === null) throw programError(diagnostics);
     if (statements === 0)
       throw new CepError('validation_error', 'the program is empty', { hint: 'write at least one stream', details: [] });
-    const { maxStreamsPerPipeline: max } = tenant.quota;
+    const { maxStreamsPerPipeline: max } = account.tenant.quota;
     if (program.summary.streams.length > max) {
       throw new CepError(
         'quota_exceeded',
@@ -119,15 +121,17 @@ export class PipelineDirectory implements Pipelines {
     return { program, diagnostics };
   }
 
-  #check(source: string): Promise<CheckReply> {
+  async #check(account: TenantAccount, source: string): Promise<CheckReply> {
     if (Buffer.byteLength(source) > limits.programBytesMax) {
       throw new CepError('payload_too_large', `the program is larger than ${limits.programBytesMax} bytes`);
     }
-    return this.#context.pool.check(source, this.#context.workDir);
+    const { checks, folderOf } = this.#context;
+    const { id, quota } = account.tenant;
+    return checks.check(account, { source, folder: folderOf(id), streamsMax: quota.maxStreamsPerPipeline });
   }
 
-  async validate(source: string): Promise<readonly ProgramDiagnostic[]> {
-    return (await this.#check(source)).diagnostics;
+  async validate(tenant: string, source: string): Promise<readonly ProgramDiagnostic[]> {
+    return (await this.#check(this.#context.tenants.account(tenant), source)).diagnostics;
   }
 
   list(tenant: string, { limit, offset }: Page): { readonly pipelines: readonly Pipeline[]; readonly total: number } {
@@ -285,8 +289,8 @@ export class PipelineDirectory implements Pipelines {
 
   async deadLetters(tenant: string, id: string, { limit, offset }: Page): Promise<DeadLetters> {
     this.#find(tenant, id);
-    const letters = await this.#context.deadLetters.list(id);
-    return { total: letters.length, entries: letters.slice(offset, offset + limit).map((letter) => JSON.stringify(letter)) };
+    const { letters, total } = await this.#context.deadLetters.of(tenant).page(id, { limit, offset });
+    return { total, entries: letters };
   }
 
   async replayDeadLetters(tenant: string, id: string): Promise<{ readonly replayed: number; readonly failed: number }> {
@@ -295,7 +299,7 @@ export class PipelineDirectory implements Pipelines {
 
   async clearDeadLetters(tenant: string, id: string): Promise<{ readonly cleared: number }> {
     this.#find(tenant, id);
-    return { cleared: await this.#context.deadLetters.remove(id, () => true) };
+    return { cleared: await this.#context.deadLetters.of(tenant).remove(id, () => true) };
   }
 }
 
@@ -307,14 +311,4 @@ function programError(diagnostics: readonly ProgramDiagnostic[]): CepError {
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
   const hint = first?.hint === undefined ? {} : { hint: first.hint };
   return new CepError(isSyntax ? 'parse_error' : 'validation_error', `${where}${more}`, { ...hint, details: diagnostics });
-}
-
-/** A program whose start used up the budget has lost its thread. */
-function startError(error: unknown): unknown {
-  if (!(error instanceof CepError) || error.code !== 'not_ready') return error;
-  return new CepError('validation_error', 'the program keeps its engine busy for too long while it starts', {
-    hint: 'look at what `let` and `var` compute',
-    details: [],
-    cause: error,
-  });
 }

@@ -12,6 +12,10 @@ import type { LoggedRequest, RuntimeStorage } from './runtime-storage.ts';
 export interface EventsOptions {
   readonly pipelineId: string;
   readonly nextSequence: () => number;
+  /** Epoch ms; never goes back. */
+  readonly arrivalTime: () => number;
+  /** Since some moment in this process. */
+  readonly elapsedMs: () => number;
   readonly storage: RuntimeStorage | null;
   readonly tracer: Tracer | undefined;
 }
@@ -29,6 +33,7 @@ export class PipelineEvents {
   readonly #parts: EventsParts;
   /** Nothing more is taken in because the sinks cannot keep up. */
   #isHeld = false;
+  #isFinishing = false;
 
   constructor(options: EventsOptions, parts: EventsParts) {
     this.#options = options;
@@ -38,11 +43,17 @@ export class PipelineEvents {
   /** Sinks that cannot keep up hold up what feeds them. */
   holdWhenFull(): void {
     const { intake, sinks } = this.#parts;
-    const { isFull } = sinks;
-    if (isFull === this.#isHeld) return;
-    this.#isHeld = isFull;
-    if (isFull) intake.pause();
+    const isHeld = sinks.isFull && !this.#isFinishing;
+    if (isHeld === this.#isHeld) return;
+    this.#isHeld = isHeld;
+    if (isHeld) intake.pause();
     else intake.resume();
+  }
+
+  /** While it finishes, what was accepted goes through whatever the sinks do: it is bounded, and nothing comes after it. */
+  finishing(isFinishing: boolean): void {
+    this.#isFinishing = isFinishing;
+    this.holdWhenFull();
   }
 
   /** @throws CepError, as `Pipelines.inject` */
@@ -76,7 +87,7 @@ export class PipelineEvents {
     const { idempotencyKey: key } = request;
     if (key === undefined) return this.#accept(request, admit(), null);
     const digest = digestOf(request);
-    const known = this.#parts.answers.find(key, digest, Date.now());
+    const known = this.#parts.answers.find(key, digest, this.#options.elapsedMs());
     if (known !== undefined) return known.then((answer) => ({ ...answer, repeated: true }));
     return this.#accept(request, admit(), { key, digest });
   }
@@ -93,12 +104,12 @@ export class PipelineEvents {
   }
 
   #accept(request: InjectRequest, admission: Admission, idempotency: LoggedRequest['idempotency']): Promise<InjectResult> {
-    const { nextSequence, storage } = this.#options;
+    const { nextSequence, arrivalTime, storage } = this.#options;
     const { answers, results, intake } = this.#parts;
     const { promise, settle } = deferred<InjectResult>();
-    const time = Date.now();
+    const time = arrivalTime();
     const entry = newEntry(request, { sequence: nextSequence(), time, settle, idempotencyKey: idempotency?.key ?? null });
-    if (idempotency !== null) answers.begin(idempotency.key, { digest: idempotency.digest, now: time }, promise);
+    if (idempotency !== null) answers.begin(idempotency.key, { digest: idempotency.digest, now: this.#options.elapsedMs() }, promise);
     results.enter(entry, admission);
     if (request.durable === true && storage !== null) this.#keepOnDisk(entry, { request, idempotency, storage });
     intake.accept(entry);
@@ -117,6 +128,7 @@ export class PipelineEvents {
       pipelineId: this.#options.pipelineId,
       sequence: entry.sequence,
       format: request.format,
+      timeField: request.timeField,
       time: entry.time,
       idempotency,
       outputs: request.outputs !== false,
@@ -137,9 +149,9 @@ export class PipelineEvents {
     const { answers, intake } = this.#parts;
     const { promise, settle } = deferred<InjectResult>();
     promise.catch(() => undefined); // Nobody asks for it any more.
-    const { sequence, time, idempotency, format, outputs, bytes } = record;
-    const request: InjectRequest = { body: bytes, format, outputs };
-    if (idempotency !== null) answers.begin(idempotency.key, { digest: idempotency.digest, now: time }, promise);
+    const { sequence, time, idempotency, format, timeField, outputs, bytes } = record;
+    const request: InjectRequest = { body: bytes, format, timeField, outputs };
+    if (idempotency !== null) answers.begin(idempotency.key, { digest: idempotency.digest, now: this.#options.elapsedMs() }, promise);
     const entry = newEntry(request, { sequence, time, settle, idempotencyKey: idempotency?.key ?? null });
     entry.skip.push(...skip);
     intake.accept(entry);

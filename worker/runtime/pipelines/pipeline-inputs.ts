@@ -7,13 +7,14 @@ import type { Entry } from './intake.ts';
 export const ANSWER_OUTPUTS_MAX = 100_000;
 
 export function newEntry(
-  { body, format, outputs, trace }: InjectRequest,
+  { body, format, timeField, outputs, trace }: InjectRequest,
   rest: Pick<Entry, 'sequence' | 'time' | 'settle' | 'idempotencyKey'>,
 ): Entry {
   const outputsMax = outputs === false ? limits.outputRingEventsMax : ANSWER_OUTPUTS_MAX;
   return {
     ...rest,
     format,
+    timeField: timeField ?? null,
     bytes: body,
     trace: trace ?? null,
     outputsMax,
@@ -29,6 +30,7 @@ export function tickEntry(sequence: number, time: number): Entry {
   return {
     sequence,
     format: null,
+    timeField: null,
     bytes: null,
     trace: null,
     time,
@@ -57,9 +59,9 @@ export function deferred<T>(): Deferred<T> {
 }
 
 /** What makes two requests the same. */
-export function digestOf({ body, format, outputs }: InjectRequest): string {
+export function digestOf({ body, format, timeField, outputs }: InjectRequest): string {
   return createHash('sha256')
-    .update(`${format} ${outputs !== false} `)
+    .update(`${format} ${outputs !== false} ${timeField === undefined ? '' : `${JSON.stringify(timeField)} `}`)
     .update(body)
     .digest('base64');
 }

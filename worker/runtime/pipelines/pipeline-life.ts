@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
 import type { PipelineStatus } from '../service.ts';
@@ -14,6 +15,8 @@ import { requireTransition } from './transitions.ts';
 
 /** How long a pipeline that stops waits for its sinks; what is left then stays pending. */
 const SINKS_FLUSH_MS = 5_000;
+/** How long who deletes a pipeline waits for its dead letters to be written; they are written all the same. */
+const LETTERS_MS_MAX = 1_000;
 
 type Culprit = Parameters<IntakeOwner['lost']>[0];
 
@@ -129,39 +132,50 @@ export class PipelineLife {
     });
   }
 
-  async #drain(): Promise<void> {
-    const { intake, sinks, saver } = this.#parts;
+  /** False when its state could not be saved. */
+  async #drain(): Promise<boolean> {
+    const { intake, events, sinks, saver } = this.#parts;
     this.#become('draining');
     this.#isDraining = true;
+    events.finishing(true);
     await intake.drained();
+    events.finishing(false);
     await sinks.idle(SINKS_FLUSH_MS);
-    await saver.saveOrReport();
+    const isSaved = await saver.saveAll();
     this.#isDraining = false;
     intake.close();
+    return isSaved;
   }
 
   /** Ends with the process: as `stop`, but it will be running again after the next start. False when something is not delivered and not kept. */
   shutdown(): Promise<boolean> {
     const { record, ring, sinks } = this.#parts;
     return this.exclusive(async () => {
+      let isSaved = true;
       if (this.isRunning) {
-        await this.#drain();
+        isSaved = await this.#drain();
         this.#become('stopped');
       }
       ring.end('shutdown');
       await sinks.close();
-      return record.storage !== null || sinks.pending === 0;
+      return record.storage === null ? sinks.pending === 0 : isSaved;
     });
   }
 
+  /** What its sinks have not taken is given up and kept as dead letters; none of them is waited for. */
   delete(): Promise<void> {
     const { record, intake, events, ring, sinks } = this.#parts;
-    return this.exclusive(async () => {
+    const calm = sinks.hurry();
+    const done = this.exclusive(async () => {
       await record.delete();
       intake.close();
       events.refuseAll(new CepError('pipeline_not_found', `there is no pipeline '${record.definition.id}'`));
       ring.end('deleted');
-      await sinks.close();
+      await Promise.race([sinks.giveUp(), sleep(LETTERS_MS_MAX, undefined, { ref: false })]);
+    });
+    return done.catch((error: unknown) => {
+      calm();
+      throw error;
     });
   }
 

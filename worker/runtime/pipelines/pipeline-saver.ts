@@ -16,6 +16,8 @@ export interface SaverOptions {
   readonly pipelineId: string;
   readonly storage: RuntimeStorage | null;
   readonly intervalMs: number;
+  /** Epoch ms; never goes back. */
+  readonly arrivalTime: () => number;
   readonly report: (report: RuntimeReport) => void;
 }
 
@@ -35,7 +37,7 @@ export class PipelineSaver {
   #storedSequence: number;
   #savedAt = performance.now();
   #costMs = 0;
-  #isSaving = false;
+  #saving: Promise<boolean> | undefined;
   /** Something came through that was no tick, or had an effect. */
   #hasEffect = false;
 
@@ -71,16 +73,29 @@ export class PipelineSaver {
     if (intake.doneBytes >= Math.max(SAVE_BYTES_MIN, SAVE_STATE_FACTOR * tally.stateBytes)) void this.saveOrReport();
   }
 
-  async saveOrReport(): Promise<void> {
-    if (this.#isSaving) return;
-    this.#isSaving = true;
+  /** One save at a time: while one is under way it is that one. False when it failed, which is reported. */
+  saveOrReport(): Promise<boolean> {
+    this.#saving ??= this.#saveOnce().finally(() => {
+      this.#saving = undefined;
+    });
+    return this.#saving;
+  }
+
+  /** Everything that came through by now, also what a save that is under way has not. */
+  async saveAll(): Promise<boolean> {
+    await this.#saving;
+    return this.saveOrReport();
+  }
+
+  async #saveOnce(): Promise<boolean> {
     try {
       if (this.#hasEffect) await this.#save();
       else await this.#saveIdle();
+      return true;
     } catch (error) {
       this.report(error);
+      return false;
     } finally {
-      this.#isSaving = false;
       this.#savedAt = performance.now();
     }
   }
@@ -123,7 +138,8 @@ export class PipelineSaver {
 
   checkpointOf(sequence: number, state: Uint8Array): PipelineCheckpoint {
     const { tally, answers, sinks } = this.#parts;
-    return { sequence, state, savedAt: Date.now(), counts: tally.counts(), answers: answers.save(), deliveries: sinks.save() };
+    const savedAt = this.#options.arrivalTime();
+    return { sequence, state, savedAt, counts: tally.counts(), answers: answers.save(), deliveries: sinks.save() };
   }
 
   report(error: unknown): void {

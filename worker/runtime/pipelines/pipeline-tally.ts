@@ -97,12 +97,21 @@ export class PipelineTally {
     return this.#metricsOf(this.#counters);
   }
 
-  #metricsOf({ streams, eventsIncomplete }: CountersReply): TallyMetrics {
+  #metricsOf(counters: CountersReply): TallyMetrics {
+    const { streams, eventsIncomplete, eventsLate, eventsUnread, unreadTypes, watermark, incompleteFields } = counters;
     const sum = (of: (stream: StreamMetrics) => number): number => streams.reduce((total, stream) => total + of(stream), 0);
     return {
       ...this.counts(),
       eventsIncomplete,
-      eventsLate: sum(({ late }) => late),
+      eventsLate,
+      eventsUnread,
+      unreadTypes: Object.entries(unreadTypes).map(([type, events]) => ({
+        type,
+        events,
+        nearest: this.#counters.nearestTypes[type] ?? null,
+      })),
+      watermark,
+      incompleteFields,
       eventsInFlight: this.eventsInFlight,
       activeRuns: sum(({ runsActive }) => runsActive),
       stateBytes: this.stateBytes,
@@ -118,11 +127,9 @@ export class PipelineTally {
       ...this.#metricsOf(grown),
       eventsInvalid: this.eventsInvalid + this.#takenOff.eventsInvalid,
       eventsRefused: this.eventsRefused + this.#takenOff.eventsRefused,
-      eventsLate: grown.eventsLate,
       runsDropped: grown.runsDropped,
       taps: grown.taps,
       eventsByType: grown.eventsByType,
-      incompleteFields: grown.incompleteFields,
       outputsByStream: Object.fromEntries(Array.from(this.#outputs, ([stream, types]) => [stream, Object.fromEntries(types)])),
       latencyByStream: Object.fromEntries(
         Array.from(this.#byStream, ([stream, { counts, sum }]) => [stream, { counts: Array.from(counts), sum }]),

@@ -36,6 +36,7 @@ export function resultOf(result: RecordResult, outputs: readonly Output[], { wan
     outputs: wanted ? outputs : [],
     outputCount: result.outputs.skipped + result.outputs.time.length,
     processingTimeUs: result.durationUs,
+    notes: result.notes,
     repeated: false,
   };
 }

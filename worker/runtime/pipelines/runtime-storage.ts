@@ -30,6 +30,7 @@ export interface PipelineCounts {
 export interface PipelineCheckpoint {
   readonly sequence: number;
   readonly state: Uint8Array;
+  /** Epoch ms; what it holds arrived by then. */
   readonly savedAt: number;
   readonly counts: PipelineCounts;
   readonly answers: readonly SavedAnswer<InjectResult>[];
@@ -43,6 +44,7 @@ export interface LoggedRequest {
   readonly pipelineId: string;
   readonly sequence: number;
   readonly format: InjectFormat;
+  readonly timeField?: string | undefined;
   /** Epoch ms of its arrival. */
   readonly time: number;
   readonly idempotency: { readonly key: string; readonly digest: string } | null;

@@ -1,70 +1,110 @@
 import { dirname, relative, resolve } from 'node:path';
+import { CepError } from '../../../shared/errors/error.ts';
 import { encodeValue } from '../../../shared/events/stored-value.ts';
 import { type CheckResult, check } from '../../../shared/language/checker/check.ts';
 import type { CheckOptions } from '../../../shared/language/checker/options.ts';
+import { canConnect } from '../../../shared/language/connectors/table.ts';
 import { type Diagnostic, SourceText } from '../../../shared/language/diagnostics/diagnostic.ts';
 import type { OperatorPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import { scoresOf } from '../../engine/analytics/models.ts';
-import { compiledBackend } from '../../engine/compile/compiled-backend.ts';
 import { createEngine } from '../../engine/create-engine.ts';
 import type { Answered } from '../../engine/engine.ts';
 import { inputsOf } from '../../engine/streams/plan-inputs.ts';
+import type { CheckRequest } from '../checking/check-message.ts';
+import { PlainBodies } from '../requests/plain-bodies.ts';
+import { RequestReader } from '../requests/request-reader.ts';
 import type { ProgramDiagnostic } from '../service.ts';
 import type { CheckReply, ProgramSummary, ProgramText } from '../threads/messages.ts';
-import { ImportReader, isInWorkDir, mainName, storedImports } from './program-files.ts';
-import { sinksOf, topologyOf } from './topology.ts';
+import { ImportReader, storedImports } from './program-files.ts';
+import { mainName, type ProgramFolder, pathInFolder, rootOf } from './program-folder.ts';
+import { lookupsOf, sinksOf, topologyOf } from './topology.ts';
 
-/** Checks the program of a request, reading what it imports from the work directory. @throws CepError when it cannot start */
-export function checkProgram(source: string, workDir: string): CheckReply {
-  const imports = new ImportReader(workDir);
-  const result = checkText(source, workDir, { resolveImport: imports.resolveImport });
-  const diagnostics = result.diagnostics.map((diagnostic) => sendable(diagnostic, workDir));
-  const outside = result.plan === null ? [] : modelsOutside(result.plan, workDir);
+/**
+ * Checks the program of a request, reading what it imports from its folder, and starts it once as an engine thread would: a program
+ * that fails, hangs or takes all memory there does it here. @throws CepError when it cannot start
+ */
+export function checkProgram(request: CheckRequest): CheckReply {
+  try {
+    return checkAndStart(request);
+  } catch (error) {
+    throw isStackOverflow(error) ? tooDeep(error) : error;
+  }
+}
+
+function checkAndStart({ source, folder, streamsMax }: CheckRequest): CheckReply {
+  const imports = new ImportReader(folder);
+  const result = checkText(source, folder, { resolveImport: imports.resolveImport });
+  const diagnostics = result.diagnostics.map((diagnostic) => sendable(diagnostic, folder));
+  const outside = result.plan === null ? [] : modelsOutside(result.plan, folder);
   if (result.plan === null || outside.length > 0)
     return { diagnostics: [...outside, ...diagnostics], statements: result.statements, program: null };
-  requireStart(result.plan);
+  if (result.plan.streams.length <= streamsMax) requireStart(result.plan);
   const text: ProgramText = { source, files: imports.files };
   return { diagnostics, statements: result.statements, program: { text, summary: summaryOf(result.plan) } };
 }
 
-/** Evaluates what a program evaluates at its start, so that one that fails or hangs there does it here. @throws CepError */
+/** Everything that is done before the first event: constants, generated code, readers. @throws CepError */
 function requireStart(plan: Plan): void {
   const unanswered: Answered = { result: { status: 'timeout' }, latencyMs: null };
-  createEngine(plan, { output: () => undefined, score: () => unanswered }, { backend: compiledBackend });
+  const engine = createEngine(plan, { output: () => undefined, score: () => unanswered });
+  new PlainBodies(engine.entries, new RequestReader());
+}
+
+function isStackOverflow(error: unknown): error is RangeError {
+  return error instanceof RangeError && /call stack/.test(error.message);
+}
+
+function tooDeep(cause: RangeError): CepError {
+  return new CepError('validation_error', 'the program is too deep: too many operators or streams stand one behind the other', {
+    hint: 'put conditions of several `.where` into one, and divide long chains of streams into several pipelines',
+    details: [],
+    cause,
+  });
 }
 
 /** The plan of a program that was checked before; null when this version finds errors in it. */
-export function planOf(program: ProgramText, workDir: string): Plan | null {
-  return checkText(program.source, workDir, { resolveImport: storedImports(program, workDir) }).plan;
+export function planOf(program: ProgramText, folder: ProgramFolder): Plan | null {
+  return checkText(program.source, folder, { resolveImport: storedImports(program, folder) }).plan;
 }
 
-function checkText(source: string, workDir: string, options: CheckOptions): CheckResult {
-  return check(new SourceText(mainName(workDir), source), options);
+function checkText(source: string, folder: ProgramFolder, options: CheckOptions): CheckResult {
+  return check(new SourceText(mainName(folder), source), { canConnect, ...options });
 }
 
-/** A diagnostic as it is sent. A file is named by its path in the work directory. */
-function sendable({ severity, code, message, hint, source, span }: Diagnostic, workDir: string): ProgramDiagnostic {
+/** A diagnostic as it is sent. A file is named by its path in the folder of the program. */
+function sendable({ severity, code, message, hint, source, span }: Diagnostic, folder: ProgramFolder): ProgramDiagnostic {
   const start = source.position(span.start);
   const end = source.position(span.end);
+  const shown = (text: string): string => text.replaceAll(`${rootOf(folder)}/`, '');
+  const advice = code === 'E097' ? folderHint(folder) : hint;
   return {
     severity,
     code,
-    ...(source.name === mainName(workDir) ? {} : { file: relative(workDir, source.name) }),
+    ...(source.name === mainName(folder) ? {} : { file: relative(rootOf(folder), source.name) }),
     line: start.line,
     column: start.column,
     endLine: end.line,
     endColumn: end.column,
-    message: message.replaceAll(`${workDir}/`, ''),
-    ...(hint === undefined ? {} : { hint: hint.replaceAll(`${workDir}/`, '') }),
+    message: shown(message),
+    ...(advice === undefined ? {} : { hint: shown(advice) }),
   };
 }
 
-/** Models whose files are not in the work directory; it is not said whether they are anywhere else. */
-function modelsOutside(plan: Plan, workDir: string): ProgramDiagnostic[] {
-  const outside = scoresOf(plan).filter(({ model, origin }) => !isInWorkDir(resolve(dirname(origin.source.name), model), workDir));
+/** The same for every file that is not read, so that nothing is said of it. */
+function folderHint({ path }: ProgramFolder): string {
+  if (path === null)
+    return 'programs of this tenant have no folder to read from: put everything into one text, or ask the operator for `--tenant-workdir`';
+  return 'files are named relative to the file that names them, stay in the work directory, and an import is a program that ends in `.vpl`';
+}
+
+/** Models whose files are not in the folder; it is not said whether they are anywhere else. */
+export function modelsOutside(plan: Plan, folder: ProgramFolder): ProgramDiagnostic[] {
+  const outside = scoresOf(plan).filter(
+    ({ model, origin }) => pathInFolder(resolve(dirname(origin.source.name), model), folder) === undefined,
+  );
   return outside.map(({ model, origin }) => {
     const message = `the model '${model}' is not in the work directory`;
-    return sendable({ severity: 'error', code: 'E097', message, source: origin.source, span: origin.span }, workDir);
+    return sendable({ severity: 'error', code: 'E097', message, source: origin.source, span: origin.span }, folder);
   });
 }
 
@@ -78,6 +118,7 @@ export function summaryOf(plan: Plan): ProgramSummary {
       parameters: Array.from(parameters, ([key, value]) => [key, encodeValue(value)] as const),
     })),
     sinks: sinksOf(plan),
+    lookups: lookupsOf(plan),
     sources: plan.sources.flatMap(({ connector }) => (connector === null ? [] : [connector])),
     isTimed: plan.streams.some(isTimed),
   };

@@ -2,8 +2,11 @@ import { crc32 } from 'node:zlib';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { EngineSnapshot } from '../../engine/engine.ts';
 import type { SavedIdleSources } from '../threads/idle-sources.ts';
+import { documentProblem } from './checkpoint-schema.ts';
 
 const VERSION = 1;
+/** Levels of a document, far beyond those of any state. */
+const DEPTH_MAX = 500;
 
 /** A checkpoint as a client sees and returns it. Member order and spacing mean nothing. */
 export interface CheckpointDocument {
@@ -51,12 +54,15 @@ export function readDocument(text: string): CheckpointDocument {
   }
   if (version !== VERSION) throw corrupt('it has no version');
   if (crc32(canonicalText({ version, ...content })) !== sum) throw corrupt('its checksum does not fit: it was changed or cut');
+  const problem = documentProblem(document);
+  if (problem !== undefined) throw corrupt(problem);
   return document as unknown as CheckpointDocument;
 }
 
-function corrupt(reason: string): CepError {
+export function corrupt(reason: string, cause?: unknown): CepError {
   return new CepError('checkpoint_corrupt', `this is no checkpoint as it was given: ${reason}`, {
     hint: 'send exactly what the checkpoint request returned',
+    cause,
   });
 }
 
@@ -69,11 +75,12 @@ function parsed(text: string): unknown {
 }
 
 /** JSON with members in one order, so that a document survives tools that sort or indent. */
-function canonicalText(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalText).join(',')}]`;
+function canonicalText(value: unknown, depth = 0): string {
+  if (depth > DEPTH_MAX) throw corrupt(`it is nested more than ${DEPTH_MAX} levels deep`);
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalText(item, depth + 1)).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value) ?? 'null';
   const members = Object.keys(value).sort();
-  return `{${members.map((key) => `${JSON.stringify(key)}:${canonicalText(value[key])}`).join(',')}}`;
+  return `{${members.map((key) => `${JSON.stringify(key)}:${canonicalText(value[key], depth + 1)}`).join(',')}}`;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

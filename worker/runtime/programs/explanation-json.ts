@@ -1,10 +1,23 @@
 import { fieldsToJson, toJson } from '../../../shared/events/text.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import type { Explanation } from '../../engine/trace/explanation.ts';
+import type { EventNotes } from './event-notes.ts';
 
-/** An explanation as one line of JSON, without its end: names in `snake_case`, times as epoch milliseconds. */
-export function explanationJson(explanation: Explanation): string {
-  return write(explanation);
+/**
+ * An explanation, and under `input` what of the input had no effect, as one line of JSON without its end: names in `snake_case`, times
+ * as epoch milliseconds.
+ */
+export function explanationJson(explanation: Explanation, notes: EventNotes): string {
+  const { late, watermark, unread, unreadTypes, incomplete, incompleteFields } = notes;
+  const input = {
+    eventsLate: late,
+    watermark,
+    eventsUnread: unread,
+    unreadTypes: unreadTypes.map(({ type, events, nearest }) => ({ eventType: type, events, ...(nearest && { didYouMean: nearest }) })),
+    eventsIncomplete: incomplete,
+    incompleteFields: incompleteFields.map(({ type, field, events }) => ({ eventType: type, field, events })),
+  };
+  return write({ ...explanation, input });
 }
 
 /** Fields and values are maps; everything else is plain data. */

@@ -2,6 +2,7 @@ import { durationText, timestampText } from '../../../shared/events/time-text.ts
 import { Duration, isArray, isMap, Timestamp, type Value } from '../../../shared/events/value.ts';
 import { findConnector, findConnectorParameter } from '../../../shared/language/connectors/table.ts';
 import type { ConnectorPlan, InputPlan, OperatorPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import { withShownUrls } from '../../../shared/security/shown-url.ts';
 import { inputsOf } from '../../engine/streams/plan-inputs.ts';
 import type { Topology, TopologyNode } from '../service.ts';
 
@@ -30,7 +31,7 @@ class TopologyDraft {
   addStream(stream: StreamPlan): void {
     const id = `stream:${stream.name}`;
     const isTimer = stream.source.kind === 'timer';
-    const config = { source: stream.source.kind, operators: stream.operators.map(({ text }) => text) };
+    const config = { source: stream.source.kind, operators: stream.operators.map(({ text }) => withShownUrls(text)) };
     this.#add({ id, label: stream.name, nodeType: isTimer ? 'timer' : 'stream', config });
     for (const input of inputsOf(stream.source)) this.#connect(this.#inputNode(input), id);
     for (const sink of stream.operators.flatMap(sinksOfOperator)) this.#connect(id, this.#sinkNode(sink));
@@ -97,10 +98,17 @@ function plainValue(value: Value): unknown {
   if (isArray(value)) return value.map(plainValue);
   if (isMap(value)) return Object.fromEntries(Array.from(value, ([name, item]) => [name, plainValue(item)]));
   if (value instanceof Duration) return durationText(value.ms);
-  return value instanceof Timestamp ? timestampText(value.ms) : withoutLogin(value);
+  if (value instanceof Timestamp) return timestampText(value.ms);
+  return typeof value === 'string' ? withShownUrls(value) : value;
 }
 
-/** An address without the name and password that may stand in it. */
-function withoutLogin(value: string | number | boolean | null): string | number | boolean | null {
-  return typeof value === 'string' ? value.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, '$1') : value;
+/** The connectors that a program asks. */
+export function lookupsOf(plan: Plan): readonly string[] {
+  return [...new Set(plan.streams.flatMap(({ operators }) => operators.flatMap(lookupsOfOperator)))];
+}
+
+function lookupsOfOperator(operator: OperatorPlan): string[] {
+  if (operator.kind === 'enrich') return [operator.connector];
+  if (operator.kind === 'fork') return operator.branches.flatMap(({ operators }) => operators.flatMap(lookupsOfOperator));
+  return [];
 }

@@ -1,3 +1,4 @@
+import { readMilliseconds } from '../../../shared/events/event-time.ts';
 import * as is from '../../../shared/events/reading/characters.ts';
 import { behindComma, DATA, EVENT_TYPE, JsonEnvelope, TIMESTAMP } from '../../engine/reading/json-envelope.ts';
 import { bytesOf, literal, matches } from '../../engine/reading/literal.ts';
@@ -58,8 +59,8 @@ export class RequestEnvelope extends JsonEnvelope {
     return bytes[next] === is.BRACE_CLOSE ? next + 1 : 0;
   }
 
-  /** Requests state epoch milliseconds, whatever the magnitude. */
+  /** Requests state epoch milliseconds, however small the number. */
   protected override timeOf(value: number): number {
-    return value;
+    return readMilliseconds(value) ?? Number.NaN;
   }
 }

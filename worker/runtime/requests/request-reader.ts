@@ -1,8 +1,9 @@
 import type { InputEvent } from '../../../shared/events/event.ts';
-import { readEventTime } from '../../../shared/events/event-time.ts';
+import { readEventTime, readMilliseconds } from '../../../shared/events/event-time.ts';
 import * as is from '../../../shared/events/reading/characters.ts';
 import { JsonScanner } from '../../../shared/events/reading/json-scanner.ts';
 import { printPath, UnreadableText } from '../../../shared/events/reading/scan-problem.ts';
+import { TimeFields } from '../../../shared/events/reading/time-fields.ts';
 import { isMap, type Value, type ValueMap } from '../../../shared/events/value.ts';
 import type { InjectFormat } from '../service.ts';
 
@@ -38,7 +39,9 @@ export function eventOf({ type, fields, timestamp }: RequestEvent, arrived: numb
 export class RequestReader {
   readonly #scanner = new RequestScanner();
 
-  read(text: string, format: InjectFormat): RequestReading {
+  /** `timeField`: name of the field that says when an event happened, before anything else does. */
+  read(text: string, format: InjectFormat, timeField?: string | undefined): RequestReading {
+    this.#scanner.timeField = timeField;
     if (format === 'ndjson') return { entries: this.#lines(text) };
     try {
       return { entries: format === 'batch' ? this.#scanner.batch(text) : [this.#scanner.only(text, format === 'flat')] };
@@ -83,6 +86,14 @@ class RequestScanner extends JsonScanner {
   private fields: Value | undefined;
   private data: Value | undefined;
   private flat = new Map<string, Value>();
+  private times = new TimeFields({});
+  #timeField: string | undefined;
+
+  set timeField(name: string | undefined) {
+    if (name === this.#timeField) return;
+    this.#timeField = name;
+    this.times = new TimeFields({ timeField: name });
+  }
 
   /** A body that is one event. */
   only(text: string, isFlat: boolean): RequestEntry {
@@ -179,7 +190,7 @@ class RequestScanner extends JsonScanner {
   }
 
   private finish(shape: Shape): RequestEntry {
-    const problem = this.problem;
+    const problem = this.problemUnless((field) => this.times.has('', field));
     if (problem !== undefined) return { field: printPath(problem.path), message: problem.message };
     const { type } = this;
     const named = type ?? (shape !== 'fields' ? this.flatType() : null);
@@ -190,7 +201,8 @@ class RequestScanner extends JsonScanner {
     const timestamp = this.timestamp === null ? undefined : requestTime(this.timestamp);
     if (timestamp === null)
       return { field: 'timestamp', message: `expected epoch milliseconds or RFC 3339 text, found ${shown(this.timestamp)}` };
-    return { type: named, fields, timestamp };
+    const outside = this.flat.size > 0 ? this.flat : fields;
+    return { type: named, fields, timestamp: this.times.stated(fields, { timestamp, outside }) };
   }
 
   private flatType(): Value {
@@ -211,7 +223,7 @@ class RequestScanner extends JsonScanner {
 
 /** Epoch ms; null when it is no time. */
 function requestTime(value: Value): number | null {
-  if (typeof value === 'number') return Math.abs(value) <= 8.64e15 ? Math.round(value * 1000) / 1000 : null;
+  if (typeof value === 'number') return readMilliseconds(value) ?? null;
   return typeof value === 'string' ? (readEventTime(value) ?? null) : null;
 }
 

@@ -1,12 +1,18 @@
-import { mkdir } from 'node:fs/promises';
+import { cp, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CepError } from '../../../shared/errors/error.ts';
+import type { AnswerStorage, SealedAnswer } from '../created-answers.ts';
 import type { LoggedRecord, PipelineCheckpoint, PipelineDefinition, RuntimeStorage } from '../pipelines/runtime-storage.ts';
 import type { RuntimeReport } from '../service.ts';
 import type { StoredTenant, TenantStorage } from '../tenants/tenant-registry.ts';
-import { EventLog } from './event-log.ts';
+import { damaged, lostState, reportDamage } from './damage.ts';
+import { EventLog, type LogGap, type SegmentLengths } from './event-log.ts';
+import { Inventory, type Listed, type ListedPipeline } from './inventory.ts';
 import type { LogFiles } from './log-files.ts';
+import { keepPrivate, prepareStateDirectory, reasonOf } from './state-directory.ts';
 import { StateStore, type StoredPipeline } from './state-store.ts';
+import { StorageHealth } from './storage-health.ts';
+import { storeProblem } from './store-files.ts';
 
 export interface DurableStorageOptions {
   readonly stateDir: string;
@@ -14,10 +20,29 @@ export interface DurableStorageOptions {
   readonly logFiles?: LogFiles;
 }
 
+/** Names in the state directory. */
+const INVENTORY = 'inventory';
+const BACKUPS = 'backups';
+
+interface StorageParts {
+  readonly stateDir: string;
+  readonly store: StateStore;
+  readonly log: EventLog;
+  readonly inventory: Inventory;
+  readonly health: StorageHealth;
+  readonly report: (report: RuntimeReport) => void;
+}
+
 /** The state directory: a store of what there is, and a log of what came since. */
-export class DurableStorage implements RuntimeStorage, TenantStorage {
+export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStorage {
+  readonly #stateDir: string;
   readonly #store: StateStore;
   readonly #log: EventLog;
+  readonly #inventory: Inventory;
+  readonly health: StorageHealth;
+  /** What was found when it was opened. */
+  #kept: Kept = { tenants: [], pipelines: [] };
+  readonly #report: (report: RuntimeReport) => void;
   readonly #idleUpTo = new Map<string, number>();
   readonly #living = new Set<string>();
   #sequence: number;
@@ -25,24 +50,83 @@ export class DurableStorage implements RuntimeStorage, TenantStorage {
 
   /** @throws CepError `io_error` */
   static async open({ stateDir, report, logFiles }: DurableStorageOptions): Promise<DurableStorage> {
-    try {
-      await mkdir(stateDir, { recursive: true, mode: 0o700 });
-    } catch (cause) {
-      throw new CepError(
-        'io_error',
-        `the state directory '${stateDir}' cannot be made: ${cause instanceof Error ? cause.message : cause}`,
-        { cause },
-      );
-    }
+    await prepareStateDirectory(stateDir);
+    const health = new StorageHealth(stateDir, report);
+    const onFailure = (cause: unknown): void => health.failed(cause);
+    const inventory = await Inventory.open(join(stateDir, INVENTORY));
+    await requireStore(stateDir, inventory);
     const store = await StateStore.open(join(stateDir, 'store'), report);
-    const log = await EventLog.open({ folder: join(stateDir, 'log'), report, ...(logFiles && { files: logFiles }) });
-    return new DurableStorage(store, log, await store.beginSequence(log.lastSequence));
+    inventory.onFailure = onFailure;
+    store.onFailure = onFailure;
+    try {
+      const { listed } = inventory;
+      let storage: DurableStorage | undefined;
+      const list = (segments: SegmentLengths): Promise<void> => (storage === undefined ? Promise.resolve() : storage.#list(segments));
+      const log = await EventLog.open({
+        folder: join(stateDir, 'log'),
+        report,
+        listed: listed.segments,
+        list,
+        onFailure,
+        ...(logFiles && { files: logFiles }),
+      });
+      storage = new DurableStorage({ stateDir, store, log, inventory, health, report }, await store.beginSequence(log.lastSequence));
+      await storage.#compare(stateDir);
+      return storage;
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
   }
 
-  private constructor(store: StateStore, log: EventLog, sequence: number) {
+  private constructor({ stateDir, store, log, inventory, health, report }: StorageParts, sequence: number) {
+    this.#stateDir = stateDir;
     this.#store = store;
     this.#log = log;
+    this.#inventory = inventory;
+    this.health = health;
+    this.#report = report;
     this.#sequence = sequence;
+  }
+
+  /** Holds what there is against the list of what there must be, then lists what there is. @throws CepError `io_error` when something is missing */
+  async #compare(stateDir: string): Promise<void> {
+    const { found, listed } = this.#inventory;
+    const [tenants, pipelines] = [await this.#store.tenants(), await this.#store.pipelines()];
+    const missing = missingOf(listed, { tenants, pipelines });
+    if (missing.length > 0) throw damaged(stateDir, missing);
+    if (found === 'damaged' || (found === 'none' && this.#store.hasFormat)) {
+      const reason = found === 'damaged' ? 'it is not as it was' : 'it is gone';
+      const fields = { reason, tenants: tenants.length, pipelines: pipelines.length };
+      reportDamage(this.#report, 'The list of what the state directory must hold was made anew from what is there', fields);
+    }
+    const kept = this.#store.wasRepaired && found === 'whole' ? await this.#dropUnlisted({ tenants, pipelines }) : { tenants, pipelines };
+    this.#kept = kept;
+    await this.#inventory.change((before) => ({
+      segments: this.#log.lengths,
+      tenants: Object.fromEntries(kept.tenants.map(({ id, name }) => [id, name])),
+      pipelines: Object.fromEntries(
+        kept.pipelines.map(({ definition }) => [definition.id, listedOf(definition, before.pipelines[definition.id])]),
+      ),
+    }));
+    await this.#store.writeFormat();
+  }
+
+  /** A repair may bring back what was deleted before. Gives what stays. */
+  async #dropUnlisted({ tenants, pipelines }: Kept): Promise<Kept> {
+    const { listed } = this.#inventory;
+    const isListed = ({ id }: StoredTenant): boolean => listed.tenants[id] !== undefined;
+    const hasEntry = ({ definition: { id } }: StoredPipeline): boolean => listed.pipelines[id] !== undefined;
+    const message = 'Left out what the repair brought back, and was deleted before';
+    for (const { id } of tenants.filter((tenant) => !isListed(tenant))) {
+      await this.#store.deleteTenant(id);
+      reportDamage(this.#report, message, { what: 'tenant', id });
+    }
+    for (const { definition } of pipelines.filter((pipeline) => !hasEntry(pipeline))) {
+      await this.#store.deletePipeline(definition.id);
+      reportDamage(this.#report, message, { what: 'pipeline', id: definition.id });
+    }
+    return { tenants: tenants.filter(isListed), pipelines: pipelines.filter(hasEntry) };
   }
 
   /** Numbers the inputs; never gives a number twice, in any process on this directory. */
@@ -68,17 +152,36 @@ export class DurableStorage implements RuntimeStorage, TenantStorage {
 
   // ---------------------------------------------------------------------------------------------- what was kept
 
-  tenants(): Promise<readonly StoredTenant[]> {
-    return this.#store.tenants();
+  get tenants(): readonly StoredTenant[] {
+    return this.#kept.tenants;
   }
 
-  async pipelines(): Promise<readonly StoredPipeline[]> {
-    const pipelines = await this.#store.pipelines();
+  /** Given once: whoever takes them has their states. */
+  takePipelines(): readonly StoredPipeline[] {
+    const { pipelines } = this.#kept;
+    this.#kept = { ...this.#kept, pipelines: [] };
     for (const { definition, idleUpTo } of pipelines) {
       this.#living.add(definition.id);
       this.#idleUpTo.set(definition.id, idleUpTo);
     }
-    return pipelines;
+    return pipelines.map((pipeline) => ({ ...pipeline, loss: this.#lossOf(pipeline) }));
+  }
+
+  /** Why the pipeline cannot go on by itself; null when it can. What it goes on with from an older checkpoint is reported. */
+  #lossOf({ definition: { id, name }, checkpoint }: StoredPipeline): string | null {
+    const { loggedFrom = 0, savedUpTo = 0 } = this.#inventory.listed.pipelines[id] ?? {};
+    const sequence = checkpoint?.sequence ?? 0;
+    if (sequence < loggedFrom) return lostState('no checkpoint of it can be read that the event log goes on from');
+    if (sequence < savedUpTo) {
+      const fields = { pipeline: id, name, lost: 'what came since and was not durable' };
+      reportDamage(this.#report, 'Older checkpoint used', fields);
+    }
+    return null;
+  }
+
+  /** Where the log lacks records. */
+  get gaps(): readonly LogGap[] {
+    return this.#log.gaps;
   }
 
   records(): AsyncGenerator<LoggedRecord> {
@@ -93,6 +196,7 @@ export class DurableStorage implements RuntimeStorage, TenantStorage {
 
   async savePipeline(definition: PipelineDefinition, checkpoint: PipelineCheckpoint | null): Promise<void> {
     await this.#store.savePipeline(definition, checkpoint);
+    await this.#listPipeline(definition);
     this.#living.add(definition.id);
     if (checkpoint === null) return;
     this.#lastSavedAt = performance.now();
@@ -110,18 +214,53 @@ export class DurableStorage implements RuntimeStorage, TenantStorage {
     return this.#store.readCheckpoint(pipelineId);
   }
 
+  /** New ones and changed programs; resolves when they are listed. */
+  async #listPipeline(definition: PipelineDefinition): Promise<void> {
+    const { id, version } = definition;
+    if (this.#inventory.listed.pipelines[id]?.version === version) return;
+    await this.#inventory.change(({ pipelines }) => ({ pipelines: { ...pipelines, [id]: listedOf(definition, pipelines[id]) } }));
+  }
+
   async deletePipeline(id: string): Promise<void> {
+    const isListed = this.#inventory.onDisk.pipelines[id] !== undefined;
+    await unlisted(
+      isListed,
+      this.#inventory.change(({ pipelines: { [id]: _, ...pipelines } }) => ({ pipelines })),
+    );
     await this.#store.deletePipeline(id);
     this.#living.delete(id);
     this.#idleUpTo.delete(id);
   }
 
-  saveTenant(tenant: StoredTenant): Promise<void> {
-    return this.#store.saveTenant(tenant);
+  saveAnswer(answer: SealedAnswer): Promise<void> {
+    return this.#store.saveAnswer(answer);
   }
 
-  deleteTenant(id: string): Promise<void> {
-    return this.#store.deleteTenant(id);
+  deleteAnswers(ids: readonly string[]): Promise<void> {
+    return this.#store.deleteAnswers(ids);
+  }
+
+  answers(): Promise<readonly SealedAnswer[]> {
+    return this.#store.answers();
+  }
+
+  async saveTenant(tenant: StoredTenant): Promise<void> {
+    await this.#store.saveTenant(tenant);
+    try {
+      await this.#inventory.change(({ tenants }) => ({ tenants: { ...tenants, [tenant.id]: tenant.name } }));
+    } catch (error) {
+      await this.deleteTenant(tenant.id);
+      throw error;
+    }
+  }
+
+  async deleteTenant(id: string): Promise<void> {
+    const isListed = this.#inventory.onDisk.tenants[id] !== undefined;
+    await unlisted(
+      isListed,
+      this.#inventory.change(({ tenants: { [id]: _, ...tenants } }) => ({ tenants })),
+    );
+    await this.#store.deleteTenant(id);
   }
 
   /** Requests are kept for the older checkpoint too, which may be needed; ticks for the newest only. */
@@ -133,8 +272,99 @@ export class DurableStorage implements RuntimeStorage, TenantStorage {
     });
   }
 
+  /** The list as it is to be when segments go or the process ends: what the store has of each pipeline. */
+  async #list(segments: SegmentLengths): Promise<void> {
+    await this.#inventory.change(({ pipelines }) => ({
+      segments,
+      pipelines: Object.fromEntries(Object.entries(pipelines).map(([id, pipeline]) => [id, this.#withCheckpoints(id, pipeline)])),
+    }));
+  }
+
+  #withCheckpoints(id: string, pipeline: ListedPipeline): ListedPipeline {
+    return { ...pipeline, loggedFrom: this.#store.oldestCheckpoint(id), savedUpTo: this.#store.newestCheckpoint(id) };
+  }
+
+  /** Gives the directory of the copy, which is made under `backups`. @throws CepError `storage_unavailable` */
+  async backUp(at: Date): Promise<string> {
+    const name = at.toISOString().replaceAll(':', '-');
+    const path = join(this.#stateDir, BACKUPS, name);
+    const unfinished = `${path}.unfinished`;
+    try {
+      await mkdir(join(this.#stateDir, BACKUPS), { recursive: true, mode: 0o700 });
+      await mkdir(unfinished, { mode: 0o700 });
+      await this.#copyTo(unfinished);
+      await rename(unfinished, path);
+      return path;
+    } catch (cause) {
+      await rm(unfinished, { recursive: true, force: true });
+      throw new CepError('storage_unavailable', `the state directory cannot be copied: ${reasonOf(cause)}`, {
+        hint: 'a copy needs as much room as the directory itself',
+        retryAfterSeconds: 5,
+        cause,
+      });
+    }
+  }
+
+  async #copyTo(folder: string): Promise<void> {
+    const before = this.#inventory.onDisk;
+    await mkdir(join(folder, 'log'), { mode: 0o700 });
+    const segments = await this.#log.copyTo(join(folder, 'log'), () => this.#store.copyTo(join(folder, 'store')));
+    // What went meanwhile may be gone from the copy, and is off the list by then.
+    const after = this.#inventory.listed;
+    const still = <T>(one: Readonly<Record<string, T>>, other: object): Record<string, T> =>
+      Object.fromEntries(Object.entries(one).filter(([id]) => id in other));
+    const inventory = await Inventory.open(join(folder, INVENTORY));
+    await inventory.change(() => ({
+      segments,
+      tenants: still(before.tenants, after.tenants),
+      pipelines: still(before.pipelines, after.pipelines),
+    }));
+    for (const name of await readdir(this.#stateDir)) {
+      if (name.startsWith('dlq')) await cp(join(this.#stateDir, name), join(folder, name), { recursive: true });
+    }
+    await keepPrivate(folder);
+  }
+
   async close(): Promise<void> {
     await this.#log.close();
     await this.#store.close();
   }
+}
+
+interface Kept {
+  readonly tenants: readonly StoredTenant[];
+  readonly pipelines: readonly StoredPipeline[];
+}
+
+function listedOf({ tenantId, name, version }: PipelineDefinition, before?: ListedPipeline): ListedPipeline {
+  const { loggedFrom = 0, savedUpTo = 0 } = before ?? {};
+  return { tenantId, name, version, loggedFrom, savedUpTo };
+}
+
+/** What stands in the list on disk must be off it before it goes; what came never so far need not wait for that. */
+async function unlisted(isListed: boolean, changed: Promise<void>): Promise<void> {
+  if (isListed) await changed;
+  else await changed.catch(() => undefined); // Said by the change that could not list it.
+}
+
+/** Opening a database that is gone would make a new one. @throws CepError `io_error` */
+async function requireStore(stateDir: string, { found, listed }: Inventory): Promise<void> {
+  if (found !== 'whole') return;
+  const problem = await storeProblem(join(stateDir, 'store'));
+  if (problem === undefined || problem.hasData) return;
+  throw damaged(stateDir, [`the database in 'store': ${problem.reason}`, ...missingOf(listed, { tenants: [], pipelines: [] })]);
+}
+
+function missingOf(listed: Listed, { tenants, pipelines }: Kept): readonly string[] {
+  const nameOf = (id: string): string => listed.tenants[id] ?? id;
+  const kept = new Map(pipelines.map(({ definition }) => [definition.id, definition]));
+  const ids = new Set(tenants.map(({ id }) => id));
+  const gone = Object.entries(listed.tenants).flatMap(([id, name]) => (ids.has(id) ? [] : [`tenant '${name}' (${id}) is missing`]));
+  const lost = Object.entries(listed.pipelines).flatMap(([id, { name, tenantId, version }]) => {
+    const found = kept.get(id)?.version;
+    if (found !== undefined && found >= version) return [];
+    const what = `pipeline '${name}' (${id}) of tenant '${nameOf(tenantId)}'`;
+    return [found === undefined ? `${what} is missing` : `${what} has its program of version ${found}, and had version ${version}`];
+  });
+  return [...gone, ...lost];
 }

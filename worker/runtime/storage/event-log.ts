@@ -1,7 +1,10 @@
-import { join } from 'node:path';
+import { copyFile, truncate } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { LoggedRecord } from '../pipelines/runtime-storage.ts';
 import type { RuntimeReport } from '../service.ts';
+import { reportDamage } from './damage.ts';
+import { requireFormat } from './inventory.ts';
 import { diskFiles, type LogFile, type LogFiles } from './log-files.ts';
 import { frameOf, type LoggedCut, readFrames } from './log-frame.ts';
 
@@ -14,6 +17,22 @@ export interface EventLogOptions {
   readonly files?: LogFiles;
   /** A segment that is larger is followed by a new one. */
   readonly segmentBytes?: number;
+  /** The segments that there must be, by number, with their lengths; null where it is not known. @default nothing is known */
+  readonly listed?: SegmentLengths;
+  /** A write failed. */
+  readonly onFailure?: (cause: unknown) => void;
+  /** Told before a segment is written to or removed, and at the end; what it throws is what the change throws. */
+  readonly list?: (segments: SegmentLengths) => Promise<void>;
+}
+
+export type SegmentLengths = Readonly<Record<string, number | null>>;
+
+/** Records are missing: behind the input of one number, and before that of the other, which is infinite at the end. */
+export interface LogGap {
+  readonly file: string;
+  readonly reason: string;
+  readonly after: number;
+  before: number;
 }
 
 interface Segment {
@@ -46,9 +65,18 @@ export class EventLog {
   #waiting: Waiting[] = [];
   #isWriting = false;
   #isRetiring = false;
+  /** On its way out: off the list, its file perhaps still there. */
+  #leaving: Segment | undefined;
+  /** Number of the segment that is being made, listed before it is written to. */
+  #coming: number | undefined;
+  /** The last write failed, which was said. */
+  #isRefusing = false;
   /** Segments that hold refused records which could not be removed; the next segment says so. */
   #cuts: LoggedCut[] = [];
   #closing: (() => void) | undefined;
+  /** Found when it was opened, in order. */
+  readonly gaps: LogGap[] = [];
+  #lastExamined = 0;
   failures = 0;
   syncs = 0;
 
@@ -71,6 +99,7 @@ export class EventLog {
       await log.#examine();
       return log;
     } catch (cause) {
+      if (cause instanceof CepError) throw cause;
       throw new CepError('io_error', `the event log in '${options.folder}' cannot be opened: ${messageOf(cause)}`, { cause });
     }
   }
@@ -85,6 +114,11 @@ export class EventLog {
     return this.#segments.reduce((sum, { length }) => sum + length, 0);
   }
 
+  /** Of all segments; none is written to before the first record comes. */
+  get lengths(): SegmentLengths {
+    return Object.fromEntries(this.#segments.map(({ number, length }) => [number, length]));
+  }
+
   /** The largest sequence of any record; 0 when there is none. */
   get lastSequence(): number {
     return Math.max(0, ...this.#segments.flatMap(({ requests, ticks }) => [...requests.values(), ...ticks.values()]));
@@ -93,23 +127,69 @@ export class EventLog {
   /** Reads every segment once: where it ends, what it holds of which pipeline. */
   async #examine(): Promise<void> {
     const cuts: LoggedCut[] = [];
+    const missing = Object.keys(this.#options.listed ?? {}).filter(
+      (number) => !this.#segments.some((one) => one.number === Number(number)),
+    );
     for (const segment of this.#segments) {
-      const bytes = await this.#files.read(segment.path);
-      const isLast = segment === this.#segments.at(-1);
-      let end = Math.min(SEGMENT_HEAD.length, bytes.length);
-      for (const frame of readFrames(bytes, end)) {
-        if (frame.kind === 'gap') this.#reportGap(segment, frame, { isTail: isLast && frame.end === bytes.length });
-        else if (frame.record.kind === 'cut') cuts.push(frame.record);
-        else note(segment, frame.record);
-        if (frame.kind === 'record') end = frame.end;
-      }
-      segment.length = end;
-      if (end < bytes.length) await this.#files.truncate(segment.path, end);
+      this.#miss(missing, segment.number);
+      await this.#examineSegment(segment, cuts);
     }
+    this.#miss(missing, Number.POSITIVE_INFINITY);
     for (const { segment: number, length } of cuts) {
       const segment = this.#segments.find((one) => one.number === number);
       if (segment && segment.length > length) segment.length = length;
     }
+  }
+
+  async #examineSegment(segment: Segment, cuts: LoggedCut[]): Promise<void> {
+    const { path, number } = segment;
+    const bytes = await this.#files.read(path);
+    this.#examineHead(path, bytes);
+    const isLast = segment === this.#segments.at(-1);
+    const listedLength = this.#options.listed?.[number] ?? 0;
+    let end = Math.min(SEGMENT_HEAD.length, bytes.length);
+    for (const frame of readFrames(bytes, end)) {
+      if (frame.kind === 'gap') {
+        this.#reportGap(segment, frame, { isTail: isLast && frame.end === bytes.length && frame.start >= listedLength });
+        continue;
+      }
+      if (frame.record.kind === 'cut') cuts.push(frame.record);
+      else this.#examined(segment, frame.record);
+      end = frame.end;
+    }
+    segment.length = end;
+    if (bytes.length < listedLength) this.#gap(path, `it has ${bytes.length} bytes, and had ${listedLength}`);
+    if (end < bytes.length) await this.#files.truncate(path, end);
+  }
+
+  /** @throws CepError `io_error` when a later version wrote it */
+  #examineHead(path: string, bytes: Buffer): void {
+    const head = bytes.subarray(0, SEGMENT_HEAD.length);
+    if (head.equals(SEGMENT_HEAD)) return;
+    const later = /^CEPLOG(\d)\n$/.exec(head.toString('latin1'))?.[1];
+    if (later !== undefined) requireFormat(Number(later), path);
+    // An attempt that was given up, or a crash before anything was written to it.
+    const isUnused =
+      this.#options.listed?.[Number.parseInt(basename(path), 10)] === undefined && SEGMENT_HEAD.subarray(0, head.length).equals(head);
+    if (!isUnused) this.#gap(path, 'its first bytes are not as they were');
+  }
+
+  #examined(segment: Segment, record: LoggedRecord): void {
+    note(segment, record);
+    if (record.kind === 'skip') return;
+    for (const gap of this.gaps) if (gap.before === Number.POSITIVE_INFINITY) gap.before = record.sequence;
+    this.#lastExamined = record.sequence;
+  }
+
+  /** Segments that are listed and not there, up to this one. */
+  #miss(missing: string[], before: number): void {
+    while (missing.length > 0 && Number(missing[0]) < before) this.#gap(this.#pathOf(Number(missing.shift())), 'it is gone');
+  }
+
+  #gap(file: string, reason: string): void {
+    this.failures++;
+    this.gaps.push({ file, reason, after: this.#lastExamined, before: Number.POSITIVE_INFINITY });
+    reportDamage(this.#options.report, 'Damaged file of the event log', { file, reason });
   }
 
   #reportGap(
@@ -118,11 +198,31 @@ export class EventLog {
     { isTail }: { readonly isTail: boolean },
   ): void {
     const fields = { file: path, offset: start, bytes: end - start };
-    if (isTail) this.#options.report({ level: 'warn', message: 'Torn end of the event log cut', fields });
-    else {
-      this.failures++;
-      this.#options.report({ level: 'error', message: 'Corrupt record in the event log', fields });
+    if (isTail) {
+      this.#options.report({ level: 'warn', message: 'Torn end of the event log cut', fields });
+      return;
     }
+    this.failures++;
+    this.gaps.push({
+      file: path,
+      reason: `${end - start} bytes at ${start} are not as they were`,
+      after: this.#lastExamined,
+      before: Number.POSITIVE_INFINITY,
+    });
+    reportDamage(this.#options.report, 'Corrupt record in the event log', fields);
+  }
+
+  #pathOf(number: number): string {
+    return join(this.#options.folder, `${String(number).padStart(8, '0')}.log`);
+  }
+
+  /** What there is from now on. Segments come and go at the same time: each list knows of both. */
+  #list(): Promise<void> {
+    const kept = this.#segments.filter((segment) => segment !== this.#leaving);
+    const lengths = kept.map(({ number, length }) => [number, length] as const);
+    const open = this.#coming ?? this.#openNumber;
+    const all = [...lengths, ...(open === undefined ? [] : [[open, null] as const])];
+    return this.#options.list?.(Object.fromEntries(all)) ?? Promise.resolve();
   }
 
   /** Everything in the log, in order. One segment at a time is in memory. */
@@ -161,6 +261,7 @@ export class EventLog {
       const segment = await this.#openSegment();
       await this.#write(segment, group);
       for (const { record } of group) note(segment, record);
+      this.#isRefusing = false;
     } catch (error) {
       this.#refuse(group, error);
       return;
@@ -214,7 +315,7 @@ export class EventLog {
 
   async #newSegment(number: number): Promise<Segment> {
     const { folder } = this.#options;
-    const path = join(folder, `${String(number).padStart(8, '0')}.log`);
+    const path = this.#pathOf(number);
     const head = Buffer.concat([SEGMENT_HEAD, ...this.#cuts.map(frameOf)]);
     // What is left of an attempt that failed is of no use to anybody.
     await this.#files.remove(path);
@@ -223,10 +324,14 @@ export class EventLog {
       await file.append(head);
       await file.sync();
       await this.#files.syncFolder(folder);
+      this.#coming = number;
+      await this.#list();
     } catch (error) {
       await file.close().catch(() => undefined);
       await this.#files.remove(path).catch(() => undefined);
       throw error;
+    } finally {
+      this.#coming = undefined;
     }
     const segment: Segment = { number, path, length: head.length, requests: new Map(), ticks: new Map() };
     this.#segments.push(segment);
@@ -238,7 +343,11 @@ export class EventLog {
   #refuse(group: readonly Waiting[], cause: unknown): void {
     this.failures++;
     const reason = messageOf(cause);
-    this.#options.report({ level: 'error', message: 'Event log cannot be written', fields: { reason, refused: group.length } });
+    if (!this.#isRefusing) {
+      this.#options.report({ level: 'error', message: 'Event log cannot be written', fields: { reason, refused: group.length } });
+    }
+    this.#isRefusing = true;
+    this.#options.onFailure?.(cause);
     const error = new CepError('storage_unavailable', `the events cannot be kept: ${reason}`, {
       hint: 'send them again when the state directory has room',
       retryAfterSeconds: 5,
@@ -258,6 +367,27 @@ export class EventLog {
     }
   }
 
+  /**
+   * Copies all segments into a folder that is there; `before` comes first, and nothing is removed from the log from then on until the copy is
+   * made. Gives the lengths of the copies.
+   */
+  async copyTo(folder: string, before: () => Promise<void>): Promise<SegmentLengths> {
+    while (this.#isRetiring) await new Promise((resolve) => setTimeout(resolve, 10));
+    this.#isRetiring = true;
+    try {
+      await before();
+      const segments = this.#segments.map(({ number, path, length }) => ({ number, path, length }));
+      for (const { path, length } of segments) {
+        const copy = join(folder, basename(path));
+        await copyFile(path, copy);
+        await truncate(copy, length);
+      }
+      return Object.fromEntries(segments.map(({ number, length }) => [number, length]));
+    } finally {
+      this.#isRetiring = false;
+    }
+  }
+
   async #retireAll(isNeeded: Parameters<EventLog['retire']>[0]): Promise<void> {
     while (this.#segments.length > 1) {
       const segment = this.#segments[0] as Segment;
@@ -267,8 +397,14 @@ export class EventLog {
         tick: segment.ticks.get(id) ?? 0,
       });
       if ([...pipelines].some((id) => isNeeded(id, last(id)))) return;
-      await this.#files.remove(segment.path);
-      this.#segments.shift();
+      this.#leaving = segment;
+      try {
+        await this.#list();
+        await this.#files.remove(segment.path);
+        this.#segments.shift();
+      } finally {
+        this.#leaving = undefined;
+      }
     }
   }
 
@@ -281,6 +417,14 @@ export class EventLog {
     }
     await this.#file?.close();
     this.#file = undefined;
+    await this.#list().catch((error) =>
+      this.#options.report({ level: 'error', message: 'Event log not listed', fields: { reason: messageOf(error) } }),
+    );
+  }
+
+  /** Of the segment that is written to: its length says nothing yet. */
+  get #openNumber(): number | undefined {
+    return this.#file === undefined ? undefined : this.#segments.at(-1)?.number;
   }
 }
 

@@ -23,6 +23,7 @@ type Head =
       readonly p: string;
       readonly s: number;
       readonly f: InjectFormat;
+      readonly n?: string;
       readonly t: number;
       readonly i?: { readonly key: string; readonly digest: string };
       readonly o: boolean;
@@ -48,8 +49,8 @@ export function frameOf(record: LoggedRecord | LoggedCut): Buffer {
 function headOf(record: LoggedRecord | LoggedCut): Head {
   switch (record.kind) {
     case 'request': {
-      const { pipelineId: p, sequence: s, format: f, time: t, idempotency, outputs: o } = record;
-      return { k: 'request', p, s, f, t, o, ...(idempotency === null ? {} : { i: idempotency }) };
+      const { pipelineId: p, sequence: s, format: f, timeField: n, time: t, idempotency, outputs: o } = record;
+      return { k: 'request', p, s, f, ...(n === undefined ? {} : { n }), t, o, ...(idempotency === null ? {} : { i: idempotency }) };
     }
     case 'tick':
       return { k: 'tick', s: record.sequence, t: record.time, p: record.pipelineIds };
@@ -110,6 +111,7 @@ function recordOf(payload: Buffer): LoggedRecord | LoggedCut {
   }
 }
 
-function requestOf({ p, s, f, t, i, o }: Extract<Head, { k: 'request' }>, bytes: Uint8Array): LoggedRequest {
-  return { kind: 'request', pipelineId: p, sequence: s, format: f, time: t, idempotency: i ?? null, outputs: o, bytes };
+function requestOf({ p, s, f, n, t, i, o }: Extract<Head, { k: 'request' }>, bytes: Uint8Array): LoggedRequest {
+  const named = n === undefined ? {} : { timeField: n };
+  return { kind: 'request', pipelineId: p, sequence: s, format: f, ...named, time: t, idempotency: i ?? null, outputs: o, bytes };
 }

@@ -1,14 +1,19 @@
 import { Level } from 'level';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { SavedDeliveries } from '../../connectors/delivery/pipeline-sinks.ts';
+import type { SealedAnswer } from '../created-answers.ts';
 import type { SavedAnswer } from '../pipelines/idempotency-window.ts';
 import type { PipelineCheckpoint, PipelineCounts, PipelineDefinition } from '../pipelines/runtime-storage.ts';
 import type { InjectResult, RuntimeReport } from '../service.ts';
 import type { StoredTenant } from '../tenants/tenant-registry.ts';
+import { reportDamage } from './damage.ts';
+import { requireFormat, STATE_FORMAT } from './inventory.ts';
 import { seal, unseal } from './sealed-value.ts';
+import { droppedChanges, putAside, storeProblem } from './store-files.ts';
 
 /** Checkpoints kept of each pipeline: the newest, and the one to fall back to. */
 const CHECKPOINTS_KEPT = 2;
+const FORMAT_KEY = 'meta/format';
 /** Sequences reserved at a time: one synced write for so many inputs. */
 const SEQUENCES_RESERVED = 16_777_216;
 
@@ -30,6 +35,8 @@ export interface StoredPipeline {
   readonly checkpoint: PipelineCheckpoint | undefined;
   /** Inputs up to here are nothing but ticks without effect behind the checkpoint. */
   readonly idleUpTo: number;
+  /** Why it is not started by itself: what is left of it is not what it was. @default null */
+  readonly loss?: string | null;
 }
 
 /**
@@ -44,13 +51,27 @@ export class StateStore {
   #writes: Promise<void> = Promise.resolve();
   #reservedUpTo = 0;
   #isReserving = false;
+  #hasFormat = false;
+  /** Something was damaged, so what it holds may be older than it was, or be gone. */
+  readonly wasRepaired: boolean;
+  /** Told of each write that fails. */
+  onFailure: ((cause: unknown) => void) | undefined;
   failures = 0;
 
-  /** @throws CepError `io_error` when it cannot be opened, for example because another process has it open */
+  /**
+   * @throws CepError `io_error` when it cannot be opened, for example because another process has it open, or a later version wrote it;
+   *   what is damaged is repaired as far as that goes, and `wasRepaired` says so
+   */
   static async open(folder: string, report: (report: RuntimeReport) => void): Promise<StateStore> {
     try {
-      return new StateStore(await openDatabase(folder, report), report);
+      const { database, wasRepaired } = await openDatabase(folder, report);
+      const store = new StateStore(database, { report, wasRepaired });
+      const format = (await store.#read<{ readonly format: number }>(FORMAT_KEY))?.head.format;
+      requireFormat(format ?? 0, folder);
+      store.#hasFormat = format !== undefined;
+      return store;
     } catch (cause) {
+      if (cause instanceof CepError) throw cause;
       const isLocked = causes(cause).some((error) => 'code' in error && error.code === 'LEVEL_LOCKED');
       const reason = isLocked
         ? 'another process uses it'
@@ -60,23 +81,42 @@ export class StateStore {
       throw new CepError('io_error', `the state in '${folder}' cannot be opened: ${reason}`, {
         hint: isLocked
           ? 'stop the other server, or give this one a state directory of its own'
-          : 'see the runbook: restore the directory from a copy, or start with an empty one',
+          : /no space/i.test(reason)
+            ? 'make room on its disk, and start again: what it holds is not lost'
+            : 'docs/operations/damaged-storage.md says what to do; nothing in it was changed',
         cause,
       });
     }
   }
 
-  private constructor(database: Database, report: (report: RuntimeReport) => void) {
+  private constructor(
+    database: Database,
+    { report, wasRepaired }: Pick<StateStore, 'wasRepaired'> & { readonly report: (report: RuntimeReport) => void },
+  ) {
     this.#database = database;
     this.#report = report;
+    this.wasRepaired = wasRepaired;
+  }
+
+  /** Whether a version that wrote formats has used it: such a one has an inventory beside it. */
+  get hasFormat(): boolean {
+    return this.#hasFormat;
+  }
+
+  async writeFormat(): Promise<void> {
+    if (!this.#hasFormat) await this.#change([{ type: 'put', key: FORMAT_KEY, value: seal({ format: STATE_FORMAT }) }]);
+    this.#hasFormat = true;
   }
 
   // ---------------------------------------------------------------------------------------------- numbers
 
   /** Makes sure that no number given from here on was given before. Returns the first. @throws CepError `storage_unavailable` */
   async beginSequence(lastInLog: number): Promise<number> {
+    await this.#findCheckpoints();
     const stored = await this.#read<{ readonly upTo: number }>('meta/sequence');
-    const first = Math.max(stored?.head.upTo ?? 0, lastInLog);
+    const known = Math.max(lastInLog, ...[...this.#kept.values()].flat());
+    // Where the number is lost, those that were given since are not known: more than could have been are left out.
+    const first = stored === undefined && known > 0 ? known + 2 * SEQUENCES_RESERVED : Math.max(stored?.head.upTo ?? 0, known);
     await this.#reserve(first + SEQUENCES_RESERVED);
     return first;
   }
@@ -118,6 +158,21 @@ export class StateStore {
       if (tenant) found.set(tenant.id, tenant);
     }
     return [...found.values()].sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+  }
+
+  // ---------------------------------------------------------------------------------------------- answers
+
+  async saveAnswer(answer: SealedAnswer): Promise<void> {
+    await this.#change([{ type: 'put', key: `answer/${answer.id}`, value: seal(answer) }]);
+  }
+
+  async deleteAnswers(ids: readonly string[]): Promise<void> {
+    await this.#change(ids.map((id) => ({ type: 'del', key: `answer/${id}` })));
+  }
+
+  async answers(): Promise<readonly SealedAnswer[]> {
+    const found = await Promise.all((await this.#keys('answer/')).map((key) => this.#read<SealedAnswer>(key)));
+    return found.flatMap((answer) => (answer === undefined ? [] : [answer.head]));
   }
 
   // ---------------------------------------------------------------------------------------------- pipelines
@@ -167,7 +222,6 @@ export class StateStore {
   }
 
   async pipelines(): Promise<readonly StoredPipeline[]> {
-    await this.#findCheckpoints();
     const ids = new Set([...(await this.#keys('pipeline/')).map((key) => key.slice('pipeline/'.length)), ...this.#kept.keys()]);
     const found: StoredPipeline[] = [];
     for (const id of ids) {
@@ -187,9 +241,22 @@ export class StateStore {
   }
 
   async #findCheckpoints(): Promise<void> {
+    this.#kept.clear();
     for (const key of await this.#keys('checkpoint/')) {
       const [, id = '', sequence = ''] = key.split('/');
       this.#kept.set(id, [...(this.#kept.get(id) ?? []), Number(sequence)]);
+    }
+  }
+
+  /** A copy of the whole as it is at this moment, in a folder that is not there yet. */
+  async copyTo(folder: string): Promise<void> {
+    const copy = new Level<string, Uint8Array>(folder, { keyEncoding: 'utf8', valueEncoding: 'view' });
+    await copy.open();
+    try {
+      for await (const [key, value] of this.#database.iterator()) await copy.put(key, value);
+      await copy.batch([{ type: 'put', key: FORMAT_KEY, value: seal({ format: STATE_FORMAT }) }], { sync: true });
+    } finally {
+      await copy.close();
     }
   }
 
@@ -228,6 +295,7 @@ export class StateStore {
       await this.#database.batch([...changes], { sync: true });
     } catch (cause) {
       this.failures++;
+      this.onFailure?.(cause);
       const reason = causes(cause)
         .map(({ message }) => message)
         .join(': ');
@@ -249,21 +317,49 @@ function sealCheckpoint(checkpoint: PipelineCheckpoint, definition: PipelineDefi
   return seal({ sequence, savedAt, counts, answers, deliveries, definition } satisfies CheckpointHead, state);
 }
 
-/** A database that is damaged is repaired as far as that goes; the checksums of the values say what is left of it. */
-async function openDatabase(folder: string, report: (report: RuntimeReport) => void): Promise<Database> {
-  const open = async (): Promise<Database> => {
-    const database = new Level<string, Uint8Array>(folder, { keyEncoding: 'utf8', valueEncoding: 'view' });
-    await database.open();
-    return database;
-  };
+interface Opened {
+  readonly database: Database;
+  readonly wasRepaired: boolean;
+}
+
+/** A database that is damaged is put aside, and repaired as far as that goes; the checksums of the values and the inventory say what is left. */
+async function openDatabase(folder: string, report: (report: RuntimeReport) => void): Promise<Opened> {
+  const problem = await storeProblem(folder);
+  if (problem?.hasData) return repaired(folder, report, problem.reason);
   try {
-    return await open();
+    const database = await openWhole(folder);
+    const dropped = await droppedChanges(folder);
+    for (const line of dropped) reportDamage(report, 'State store has left out changes that it cannot read', { folder, reason: line });
+    return { database, wasRepaired: dropped.length > 0 };
   } catch (error) {
-    if (!causes(error).some((one) => 'code' in one && one.code === 'LEVEL_CORRUPTION')) throw error;
-    report({ level: 'error', message: 'State store repaired', fields: { folder, reason: messageOf(error) } });
-    await (Level as unknown as { repair(location: string): Promise<void> }).repair(folder);
-    return open();
+    if (!isCorruption(error)) throw error;
+    return repaired(folder, report, messageOf(error));
   }
+}
+
+async function repaired(folder: string, report: (report: RuntimeReport) => void, reason: string): Promise<Opened> {
+  const aside = await putAside(folder);
+  await (Level as unknown as { repair(location: string): Promise<void> }).repair(folder);
+  const database = await openWhole(folder);
+  reportDamage(report, 'State store repaired', { folder, reason, aside });
+  return { database, wasRepaired: true };
+}
+
+/** Opens it and looks at all keys, so that a file that cannot be read is known at once. */
+async function openWhole(folder: string): Promise<Database> {
+  const database = new Level<string, Uint8Array>(folder, { keyEncoding: 'utf8', valueEncoding: 'view' });
+  await database.open();
+  try {
+    for await (const _ of database.keys());
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+function isCorruption(error: unknown): boolean {
+  return causes(error).some((one) => ('code' in one && one.code === 'LEVEL_CORRUPTION') || /corrupt|sstable/i.test(one.message));
 }
 
 /** An error and what caused it, outermost first. */

@@ -2,6 +2,9 @@ import type { Quota, TenantPlan } from '../service.ts';
 
 const GIB = 1_073_741_824;
 
+/** How much of a minute programs of a tenant may be under check, for a deploy, a reload or alone, ms. One is under check at a time. */
+export const checkMsPerMinute: Readonly<Record<TenantPlan, number>> = { free: 10_000, default: 30_000, pro: 45_000, enterprise: 60_000 };
+
 /** What each plan allows; a tenant may be given other figures. */
 export const quotas: Readonly<Record<TenantPlan, Quota>> = {
   free: { maxPipelines: 2, maxEventsPerSecond: 100, maxStreamsPerPipeline: 5, maxStateBytes: GIB / 16 },

@@ -2,7 +2,8 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { CepError } from '../../../shared/errors/error.ts';
 import { type Access, type Quota, type Tenant, type TenantPlan, tenantPlans } from '../service.ts';
 import { EventMeter } from './event-meter.ts';
-import { quotas } from './quotas.ts';
+import { checkMsPerMinute, quotas } from './quotas.ts';
+import { TimeBudget } from './time-budget.ts';
 
 /** The tenant of the server's own key, and of everybody when there is none. */
 export const SERVER_TENANT = 'default';
@@ -27,6 +28,8 @@ export interface TenantStorage {
 export interface TenantAccount {
   readonly tenant: StoredTenant;
   readonly meter: EventMeter;
+  /** Time for checking its programs. */
+  readonly checkTime: TimeBudget;
   eventsRejected: number;
   /** Of pipelines that are gone. */
   eventsBefore: number;
@@ -161,7 +164,14 @@ export class TenantRegistry {
 }
 
 function newAccount(tenant: StoredTenant): TenantAccount {
-  return { tenant, meter: new EventMeter(tenant.quota.maxEventsPerSecond), eventsRejected: 0, eventsBefore: 0, outputsBefore: 0 };
+  return {
+    tenant,
+    meter: new EventMeter(tenant.quota.maxEventsPerSecond),
+    checkTime: new TimeBudget(checkMsPerMinute[tenant.plan]),
+    eventsRejected: 0,
+    eventsBefore: 0,
+    outputsBefore: 0,
+  };
 }
 
 function publicTenant({ keyDigest, ...tenant }: StoredTenant): Tenant {

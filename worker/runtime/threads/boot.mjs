@@ -1,14 +1,15 @@
 /**
- * Starts a thread from its source; the built product never uses this file. Node alone does not read TypeScript in a thread, so the
- * thread is bundled first, once for each state of the sources: that starts several times faster than reading file by file.
+ * Starts a thread or a process from its source; the built product never uses this file. Node alone does not read TypeScript there, so
+ * it is bundled first, once for each state of the sources: that starts several times faster than reading file by file.
  */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { workerData } from 'node:worker_threads';
 
+const entry = workerData?.entry ?? pathToFileURL(process.argv[2]).href;
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const cache = join(root, 'node_modules/.cache', basename(workerData.entry, '.ts'));
+const cache = join(root, 'node_modules/.cache', basename(entry, '.ts'));
 const newest = Math.max(...['shared', 'worker', 'cli'].map((folder) => newestIn(join(root, folder))));
 const bundle = join(cache, `${newest.toString(36).replace('.', '_')}.mjs`);
 
@@ -21,7 +22,7 @@ async function makeBundle() {
   mkdirSync(dirname(bundle), { recursive: true });
   await build({
     absWorkingDir: root,
-    entryPoints: [fileURLToPath(workerData.entry)],
+    entryPoints: [fileURLToPath(entry)],
     outfile: unfinished,
     bundle: true,
     packages: 'external',

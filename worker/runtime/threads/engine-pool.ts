@@ -1,17 +1,21 @@
-import { CepError } from '../../../shared/errors/error.ts';
 import type { RuntimeReport } from '../service.ts';
+import { SERVER_TENANT } from '../tenants/tenant-registry.ts';
 import { EngineThread } from './engine-thread.ts';
-import type { CheckReply } from './messages.ts';
 
 /** How often the watchdog looks, ms. */
 const LOOK_MS = 100;
-/** Checking, loading, saving may take longer than an event: so many times, and at least so long. */
+/** Loading, saving may take longer than an event: so many times, and at least so long. */
 const OTHER_WORK_FACTOR = 2;
 const OTHER_WORK_MS_MIN = 2_000;
 /** When a thread that did not come to life is started again, ms. */
 const START_AGAIN_MS = 1_000;
+/** Threads of tenants, besides those of the server's own. Beyond these tenants share the ones there are. */
+const TENANT_THREADS_MAX = 32;
+/** How long a thread without pipelines is kept for the next one of its tenant, ms. */
+const UNUSED_MS = 60_000;
 
 export interface EnginePoolOptions {
+  /** Of the server's own tenant. */
   readonly threads: number;
   /** How long a thread may be busy with one event. */
   readonly eventBudgetMs: number;
@@ -21,22 +25,28 @@ export interface EnginePoolOptions {
 
 interface Watched {
   thread: EngineThread;
+  readonly name: string;
   /** The piece of work seen last, and for how long it has been seen, ms. */
   progress: number;
   busyMs: number;
   restarts: number;
+  /** For how long no pipeline has been on it, ms. */
+  unusedMs: number;
 }
 
 /**
- * The engine threads. A watchdog looks at what each is busy with; one that works on a single event for longer than the budget is
- * replaced, and the pipelines on it are told. A pipeline that has done so before gets a thread on which only its like are.
+ * The engine threads. Those of the server's own tenant are there from the start; every other tenant gets one of its own, so that what its
+ * programs do with time and memory is shared out by the system and not between pipelines. A watchdog looks at what each is busy with;
+ * one that works on a single event for longer than the budget is replaced, and the pipelines on it are told. A pipeline that has done so
+ * before gets a thread on which only its like are.
  */
 export class EnginePool {
   readonly #options: EnginePoolOptions;
   readonly #shared: Watched[];
+  /** By tenant; when there are many, several tenants have the same. */
+  readonly #ofTenants = new Map<string, Watched>();
   /** Where suspects run; made when there is one. */
   #isolated: Watched | undefined;
-  #checker: Watched | undefined;
   readonly #watchdog: NodeJS.Timeout;
   #lookedAt = performance.now();
   #isClosed = false;
@@ -48,34 +58,38 @@ export class EnginePool {
     this.#watchdog.unref();
   }
 
-  /** The thread for one more pipeline. */
-  place({ isSuspect }: { readonly isSuspect: boolean }): EngineThread {
+  /** The thread for one more pipeline of a tenant. */
+  place({ tenantId, isSuspect }: { readonly tenantId: string; readonly isSuspect: boolean }): EngineThread {
     if (isSuspect) {
       this.#isolated ??= this.#start('engine-isolated');
       return this.#isolated.thread;
     }
-    return this.#shared.reduce((best, one) => (one.thread.pipelines < best.thread.pipelines ? one : best)).thread;
+    return (tenantId === SERVER_TENANT ? leastUsed(this.#shared) : this.#ofTenant(tenantId)).thread;
   }
 
-  /** Checks a program on a thread of its own. @throws CepError `validation_error` when it takes too long */
-  async check(source: string, workDir: string): Promise<CheckReply> {
-    this.#checker ??= this.#start('checker');
-    const { thread } = this.#checker;
-    try {
-      return await thread.call<CheckReply>({ kind: 'check', source, workDir });
-    } catch (error) {
-      if (thread.isEnded && !this.#isClosed)
-        throw new CepError('validation_error', 'the program takes too long to check and to start', {
-          hint: 'look at what `let` and `var` compute',
-          details: [],
-          cause: error,
-        });
-      throw error;
-    }
+  #ofTenant(tenantId: string): Watched {
+    const known = this.#ofTenants.get(tenantId);
+    if (known !== undefined) return known;
+    const others = this.#tenantThreads();
+    const watched = others.length < TENANT_THREADS_MAX ? this.#start(this.#freeName(others)) : leastUsed(others);
+    this.#ofTenants.set(tenantId, watched);
+    return watched;
+  }
+
+  #tenantThreads(): Watched[] {
+    return [...new Set(this.#ofTenants.values())];
+  }
+
+  /** Names come again, so that metrics by thread stay few. */
+  #freeName(others: readonly Watched[]): string {
+    const names = new Set(others.map(({ name }) => name));
+    let number = this.#shared.length;
+    while (names.has(`engine-${number}`)) number++;
+    return `engine-${number}`;
   }
 
   get threads(): readonly { readonly name: string; readonly pipelines: number; readonly queueBytes: number; readonly restarts: number }[] {
-    return this.#all().map(({ thread: { name, pipelines, queueBytes }, restarts }) => ({ name, pipelines, queueBytes, restarts }));
+    return this.#all().map(({ name, thread: { pipelines, queueBytes }, restarts }) => ({ name, pipelines, queueBytes, restarts }));
   }
 
   async close(): Promise<void> {
@@ -85,11 +99,11 @@ export class EnginePool {
   }
 
   #all(): Watched[] {
-    return [...this.#shared, ...[this.#isolated, this.#checker].filter((one) => one !== undefined)];
+    return [...this.#shared, ...this.#tenantThreads(), ...(this.#isolated === undefined ? [] : [this.#isolated])];
   }
 
   #start(name: string): Watched {
-    const watched: Watched = { thread: this.#thread(name), progress: 0, busyMs: 0, restarts: 0 };
+    const watched: Watched = { thread: this.#thread(name), name, progress: 0, busyMs: 0, restarts: 0, unusedMs: 0 };
     this.#replaceWhenEnded(watched);
     return watched;
   }
@@ -99,7 +113,7 @@ export class EnginePool {
   }
 
   #replaceWhenEnded(watched: Watched): void {
-    const { name } = watched.thread;
+    const { name } = watched;
     watched.thread.onEnd = () => {
       if (this.#isClosed) return;
       watched.restarts++;
@@ -114,7 +128,7 @@ export class EnginePool {
 
   #replace(watched: Watched): void {
     if (this.#isClosed) return;
-    watched.thread = this.#thread(watched.thread.name);
+    watched.thread = this.#thread(watched.name);
     this.#replaceWhenEnded(watched);
   }
 
@@ -124,6 +138,14 @@ export class EnginePool {
     const elapsed = Math.min(now - this.#lookedAt, 2 * LOOK_MS);
     this.#lookedAt = now;
     for (const watched of this.#all()) this.#lookAt(watched, elapsed);
+    for (const watched of this.#tenantThreads()) this.#closeUnused(watched, elapsed);
+  }
+
+  #closeUnused(watched: Watched, elapsed: number): void {
+    watched.unusedMs = watched.thread.pipelines > 0 ? 0 : watched.unusedMs + elapsed;
+    if (watched.unusedMs < UNUSED_MS) return;
+    for (const [tenantId, one] of this.#ofTenants) if (one === watched) this.#ofTenants.delete(tenantId);
+    void watched.thread.close();
   }
 
   #lookAt(watched: Watched, elapsed: number): void {
@@ -139,4 +161,8 @@ export class EnginePool {
     if (watched.busyMs < limit) return;
     watched.thread.kill(`${beat.record === 0 ? 'the program' : 'one event'} kept the thread busy for ${Math.round(watched.busyMs)} ms`);
   }
+}
+
+function leastUsed(threads: readonly Watched[]): Watched {
+  return threads.reduce((best, one) => (one.thread.pipelines < best.thread.pipelines ? one : best));
 }

@@ -1,19 +1,17 @@
 import type { Worker } from 'node:worker_threads';
-import type { ErrorCode } from '../../../shared/errors/codes.ts';
-import { errorCodes } from '../../../shared/errors/codes.ts';
-import { CepError, InvariantError } from '../../../shared/errors/error.ts';
+import { CepError } from '../../../shared/errors/error.ts';
 import { type Beat, Heartbeat } from './heartbeat.ts';
 import {
   BODY_PADDING_BYTES,
-  type CheckCall,
   type CountersReply,
   type FromThread,
   type RecordResult,
-  type SentError,
   type SlotCall,
   type ToThread,
   type WorkRecord,
 } from './messages.ts';
+import { fullResult } from './record-outcome.ts';
+import { receivedError } from './sent-error.ts';
 import { spawnEngineWorker } from './spawn.ts';
 
 /** What a thread tells the pipeline of a slot. */
@@ -26,7 +24,7 @@ export interface SlotOwner {
 }
 
 type DistributedOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
-export type NewCall = DistributedOmit<SlotCall | CheckCall, 'id'>;
+export type NewCall = DistributedOmit<SlotCall, 'id'>;
 
 interface PendingCall {
   readonly resolve: (value: unknown) => void;
@@ -116,7 +114,7 @@ export class EngineThread {
   call<T, R = T>(call: NewCall, take?: (value: T) => R): Promise<R> {
     if (this.#isEnded) return Promise.reject(threadLost());
     const id = this.#nextCall++;
-    this.#post({ ...call, id } as SlotCall | CheckCall);
+    this.#post({ ...call, id } as SlotCall);
     return new Promise<R>((resolve, reject) => {
       this.#calls.set(id, { resolve: (value) => resolve(take ? take(value as T) : (value as R)), reject });
     });
@@ -164,7 +162,8 @@ export class EngineThread {
         this.#isReady = true;
         break;
       case 'results':
-        for (const result of message.results) {
+        for (const each of message.results) {
+          const result = 'slot' in each ? each : fullResult(each);
           this.#queueBytes -= result.length;
           this.#owners.get(result.slot)?.result(result);
         }
@@ -195,12 +194,4 @@ export class EngineThread {
 
 function threadLost(): CepError {
   return new CepError('not_ready', 'the engine thread was replaced while it worked on this: try again', { retryAfterSeconds: 1 });
-}
-
-/** A defect stays one, so that who answers says nothing of it and the log has it. */
-function receivedError({ code, message, stack, hint, details }: SentError): Error {
-  if (!Object.hasOwn(errorCodes, code) || code === 'internal_error') {
-    return Object.assign(new InvariantError(message), stack === undefined ? {} : { stack });
-  }
-  return new CepError(code as ErrorCode, message, { ...(hint === undefined ? {} : { hint }), details });
 }

@@ -1,19 +1,17 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { CepError } from '../../../shared/errors/error.ts';
-import { checkProgram } from '../programs/check-program.ts';
 import { RequestReader } from '../requests/request-reader.ts';
 import { Heartbeat } from './heartbeat.ts';
 import {
   BODY_PADDING_BYTES,
-  type CheckCall,
   type CountersReply,
   type FromThread,
+  type QuietResult,
   type RecordResult,
-  type SentError,
   type SlotCall,
   type ToThread,
   type WorkMessage,
 } from './messages.ts';
+import { sentError } from './sent-error.ts';
 import { Slot } from './slot.ts';
 
 /** How old the counters may be that the API thread knows, ms. */
@@ -27,7 +25,7 @@ class EngineWorker {
   readonly #heartbeat: Heartbeat;
   readonly #reader = new RequestReader();
   readonly #slots = new Map<number, Slot>();
-  #results: RecordResult[] = [];
+  #results: (RecordResult | QuietResult)[] = [];
   #resultsSince = 0;
   #isFlushDue = false;
   readonly #touched = new Set<number>();
@@ -49,9 +47,6 @@ class EngineWorker {
       case 'work':
         this.#work(message);
         break;
-      case 'check':
-        this.#reply(message, () => this.#check(message));
-        break;
       case 'settle':
         this.#slot(message.slot).schedule(() => this.#slot(message.slot).settle(message.accepted));
         break;
@@ -69,19 +64,10 @@ class EngineWorker {
   #slot(number: number): Slot {
     let slot = this.#slots.get(number);
     if (slot === undefined) {
-      slot = new Slot(number, { reader: this.#reader, heartbeat: this.#heartbeat, result: (result) => this.#result(result) });
+      slot = new Slot(number, { reader: this.#reader, heartbeat: this.#heartbeat, result: (of, result) => this.#result(of, result) });
       this.#slots.set(number, slot);
     }
     return slot;
-  }
-
-  #check({ source, workDir }: CheckCall): unknown {
-    this.#heartbeat.begin(0, 0);
-    try {
-      return checkProgram(source, workDir);
-    } finally {
-      this.#heartbeat.end();
-    }
   }
 
   #work({ arena, records }: WorkMessage): void {
@@ -96,11 +82,11 @@ class EngineWorker {
   }
 
   /** Results of records that had to wait come outside of any message, so they see to their own flush. */
-  #result(result: RecordResult): void {
+  #result(slot: number, result: RecordResult | QuietResult): void {
     const now = performance.now();
     if (this.#results.length === 0) this.#resultsSince = now;
     this.#results.push(result);
-    this.#touched.add(result.slot);
+    this.#touched.add(slot);
     if (now - this.#resultsSince > RESULTS_AGE_MS) this.#flush();
     else this.#flushSoon();
   }
@@ -145,7 +131,7 @@ class EngineWorker {
   }
 
   /** Answers a call, whatever becomes of it. Results that came before it go out before it. */
-  #reply(call: CheckCall | SlotCall, action: () => unknown): void | Promise<void> {
+  #reply(call: SlotCall, action: () => unknown): void | Promise<void> {
     try {
       const value = action();
       if (value instanceof Promise)
@@ -169,15 +155,6 @@ class EngineWorker {
   #post(message: FromThread): void {
     this.#port.postMessage(message);
   }
-}
-
-function sentError(error: unknown): SentError {
-  if (error instanceof CepError) {
-    const { code, message, hint, details } = error;
-    return { code, message, ...(hint === undefined ? {} : { hint }), ...(details === undefined ? {} : { details }) };
-  }
-  if (!(error instanceof Error)) return { code: 'internal_error', message: String(error) };
-  return { code: 'internal_error', message: error.message, ...(error.stack === undefined ? {} : { stack: error.stack }) };
 }
 
 if (parentPort !== null) {

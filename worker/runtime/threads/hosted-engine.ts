@@ -1,14 +1,16 @@
 import { CepError, InvariantError } from '../../../shared/errors/error.ts';
+import { nearestName } from '../../../shared/language/diagnostics/nearest-name.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
-import { compiledBackend } from '../../engine/compile/compiled-backend.ts';
 import { createEngine } from '../../engine/create-engine.ts';
 import type { Engine, EngineHost, EngineSnapshot, RestoreReport, StreamCounters } from '../../engine/engine.ts';
-import { fuse } from '../../engine/fusion/fuse.ts';
+import { readTypesOf, unreadTypes } from '../../engine/streams/unread-types.ts';
 import { Answers } from '../answers.ts';
 import { loadModels, type Models } from '../inference/onnx.ts';
-import { planOf, summaryOf } from '../programs/check-program.ts';
+import { modelsOutside, planOf, summaryOf } from '../programs/check-program.ts';
 import { type CheckpointDocument, type DocumentEngine, documentText } from '../programs/checkpoint-document.ts';
+import { CollectedNotes, type EventNotes } from '../programs/event-notes.ts';
 import { explanationJson } from '../programs/explanation-json.ts';
+import type { ProgramFolder } from '../programs/program-folder.ts';
 import { PlainBodies } from '../requests/plain-bodies.ts';
 import { eventOf, isProblem, type RequestEntry, RequestReader } from '../requests/request-reader.ts';
 import type { StreamMetrics } from '../service.ts';
@@ -18,7 +20,7 @@ import type { RecordOutcome } from './record-outcome.ts';
 
 export interface HostedProgram {
   readonly program: ProgramText;
-  readonly workDir: string;
+  readonly folder: ProgramFolder;
   readonly strictEvents: boolean;
 }
 
@@ -37,21 +39,29 @@ export class HostedEngine {
   readonly #strict: boolean;
   #eventsByType = new Map<string, number>();
   #incomplete = new Map<string, Map<string, number>>();
+  /** Event types that some stream reads. */
+  readonly #read: ReadonlySet<string>;
   #outcome: RecordOutcome | undefined;
+  #notes: CollectedNotes;
+  readonly #nearest = new Map<string, string | undefined>();
   /** What came between two records belongs to the one that follows. */
   #loose: ((outcome: RecordOutcome) => void)[] = [];
 
-  /** @throws CepError when the program cannot start */
-  static async open(hosted: HostedProgram): Promise<HostedEngine> {
-    const plan = planOf(hosted.program, hosted.workDir);
+  /** @param guarded Does what keeps the thread busy. @throws CepError when the program cannot start */
+  static async open(hosted: HostedProgram, guarded: <T>(action: () => T) => T): Promise<HostedEngine> {
+    const plan = guarded(() => planOf(hosted.program, hosted.folder));
     if (plan === null)
       throw new CepError('validation_error', 'the program, which was right when it was deployed, has errors in this version');
-    return new HostedEngine(hosted, plan, await loadModels(plan));
+    const [outside] = modelsOutside(plan, hosted.folder);
+    if (outside !== undefined) throw new CepError('validation_error', outside.message);
+    const models = await loadModels(plan);
+    return guarded(() => new HostedEngine(hosted, plan, models));
   }
 
   private constructor(hosted: HostedProgram, plan: Plan, models: Models | undefined) {
     this.hosted = hosted;
     this.#plan = plan;
+    this.#read = readTypesOf(plan);
     this.streams = new Map(plan.streams.map(({ name }, index) => [name, index]));
     this.summary = summaryOf(plan);
     this.#models = models;
@@ -61,8 +71,9 @@ export class HostedEngine {
       ...(models && { score: (request) => models.score(request) }),
       deliver: (answer) => this.#engine.answer(answer),
     });
-    this.#engine = createEngine(plan, this.#host(), { strictEvents: this.#strict, backend: compiledBackend, fuse });
+    this.#engine = createEngine(plan, this.#host(), { strictEvents: this.#strict });
     this.bodies = new PlainBodies(this.#engine.entries, new RequestReader());
+    this.#notes = new CollectedNotes(0);
   }
 
   #host(): EngineHost {
@@ -83,11 +94,14 @@ export class HostedEngine {
   /** What the engine does from here on belongs to the outcome. */
   begin(outcome: RecordOutcome): void {
     this.#outcome = outcome;
+    this.#notes = new CollectedNotes(this.#engine.eventsLate);
     for (const say of this.#loose) say(outcome);
     this.#loose = [];
   }
 
   end(): void {
+    const isSome = this.#notes.isSome(this.#engine.eventsLate);
+    if (this.#outcome !== undefined && isSome) this.#outcome.notes = this.#notes.notes(this.#engine.counters(), this.#read);
     this.#outcome = undefined;
   }
 
@@ -116,7 +130,7 @@ export class HostedEngine {
     outcome.processed++;
     this.#idle.observe({ type, own: timestamp, fields, arrived });
     this.#count(type, 1);
-    this.#countIncomplete(type, admission.incomplete);
+    if (admission.incomplete.length > 0) this.#countIncomplete(type, admission.incomplete);
   }
 
   /** Hands in the plain event at this index of the body that `bodies` holds. */
@@ -134,11 +148,13 @@ export class HostedEngine {
   }
 
   #count(type: string, more: number): void {
+    if (!this.#read.has(type)) this.#notes.unread(type, more);
     const count = this.#eventsByType.get(type);
     if (count !== undefined || this.#eventsByType.size < TYPES_MAX) this.#eventsByType.set(type, (count ?? 0) + more);
   }
 
   #countIncomplete(type: string, incomplete: readonly string[]): void {
+    this.#notes.incomplete(type, incomplete);
     for (const field of incomplete) {
       const fields = this.#incomplete.get(type) ?? new Map<string, number>();
       fields.set(field, (fields.get(field) ?? 0) + 1);
@@ -185,19 +201,63 @@ export class HostedEngine {
 
   /** Fused code keeps what results need and nothing to explain them by, so an engine that is not fused is given the same state and asked. */
   explain(stream: string, key: string | null): string {
-    const general = createEngine(this.#plan, silentHost, { strictEvents: this.#strict, backend: compiledBackend });
+    const general = this.#second();
+    return explanationJson(general.explain(stream, key ?? undefined), this.#inputNotes());
+  }
+
+  /** Brings the state to the end of time in an engine that nobody hears: all that is open completes. @throws when it cannot work with it */
+  rehearse(): void {
+    const second = this.#second();
+    second.counters();
+    second.end();
+    second.snapshot().state;
+    this.counters();
+    this.save();
+  }
+
+  /** An engine of the same program with the same state, operator by operator, which nobody hears. */
+  #second(): Engine {
+    const general = createEngine(this.#plan, silentHost, { strictEvents: this.#strict, isFused: false });
     general.restore(this.#engine.snapshot());
-    return explanationJson(general.explain(stream, key ?? undefined));
+    return general;
+  }
+
+  #inputNotes(): EventNotes {
+    const { eventsLate, time, eventsUnread, unreadTypes: byType, eventsIncomplete } = this.#engine.counters();
+    const fields = Array.from(this.#incomplete, ([type, counts]) => Array.from(counts, ([field, events]) => ({ type, field, events })));
+    return {
+      late: eventsLate,
+      watermark: time,
+      unread: eventsUnread,
+      unreadTypes: unreadTypes(byType, this.#read),
+      incomplete: eventsIncomplete,
+      incompleteFields: fields.flat(),
+    };
   }
 
   counters(): CountersReply {
-    const { eventsIncomplete, streams } = this.#engine.counters();
+    const { eventsIncomplete, eventsLate, eventsUnread, unreadTypes: byType, time, streams } = this.#engine.counters();
     return {
       eventsIncomplete,
+      eventsLate,
+      eventsUnread,
+      unreadTypes: Object.fromEntries(byType),
+      nearestTypes: this.#nearestTypes(byType.keys()),
+      watermark: time,
       streams: Array.from(streams, ([name, counters]) => streamMetrics(name, counters)),
       eventsByType: Object.fromEntries(this.#eventsByType),
       incompleteFields: Object.fromEntries(Array.from(this.#incomplete, ([type, fields]) => [type, Object.fromEntries(fields)])),
     };
+  }
+
+  /** Each is looked for once: there are at most a hundred. */
+  #nearestTypes(types: Iterable<string>): Readonly<Record<string, string>> {
+    for (const type of types) {
+      if (this.#nearest.has(type)) continue;
+      this.#nearest.set(type, nearestName(type, this.#read));
+    }
+    const found = Array.from(this.#nearest).flatMap(([type, nearest]) => (nearest === undefined ? [] : [[type, nearest] as const]));
+    return Object.fromEntries(found);
   }
 
   async close(): Promise<void> {
@@ -234,7 +294,7 @@ function streamMetrics(name: string, counters: StreamCounters): StreamMetrics {
   };
 }
 
-/** In an order that does not depend on which came first: events that are read the short way are counted behind those before them. */
+/** In an order that does not depend on which came first: events that are read on the fast path are counted behind those before them. */
 function byName<T>(named: ReadonlyMap<string, T>): readonly (readonly [name: string, value: T])[] {
   return [...named].sort(([one], [other]) => (one < other ? -1 : 1));
 }

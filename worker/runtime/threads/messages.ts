@@ -1,11 +1,14 @@
 import type { LogEntry } from '../../engine/engine.ts';
+import type { EventNotes } from '../programs/event-notes.ts';
+import type { ProgramFolder } from '../programs/program-folder.ts';
 import type { InjectFormat, ProgramDiagnostic, StreamMetrics, Topology } from '../service.ts';
+import type { SentError } from './sent-error.ts';
 
 /**
  * What the API thread and an engine thread say to each other. Bytes are transferred; everything else is small, or comes in
  * batches. A slot is the number of a pipeline on a thread; one thread never uses a slot for two pipelines.
  */
-export type ToThread = CheckCall | SlotCall | WorkMessage | UnloadMessage | SettleMessage;
+export type ToThread = SlotCall | WorkMessage | UnloadMessage | SettleMessage;
 
 /** A program with everything it imports, so that it means the same on every start. */
 export interface ProgramText {
@@ -35,6 +38,8 @@ export interface ProgramSummary {
   readonly sinks: readonly string[];
   /** Connectors that events come from. */
   readonly sources: readonly string[];
+  /** Connectors that are asked; absent in what an earlier version has kept. */
+  readonly lookups?: readonly string[];
   /** Whether the wall clock moves anything in it. */
   readonly isTimed: boolean;
 }
@@ -52,11 +57,6 @@ interface CallBase<K extends string> {
   readonly id: number;
 }
 
-export interface CheckCall extends CallBase<'check'> {
-  readonly source: string;
-  readonly workDir: string;
-}
-
 interface SlotCallBase<K extends string> extends CallBase<K> {
   readonly slot: number;
 }
@@ -65,7 +65,7 @@ export type SlotCall = LoadCall | SaveCall | ReloadCall | RestoreCall | Document
 
 export interface LoadCall extends SlotCallBase<'load'> {
   readonly program: ProgramText;
-  readonly workDir: string;
+  readonly folder: ProgramFolder;
   readonly strictEvents: boolean;
   /** What `save` gave. */
   readonly state: Uint8Array | null;
@@ -127,6 +127,8 @@ export interface WorkRecord {
   readonly sequence: number;
   /** Null: a tick. */
   readonly format: InjectFormat | null;
+  /** Name of the field that says when an event happened; null = none is named. */
+  readonly timeField: string | null;
   /** Bytes of the arena; -1 for a tick. */
   readonly length: number;
   /** Epoch ms of its arrival, or of the tick. */
@@ -149,16 +151,6 @@ export interface ReplyMessage {
   readonly kind: 'reply';
   readonly id: number;
   readonly result: { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: SentError };
-}
-
-/** A `CepError` on its way between threads. */
-export interface SentError {
-  readonly code: string;
-  readonly message: string;
-  /** Of a defect. */
-  readonly stack?: string;
-  readonly hint?: string;
-  readonly details?: unknown;
 }
 
 export interface LoadReply {
@@ -187,6 +179,15 @@ export interface SwitchReply {
 
 export interface CountersReply {
   readonly eventsIncomplete: number;
+  /** Each event once, however many streams it was too late for. */
+  readonly eventsLate: number;
+  readonly eventsUnread: number;
+  /** Of the first hundred types that no stream reads. */
+  readonly unreadTypes: Readonly<Record<string, number>>;
+  /** For those of them that have one: the type with the nearest name that a stream reads. */
+  readonly nearestTypes: Readonly<Record<string, string>>;
+  /** Where event time stands, epoch ms; null before the first event. */
+  readonly watermark: number | null;
   readonly streams: readonly StreamMetrics[];
   readonly eventsByType: Readonly<Record<string, number>>;
   readonly incompleteFields: Readonly<Record<string, Readonly<Record<string, number>>>>;
@@ -194,10 +195,13 @@ export interface CountersReply {
 
 export interface ResultsMessage {
   readonly kind: 'results';
-  readonly results: readonly RecordResult[];
+  readonly results: readonly (RecordResult | QuietResult)[];
   /** Of pipelines whose counters are older than a quarter of a second. */
   readonly counters: readonly (readonly [slot: number, counters: CountersReply])[];
 }
+
+/** Of a tick that did nothing, as most do: sent a thousand times in a second where there are many pipelines. */
+export type QuietResult = readonly [slot: number, sequence: number, durationUs: number];
 
 /** What became of one record. */
 export interface RecordResult {
@@ -217,6 +221,8 @@ export interface RecordResult {
   readonly deliveries: readonly SentDelivery[];
   readonly deadLetters: readonly SentDeadLetter[];
   readonly log: readonly SentLogEntry[];
+  /** Null when all events were complete, in time, and of types that a stream reads. */
+  readonly notes: EventNotes | null;
   readonly durationUs: number;
 }
 

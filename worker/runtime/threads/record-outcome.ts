@@ -3,7 +3,7 @@ import { encodeValue } from '../../../shared/events/stored-value.ts';
 import { toJson } from '../../../shared/events/text.ts';
 import type { DeadLetter, Delivery, LogEntry } from '../../engine/engine.ts';
 import { fieldsJson } from './fields-json.ts';
-import type { OutputColumns, RecordProblem, RecordResult, SentDeadLetter, SentDelivery, SentLogEntry } from './messages.ts';
+import type { OutputColumns, QuietResult, RecordProblem, RecordResult, SentDeadLetter, SentDelivery, SentLogEntry } from './messages.ts';
 
 /** Lines of a program's log that one record may send; more are counted in the last of them. */
 const LOG_LINES_MAX = 100;
@@ -28,6 +28,7 @@ export class RecordOutcome {
   events = 0;
   processed = 0;
   unreadable: string | null = null;
+  notes: RecordResult['notes'] = null;
   #failure: RecordResult['failure'] = null;
 
   constructor(record: {
@@ -95,6 +96,17 @@ export class RecordOutcome {
     if (++this.#logLines <= LOG_LINES_MAX) this.#log.push({ stream, level, kind, message, dataJson: toJson(data) });
   }
 
+  /** A tick without effect says only that it is through. */
+  quietOrResult(): RecordResult | QuietResult {
+    const isTick = this.#length === 0 && this.events === 0 && this.unreadable === null && this.#failure === null && this.notes === null;
+    const made = this.#outputs.time.length + this.#skipped + this.#deliveries.length + this.#deadLetters.length;
+    return isTick && made + this.#logLines + this.#problems.length === 0 ? [this.slot, this.sequence, this.#durationUs] : this.result();
+  }
+
+  get #durationUs(): number {
+    return Math.round((performance.now() - this.#started) * 1000);
+  }
+
   result(): RecordResult {
     if (this.#outputs.time.length > this.#outputsMax) this.#drop();
     const more = this.#logLines - LOG_LINES_MAX;
@@ -113,7 +125,8 @@ export class RecordOutcome {
       deliveries: this.#deliveries,
       deadLetters: this.#deadLetters,
       log: this.#log,
-      durationUs: Math.round((performance.now() - this.#started) * 1000),
+      notes: this.notes,
+      durationUs: this.#durationUs,
     };
   }
 
@@ -147,3 +160,22 @@ type Growing<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer U)[] 
 function emptyColumns(): Growing<Omit<OutputColumns, 'skipped'>> {
   return { stream: [], type: [], time: [], event: [], ordinal: [], fields: [] };
 }
+
+/** The result that a quiet one stands for. */
+export function fullResult([slot, sequence, durationUs]: QuietResult): RecordResult {
+  return { ...nothing, slot, sequence, durationUs };
+}
+
+const nothing: Omit<RecordResult, 'slot' | 'sequence' | 'durationUs'> = {
+  length: 0,
+  events: 0,
+  processed: 0,
+  problems: [],
+  unreadable: null,
+  failure: null,
+  outputs: { ...emptyColumns(), skipped: 0 },
+  deliveries: [],
+  deadLetters: [],
+  log: [],
+  notes: null,
+};

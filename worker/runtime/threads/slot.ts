@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { RestoreReport } from '../../engine/engine.ts';
-import { readDocument } from '../programs/checkpoint-document.ts';
+import { corrupt, type DocumentEngine, readDocument } from '../programs/checkpoint-document.ts';
 import type { RequestEntry, RequestReader } from '../requests/request-reader.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { HostedEngine } from './hosted-engine.ts';
@@ -9,6 +9,7 @@ import type {
   CountersReply,
   LoadCall,
   LoadReply,
+  QuietResult,
   RecordResult,
   ReloadCall,
   RestoreCall,
@@ -27,7 +28,7 @@ const EVENTS_PER_LOOK = 64;
 export interface SlotContext {
   readonly reader: RequestReader;
   readonly heartbeat: Heartbeat;
-  readonly result: (result: RecordResult) => void;
+  readonly result: (slot: number, result: RecordResult | QuietResult) => void;
 }
 
 /** One pipeline on an engine thread. What is asked of it happens one after the other, whatever has to be waited for in between. */
@@ -107,8 +108,8 @@ export class Slot {
     return this.#engine;
   }
 
-  async #load({ program, workDir, strictEvents, state }: LoadCall): Promise<LoadReply> {
-    const engine = await this.#guarded(() => HostedEngine.open({ program, workDir, strictEvents }));
+  async #load({ program, folder, strictEvents, state }: LoadCall): Promise<LoadReply> {
+    const engine = await HostedEngine.open({ program, folder, strictEvents }, this.#guarded);
     if (state !== null) this.#guarded(() => engine.load(JSON.parse(textOf(state))));
     this.#engine = engine;
     return { summary: engine.summary };
@@ -123,21 +124,15 @@ export class Slot {
   }
 
   async #reload({ program }: ReloadCall): Promise<SwitchReply> {
-    const { workDir, strictEvents } = this.#running.hosted;
-    const next = await this.#guarded(() => HostedEngine.open({ program, workDir, strictEvents }));
+    const { folder, strictEvents } = this.#running.hosted;
+    const next = await HostedEngine.open({ program, folder, strictEvents }, this.#guarded);
     return this.#guarded(() => this.#offer(next, next.succeed(this.#running), {}));
   }
 
   async #restore({ document }: RestoreCall): Promise<SwitchReply> {
     const { engine, counters } = this.#guarded(() => readDocument(textOf(document)));
-    const next = await this.#guarded(() => HostedEngine.open(this.#running.hosted));
-    const report = this.#guarded(() => {
-      try {
-        return next.load(engine);
-      } catch (cause) {
-        throw new CepError('checkpoint_corrupt', 'the checkpoint holds a state that no program has', { cause });
-      }
-    });
+    const next = await HostedEngine.open(this.#running.hosted, this.#guarded);
+    const report = this.#guarded(() => loaded(next, engine));
     if (!fits(report)) {
       throw new CepError(
         'checkpoint_mismatch',
@@ -156,14 +151,14 @@ export class Slot {
   }
 
   /** Work that the watchdog sees, and that is no record. */
-  #guarded<T>(action: () => T): T {
+  readonly #guarded = <T>(action: () => T): T => {
     this.#context.heartbeat.begin(this.#slot, 0);
     try {
       return action();
     } finally {
       this.#context.heartbeat.end();
     }
-  }
+  };
 
   /** `body` is null for a tick. */
   work(record: WorkRecord, body: Uint8Array | null): void | Promise<void> {
@@ -171,7 +166,7 @@ export class Slot {
     const outcome = new RecordOutcome({ ...record, streams: engine?.streams ?? new Map() });
     if (engine === undefined) {
       outcome.fail('the pipeline is not loaded');
-      this.#context.result(outcome.result());
+      this.#context.result(this.#slot, outcome.quietOrResult());
       return;
     }
     const job = new RecordJob(engine, record, outcome, this.#context.heartbeat);
@@ -192,7 +187,7 @@ export class Slot {
 
   #finish(engine: HostedEngine, outcome: RecordOutcome): void {
     engine.end();
-    this.#context.result(outcome.result());
+    this.#context.result(this.#slot, outcome.quietOrResult());
   }
 }
 
@@ -218,12 +213,13 @@ class RecordJob {
   }
 
   read(body: Uint8Array, reader: RequestReader): void {
-    const { format, skip } = this.#record;
-    if ((format === 'batch' || format === 'ndjson') && skip.length === 0 && this.#engine.bodies.hold(body, format)) {
+    const { format, timeField, skip } = this.#record;
+    const isPlain = skip.length === 0 && timeField === null;
+    if (isPlain && (format === 'batch' || format === 'ndjson') && this.#engine.bodies.hold(body, format)) {
       this.#entries = null;
       this.#count = this.#engine.bodies.count;
     } else {
-      const reading = reader.read(textOf(body), format ?? 'ndjson');
+      const reading = reader.read(textOf(body), format ?? 'ndjson', timeField ?? undefined);
       if ('unreadable' in reading) this.#outcome.unreadable = reading.unreadable;
       else this.#entries = reading.entries;
       this.#count = this.#entries?.length ?? 0;
@@ -280,6 +276,17 @@ class RecordJob {
 function givenUp(index: number): Parameters<RecordOutcome['problem']>[0] {
   const message = 'the event kept the program busy for longer than one event may, and was given up: look for a loop that does not end';
   return { index, code: 'budget_exceeded', field: '', message };
+}
+
+/** Loads the state and tries it: a state that an engine cannot work with is refused before it is in the place of one that it can. */
+function loaded(next: HostedEngine, saved: DocumentEngine): RestoreReport {
+  try {
+    const report = next.load(saved);
+    next.rehearse();
+    return report;
+  } catch (cause) {
+    throw corrupt('it holds a state that no program has', cause);
+  }
 }
 
 /** False when nothing of the checkpoint has a place in the program. */

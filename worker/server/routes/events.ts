@@ -1,12 +1,13 @@
 import { Answer } from '../../../shared/http/answer.ts';
 import { isLinesOfJson } from '../../../shared/http/bodies.ts';
-import { flagParameter } from '../../../shared/http/query.ts';
+import { flagParameter, textParameter } from '../../../shared/http/query.ts';
 import { idempotencyKeyOf } from '../../../shared/http/register-route.ts';
 import type { Call } from '../../../shared/http/route.ts';
 import { limits } from '../../../shared/limits.ts';
 import { batchInjectedSchema, eventBatchSchema, eventSchema, injectedSchema } from '../../../shared/protocol/events.ts';
 import type { InjectProblem, InjectRequest, InjectResult, Runtime } from '../../runtime/service.ts';
 import { outputInAnswer } from '../output-text.ts';
+import { eventNotesWire } from '../wire.ts';
 import { type ApiRoute, apiRoute, pipelinePath } from './api-route.ts';
 
 const refusals = [
@@ -19,6 +20,7 @@ const refusals = [
 ] as const;
 
 const durable = flagParameter('durable', 'Answer only when the events are on disk.', false);
+const timeField = textParameter('Name of the field that says when an event happened, before anything else does.');
 
 /** Handing events to a pipeline. Bodies go to its engine's thread as they came; nothing of them is read here. */
 export function eventRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
@@ -31,14 +33,15 @@ export function eventRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       tag: 'events',
       access: 'key',
       bytes: { contentTypes: ['application/json'], bytesMax: limits.requestBodyBytesMax, schema: eventSchema },
-      query: { durable },
+      query: { durable, time_field: timeField },
       success: { 200: injectedSchema },
       errors: [...refusals, 'invalid_event', 'budget_exceeded'],
       idempotency: 'handler',
       handle: async ({ caller, params, body, query, headers, request: { trace } }) => {
-        const request: InjectRequest = { body, format: 'event', durable: query.durable, trace, ...keyOf(headers) };
-        const { outputs } = await pipelines.inject(caller.tenantId, params.id, request);
-        return Answer.json(200, `{"accepted":true,"output_events":[${outputs.map(outputInAnswer).join(',')}]}`);
+        const { durable, time_field: timeField } = query;
+        const request: InjectRequest = { body, format: 'event', timeField, durable, trace, ...keyOf(headers) };
+        const { outputs, notes } = await pipelines.inject(caller.tenantId, params.id, request);
+        return Answer.json(200, `{"accepted":true,"output_events":[${outputs.map(outputInAnswer).join(',')}]${notesIn(notes)}}`);
       },
     }),
     apiRoute({
@@ -49,13 +52,14 @@ export function eventRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       tag: 'events',
       access: 'key',
       bytes: { contentTypes: ['application/json', 'application/x-ndjson'], bytesMax: limits.batchBodyBytesMax, schema: eventBatchSchema },
-      query: { durable, outputs: flagParameter('outputs', 'Answer with the output events.', true) },
+      query: { durable, time_field: timeField, outputs: flagParameter('outputs', 'Answer with the output events.', true) },
       success: { 200: batchInjectedSchema },
       errors: refusals,
       idempotency: 'handler',
       handle: async ({ caller, params, body, query, headers, request: { trace } }) => {
         const format = isLinesOfJson(headers['content-type']) ? 'ndjson' : 'batch';
-        const request: InjectRequest = { body, format, trace, ...query, ...keyOf(headers) };
+        const { time_field: timeField, ...rest } = query;
+        const request: InjectRequest = { body, format, timeField, trace, ...rest, ...keyOf(headers) };
         return Answer.json(200, batchAnswer(await pipelines.inject(caller.tenantId, params.id, request), query.outputs));
       },
     }),
@@ -67,10 +71,15 @@ function keyOf(headers: Call<unknown>['headers']): Pick<InjectRequest, 'idempote
   return idempotencyKey === undefined ? {} : { idempotencyKey };
 }
 
-function batchAnswer({ accepted, rejected, errors, outputs, processingTimeUs }: InjectResult, hasOutputs: boolean): string {
+/** Members of an answer, each behind a comma. */
+function notesIn(notes: InjectResult['notes']): string {
+  return notes === null ? '' : `,${JSON.stringify(eventNotesWire(notes)).slice(1, -1)}`;
+}
+
+function batchAnswer({ accepted, rejected, errors, outputs, processingTimeUs, notes }: InjectResult, hasOutputs: boolean): string {
   const problems = JSON.stringify(errors.map(problemWire));
   const outputEvents = hasOutputs ? `,"output_events":[${outputs.map(outputInAnswer).join(',')}]` : '';
-  return `{"accepted":${accepted},"rejected":${rejected},"errors":${problems}${outputEvents},"processing_time_us":${processingTimeUs}}`;
+  return `{"accepted":${accepted},"rejected":${rejected},"errors":${problems}${outputEvents},"processing_time_us":${processingTimeUs}${notesIn(notes)}}`;
 }
 
 /** A problem of one event of a batch, as the interface names it. */

@@ -1,6 +1,7 @@
+import { Answer } from '../../../shared/http/answer.ts';
 import type { Telemetry } from '../../../shared/telemetry/internal-events.ts';
 import type { Runtime } from '../../runtime/service.ts';
-import { EventStream } from '../streaming/event-stream.ts';
+import { EventStream, eventStreamType } from '../streaming/event-stream.ts';
 import type { StreamClients } from '../streaming/stream-clients.ts';
 import { type ApiRoute, apiRoute, pipelinePath } from './api-route.ts';
 
@@ -18,11 +19,13 @@ export function outputRoutes({ pipelines }: Runtime, clients: StreamClients<Even
       success: {
         200: 'A stream of server-sent events (text/event-stream): `id` counts outputs, `data` is `{event_type, timestamp, data}`',
       },
+      textType: 'text/event-stream',
       errors: ['pipeline_not_found', 'quota_exceeded'],
-      handle: ({ caller, params, headers, reply }) => {
+      handle: ({ caller, params, headers, request, reply }) => {
         const { tenantId } = caller;
         pipelines.get(tenantId, params.id);
         clients.requireRoom(tenantId);
+        if (request.method === 'HEAD') return new Answer(200, '', { 'content-type': eventStreamType });
         const lastEventId = headers['last-event-id'];
         reply.hijack();
         clients.add(
@@ -37,6 +40,7 @@ export function outputRoutes({ pipelines }: Runtime, clients: StreamClients<Even
             onClose: (stream) => clients.remove(stream),
           }),
         );
+        return undefined;
       },
     }),
   ];

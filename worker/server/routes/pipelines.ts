@@ -1,7 +1,6 @@
 import Type from 'typebox';
-import { CepError } from '../../../shared/errors/error.ts';
 import { Answer } from '../../../shared/http/answer.ts';
-import { limitParameter, offsetParameter, pageFacts, textParameter } from '../../../shared/http/query.ts';
+import { limitParameter, offsetParameter, pageFacts, requiredTextParameter, textParameter } from '../../../shared/http/query.ts';
 import {
   deletedSchema,
   deployedSchema,
@@ -35,7 +34,16 @@ export function pipelineRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       access: 'key',
       body: deployRequestSchema,
       success: { 201: deployedSchema },
-      errors: ['parse_error', 'validation_error', 'name_taken', 'quota_exceeded', 'connector_error', ...unstored],
+      errors: [
+        'parse_error',
+        'validation_error',
+        'name_taken',
+        'quota_exceeded',
+        'queue_full',
+        'connector_error',
+        'model_error',
+        ...unstored,
+      ],
       idempotency: 'answer',
       isAudited: true,
       handle: async ({ caller, body: { name, source, labels } }) =>
@@ -111,7 +119,7 @@ function lifecycleRoutes({ pipelines }: Owner): readonly ApiRoute[] {
       tag,
       access: 'key',
       success: { 200: pipelineSchema },
-      errors: [...unknownPipeline, 'connector_error', ...unstored],
+      errors: [...unknownPipeline, 'connector_error', 'model_error', ...unstored],
       isAudited: true,
       handle: async ({ caller, params }) => pipelineWire(await withWireDetails(pipelines.start(caller.tenantId, params.id))),
     }),
@@ -128,7 +136,9 @@ function lifecycleRoutes({ pipelines }: Owner): readonly ApiRoute[] {
         ...unknownPipeline,
         'parse_error',
         'quota_exceeded',
+        'queue_full',
         'connector_error',
+        'model_error',
         'state_would_reset',
         'pipeline_not_running',
         ...unstored,
@@ -155,8 +165,9 @@ function lifecycleRoutes({ pipelines }: Owner): readonly ApiRoute[] {
       access: 'key',
       body: Type.Object({ source: Type.String() }, { additionalProperties: false }),
       success: { 200: validationSchema },
-      handle: async ({ body: { source } }) => {
-        const diagnostics = await pipelines.validate(source);
+      errors: ['quota_exceeded', 'queue_full'],
+      handle: async ({ caller, body: { source } }) => {
+        const diagnostics = await pipelines.validate(caller.tenantId, source);
         return { valid: diagnostics.every(({ severity }) => severity !== 'error'), diagnostics: diagnostics.map(diagnosticWire) };
       },
     }),
@@ -194,13 +205,11 @@ function insightRoutes({ pipelines }: Owner): readonly ApiRoute[] {
       summary: 'Say why a stream gave what it gave, or nothing',
       tag,
       access: 'key',
-      query: { stream: textParameter('Name of the stream.'), key: textParameter('Values of its partition key.') },
+      query: { stream: requiredTextParameter('stream', 'Name of the stream.'), key: textParameter('Values of its partition key.') },
       success: { 200: Type.Record(Type.String(), Type.Unknown()) },
-      errors: [...unknownPipeline, 'validation_error'],
-      handle: async ({ caller, params, query: { stream, key } }) => {
-        if (stream === undefined) throw new CepError('validation_error', "lacks the query parameter 'stream'");
-        return Answer.json(200, await pipelines.explain(caller.tenantId, params.id, { stream, ...(key === undefined ? {} : { key }) }));
-      },
+      errors: [...unknownPipeline, 'validation_error', 'pipeline_not_running'],
+      handle: async ({ caller, params, query: { stream, key } }) =>
+        Answer.json(200, await pipelines.explain(caller.tenantId, params.id, { stream, ...(key === undefined ? {} : { key }) })),
     }),
     apiRoute({
       method: 'GET',

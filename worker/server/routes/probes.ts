@@ -1,7 +1,7 @@
 import { CepError } from '../../../shared/errors/error.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { envelopeOf } from '../../../shared/http/error-envelope.ts';
-import { healthSchema, readySchema } from '../../../shared/protocol/probes.ts';
+import { healthSchema, indexSchema, notReadySchema, readySchema } from '../../../shared/protocol/probes.ts';
 import type { Readiness, Runtime } from '../../runtime/service.ts';
 import { type ApiRoute, apiRoute } from './api-route.ts';
 
@@ -9,12 +9,49 @@ const retryAfterSeconds = 1;
 
 /** Why requests are refused at the moment; undefined when they are not. */
 export function refusalOf({ ready, reason = 'starting' }: Readiness): CepError | undefined {
-  return ready ? undefined : new CepError('not_ready', `the server is ${reason}`, { retryAfterSeconds });
+  return ready || reason === 'storage_unavailable'
+    ? undefined
+    : new CepError('not_ready', `the server is ${reason}`, { retryAfterSeconds });
 }
 
-/** Whether the process lives, and whether it takes requests. */
-export function probeRoutes(runtime: Runtime, about: { readonly version: string; readonly startedAtMs: number }): readonly ApiRoute[] {
+/** Why no more requests should be sent here at the moment. */
+function unreadyOf(state: Readiness): CepError | undefined {
+  if (state.reason !== 'storage_unavailable') return refusalOf(state);
+  return new CepError('storage_unavailable', `the state directory takes no changes: ${state.problem}`, {
+    hint: 'make room on its disk: nothing accepted is lost, and the server goes on by itself',
+    retryAfterSeconds,
+  });
+}
+
+export interface About {
+  readonly version: string;
+  readonly startedAtMs: number;
+  readonly hasMetrics: boolean;
+}
+
+/** What there is, whether the process lives, and whether it takes requests. */
+export function probeRoutes(runtime: Runtime, about: About): readonly ApiRoute[] {
   return [
+    apiRoute({
+      method: 'GET',
+      path: '/',
+      operation: 'getIndex',
+      summary: 'Say what is served here, and where it is described',
+      tag: 'probes',
+      access: 'open',
+      success: { 200: indexSchema },
+      handle: () => ({
+        name: 'cep',
+        version: about.version,
+        docs: '/docs',
+        openapi: '/openapi.json',
+        api: '/api/v1',
+        websocket: '/ws',
+        health: '/health',
+        ready: '/ready',
+        ...(about.hasMetrics ? { metrics: '/metrics' } : {}),
+      }),
+    }),
     apiRoute({
       method: 'GET',
       path: '/health',
@@ -35,10 +72,11 @@ export function probeRoutes(runtime: Runtime, about: { readonly version: string;
       access: 'open',
       isProbe: true,
       success: { 200: readySchema },
-      errors: ['not_ready'],
+      errors: ['not_ready', 'storage_unavailable'],
+      errorBodies: { 503: notReadySchema },
       handle: ({ requestId }) => {
         const state = runtime.readiness();
-        const refusal = refusalOf(state);
+        const refusal = unreadyOf(state);
         if (!refusal) return readyBody(state);
         const body = { status: 'not_ready', engine_loaded: false, reason: state.reason ?? 'starting', ...envelopeOf(refusal, requestId) };
         return new Answer(refusal.status, body, { 'retry-after': String(retryAfterSeconds) });

@@ -12,6 +12,7 @@ export function scrapeRoute(render: () => Promise<string>, access: 'open' | 'adm
     access,
     isProbe: true,
     success: { 200: 'Prometheus text exposition' },
+    textType: 'text/plain',
     handle: async () => new Answer(200, await render(), { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
   });
 }

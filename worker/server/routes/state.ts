@@ -44,6 +44,7 @@ function checkpointRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
         'checkpoint_mismatch',
         'checkpoint_corrupt',
         'connector_error',
+        'model_error',
         'storage_unavailable',
       ],
       isAudited: true,

@@ -3,7 +3,7 @@ import { toCepError } from '../../../shared/http/error-envelope.ts';
 import type { ServerMessage } from '../../../shared/protocol/websocket.ts';
 import type { Deployed, Pipelines } from '../../runtime/service.ts';
 import { problemWire } from '../routes/events.ts';
-import { diagnosticWire } from '../wire.ts';
+import { diagnosticWire, eventNotesWire } from '../wire.ts';
 import type { ClientMessage } from './client-message.ts';
 import type { OutputFeed } from './output-feed.ts';
 
@@ -64,13 +64,13 @@ export class ConnectionProgram {
   }
 
   async #injectOne({ eventType, body }: { readonly eventType: string; readonly body: Buffer }): Promise<ServerMessage> {
-    const { outputCount } = await this.#inject({ body, format: 'flat', outputs: false });
-    return { type: 'event_injected', event_type: eventType, success: true, outputs: outputCount };
+    const { outputCount, notes } = await this.#inject({ body, format: 'flat', outputs: false });
+    return { type: 'event_injected', event_type: eventType, success: true, outputs: outputCount, ...eventNotesWire(notes) };
   }
 
   async #injectBatch(body: Buffer): Promise<ServerMessage> {
-    const { accepted, rejected, errors, outputCount } = await this.#inject({ body, format: 'batch', outputs: false });
-    return { type: 'events_injected', accepted, rejected, errors: errors.map(problemWire), outputs: outputCount };
+    const { accepted, rejected, errors, outputCount, notes } = await this.#inject({ body, format: 'batch', outputs: false });
+    return { type: 'events_injected', accepted, rejected, errors: errors.map(problemWire), outputs: outputCount, ...eventNotesWire(notes) };
   }
 
   status(connectedSeconds: number): ServerMessage {

@@ -7,6 +7,7 @@ import type { Turns } from './turns.ts';
 
 /** Output events that wait in the socket of a client before the next one is read for it. */
 const socketBytesMax = 65_536;
+export const eventStreamType = 'text/event-stream; charset=utf-8';
 
 export interface EventStreamOptions {
   readonly tenantId: string;
@@ -74,7 +75,7 @@ export class EventStream {
     const { response, headers, turns } = this.#options;
     // Without chunks, so that what is written for one client is what is written for all; the connection ends with the stream.
     response.useChunkedEncodingByDefault = false;
-    response.writeHead(200, { ...headers, 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' });
+    response.writeHead(200, { ...headers, 'content-type': eventStreamType, 'x-accel-buffering': 'no' });
     response.flushHeaders();
     // An id without data is no message, but a client that loses the connection before the first message comes back with it.
     this.#socket.write(`:\n\nid: ${this.#cursor.position}\n\n`);

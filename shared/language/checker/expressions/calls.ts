@@ -1,4 +1,5 @@
 import type { Argument, Call, Expression, Lambda, Name } from '../../ast/nodes.ts';
+import { foreignFunction } from '../../diagnostics/foreign-words.ts';
 import { nearestName } from '../../diagnostics/nearest-name.ts';
 import type { FunctionDescriptor, Parameter } from '../../functions/descriptor.ts';
 import { refusedFunctions } from '../../functions/index.ts';
@@ -76,6 +77,8 @@ function aggregateHint(bareWindow: boolean): string {
 
 function functionHint(name: string, { context }: Place): string | undefined {
   const own = context.symbols.find('function', name);
+  const foreign = foreignFunction(name);
+  if (foreign !== undefined) return foreign;
   if (own) return `write ${name}(x, ..): only functions of the language are called as methods`;
   const nearest = nearestName(name, [...context.symbols.names('function'), ...functionNames()]);
   return nearest && didYouMean(nearest);
@@ -149,7 +152,7 @@ function lowerBuiltin({ callee, call, node }: BuiltinCall, place: Place): PlanEx
   const types = args.map((arg) => (arg.kind === 'lambda' ? arg.body.type : arg.type));
   checkConstantArguments(callee, args, node, place);
   const expression: PlanExpression = { kind: 'call', function: callee.name, arguments: args, type: callee.result(types) };
-  if (callee.name !== 'now') return fold(expression, callee);
+  if (callee.name !== 'now') return fold(expression, { callee, spend: (items) => place.context.spend('constants', items, node.span) });
   const message = '`now()` is the time of the current event or result, not the clock of the machine';
   place.context.reportOnce('W042', 'W042', node.span, message, 'write `timestamp` to say so');
   return expression;

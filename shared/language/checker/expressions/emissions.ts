@@ -7,8 +7,8 @@ import type { NameScope } from '../scope.ts';
 import type { EmittedShape, EventSymbol } from '../symbols.ts';
 import { isExpression } from './closures.ts';
 import { fitInto } from './fit.ts';
+import type { Lowering } from './lowering.ts';
 import { declareHint, didYouMean } from './names.ts';
-import type { Lowering } from './statements.ts';
 
 /** `emit T(a: e, ..)`. When T is declared its fields are checked, else W031. */
 export function lowerEmission(node: EmitStatement, emits: EmittedShape[], block: Lowering & { readonly scope: NameScope }): PlanStatement {

@@ -3,12 +3,21 @@ import { toText } from '../../../events/text.ts';
 import { isArray, isMap, type Value } from '../../../events/value.ts';
 import * as operations from '../../functions/arithmetic.ts';
 import type { FunctionDescriptor } from '../../functions/descriptor.ts';
-import type { BinaryExpression, ConstantExpression, LogicalExpression, PlanExpression, UnaryExpression } from '../../plan/plan.ts';
+import type {
+  BinaryExpression,
+  ConstantExpression,
+  LogicalExpression,
+  PlanExpression,
+  RangeExpression,
+  UnaryExpression,
+} from '../../plan/plan.ts';
 import { ANY, type Type } from '../../plan/types.ts';
 
-/** Larger results stay what they were: a plan is no place for a million numbers. */
+/** Larger results, all that is in them counted, stay what they were: a plan is no place for a million numbers. */
 const ITEMS_MAX = 1_000;
 const CHARACTERS_MAX = 10_000;
+/** Characters that take the room of one item. */
+const CHARACTERS_PER_ITEM = 16;
 
 const BINARY_OPERATIONS: Readonly<Record<BinaryExpression['operator'], (left: Value, right: Value) => Value>> = {
   '==': operations.equal,
@@ -54,20 +63,28 @@ export function isResolved(expression: PlanExpression): boolean {
   const open: unknown[] = [expression];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (next === UNRESOLVED) return false;
-    if (next !== null && typeof next === 'object' && !('ms' in next)) open.push(...Object.values(next));
+    if (next !== null && typeof next === 'object' && !('ms' in next)) for (const part of Object.values(next)) open.push(part);
   }
   return true;
+}
+
+/** What a call needs to be folded. */
+export interface Folding {
+  readonly callee: FunctionDescriptor;
+  /** Is told of how many items what a call gave is, so that many large results can be refused. */
+  readonly spend: (items: number) => void;
 }
 
 /**
  * The constant that an expression over constants is, else the expression itself. What fails when it is evaluated, or gives
  * something large, stays as it is.
  */
-export function fold(expression: PlanExpression, callee?: FunctionDescriptor): PlanExpression {
-  const evaluate = evaluation(expression, callee);
+export function fold(expression: PlanExpression, call?: Folding): PlanExpression {
+  const evaluate = evaluation(expression, call?.callee);
   if (!evaluate) return expression;
   try {
     const value = evaluate();
+    call?.spend(itemsOf(value));
     return isSmall(value) ? constant(value, expression.type) : expression;
   } catch (error) {
     if (error instanceof EvaluationError) return expression;
@@ -99,7 +116,7 @@ function evaluation(node: PlanExpression, callee: FunctionDescriptor | undefined
     case 'slice':
       return sliceEvaluation(node.object, node.from, node.to);
     case 'range':
-      return withConstants([node.from, node.to], ([from, to]) => operations.range(from ?? null, to ?? null, node.inclusive));
+      return isLongRange(node) ? undefined : rangeEvaluation(node);
     case 'template':
       return templateEvaluation(node.parts);
     case 'call':
@@ -140,9 +157,34 @@ function templateEvaluation(parts: readonly (string | PlanExpression)[]): (() =>
   });
 }
 
+function rangeEvaluation({ from, to, inclusive }: RangeExpression): (() => Value) | undefined {
+  return withConstants([from, to], ([start, end]) => operations.range(start ?? null, end ?? null, inclusive));
+}
+
+/** Would not be kept, so it is not made. */
+function isLongRange({ from, to }: RangeExpression): boolean {
+  return from.kind === 'constant' && to.kind === 'constant' && Number(to.value) - Number(from.value) > ITEMS_MAX;
+}
+
+/** The size of a value without what is in its items. */
+function itemsOf(value: Value): number {
+  if (typeof value === 'string') return Math.ceil(value.length / CHARACTERS_PER_ITEM);
+  if (isArray(value)) return value.length;
+  return isMap(value) ? value.size : 1;
+}
+
+/** Whether all that is in a value, counted as often as it is reached, is little. */
 function isSmall(value: Value): boolean {
-  if (typeof value === 'string') return value.length <= CHARACTERS_MAX;
-  if (value !== null && isArray(value)) return value.length <= ITEMS_MAX && value.every(isSmall);
-  if (isMap(value)) return value.size <= ITEMS_MAX && [...value.values()].every(isSmall);
+  const open: Value[] = [value];
+  let [items, characters] = [0, 0];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next === 'string') characters += next.length;
+    else if (isArray(next) || isMap(next)) {
+      items += isArray(next) ? next.length : next.size;
+      if (items > ITEMS_MAX) return false;
+      for (const inner of next.values()) open.push(inner);
+    }
+    if (characters > CHARACTERS_MAX) return false;
+  }
   return true;
 }

@@ -7,7 +7,7 @@ import { readField } from '../scopes.ts';
 import { unwrapped } from '../walk.ts';
 import { closureItem } from './closures.ts';
 import { fold, UNRESOLVED } from './fold.ts';
-import { declareHint, didYouMean, isTimeWord, programValue, wholeRow } from './names.ts';
+import { declareHint, didYouMean, isTimeWord, listed, programValue, wholeRow } from './names.ts';
 import type { Place } from './place.ts';
 
 /** `object.name` and `object?.name`: both are null on null. */
@@ -68,7 +68,8 @@ function fieldHint(name: string, known: readonly string[], isDeclaredEvent: bool
   if (isTimeWord(name) && known.includes('timestamp')) return didYouMean('timestamp');
   const nearest = nearestName(name, known);
   if (nearest) return didYouMean(nearest);
-  return isDeclaredEvent ? declareHint(name) : undefined;
+  if (isDeclaredEvent) return declareHint(name);
+  return known.length > 0 ? `it has ${listed(known)}` : undefined;
 }
 
 /** `a.b.c` as one dotted name when `a` is the alias of an import and nothing nearer. */
@@ -110,8 +111,15 @@ function unknownQualifier(node: Extract<Expression, { kind: 'Name' }>, place: Pl
     return UNRESOLVED;
   }
   const nearest = nearestName(node.name, [...scope.qualifiers(), ...context.symbols.namespaces(), ...scope.names()]);
-  context.report('E035', node.span, `unknown alias \`${node.name}\``, scope.hint?.(node.name) ?? (nearest && didYouMean(nearest)));
+  const hint = scope.hint?.(node.name) ?? (nearest ? didYouMean(nearest) : aliasesHint(scope.qualifiers(), scope.names()));
+  context.report('E035', node.span, `unknown alias \`${node.name}\``, hint);
   return UNRESOLVED;
+}
+
+/** Without any alias the fields are read bare. */
+function aliasesHint(aliases: readonly string[], names: readonly string[]): string | undefined {
+  if (aliases.length > 0) return `the aliases here: ${listed(aliases)}`;
+  return names.length > 0 ? 'fields are read without a name before them here, or give the source one: `X as x`' : undefined;
 }
 
 /** A member of a value that is a map or a record. */

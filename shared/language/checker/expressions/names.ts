@@ -3,6 +3,7 @@ import { nearestName } from '../../diagnostics/nearest-name.ts';
 import type { PlanExpression, RowReference } from '../../plan/plan.ts';
 import { ANY, mapOf, type Type } from '../../plan/types.ts';
 import type { Meaning, RowShape } from '../scope.ts';
+import { isAttribute } from '../shapes.ts';
 import type { ValueSymbol } from '../symbols.ts';
 import { findFunction } from './builtins.ts';
 import { constant, UNRESOLVED } from './fold.ts';
@@ -77,8 +78,23 @@ function bareHint(name: string, { scope, context }: Place): string | undefined {
   const nearest = nearestName(name, known);
   if (nearest) return didYouMean(nearest);
   if (findFunction(name) || context.symbols.find('function', name)) return `\`${name}\` is a function: write ${name}(..)`;
-  return scope.event ? declareHint(name) : undefined;
+  if (scope.event) return declareHint(name);
+  return scope.description === null ? undefined : fieldsHint(scope.names());
 }
+
+/** Behind something that made its own fields. */
+function fieldsHint(names: readonly string[]): string | undefined {
+  const fields = [...new Set(names)].filter((name) => !isAttribute(name));
+  return fields.length > 0 ? `it has ${listed(fields)}` : undefined;
+}
+
+/** Some names for a hint. */
+export function listed(names: readonly string[]): string {
+  const shown = names.slice(0, NAMES_SHOWN).map((name) => `\`${name}\``);
+  return names.length > NAMES_SHOWN ? `${shown.join(', ')} and ${names.length - NAMES_SHOWN} more` : shown.join(', ');
+}
+
+const NAMES_SHOWN = 12;
 
 export function didYouMean(name: string): string {
   return `did you mean \`${name}\`?`;

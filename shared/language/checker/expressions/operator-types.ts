@@ -102,7 +102,10 @@ function refusal(operator: Arithmetic, [left, right]: Pair): Typing {
 function bits(operator: BinaryOperator, left: Type, right: Type): Typing {
   const fits = (type: Type): boolean => isUnknown(type) || isNumeric(type);
   if (fits(left) && fits(right)) return { type: INT };
-  return { problem: `\`${operator}\` cannot be applied to ${printType(left)} and ${printType(right)}` };
+  const word = { '&': 'and', '|': 'or', '^': '!=' }[operator as string];
+  const areBools = word !== undefined && left.kind === 'bool' && right.kind === 'bool';
+  const problem = `\`${operator}\` cannot be applied to ${printType(left)} and ${printType(right)}`;
+  return areBools ? { problem, hint: `\`${operator}\` works on the bits of ints: write \`${word}\`` } : { problem };
 }
 
 function equality(operator: BinaryOperator, left: Type, right: Type): Typing {

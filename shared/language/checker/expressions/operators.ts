@@ -1,26 +1,71 @@
 import type { Binary, Conditional, Expression, Index, IsNull, MapLiteral, Range, Slice, TemplateLiteral, Unary } from '../../ast/nodes.ts';
+import { casesOf, chainOf, nestedOperandsMax, operandsOf } from '../../ast/operator-chain.ts';
+import { durationIn } from '../../diagnostics/foreign-words.ts';
 import type { PlanExpression } from '../../plan/plan.ts';
 import { ANY, arrayOf, BOOL, INT, isNumeric, mapOf, NULL, printType, STR, type Type } from '../../plan/types.ts';
 import { unwrapped } from '../walk.ts';
 import { constant, fold, UNRESOLVED } from './fold.ts';
+import { combined, SteppedValue } from './long-chains.ts';
 import { joinTypes, type Typing, typeOfBinary, typeOfUnary } from './operator-types.ts';
 import type { Place } from './place.ts';
 
+/** A chain of operators of any length, without recursion through it. */
 export function lowerBinary(node: Binary, place: Place): PlanExpression {
-  const { operator } = node;
-  if (operator === 'and' || operator === 'or') {
-    const left = place.lowerBool(node.left);
-    return fold({ kind: 'logical', operator, left, right: place.lowerBool(node.right), type: BOOL });
-  }
-  if (operator === '==' || operator === '!=') {
-    const tested = comparedWithNull(node);
-    if (tested) return isNull(place.lower(tested), operator === '!=');
-  }
+  if (node.operator === 'and' || node.operator === 'or' || node.operator === '??') return lowerGrouping(node, place);
+  const { first, links } = chainOf(node);
+  return links.length > nestedOperandsMax ? lowerStepped(first, links, place) : lowerPair(node, place);
+}
+
+/** An operator that groups either way. */
+function lowerGrouping(node: Binary, place: Place): PlanExpression {
+  const lower = node.operator === '??' ? place.lower : place.lowerBool;
+  return combined(
+    operandsOf(node).map((operand) => lower(operand)),
+    (left, right) => ofOperands(node, left, right, place),
+  );
+}
+
+/** A long chain of other operators: each works on what those before it gave. */
+function lowerStepped(first: Expression, links: readonly Binary[], place: Place): PlanExpression {
+  const [start, ...others] = links as readonly [Binary, ...Binary[]];
+  const value = new SteppedValue(place.scope, lowerPair({ ...start, left: first }, place));
+  for (const link of others) value.step(lowerBehind(value.value, link, place));
+  return value.result();
+}
+
+function lowerBehind(left: PlanExpression, link: Binary, place: Place): PlanExpression {
+  if (isEquality(link) && unwrapped(link.right).kind === 'NullLiteral') return isNull(left, link.operator === '!=');
+  return ofOperands(link, left, place.lower(link.right), place);
+}
+
+function lowerPair(node: Binary, place: Place): PlanExpression {
+  const tested = isEquality(node) ? comparedWithNull(node) : undefined;
+  if (tested) return isNull(place.lower(tested), node.operator === '!=');
   const left = place.lower(node.left);
-  const right = place.lower(node.right);
-  const type = typed(typeOfBinary(operator, left.type, right.type), node, place);
+  return ofOperands(node, left, place.lower(node.right), place);
+}
+
+function isEquality({ operator }: Binary): boolean {
+  return operator === '==' || operator === '!=';
+}
+
+function ofOperands(node: Binary, left: PlanExpression, right: PlanExpression, place: Place): PlanExpression {
+  const { operator } = node;
+  if (operator === 'and' || operator === 'or') return fold({ kind: 'logical', operator, left, right, type: BOOL });
+  const typing = typeOfBinary(operator, left.type, right.type);
+  const type = typed('type' in typing ? typing : { ...typing, ...quotedHint(node, place) }, node, place);
   if (!type) return UNRESOLVED;
   return fold(operator === '??' ? { kind: 'logical', operator, left, right, type } : { kind: 'binary', operator, left, right, type });
+}
+
+/** What is in quotes and is compared with something that is not: `amount > "5"`. */
+function quotedHint({ left, right }: Binary, { context }: Place): { readonly hint?: string } {
+  const quoted = [left, right].map(unwrapped).find((side) => side.kind === 'StringLiteral');
+  const text = quoted?.kind === 'StringLiteral' ? quoted.value : '';
+  const value = /^-?\d+(?:\.\d+)?$/.test(text) || text === 'true' || text === 'false' ? text : durationIn(text);
+  return quoted === undefined || value === undefined
+    ? {}
+    : { hint: `leave the quotes out: \`${value}\`, not \`${context.text(quoted.span)}\`` };
 }
 
 /** The other side of a comparison with the literal `null`. */
@@ -52,6 +97,23 @@ export function lowerUnary(node: Unary, place: Place): PlanExpression {
 }
 
 export function lowerConditional(node: Conditional, place: Place): PlanExpression {
+  const { cases, otherwise } = casesOf(node);
+  return cases.length > nestedOperandsMax ? lowerCases(cases, otherwise, place) : lowerOneCase(node, place);
+}
+
+/** A long table of cases as a body with one `if`. */
+function lowerCases(cases: readonly Conditional[], otherwise: Expression, place: Place): PlanExpression {
+  const branches = cases.map(({ condition, then }) => {
+    const value = place.lower(then);
+    return { condition: place.lowerBool(condition), value, body: [{ kind: 'return', value } as const] };
+  });
+  const last = place.lower(otherwise);
+  const type = branches.reduce((common, { value }) => joinTypes(common, value.type), last.type);
+  const table = branches.map(({ condition, body }) => ({ condition, body }));
+  return { kind: 'block', body: [{ kind: 'if', branches: table, otherwise: [{ kind: 'return', value: last }] }], type };
+}
+
+function lowerOneCase(node: Conditional, place: Place): PlanExpression {
   const condition = place.lowerBool(node.condition);
   const then = place.lower(node.then);
   const otherwise = place.lower(node.otherwise);

@@ -2,7 +2,6 @@ import type {
   AssignmentStatement,
   BindingDeclaration,
   EmitStatement,
-  Expression,
   ForStatement,
   FunctionStatement,
   IfStatement,
@@ -17,6 +16,7 @@ import type { CheckContext } from '../context.ts';
 import type { NameScope } from '../scope.ts';
 import { resolveType } from '../type-expressions.ts';
 import { lowerEmission } from './emissions.ts';
+import type { Lowering } from './lowering.ts';
 import { didYouMean } from './names.ts';
 
 /** A value that a body gives back, by `return` or as its last statement. */
@@ -28,13 +28,6 @@ export interface Returned {
 export interface LoweredBody {
   readonly body: readonly PlanStatement[];
   readonly returns: readonly Returned[];
-}
-
-/** How the expressions in statements are lowered. */
-export interface Lowering {
-  readonly context: CheckContext;
-  readonly lower: (node: Expression, scope: NameScope) => PlanExpression;
-  readonly lowerBool: (node: Expression, scope: NameScope) => PlanExpression;
 }
 
 /** The body of a function or of a lambda's block. Its last statement's value is returned where nothing else is. */

@@ -1,4 +1,5 @@
 import type { OperatorCall } from '../../ast/nodes.ts';
+import { foreignOperator } from '../../diagnostics/foreign-words.ts';
 import { nearestName } from '../../diagnostics/nearest-name.ts';
 import type { OperatorDescriptor } from '../../operators/descriptor.ts';
 import { findOperator, operatorNames, refusedOperators } from '../../operators/table.ts';
@@ -25,7 +26,7 @@ import {
 } from './operators/windows.ts';
 import type { Lowered } from './program-streams.ts';
 import { isSetting } from './settings.ts';
-import type { Stage } from './stage.ts';
+import { type Stage, withAdded } from './stage.ts';
 
 /** Operators that act on rows, by name. Those of sources, patterns and whole streams are taken out before. */
 const lowerings: Readonly<Record<string, LowerOperator>> = {
@@ -57,17 +58,25 @@ const lowerings: Readonly<Record<string, LowerOperator>> = {
   score: lowerScore,
 };
 
-/** Lowers the operators of a chain in written order; each sees the rows that the one before it gives. */
+/**
+ * Lowers the operators of a chain in written order; each sees the rows that the one before it gives. What an operator that is refused
+ * would have given is not known, so nothing is said about fields behind it.
+ */
 export function lowerChain({ calls, stage: start, partition, draft, context, inBranch }: ChainStart): Lowered<Stage> {
   const plans: OperatorPlan[] = [];
   let stage = start;
   calls.forEach((node, index) => {
+    context.spend('parts', 1, node.span);
     const descriptor = findOperator(node.name.text);
     const lower = descriptor && lowerings[descriptor.name];
-    if (!descriptor) reportUnknownOperator(node, context);
-    else if (isSetting(node)) refuseSettingInBranch(node, { inBranch, context });
-    else if (!lower) refusePlace(node, descriptor, context);
-    else {
+    if (!descriptor) {
+      reportUnknownOperator(node, context);
+      stage = withAdded(stage, { open: true });
+    } else if (isSetting(node)) refuseSettingInBranch(node, { inBranch, context });
+    else if (!lower) {
+      refusePlace(node, descriptor, context);
+      stage = withAdded(stage, { open: true });
+    } else {
       const call = bindArguments(node, descriptor, context);
       const lowered = lower({ call, context, draft, stage, partition, before: plans, behind: calls.slice(index + 1), lowerChain });
       if (lowered.absorbsLast) plans.pop();
@@ -87,7 +96,7 @@ export function reportUnknownOperator(node: OperatorCall, context: CheckContext)
     'E091',
     node.name.span,
     `there is no operator \`.${name}\``,
-    refused?.hint ?? (nearest ? `did you mean \`.${nearest}\`?` : undefined),
+    refused?.hint ?? foreignOperator(name) ?? (nearest ? `did you mean \`.${nearest}\`?` : undefined),
   );
 }
 

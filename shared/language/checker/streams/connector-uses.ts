@@ -40,7 +40,10 @@ export function connectorFor(call: BoundCall, role: ConnectorRole): UsedConnecto
   const used = findUsed(name, context);
   if (!used) return reportUnknown(name, node, context);
   refuseRole(used, role, { node, context });
-  if (used.descriptor?.roles.includes(role)) requireFor(role, used, call);
+  if (used.descriptor?.roles.includes(role)) {
+    requireFor(role, used, call);
+    warnUnlessBuilt(used.descriptor, role, { node, context });
+  }
   return used;
 }
 
@@ -79,11 +82,51 @@ function refuseRole(
   );
 }
 
+const buildLacks: Readonly<Record<ConnectorRole, string>> = {
+  source: 'read from',
+  sink: 'send to',
+  enrich: 'look anything up in',
+};
+
+/** W039 where the language knows the type and this build has not the code for it. */
+function warnUnlessBuilt(
+  { name }: ConnectorDescriptor,
+  role: ConnectorRole,
+  { node, context }: { readonly node: Expression; readonly context: CheckContext },
+): void {
+  const { canConnect } = context.options;
+  if (canConnect === undefined || canConnect(name, role)) return;
+  const able = connectors.filter((each) => canConnect(each.name, role)).map((each) => each.name);
+  const hint =
+    able.length > 0 ? `it can for types ${able.join(', ')}` : 'it can for none; simulations and tests connect nothing and run all the same';
+  context.report('W039', node.span, `this build cannot ${buildLacks[role]} connectors of type ${name}: a server refuses the program`, hint);
+}
+
 /** The constant parameters written at a use of a connector, checked against its type. */
 export function parametersFor(call: BoundCall, connector: UsedConnector): ReadonlyMap<string, Value> {
   const { context } = call;
-  const parameters = constantParameters(call.rest, context);
+  const { descriptor } = connector;
+  const parameters = constantParameters(call.rest, context, (name) => descriptor && findConnectorParameter(descriptor, name)?.words);
   if (connector.descriptor) checkParameters(call.rest, parameters, { descriptor: connector.descriptor, context });
+  return parameters;
+}
+
+/** The same for `.to`: E080 for what is not of a use but of the connector, whose requests all uses share. */
+export function sinkParametersFor(call: BoundCall, connector: UsedConnector): ReadonlyMap<string, Value> {
+  const parameters = parametersFor(call, connector);
+  const { name: used, descriptor } = connector;
+  for (const { name } of descriptor ? call.rest : []) {
+    const parameter = name && findConnectorParameter(descriptor as ConnectorDescriptor, name.text);
+    if (!parameter || parameter.perUse || descriptor?.topics.includes(parameter.name)) continue;
+    call.context.report(
+      'E080',
+      name.span,
+      `\`.to\` takes no \`${name.text}\`: it is a parameter of the connector, for all that is sent to it`,
+      used === descriptor?.name
+        ? `declare a connector with it: \`connector Other = ${descriptor.name} (${name.text}: ..)\``
+        : `write it where \`${used}\` is declared, or declare another connector with it`,
+    );
+  }
   return parameters;
 }
 
@@ -105,8 +148,12 @@ function requireFor(role: ConnectorRole, { name, descriptor, declared, registere
 
 /** What a declared connector reads or writes by itself: its topic, subject, channel, path. */
 export function declaredTopic({ descriptor, declared }: UsedConnector): string | undefined {
-  const found = descriptor?.topics.map((name) => declared.get(name)).find((value) => typeof value === 'string');
-  return found as string | undefined;
+  return topicIn(declared, descriptor);
+}
+
+/** The topic among these parameters, by whichever of its names. */
+export function topicIn(parameters: ReadonlyMap<string, Value>, descriptor: ConnectorDescriptor | null): string | undefined {
+  return descriptor?.topics.map((name) => parameters.get(name)).find((value): value is string => typeof value === 'string');
 }
 
 /** Checks every `connector` and `config mqtt` of the program: its type (E094), its parameters (E080, E081, E082). */

@@ -5,7 +5,7 @@ import type { CheckContext } from '../context.ts';
 import type { RowShape } from '../scope.ts';
 import { eventShape, openShape } from '../scopes.ts';
 import { positionOf, refusePlace, reportUnknownOperator } from './chain.ts';
-import { connectorFor, declaredTopic, parametersFor } from './connector-uses.ts';
+import { connectorFor, declaredTopic, parametersFor, topicIn } from './connector-uses.ts';
 import { bindArguments, textFor } from './operator-arguments.ts';
 import type { LowerOperator } from './operators/position.ts';
 import { lowerHaving, lowerMap, lowerSelect, lowerWhere } from './operators/rows.ts';
@@ -149,10 +149,7 @@ export function bindSource(node: OperatorCall, reference: Reference, context: Ch
   }
   if (!connector) return;
   const parameters = new Map(parametersFor(call, connector));
-  const spelled = connector.descriptor?.topics.map((name) => parameters.get(name)).find((value) => typeof value === 'string') as
-    | string
-    | undefined;
-  const topic = given ?? spelled ?? declaredTopic(connector);
+  const topic = given ?? topicIn(parameters, connector.descriptor) ?? declaredTopic(connector);
   if (topic === undefined && connector.descriptor?.broker && !connector.registered) {
     context.report('E082', node.span, `\`.from(${connector.name})\` needs a topic`, `write \`topic: "name"\`, or give the connector one`);
     return;

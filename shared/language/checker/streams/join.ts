@@ -5,6 +5,7 @@ import type { CheckContext } from '../context.ts';
 import { lowerBool } from '../lower.ts';
 import type { JoinSideBinding, RowShape } from '../scope.ts';
 import { joinScope, openShape, recordShape, unionShape } from '../scopes.ts';
+import { countFields } from './field-count.ts';
 import { type Input, inputNames, lowerSourceInput } from './inputs.ts';
 import { onSide, splitCondition } from './join-condition.ts';
 import { type BoundCall, bindArguments, expressionFor, sizeFor, wordFor } from './operator-arguments.ts';
@@ -30,6 +31,11 @@ export function lowerJoin(source: JoinSource, operators: readonly OperatorCall[]
   const inputs = source.inputs.map((input) => lowerSide(input, draft));
   const bindings = bindSides(inputs, source, context);
   reportSameNames(source, bindings, context);
+  countFields(
+    bindings.map(({ shape }) => shape),
+    source.span,
+    context,
+  );
   if (inputs.length < 2) context.report('E082', source.span, 'a join needs at least two sides', 'write `join(A, B).on(A.k == B.k)`');
   const isOn = (operator: OperatorCall): boolean => operator.name.text === 'on';
   const window = operators.find((operator) => operator.name.text === 'window');

@@ -4,7 +4,7 @@ import { nearestName } from '../../diagnostics/nearest-name.ts';
 import type { OperatorDescriptor, OperatorParameter } from '../../operators/descriptor.ts';
 import { constantDurationMs, requireConstant } from '../constants.ts';
 import type { CheckContext } from '../context.ts';
-import { expressionOf } from '../lower.ts';
+import { durationHint, expressionOf } from '../lower.ts';
 
 /** An operator call with its arguments sorted by the parameters they are for. */
 export interface BoundCall {
@@ -136,7 +136,7 @@ export function sizeFor(call: BoundCall, name: string): Size | undefined {
   if (node === undefined || value === undefined) return undefined;
   if (value instanceof Duration && value.ms > 0) return { kind: 'time', ms: value.ms };
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1) return { kind: 'count', count: value };
-  call.context.report('E081', node.span, `\`${name}\` must be a duration (\`5m\`) or a whole number of events`);
+  call.context.report('E081', node.span, `\`${name}\` must be a duration (\`5m\`) or a whole number of events`, durationHint(value));
   return undefined;
 }
 
@@ -157,14 +157,12 @@ export function wordFor(call: BoundCall, name: string): string | undefined {
   return undefined;
 }
 
-/** A bare name that is no value of the program stands for itself. */
 function wordOf(
   node: Expression,
   name: string,
   { words, context }: { readonly words: readonly string[]; readonly context: CheckContext },
 ): Value | undefined {
   if (node.kind === 'NullLiteral') return 'null';
-  if (node.kind === 'Name' && !context.symbols.find('value', node.name)) return node.name;
   return requireConstant(node, context, { code: 'E081', what: `\`${name}\``, words });
 }
 

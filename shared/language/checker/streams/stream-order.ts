@@ -94,6 +94,7 @@ function namesOfElement(element: PatternElement, visit: Visit): void {
     StepElement: (step) => visit(step.type),
     GroupElement: (group) => namesOfPattern(group.pattern, visit),
     SequenceElement: all,
+    NoneElement: all,
     AndElement: all,
     OrElement: all,
   });

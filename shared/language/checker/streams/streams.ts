@@ -1,8 +1,10 @@
-import type { PatternDeclaration, StreamDeclaration } from '../../ast/nodes.ts';
+import { limits } from '../../../limits.ts';
+import type { OperatorCall, PatternDeclaration, StreamDeclaration } from '../../ast/nodes.ts';
 import { nearestName } from '../../diagnostics/nearest-name.ts';
 import { findOperator } from '../../operators/table.ts';
 import type { OperatorPlan, SourceBinding, StreamPlan } from '../../plan/plan.ts';
 import { printType, type Type } from '../../plan/types.ts';
+import { ProgramTooLarge } from '../budget.ts';
 import type { CheckContext } from '../context.ts';
 import type { RowShape } from '../scope.ts';
 import { fieldOf } from '../shapes.ts';
@@ -12,6 +14,7 @@ import { lowerChain, positionOf } from './chain.ts';
 import { checkConnectors } from './connector-uses.ts';
 import { addDefaultSink } from './default-sink.ts';
 import { emittedTypes } from './emitted-types.ts';
+import { countFields } from './field-count.ts';
 import { lowerSource, type StreamStart } from './lowered-sources.ts';
 import { lowerForecast } from './operators/analytics.ts';
 import { canFit } from './operators/rows.ts';
@@ -46,8 +49,31 @@ export function checkStreams(context: CheckContext): StreamsResult {
   return { streams, sources: program.sources.bindings() };
 }
 
+/** Rows go from operator to operator by calls, so their number is bounded. */
+function refuseLongChain({ node }: StreamSymbol, context: CheckContext): void {
+  const found = operatorsIn(node.operators);
+  if (found <= limits.streamOperatorsMax) return;
+  const message = `the stream has ${found} operators, and at most ${limits.streamOperatorsMax} can stand in one`;
+  context.report(
+    'E095',
+    node.name.span,
+    message,
+    'divide it: `stream Next = This.where(..)`; several conditions stand in one `.where(a and b)`',
+  );
+  throw new ProgramTooLarge('operators');
+}
+
+/** With those in the branches of forks. */
+function operatorsIn(operators: readonly OperatorCall[]): number {
+  const inner = operators.flatMap((operator) =>
+    operator.arguments.flatMap(({ value }) => (value.kind === 'Chain' ? [value.operators] : [])),
+  );
+  return inner.reduce((count, branch) => count + operatorsIn(branch), operators.length);
+}
+
 function planStream(symbol: StreamSymbol, program: ProgramStreams, root: CheckContext): StreamResult {
   const context = root.in(symbol.module);
+  refuseLongChain(symbol, context);
   const draft: StreamDraft = { context, program, symbol, branches: new Map<string, BranchResult>() };
   const start = lowerSource(draft);
   const { partition, time, onError } = start.settings;
@@ -56,6 +82,7 @@ function planStream(symbol: StreamSymbol, program: ProgramStreams, root: CheckCo
   resolvePartition(partition, () => scopeOf(start.stage));
   const resultType = resultTypeOf(symbol.node, resultShape(stage), context);
   const shape = describe(withDeclared(resultShape(stage), resultType), symbol);
+  countFields([shape], symbol.node.name.span, context);
   const plan: StreamPlan = {
     name: symbol.name,
     source: start.plan,
@@ -72,7 +99,9 @@ function planStream(symbol: StreamSymbol, program: ProgramStreams, root: CheckCo
 /** What a declared result type has besides reads null. */
 function withDeclared(shape: RowShape, type: Type): RowShape {
   if (type.kind !== 'record') return shape;
-  const others = type.fields.filter(({ name }) => !fieldOf(shape, name));
+  const names = new Set(shape.fields.map(({ name }) => name));
+  const others = type.fields.filter(({ name }) => !names.has(name));
+  if (others.length === 0) return shape;
   return { ...shape, fields: [...shape.fields, ...others.map((field) => ({ ...field, optional: true }))] };
 }
 

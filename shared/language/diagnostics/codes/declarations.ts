@@ -72,7 +72,7 @@ export const DECLARATION_CODES = {
   E095: error({
     title: 'program too large',
     explanation:
-      'A compile-time `for` goes over more than 10,000 values, the program has more than 100,000 statements, or imports stand more than 32 deep.',
+      'The program goes over one of the limits that keep checking and running it within bounds: the text of a file, values of a compile-time `for`, statements, operators of a stream, fields of its rows, types in one another, imports deep. The message names what was found and the limit.',
     example: program(LOGIN, 'for i in 0..100000:', '    stream Seen{i} = Login.where(attempts == {i}).emit()'),
     fix: program(LOGIN, 'for i in 0..10:', '    stream Seen{i} = Login.where(attempts == {i}).emit()'),
   }),

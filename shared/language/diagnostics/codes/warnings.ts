@@ -102,6 +102,14 @@ export const WARNING_CODES = {
     example: program(LOGIN, 'config engine:', '    threads: 2', 'stream Seen = Login.emit()'),
     fix: program(LOGIN, 'stream Seen = Login.emit()'),
   }),
+  W039: warning({
+    title: 'connector that this build has not',
+    explanation:
+      'The language knows the type of the connector, and this build cannot use it so: a server refuses the program when it is deployed. ' +
+      'Simulations and tests connect nothing and run all the same.',
+    example: program(LOGIN, 'connector Bus = nats (servers: "nats://n1:4222")', 'stream Seen = Login.emit().to(Bus, topic: "seen")'),
+    fix: program(LOGIN, 'connector Hook = http (url: "https://example.com/hook")', 'stream Seen = Login.emit().to(Hook)'),
+  }),
   W040: warning({
     title: 'unused',
     explanation: 'Nothing refers to a stream without effects of its own, a function, a type, or an alias.',
@@ -156,5 +164,31 @@ export const WARNING_CODES = {
       '    .emit(first: a.id, second: b.id, third: c.id)',
     ),
     fix: program(ORDER, PAYMENT, 'stream Paid = Order as a -> Payment as b', '    .within(5m)', '    .emit(first: a.id, second: b.id)'),
+  }),
+  W050: warning({
+    title: "step meets its cause's own row",
+    explanation:
+      'A stream behind a step also gets a row of that very event, and a cause comes before its effects: the row comes right behind the ' +
+      'event, so it ends an absence at once, and is the first that a step sees.',
+    example: program(
+      LOGIN,
+      'event Logout: user: str',
+      'stream Activity = merge(Login, Logout)',
+      'stream Gone = Logout as o -> NOT Activity where user == o.user within 10m',
+      '    .emit(user: o.user)',
+    ),
+    fix: program(
+      LOGIN,
+      'event Logout: user: str',
+      'stream Activity = merge(Login, Logout)',
+      'stream Gone = Activity where event_type == "Logout" as o -> NOT Activity where user == o.user within 10m',
+      '    .emit(user: o.user)',
+    ),
+  }),
+  W051: warning({
+    title: 'count that is never zero',
+    explanation: 'An empty window gives no result, so `count()` behind a window is at least 1. What did not happen is found by a `NOT`.',
+    example: program(LOGIN, 'stream Silent = Login.partition_by(user).window(5m).aggregate(n: count()).where(n == 0).emit(user: user)'),
+    fix: program(LOGIN, 'stream Silent = Login as a -> NOT Login where user == a.user within 5m', '    .emit(user: a.user)'),
   }),
 } as const;

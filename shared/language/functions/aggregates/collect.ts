@@ -50,6 +50,7 @@ export const collect: AggregateDescriptor = {
   result: (args) => arrayOf(args[0] ?? ANY),
   summary: 'The values that are not null as an array, in order of arrival.',
   examples: [{ values: ['b', null, 'a'], call: 'collect(x)', result: '["b", "a"]' }],
+  takes: 'anything',
   create: () => new CollectAccumulator(),
   createSliding: () => new CollectAccumulator(),
   load: (_, saved) => new CollectAccumulator(savedParts(saved)),

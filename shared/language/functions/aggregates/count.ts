@@ -47,6 +47,7 @@ export const count: AggregateDescriptor = {
     { values: [5, null, 5], call: 'count()', result: '3' },
     { values: [5, null, 5], call: 'count(x)', result: '2' },
   ],
+  takes: 'anything',
   create: () => new CountAccumulator(),
   createSliding: () => new CountAccumulator(),
   load: (_, saved) => new CountAccumulator(Number(saved)),
@@ -92,6 +93,7 @@ export const rate: AggregateDescriptor = {
   summary:
     'Events per second of the window; for count and session windows, of the time from the first event to the last. Null when that is 0.',
   examples: [{ values: [1, 1, null, 1, 1], call: 'rate()', result: '0.5' }],
+  takes: 'anything',
   create: () => new RateAccumulator(),
   createSliding: () => new RateAccumulator(),
   load: (_, saved) => new RateAccumulator(Number(saved)),
@@ -157,6 +159,7 @@ export const countDistinct: AggregateDescriptor = {
   result: always(INT),
   summary: 'The exact number of different values that are not null.',
   examples: [{ values: ['a', 'b', 'a', null, 1], call: 'count_distinct(x)', result: '3' }],
+  takes: 'anything',
   create: () => new DistinctAccumulator(),
   createSliding: () => new SlidingDistinct(),
   load: (_, saved) => new DistinctAccumulator(savedParts(saved).map(String)),

@@ -1,3 +1,5 @@
+import { invariant } from '../../../errors/error.ts';
+
 /**
  * A sum without rounding on the way: the result is the double next to the exact sum of everything added, so it does not
  * depend on the order of adding, on grouping, or on a save and load in between; and what is added negated is as if it had
@@ -17,6 +19,7 @@ export class ExactSum {
 
   /** Of what `save` gave. */
   constructor(parts: readonly number[] = NONE, huge: readonly number[] = NONE) {
+    invariant(parts.every(isNumber) && huge.every(isNumber), 'a sum is kept as numbers');
     const above = parts.length - 3;
     this.#high = parts[above + 2] ?? 0;
     this.#middle = parts[above + 1] ?? 0;
@@ -211,4 +214,8 @@ export function productLost(a: number, b: number, product: number): number {
   const bHigh = bScaled - (bScaled - b);
   const bLow = b - bHigh;
   return aLow * bLow - (product - aHigh * bHigh - aLow * bHigh - aHigh * bLow);
+}
+
+function isNumber(part: unknown): boolean {
+  return typeof part === 'number';
 }

@@ -79,6 +79,7 @@ function extreme(name: string, direction: Direction, summary: string, examples: 
     result: sameAs(0),
     summary,
     examples,
+    takes: 'one_kind',
     create: () => new ExtremeAccumulator(name, direction),
     createSliding: () => new SlidingExtreme(name, direction),
     load: (_, saved) => new ExtremeAccumulator(name, direction, saved),
@@ -153,6 +154,7 @@ export const top: AggregateDescriptor = {
   examples: [{ values: [2, 9, null, 7, 9], call: 'top(x, 3)', result: '[9, 9, 7]' }],
   constantsFrom: 1,
   checkConstants: ([n]) => (isSize(n) ? undefined : 'the number n of top is a whole number from 1 on'),
+  takes: 'one_kind',
   create: (constants) => new TopAccumulator(sizeOf(constants)),
   load: (constants, saved) => new TopAccumulator(sizeOf(constants), savedParts(saved)),
 };

@@ -2,101 +2,65 @@ import type { Value } from '../../../events/value.ts';
 import { number, quantity } from '../define.ts';
 import { type Accumulator, type AggregateDescriptor, type AggregateExample, EvaluationError } from '../descriptor.ts';
 import { Quantities, quantityOf, requireSame, savedNumbers, savedQuantities, type Unit } from './quantity.ts';
+import { RankedNumbers } from './ranked-numbers.ts';
 import { averageType } from './sum.ts';
 
-/** Every value, sorted when a result is asked for. Nothing is estimated. */
+/** Every value. Nothing is estimated. */
 class QuantileAccumulator extends Quantities {
-  readonly #fraction: number;
-  readonly #values: number[];
-  #sorted = false;
+  readonly #values: RankedNumbers;
 
   constructor(name: string, fraction: number, unit: Unit | null = null, values: readonly number[] = []) {
     super(name, unit);
-    this.#fraction = fraction;
-    this.#values = [...values];
+    this.#values = new RankedNumbers(fraction, values);
   }
 
   override addOne(value: Value): void {
-    if (typeof value === 'number' && this.unit === 'number') this.#values.push(value);
-    else if (value !== null) this.#values.push(this.read(value));
-    this.#sorted = false;
+    if (typeof value === 'number' && this.unit === 'number') this.#values.add(value);
+    else if (value !== null) this.#values.add(this.read(value));
   }
 
   merge(other: Accumulator): void {
     requireSame(other instanceof QuantileAccumulator);
     if (other.unit !== null) this.takeUnit(other.unit);
-    for (const value of other.#values) this.#values.push(value);
-    this.#sorted = false;
+    for (const value of other.#values.sorted()) this.#values.add(value);
   }
 
   result(): Value {
-    return quantityOf(quantile(this.#sort(), this.#fraction), this.unit);
+    return quantityOf(this.#values.quantile(), this.unit);
   }
 
   /** Sorted, so that the same values give the same state in whatever order they came. */
   save(): Value {
-    return [this.unit, [...this.#sort()]];
-  }
-
-  #sort(): readonly number[] {
-    if (!this.#sorted) this.#values.sort((a, b) => a - b);
-    this.#sorted = true;
-    return this.#values;
+    return [this.unit, this.#values.sorted()];
   }
 }
 
-/** The same while values leave: always sorted. */
+/** The same while values leave. */
 class SlidingQuantile extends Quantities {
-  readonly #fraction: number;
-  readonly #sorted: number[] = [];
+  readonly #values: RankedNumbers;
 
   constructor(name: string, fraction: number) {
     super(name, null);
-    this.#fraction = fraction;
+    this.#values = new RankedNumbers(fraction);
   }
 
   override addOne(value: Value): void {
-    if (value === null) return;
-    const number = this.read(value);
-    this.#sorted.splice(positionOf(this.#sorted, number), 0, number);
+    if (value !== null) this.#values.add(this.read(value));
   }
 
   removeOne(value: Value): void {
     if (value === null) return;
-    this.#sorted.splice(positionOf(this.#sorted, this.read(value)), 1);
-    if (this.#sorted.length === 0) this.unit = null;
+    this.#values.take(this.read(value));
+    if (this.#values.size === 0) this.unit = null;
   }
 
   result(): Value {
-    return quantityOf(quantile(this.#sorted, this.#fraction), this.unit);
+    return quantityOf(this.#values.quantile(), this.unit);
   }
 
   save(): Value {
-    return [this.unit, [...this.#sorted]];
+    return [this.unit, this.#values.sorted()];
   }
-}
-
-/** Where the first of the sorted values stands that is not below `value`. */
-function positionOf(sorted: readonly number[], value: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sorted[middle] as number) < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** The value at rank `fraction * (n - 1)` of sorted values, linear between neighbours; NaN of nothing. */
-function quantile(sorted: readonly number[], fraction: number): number {
-  const rank = fraction * (sorted.length - 1);
-  const low = sorted[Math.floor(rank)];
-  const high = sorted[Math.ceil(rank)];
-  if (low === undefined || high === undefined) return Number.NaN;
-  const part = rank - Math.floor(rank);
-  const step = high - low;
-  return Number.isFinite(step) ? low + step * part : low * (1 - part) + high * part;
 }
 
 interface FixedQuantile {

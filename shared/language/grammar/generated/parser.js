@@ -529,107 +529,110 @@ function peg$parse(input, options) {
   function peg$f56(all, negated, inner, suffixes) {
     return { ...inner, all: inner.all || all !== null, negated, span: span(), suffixes: [...inner.suffixes, ...suffixes] };
   }
-  function peg$f57(all, negated, type, early, direct, late, suffixes) {
+  function peg$f57(negated, of, quantifier, suffixes) {
+    return { form: 'none', span: span(), negated, of, quantifier, suffixes };
+  }
+  function peg$f58(all, negated, type, early, direct, late, suffixes) {
     if (early && late) notes.report(late.span, 'the step has a quantifier already');
     return { form: 'step', span: span(), all: all !== null, negated, type, quantifier: early ?? late, suffixes: [...direct, ...suffixes] };
   }
-  function peg$f58() {    return ahead(patterns.all, input, offset());  }
-  function peg$f59() {    return ahead(patterns.not, input, offset());  }
-  function peg$f60() {    return span();  }
-  function peg$f61(head) {    return ahead(patterns.emitAs, input, offset());  }
-  function peg$f62(head, tail) {    return [head, ...tail];  }
-  function peg$f63(text) {    return node('Quantifier', { text, min: text === '+' ? 1 : 0, max: text === '?' ? 1 : Infinity });  }
-  function peg$f64(min) {    return Infinity;  }
-  function peg$f65(min, max) {    return node('Quantifier', { text: 'range', min, max: max ?? min });  }
-  function peg$f66(digits) {    return Number(digits);  }
-  function peg$f67(expression) {    return { form: 'where', span: span(), expression };  }
-  function peg$f68(name) {    return { form: 'as', span: span(), name };  }
-  function peg$f69(expression) {    return { form: 'where', span: span(), expression };  }
-  function peg$f70(expression) {    return { form: 'within', span: span(), expression };  }
-  function peg$f71(operator) {    return { form: 'operator', span: span(), operator };  }
-  function peg$f72() {    return canBe('expression');  }
-  function peg$f73() {    return cannotBe('expression');  }
-  function peg$f74() {    return enter();  }
-  function peg$f75() {    return leave();  }
-  function peg$f76() {    leave(); return false;  }
-  function peg$f77(heads, body) {    return foldLambda(heads, body);  }
-  function peg$f78(heads, otherwise) {    return foldConditional(heads, otherwise);  }
-  function peg$f79() {    return ahead(patterns.lambda, input, offset());  }
-  function peg$f80(parameters) {    return { start: span().start, parameters };  }
-  function peg$f81(name) {    return [name];  }
-  function peg$f82() {    return isBlockAhead(input, offset(), holes);  }
-  function peg$f83(statements) {    return node('Block', { statements });  }
-  function peg$f84() {    return ahead(patterns.binding, input, offset());  }
-  function peg$f85() {    return ahead(patterns.assignment, input, offset());  }
-  function peg$f86(condition, then) {    return { start: span().start, condition, then };  }
-  function peg$f87(head, tail) {    return tail.length === 0 && head.prefixes === undefined ? head : foldOperation(head, tail, notes);  }
-  function peg$f88(operator, operand) {    return { operator, operand, start: span().start };  }
-  function peg$f89(negated) {    return { operator: negated ? 'is not null' : 'is null', operand: null, span: span() };  }
-  function peg$f90() {    return '-';  }
-  function peg$f91() {    return 'and';  }
-  function peg$f92() {    return 'or';  }
-  function peg$f93() {    return 'not in';  }
-  function peg$f94(prefixes, operand) {    return { prefixes, operand };  }
-  function peg$f95() {    return '-';  }
-  function peg$f96() {    return 'not';  }
+  function peg$f59() {    return ahead(patterns.all, input, offset());  }
+  function peg$f60() {    return ahead(patterns.not, input, offset());  }
+  function peg$f61() {    return span();  }
+  function peg$f62(head) {    return ahead(patterns.emitAs, input, offset());  }
+  function peg$f63(head, tail) {    return [head, ...tail];  }
+  function peg$f64(text) {    return node('Quantifier', { text, min: text === '+' ? 1 : 0, max: text === '?' ? 1 : Infinity });  }
+  function peg$f65(min) {    return Infinity;  }
+  function peg$f66(min, max) {    return node('Quantifier', { text: 'range', min, max: max ?? min });  }
+  function peg$f67(digits) {    return Number(digits);  }
+  function peg$f68(expression) {    return { form: 'where', span: span(), expression };  }
+  function peg$f69(name) {    return { form: 'as', span: span(), name };  }
+  function peg$f70(expression) {    return { form: 'where', span: span(), expression };  }
+  function peg$f71(expression) {    return { form: 'within', span: span(), expression };  }
+  function peg$f72(operator) {    return { form: 'operator', span: span(), operator };  }
+  function peg$f73() {    return canBe('expression');  }
+  function peg$f74() {    return cannotBe('expression');  }
+  function peg$f75() {    return enter();  }
+  function peg$f76() {    return leave();  }
+  function peg$f77() {    leave(); return false;  }
+  function peg$f78(heads, body) {    return foldLambda(heads, body);  }
+  function peg$f79(heads, otherwise) {    return foldConditional(heads, otherwise);  }
+  function peg$f80() {    return ahead(patterns.lambda, input, offset());  }
+  function peg$f81(parameters) {    return { start: span().start, parameters };  }
+  function peg$f82(name) {    return [name];  }
+  function peg$f83() {    return isBlockAhead(input, offset(), holes);  }
+  function peg$f84(statements) {    return node('Block', { statements });  }
+  function peg$f85() {    return ahead(patterns.binding, input, offset());  }
+  function peg$f86() {    return ahead(patterns.assignment, input, offset());  }
+  function peg$f87(condition, then) {    return { start: span().start, condition, then };  }
+  function peg$f88(head, tail) {    return tail.length === 0 && head.prefixes === undefined ? head : foldOperation(head, tail, notes);  }
+  function peg$f89(operator, operand) {    return { operator, operand, start: span().start };  }
+  function peg$f90(negated) {    return { operator: negated ? 'is not null' : 'is null', operand: null, span: span() };  }
+  function peg$f91() {    return '-';  }
+  function peg$f92() {    return 'and';  }
+  function peg$f93() {    return 'or';  }
+  function peg$f94() {    return 'not in';  }
+  function peg$f95(prefixes, operand) {    return { prefixes, operand };  }
+  function peg$f96() {    return '-';  }
   function peg$f97() {    return 'not';  }
-  function peg$f98(operator) {    return { operator, start: span().start };  }
-  function peg$f99(head, tail) {    return tail.length === 0 ? head : foldPostfix(head, tail);  }
-  function peg$f100(arguments_) {    return { form: 'call', end: span().end, arguments: arguments_ };  }
-  function peg$f101(index) {    return { ...index, end: span().end };  }
-  function peg$f102() {    return false;  }
-  function peg$f103() {    return true;  }
-  function peg$f104(optional, name) {    return { form: 'member', end: span().end, name, optional };  }
-  function peg$f105(from, to) {    return { form: 'slice', from, to };  }
-  function peg$f106(index) {    return { form: 'index', index };  }
-  function peg$f107(text) {    return node('Name', { name: text, quoted: false });  }
-  function peg$f108(text) {    return node('Name', { name: text, quoted: true });  }
-  function peg$f109() {    return node('BoolLiteral', { value: true });  }
-  function peg$f110() {    return node('BoolLiteral', { value: false });  }
-  function peg$f111() {    return node('NullLiteral', {});  }
-  function peg$f112(value, condition) {
+  function peg$f98() {    return 'not';  }
+  function peg$f99(operator) {    return { operator, start: span().start };  }
+  function peg$f100(head, tail) {    return tail.length === 0 ? head : foldPostfix(head, tail);  }
+  function peg$f101(arguments_) {    return { form: 'call', end: span().end, arguments: arguments_ };  }
+  function peg$f102(index) {    return { ...index, end: span().end };  }
+  function peg$f103() {    return false;  }
+  function peg$f104() {    return true;  }
+  function peg$f105(optional, name) {    return { form: 'member', end: span().end, name, optional };  }
+  function peg$f106(from, to) {    return { form: 'slice', from, to };  }
+  function peg$f107(index) {    return { form: 'index', index };  }
+  function peg$f108(text) {    return node('Name', { name: text, quoted: false });  }
+  function peg$f109(text) {    return node('Name', { name: text, quoted: true });  }
+  function peg$f110() {    return node('BoolLiteral', { value: true });  }
+  function peg$f111() {    return node('BoolLiteral', { value: false });  }
+  function peg$f112() {    return node('NullLiteral', {});  }
+  function peg$f113(value, condition) {
     const expression = condition === null ? value : wrapFiltered({ value, condition, span: { start: value.span.start, end: condition.span.end }, notes, step: false });
     return node('Parenthesized', { expression });
   }
-  function peg$f113(items) {    return node('ArrayLiteral', { items });  }
-  function peg$f114() {    return isHoleAhead(input, offset(), { holes, base, notes });  }
-  function peg$f115(name) {    return node('Hole', { name });  }
-  function peg$f116(entries) {    return node('MapLiteral', { entries });  }
-  function peg$f117(key, value) {    return node('MapEntry', { ...key, value });  }
-  function peg$f118(name) {    return { key: name.text, quoted: name.quoted };  }
-  function peg$f119(string) {    return { key: string.value, quoted: true };  }
-  function peg$f120() {    return enter();  }
-  function peg$f121() {    return leave();  }
-  function peg$f122() {    leave(); return false;  }
-  function peg$f123(type, marks) {
+  function peg$f114(items) {    return node('ArrayLiteral', { items });  }
+  function peg$f115() {    return isHoleAhead(input, offset(), { holes, base, notes });  }
+  function peg$f116(name) {    return node('Hole', { name });  }
+  function peg$f117(entries) {    return node('MapLiteral', { entries });  }
+  function peg$f118(key, value) {    return node('MapEntry', { ...key, value });  }
+  function peg$f119(name) {    return { key: name.text, quoted: name.quoted };  }
+  function peg$f120(string) {    return { key: string.value, quoted: true };  }
+  function peg$f121() {    return enter();  }
+  function peg$f122() {    return leave();  }
+  function peg$f123() {    leave(); return false;  }
+  function peg$f124(type, marks) {
     return marks.reduce((of, end) => ({ kind: 'OptionalType', span: { start: of.span.start, end }, of }), type);
   }
-  function peg$f124() {    return span().end;  }
-  function peg$f125(item) {    return node('ArrayType', { item });  }
-  function peg$f126(key, value) {    return node('MapType', { key, value });  }
-  function peg$f127(parameters) {    return node('NamedType', { name: 'tuple', parameters });  }
-  function peg$f128(name, parameters) {    return node('NamedType', { name: name.text, parameters: parameters ?? [] });  }
-  function peg$f129(text) {    return node('Identifier', { text, quoted: false });  }
-  function peg$f130(text) {    return node('Identifier', { text, quoted: true });  }
-  function peg$f131(text) {    return node('Identifier', { text, quoted: false });  }
-  function peg$f132(text) {    return node('Identifier', { text, quoted: true });  }
-  function peg$f133(head, tail) {
+  function peg$f125() {    return span().end;  }
+  function peg$f126(item) {    return node('ArrayType', { item });  }
+  function peg$f127(key, value) {    return node('MapType', { key, value });  }
+  function peg$f128(parameters) {    return node('NamedType', { name: 'tuple', parameters });  }
+  function peg$f129(name, parameters) {    return node('NamedType', { name: name.text, parameters: parameters ?? [] });  }
+  function peg$f130(text) {    return node('Identifier', { text, quoted: false });  }
+  function peg$f131(text) {    return node('Identifier', { text, quoted: true });  }
+  function peg$f132(text) {    return node('Identifier', { text, quoted: false });  }
+  function peg$f133(text) {    return node('Identifier', { text, quoted: true });  }
+  function peg$f134(head, tail) {
     return tail.length === 0 ? head : node('Identifier', { text: [head, ...tail].map((part) => part.text).join('.'), quoted: false });
   }
-  function peg$f134(word) {    return !isReserved(word);  }
-  function peg$f135() {    return holes !== null;  }
-  function peg$f136(name) {    return holes.has(name);  }
-  function peg$f137(text) {    return readNumeric(text, span(), notes);  }
-  function peg$f138(text) {    return readTimestamp(text, span(), notes);  }
-  function peg$f139(text) {    return node('StringLiteral', { value: readString(text, base + offset() + 1, notes), raw: false });  }
-  function peg$f140(text) {    return node('StringLiteral', { value: readRawString(text), raw: true });  }
-  function peg$f141(parts) {    return node('TemplateLiteral', { parts });  }
-  function peg$f142(pieces) {    return pieces.join('');  }
-  function peg$f143(text) {    return readString(text, base + offset(), notes);  }
-  function peg$f144() {    return '\x7b';  }
-  function peg$f145() {    return '\x7d';  }
-  function peg$f146() {    return isLoopVariableAhead(input, offset(), holes);  }
-  function peg$f147(name) {    return node('Hole', { name });  }
+  function peg$f135(word) {    return !isReserved(word);  }
+  function peg$f136() {    return holes !== null;  }
+  function peg$f137(name) {    return holes.has(name);  }
+  function peg$f138(text) {    return readNumeric(text, span(), notes);  }
+  function peg$f139(text) {    return readTimestamp(text, span(), notes);  }
+  function peg$f140(text) {    return node('StringLiteral', { value: readString(text, base + offset() + 1, notes), raw: false });  }
+  function peg$f141(text) {    return node('StringLiteral', { value: readRawString(text), raw: true });  }
+  function peg$f142(parts) {    return node('TemplateLiteral', { parts });  }
+  function peg$f143(pieces) {    return pieces.join('');  }
+  function peg$f144(text) {    return readString(text, base + offset(), notes);  }
+  function peg$f145() {    return '\x7b';  }
+  function peg$f146() {    return '\x7d';  }
+  function peg$f147() {    return isLoopVariableAhead(input, offset(), holes);  }
+  function peg$f148(name) {    return node('Hole', { name });  }
   let peg$currPos = options.peg$currPos | 0;
   let peg$savedPos = peg$currPos;
   const peg$posDetailsCache = [{ line: 1, column: 1 }];
@@ -3995,51 +3998,88 @@ function peg$parse(input, options) {
     }
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
-      s1 = peg$parseAll();
-      if (s1 === peg$FAILED) {
-        s1 = null;
-      }
-      s2 = peg$currPos;
-      s3 = peg$parseNegation();
-      if (s3 !== peg$FAILED) {
-        s4 = peg$parse_();
-        s2 = s3;
+      s1 = peg$parseNegation();
+      if (s1 !== peg$FAILED) {
+        s2 = peg$parse_();
+        s3 = peg$parseGroupOpen();
+        if (s3 !== peg$FAILED) {
+          s4 = peg$currPos;
+          s5 = peg$parseS();
+          s6 = peg$parseQuantifier();
+          if (s6 !== peg$FAILED) {
+            s4 = s6;
+          } else {
+            peg$currPos = s4;
+            s4 = peg$FAILED;
+          }
+          if (s4 === peg$FAILED) {
+            s4 = null;
+          }
+          s5 = [];
+          s6 = peg$currPos;
+          s7 = peg$parse_();
+          s8 = peg$parseSuffix();
+          if (s8 !== peg$FAILED) {
+            s6 = s8;
+          } else {
+            peg$currPos = s6;
+            s6 = peg$FAILED;
+          }
+          while (s6 !== peg$FAILED) {
+            s5.push(s6);
+            s6 = peg$currPos;
+            s7 = peg$parse_();
+            s8 = peg$parseSuffix();
+            if (s8 !== peg$FAILED) {
+              s6 = s8;
+            } else {
+              peg$currPos = s6;
+              s6 = peg$FAILED;
+            }
+          }
+          peg$savedPos = s0;
+          s0 = peg$f57(s1, s3, s4, s5);
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
       } else {
-        peg$currPos = s2;
-        s2 = peg$FAILED;
+        peg$currPos = s0;
+        s0 = peg$FAILED;
       }
-      if (s2 === peg$FAILED) {
-        s2 = null;
-      }
-      s3 = peg$parsePath();
-      if (s3 !== peg$FAILED) {
-        s4 = peg$currPos;
-        s5 = peg$parseS();
-        s6 = peg$parseQuantifier();
-        if (s6 !== peg$FAILED) {
-          s4 = s6;
+      if (s0 === peg$FAILED) {
+        s0 = peg$currPos;
+        s1 = peg$parseAll();
+        if (s1 === peg$FAILED) {
+          s1 = null;
+        }
+        s2 = peg$currPos;
+        s3 = peg$parseNegation();
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parse_();
+          s2 = s3;
         } else {
-          peg$currPos = s4;
-          s4 = peg$FAILED;
+          peg$currPos = s2;
+          s2 = peg$FAILED;
         }
-        if (s4 === peg$FAILED) {
-          s4 = null;
+        if (s2 === peg$FAILED) {
+          s2 = null;
         }
-        s5 = [];
-        s6 = peg$currPos;
-        s7 = peg$parseS();
-        s8 = peg$parseCondition();
-        if (s8 === peg$FAILED) {
-          s8 = peg$parseOperatorSuffix();
-        }
-        if (s8 !== peg$FAILED) {
-          s6 = s8;
-        } else {
-          peg$currPos = s6;
-          s6 = peg$FAILED;
-        }
-        while (s6 !== peg$FAILED) {
-          s5.push(s6);
+        s3 = peg$parsePath();
+        if (s3 !== peg$FAILED) {
+          s4 = peg$currPos;
+          s5 = peg$parseS();
+          s6 = peg$parseQuantifier();
+          if (s6 !== peg$FAILED) {
+            s4 = s6;
+          } else {
+            peg$currPos = s4;
+            s4 = peg$FAILED;
+          }
+          if (s4 === peg$FAILED) {
+            s4 = null;
+          }
+          s5 = [];
           s6 = peg$currPos;
           s7 = peg$parseS();
           s8 = peg$parseCondition();
@@ -4052,31 +4092,34 @@ function peg$parse(input, options) {
             peg$currPos = s6;
             s6 = peg$FAILED;
           }
-        }
-        s6 = peg$currPos;
-        s7 = peg$parseS();
-        s8 = peg$parseQuantifier();
-        if (s8 !== peg$FAILED) {
-          s6 = s8;
-        } else {
-          peg$currPos = s6;
-          s6 = peg$FAILED;
-        }
-        if (s6 === peg$FAILED) {
-          s6 = null;
-        }
-        s7 = [];
-        s8 = peg$currPos;
-        s9 = peg$parse_();
-        s10 = peg$parseSuffix();
-        if (s10 !== peg$FAILED) {
-          s8 = s10;
-        } else {
-          peg$currPos = s8;
-          s8 = peg$FAILED;
-        }
-        while (s8 !== peg$FAILED) {
-          s7.push(s8);
+          while (s6 !== peg$FAILED) {
+            s5.push(s6);
+            s6 = peg$currPos;
+            s7 = peg$parseS();
+            s8 = peg$parseCondition();
+            if (s8 === peg$FAILED) {
+              s8 = peg$parseOperatorSuffix();
+            }
+            if (s8 !== peg$FAILED) {
+              s6 = s8;
+            } else {
+              peg$currPos = s6;
+              s6 = peg$FAILED;
+            }
+          }
+          s6 = peg$currPos;
+          s7 = peg$parseS();
+          s8 = peg$parseQuantifier();
+          if (s8 !== peg$FAILED) {
+            s6 = s8;
+          } else {
+            peg$currPos = s6;
+            s6 = peg$FAILED;
+          }
+          if (s6 === peg$FAILED) {
+            s6 = null;
+          }
+          s7 = [];
           s8 = peg$currPos;
           s9 = peg$parse_();
           s10 = peg$parseSuffix();
@@ -4086,12 +4129,24 @@ function peg$parse(input, options) {
             peg$currPos = s8;
             s8 = peg$FAILED;
           }
+          while (s8 !== peg$FAILED) {
+            s7.push(s8);
+            s8 = peg$currPos;
+            s9 = peg$parse_();
+            s10 = peg$parseSuffix();
+            if (s10 !== peg$FAILED) {
+              s8 = s10;
+            } else {
+              peg$currPos = s8;
+              s8 = peg$FAILED;
+            }
+          }
+          peg$savedPos = s0;
+          s0 = peg$f58(s1, s2, s3, s4, s5, s6, s7);
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
         }
-        peg$savedPos = s0;
-        s0 = peg$f57(s1, s2, s3, s4, s5, s6, s7);
-      } else {
-        peg$currPos = s0;
-        s0 = peg$FAILED;
       }
     }
 
@@ -4103,7 +4158,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f58();
+    s1 = peg$f59();
     if (s1) {
       s1 = undefined;
     } else {
@@ -4144,7 +4199,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f59();
+    s1 = peg$f60();
     if (s1) {
       s1 = undefined;
     } else {
@@ -4162,7 +4217,7 @@ function peg$parse(input, options) {
         s3 = peg$parseB();
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f60();
+          s0 = peg$f61();
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4196,7 +4251,7 @@ function peg$parse(input, options) {
       }
       if (s4 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
-        s5 = peg$f61(s1);
+        s5 = peg$f62(s1);
         if (s5) {
           s5 = peg$FAILED;
         } else {
@@ -4260,7 +4315,7 @@ function peg$parse(input, options) {
         }
         if (s4 !== peg$FAILED) {
           peg$savedPos = peg$currPos;
-          s5 = peg$f61(s1);
+          s5 = peg$f62(s1);
           if (s5) {
             s5 = peg$FAILED;
           } else {
@@ -4314,7 +4369,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f62(s1, s2);
+      s0 = peg$f63(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -4337,7 +4392,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f63(s1);
+      s1 = peg$f64(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -4369,7 +4424,7 @@ function peg$parse(input, options) {
               s8 = peg$currPos;
               s9 = '';
               peg$savedPos = s8;
-              s9 = peg$f64(s3);
+              s9 = peg$f65(s3);
               s8 = s9;
             }
             if (s8 !== peg$FAILED) {
@@ -4395,7 +4450,7 @@ function peg$parse(input, options) {
           }
           if (s6 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f65(s3, s5);
+            s0 = peg$f66(s3, s5);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -4452,7 +4507,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f66(s1);
+      s1 = peg$f67(s1);
     }
     s0 = s1;
 
@@ -4477,7 +4532,7 @@ function peg$parse(input, options) {
         s4 = peg$parseExpression();
         if (s4 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f67(s4);
+          s0 = peg$f68(s4);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4506,7 +4561,7 @@ function peg$parse(input, options) {
           s4 = peg$parseName();
           if (s4 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f68(s4);
+            s0 = peg$f69(s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -4558,7 +4613,7 @@ function peg$parse(input, options) {
         }
         if (s5 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f69(s3);
+          s0 = peg$f70(s3);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4593,7 +4648,7 @@ function peg$parse(input, options) {
         s4 = peg$parseExpression();
         if (s4 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f70(s4);
+          s0 = peg$f71(s4);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4617,7 +4672,7 @@ function peg$parse(input, options) {
     s1 = peg$parseOperator();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f71(s1);
+      s1 = peg$f72(s1);
     }
     s0 = s1;
 
@@ -4629,7 +4684,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f72();
+    s1 = peg$f73();
     if (s1) {
       s1 = undefined;
     } else {
@@ -4650,7 +4705,7 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s1 = peg$f73();
+      s1 = peg$f74();
       if (s1) {
         s1 = undefined;
       } else {
@@ -4685,7 +4740,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f74();
+    s1 = peg$f75();
     if (s1) {
       s1 = undefined;
     } else {
@@ -4695,7 +4750,7 @@ function peg$parse(input, options) {
       s2 = peg$parseExpressionBody();
       if (s2 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
-        s3 = peg$f75();
+        s3 = peg$f76();
         if (s3) {
           s3 = undefined;
         } else {
@@ -4717,7 +4772,7 @@ function peg$parse(input, options) {
     }
     if (s0 === peg$FAILED) {
       peg$savedPos = peg$currPos;
-      s0 = peg$f76();
+      s0 = peg$f77();
       if (s0) {
         s0 = undefined;
       } else {
@@ -4746,7 +4801,7 @@ function peg$parse(input, options) {
       s2 = peg$parseLambdaBody();
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f77(s1, s2);
+        s0 = peg$f78(s1, s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -4771,7 +4826,7 @@ function peg$parse(input, options) {
         s2 = peg$parseExpressionBody();
         if (s2 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f78(s1, s2);
+          s0 = peg$f79(s1, s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4793,7 +4848,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f79();
+    s1 = peg$f80();
     if (s1) {
       s1 = undefined;
     } else {
@@ -4813,7 +4868,7 @@ function peg$parse(input, options) {
         if (s4 !== peg$FAILED) {
           s5 = peg$parse_();
           peg$savedPos = s0;
-          s0 = peg$f80(s2);
+          s0 = peg$f81(s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4837,7 +4892,7 @@ function peg$parse(input, options) {
     s1 = peg$parseName();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f81(s1);
+      s1 = peg$f82(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -4898,7 +4953,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f82();
+    s1 = peg$f83();
     if (s1) {
       s1 = undefined;
     } else {
@@ -4949,7 +5004,7 @@ function peg$parse(input, options) {
         }
         if (s7 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f83(s4);
+          s0 = peg$f84(s4);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -5017,7 +5072,7 @@ function peg$parse(input, options) {
     s1 = peg$parse_();
     s2 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s3 = peg$f84();
+    s3 = peg$f85();
     if (s3) {
       s3 = undefined;
     } else {
@@ -5038,7 +5093,7 @@ function peg$parse(input, options) {
     if (s2 === peg$FAILED) {
       s2 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s3 = peg$f85();
+      s3 = peg$f86();
       if (s3) {
         s3 = undefined;
       } else {
@@ -5114,7 +5169,7 @@ function peg$parse(input, options) {
                   if (s12 !== peg$FAILED) {
                     s13 = peg$parse_();
                     peg$savedPos = s0;
-                    s0 = peg$f86(s4, s9);
+                    s0 = peg$f87(s4, s9);
                   } else {
                     peg$currPos = s0;
                     s0 = peg$FAILED;
@@ -5180,7 +5235,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f87(s1, s2);
+      s0 = peg$f88(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5199,7 +5254,7 @@ function peg$parse(input, options) {
       s3 = peg$parseOperand();
       if (s3 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f88(s1, s3);
+        s0 = peg$f89(s1, s3);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -5257,7 +5312,7 @@ function peg$parse(input, options) {
             s6 = peg$parseB();
             if (s6 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f89(s4);
+              s0 = peg$f90(s4);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -5392,7 +5447,7 @@ function peg$parse(input, options) {
                         }
                         if (s4 !== peg$FAILED) {
                           peg$savedPos = s2;
-                          s2 = peg$f90();
+                          s2 = peg$f91();
                         } else {
                           peg$currPos = s2;
                           s2 = peg$FAILED;
@@ -5428,7 +5483,7 @@ function peg$parse(input, options) {
                             }
                             if (s3 !== peg$FAILED) {
                               peg$savedPos = s2;
-                              s3 = peg$f91();
+                              s3 = peg$f92();
                             }
                             s2 = s3;
                             if (s2 === peg$FAILED) {
@@ -5442,7 +5497,7 @@ function peg$parse(input, options) {
                               }
                               if (s3 !== peg$FAILED) {
                                 peg$savedPos = s2;
-                                s3 = peg$f92();
+                                s3 = peg$f93();
                               }
                               s2 = s3;
                               if (s2 === peg$FAILED) {
@@ -5546,7 +5601,7 @@ function peg$parse(input, options) {
                                                 s7 = peg$parseB();
                                                 if (s7 !== peg$FAILED) {
                                                   peg$savedPos = s2;
-                                                  s2 = peg$f93();
+                                                  s2 = peg$f94();
                                                 } else {
                                                   peg$currPos = s2;
                                                   s2 = peg$FAILED;
@@ -5618,7 +5673,7 @@ function peg$parse(input, options) {
       s2 = peg$parsePostfix();
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f94(s1, s2);
+        s0 = peg$f95(s1, s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -5665,7 +5720,7 @@ function peg$parse(input, options) {
       }
       if (s3 !== peg$FAILED) {
         peg$savedPos = s1;
-        s1 = peg$f95();
+        s1 = peg$f96();
       } else {
         peg$currPos = s1;
         s1 = peg$FAILED;
@@ -5710,7 +5765,7 @@ function peg$parse(input, options) {
           }
           if (s3 !== peg$FAILED) {
             peg$savedPos = s1;
-            s1 = peg$f96();
+            s1 = peg$f97();
           } else {
             peg$currPos = s1;
             s1 = peg$FAILED;
@@ -5732,7 +5787,7 @@ function peg$parse(input, options) {
             s3 = peg$parseB();
             if (s3 !== peg$FAILED) {
               peg$savedPos = s1;
-              s1 = peg$f97();
+              s1 = peg$f98();
             } else {
               peg$currPos = s1;
               s1 = peg$FAILED;
@@ -5747,7 +5802,7 @@ function peg$parse(input, options) {
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
       peg$savedPos = s0;
-      s0 = peg$f98(s1);
+      s0 = peg$f99(s1);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5769,7 +5824,7 @@ function peg$parse(input, options) {
         s3 = peg$parsePostfixTail();
       }
       peg$savedPos = s0;
-      s0 = peg$f99(s1, s2);
+      s0 = peg$f100(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5786,7 +5841,7 @@ function peg$parse(input, options) {
     s2 = peg$parseArguments();
     if (s2 !== peg$FAILED) {
       peg$savedPos = s0;
-      s0 = peg$f100(s2);
+      s0 = peg$f101(s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5814,7 +5869,7 @@ function peg$parse(input, options) {
           }
           if (s5 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f101(s3);
+            s0 = peg$f102(s3);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5840,7 +5895,7 @@ function peg$parse(input, options) {
         }
         if (s3 !== peg$FAILED) {
           peg$savedPos = s2;
-          s3 = peg$f102();
+          s3 = peg$f103();
         }
         s2 = s3;
         if (s2 === peg$FAILED) {
@@ -5856,7 +5911,7 @@ function peg$parse(input, options) {
             s4 = peg$parseDot();
             if (s4 !== peg$FAILED) {
               peg$savedPos = s2;
-              s2 = peg$f103();
+              s2 = peg$f104();
             } else {
               peg$currPos = s2;
               s2 = peg$FAILED;
@@ -5871,7 +5926,7 @@ function peg$parse(input, options) {
           s4 = peg$parseAnyName();
           if (s4 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f104(s2, s4);
+            s0 = peg$f105(s2, s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5909,7 +5964,7 @@ function peg$parse(input, options) {
         s5 = null;
       }
       peg$savedPos = s0;
-      s0 = peg$f105(s1, s5);
+      s0 = peg$f106(s1, s5);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5919,7 +5974,7 @@ function peg$parse(input, options) {
       s1 = peg$parseExpression();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f106(s1);
+        s1 = peg$f107(s1);
       }
       s0 = s1;
     }
@@ -5967,7 +6022,7 @@ function peg$parse(input, options) {
     s1 = peg$parseNameText();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f107(s1);
+      s1 = peg$f108(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -5975,7 +6030,7 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f108(s1);
+        s1 = peg$f109(s1);
       }
       s0 = s1;
     }
@@ -6003,7 +6058,7 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f109();
+        s0 = peg$f110();
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -6025,7 +6080,7 @@ function peg$parse(input, options) {
         s2 = peg$parseB();
         if (s2 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f110();
+          s0 = peg$f111();
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -6047,7 +6102,7 @@ function peg$parse(input, options) {
           s2 = peg$parseB();
           if (s2 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f111();
+            s0 = peg$f112();
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -6118,7 +6173,7 @@ function peg$parse(input, options) {
         }
         if (s6 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f112(s3, s4);
+          s0 = peg$f113(s3, s4);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -6177,7 +6232,7 @@ function peg$parse(input, options) {
       }
       if (s6 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f113(s3);
+        s0 = peg$f114(s3);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -6195,7 +6250,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f114();
+    s1 = peg$f115();
     if (s1) {
       s1 = undefined;
     } else {
@@ -6229,7 +6284,7 @@ function peg$parse(input, options) {
           }
           if (s6 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f115(s4);
+            s0 = peg$f116(s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -6251,7 +6306,7 @@ function peg$parse(input, options) {
       s1 = peg$parseEntries();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f116(s1);
+        s1 = peg$f117(s1);
       }
       s0 = s1;
     }
@@ -6332,7 +6387,7 @@ function peg$parse(input, options) {
         s5 = peg$parseExpression();
         if (s5 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f117(s1, s5);
+          s0 = peg$f118(s1, s5);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -6357,7 +6412,7 @@ function peg$parse(input, options) {
     s1 = peg$parseAnyName();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f118(s1);
+      s1 = peg$f119(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -6365,7 +6420,7 @@ function peg$parse(input, options) {
       s1 = peg$parseString();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f119(s1);
+        s1 = peg$f120(s1);
       }
       s0 = s1;
     }
@@ -6383,7 +6438,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f120();
+    s1 = peg$f121();
     if (s1) {
       s1 = undefined;
     } else {
@@ -6393,7 +6448,7 @@ function peg$parse(input, options) {
       s2 = peg$parseTypeBody();
       if (s2 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
-        s3 = peg$f121();
+        s3 = peg$f122();
         if (s3) {
           s3 = undefined;
         } else {
@@ -6415,7 +6470,7 @@ function peg$parse(input, options) {
     }
     if (s0 === peg$FAILED) {
       peg$savedPos = peg$currPos;
-      s0 = peg$f122();
+      s0 = peg$f123();
       if (s0) {
         s0 = undefined;
       } else {
@@ -6455,7 +6510,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f123(s1, s2);
+      s0 = peg$f124(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -6477,7 +6532,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f124();
+      s1 = peg$f125();
     }
     s0 = s1;
 
@@ -6509,7 +6564,7 @@ function peg$parse(input, options) {
         }
         if (s5 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f125(s3);
+          s0 = peg$f126(s3);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -6557,7 +6612,7 @@ function peg$parse(input, options) {
               }
               if (s9 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f126(s3, s7);
+                s0 = peg$f127(s3, s7);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -6626,7 +6681,7 @@ function peg$parse(input, options) {
             }
             if (s6 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f127(s3);
+              s0 = peg$f128(s3);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -6706,7 +6761,7 @@ function peg$parse(input, options) {
               s2 = null;
             }
             peg$savedPos = s0;
-            s0 = peg$f128(s1, s2);
+            s0 = peg$f129(s1, s2);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -6740,7 +6795,7 @@ function peg$parse(input, options) {
     s1 = peg$parseNameText();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f129(s1);
+      s1 = peg$f130(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -6748,7 +6803,7 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f130(s1);
+        s1 = peg$f131(s1);
       }
       s0 = s1;
     }
@@ -6789,7 +6844,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f131(s1);
+      s1 = peg$f132(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -6797,7 +6852,7 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f132(s1);
+        s1 = peg$f133(s1);
       }
       s0 = s1;
     }
@@ -6862,7 +6917,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f133(s1, s2);
+      s0 = peg$f134(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -6890,7 +6945,7 @@ function peg$parse(input, options) {
     }
     if (s2 !== peg$FAILED) {
       peg$savedPos = peg$currPos;
-      s3 = peg$f134(s2);
+      s3 = peg$f135(s2);
       if (s3) {
         s3 = undefined;
       } else {
@@ -6927,7 +6982,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f135();
+    s1 = peg$f136();
     if (s1) {
       s1 = undefined;
     } else {
@@ -6951,7 +7006,7 @@ function peg$parse(input, options) {
         }
         if (s3 !== peg$FAILED) {
           peg$savedPos = peg$currPos;
-          s4 = peg$f136(s3);
+          s4 = peg$f137(s3);
           if (s4) {
             s4 = undefined;
           } else {
@@ -7270,7 +7325,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f137(s1);
+      s1 = peg$f138(s1);
     }
     s0 = s1;
     peg$silentFails--;
@@ -7632,7 +7687,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f138(s1);
+      s1 = peg$f139(s1);
     }
     s0 = s1;
     peg$silentFails--;
@@ -7744,7 +7799,7 @@ function peg$parse(input, options) {
       }
       if (s3 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f139(s2);
+        s0 = peg$f140(s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -7810,7 +7865,7 @@ function peg$parse(input, options) {
         }
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f140(s2);
+          s0 = peg$f141(s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -7862,7 +7917,7 @@ function peg$parse(input, options) {
       }
       if (s3 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f141(s2);
+        s0 = peg$f142(s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -7891,7 +7946,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f142(s1);
+      s1 = peg$f143(s1);
     }
     s0 = s1;
 
@@ -8084,7 +8139,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f143(s1);
+      s1 = peg$f144(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -8098,7 +8153,7 @@ function peg$parse(input, options) {
       }
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f144();
+        s1 = peg$f145();
       }
       s0 = s1;
       if (s0 === peg$FAILED) {
@@ -8112,7 +8167,7 @@ function peg$parse(input, options) {
         }
         if (s1 !== peg$FAILED) {
           peg$savedPos = s0;
-          s1 = peg$f145();
+          s1 = peg$f146();
         }
         s0 = s1;
       }
@@ -8126,7 +8181,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f146();
+    s1 = peg$f147();
     if (s1) {
       s1 = undefined;
     } else {
@@ -8160,7 +8215,7 @@ function peg$parse(input, options) {
           }
           if (s6 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f147(s4);
+            s0 = peg$f148(s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { cep } from '../cep.ts';
 import { WorkFolder } from '../work-folder.ts';
@@ -59,6 +59,7 @@ describe('which server a client command asks', () => {
 
 describe('which key a client command sends', () => {
   const file = folder.write('key', 'from-a-file\n');
+  chmodSync(file, 0o600);
 
   it.each([
     ['none when none is given', [], {}, undefined],

@@ -6,8 +6,11 @@ const server = await FakeServer.start();
 const folder = new WorkFolder();
 const route = 'POST /api/v1/pipelines/p_1/events-batch';
 const accepted = (count: number) => ({ json: { accepted: count, rejected: 0, errors: [], output_events: [], processing_time_us: 5 } });
+/** More state than a server is asked to look through. */
+const large = { json: { state_bytes: 1e9, active_runs: 0, streams: [] } };
 beforeEach(() => {
-  knowsRules(server).on(route, (response, { body }) => {
+  knowsRules(server).on('GET /api/v1/pipelines/p_1/metrics', large);
+  server.on(route, (response, { body }) => {
     const lines = body.trimEnd().split('\n').length;
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(accepted(lines).json));
   });
@@ -48,7 +51,20 @@ describe('cep inject --event', () => {
     const lines = (await server.cep([...args, '--json'])).stdout.trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       { type: 'output', event_type: 'Many', timestamp: 5000, data: { user: 'an\u001bn', n: 3 } },
-      { type: 'summary', accepted: 1, rejected: 0, events_invalid: 0, lines_unreadable: 0, alerts_generated: 1 },
+      {
+        type: 'summary',
+        accepted: 1,
+        rejected: 0,
+        events_invalid: 0,
+        events_incomplete: 0,
+        incomplete_fields: [],
+        events_late: 0,
+        events_unread: 0,
+        unread_types: [],
+        events_untimed: 0,
+        lines_unreadable: 0,
+        alerts_generated: 1,
+      },
     ]);
   });
 
@@ -63,6 +79,36 @@ describe('cep inject --event', () => {
     expect(events()).toHaveLength(2);
   });
 
+  it('asks a server with little state how far its streams came when no alert comes', async () => {
+    server.on('GET /api/v1/pipelines/p_1/metrics', { json: { ...large.json, state_bytes: 500 } });
+    const event = { type: 'Login', time: 5000, fields: { user: 'ann' } };
+    const waits = { step: 'Login where user == a.user', is_absence: false, closure: null, deadline: 9000, left_ms: 4000, candidates: [] };
+    const run = { key: null, steps_taken: 1, steps: 2, held: [{ name: 'a', count: 1, event }], waits_for: [waits] };
+    const pattern = { open_runs: 1, furthest: run, begins: [], ended: null };
+    const told = {
+      stream: 'Many',
+      key: null,
+      time: 5000,
+      events_in: 1,
+      events_out: 0,
+      nothing: null,
+      join: null,
+      windows: [],
+      attempts: [],
+    };
+    server.on('GET /api/v1/pipelines/p_1/explain', { json: { ...told, pattern, furthest: null, input: {} } });
+    const { stdout, stderr } = await server.cep(['inject', 'rules', '-e', 'Login { user: "ann" }']);
+    expect([stdout, stderr]).toEqual([
+      [
+        'No alerts from 1 event:',
+        '  Many: a run that has taken 1 of 2 steps, a = Login { user: "ann" } at @5s, which waits for Login where user == a.user, until @9s, 4s left',
+        '1 event accepted, 0 alerts',
+        '',
+      ].join('\n'),
+      '',
+    ]);
+  });
+
   it('asks to be durable', async () => {
     await server.cep(['inject', 'rules', '-e', 'Login {}', '--durable']);
     expect(posts()[0]?.url).toContain('durable=true');
@@ -70,14 +116,17 @@ describe('cep inject --event', () => {
 });
 
 describe('cep inject --file', () => {
-  it('sends batches in order, with offsets that count from now', async () => {
+  it.each([
+    ['end now', [], [-4, -2, 0]],
+    ['begin now where they are to', ['--from-now'], [0, 2, 4]],
+  ])('sends batches in order, with offsets that %s', async (_, flags, seconds) => {
     const file = folder.write(
       'five.evt',
       '# five\n@0s Login { user: "a", tries: 1 }\n@2s Login { user: "b", tries: 1 }\n@4s Login { user: "c", tries: 1 }\n',
     );
     vi.useFakeTimers({ now: Date.parse('2026-05-01T10:00:00Z'), toFake: ['Date'] });
     try {
-      const { stdout } = await server.cep(['inject', 'p_1', '--file', file, '--batch-size', '2']);
+      const { stdout } = await server.cep(['inject', 'p_1', '--file', file, '--batch-size', '2', ...flags]);
       expect(stdout).toBe('3 events accepted, 0 alerts\n');
     } finally {
       vi.useRealTimers();
@@ -85,7 +134,48 @@ describe('cep inject --file', () => {
     expect(posts().map(({ body }) => body.trimEnd().split('\n').length)).toEqual([2, 1]);
     expect(new Set(posts().map(({ headers }) => headers['idempotency-key'])).size).toBe(2);
     const times = events().map((event) => Date.parse((event as { timestamp: string }).timestamp));
-    expect(times).toEqual([0, 2, 4].map((seconds) => Date.parse('2026-05-01T10:00:00Z') + seconds * 1000));
+    expect(times).toEqual(seconds.map((second) => Date.parse('2026-05-01T10:00:00Z') + second * 1000));
+  });
+
+  it('takes the time from the field that is named, and says which one looks like it where there is none', async () => {
+    const lines = [1, 2].map((second) => `{"event_type":"Login","user":"a","at":"2026-01-31T10:00:0${second}Z"}\n`).join('');
+    const file = folder.write('named.jsonl', lines);
+    await server.cep(['inject', 'p_1', '--file', file, '--time-field', 'at']);
+    expect(events()).toMatchObject([{ timestamp: '2026-01-31T10:00:01Z' }, { timestamp: '2026-01-31T10:00:02Z' }]);
+    const { stdout } = await server.cep(['inject', 'p_1', '--file', file]);
+    expect(stdout).toContain('2 events carry no time and count at their arrival; field `at` looks like one: --time-field at\n');
+  });
+
+  it('adds up what the answers say of events without effect, as text and as JSON', async () => {
+    const file = folder.write('misspelt.evt', 'LoginFail { user: "a" }\nLoginFail { user: "b" }\nLogin { user: "c" }\n');
+    const unread = { events_unread: 1, unread_types: [{ event_type: 'LoginFail', events: 1, did_you_mean: 'LoginFailed' }] };
+    const rest = {
+      events_late: 1,
+      watermark: 12_959_000,
+      events_incomplete: 1,
+      incomplete_fields: [{ event_type: 'Login', field: 'tries', events: 1 }],
+    };
+    const args = ['inject', 'p_1', '--file', file, '--batch-size', '1'];
+    server.on(route, ...[unread, unread, rest].map((more) => ({ json: { ...accepted(1).json, ...more } })));
+    expect((await server.cep(args)).stdout).toBe(
+      [
+        'No alerts from 3 events:',
+        '  2 events of type LoginFail, which no stream reads (did you mean LoginFailed?)',
+        '  1 event was late: time stands at 03:35:59',
+        '  Incomplete events: 1',
+        '    Login.tries missing in 1 event',
+        '3 events accepted, 0 alerts',
+        '',
+      ].join('\n'),
+    );
+    server.on(route, ...[unread, unread, rest].map((more) => ({ json: { ...accepted(1).json, ...more } })));
+    expect(JSON.parse((await server.cep([...args, '--json'])).stdout)).toMatchObject({
+      events_unread: 2,
+      unread_types: [{ event_type: 'LoginFail', events: 2, did_you_mean: 'LoginFailed' }],
+      events_late: 1,
+      events_incomplete: 1,
+      incomplete_fields: [{ event_type: 'Login', field: 'tries', events: 1 }],
+    });
   });
 
   it('leaves the time to an event that says it itself', async () => {

@@ -94,9 +94,9 @@ type Differing = Partial<Pick<Run, 'isJson' | 'strict' | 'pieceBytes' | 'lostAft
 
 /** What one, two and three threads show of a file. */
 async function shownBy(program: string, file: { readonly name: string; readonly text: string }, differing: Differing): Promise<Shown[]> {
-  const programPath = folder.write('rules.vpl', program);
+  const programPaths = [folder.write('rules.vpl', program)];
   const eventsPath = folder.write(file.name, file.text);
-  const run = { programPath, eventsPath, isJson: false, strict: false, pieceBytes: 500, ...differing };
+  const run = { programPaths, eventsPath, isJson: false, strict: false, pieceBytes: 500, ...differing };
   const shown: Shown[] = [];
   for (const workers of [1, 2, 3]) shown.push(await simulate({ ...run, workers }));
   return shown;

@@ -9,7 +9,7 @@ import { JsonView, TextView } from '../../../../cli/simulation/views.ts';
 import { Captured } from '../cep.ts';
 
 export interface Run {
-  readonly programPath: string;
+  readonly programPaths: readonly string[];
   readonly eventsPath: string;
   readonly isJson: boolean;
   readonly strict: boolean;
@@ -30,7 +30,7 @@ export interface Shown {
 
 /** Simulates with threads that live in this one: they answer late, and may be lost. What depends on time is left out. */
 export async function simulate({
-  programPath,
+  programPaths,
   eventsPath,
   isJson,
   strict,
@@ -39,7 +39,7 @@ export async function simulate({
   lostAfter,
   aloneAfter,
 }: Run): Promise<Shown> {
-  const { plan } = checkProgram(programPath);
+  const { plan } = checkProgram(programPaths);
   if (plan === null) throw new Error('the program has errors');
   const [stdout, stderr] = [new Captured(false), new Captured(false)];
   const screen = new Screen({ stdout, stderr, env: {} } as unknown as ConstructorParameters<typeof Screen>[0], { hasProgress: false });
@@ -48,8 +48,8 @@ export async function simulate({
   const startThread = (listener: PieceListener): PieceThread =>
     new NearThread(PieceDesk.open({ plan, eventsPath, strict, style }), listener, lostAfter ?? Infinity);
   const choice = new LimitedChoice(aloneAfter ?? Infinity);
-  const threads: ThreadSettings = { workers, style, programPath, program: '', pieceBytes, choice, startThread };
-  const options = { plan, eventsPath, preload: false, timed: false, strict, flush: true, threads };
+  const threads: ThreadSettings = { workers, style, programPaths, program: '', pieceBytes, choice, startThread };
+  const options = { plan, eventsPaths: [eventsPath], preload: false, timed: false, strict, flush: true, threads };
   const { unreadable } = await Simulation.run(options, view);
   const workersUsed = Number(/(?:Workers used: +|"workers_used":)(\d+)/.exec(stdout.text)?.[1]);
   return { stdout: stable(stdout.text), stderr: stderr.text, unreadable, workersUsed };

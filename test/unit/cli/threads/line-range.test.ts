@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { LineRange } from '../../../../cli/simulation/line-range.ts';
+import { LineRange } from '../../../../cli/event-files/line-range.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { FusedRun, Home } from '../../../../worker/engine/fusion/patterns/fused-run.ts';
+import type { FusedRun, RunIndexKey } from '../../../../worker/engine/fusion/patterns/fused-run.ts';
 import { type KeyedRuns, keyedRuns } from '../../../../worker/engine/fusion/patterns/keyed-runs.ts';
 
-const run = (home: Home, began: number): FusedRun => ({
+const run = (indexKey: RunIndexKey, began: number): FusedRun => ({
   state: 0,
-  home,
+  indexKey,
   key: null,
   began,
   first: began,
@@ -15,9 +15,9 @@ const run = (home: Home, began: number): FusedRun => ({
   next: null,
 });
 
-function found(runs: KeyedRuns, home: Home): number[] {
+function found(runs: KeyedRuns, indexKey: RunIndexKey): number[] {
   const begun: number[] = [];
-  for (let one = runs.find(home); one !== null; one = one.next) begun.push(one.began);
+  for (let one = runs.find(indexKey); one !== null; one = one.next) begun.push(one.began);
   return begun;
 }
 
@@ -45,9 +45,9 @@ describe('runs found by a number', () => {
         open.push(one);
         runs.add(one);
       } else runs.remove(open.splice(random(open.length), 1)[0] as FusedRun);
-      const home = of(random(400));
-      const expected = open.filter((one) => one.home === home).map(({ began }) => began);
-      expect(found(runs, home)).toEqual(expected);
+      const indexKey = of(random(400));
+      const expected = open.filter((one) => one.indexKey === indexKey).map(({ began }) => began);
+      expect(found(runs, indexKey)).toEqual(expected);
     }
   });
 
@@ -59,12 +59,12 @@ describe('runs found by a number', () => {
 });
 
 describe.each(['number', 'string'] as const)('runs found by a %s', (as) => {
-  const [home, other]: readonly [Home, Home] = as === 'number' ? [7, 8] : ['7', '8'];
+  const [indexKey, other]: readonly [RunIndexKey, RunIndexKey] = as === 'number' ? [7, 8] : ['7', '8'];
 
   it('stand in order of beginning even when they come late', () => {
     const runs = keyedRuns(as);
-    for (const began of [5, 9, 2, 7, 1]) runs.add(run(home, began));
-    expect(found(runs, home)).toEqual([1, 2, 5, 7, 9]);
+    for (const began of [5, 9, 2, 7, 1]) runs.add(run(indexKey, began));
+    expect(found(runs, indexKey)).toEqual([1, 2, 5, 7, 9]);
   });
 
   it('are nowhere without a value', () => {
@@ -73,7 +73,7 @@ describe.each(['number', 'string'] as const)('runs found by a %s', (as) => {
     runs.add(nowhere);
     expect(found(runs, null)).toEqual([]);
     runs.remove(nowhere);
-    expect(found(runs, home)).toEqual([]);
+    expect(found(runs, indexKey)).toEqual([]);
   });
 
   it('stay while thousands of others come and go', () => {

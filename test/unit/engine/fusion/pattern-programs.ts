@@ -203,7 +203,7 @@ function ofList(alias: string): readonly string[] {
 export function patternEvents(tape: Tape, most: number): InputEvent[] {
   let time = 1_000;
   return tape.list(most / 2, most, () => {
-    time = Math.max(0, time + tape.pick([500, 0, 250, 1, 1_000, 100.5, 3_000, tape.chance(40) ? -900 : 10]));
+    time = Math.max(0, time + tape.pick([500, 0, 250, 1, 1_000, 100.5, 3_000, tape.chance(40) ? tape.pick([-900, -6_000]) : 10]));
     const type = tape.pick(['A', 'B', 'C', 'A', 'B']);
     const fields = new Map<string, Value>([
       ['k', 1 + tape.below(2)],

@@ -6,8 +6,8 @@ import { SourceText } from '../../../../shared/language/diagnostics/diagnostic.t
 import type { Plan } from '../../../../shared/language/plan/plan.ts';
 import type { Engine } from '../../../../worker/engine/engine.ts';
 import { fuse } from '../../../../worker/engine/fusion/fuse.ts';
-import { fused, type RunOptions, seenOf } from '../../../fuzz/runs.ts';
 import { Tape } from '../../../fuzz/tape.ts';
+import { expectAlike, type Watch } from '../../../reference/seen.ts';
 import { patternEvents, patternKinds, patternProgram } from './pattern-programs.ts';
 
 const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 40);
@@ -26,15 +26,8 @@ test.each(Object.entries(patternKinds))(
       told.programs++;
       if (isFused(plan)) told.fused++;
       const input = patternEvents(new Tape(eventTape), 60);
-      const reference = run(plan, input);
-      told.matches += reference.filter((line) => line.startsWith('M ')).length;
-      expect(run(plan, input, { options: fused }), `fused\n${text}`).toEqual(reference);
-      for (const at of [cut, Math.floor(cut / 2)]) {
-        const moved = (how: string) => `${how} before event ${at}\n${text}`;
-        expect(run(plan, input, { options: fused, cut: at, successorOptions: {} }), moved('fused, then generic')).toEqual(reference);
-        expect(run(plan, input, { cut: at, successorOptions: fused }), moved('generic, then fused')).toEqual(reference);
-        expect(run(plan, input, { options: fused, cut: at }), moved('fused, then fused')).toEqual(reference);
-      }
+      const seen = expectAlike(plan, input, { cuts: [cut, Math.floor(cut / 2)], watch, text });
+      told.matches += seen.filter((line) => line.startsWith('M ')).length;
     });
     fc.assert(property, { numRuns: programs, ...seed });
     expect(told.programs, 'many are programs').toBeGreaterThan(programs * 0.3);
@@ -58,8 +51,7 @@ test('one event ends two closures: the match of the first spares a run that bega
   });
   const input = [event('A', 2, 0), event('B', 2, 1), event('A', 1, 0), event('B', 1, 3), event('B', 2, 0)];
   expect(isFused(plan)).toBe(true);
-  expect(run(plan, input).filter((line) => line.startsWith('M M'))).toHaveLength(2);
-  expect(run(plan, input, { options: fused })).toEqual(run(plan, input));
+  expect(expectAlike(plan, input, { watch }).filter((line) => line.startsWith('M M'))).toHaveLength(2);
 });
 
 function isFused(plan: Plan): boolean {
@@ -67,18 +59,18 @@ function isFused(plan: Plan): boolean {
   return plan.streams.some(({ source }) => source.kind === 'pattern' && program?.kernelOf(source) !== undefined);
 }
 
-function run(plan: Plan, input: readonly InputEvent[], options: RunOptions = {}): string[] {
-  return seenOf(plan, input, options, {
-    after: (engine, at) => (at % 7 === 0 ? [counted(engine)] : []),
-    atEnd: (engine) => [counted(engine)],
-  });
-}
+/** The counters, now and then. */
+const watch: Watch = {
+  after: (engine, at) => (at % 7 === 0 ? [counted(engine)] : []),
+  atEnd: (engine) => [counted(engine)],
+};
 
 /** The open runs, and what was dropped. */
 function counted(engine: Engine): string {
   const { streams, outputs } = engine.counters();
   return (
-    [...streams].map(([name, one]) => `${name} ${one.eventsIn} ${one.eventsOut} ${one.runsActive} ${[...one.runsDropped]}`).join(';') +
-    outputs
+    [...streams]
+      .map(([name, one]) => `${name} ${one.eventsIn} ${one.eventsOut} ${one.late} ${one.runsActive} ${[...one.runsDropped]}`)
+      .join(';') + outputs
   );
 }

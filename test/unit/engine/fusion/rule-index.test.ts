@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isWithin, type RuleBounds, ruleIndex } from '../../../../worker/engine/fusion/rules/rule-index.ts';
+import { isWithin, type RuleBounds } from '../../../../worker/engine/fusion/rules/finder.ts';
+import { ruleIndex } from '../../../../worker/engine/fusion/rules/rule-index.ts';
 import { newCounters } from '../../../../worker/engine/streams/stream-runtime.ts';
 
 /** Numbers that lie close together and far apart, so that most parts of the line are empty. */

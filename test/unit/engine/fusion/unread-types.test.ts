@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { compiledBackend } from '../../../../worker/engine/compile/compiled-backend.ts';
 import { createEngine } from '../../../../worker/engine/create-engine.ts';
 import type { Engine, EngineHost } from '../../../../worker/engine/engine.ts';
-import { fuse } from '../../../../worker/engine/fusion/fuse.ts';
 import { planOf } from '../../../scenarios/run-program.ts';
 import { outputText } from '../support/engine-run.ts';
 
@@ -19,7 +17,7 @@ stream Open = Stray.emit(a: a)
 function started(): { readonly outputs: string[]; readonly engine: Engine } {
   const outputs: string[] = [];
   const host: EngineHost = { output: (event) => outputs.push(outputText(event)) };
-  return { outputs, engine: createEngine(planOf(program), host, { backend: compiledBackend, fuse }) };
+  return { outputs, engine: createEngine(planOf(program), host) };
 }
 
 describe('an event of a type that the program does not know', () => {

@@ -2,10 +2,10 @@ import { decodeValue, encodeValue } from '../../../../shared/events/stored-value
 import type { Value } from '../../../../shared/events/value.ts';
 import type { FilterPlan, PatternPlan, Plan, PlanExpression, StreamPlan } from '../../../../shared/language/plan/plan.ts';
 import { ANY } from '../../../../shared/language/plan/types.ts';
-import { ReferenceBackend } from '../../../../worker/engine/evaluate/reference-backend.ts';
 import type { OperatorEnvironment } from '../../../../worker/engine/operators/operator.ts';
 import { type Binding, type Evaluate, type Row, scopeOf } from '../../../../worker/engine/operators/row.ts';
 import { PatternMatcher, type PatternMatcherOptions } from '../../../../worker/engine/patterns/matcher.ts';
+import { ReferenceBackend } from '../../../reference/reference-backend.ts';
 import { ORIGIN } from './pattern-builder.ts';
 
 /** An event of a test: `A7{k1}@2.5` is type A, field v = 7, field k = "k1", at 2.5 seconds. */
@@ -101,7 +101,7 @@ export class Harness {
       partitionFields: () => [],
       watermark: () => this.#watermark,
       order: () => this.#order,
-      late: (row) => void this.late.push(row),
+      late: (row) => void this.late.push(row as Row),
       fail: (_error, row) => void this.failures.push(row),
       suppressed: () => undefined,
       runsDropped: (reason, number = 1) => void this.dropped.set(reason, (this.dropped.get(reason) ?? 0) + number),

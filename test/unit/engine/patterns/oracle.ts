@@ -8,7 +8,7 @@ import { type Letter, mayBeEmpty, type Place, placesOf, type Turn } from './word
  *
  * It covers everything but what a run may leave unfinished under skip till next match (a branch of OR or a round of a
  * group of several events), and `NOT` outside of the outermost sequence; `isCovered` says which patterns those are.
- * Events must come in order of time.
+ * Time is that of the latest event so far. Events may be displaced where no step or group has a `within` of its own.
  */
 export interface OracleMatch {
   /** By slot, positions of the captured events in the input, from 0. */
@@ -59,6 +59,7 @@ export class Oracle {
   readonly #enumerated: string | null;
   readonly #waitsForTheEnd: boolean;
   #runs: OracleRun[] = [];
+  #watermark = -Infinity;
   readonly #matches: OracleMatch[] = [];
 
   constructor(plan: PatternPlan, rows: readonly Row[], options: OracleOptions) {
@@ -66,13 +67,19 @@ export class Oracle {
     this.#rows = rows;
     this.#options = options;
     this.#root = placesOf(this.#plan, rows.length + 4);
-    this.#enumerated = plan.emission === 'longest' || plan.selection === 'any' ? null : firstClosureOf(this.#root);
-    this.#waitsForTheEnd = plan.selection !== 'any' && [...closuresThatEnd(this.#root)].some((name) => name !== this.#enumerated);
+    this.#enumerated =
+      plan.emission === 'longest' || plan.selection === 'any'
+        ? null
+        : (endingClosureOf(this.#plan.root, this.#plan) ?? firstClosureOf(this.#root));
+    const lastTimed = this.#absences().findLast(({ isTimed }) => isTimed)?.index ?? -1;
+    const open = [...closuresThatEnd(this.#root)].filter((name) => this.#plan.root.kind !== 'sequence' || indexOf(name) > lastTimed);
+    this.#waitsForTheEnd = plan.selection !== 'any' && open.some((name) => name !== this.#enumerated);
   }
 
   run(): readonly OracleMatch[] {
     this.#rows.forEach((row, event) => {
-      this.#time(row.time);
+      this.#watermark = Math.max(this.#watermark, row.time);
+      this.#time(this.#watermark);
       this.#event(row, event);
     });
     this.#time(this.#options.until);
@@ -87,7 +94,7 @@ export class Oracle {
     const next: OracleRun[] = [];
     let isTakenByAny = false;
     for (const run of this.#runs) {
-      if (run.key !== key) {
+      if (run.key !== key || this.#isTooEarly(row, run)) {
         next.push(run);
         continue;
       }
@@ -99,6 +106,11 @@ export class Oracle {
     for (const run of this.#opened(key, row, event, isTakenByAny)) this.#keep(run, true, next, found);
     this.#runs = next;
     this.#give(inOrder(found, this.#plan.selection === 'any'));
+  }
+
+  /** `within` bounds the pattern either way. */
+  #isTooEarly(row: Row, run: OracleRun): boolean {
+    return row.time < this.#rowOf(run.began).time - (this.#plan.withinMs ?? Infinity);
   }
 
   /** A run goes on, unless it is complete and nothing can follow. */
@@ -121,7 +133,9 @@ export class Oracle {
     const { steps, cancels } = this.#plan;
     if (cancels.some((cancel) => isFrom(cancel, row) && this.#holds(cancel.where, row, run))) return [];
     if (!steps.some((step) => isFrom(step, row))) return [run];
-    const violated = this.#absencesInForce(run).filter(({ index, deadline }) => row.time <= deadline && this.#isHit(index, row, run));
+    const violated = this.#absencesInForce(run).filter(
+      ({ index, deadline }) => this.#isInForce(index, deadline, row) && this.#isHit(index, row, run),
+    );
     const barred = Math.min(run.barred, ...violated.map(({ index }) => index));
     if (violated.some(({ index, isHeld }) => isHeld || !this.#hasOptionalBefore(index, run))) return [];
     const standing = { ...run, barred, accepted: violated.length > 0 ? null : run.accepted };
@@ -136,7 +150,7 @@ export class Oracle {
   #endsWithMatch(run: OracleRun, row: Row): boolean {
     if (run.accepted === null) return false;
     if (this.#plan.cancels.some((cancel) => isFrom(cancel, row) && this.#holds(cancel.where, row, run))) return false;
-    return !this.#absencesInForce(run).some(({ index, deadline }) => row.time <= deadline && this.#isHit(index, row, run));
+    return !this.#absencesInForce(run).some(({ index, deadline }) => this.#isInForce(index, deadline, row) && this.#isHit(index, row, run));
   }
 
   #opened(key: string, row: Row, event: number, isTakenByAny: boolean): readonly OracleRun[] {
@@ -155,7 +169,13 @@ export class Oracle {
       const isBehindOptional = letter.path.some((turn) => turn.kind === 'sequence' && turn.index > 0);
       return (!isBehindOptional || !isTakenByAny || this.#plan.selection === 'any') && this.#isMonotone(empty, letter, row);
     });
-    return (this.#plan.selection === 'any' ? fitting : fitting.slice(0, 1)).map(({ run }) => run);
+    const opened = (this.#plan.selection === 'any' ? fitting : fitting.slice(0, 1)).map(({ run }) => run);
+    return opened.filter((run) => !this.#isOver(run));
+  }
+
+  /** Time has passed the run as it begins. */
+  #isOver(run: OracleRun): boolean {
+    return this.#lastTime(run) < this.#watermark;
   }
 
   /** The letters that take the event, those to choose first in front. */
@@ -203,14 +223,21 @@ export class Oracle {
   // ---------------------------------------------------------------------------------------------- absences
 
   /** The `NOT`s of the outermost sequence. The last one of the pattern without a `within` has the pattern's. */
-  #absences(): readonly { readonly index: number; readonly step: StepPlan; readonly isTimed: boolean; readonly isLast: boolean }[] {
+  #absences(): readonly {
+    readonly index: number;
+    readonly step: StepPlan;
+    readonly all: readonly StepPlan[];
+    readonly isTimed: boolean;
+    readonly isLast: boolean;
+  }[] {
     const { root, steps } = this.#plan;
     const items = root.kind === 'sequence' ? root.items : [root];
     return items.flatMap((item, index) => {
-      const step = item.kind === 'step' ? steps[item.slot] : undefined;
+      const all = item.kind === 'step' ? [item.slot, ...(item.others ?? [])].flatMap((slot) => steps[slot] ?? []) : [];
+      const [step] = all;
       if (step === undefined || !step.negated) return [];
       const isLast = index === items.length - 1;
-      return [{ index, step, isTimed: step.withinMs !== null || isLast, isLast }];
+      return [{ index, step, all, isTimed: step.withinMs !== null || isLast, isLast }];
     });
   }
 
@@ -258,9 +285,14 @@ export class Oracle {
     return false;
   }
 
-  #isHit(index: number, row: Row, run: OracleRun): boolean {
+  #isInForce(index: number, deadline: number, row: Row): boolean {
     const { step } = this.#absences().find((absence) => absence.index === index) as { step: StepPlan };
-    return isFrom(step, row) && this.#holds(step.where, row, run);
+    return row.time <= deadline && (step.withinMs === null || row.time >= deadline - 2 * step.withinMs);
+  }
+
+  #isHit(index: number, row: Row, run: OracleRun): boolean {
+    const { all } = this.#absences().find((absence) => absence.index === index) as { all: readonly StepPlan[] };
+    return all.some((step) => isFrom(step, row) && this.#holds(step.where, row, run));
   }
 
   /** One that has the pattern's deadline does not end before the `NOT within` in front of it. */
@@ -304,8 +336,19 @@ export class Oracle {
   #lastChance(run: OracleRun): number {
     const letters = this.#letters(run);
     if (letters.length === 0) return Infinity;
-    if (!this.#isComplete(run) && run.accepted === null) return Infinity;
+    if (!this.#isComplete(run) && run.accepted === null) return this.#needsEvent(run) ? this.#lastTime(run) : Infinity;
     return Math.max(...letters.map(({ letter }) => this.#latest(run, letter)));
+  }
+
+  /** Time alone does not complete it: no `NOT` that ends by time is next. */
+  #needsEvent(run: OracleRun): boolean {
+    return !this.#absencesInForce(run).some(
+      ({ index, isHeld }) => !isHeld && this.#absences().some((one) => one.index === index && one.isTimed),
+    );
+  }
+
+  #lastTime(run: OracleRun): number {
+    return this.#rowOf(run.began).time + (this.#plan.withinMs ?? Infinity);
   }
 
   #lapse(run: OracleRun, at: number): readonly Found[] {
@@ -564,6 +607,28 @@ function firstClosureOf(root: Place): string | null {
     if (turn !== undefined && (first === null || letter.slot < first.slot)) first = { slot: letter.slot, name: turn.node };
   }
   return first?.name ?? null;
+}
+
+/** The closure with nothing that must come and no `NOT` behind it: of several branches the first, an outer one before those in it. */
+function endingClosureOf(node: PatternPlan['root'], plan: PatternPlan, name = 'p'): string | null {
+  const inItem = (item: PatternPlan['root'], index: number): string | null => endingClosureOf(item, plan, `${name}.${index}`);
+  if (node.kind === 'step') {
+    const { negated, max } = plan.steps[node.slot] as StepPlan;
+    return !negated && max > 1 ? name : null;
+  }
+  if (node.kind === 'group') return node.max > 1 ? name : inItem(node.item, 0);
+  if (node.kind !== 'sequence') return node.items.map(inItem).find((closure) => closure !== null) ?? null;
+  for (const [index, item] of [...node.items.entries()].reverse()) {
+    const found = inItem(item, index);
+    const isAbsence = item.kind === 'step' && plan.steps[item.slot]?.negated === true;
+    if (found !== null || isAbsence || !mayBeEmpty(item, plan)) return found;
+  }
+  return null;
+}
+
+/** In which item of the outermost sequence the node with this name lies. */
+function indexOf(name: string): number {
+  return Number(name.split('.')[1]);
 }
 
 function minOfClosure(root: Place, name: string): number {

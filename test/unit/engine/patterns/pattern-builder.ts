@@ -14,6 +14,8 @@ import { ANY, BOOL, INT } from '../../../../shared/language/plan/types.ts';
 export type Condition = (slotOf: (alias: string) => number) => PlanExpression;
 
 export interface StepOptions {
+  /** The further steps of a `NOT (A OR B)`. */
+  readonly or?: readonly Draft[];
   readonly as?: string;
   readonly min?: number;
   readonly max?: number;
@@ -96,7 +98,9 @@ function number(draft: Draft, steps: StepPlan[], pending: (Condition | undefined
       const slot = steps.length;
       steps.push(stepPlan(draft.type, slot, draft.options));
       pending.push(draft.options.where);
-      return { kind: 'step', slot };
+      const { or = [] } = draft.options;
+      const others = or.map((other) => (number(other, steps, pending) as Extract<PatternNode, { kind: 'step' }>).slot);
+      return { kind: 'step', slot, ...(others.length > 0 ? { others } : {}) };
     }
     case 'group':
       return { kind: 'group', item: number(draft.item, steps, pending), min: draft.min, max: draft.max, withinMs: draft.withinMs };

@@ -35,7 +35,13 @@ type Shape =
 
 interface TopItem {
   readonly item: Shape;
-  readonly absence: { readonly type: string; readonly where: number; readonly withinMs: number | null } | null;
+  readonly absence: {
+    readonly type: string;
+    readonly where: number;
+    readonly withinMs: number | null;
+    /** `NOT (A OR B)`. */
+    readonly or: { readonly type: string; readonly where: number } | null;
+  } | null;
 }
 
 const typeName = fc.constantFrom('A', 'A', 'B', 'B', 'C');
@@ -82,7 +88,12 @@ const shape: fc.Arbitrary<Shape> = fc.letrec<{ shape: Shape; inner: Shape }>((ti
 const topItem: fc.Arbitrary<TopItem> = fc.record({
   item: shape,
   absence: sometimes(
-    fc.record({ type: fc.constantFrom('A', 'B', 'C', 'X', 'X'), where: fc.nat({ max: 19 }), withinMs: sometimes(gap, 4) }),
+    fc.record({
+      type: fc.constantFrom('A', 'B', 'C', 'X', 'X'),
+      where: fc.nat({ max: 19 }),
+      withinMs: sometimes(gap, 4),
+      or: sometimes(fc.record({ type: fc.constantFrom('A', 'B', 'C', 'X'), where: fc.nat({ max: 19 }) }), 3),
+    }),
     2,
   ),
 });
@@ -111,6 +122,16 @@ export const randomEvents: fc.Arbitrary<readonly TestEvent[]> = fc
       return { type, v, k, time };
     });
   });
+
+/** The same, but now and then an event lies some seconds back. */
+export const displacedEvents: fc.Arbitrary<readonly TestEvent[]> = fc
+  .tuple(
+    randomEvents,
+    fc.array(fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.integer({ min: 1, max: 8 }) }), {
+      maxLength: 8,
+    }),
+  )
+  .map(([events, back]) => events.map((event, index) => ({ ...event, time: Math.max(0, event.time - (back[index] ?? 0) * 1000) })));
 
 /** Patterns as the checker lets them through: none of the combinations that exclude each other. */
 export const randomPattern: fc.Arbitrary<PatternPlan> = fc
@@ -178,11 +199,12 @@ function stepOf({ type, quantifier: [min, max], where, withinMs }: Extract<Shape
   return step(type, { as: alias, min, max, ...condition, ...(withinMs === null ? {} : { withinMs }) });
 }
 
-function absenceOf({ type, where, withinMs }: NonNullable<TopItem['absence']>, names: Names): Draft {
+function absenceOf({ type, where, withinMs, or: other }: NonNullable<TopItem['absence']>, names: Names): Draft {
   const condition = whereOf(where, null, names.all);
   const alias = `x${names.all.length}`;
   names.all.push(alias);
-  return step(type, { as: alias, not: true, ...condition, ...(withinMs === null ? {} : { withinMs }) });
+  const or = other === null ? [] : [absenceOf({ ...other, withinMs, or: null }, names)];
+  return step(type, { as: alias, not: true, or, ...condition, ...(withinMs === null ? {} : { withinMs }) });
 }
 
 function whereOf(choice: number, own: string | null, before: readonly string[]): Pick<StepOptions, 'where'> {

@@ -42,6 +42,75 @@ describe('where', () => {
   });
 });
 
+describe('displaced events', () => {
+  /** The matches, and how many events were late. */
+  function displaced(pattern: string, input: string): readonly [readonly string[], number] {
+    const harness = harnessOf(pattern);
+    return [harness.pushAll(input).text(true), harness.late.length];
+  }
+
+  test('a within bounds the pattern either way, and what lies further back is late', () => {
+    expect(displaced('A as a -> B as b within 5s', 'A@100 B@20')).toEqual([[], 1]);
+    expect(displaced('A as a -> B as b within 5s', 'A@100 B@95')).toEqual([['(A,B)@95'], 0]);
+    expect(displaced('A as a -> B as b within 5s', 'A@100 B@94.999')).toEqual([[], 1]);
+    expect(displaced('A as a -> B as b', 'A@100 B@20')).toEqual([['(A,B)@20'], 0]);
+    expect(displaced('AND(A as a, B as b) within 5s', 'B@100 A@20')).toEqual([[], 1]);
+    expect(displaced('A as a -> B+ as b -> C within 5s', 'A@100 B1@20 B2@101 B3@99 C@102')).toEqual([['(A,[B2,B3],C)@102'], 1]);
+  });
+
+  test('so do the within of a step and that of a group', () => {
+    expect(displaced('A as a -> (B as b within 5s)', 'A@100 B@20 B@101')).toEqual([['(A,B)@101'], 0]);
+    expect(displaced('A as a -> B as b within 5s -> C as c', 'A@100 B@20 B@95 C@1')).toEqual([['(A,B,C)@1'], 0]);
+    expect(displaced('A -> ((B as b -> C as c) within 5s)', 'A@100 B@101 C@20 C@102')).toEqual([['(A,B,C)@102'], 0]);
+  });
+
+  test('an event that lies too far back ends no run', () => {
+    expect(displaced('A as a -> NOT B within 5s -> C as c', 'A@100 B@20 C@106')).toEqual([['(A,C)@106'], 0]);
+    expect(displaced('A as a -> NOT B within 5s -> C as c', 'A@100 B@95 C@106')).toEqual([[], 0]);
+    expect(displaced('A as a -> NOT B -> C as c .within(9s)', 'A@100 B@20 C@106')).toEqual([['(A,C)@106'], 0]);
+    expect(displaced('A as a -> C as c .within(9s) .not(X)', 'A@100 X@20 C@106')).toEqual([['(A,C)@106'], 0]);
+    expect(displaced('A as a -> C as c .within(9s) .strict()', 'A@100 C@20 C@106')).toEqual([['(A,C)@106'], 1]);
+  });
+
+  test('a run that time has passed does not begin: its event is late, once', () => {
+    expect(displaced('A as a -> B as b within 5s', 'X@100 A@20 B@21')).toEqual([[], 2]);
+    expect(displaced('A as a -> A as b within 5s', 'X@100 A@20 A@94 A@95 A@96')).toEqual([['(A,A)@96'], 2]);
+    expect(displaced('A+ as a within 5s', 'X@100 A@20')).toEqual([[], 1]);
+    expect(displaced('A as a -> B as b within 5s -> C as c', 'X@100 A@20 B@21 C@22')).toEqual([[], 1]);
+  });
+
+  test('what a first step refuses is not late', () => {
+    expect(displaced('A where v > 5 as a -> B as b within 5s', 'X@100 A1@20 A7@20')).toEqual([[], 1]);
+  });
+
+  test('match_duration_ms is a distance', () => {
+    const harness = harnessOf('A as a -> B as b within 5s').pushAll('A@100 B@97');
+    expect(harness.matches.map((match) => match.fields.get('match_duration_ms'))).toEqual([3000]);
+  });
+});
+
+describe('several closures', () => {
+  test('the one that ends the pattern grows, the others are whole', () => {
+    expect(matches('A+ as a -> B+ as b', 'A1 A2 B1 B2')).toEqual(['([A1,A2],[B1])', '([A2],[B1])', '([A1,A2],[B1,B2])', '([A2],[B1,B2])']);
+    expect(matches('A+ as a -> B+ as b .subsets()', 'A1 B1 B2')).toEqual(['([A1],[B1])', '([A1],[B2])', '([A1],[B1,B2])']);
+    expect(matches('A+ as a -> B+ as b -> C? as c', 'A1 B1 B2')).toEqual(['([A1],[B1],-)', '([A1],[B1,B2],-)']);
+    expect(matches('A+ as a -> (B as b -> C as c)+', 'A1 B1 C1 B2 C2')).toEqual(['([A1],[B1],[C1])', '([A1],[B1,B2],[C1,C2])']);
+  });
+
+  test('where none ends it, the first does', () => {
+    expect(matches('A+ as a -> B+ as b -> C .each()', 'A1 A2 B1 B2 C')).toEqual([
+      '([A1],[B1,B2],C)',
+      '([A1,A2],[B1,B2],C)',
+      '([A2],[B1,B2],C)',
+    ]);
+    expect(timedMatches('A+ as a -> B+ as b -> NOT C within 2s .each()', 'A1@0 A2@1 B1@2 X@9')).toEqual([
+      '([A1],[B1])@4',
+      '([A1,A2],[B1])@4',
+      '([A2],[B1])@4',
+    ]);
+  });
+});
+
 describe('selection', () => {
   test('a run takes the first event that satisfies its next step and skips the others', () => {
     expect(matches('A as a -> B where v > 5 as b -> C as c', 'A B1 X B6 B7 C')).toEqual(['(A,B6,C)']);
@@ -296,6 +365,48 @@ describe('absence', () => {
   test('behind a closure it ends the run', () => {
     expect(matches('A -> B+ as b -> NOT X -> C', 'A B1 X B2 C')).toEqual([]);
     expect(matches('A -> B+ as b -> NOT X -> C', 'A X B1 B2 C')).toEqual(['(A,[B1,B2],C)']);
+  });
+
+  test.each(['NOT (B OR C)', 'NOT (B OR (C))', 'NOT OR(B, C)', 'NOT (C where v > 0 OR B where v >= 0)'])(
+    '%s forbids each of them',
+    (none) => {
+      const then = none.replace('NOT', '-> NOT');
+      expect(timedMatches(`A as a ${then} within 5s`, 'A1@0 C2@3 A2@10 B1@15 A3@20 X@30')).toEqual(['(A3)@25']);
+      expect(timedMatches(`A as a ${then} within 5s -> D as d`, 'A1@0 C2@3 D@9 A2@10 D@14 A3@20 D@26')).toEqual(['(A2,D)@26', '(A3,D)@26']);
+      expect(matches(`A as a ${then} -> D as d`, 'A1 C2 A2 B1 A3 D')).toEqual(['(A3,D)']);
+      expect(matches(`A as a ${then} -> X? as x -> D as d`, 'A1 X C2 D A2 X D')).toEqual(['(A2,X,D)']);
+      expect(timedMatches(`(A as a ${then}) .within(5s)`, 'A1@0 C2@3 A2@10 X@30')).toEqual(['(A2)@15']);
+      expect(matches(`A as a ${then} -> D as d .strict()`, 'A1 X1 D1 C2 A2 D2 A3 C3 D3')).toEqual(['(A1,D1)', '(A2,D2)']);
+    },
+  );
+
+  test('one absence of several types has one time, where absences in a row have one each', () => {
+    expect(timedMatches('A -> NOT (B OR C) within 5s', 'A@0 X@30')).toEqual(['(A)@5']);
+    expect(timedMatches('A -> NOT B within 5s -> NOT C within 5s', 'A@0 X@30')).toEqual(['(A)@10']);
+  });
+
+  test('of several types each has its own condition, and reads the steps before it', () => {
+    const source = 'A as a -> NOT (B where v > a.v OR C as c where c.v == a.v) within 5s';
+    expect(timedMatches(source, 'A3@0 B3@1 C2@2 X@30')).toEqual(['(A3)@5']);
+    expect(timedMatches(source, 'A3@0 B4@1 X@30 A3@40 C3@42 X@60')).toEqual([]);
+  });
+
+  test.each([
+    'NOT (B OR C) -> D within 1s',
+    'A OR NOT (B OR C) within 1s',
+    'A -> NOT (B -> C) within 1s',
+    'A -> NOT (B AND C) within 1s',
+    'A -> NOT (B+ OR C) within 1s',
+    'A -> NOT (B OR C)+ within 1s',
+    'A -> NOT (B OR NOT C) within 1s',
+    'A -> NOT (B within 1s OR C) within 1s',
+    'A -> NOT (B OR C) as x within 1s',
+  ])('%s is refused', (source) => {
+    expect(errorsOf(source)).toEqual(['E000']);
+  });
+
+  test('of several types at the end needs a time as well', () => {
+    expect(errorsOf('A -> NOT (B OR C)')).toEqual(['E082']);
   });
 
   test('over optional steps it stays in force until the step that must come', () => {

@@ -6,7 +6,7 @@ import { verifyGenerated } from '../../../../worker/engine/compile/verify.ts';
 import type { EventEntries } from '../../../../worker/engine/fusion/event-entry.ts';
 import { createByteReader } from '../../../../worker/engine/reading/byte-reader.ts';
 import { createReadingState } from '../../../../worker/engine/reading/marks.ts';
-import { type ForetoldLine, printReader } from '../../../../worker/engine/reading/print-reader.ts';
+import { type ExpectedLine, printReader } from '../../../../worker/engine/reading/print-reader.ts';
 import { TextTable } from '../../../../worker/engine/reading/text-table.ts';
 import { readingVocabulary } from '../../../../worker/engine/reading/vocabulary.ts';
 import { bytesOf } from '../../events/reading.ts';
@@ -106,7 +106,7 @@ describe('a line of an event file', () => {
     ]);
   });
 
-  it('goes the long way with its number when it is not as foretold', () => {
+  it('takes the slow path with its number when it does not have the expected layout', () => {
     const good = '@1 Tick { symbol: "A", price: 1, volume: 1 }';
     const odd = [
       '@1 Tick { price: 1, symbol: "A", volume: 1 }',
@@ -169,14 +169,14 @@ describe('long lines', () => {
   });
 });
 
-describe('a file that is mostly not as foretold', () => {
+describe('a file that is mostly not of the expected layout', () => {
   const odd = (i: number): string => `@${i} Tick { symbol: "é", price: ${i}, volume: 1 }\n`;
   const good = (i: number): string => `@${i} Tick { symbol: "A", price: ${i}, volume: 1 }\n`;
   const content =
     Array.from({ length: 200_000 }, (_, i) => (i < 20_000 || i % 10 > 0 ? odd(i) : good(i))).join('') +
     Array.from({ length: 200_000 }, (_, i) => good(i)).join('');
 
-  it('gives all of it in order, and finds back to the short way', () => {
+  it('gives all of it in order, and finds back to the fast path', () => {
     const { entries, schemas } = recording(TICK);
     let [entered, long, outOfOrder, before] = [0, 0, 0, -1];
     const take = (price: number): void => {
@@ -227,7 +227,7 @@ describe('a file with fields in another order than declared', () => {
     ['evt', 2, 7_000],
     ['jsonl', 3, 6_000],
     ['evt', 6, 3_000],
-  ] as const)('in %s is foretold after a while (orders in it: %d)', (format, count, enteredMin) => {
+  ] as const)('in %s is expected after a while (orders in it: %d)', (format, count, enteredMin) => {
     const { entries, schemas, seen } = recording(TICK);
     const slow = (result: ReadResult): void => {
       if (result.kind === 'event')
@@ -268,7 +268,7 @@ describe('a reader', () => {
     expect(reader.position).toEqual({ lines: 43, time: 700 });
   });
 
-  it('takes nothing the short way of types that generated code cannot hold', () => {
+  it('takes no types on the fast path that generated code cannot hold', () => {
     const types: Types = {
       A: { x: { kind: 'any' } },
       B: { tags: { kind: 'array', item: STR } },
@@ -286,7 +286,7 @@ describe('a reader', () => {
   });
 });
 
-const foretold = ({ entries }: EventEntries): readonly ForetoldLine[] =>
+const expected = ({ entries }: EventEntries): readonly ExpectedLine[] =>
   entries.map((entry) => ({ entry, layout: entry.fields.map((_, at) => at) }));
 
 describe('the text of a reader', () => {
@@ -297,7 +297,7 @@ describe('the text of a reader', () => {
       Object.fromEntries(hostile.map((name) => [name, Object.fromEntries(hostile.map((field) => [field, STR]))])),
     );
     const surroundings = { state: createReadingState(), texts: new TextTable(() => ''), slow: () => 0 };
-    const { text } = printReader(foretold(entries), format, surroundings);
+    const { text } = printReader(expected(entries), format, surroundings);
     expect(() => verifyGenerated(text, readingVocabulary)).not.toThrow();
     for (const name of hostile.filter((one) => one.length > 2)) expect(text).not.toContain(name);
   });
@@ -305,7 +305,7 @@ describe('the text of a reader', () => {
   it('depends on the types alone', () => {
     const print = (): string => {
       const surroundings = { state: createReadingState(), texts: new TextTable(() => ''), slow: () => 0 };
-      return printReader(foretold(recording(TICK).entries), 'evt', surroundings).text;
+      return printReader(expected(recording(TICK).entries), 'evt', surroundings).text;
     };
     expect(print()).toBe(print());
   });

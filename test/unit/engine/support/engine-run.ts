@@ -4,8 +4,9 @@ import type { Value } from '../../../../shared/events/value.ts';
 import type { Plan } from '../../../../shared/language/plan/plan.ts';
 import { createEngine, type EngineOptions } from '../../../../worker/engine/create-engine.ts';
 import type { DeadLetter, Delivery, Engine, LogEntry } from '../../../../worker/engine/engine.ts';
+import { enterOrPush } from '../../../reference/entering.ts';
 
-/** An engine and everything it has handed to its host so far, in order. */
+/** An engine, as it ships, and everything it has handed to its host so far, in order. */
 export interface EngineRun {
   readonly engine: Engine;
   /** `Stream Type@time {json}` */
@@ -40,7 +41,7 @@ export function start(plan: Plan, options?: EngineOptions): EngineRun {
     logs,
     deliveries,
     deadLetters,
-    push: (type, time, fields = {}, source) => engine.push(inputEvent(type, time, fields, source)),
+    push: (type, time, fields = {}, source) => enterOrPush(engine, inputEvent(type, time, fields, source)),
     taken: () => {
       const taken = outputs.slice(seen);
       seen = outputs.length;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Value } from '../../../../shared/events/value.ts';
-import { compiledBackend } from '../../../../worker/engine/compile/compiled-backend.ts';
 import type { EngineOptions } from '../../../../worker/engine/create-engine.ts';
+import { plain, rowByRow } from '../../../reference/ways.ts';
 import { planOf } from '../../../scenarios/run-program.ts';
 import { type EngineRun, start } from '../support/engine-run.ts';
 
@@ -77,6 +77,33 @@ describe('a condition that failed', () => {
 });
 
 describe('the furthest run', () => {
+  const five = 'stream S = P{5,} as p -> Q as q .within(1m).emit(n: count(p))\n';
+  const four: readonly Event[] = [
+    ['P', 1_000],
+    ['P', 2_000],
+    ['P', 3_000],
+    ['P', 4_000],
+  ];
+
+  it('has most steps, then most events, then is the oldest, and says how far a closure has come', () => {
+    const { pattern } = run(five, four).engine.explain('S');
+    expect(pattern?.openRuns).toBe(4);
+    expect(pattern?.furthest?.held.map(({ name, count }) => [name, count])).toEqual([['p', 4]]);
+    expect(pattern?.furthest?.waitsFor.map(({ closure }) => closure)).toEqual([{ taken: 4, least: 5 }]);
+    const oldest = run('stream S = A as a -> B as b .within(1m).emit(v: a.v)\n', [
+      ['A', 1_000, { v: 1 }],
+      ['A', 2_000, { v: 2 }],
+    ]).engine.explain('S').pattern?.furthest;
+    expect(oldest?.held.map(({ event }) => event.time)).toEqual([1_000]);
+  });
+
+  it('is also told when it has ended with others that were open at the same time', () => {
+    const { pattern } = run(five, [...four, ['X', 200_000]]).engine.explain('S');
+    expect([pattern?.openRuns, pattern?.ended?.end, pattern?.ended?.held[0]?.count]).toEqual([0, 'deadline', 4]);
+    const later = run(five, [...four, ['P', 200_000], ['X', 400_000]]).engine.explain('S').pattern;
+    expect([later?.ended?.time, later?.ended?.held[0]?.count]).toEqual([260_000, 1]);
+  });
+
   it('reads a closure: its last event, its length, the event before', () => {
     const program = 'stream S = A as a -> B+ where v > b.v as b -> C where count(b) > 2 and n > sum(b.v) as c\n';
     const engine = run(program, [
@@ -252,23 +279,23 @@ stream F = W.fork(big: .where(s > 3).emit(), small: .where(s <= 3).emit())
   const events = Array.from({ length: 200 }, (_, i): Event => ['ABBC'[(i * 7) % 4] as string, i, { k: (i * 5) % 3, v: (i * 11) % 7 }]);
 
   it.each([
-    ['the reference evaluator', {}],
-    ['generated code', { backend: compiledBackend }],
+    ['the plain evaluator', plain],
+    ['generated code', rowByRow],
   ])('changes nothing of what a program does with %s: outputs and state are the same', (_, options) => {
-    const plain = run(program, [], options);
+    const silent = run(program, [], options);
     const explained = run(program, [], { ...options, explain: true });
     for (const event of events) {
-      plain.push(...event);
+      silent.push(...event);
       explained.push(...event);
       for (const stream of 'PWJNF') explained.engine.explain(stream);
     }
-    expect(explained.outputs).toEqual(plain.outputs);
-    expect(explained.engine.snapshot()).toEqual(plain.engine.snapshot());
-    expect(plain.outputs.length).toBeGreaterThan(50);
+    expect(explained.outputs).toEqual(silent.outputs);
+    expect(explained.engine.snapshot()).toEqual(silent.engine.snapshot());
+    expect(silent.outputs.length).toBeGreaterThan(50);
   });
 
   it('tells from the state alone what an engine without it holds', () => {
-    const { engine } = run(program, events.slice(0, 50), {});
+    const { engine } = run(program, events.slice(0, 50), rowByRow);
     expect(engine.explain('P').pattern?.furthest?.stepsTaken).toBe(2);
     expect(engine.explain('W').windows.length).toBeGreaterThan(0);
     expect(engine.explain('J').join?.sides.some(({ waiting }) => waiting.length > 0)).toBe(true);

@@ -44,24 +44,29 @@ function program(operators: string, outOfOrderUs: number, partition = 'k'): stri
 
 const emitRow = '.emit(i: i, s: window_start, f: is_final)';
 const row =
-  (startUs: number) =>
+  (startUs: number, isResult: boolean) =>
   ({ index, us }: TestEvent): string =>
-    `W@${ms(us)} ${JSON.stringify({ i: index, s: ms(startUs), f: true })}`;
+    `W@${ms(isResult ? startUs + SIZE_US - 1000 : us)} ${JSON.stringify({ i: index, s: ms(startUs), f: true })}`;
 
 const orders = fc.constantFrom(0, 0, 6_000, 30_000);
 
-/** Holds what operators behind a window give to what a function of the window's events says. */
-function perWindow(operators: string, expected: (events: readonly TestEvent[]) => readonly TestEvent[]): void {
+/** Holds what operators behind a window give to what a function of the window's events says. `isResult`: at the time of the window. */
+function perWindow(operators: string, expected: (events: readonly TestEvent[]) => readonly TestEvent[], isResult = false): void {
   fc.assert(
     fc.property(inputs({ stepMs: 6 }), orders, (events, outOfOrderUs) => {
       const timeline = { events, outOfOrderUs };
       const lines = closings(timeline, null).flatMap((closed) =>
-        closed.flatMap((window) => expected(asSeen(window.events, outOfOrderUs)).map(row(window.startUs))),
+        closed.flatMap((window) => expected(asSeen(window.events, outOfOrderUs)).map(row(window.startUs, isResult))),
       );
       expect(outputsOf(program(operators + emitRow, outOfOrderUs), events)).toEqual(lines);
     }),
     { numRuns: RUNS },
   );
+}
+
+function rising(events: readonly TestEvent[]): boolean {
+  const [first, last] = [events[0], events.at(-1)];
+  return events.length >= 2 && first !== undefined && last !== undefined && first.index < last.index;
 }
 
 function byValue(events: readonly TestEvent[], sign: number): readonly TestEvent[] {
@@ -84,11 +89,12 @@ describe('a window without aggregate', () => {
   test('gives the first of each value', () => perWindow('.distinct(v)', firstOfEach));
   test('filters, then limits', () =>
     perWindow('.where(v > 2).limit(1)', (events) => events.filter(({ v }) => v !== null && v > 2).slice(0, 1)));
-  test('is dropped whole when a predicate over its events does not hold', () =>
-    perWindow('.pattern(p: events => len(events) >= 2 and events[0].i < events[-1].i)', (events) => {
-      const [first, last] = [events[0], events.at(-1)];
-      return events.length >= 2 && first !== undefined && last !== undefined && first.index < last.index ? events : [];
-    }));
+  test('gives one row of its last event when a predicate over its events holds, else nothing', () =>
+    perWindow(
+      '.pattern(p: events => len(events) >= 2 and events[0].i < events[-1].i)',
+      (events) => (rising(events) ? events.slice(-1) : []),
+      true,
+    ));
 });
 
 describe('an aggregate behind a window', () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { aggregateScope } from '../../../../shared/language/checker/aggregate-scope.ts';
 import type { CheckContext } from '../../../../shared/language/checker/context.ts';
 import type { AggregateScope } from '../../../../shared/language/checker/scope.ts';
-import { aggregateScope, eventShape, openShape, rowScope } from '../../../../shared/language/checker/scopes.ts';
+import { eventShape, openShape, rowScope } from '../../../../shared/language/checker/scopes.ts';
 import { brief, contextFor, lowerText } from './checking.ts';
 
 const context = contextFor(`
@@ -62,7 +63,7 @@ describe('the items of an aggregate', () => {
       'price',
       '1:1 E073 `price` is a field of each event, not of the aggregate (write last(price), or make it a key with .partition_by(price))',
     ],
-    ['upper(prices)', '1:7 E034 unknown name `prices`: the result of `.aggregate` has no such field'],
+    ['upper(prices)', '1:7 E034 unknown name `prices`: the result of `.aggregate` has no such field (it has `symbol`)'],
     ['sums(price)', '1:1 E070 unknown aggregate `sums` (did you mean `sum`?)'],
     ['sum()', '1:1 E071 `sum` takes 1 argument, not 0'],
     ['sum(price, qty)', '1:1 E071 `sum` takes 1 argument, not 2'],

@@ -9,6 +9,7 @@ import { CheckState, contextOf } from '../../../../shared/language/checker/progr
 import { ProgramTable } from '../../../../shared/language/checker/program-table.ts';
 import type { NameScope } from '../../../../shared/language/checker/scope.ts';
 import { linkDescendants } from '../../../../shared/language/checker/type-declarations.ts';
+import { LoadedModule } from '../../../../shared/language/checker/visible-names.ts';
 import { type Diagnostic, SourceText } from '../../../../shared/language/diagnostics/diagnostic.ts';
 import { parseExpression } from '../../../../shared/language/grammar/parse.ts';
 import type { PlanExpression } from '../../../../shared/language/plan/plan.ts';
@@ -45,7 +46,8 @@ export function printed({ source, span, code, message, hint }: Diagnostic): stri
 /** A context over the declarations of a program, for lowering expressions on their own. */
 export function contextFor(declarations: string): CheckContext {
   const state = new CheckState({}, new ProgramTable());
-  const main = loadProgram(new SourceText('main.vpl', declarations), state);
+  const main = new LoadedModule(new SourceText('main.vpl', declarations), true);
+  loadProgram(main, state);
   for (const event of state.table.events) event.prepare();
   linkDescendants(state.table.events);
   return contextOf(state, main);

@@ -61,7 +61,7 @@ describe('reading a match', () => {
 
   test.each([
     ['a.prise', '1:3 E034 event `Tick` has no field `prise` (did you mean `price`?)'],
-    ['c.price', '1:1 E035 unknown alias `c`'],
+    ['c.price', '1:1 E035 unknown alias `c` (the aliases here: `a`, `b`)'],
     ['b["x"].price', '1:3 E062 the captures of a closure are numbered: the index is an int'],
     ['sum(b.symbol)', '1:1 E072 `sum` takes float or duration as `e`, not str'],
     ['percentile(b.price, b.qty)', '1:21 E072 this argument of `percentile` must be known before the program runs'],
@@ -145,7 +145,9 @@ describe('reading a join', () => {
     expect(lowered('symbol', join)).toBe(
       '1:1 E034 `symbol` is a field of several sides of the join (write `Tick.symbol` or `Quote.symbol`)',
     );
-    expect(lowered('ask', join)).toBe('1:1 E034 unknown name `ask`: the join of `Tick` and `Quote` has no such field');
+    expect(lowered('ask', join)).toBe(
+      '1:1 E034 unknown name `ask`: the join of `Tick` and `Quote` has no such field (it has `symbol`, `price`, `qty`, `bid`)',
+    );
   });
 
   test('bare fields of undeclared events are read of the one open side', () => {

@@ -5,7 +5,7 @@ import { checkText, printed } from './checking.ts';
 const table: readonly (readonly [string, CodeDescriptor])[] = Object.entries(CODES);
 
 /** A host without a runtime for models: the only code that no program gets by itself. */
-const options = { canScore: () => false };
+const options = { canScore: () => false, canConnect: (type: string) => type !== 'nats' };
 
 describe('every diagnostic code', () => {
   test('has a letter that says its severity', () => {
@@ -44,7 +44,7 @@ describe('every diagnostic code', () => {
       6:26 E032 connector \`Log\` is of type console, which gives no events (\`.from\`) (types that can: kafka, nats, mqtt, redis, http, file, websocket)
       5:26 E033 \`AdminLogin\` extends the unknown event \`Logins\` (did you mean \`Login\`?)
       5:27 E034 unknown name \`attemps\`: event \`Login\` has no such field (did you mean \`attempts\`?)
-      5:49 E035 unknown alias \`c\`
+      5:49 E035 unknown alias \`c\` (the aliases here: \`b\`, \`a\`)
       5:27 E050 unknown function \`uper\` (did you mean \`upper\`?)
       4:51 E070 unknown aggregate \`sums\` (did you mean \`sum\`?)
       4:34 E080 \`.window\` has no parameter \`hop\` (it takes \`size\`, \`sliding\`, \`slide\`, \`session\`, \`offset\`, \`align\`, \`early\`, \`policy\`)
@@ -79,13 +79,16 @@ describe('every diagnostic code', () => {
       7:16 W036 \`Suspicion\` is emitted by stream \`Seen\`, whose results reach only streams that name \`Seen\` (write \`Seen\` to read them; \`Suspicion\` reads events from outside)
       7:15 W037 the join has no window: partners may be up to 1m apart (write \`.window(1m)\` to say how far)
       5:8 W038 \`config engine\` has no effect on the program (settings stand in the configuration file)
+      6:31 W039 this build cannot send to connectors of type nats: a server refuses the program (it can for types kafka, mqtt, redis, http, file, console, websocket, postgres, mysql, database)
       5:8 W040 nothing reads the stream \`Often\` (add .emit(..) to make its results output events)
       6:20 W041 no topic is given: the name of the stream, "Seen", is used (write \`topic: "Seen"\`)
       5:42 W042 \`now()\` is the time of the current event or result, not the clock of the machine (write \`timestamp\` to say so)
       5:20 W043 there is no aggregate here, so \`.having\` means \`.where\` (write \`.where\`)
       5:22 W047 this build cannot run the model "m.onnx" (the program is checked all the same; loading it needs the runtime and the model)
       9:5 W048 \`Payment\` is also the last step: it cancels the run or completes it (for a timeout write \`-> NOT Payment within d\`)
-      7:45 W049 the pattern is complete without its last step, which therefore never captures (leave it out, or make it a step that must come)"
+      7:45 W049 the pattern is complete without its last step, which therefore never captures (leave it out, or make it a step that must come)
+      7:30 W050 \`Activity\` gives a row of the very \`Logout\` before it too, which comes right behind it and ends the run at once (begin with the stream itself, \`Activity where .. as a\`, or leave \`Logout\` out of \`Activity\`; if this row is meant, nothing is wrong)
+      5:74 W051 \`n\` is never 0 here: an empty window gives no result (what did not happen is a pattern: \`Login as a -> NOT Login where .. within 5m\`)"
     `);
   });
 });

@@ -138,7 +138,7 @@ fn twice(n: int): n * 2
 seen := LIMIT
 `);
     expect(plan?.globals.map(({ name, binding }) => `${binding} ${name}`)).toEqual(['let b', 'let a', 'var seen']);
-    expect(plan?.loads).toEqual([{ global: 2, value: { kind: 'constant', value: 60, type: { kind: 'int' } } }]);
+    expect(plan?.loads).toMatchObject([{ global: 2, value: { kind: 'constant', value: 60, type: { kind: 'int' } } }]);
   });
 
   test('assignments at the top level run in the order of the text, those of an import at the import', () => {

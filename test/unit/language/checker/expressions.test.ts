@@ -150,7 +150,7 @@ describe('names', () => {
     ['t.venue', '1:3 E034 event `Trade` has no field `venue` (declare it in the event: `venue: any?`)'],
     ['t.ts', '1:3 E034 event `Trade` has no field `ts` (did you mean `timestamp`?)'],
     ['by.nam', '1:4 E034 `Person` has no field `nam` (did you mean `name`?)'],
-    ['u.price', '1:1 E035 unknown alias `u`'],
+    ['u.price', '1:1 E035 unknown alias `u` (the aliases here: `t`)'],
     ['extr.k', '1:1 E035 unknown alias `extr` (did you mean `extra`?)'],
   ])('%s is unknown', (text, expected) => {
     expect(lowered(text)).toBe(expected);
@@ -158,7 +158,7 @@ describe('names', () => {
 
   test('one unknown name is one diagnostic', () => {
     expect(lowered('(venue + 1) * 2 > 3 and venue.a')).toBe(
-      '1:2 E034 unknown name `venue`: event `Trade` has no such field (declare it in the event: `venue: any?`)\n1:25 E035 unknown alias `venue`',
+      '1:2 E034 unknown name `venue`: event `Trade` has no such field (declare it in the event: `venue: any?`)\n1:25 E035 unknown alias `venue` (the aliases here: `t`)',
     );
   });
 });

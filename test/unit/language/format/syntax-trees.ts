@@ -276,7 +276,15 @@ function elementOf(element: Arbitrary<PatternElement>, parts: Parts): Arbitrary<
   const call = fc
     .tuple(fc.constantFrom('SequenceElement', 'AndElement', 'OrElement'), items)
     .map(([kind, list]) => node({ kind, form: 'call', items: list.map(callItem) } as Omit<SequenceElement, 'span'>) as PatternElement);
-  return fc.oneof({ depthSize: 'xsmall' }, stepOf(parts), group, call);
+  const under = stepOf(parts).filter(({ type: [first] }) => !/^(?:all|where|as|within|partition|AND|OR)$/.test(first?.text ?? ''));
+  const none = fc.tuple(fc.array(under, { minLength: 2, maxLength: 3 }), fc.option(parts.expression)).map(([steps, within]) =>
+    node({
+      kind: 'NoneElement',
+      items: steps.map((one) => ({ ...one, all: false, negated: true, quantifier: null, within: null })),
+      within,
+    }),
+  );
+  return fc.oneof({ depthSize: 'xsmall' }, stepOf(parts), group, call, none);
 }
 
 /** Several elements: their last `within` would be the pattern's. */
@@ -299,13 +307,15 @@ function infix(kind: 'AndElement' | 'OrElement' | 'SequenceElement', items: read
   return { kind, span, form: kind === 'SequenceElement' ? 'arrow' : 'infix', items } as PatternElement;
 }
 
-function isInfix(element: PatternElement): element is Extract<PatternElement, { readonly items: readonly PatternElement[] }> {
-  return 'items' in element && element.form !== 'call';
+function isInfix(element: PatternElement): element is Extract<PatternElement, { readonly form: string }> {
+  return 'form' in element && element.form !== 'call';
 }
 
 function endsWithNot(element: PatternElement): boolean {
   const last = isInfix(element) ? element.items.at(-1) : element;
-  return last !== undefined && last !== element ? endsWithNot(last) : element.kind === 'StepElement' && element.negated;
+  return last !== undefined && last !== element
+    ? endsWithNot(last)
+    : element.kind === 'NoneElement' || (element.kind === 'StepElement' && element.negated);
 }
 
 function withoutLastWithin(element: PatternElement): PatternElement {

@@ -45,13 +45,15 @@ describe('a text of any size', () => {
     ['operators', `stream X = A${'\n    .where(a)'.repeat(many)}`],
     ['conditions of a step', `stream X = A ${'where a '.repeat(many)} -> B`],
     ['a dotted name', `stream X = A${'.b'.repeat(many)}`],
+    ['additions', `let x = a${'+a'.repeat(many)}`],
+    ['conjunctions', `stream X = A.where(a ${'and a '.repeat(many)})`],
+    ['alternatives', `stream X = A.where(a ${'or a '.repeat(many)})`],
+    ['`else if`s', `let x = ${'if a then b else '.repeat(many)}1`],
   ])('is read when it is made of %s', (_, text) => {
     expect(parseQuickly(text).messages).toEqual([]);
   });
 
   it.each([
-    ['additions', `let x = a${'+a'.repeat(many)}`],
-    ['conjunctions', `stream X = A.where(a ${'and a '.repeat(many)})`],
     ['members', `let x = a${'.b'.repeat(many)}`],
     ['indexes', `let x = a${'[1]'.repeat(many)}`],
     ['calls', `let x = a${'(1)'.repeat(many)}`],
@@ -59,7 +61,6 @@ describe('a text of any size', () => {
     ['`not`s', `let x = ${'not '.repeat(many)}a`],
     ['powers', `let x = a${' ** a'.repeat(many)}`],
     ['lambdas', `let x = ${'x => '.repeat(many)}1`],
-    ['`else if`s', `let x = ${'if a then b else '.repeat(many)}1`],
     ['`then if`s', `let x = ${'if a then '.repeat(many)}1${' else 2'.repeat(many)}`],
     ['optional types', `let x: int${'?'.repeat(many)} = 1`],
     ['generic types', `let x: ${'A<'.repeat(many)}int${'>'.repeat(many)} = 1`],

@@ -1,4 +1,5 @@
 import type { Value } from '../../../../shared/events/value.ts';
+import { amountIn, countIn, listIn, numberIn } from '../../state/saved-numbers.ts';
 
 /** Weight of all keys together in the rate of one, in gaps. */
 const PRIOR_GAPS = 4;
@@ -67,12 +68,12 @@ export class Gaps {
   }
 
   load(saved: Value): void {
-    const [count, mean, squares, last, excitement] = saved as readonly [number, number, number, number | null, number];
-    this.#count = count;
-    this.#mean = mean;
-    this.#squares = squares;
-    this.#last = last;
-    this.#excitement = excitement;
+    const [count, mean, squares, last, excitement] = listIn(saved, 5);
+    this.#count = countIn(count);
+    this.#mean = amountIn(mean);
+    this.#squares = amountIn(squares);
+    this.#last = last === null ? null : numberIn(last);
+    this.#excitement = amountIn(excitement);
   }
 }
 

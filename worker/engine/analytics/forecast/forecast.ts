@@ -1,5 +1,5 @@
 import { invariant } from '../../../../shared/errors/error.ts';
-import { Duration, type Value, type ValueArray, type ValueMap } from '../../../../shared/events/value.ts';
+import { Duration, type Value } from '../../../../shared/events/value.ts';
 import type { AttributeName, ForecastPlan, PatternPlan, StepPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Next, Operator, OperatorEnvironment, WindowFrame } from '../../operators/operator.ts';
 import type { Row } from '../../operators/row.ts';
@@ -9,6 +9,7 @@ import { matchRow } from '../../patterns/match-row.ts';
 import type { PatternObserver, Sight } from '../../patterns/observer.ts';
 import type { Run } from '../../patterns/run.ts';
 import { Expiry } from '../../state/expiry.ts';
+import { countIn, listIn, mapIn } from '../../state/saved-numbers.ts';
 import { countWeights, countWithin, decayOf, Gaps, rateOf } from './arrivals.ts';
 import { type Fate, Lookahead } from './lookahead.ts';
 import { type Followed, PartitionHistory } from './partition-history.ts';
@@ -53,6 +54,8 @@ export class Forecast implements Operator, PatternObserver {
   readonly #expiry: Expiry;
   #stage: Stage | null = null;
   #symbols: Symbols | null = null;
+  /** What was learned of another pattern says nothing of this one. */
+  readonly stateForm: string;
   /** Events learned from. */
   #learned = 0;
 
@@ -65,6 +68,7 @@ export class Forecast implements Operator, PatternObserver {
     environment.observePattern(this);
     const { source } = environment.stream;
     if (source.kind === 'pattern') this.#symbols = new Symbols(source.pattern);
+    this.stateForm = source.kind === 'pattern' ? source.pattern.fingerprint : source.kind;
   }
 
   begin(stage: Stage): void {
@@ -273,15 +277,16 @@ export class Forecast implements Operator, PatternObserver {
   }
 
   load(saved: Value): void {
-    const [learned, symbols, tree, gaps, record, histories, expiry] = saved as ValueArray;
-    this.#learned = learned as number;
-    this.#symbols?.load(symbols as Value);
-    this.#tree.load(tree as Value);
+    const [learned, symbols, tree, gaps, record, histories, expiry] = listIn(saved, 7);
+    invariant(this.#symbols !== null, 'a forecast stands behind a pattern');
+    this.#learned = countIn(learned);
+    this.#symbols.load(symbols as Value);
+    this.#tree.load(tree as Value, this.#symbols.size);
     this.#gaps.load(gaps as Value);
     this.#record.load(record as Value);
-    for (const [key, state] of histories as ValueMap) {
+    for (const [key, state] of mapIn(histories)) {
       const history = new PartitionHistory();
-      history.load(state);
+      history.load(state, this.#symbols.size);
       this.#histories.set(key, history);
     }
     this.#expiry.load(expiry as Value);

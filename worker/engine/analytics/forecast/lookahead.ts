@@ -102,12 +102,12 @@ export class Lookahead {
   #moveBy(state: PatternState, fits: ReadonlySet<number>): PatternState | 'complete' | 'over' {
     const { space, selection, slots } = this.#options;
     for (const id of fits) if (id >= slots) return 'over';
-    const violated = state.absences.map(({ node }) => node.slot).filter((slot) => fits.has(slot));
+    const violated = state.absences.map(({ slot }) => slot).filter((slot) => fits.has(slot));
     const left = violated.length === 0 ? state : space.violate({ state, captures: this.#nothing, base: 0 }, violated)?.state;
     if (left === undefined) return 'over';
-    const offer = left.offers.find(({ step }) => fits.has(step.slot));
-    if (offer === undefined) return selection === 'strict' && left.offers.length > 0 ? 'over' : left;
-    const { state: taken } = space.take({ state: left, captures: this.#nothing }, offer, this.#event, 0);
+    const enabled = left.enabledSteps.find(({ step }) => fits.has(step.slot));
+    if (enabled === undefined) return selection === 'strict' && left.enabledSteps.length > 0 ? 'over' : left;
+    const { state: taken } = space.take({ state: left, captures: this.#nothing }, enabled, this.#event, 0);
     return taken.isComplete ? 'complete' : taken;
   }
 

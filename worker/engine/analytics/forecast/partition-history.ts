@@ -1,5 +1,7 @@
-import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import type { Value } from '../../../../shared/events/value.ts';
+import { countIn, flagIn, listIn, numberIn } from '../../state/saved-numbers.ts';
 import { Gaps } from './arrivals.ts';
+import { BINS } from './track-record.ts';
 
 /** What a forecast remembers of an open run. */
 export interface Followed {
@@ -30,13 +32,25 @@ export class PartitionHistory {
     return [this.gaps.save(), this.context, followed];
   }
 
-  load(saved: Value): void {
-    const [gaps, context, followed] = saved as ValueArray;
+  /** `symbols` is how many there are. */
+  load(saved: Value, symbols: number): void {
+    const [gaps, context, followed] = listIn(saved, 3);
     this.gaps.load(gaps as Value);
-    this.context = context as readonly number[];
-    for (const one of followed as ValueArray) {
-      const [name, began, at, isForecast, probe] = one as readonly [string, number, number, boolean, readonly [number, number] | null];
-      this.followed.set(name, { began, at, isForecast, probe: probe && { bin: probe[0], until: probe[1] } });
+    this.context = listIn(context).map((symbol) => countIn(symbol, symbols));
+    for (const one of listIn(followed)) {
+      const [name, began, at, isForecast, probe] = listIn(one, 5);
+      this.followed.set(String(name), {
+        began: numberIn(began),
+        at: numberIn(at),
+        isForecast: flagIn(isForecast),
+        probe: loadProbe(probe),
+      });
     }
   }
+}
+
+function loadProbe(saved: Value | undefined): Followed['probe'] {
+  if (saved === null) return null;
+  const [bin, until] = listIn(saved, 2);
+  return { bin: countIn(bin, BINS), until: numberIn(until) };
 }

@@ -1,4 +1,6 @@
-import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import { invariant } from '../../../../shared/errors/error.ts';
+import type { Value } from '../../../../shared/events/value.ts';
+import { countIn, listIn } from '../../state/saved-numbers.ts';
 
 /** Symbols in order, the newest last. */
 export type Context = readonly number[];
@@ -79,12 +81,25 @@ export class SuffixTree {
     return saveNode(this.#root);
   }
 
-  load(saved: Value): void {
-    const root = loadNode(saved, () => this.#nodes++);
-    this.#nodes--;
+  /** `symbols` is how many there are. */
+  load(saved: Value, symbols: number): void {
+    this.#nodes = 0;
+    const root = this.#loadNode(saved, symbols, 0);
     for (const [symbol, count] of root.counts) this.#root.counts.set(symbol, count);
     for (const [symbol, child] of root.children) this.#root.children.set(symbol, child);
     this.#root.total = root.total;
+  }
+
+  /** A context was seen as often as anything came behind it; else shares would not be shares. */
+  #loadNode(saved: Value, symbols: number, depth: number): Node {
+    const [total, counts, children] = listIn(saved, 3);
+    this.#nodes++;
+    invariant(this.#nodes <= NODES_MAX && depth <= this.#depthMax, 'saved: a tree within its bounds');
+    const node: Node = { counts: new Map(), total: countIn(total), children: new Map() };
+    for (const [symbol, count] of pairsIn(counts)) node.counts.set(countIn(symbol, symbols), countIn(count));
+    for (const [symbol, child] of pairsIn(children)) node.children.set(countIn(symbol, symbols), this.#loadNode(child, symbols, depth + 1));
+    invariant([...node.counts.values()].reduce((sum, count) => sum + count, 0) === node.total, 'saved: counts with their sum');
+    return node;
   }
 }
 
@@ -102,11 +117,9 @@ function saveNode({ counts, total, children }: Node): Value {
   return [total, [...counts].flat(), [...children].flatMap(([symbol, child]) => [symbol, saveNode(child)])];
 }
 
-function loadNode(saved: Value, onNode: () => void): Node {
-  onNode();
-  const [total, counts, children] = saved as readonly [number, readonly number[], ValueArray];
-  const node: Node = { counts: new Map(), total, children: new Map() };
-  for (let at = 0; at < counts.length; at += 2) node.counts.set(counts[at] as number, counts[at + 1] as number);
-  for (let at = 0; at < children.length; at += 2) node.children.set(children[at] as number, loadNode(children[at + 1] as Value, onNode));
-  return node;
+/** Of a list in which names and values take turns. */
+function pairsIn(saved: Value | undefined): readonly (readonly [Value, Value])[] {
+  const list = listIn(saved);
+  invariant(list.length % 2 === 0, 'saved: pairs');
+  return list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1] as Value] as const] : []));
 }

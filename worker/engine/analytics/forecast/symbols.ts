@@ -2,6 +2,7 @@ import type { Value } from '../../../../shared/events/value.ts';
 import type { PatternPlan, PlanExpression } from '../../../../shared/language/plan/plan.ts';
 import type { Binding } from '../../operators/row.ts';
 import type { Sight } from '../../patterns/observer.ts';
+import { countIn, listIn } from '../../state/saved-numbers.ts';
 
 const NOTHING_BOUND: readonly Binding[] = [];
 
@@ -47,7 +48,7 @@ export class Symbols {
   }
 
   load(saved: Value): void {
-    for (const set of saved as readonly (readonly number[])[]) this.#number(set);
+    for (const set of listIn(saved)) this.#number(listIn(set).map((watch) => countIn(watch, this.#dependsOnRun.length)));
   }
 }
 

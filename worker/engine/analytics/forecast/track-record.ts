@@ -1,6 +1,8 @@
-import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import type { Value } from '../../../../shared/events/value.ts';
+import { amountIn, countIn, listIn, mapIn } from '../../state/saved-numbers.ts';
 
-const BINS = 10;
+/** Tenths of probability. */
+export const BINS = 10;
 const RECENT_MAX = 20;
 /** Quantile of the normal distribution for two-sided bounds of 90 %. */
 const Z = 1.645;
@@ -50,12 +52,14 @@ export class TrackRecord {
   }
 
   load(saved: Value): void {
-    const [made, right, recent] = saved as ValueArray;
-    (made as readonly number[]).forEach((count, bin) => {
-      this.#made[bin] = count;
-      this.#right[bin] = (right as readonly number[])[bin] as number;
+    const [made, right, recent] = listIn(saved, 3);
+    listIn(made, BINS).forEach((count, bin) => {
+      this.#made[bin] = countIn(count);
     });
-    for (const [state, values] of recent as ReadonlyMap<string, readonly number[]>) this.#recent.set(state, [...values]);
+    listIn(right, BINS).forEach((count, bin) => {
+      this.#right[bin] = countIn(count);
+    });
+    for (const [state, values] of mapIn(recent)) this.#recent.set(state, listIn(values).slice(-RECENT_MAX).map(amountIn));
   }
 }
 

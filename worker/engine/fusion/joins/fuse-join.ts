@@ -2,33 +2,28 @@ import type { InputPlan, JoinSourcePlan, OperatorPlan, PlanExpression } from '..
 import type { Columns } from '../columns.ts';
 import type { Body } from '../module-text.ts';
 import { fuserOf } from '../operators/registry.ts';
-import type { Place } from '../place.ts';
 import { printTyped } from '../print-typed.ts';
-import type { FusedInlet, StreamFusion } from '../stream-fusion.ts';
+import type { FusedInlet } from '../shared-functions.ts';
+import type { StreamFusion } from '../stream-fusion.ts';
 import { boxed, CannotFuse, type Typed } from '../typed.ts';
 import { type PrintedJoin, type PrintedSide, printJoin } from './print-join.ts';
-
-/** By stream: its join, when that is printed. */
-const printed = new WeakMap<StreamFusion, PrintedJoin>();
 
 /** `join(A, B)`: of two sides, in order of arrival. */
 export function fuseJoin(fusion: StreamFusion, origin: string, columns: Columns): readonly FusedInlet[] {
   const plan = fusion.plan.source as JoinSourcePlan;
-  if (!isFusible(plan, fusion)) throw new CannotFuse();
-  fusion.program.kernel(plan, () => {
-    const join = printJoin(plan, fusion);
-    printed.set(fusion, join);
-    return join.kernel;
-  });
-  const join = printed.get(fusion) as PrintedJoin;
+  requirePlain(plan, fusion);
+  const join = fusion.program.kernel(plan, () => printJoin(plan, fusion));
   return fusion.program
     .positions(fusion.index, origin)
-    .map((side) => fusion.inlet(columns, (passed, body) => printArrival(join, side, { fusion, columns: passed, body })));
+    .map((side) => fusion.inlet(`side ${side}`, columns, (passed, body) => printArrival(join, side, { fusion, columns: passed, body })));
 }
 
-function isFusible({ join, sides, withinMs, withinCount, latestOnly }: JoinSourcePlan, { plan }: StreamFusion): boolean {
+/** @throws CannotFuse */
+function requirePlain({ join, sides, withinMs, withinCount, latestOnly }: JoinSourcePlan, { plan }: StreamFusion): void {
   const isBounded = join === 'inner' ? withinMs !== null || withinCount !== null : withinMs !== null && withinCount === null && !latestOnly;
-  return isBounded && sides.length === 2 && plan.time.outOfOrderMs === 0;
+  if (!isBounded) throw new CannotFuse('no time bounds its rows');
+  if (sides.length !== 2) throw new CannotFuse('it has more than two sides');
+  if (plan.time.outOfOrderMs > 0) throw new CannotFuse('events wait for those that came before them');
 }
 
 interface Arrival {
@@ -58,25 +53,29 @@ function printOperators(
   { fusion, columns, body }: Arrival,
   end: (columns: Columns, body: Body) => void,
 ): void {
-  const [plan, ...others] = operators;
-  if (plan === undefined) {
-    end(columns, body);
-    return;
-  }
   const { program, plan: stream, index } = fusion;
-  const rest: Place['rest'] = (next, inner) => printOperators(others, { fusion, columns: next, body: inner }, end);
-  const fuse = fuserOf(plan);
-  if (fuse === undefined) throw new CannotFuse();
-  fuse(plan, { program, fusion, module: program.module, stream, index, columns, body, rest });
+  let row: Columns | null = columns;
+  for (const plan of operators) {
+    const fuse = fuserOf(plan);
+    if (fuse === undefined) throw new CannotFuse('a side has operators with state');
+    row = fuse(plan, { program, fusion, module: program.module, stream, index, columns: row, body, rest: cannotFuse });
+    if (row === null) throw new CannotFuse('a side has operators with state');
+  }
+  end(row, body);
+}
+
+/** Operators of an input go on in the same function. */
+function cannotFuse(): never {
+  throw new CannotFuse('a side has operators with state');
 }
 
 /** The key as its table has it. A row without a key joins with nothing; `keyless`: what becomes of it. */
 function printKey(parts: readonly Typed[], { keyAs }: PrintedJoin, keyless: string, body: Body): string {
-  if (parts.some(({ canFail, as }) => canFail || as === 'value')) throw new CannotFuse();
+  if (parts.some(({ canFail, as }) => canFail || as === 'value')) throw new CannotFuse('the key may fail, or be of any kind');
   const names = parts.map((part) => (part.isSimple ? part : { ...part, text: body.bind(part.text), isSimple: true }));
-  for (const { text, isNullable } of names) if (isNullable) body.add(`if(${text}===null){${keyless}return;}`);
+  for (const { text, isNullable } of names) if (isNullable) body.addEnd(`if(${text}===null){${keyless}return;}`);
   const [only] = names;
   if (keyAs === null) return body.bind(`keyOf([${names.map(boxed).join(',')}])`);
-  if (only?.as !== keyAs) throw new CannotFuse();
+  if (only?.as !== keyAs) throw new CannotFuse('the key has another type here');
   return only.text;
 }

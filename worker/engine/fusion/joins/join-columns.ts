@@ -66,7 +66,8 @@ export class JoinColumns implements Columns {
 
   row(): string {
     const { fields } = this;
-    if (fields === null || this.#sides.some((side) => side.mayHaveAttributes)) throw new CannotFuse();
+    if (fields === null || this.#sides.some((side) => side.mayHaveAttributes))
+      throw new CannotFuse('the fields of a side are not all known');
     const { causes } = this;
     const names = this.#module.constant(NamesOf.from(fields.map(([name]) => name)));
     const values = fields.map(([, value]) => boxed(value)).join(',');

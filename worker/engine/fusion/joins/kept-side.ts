@@ -1,9 +1,10 @@
 import type { InputPlan, JoinSide, OperatorPlan, Plan } from '../../../../shared/language/plan/plan.ts';
 import type { FieldType, RecordType, Type } from '../../../../shared/language/plan/types.ts';
+import type { SideForm } from '../../joins/join-kernel.ts';
+import { isKeepingRow } from '../../operators/operator-facts.ts';
 import { type Columns, NamesOf } from '../columns.ts';
 import type { ModuleText } from '../module-text.ts';
 import { boxed, CannotFuse, named, type Representation, representationOf, type Typed } from '../typed.ts';
-import type { SideForm } from './join-kernel.ts';
 
 type Constants = Pick<ModuleText<never>, 'constant' | 'names'>;
 
@@ -80,8 +81,8 @@ export class KeptSide {
     let column = this.#columns.get(name);
     if (column === undefined) {
       const type = this.#expected.types.get(name) ?? { as: 'value', isNullable: true };
-      const minted = this.#module.names.mint('v');
-      column = { field: name, ...type, name: minted, property: minted.replace('v', 'x') };
+      const { names } = this.#module;
+      column = { field: name, ...type, name: names.mint('v'), property: names.mint('x') };
       this.#columns.set(name, column);
     }
     return named(this.#give(column), column.as, column.isNullable);
@@ -115,6 +116,11 @@ export class KeptSide {
     return [this.#time, this.#order, ...this.#marks, ...this.#columns.values()];
   }
 
+  /** The fields that are kept of a row. */
+  get columns(): readonly string[] {
+    return [...this.#columns.keys()];
+  }
+
   get #marks(): readonly KeptValue[] {
     return [this.#type, this.#causes].flatMap((one) => one ?? []);
   }
@@ -130,7 +136,7 @@ export class KeptSide {
    * @throws CannotFuse when it has another form
    */
   arguments(key: string | null, columns: Columns, isWhole: boolean): readonly string[] {
-    if (isWhole && !this.#hasAllFields(columns)) throw new CannotFuse();
+    if (isWhole && !this.#hasAllFields(columns)) throw new CannotFuse('rows of a side have other fields here');
     const marks = [columns.time, columns.order, ...(this.#type ? [columns.type] : []), ...(this.#causes ? [columns.causes] : [])];
     return [...marks, ...(key === null ? [] : [key]), ...[...this.#columns.values()].map((column) => argument(column, columns))];
   }
@@ -173,12 +179,12 @@ export class KeptSide {
 
 function argument({ field, as, isNullable }: KeptColumn, columns: Columns): string {
   const value = columns.field({ kind: 'current' }, field);
-  if (value === undefined || (value.isNullable && !isNullable)) throw new CannotFuse();
+  if (value === undefined || (value.isNullable && !isNullable)) throw new CannotFuse('a field of a side is not known here, or may be null');
   if (value.text === 'null' || value.as === as) return value.text;
   if (as === 'value') return boxed(value);
   // A value of the engine's own functions is of its static type, as plain as it is here.
   if (value.as === 'value' && isNullable) return value.text;
-  throw new CannotFuse();
+  throw new CannotFuse('a field of a side has another type here');
 }
 
 function expectedOf({ from }: InputPlan, plan: Plan): Expected {
@@ -198,8 +204,8 @@ function expectedOf({ from }: InputPlan, plan: Plan): Expected {
 
 /** Rows behind an operator of the input. @throws CannotFuse */
 function behind(expected: Expected, operator: OperatorPlan): Expected {
-  if (operator.kind === 'filter' || operator.kind === 'context') return expected;
-  if (operator.kind !== 'select') throw new CannotFuse();
+  if (isKeepingRow(operator)) return expected;
+  if (operator.kind !== 'select') throw new CannotFuse('a side has operators with state');
   const fields = operator.items.map(({ name, value }): FieldType => ({ name, type: value.type, optional: true }));
   return { ...expected, types: nullableTypes(fields), names: [...new Set(fields.map(({ name }) => name))] };
 }

@@ -1,22 +1,23 @@
 import type { FilterPlan, JoinSourcePlan, OperatorPlan, PlanExpression } from '../../../../shared/language/plan/plan.ts';
-import type { SourceOptions } from '../../sources/registry.ts';
-import type { KernelFactory } from '../fused-runtime.ts';
+import { isOuter, JoinKernel, newestOf } from '../../joins/join-kernel.ts';
+import { isKeepingRow } from '../../operators/operator-facts.ts';
+import type { KernelNode } from '../../physical/physical-plan.ts';
+import type { SourceOptions } from '../../sources/source-options.ts';
 import type { Body } from '../module-text.ts';
 import { printTypedCondition } from '../print-typed.ts';
+import type { PrintingKernel } from '../program-fusion.ts';
 import type { StreamFusion } from '../stream-fusion.ts';
 import { CannotFuse, type Representation, representationOf } from '../typed.ts';
 import { ArrivingReadable, JoinColumns, ResidualReadable } from './join-columns.ts';
-import { isOuter, JoinKernel, newestOf } from './join-kernel.ts';
 import { KeptSide } from './kept-side.ts';
 
 /** A join, printed: what the functions of its inputs call. */
-export interface PrintedJoin {
+export interface PrintedJoin extends PrintingKernel {
   readonly sides: readonly PrintedSide[];
   /** Of the only part of the key; null = the key is a canonical text. */
   readonly keyAs: Representation | null;
   /** All fields of the sides are read. */
   readonly isWhole: boolean;
-  readonly kernel: { readonly create: KernelFactory; readonly links: readonly string[] };
 }
 
 export interface PrintedSide {
@@ -70,7 +71,13 @@ export function printJoin(plan: JoinSourcePlan, fusion: StreamFusion): PrintedJo
   const form = { sides: sides.map((side) => side.form(columns.isWhole)), keyAs: keyRepresentation(plan) };
   const create = (_plan: JoinSourcePlan, options: SourceOptions): JoinKernel => new JoinKernel(plan, options, form);
   const printed = sides.map((side, slot) => ({ side, arrive: arrivals[slot] as string, wait: waits[slot] as string }));
-  return { sides: printed, keyAs: form.keyAs, isWhole: columns.isWhole, kernel: { create, links } };
+  return { sides: printed, keyAs: form.keyAs, isWhole: columns.isWhole, create, links, node: nodeOf(plan, sides) };
+}
+
+function nodeOf({ join, sides: [first] }: JoinSourcePlan, sides: readonly KeptSide[]): KernelNode {
+  const keeps = sides.flatMap(({ name, columns }) => [`${name}.timestamp`, ...columns.map((column) => `${name}.${column}`)]);
+  const keys = first?.keys.length === 0 ? [] : [`the ${first?.keys.length === 1 ? 'key' : 'keys'} of \`.on\``];
+  return { name: `${join} join of 2 sides`, keys, keeps, sharedWith: [] };
 }
 
 /** How keys stand in the table: as they are where both sides have one part of the same kind. */
@@ -84,7 +91,7 @@ function keyRepresentation({ sides }: JoinSourcePlan): Representation | null {
 function printResult({ residual, join }: JoinSourcePlan, { fusion, sides, columns }: ResultPlace): PrintedFunction {
   return printOfBoth({ fusion, sides, columns }, (body, arrivingTime) => {
     if (residual !== null && join === 'inner') {
-      body.add(`if(!${printResidual(residual, new ResidualReadable(columns, arrivingTime), body, fusion)})return;`);
+      body.addEnd(`if(!${printResidual(residual, new ResidualReadable(columns, arrivingTime), body, fusion)})return;`);
     }
     fusion.chain(columns, body);
   });
@@ -118,7 +125,7 @@ function printOfBoth({ fusion, sides, columns }: ResultPlace, print: (body: Body
 
 function printResidual(residual: PlanExpression, readable: ResidualReadable, body: Body, { program }: StreamFusion): string {
   const condition = printTypedCondition(residual, { module: program.module, body, readable });
-  if (condition.canFail) throw new CannotFuse();
+  if (condition.canFail) throw new CannotFuse('the condition may fail');
   return condition.text;
 }
 
@@ -256,7 +263,7 @@ function printOwnCondition(
 
 /** Conditions of the `.where` directly behind the join. */
 function leadingFilters(operators: readonly OperatorPlan[]): readonly PlanExpression[] {
-  const end = operators.findIndex(({ kind }) => kind !== 'filter' && kind !== 'context');
+  const end = operators.findIndex((one) => !isKeepingRow(one));
   const leading = end < 0 ? operators : operators.slice(0, end);
   return leading.filter((one): one is FilterPlan => one.kind === 'filter').map(({ condition }) => condition);
 }

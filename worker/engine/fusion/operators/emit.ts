@@ -1,5 +1,6 @@
 import type { EmitPlan } from '../../../../shared/language/plan/plan.ts';
 import { isNumeric, type RecordType } from '../../../../shared/language/plan/types.ts';
+import type { Columns } from '../columns.ts';
 import { OutputShape } from '../fused-output.ts';
 import { withFields } from '../passed-columns.ts';
 import type { Place } from '../place.ts';
@@ -7,10 +8,10 @@ import { boxed, CannotFuse, type Typed } from '../typed.ts';
 import { printItems } from './select.ts';
 
 /** `.emit(n: e, ..)`: makes an output event of a class of its own, and hands on a row of the same fields. */
-export function fuseEmit(plan: EmitPlan, place: Place): void {
+export function fuseEmit(plan: EmitPlan, place: Place): Columns {
   const { body, columns, module, stream, program } = place;
   const items = plan.items === null ? columns.fields : printItems(plan.items, plan, place);
-  if (items === null) throw new CannotFuse();
+  if (items === null) throw new CannotFuse('it hands on all fields, which are not known here');
   const fields = fitted(items, stream.resultType.kind === 'record' ? stream.resultType : program.declared(plan.type));
   const shape = module.constant(
     new OutputShape(
@@ -22,7 +23,7 @@ export function fuseEmit(plan: EmitPlan, place: Place): void {
   body.add(
     `give(new ${outputClass(fields.length, place)}(${[shape, columns.time, ...fields.map(([, value]) => boxed(value))].join(',')}));`,
   );
-  place.rest(withFields(columns, fields, module, module.constant(plan.type)), body);
+  return withFields(columns, fields, module, module.constant(plan.type));
 }
 
 /** A duration in a field of numbers is its milliseconds. */
@@ -30,7 +31,7 @@ function fitted(items: NonNullable<Place['columns']['fields']>, type: RecordType
   const numeric = new Set((type?.fields ?? []).filter((field) => isNumeric(field.type)).map(({ name }) => name));
   return items.map(([name, value]): readonly [string, Typed] => {
     if (!numeric.has(name)) return [name, value];
-    if (value.as === 'value' && value.text !== 'null') throw new CannotFuse();
+    if (value.as === 'value' && value.text !== 'null') throw new CannotFuse('a value of any kind goes into a field of numbers');
     return [name, value.as === 'duration' ? { ...value, as: 'number' } : value];
   });
 }

@@ -15,8 +15,8 @@ const operatorFusers: { readonly [K in Kind]?: OperatorFuser<Extract<OperatorPla
   emit: fuseEmit,
   window: fuseWindow,
   aggregate: fuseAggregate,
-  trend_aggregate: (_plan, place) => place.rest(place.columns, place.body),
-  context: (_plan, place) => place.rest(place.columns, place.body),
+  trend_aggregate: (_plan, place) => place.columns,
+  context: (_plan, place) => place.columns,
 };
 
 export function fuserOf(plan: OperatorPlan): OperatorFuser | undefined {

@@ -1,4 +1,5 @@
 import type { NamedExpression, OperatorPlan, SelectPlan } from '../../../../shared/language/plan/plan.ts';
+import type { Columns } from '../columns.ts';
 import { guarded } from '../guarded.ts';
 import { withFields } from '../passed-columns.ts';
 import type { Place } from '../place.ts';
@@ -6,8 +7,8 @@ import { printTyped } from '../print-typed.ts';
 import type { Typed } from '../typed.ts';
 
 /** `.select(f, n: e)`: other fields; those that are only renamed cost nothing. */
-export function fuseSelect(plan: SelectPlan, place: Place): void {
-  place.rest(withFields(place.columns, printItems(plan.items, plan, place), place.module), place.body);
+export function fuseSelect(plan: SelectPlan, place: Place): Columns {
+  return withFields(place.columns, printItems(plan.items, plan, place), place.module);
 }
 
 /** The items of a `.select` or `.emit` as simple values, in order. */

@@ -2,7 +2,7 @@ import type { PatternPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Row } from '../../operators/row.ts';
 import { Completion } from '../../patterns/completion.ts';
 import { type AbsenceNode, buildPatternTree, isTimed, listSlots, type TreeNode } from '../../patterns/pattern-tree.ts';
-import type { Offer } from '../../patterns/residual.ts';
+import type { EnabledStep } from '../../patterns/residual.ts';
 import { type PatternState, StateSpace } from '../../patterns/state-space.ts';
 import { justAfter } from '../../time/instants.ts';
 import { CannotFuse } from '../typed.ts';
@@ -15,7 +15,8 @@ export interface Transition {
   readonly skipsLeading: boolean;
   /** The run has a match with it, at once. */
   readonly emits: boolean;
-  /** Longest time since the last event, inclusive; Infinity = any. */
+  /** Least (a displaced event may lie before it) and longest time since the last event, inclusive; infinite = any. */
+  readonly earliestMs: number;
   readonly latestMs: number;
 }
 
@@ -63,7 +64,7 @@ export class Automaton {
   /** @throws CannotFuse where the states are too many or more than steps decide about them */
   constructor(plan: PatternPlan) {
     const root = buildPatternTree(plan);
-    if (!hasOnlySteps(root)) throw new CannotFuse();
+    if (!hasOnlySteps(root)) throw new CannotFuse('it has `AND`, `OR` or a group');
     this.isList = listSlots(root, plan.steps.length);
     this.completion = new Completion(plan, root, () => undefined);
     this.space = new StateSpace(plan, root, this.completion.enumerated);
@@ -75,7 +76,8 @@ export class Automaton {
     [this.initial, ...this.states] = states as [AutomatonState, ...AutomatonState[]];
     const isWoken = ({ absence, isEnding }: AutomatonState): boolean => (absence !== null && absence.until !== 'next_step') || !isEnding;
     this.isTimed = isTimed(root) || this.states.some(isWoken);
-    if (this.waits && this.states.some(({ absence }) => absence !== null)) throw new CannotFuse();
+    if (this.waits && this.states.some(({ absence }) => absence !== null))
+      throw new CannotFuse('it waits for its end and for an absence at once');
   }
 
   /** The state that stands for this one in generated code; undefined = none does. */
@@ -88,8 +90,8 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 interface Reached {
   readonly pattern: PatternState;
-  readonly successors: readonly { readonly offer: Offer; readonly target: PatternState }[];
-  /** What time makes of it when the time of its `NOT` is over; null when it has none that ends by time. */
+  readonly successors: readonly { readonly enabled: EnabledStep; readonly target: PatternState }[];
+  /** The state after its `NOT` timed out; null when it has none that ends by time. */
   readonly passed: PatternState | null;
 }
 
@@ -108,7 +110,7 @@ function statesOf(
     id: at - 1,
     pattern,
     transitions: [],
-    isOver: pattern.isComplete && pattern.offers.length === 0,
+    isOver: pattern.isComplete && pattern.enabledSteps.length === 0,
     captured: captured[at] as readonly (boolean | null)[],
     absence: pattern.absences[0]?.node ?? null,
     passed: null,
@@ -119,12 +121,13 @@ function statesOf(
   reached.forEach(({ successors, passed }, at) => {
     const state = states[at] as Mutable<AutomatonState>;
     state.passed = passed && stateOf(passed);
-    state.transitions = successors.map(({ offer, target }) => ({
-      slot: offer.step.slot,
+    state.transitions = successors.map(({ enabled, target }) => ({
+      slot: enabled.step.slot,
       target: stateOf(target),
-      latestMs: offer.latestTime,
-      skipsLeading: offer.skipsLeading,
-      emits: target.isComplete && (!waits || target.offers.length === 0),
+      earliestMs: enabled.earliestTime,
+      latestMs: enabled.latestTime,
+      skipsLeading: enabled.skipsLeading,
+      emits: target.isComplete && (!waits || target.enabledSteps.length === 0),
     }));
   });
   return states;
@@ -143,10 +146,10 @@ function capturesOf(reached: readonly Reached[], slots: number): readonly (reado
   for (const { pattern, successors, passed } of reached) {
     const before = known.get(pattern) as readonly (boolean | null)[];
     if (passed !== null) note(passed, before);
-    for (const { offer, target } of successors) {
+    for (const { enabled, target } of successors) {
       note(
         target,
-        before.map((is, slot) => (slot === offer.step.slot ? true : is)),
+        before.map((is, slot) => (slot === enabled.step.slot ? true : is)),
       );
     }
   }
@@ -160,9 +163,9 @@ function explore(space: StateSpace, slots: number): readonly Reached[] {
   const behindFirst: Reached[] = [];
   const visit = (pattern: PatternState): void => {
     found.add(pattern);
-    if (found.size > MOST_STATES) throw new CannotFuse();
+    if (found.size > MOST_STATES) throw new CannotFuse('it has too many states');
     const progress = { state: pattern, captures, base: 0 };
-    const successors = pattern.offers.map((offer) => ({ offer, target: space.take(progress, offer, NO_ROW, 1).state }));
+    const successors = pattern.enabledSteps.map((enabled) => ({ enabled, target: space.take(progress, enabled, NO_ROW, 1).state }));
     const passed = passedFrom(pattern, space, captures);
     for (const target of [...successors.map((one) => one.target), ...(passed === null ? [] : [passed])])
       if (!found.has(target)) visit(target);
@@ -174,15 +177,18 @@ function explore(space: StateSpace, slots: number): readonly Reached[] {
 
 /** @throws CannotFuse where a `NOT` does more than end the run, or matches at once with another one */
 function passedFrom(pattern: PatternState, space: StateSpace, captures: readonly null[]): PatternState | null {
-  const [absence, ...others] = pattern.absences;
+  const [absence] = pattern.absences;
   if (absence === undefined) return null;
   const progress = { state: pattern, captures, base: 0 };
-  if (others.length > 0 || space.violate(progress, [absence.node.slot]) !== null) throw new CannotFuse();
-  const isPatternOver = absence.node.until === 'pattern';
+  const { node } = absence;
+  const isOnly = pattern.absences.every((other) => other.node === node);
+  if (!isOnly || node.slots.some((slot) => space.violate(progress, [slot]) !== null))
+    throw new CannotFuse('a `NOT` does more than end the run');
+  const isPatternOver = node.until === 'pattern';
   const { state } = space.pass(progress, { time: isPatternOver ? -Infinity : justAfter(absence.deadline), isPatternOver });
   if (state === pattern) return null;
-  const isPlain = state.absences.length === 0 && (!state.isComplete || state.offers.length === 0);
-  if (!isPlain || absence.deadline !== absence.node.withinMs) throw new CannotFuse();
+  const isPlain = state.absences.length === 0 && (!state.isComplete || state.enabledSteps.length === 0);
+  if (!isPlain || absence.deadline !== node.withinMs) throw new CannotFuse('a `NOT` ends with something else than its own time');
   return state;
 }
 

@@ -9,13 +9,13 @@ import type { Body, ModuleText } from '../module-text.ts';
 import { printTyped, printTypedCondition } from '../print-typed.ts';
 import { NULL_TYPED, named, type Readable, type Typed } from '../typed.ts';
 import type { AutomatonState } from './automaton.ts';
-import type { Candidate } from './candidate.ts';
 import { isOfFirst } from './match-columns.ts';
+import type { PatternInput } from './pattern-input.ts';
 import { type Kept, type RunForm, readOf } from './run-form.ts';
 
 /** Where the condition of a step is asked: for which event, of which run, in which state. */
 export interface Asking {
-  readonly candidate: Candidate;
+  readonly input: PatternInput;
   readonly form: RunForm;
   readonly state: AutomatonState;
   /** Name of the run; null before there is one. */
@@ -33,16 +33,16 @@ class RunReadable implements Readable {
   constructor(asking: Asking, print: (plan: PlanExpression, readable: Readable) => Typed) {
     this.#asking = asking;
     this.#print = (plan) => print(plan, this);
-    this.time = asking.candidate.time;
+    this.time = asking.input.time;
   }
 
   field(of: RowReference, name: string): Typed | undefined {
-    if (of.kind === 'current') return this.#asking.candidate.field(of, name);
+    if (of.kind === 'current') return this.#asking.input.field(of, name);
     return this.#held(of, (ofFirst) => this.#asking.form.field(of.slot, name, ofFirst));
   }
 
   attribute(of: RowReference, name: AttributeName): Typed | undefined {
-    if (of.kind === 'current') return this.#asking.candidate.attribute(of, name);
+    if (of.kind === 'current') return this.#asking.input.attribute(of, name);
     if (name !== 'timestamp' && name !== 'event_type') return undefined;
     return this.#held(of, (ofFirst) => this.#asking.form.aspect(of.slot, name === 'timestamp' ? 'time' : 'type', ofFirst));
   }

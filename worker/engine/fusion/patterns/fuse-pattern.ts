@@ -1,32 +1,35 @@
-import type { OperatorPlan, PatternPlan, PatternSourcePlan, SourcePlan, StreamPlan } from '../../../../shared/language/plan/plan.ts';
+import type { PatternPlan, PatternSourcePlan, SourcePlan, StreamPlan } from '../../../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../../../shared/language/plan/types.ts';
-import type { SourceOptions } from '../../sources/registry.ts';
+import { isFollowingRuns } from '../../operators/operator-facts.ts';
+import type { KernelNode } from '../../physical/physical-plan.ts';
+import type { SourceOptions } from '../../sources/source-options.ts';
 import { originsOf } from '../../streams/routes.ts';
 import type { Columns } from '../columns.ts';
 import type { KernelFactory } from '../fused-runtime.ts';
-import type { ProgramFusion } from '../program-fusion.ts';
-import type { FusedInlet, StreamFusion } from '../stream-fusion.ts';
+import type { PrintingKernel, ProgramFusion } from '../program-fusion.ts';
+import type { FusedInlet } from '../shared-functions.ts';
+import type { StreamFusion } from '../stream-fusion.ts';
 import { CannotFuse } from '../typed.ts';
 import { Automaton } from './automaton.ts';
-import { Candidate } from './candidate.ts';
-import { homesOf } from './homes.ts';
+import { collectsMatches } from './handler-names.ts';
+import type { KernelForm } from './kernel-form.ts';
 import { MatchColumns } from './match-columns.ts';
 import { printCounts } from './match-text.ts';
+import { PatternInput } from './pattern-input.ts';
 import { PatternKernel } from './pattern-kernel.ts';
 import { PatternText } from './pattern-text.ts';
-import { RunForm, type RunTimes, type SlotForm } from './run-form.ts';
-import { collectsMatches } from './scene.ts';
+import { type Kept, RunForm, type RunTimes, type SlotForm } from './run-form.ts';
+import { runIndexKeysOf } from './run-index-keys.ts';
 
 /** A pattern at the head of a stream: a function for the events of each origin, on the runs that its kernel holds. */
 export function fusePattern(fusion: StreamFusion, origin: string, columns: Columns): readonly FusedInlet[] {
   const { program, plan: stream } = fusion;
   const { source } = stream;
-  if (source.kind !== 'pattern') throw new CannotFuse();
-  program.kernel(source, () => print(fusion, source));
-  const { open, receivers } = printed.get(source) as Printed;
-  const { candidate, name } = receivers.get(origin) as Receiver;
-  const inlet = fusion.inlet(columns, (passed, body) => {
-    body.add(`${name}(${candidate.argumentsOf(passed).join(',')});`);
+  if (source.kind !== 'pattern') throw new CannotFuse('it is no pattern');
+  const { open, receivers } = program.kernel(source, () => print(fusion, source));
+  const { input, name } = receivers.get(origin) as Receiver;
+  const inlet = fusion.inlet(origin, columns, (passed, body) => {
+    body.add(`${name}(${input.argumentsOf(passed).join(',')});`);
     fusion.watch(open, body);
   });
   return [inlet];
@@ -34,22 +37,19 @@ export function fusePattern(fusion: StreamFusion, origin: string, columns: Colum
 
 /** A printed function that takes the events of an origin. */
 interface Receiver {
-  readonly candidate: Candidate;
+  readonly input: PatternInput;
   readonly name: string;
 }
 
 /** What stands for a pattern in the text. */
-interface Printed {
+interface Printed extends PrintingKernel {
   /** Name of its open runs, which know what is due. */
   readonly open: string;
   /** By origin. */
   readonly receivers: ReadonlyMap<string, Receiver>;
 }
 
-/** By source, as it was printed last. */
-const printed = new WeakMap<PatternSourcePlan, Printed>();
-
-function print(fusion: StreamFusion, source: PatternSourcePlan): ReturnType<Parameters<ProgramFusion['kernel']>[1]> {
+function print(fusion: StreamFusion, source: PatternSourcePlan): Printed {
   const { program, plan: stream } = fusion;
   const { module } = program;
   const { pattern: plan } = source;
@@ -57,26 +57,25 @@ function print(fusion: StreamFusion, source: PatternSourcePlan): ReturnType<Para
   const automaton = new Automaton(plan);
   requireMatchesOneByOne(automaton, plan);
   requirePlainBreaks(automaton, plan);
-  const candidates = originNames(plan).map((origin) => new Candidate(plan, origin, recordOf(origin, program), module));
-  const form = new RunForm(candidates, slotForms(plan, automaton, candidates), runTimes(automaton, plan));
+  const inputs = originNames(plan).map((origin) => new PatternInput(plan, origin, recordOf(origin, program), module));
+  const form = new RunForm(inputs, slotForms(plan, automaton, inputs), runTimes(automaton, plan));
   const match = new MatchColumns(plan, stream.name, form, module);
   const emit = module.function(
     () => match.parameters,
     (body) => fusion.chain(match, body),
   );
   const counts = printCounts(plan, stream, match, module);
-  const homes = homesOf(plan, automaton, form, candidates, stream.partition.keys.length > 0);
-  const text = new PatternText({ plan, source, automaton, form, homes, match, emit, counts, stream, module, node: fusion.node });
-  for (const candidate of candidates) text.note(candidate);
+  const indexKeys = runIndexKeysOf(plan, automaton, form, inputs, stream.partition.keys.length > 0);
+  const text = new PatternText({ plan, source, automaton, form, indexKeys, match, emit, counts, stream, module, node: fusion.node });
+  for (const input of inputs) text.note(input);
   const catchUps = text.printCatchUps();
   const runClass = form.printClass(module, catchUps.size > 0);
-  const receivers = candidates.map((candidate) => ({ candidate, name: text.receive(candidate, runClass) }));
-  printed.set(source, { open: text.open, receivers: new Map(receivers.map((receiver) => [receiver.candidate.origin, receiver])) });
-  const origins = candidates.map((candidate) => ({ origin: candidate.origin, given: candidate.given }));
+  const receivers = inputs.map((input) => ({ input, name: text.receive(input, runClass) }));
+  const origins = inputs.map((input) => ({ origin: input.origin, given: input.given }));
   const kernelForm = {
     plan,
     automaton,
-    homes,
+    indexKeys,
     origins,
     kept: form.kept,
     historyOf: (slot: number) => form.historyOf(slot),
@@ -87,7 +86,23 @@ function print(fusion: StreamFusion, source: PatternSourcePlan): ReturnType<Para
     key: text.key,
   };
   const create: KernelFactory = (_: SourcePlan, options: SourceOptions) => new PatternKernel(kernelForm, options);
-  return { create, links: [runClass, text.ended(), ...receivers.map(({ name }) => name), ...catchUps.values()] };
+  const node = nodeOf(plan, stream, kernelForm);
+  const links = [runClass, text.ended(), ...receivers.map(({ name }) => name), ...catchUps.values()];
+  const byOrigin = new Map(receivers.map((receiver) => [receiver.input.origin, receiver]));
+  return { open: text.open, receivers: byOrigin, create, links, node };
+}
+
+/** Runs are found by their partition and, in each state, by the value that the next event must equal. */
+function nodeOf(plan: PatternPlan, { partition }: StreamPlan, { automaton, indexKeys, kept }: KernelForm): KernelNode {
+  const step = (slot: number): string => plan.steps[slot]?.alias ?? plan.steps[slot]?.input.name ?? '';
+  const textOf = ({ slot, aspect, name }: Kept): string => `${step(slot)}.${aspect === 'field' ? name : aspect}`;
+  const keys = [...partition.keys.map(({ name }) => name), ...indexKeys.flatMap((indexKey) => (indexKey === null ? [] : textOf(indexKey)))];
+  return {
+    name: `automaton of ${automaton.states.length + 1} states`,
+    keys: [...new Set(keys)],
+    keeps: [...new Set(kept.map(textOf))],
+    sharedWith: [],
+  };
 }
 
 function originNames(plan: PatternPlan): readonly string[] {
@@ -104,21 +119,18 @@ function recordOf(origin: string, program: ProgramFusion): RecordType | null {
 
 /** @throws CannotFuse where more than steps, conditions and `within` say what matches */
 function requirePlain(plan: PatternPlan, stream: StreamPlan): void {
-  const isPlain =
-    plan.selection !== 'any' &&
-    plan.cancels.every((cancel) => cancel.input.operators.length === 0) &&
-    plan.steps.every((step) => step.taps.length === 0 && step.input.operators.length === 0) &&
-    stream.partition.expireMs === null &&
-    stream.time.outOfOrderMs === 0 &&
-    stream.onError !== 'null' &&
-    !stream.operators.some(seesRuns);
-  if (!isPlain) throw new CannotFuse();
-}
-
-/** Operators that follow the runs themselves. */
-function seesRuns(operator: OperatorPlan): boolean {
-  if (operator.kind === 'fork') return operator.branches.some((branch) => branch.operators.some(seesRuns));
-  return operator.kind === 'forecast' || operator.kind === 'trend_aggregate';
+  const more: readonly (readonly [isThere: boolean, what: string])[] = [
+    [plan.selection === 'any', 'each event may extend a run in more than one way'],
+    [plan.cancels.some((cancel) => cancel.input.operators.length > 0), 'what cancels it has operators of its own'],
+    [plan.steps.some((step) => step.input.operators.length > 0), 'a step has operators of its own'],
+    [plan.steps.some((step) => step.taps.length > 0), 'a step has taps'],
+    [stream.partition.expireMs !== null, 'its keys expire'],
+    [stream.time.outOfOrderMs > 0, 'events wait for those that came before them'],
+    [stream.onError === 'null', 'a failure gives null and its step goes on'],
+    [stream.operators.some(isFollowingRuns), 'an operator follows the runs themselves'],
+  ];
+  const found = more.find(([isThere]) => isThere);
+  if (found !== undefined) throw new CannotFuse(found[1]);
 }
 
 /** @throws CannotFuse where an event may give a run several matches at once */
@@ -126,15 +138,18 @@ function requireMatchesOneByOne({ initial, states, completion, waits }: Automato
   const { enumerated } = completion;
   if (enumerated === null) return;
   const isEndedByTime = waits || states.some(({ passed }) => passed?.isOver);
-  if (enumerated.kind !== 'step' || plan.emission !== 'each' || isEndedByTime) throw new CannotFuse();
+  if (enumerated.kind !== 'step' || plan.emission !== 'each' || isEndedByTime)
+    throw new CannotFuse('an event may complete several matches of a run');
   const { slot } = enumerated;
   const emitting = [initial, ...states].flatMap(({ transitions }) => transitions).filter(({ emits }) => emits);
-  if (!emitting.every((one) => one.slot === slot || one.target.captured[slot] === false)) throw new CannotFuse();
+  if (!emitting.every((one) => one.slot === slot || one.target.captured[slot] === false))
+    throw new CannotFuse('an event may complete several matches of a run');
 }
 
 /** @throws CannotFuse where a break of `.strict()` does more than end a run */
 function requirePlainBreaks({ states }: Automaton, { selection }: PatternPlan): void {
-  if (selection === 'strict' && states.some(({ absence }) => absence !== null)) throw new CannotFuse();
+  if (selection === 'strict' && states.some(({ absence }) => absence !== null))
+    throw new CannotFuse('a break of `.strict()` does more than end a run');
 }
 
 function runTimes({ waits, isTimed, states }: Automaton, { afterMatch }: PatternPlan): RunTimes {
@@ -142,8 +157,8 @@ function runTimes({ waits, isTimed, states }: Automaton, { afterMatch }: Pattern
   return { hasBase: waits || isTimed, isTimed, hasLastAt: afterMatch === 'skip_past_last' && isEndedByTime };
 }
 
-function slotForms(plan: PatternPlan, automaton: Automaton, candidates: readonly Candidate[]): readonly SlotForm[] {
-  const isCollected = candidates.some((candidate) => collectsMatches(automaton, candidate));
+function slotForms(plan: PatternPlan, automaton: Automaton, inputs: readonly PatternInput[]): readonly SlotForm[] {
+  const isCollected = inputs.some((input) => collectsMatches(automaton, input));
   const taken = [automaton.initial, ...automaton.states].flatMap(({ transitions }) => transitions);
   return plan.steps.map(({ slot }) => {
     const isList = automaton.isList[slot] === true;

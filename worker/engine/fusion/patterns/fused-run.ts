@@ -1,7 +1,7 @@
-import { SharedTakes } from './shared-takes.ts';
+import { SharedClosureLog } from './shared-closure-log.ts';
 
 /** What a run is found by: a value that its events have, or the runs of its partition. */
-export type Home = string | number | boolean | RunLists | null;
+export type RunIndexKey = string | number | boolean | RunLists | null;
 
 /**
  * A partial match as generated code has it: one class for each pattern, with what later steps and the match read of the
@@ -11,7 +11,7 @@ export interface FusedRun {
   /** Where it stands; -1 when it is over. */
   state: number;
   /** Where it waits in its state: a value, or the lists of its partition; null = it fits no event. */
-  home: Home;
+  indexKey: RunIndexKey;
   /** The partition's key, as one value. */
   readonly key: string | number | boolean | null;
   /** Position of its first event among all that the pattern received. */
@@ -77,12 +77,12 @@ export function withoutRun(head: FusedRun, run: FusedRun): FusedRun | null {
 export class RunLists {
   readonly heads: (FusedRun | null)[];
   /** By state: what its runs take together; null where each takes for itself. */
-  readonly shared: readonly (SharedTakes | null)[];
+  readonly shared: readonly (SharedClosureLog | null)[];
 
   /** `isShared`: by state. */
   constructor(isShared: readonly boolean[]) {
     this.heads = isShared.map(() => null);
-    this.shared = isShared.map((is) => (is ? new SharedTakes() : null));
+    this.shared = isShared.map((is) => (is ? new SharedClosureLog() : null));
   }
 
   add(state: number, run: FusedRun): void {

@@ -104,3 +104,10 @@ export function pastCauses(past: Past, history: History): readonly number[] {
 }
 
 const NO_ROW: Row = { type: '', time: 0, order: 0, fields: new Map(), bound: null, attributes: null, causes: [] };
+
+/** A value of the language as generated code takes it: times and durations as milliseconds. */
+export function asGiven(value: Value, as: Representation): unknown {
+  if (as === 'timestamp') return value instanceof Timestamp ? value.ms : null;
+  if (as === 'duration') return value instanceof Duration ? value.ms : null;
+  return value;
+}

@@ -1,11 +1,11 @@
 import type { Representation } from '../typed.ts';
-import { type FusedRun, type Home, withoutRun, withRun } from './fused-run.ts';
+import { type FusedRun, type RunIndexKey, withoutRun, withRun } from './fused-run.ts';
 import { NumberTable } from './number-table.ts';
 
 /** The runs in one state by the value that their next event must have. A run whose value is null fits no event: it is not here. */
 export interface KeyedRuns {
   /** The first run of the value's list. */
-  find(value: Home): FusedRun | null;
+  find(value: RunIndexKey): FusedRun | null;
   add(run: FusedRun): void;
   remove(run: FusedRun): void;
 }
@@ -17,37 +17,37 @@ export function keyedRuns(as: Representation): KeyedRuns {
 
 /** By values of any kind. */
 class RunsByValue implements KeyedRuns {
-  #heads = new Map<Home, FusedRun>();
+  #heads = new Map<RunIndexKey, FusedRun>();
   #removals = 0;
 
-  find(value: Home): FusedRun | null {
+  find(value: RunIndexKey): FusedRun | null {
     return this.#heads.get(value) ?? null;
   }
 
   add(run: FusedRun): void {
-    if (run.home === null) return;
-    const head = this.#heads.get(run.home);
+    if (run.indexKey === null) return;
+    const head = this.#heads.get(run.indexKey);
     if (head === undefined) {
       run.next = null;
       run.previous = run;
-      this.#heads.set(run.home, run);
+      this.#heads.set(run.indexKey, run);
       return;
     }
     const first = withRun(head, run);
-    if (first !== head) this.#heads.set(run.home, first);
+    if (first !== head) this.#heads.set(run.indexKey, first);
   }
 
   remove(run: FusedRun): void {
-    if (run.home === null) return;
+    if (run.indexKey === null) return;
     if (run.previous === run) {
       run.previous = null;
-      this.#heads.delete(run.home);
+      this.#heads.delete(run.indexKey);
       if (++this.#removals > 4 * this.#heads.size + 1_000) this.#renew();
       return;
     }
-    const head = this.#heads.get(run.home) as FusedRun;
+    const head = this.#heads.get(run.indexKey) as FusedRun;
     const first = withoutRun(head, run);
-    if (first !== head) this.#heads.set(run.home, first as FusedRun);
+    if (first !== head) this.#heads.set(run.indexKey, first as FusedRun);
   }
 
   /**
@@ -66,24 +66,24 @@ class RunsByNumber implements KeyedRuns {
   /** Takes over when the numbers do not spread. */
   #others: RunsByValue | null = null;
 
-  find(value: Home): FusedRun | null {
+  find(value: RunIndexKey): FusedRun | null {
     if (value === null) return null;
     return this.#others === null ? this.#heads.get(value as number) : this.#others.find(value);
   }
 
   add(run: FusedRun): void {
-    if (run.home === null) return;
+    if (run.indexKey === null) return;
     if (this.#others !== null) {
       this.#others.add(run);
       return;
     }
-    const head = this.#heads.get(run.home as number);
+    const head = this.#heads.get(run.indexKey as number);
     const first = withRun(head, run);
-    if (first !== head && !this.#heads.set(run.home as number, first)) this.#giveUp();
+    if (first !== head && !this.#heads.set(run.indexKey as number, first)) this.#giveUp();
   }
 
   remove(run: FusedRun): void {
-    if (run.home === null) return;
+    if (run.indexKey === null) return;
     if (this.#others !== null) {
       this.#others.remove(run);
       return;
@@ -91,12 +91,12 @@ class RunsByNumber implements KeyedRuns {
     const { previous } = run;
     if (previous === run) {
       run.previous = null;
-      this.#heads.delete(run.home as number);
+      this.#heads.delete(run.indexKey as number);
       return;
     }
-    const head = this.#heads.get(run.home as number) as FusedRun;
+    const head = this.#heads.get(run.indexKey as number) as FusedRun;
     const first = withoutRun(head, run);
-    if (first !== head) this.#heads.set(run.home as number, first as FusedRun);
+    if (first !== head) this.#heads.set(run.indexKey as number, first as FusedRun);
   }
 
   #giveUp(): void {

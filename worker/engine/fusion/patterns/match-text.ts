@@ -3,8 +3,8 @@ import { leadingFilters } from '../../patterns/after-match.ts';
 import type { FusedRuntime } from '../fused-runtime.ts';
 import type { ModuleText } from '../module-text.ts';
 import { printTypedCondition } from '../print-typed.ts';
-import type { Candidate } from './candidate.ts';
 import type { MatchColumns, MatchPart } from './match-columns.ts';
+import type { PatternInput } from './pattern-input.ts';
 import type { PatternParts } from './pattern-parts.ts';
 
 /**
@@ -36,7 +36,7 @@ export interface GivenMatch {
   readonly run: string;
   /** The step that has taken the event. */
   readonly slot: number;
-  readonly candidate: Candidate;
+  readonly input: PatternInput;
   /** The run is over. */
   readonly isOver: boolean;
   /** Name of what tells that a match has ended all runs; null where none does. */
@@ -55,8 +55,8 @@ export class MatchText {
   }
 
   /** Hands on a match, unless one before it has ended its run. */
-  given({ run, slot, candidate, isOver, isEnded }: GivenMatch): string {
-    const given = this.#argumentsOf(run, slot, candidate);
+  given({ run, slot, input, isOver, isEnded }: GivenMatch): string {
+    const given = this.#argumentsOf(run, slot, input);
     const emit = `${this.#parts.emit}(${given});`;
     if (isEnded !== null) return `if(!${isEnded}){${isEnded}=${this.#counts(given)};${emit}}`;
     if (this.#parts.plan.afterMatch !== 'skip_to_next' || isOver) return emit;
@@ -64,12 +64,12 @@ export class MatchText {
   }
 
   /** Hands on the matches that were collected. */
-  collected(candidate: Candidate, at: string, key: string | null): string {
+  collected(input: PatternInput, at: string, key: string | null): string {
     const { module, emit, plan, automaton } = this.#parts;
     const run = module.names.mint('r');
     if (automaton.waitsForEvents) return this.#collectedInTheEnd(run, key);
     const next = `${this.#kernel}.nextCompleted()`;
-    const given = this.#argumentsOf(run, -1, candidate);
+    const given = this.#argumentsOf(run, -1, input);
     const ends = {
       no_skip: '',
       skip_to_next: `if(${run}.state>=0&&${this.#counts(given)})${this.#kernel}.close(${run});`,
@@ -87,12 +87,12 @@ export class MatchText {
     return `for(let ${run}=${next};${run}!==null;${run}=${next}){${text}}`;
   }
 
-  #argumentsOf(run: string, slot: number, candidate: Candidate): string {
+  #argumentsOf(run: string, slot: number, input: PatternInput): string {
     const { match, form } = this.#parts;
     const read = (part: MatchPart): string =>
-      part === 'duration' ? `${candidate.time}-${run}.first` : form.readAtEnd(run, part, slot, candidate);
-    const order = candidate.isEvent ? candidate.order : `${this.#kernel}.order()`;
-    return [candidate.time, order, ...match.parts.map(read)].join(',');
+      part === 'duration' ? distance(input.time, `${run}.first`) : form.readAtEnd(run, part, slot, input);
+    const order = input.isEvent ? input.order : `${this.#kernel}.order()`;
+    return [input.time, order, ...match.parts.map(read)].join(',');
   }
 
   #counts(given: string): string {
@@ -108,11 +108,16 @@ export class MatchText {
   #printEnded(): string {
     const { match, form, emit, module } = this.#parts;
     const [run, time, counts] = [module.names.mint('r'), module.names.mint('t'), module.names.mint('h')];
-    const read = (part: MatchPart): string => (part === 'duration' ? `${time}-${run}.first` : form.readAtEnd(run, part, -1, null));
+    const read = (part: MatchPart): string => (part === 'duration' ? distance(time, `${run}.first`) : form.readAtEnd(run, part, -1, null));
     const given = [time, `${this.#kernel}.order()`, ...match.parts.map(read)].join(',');
     return module.function(
       () => [run, time],
       (body) => body.add(`const ${counts}=${this.#counts(given)};${emit}(${given});return ${counts};`),
     );
   }
+}
+
+/** Text of how far two times lie apart. */
+function distance(time: string, other: string): string {
+  return `(${time}>=${other}?${time}-${other}:${other}-${time})`;
 }

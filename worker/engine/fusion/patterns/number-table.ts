@@ -1,6 +1,6 @@
 import type { FusedRun } from './fused-run.ts';
 
-/** The first runs of lists by a number that all runs of a list have as their home: open addressing with linear probing. */
+/** The first runs of lists by a number that all runs of a list are indexed by: open addressing with linear probing. */
 export class NumberTable {
   #slots: (FusedRun | null)[] = new Array(SMALLEST).fill(null);
   #mask = SMALLEST - 1;
@@ -10,7 +10,7 @@ export class NumberTable {
     const slots = this.#slots;
     for (let at = hashOf(key) & this.#mask; ; at = (at + 1) & this.#mask) {
       const run = slots[at] as FusedRun | null;
-      if (run === null || run.home === key) return run;
+      if (run === null || run.indexKey === key) return run;
     }
   }
 
@@ -20,7 +20,7 @@ export class NumberTable {
     let steps = 0;
     for (let at = hashOf(key) & this.#mask; ; at = (at + 1) & this.#mask) {
       const there = slots[at] as FusedRun | null;
-      if (there !== null && there.home !== key) {
+      if (there !== null && there.indexKey !== key) {
         steps++;
         continue;
       }
@@ -35,12 +35,12 @@ export class NumberTable {
     const slots = this.#slots;
     const mask = this.#mask;
     let gap = hashOf(key) & mask;
-    while ((slots[gap] as FusedRun).home !== key) gap = (gap + 1) & mask;
+    while ((slots[gap] as FusedRun).indexKey !== key) gap = (gap + 1) & mask;
     this.#size--;
     for (let at = (gap + 1) & mask; ; at = (at + 1) & mask) {
       const run = slots[at] as FusedRun | null;
       if (run === null) break;
-      const wanted = hashOf(run.home as number) & mask;
+      const wanted = hashOf(run.indexKey as number) & mask;
       if (((at - wanted) & mask) < ((at - gap) & mask)) continue;
       slots[gap] = run;
       gap = at;
@@ -60,7 +60,7 @@ export class NumberTable {
   }
 
   #place(run: FusedRun): void {
-    let at = hashOf(run.home as number) & this.#mask;
+    let at = hashOf(run.indexKey as number) & this.#mask;
     while (this.#slots[at] !== null) at = (at + 1) & this.#mask;
     this.#slots[at] = run;
   }

@@ -1,51 +1,29 @@
-import { Duration, Timestamp, type Value, type ValueArray } from '../../../../shared/events/value.ts';
-import type { PatternPlan } from '../../../../shared/language/plan/plan.ts';
+import type { Value, ValueArray } from '../../../../shared/events/value.ts';
 import type { OperatorEnvironment } from '../../operators/operator.ts';
 import type { Row } from '../../operators/row.ts';
 import { PatternMatcher } from '../../patterns/matcher.ts';
-import type { SourceOptions } from '../../sources/registry.ts';
 import type { Source } from '../../sources/source.ts';
+import type { SourceOptions } from '../../sources/source-options.ts';
 import { plus } from '../../time/instants.ts';
-import type { PatternView } from '../../trace/views.ts';
+import type { PatternView } from '../../trace/pattern-view.ts';
 import type { Kernel } from '../fused-runtime.ts';
-import type { Representation } from '../typed.ts';
-import type { Automaton, AutomatonState } from './automaton.ts';
-import type { Given } from './candidate.ts';
+import type { AutomatonState } from './automaton.ts';
 import { type FusedRun, RunLists } from './fused-run.ts';
-import type { History } from './history.ts';
+import { asGiven } from './history.ts';
+import type { KernelForm } from './kernel-form.ts';
 import { type KeyedRuns, keyedRuns } from './keyed-runs.ts';
 import { OpenRuns } from './open-runs.ts';
+import type { Given } from './pattern-input.ts';
 import type { Kept } from './run-form.ts';
 import { keptIn, loadFusedRuns, type RunClass, saveFusedRuns } from './saved-fused-runs.ts';
-import type { SharedTakes } from './shared-takes.ts';
+import type { SharedClosureLog } from './shared-closure-log.ts';
 import { type WakingRun, WakingRuns } from './waking-runs.ts';
-
-/** What generated code and the kernel of a pattern agree on. */
-export interface KernelForm {
-  readonly plan: PatternPlan;
-  readonly automaton: Automaton;
-  /** By id of the state: whether its runs are found by a value that their next event must have. */
-  readonly homes: readonly (Kept | null)[];
-  /** By origin: what the function for its events is given. */
-  readonly origins: readonly { readonly origin: string; readonly given: readonly Given[] }[];
-  readonly kept: readonly Kept[];
-  /** What is kept of every event of a closure. */
-  readonly historyOf: (slot: number) => History;
-  /** By type of the events of a step: the names of their fields. */
-  readonly fieldNames: (slot: number) => ReadonlyMap<string, readonly string[]>;
-  /** By id of the state: whether its runs take events together. */
-  readonly isShared: readonly boolean[];
-  readonly hasBase: boolean;
-  readonly hasLastAt: boolean;
-  /** How the partition's key stands in generated code; null without a partition, `text` for one of several parts. */
-  readonly key: Representation | 'text' | null;
-}
 
 /** Hands on the match of a run that time has completed. Gives whether the match counts for `.after_match(..)`. */
 type Ended = (run: FusedRun, time: number) => boolean;
 
 /** Brings a run up to date with what its list has taken. */
-type CatchUp = (run: FusedRun, shared: SharedTakes) => void;
+type CatchUp = (run: FusedRun, shared: SharedClosureLog) => void;
 
 type Receive = (time: number, order: number, ...values: unknown[]) => void;
 
@@ -83,7 +61,7 @@ export class PatternKernel implements Source, Kernel {
           () => environment.watermark(),
           (run) => this.#end(run),
         );
-    this.keyed = form.homes.map((home) => (home === null ? null : keyedRuns(home.as)));
+    this.keyed = form.indexKeys.map((indexKey) => (indexKey === null ? null : keyedRuns(indexKey.as)));
     this.whole = new RunLists(form.isShared);
   }
 
@@ -185,8 +163,8 @@ export class PatternKernel implements Source, Kernel {
     }
   }
 
-  #sharedBy({ home, state }: FusedRun): SharedTakes | null {
-    return this.#form.isShared[state] === true ? ((home as RunLists).shared[state] as SharedTakes) : null;
+  #sharedBy({ indexKey, state }: FusedRun): SharedClosureLog | null {
+    return this.#form.isShared[state] === true ? ((indexKey as RunLists).shared[state] as SharedClosureLog) : null;
   }
 
   #catchUp(run: FusedRun): void {
@@ -196,7 +174,7 @@ export class PatternKernel implements Source, Kernel {
 
   /** Whether all runs of a list take an event of this time: none of them is over by then. Those at its head that are over end. */
   takesAll(lists: RunLists, state: number, time: number): boolean {
-    const shared = lists.shared[state] as SharedTakes;
+    const shared = lists.shared[state] as SharedClosureLog;
     if (!shared.isOrdered) return false;
     const open = this.open as OpenRuns;
     let head = lists.heads[state] as FusedRun | null;
@@ -207,13 +185,13 @@ export class PatternKernel implements Source, Kernel {
 
   /** The run waits from now on in a list whose runs take events together; `events` of closures it holds already. */
   join(run: FusedRun, state: number, events: number): void {
-    const { heads, shared } = run.home as RunLists;
-    (shared[state] as SharedTakes).join(run, heads[state] === run && run.next === null, this.#form.plan.closureMax - events);
+    const { heads, shared } = run.indexKey as RunLists;
+    (shared[state] as SharedClosureLog).join(run, heads[state] === run && run.next === null, this.#form.plan.closureMax - events);
   }
 
   /** Some runs of a list may have taken more events than a closure may hold. */
   overflowAll(lists: RunLists, state: number): void {
-    const shared = lists.shared[state] as SharedTakes;
+    const shared = lists.shared[state] as SharedClosureLog;
     shared.fullAt = Infinity;
     for (let run = lists.heads[state] as FusedRun | null; run !== null; ) {
       const { next }: FusedRun = run;
@@ -233,13 +211,23 @@ export class PatternKernel implements Source, Kernel {
 
   #leave(run: FusedRun): void {
     const table = this.keyed[run.state] as KeyedRuns | null;
-    if (table === null) (run.home as RunLists).remove(run.state, run);
+    if (table === null) (run.indexKey as RunLists).remove(run.state, run);
     else table.remove(run);
   }
 
   /** Arrival number of the event behind what happens now. */
   order(): number {
     return this.#environment.order();
+  }
+
+  /** Whether time has passed a run that begins now and ends then. */
+  isPassed(last: number): boolean {
+    return last < this.#environment.watermark();
+  }
+
+  /** Counts the event at hand: a run that it could have been in is over. With `out_of_order` no pattern is generated code. */
+  late(): void {
+    this.#environment.late(null);
   }
 
   /** The run has taken more events than a closure may hold. */
@@ -301,9 +289,9 @@ export class PatternKernel implements Source, Kernel {
   /** The run is found from now on where it stands. */
   #enter(run: FusedRun): void {
     const table = this.keyed[run.state] as KeyedRuns | null;
-    const home = this.#form.homes[run.state] as Kept | null;
-    run.home = home === null ? this.#listsOf(run.key) : (keptIn(run, home) as FusedRun['home']);
-    if (table === null) (run.home as RunLists).add(run.state, run);
+    const indexKey = this.#form.indexKeys[run.state] as Kept | null;
+    run.indexKey = indexKey === null ? this.#listsOf(run.key) : (keptIn(run, indexKey) as FusedRun['indexKey']);
+    if (table === null) (run.indexKey as RunLists).add(run.state, run);
     else table.add(run);
     if (this.#sharedBy(run) !== null) this.join(run, run.state, closureEvents(run, this.#form));
   }
@@ -330,10 +318,4 @@ function givenBy(row: Row, given: Given): unknown {
   if (given.of === 'type') return row.type;
   if (given.of === 'causes') return row.causes;
   return asGiven(row.fields.get(given.name) ?? null, given.as);
-}
-
-export function asGiven(value: Value, as: Representation): unknown {
-  if (as === 'timestamp') return value instanceof Timestamp ? value.ms : null;
-  if (as === 'duration') return value instanceof Duration ? value.ms : null;
-  return value;
 }

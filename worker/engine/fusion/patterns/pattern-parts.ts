@@ -12,7 +12,7 @@ export interface PatternParts {
   readonly stream: StreamPlan;
   readonly automaton: Automaton;
   readonly form: RunForm;
-  readonly homes: readonly (Kept | null)[];
+  readonly indexKeys: readonly (Kept | null)[];
   readonly match: MatchColumns;
   /** Name of the function that takes the matches. */
   readonly emit: string;

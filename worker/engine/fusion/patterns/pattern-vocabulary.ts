@@ -2,7 +2,7 @@ import { keyOf } from '../../../../shared/events/text.ts';
 import { plus } from '../../time/instants.ts';
 import { pastAggregate, pastCauses, pastItem, pastRows } from './history.ts';
 import { makeMatch, matchAttributes, matchIdOf, mergeCauses, stepRow } from './made-match.ts';
-import { pastWith } from './shared-takes.ts';
+import { pastWith } from './shared-closure-log.ts';
 
 /** Functions that the generated code of patterns calls. */
 export const patternLibrary = {
@@ -39,7 +39,7 @@ export const patternProperties: readonly string[] = [
   'order',
   'keepBudget',
   'state',
-  'home',
+  'indexKey',
   'key',
   'began',
   'first',
@@ -55,6 +55,9 @@ export const patternProperties: readonly string[] = [
   'trimAt',
   'fullAt',
   'least',
+  'newest',
+  'isPassed',
+  'late',
   'takesAll',
   'overflowAll',
   'trim',

@@ -1,8 +1,8 @@
 import type { FusedRuntime } from '../fused-runtime.ts';
 import type { ModuleText } from '../module-text.ts';
 import { CannotFuse, named, type Representation, type Typed } from '../typed.ts';
-import type { Candidate } from './candidate.ts';
 import { type Column, History } from './history.ts';
+import type { PatternInput } from './pattern-input.ts';
 
 /** What of a captured event a run keeps. */
 type Aspect = Column['aspect'];
@@ -40,17 +40,17 @@ export class RunForm {
   readonly #kept = new Map<string, Kept>();
   readonly #passed = new Map<string, Kept>();
   readonly #histories = new Map<number, History>();
-  readonly #candidates: readonly Candidate[];
+  readonly #inputs: readonly PatternInput[];
   readonly #slots: readonly SlotForm[];
   readonly hasBase: boolean;
   readonly isTimed: boolean;
   readonly hasLastAt: boolean;
 
-  constructor(candidates: readonly Candidate[], slots: readonly SlotForm[], { hasBase, isTimed, hasLastAt }: RunTimes) {
+  constructor(inputs: readonly PatternInput[], slots: readonly SlotForm[], { hasBase, isTimed, hasLastAt }: RunTimes) {
     this.hasBase = hasBase;
     this.isTimed = isTimed;
     this.hasLastAt = hasLastAt;
-    this.#candidates = candidates;
+    this.#inputs = inputs;
     this.#slots = slots;
     slots.forEach(({ isCounted }, slot) => {
       if (isCounted) this.count(slot);
@@ -119,14 +119,14 @@ export class RunForm {
     return this.#candidatesOf(slot).every((one) => one.isEvent);
   }
 
-  #candidatesOf(slot: number): readonly Candidate[] {
-    return this.#candidates.filter((one) => one.slots.includes(slot));
+  #candidatesOf(slot: number): readonly PatternInput[] {
+    return this.#inputs.filter((one) => one.slots.includes(slot));
   }
 
   #fieldOf(slot: number, name: string): Representation {
     const found = new Set(this.#candidatesOf(slot).map((one) => one.representation(name)));
     const [only] = found;
-    if (only === undefined || found.size > 1) throw new CannotFuse();
+    if (only === undefined || found.size > 1) throw new CannotFuse('a field of a step has several types');
     return only;
   }
 
@@ -160,7 +160,7 @@ export class RunForm {
     const own = this.kept.map(({ property }) => property);
     const given: readonly (readonly [property: string, value: string])[] = [
       ['state', 's0'],
-      ['home', 's1'],
+      ['indexKey', 's1'],
       ['key', 's2'],
       ['began', 's3'],
       ['first', 's4'],
@@ -178,24 +178,24 @@ export class RunForm {
   }
 
   /** What a new run is given for what it keeps, when a step takes its first event. */
-  initial(slot: number, candidate: Candidate): readonly string[] {
+  initial(slot: number, input: PatternInput): readonly string[] {
     return this.kept.map((kept) => {
       if (kept.aspect === 'count') return kept.slot === slot ? '1' : '0';
-      if (kept.aspect === 'history') return kept.slot === slot ? `[${this.#past(slot, candidate)}]` : 'null';
-      return kept.slot === slot ? candidate.valueOf(kept) : 'null';
+      if (kept.aspect === 'history') return kept.slot === slot ? `[${this.#past(slot, input)}]` : 'null';
+      return kept.slot === slot ? input.valueOf(kept) : 'null';
     });
   }
 
-  #past(slot: number, candidate: Candidate): string {
+  #past(slot: number, input: PatternInput): string {
     return this.historyOf(slot)
-      .columns.map((column) => candidate.valueOf(column))
+      .columns.map((column) => input.valueOf(column))
       .join(',');
   }
 
   /** What a match reads, of a run that has just been completed by a step. */
-  readAtEnd(run: string, kept: Kept, slot: number, candidate: Candidate | null): string {
+  readAtEnd(run: string, kept: Kept, slot: number, input: PatternInput | null): string {
     if (this.#slots[kept.slot]?.isPassed !== true) return `${run}.${kept.property}`;
-    return kept.slot === slot && candidate !== null ? candidate.valueOf(kept) : 'null';
+    return kept.slot === slot && input !== null ? input.valueOf(kept) : 'null';
   }
 
   /** Text of the number of events that closures hold; null when there are none. */
@@ -205,26 +205,26 @@ export class RunForm {
   }
 
   /** Statements by which a run takes an event. */
-  capture(run: string, slot: number, candidate: Candidate): string {
+  capture(run: string, slot: number, input: PatternInput): string {
     const count = this.isCounted(slot) ? this.count(slot).property : null;
     const [first, last] = [this.ofSlot(slot).filter((one) => one.ofFirst), this.ofSlot(slot).filter((one) => !one.ofFirst)];
-    const assign = (kept: Kept): string => `${run}.${kept.property}=${candidate.valueOf(kept)};`;
+    const assign = (kept: Kept): string => `${run}.${kept.property}=${input.valueOf(kept)};`;
     const firsts = first.length === 0 ? '' : `if(${run}.${count}===0){${first.map(assign).join('')}}`;
     const lasts = last
       .filter(({ aspect }) => aspect !== 'count' && aspect !== 'history')
       .map(assign)
       .join('');
     const history = last.find(({ aspect }) => aspect === 'history');
-    const past = history === undefined ? '' : extended(`${run}.${history.property}`, this.#past(slot, candidate));
-    const base = this.hasBase ? `${run}.base=${candidate.time};` : '';
+    const past = history === undefined ? '' : extended(`${run}.${history.property}`, this.#past(slot, input));
+    const base = this.hasBase ? `${run}.base=${input.time};` : '';
     return `${base}${firsts}${lasts}${past}${count === null ? '' : `${run}.${count}++;`}`;
   }
 
   /** Statements by which all runs of a list take an event that is not their first of that step. */
-  captureByAll(shared: string, slot: number, candidate: Candidate, at: string): string {
-    const values = this.#lastOf(slot).map((one, position) => `${shared}.values[${position}]=${candidate.valueOf(one)};`);
-    const past = this.#pastOf(slot) === undefined ? '' : `${shared}.past.push(${this.#past(slot, candidate)});`;
-    const base = this.hasBase ? `${shared}.base=${candidate.time};` : '';
+  captureByAll(shared: string, slot: number, input: PatternInput, at: string): string {
+    const values = this.#lastOf(slot).map((one, position) => `${shared}.values[${position}]=${input.valueOf(one)};`);
+    const past = this.#pastOf(slot) === undefined ? '' : `${shared}.past.push(${this.#past(slot, input)});`;
+    const base = this.hasBase ? `${shared}.base=${input.time};` : '';
     const lastAt = this.hasLastAt ? `${shared}.lastAt=${at};` : '';
     return `${shared}.taken++;${base}${lastAt}${values.join('')}${past}`;
   }

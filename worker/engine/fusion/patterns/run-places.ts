@@ -1,10 +1,10 @@
 import type { FusedRuntime } from '../fused-runtime.ts';
 import type { Typed } from '../typed.ts';
 import type { AutomatonState } from './automaton.ts';
-import { fieldThatFinds } from './homes.ts';
+import type { HandlerNames } from './handler-names.ts';
 import type { PatternKernel } from './pattern-kernel.ts';
 import type { PatternParts } from './pattern-parts.ts';
-import type { Scene } from './scene.ts';
+import { fieldThatFinds } from './run-index-keys.ts';
 
 /** Prints where runs stand: in the lists of their partition, or in the table of a state whose runs a value finds. */
 export class RunPlaces {
@@ -23,49 +23,49 @@ export class RunPlaces {
       catchUps,
     }: { kernel: string; kernelOf: (runtime: FusedRuntime) => PatternKernel | undefined; catchUps: ReadonlyMap<number, string> },
   ) {
-    const { homes, module } = parts;
+    const { indexKeys, module } = parts;
     this.#parts = parts;
     this.#kernel = kernel;
-    this.#tables = homes.map((home, id) => (home === null ? '' : module.late((runtime) => kernelOf(runtime)?.keyed[id])));
+    this.#tables = indexKeys.map((indexKey, id) => (indexKey === null ? '' : module.late((runtime) => kernelOf(runtime)?.keyed[id])));
     this.#catchUps = catchUps;
   }
 
   /** The first of the runs in a state that the event concerns. */
-  firstOf(state: AutomatonState, { candidate, key, lists }: Scene): string {
-    const { homes, plan } = this.#parts;
-    if (homes[state.id] !== null) {
-      const field = candidate.field({ kind: 'current' }, fieldThatFinds(candidate, plan, state)) as Typed;
+  firstOf(state: AutomatonState, { input, key, lists }: HandlerNames): string {
+    const { indexKeys, plan } = this.#parts;
+    if (indexKeys[state.id] !== null) {
+      const field = input.field({ kind: 'current' }, fieldThatFinds(input, plan, state)) as Typed;
       return `${this.#tables[state.id]}.find(${field.text})`;
     }
     return key === null ? `${lists}.heads[${state.id}]` : `${lists}===null?null:${lists}.heads[${state.id}]`;
   }
 
   /** The run goes from one state to another by the event, which the step of `slot` takes. */
-  move(run: string, state: AutomatonState, target: AutomatonState, slot: number, scene: Scene): string {
+  move(run: string, state: AutomatonState, target: AutomatonState, slot: number, handler: HandlerNames): string {
     const kept = (property: string): string => `${run}.${property}`;
-    const place = this.placeOf(target, slot, kept, scene);
-    return `${this.leave(run, state)}${run}.state=${target.id};${run}.home=${place};${this.enter(run, target)}`;
+    const place = this.placeOf(target, slot, kept, handler);
+    return `${this.leave(run, state)}${run}.state=${target.id};${run}.indexKey=${place};${this.enter(run, target)}`;
   }
 
-  /** What is the run's home in a state that it enters. `kept`: a value that the run has from before, by its property. */
-  placeOf(target: AutomatonState, slot: number, kept: (property: string) => string, scene: Scene): string {
-    const home = this.#parts.homes[target.id];
-    if (!home) return this.#listsOf(scene);
-    return home.slot === slot ? scene.candidate.valueOf(home) : kept(home.property);
+  /** The index key of the run in a state that it enters. `kept`: a value that the run has from before, by its property. */
+  placeOf(target: AutomatonState, slot: number, kept: (property: string) => string, handler: HandlerNames): string {
+    const indexKey = this.#parts.indexKeys[target.id];
+    if (!indexKey) return this.#listsOf(handler);
+    return indexKey.slot === slot ? handler.input.valueOf(indexKey) : kept(indexKey.property);
   }
 
   /** The run is found no more where it stands. */
   leave(run: string, { id }: AutomatonState): string {
-    return this.#parts.homes[id] === null ? `${run}.home.remove(${id},${run});` : `${this.#tables[id]}.remove(${run});`;
+    return this.#parts.indexKeys[id] === null ? `${run}.indexKey.remove(${id},${run});` : `${this.#tables[id]}.remove(${run});`;
   }
 
   enter(run: string, { id }: AutomatonState): string {
-    if (this.#parts.homes[id] !== null) return `${this.#tables[id]}.add(${run});`;
+    if (this.#parts.indexKeys[id] !== null) return `${this.#tables[id]}.add(${run});`;
     const joined = this.#catchUps.has(id) ? `${this.#kernel}.join(${run},${id},${this.#parts.form.closureEvents(run)});` : '';
-    return `${run}.home.add(${id},${run});${joined}`;
+    return `${run}.indexKey.add(${id},${run});${joined}`;
   }
 
-  #listsOf({ lists, key }: Scene): string {
+  #listsOf({ lists, key }: HandlerNames): string {
     return key === null ? (lists as string) : `(${lists}===null?${lists}=${this.#kernel}.addPartition(${key}):${lists})`;
   }
 }

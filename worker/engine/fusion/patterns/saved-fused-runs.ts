@@ -3,15 +3,15 @@ import { keyOf } from '../../../../shared/events/text.ts';
 import type { Value, ValueArray } from '../../../../shared/events/value.ts';
 import type { Row } from '../../operators/row.ts';
 import { loadRow, saveRow } from '../../state/saved-row.ts';
-import type { FusedRun, Home } from './fused-run.ts';
-import { asValue, type Column, type Past } from './history.ts';
-import { asGiven, type KernelForm } from './pattern-kernel.ts';
+import type { FusedRun, RunIndexKey } from './fused-run.ts';
+import { asGiven, asValue, type Column, type Past } from './history.ts';
+import type { KernelForm } from './kernel-form.ts';
 import type { Kept } from './run-form.ts';
 
 /** The generated class of a pattern's runs. */
 export type RunClass = new (
   state: number,
-  home: Home,
+  indexKey: RunIndexKey,
   key: FusedRun['key'],
   began: number,
   first: number,
@@ -98,7 +98,7 @@ function rowOf(run: FusedRun, slot: number, isFirst: boolean, form: KernelForm):
     (one) => one.slot === slot && (!isList || !isFirst || one.ofFirst || !hasFirst(form, one)) && (isFirst || !one.ofFirst),
   );
   const found = (aspect: Kept['aspect']): unknown => {
-    const one = kept.find((candidate) => candidate.aspect === aspect);
+    const one = kept.find((input) => input.aspect === aspect);
     return one === undefined ? undefined : keptIn(run, one);
   };
   const row = found('row') as Row | null | undefined;

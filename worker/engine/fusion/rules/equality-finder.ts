@@ -1,5 +1,5 @@
 import { PlacedSlots } from '../placed-slots.ts';
-import type { Finder, PlacedRule } from './rule-index.ts';
+import type { Finder, PlacedRule } from './finder.ts';
 import { listsOf } from './rule-lists.ts';
 
 /** Rules by the constant that a column must equal. */

@@ -1,4 +1,4 @@
-import { type Finder, type Interval, isWithin, type PlacedRule } from './rule-index.ts';
+import { type Finder, type Interval, isWithin, type PlacedRule } from './finder.ts';
 import { listsOf, WrittenList } from './rule-lists.ts';
 
 /** Entries of all lists together; rules that overlap more are tried one by one. */

@@ -2,8 +2,9 @@ import type { Columns } from '../columns.ts';
 import { type FunctionForm, functionForm, isNumber } from '../function-form.ts';
 import type { FusedRuntime } from '../fused-runtime.ts';
 import type { ModuleText } from '../module-text.ts';
-import type { FusedInlet } from '../stream-fusion.ts';
-import { columnsOf, type RuleBounds, type RuleIndex, ruleIndex } from './rule-index.ts';
+import type { FusedInlet } from '../shared-functions.ts';
+import type { RuleBounds } from './finder.ts';
+import { columnsOf, type RuleIndex, ruleIndex } from './rule-index.ts';
 
 /** From so many streams with a condition on one input on they are looked up, not tried one after the other. */
 export const RULES_MIN = 9;

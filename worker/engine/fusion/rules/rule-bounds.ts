@@ -1,10 +1,12 @@
 import type { BinaryExpression, FilterPlan, PlanExpression, StreamPlan } from '../../../../shared/language/plan/plan.ts';
-import type { Interval, RuleBounds } from './rule-index.ts';
+import type { Interval, RuleBounds } from './finder.ts';
 
 /** A stream that is looked up: where its first condition can hold at all, and that condition. */
 export interface BoundedStream {
   readonly bounds: RuleBounds;
   readonly condition: FilterPlan;
+  /** What of the condition is evaluated for a row that falls out of the bounds: none of it may fail. */
+  readonly evaluatedOutside: readonly PlanExpression[];
 }
 
 /** Undefined when the stream begins with no condition, or with none that compares a field with a constant. An equality is preferred. */
@@ -19,10 +21,13 @@ export function boundsOf({ source, operators }: StreamPlan): BoundedStream | und
     equality !== undefined
       ? { kind: 'equals', column: equality.column, value: equality.value, isExact: parts.length === 1 }
       : rangeOf(comparisons, parts.length);
-  return bounds && { bounds, condition: first };
+  // A part that is false ends a conjunction: what stands behind the equality is not evaluated.
+  const evaluatedOutside = equality === undefined ? [first.condition] : parts.slice(0, parts.indexOf(equality.node));
+  return bounds && { bounds, condition: first, evaluatedOutside };
 }
 
 interface Comparison {
+  readonly node: PlanExpression;
   readonly column: string;
   readonly operator: '==' | '<' | '>' | '<=' | '>=';
   readonly value: string | number;
@@ -50,12 +55,14 @@ function comparisonOf(node: PlanExpression): Comparison | undefined {
   if (field.kind !== 'field' || field.of.kind !== 'current' || constant.kind !== 'constant') return undefined;
   const { value } = constant;
   if (operator === '==') {
-    const isSame = (field.type.kind === 'str' && typeof value === 'string') || (isNumber(field) && typeof value === 'number');
-    return isSame ? { column: field.name, operator, value: value as string | number } : undefined;
+    const isAny = field.type.kind === 'any';
+    const isSame =
+      (typeof value === 'string' && (isAny || field.type.kind === 'str')) || (typeof value === 'number' && (isAny || isNumber(field)));
+    return isSame ? { node, column: field.name, operator, value: value as string | number } : undefined;
   }
   if (!isNumber(field) || typeof value !== 'number') return undefined;
   return operator === '<' || operator === '<=' || operator === '>' || operator === '>='
-    ? { column: field.name, operator, value }
+    ? { node, column: field.name, operator, value }
     : undefined;
 }
 

@@ -1,41 +1,9 @@
 import type { StreamCounters } from '../../engine.ts';
 import type { TextPlace } from '../event-entry.ts';
 import { equalityFinder } from './equality-finder.ts';
+import type { Finder, PlacedRule, RuleBounds } from './finder.ts';
 import { intervalFinder } from './interval-finder.ts';
 import { type RuleLists, WrittenList } from './rule-lists.ts';
-
-/** The numbers between which a column must lie. */
-export interface Interval {
-  readonly low: number;
-  readonly high: number;
-  /** The ends belong to it. */
-  readonly hasLow: boolean;
-  readonly hasHigh: boolean;
-}
-
-/** Where a rule can hold at all. */
-export type RuleBounds = ({ readonly kind: 'equals'; readonly value: string | number } | ({ readonly kind: 'between' } & Interval)) & {
-  readonly column: string;
-  /** The bounds say all that the rule's condition says: what lies within them fits. */
-  readonly isExact: boolean;
-};
-
-export function isWithin(value: number, { low, high, hasLow, hasHigh }: Interval): boolean {
-  return (value > low || (hasLow && value === low)) && (value < high || (hasHigh && value === high));
-}
-
-/** Finds rules by the value of one column. */
-export interface Finder {
-  readonly lists: RuleLists;
-  /** The number of the list of those that the value fits. `place`: where a text is kept. */
-  readonly listOf: (value: unknown, place?: TextPlace) => number;
-}
-
-/** A rule's place among all that read the rows, in order of declaration, and where it can hold. */
-export interface PlacedRule {
-  readonly place: number;
-  readonly bounds: RuleBounds;
-}
 
 /**
  * Finds those of many rules whose bounds a row fits: by hash on a constant that a column must equal, by the interval that a

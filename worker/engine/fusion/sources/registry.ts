@@ -3,11 +3,10 @@ import type { Columns } from '../columns.ts';
 import { fuseJoin } from '../joins/fuse-join.ts';
 import { fusePattern } from '../patterns/fuse-pattern.ts';
 import { fuseTrends } from '../patterns/trends/fuse-trends.ts';
-import type { FusedInlet, StreamFusion } from '../stream-fusion.ts';
+import type { SourceFuser } from '../place.ts';
+import type { FusedInlet } from '../shared-functions.ts';
+import type { StreamFusion } from '../stream-fusion.ts';
 import { CannotFuse } from '../typed.ts';
-
-/** Prints what takes the rows of an origin at the head of a stream. @throws CannotFuse */
-export type SourceFuser = (fusion: StreamFusion, origin: string, columns: Columns) => readonly FusedInlet[];
 
 /** Joins and patterns that have a form in generated code; events need none. */
 const sourceFusers: { readonly [K in SourcePlan['kind']]?: SourceFuser } = { join: fuseJoin, pattern: fusePatternOrTrends };
@@ -22,5 +21,5 @@ export function sourceFuserOf(source: SourcePlan): SourceFuser {
 }
 
 function cannotFuse(): never {
-  throw new CannotFuse();
+  throw new CannotFuse('time alone makes its rows');
 }

@@ -1,5 +1,6 @@
 import { invariant } from '../../../../shared/errors/error.ts';
 import type { AggregateCall, AggregatePlan } from '../../../../shared/language/plan/plan.ts';
+import { acceptanceRank, takesNulls } from '../../windows/acceptance.ts';
 import { type AggregateInput, AggregateInputs, type InputContext } from './aggregate-inputs.ts';
 import {
   type CallForm,
@@ -39,14 +40,6 @@ export interface ObjectCall {
   /** The constant that the accumulators of all slots are. */
   readonly objects: string;
   readonly create: string;
-}
-
-/** As in `Aggregation`: those that may refuse a value come first. */
-const TAKE_ANYTHING = new Set(['count', 'rate', 'count_distinct', 'first', 'last', 'collect']);
-const TAKE_ONE_KIND = new Set(['min', 'max', 'top']);
-
-function patienceOf({ function: name }: AggregateCall): number {
-  return TAKE_ANYTHING.has(name) ? 2 : TAKE_ONE_KIND.has(name) ? 1 : 0;
 }
 
 /**
@@ -154,8 +147,7 @@ export class AggregateColumns {
   }
 
   #objectForm(call: AggregateCall): CallForm {
-    const isOfNulls = call.function === 'first' || call.function === 'last';
-    const filter = isOfNulls ? this.inputs.filterOf(call) : null;
+    const filter = takesNulls(call) ? this.inputs.filterOf(call) : null;
     const value = this.inputs.argumentOf(call);
     const at = this.objects.length;
     this.objects.push({ call, rank: this.#rankOf(call), value, filter, ...this.#namesOf(call, at) });
@@ -175,7 +167,7 @@ export class AggregateColumns {
 
   /** By the patience of its aggregate, then as written. */
   #rankOf(call: AggregateCall): number {
-    return patienceOf(call) * 1_000_000 + this.#position;
+    return acceptanceRank(call) * 1_000_000 + this.#position;
   }
 
   #count(call: AggregateCall): Column {

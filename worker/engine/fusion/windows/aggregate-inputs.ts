@@ -4,8 +4,9 @@ import type { AggregateCall, PlanExpression } from '../../../../shared/language/
 import type { OperatorEnvironment } from '../../operators/operator.ts';
 import { type Row, reusableScope } from '../../operators/row.ts';
 import { Body, type ModuleText } from '../module-text.ts';
-import { printTyped, printTypedCondition, type TypedContext } from '../print-typed.ts';
+import { printTyped, printTypedCondition } from '../print-typed.ts';
 import { boxed, CannotFuse, type Readable, representationOf, type Typed } from '../typed.ts';
+import type { TypedContext } from '../typed-context.ts';
 
 /**
  * What one row gives to one aggregate call or to several: an argument (null where the call's filter does not hold), or
@@ -70,7 +71,7 @@ export function printInput({ argument, filter, as }: AggregateInput, context: Ty
   if (argument === null) return printTypedCondition(filter as PlanExpression, context);
   const value = filter === null ? printTyped(argument, context) : printTyped(unless(filter, argument), context);
   if (as === 'value') return { ...value, text: boxed(value), as };
-  if (value.as !== 'number' && value.text !== 'null') throw new CannotFuse();
+  if (value.as !== 'number' && value.text !== 'null') throw new CannotFuse('an aggregated value has another type here');
   return value;
 }
 

@@ -27,6 +27,10 @@ export interface WindowStore {
   readonly slots: Slots;
   /** For each call that has accumulators, that of each slot. */
   readonly objects: readonly Accumulator[][];
+  /** What the slots hold, saved, where rows come whole. */
+  readonly contents?: ReadonlyMap<number, Value>;
+  /** What is to be kept of their interim results. */
+  readonly early?: ReadonlyMap<number, Value>;
 }
 
 /** How one aggregate call is kept: its result as generated code, and its state as the call's accumulator saves it. */

@@ -1,4 +1,10 @@
 import type { Value } from '../../../../shared/events/value.ts';
+import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
+import { EarlyResults } from '../../windows/early-results.ts';
+import type { WindowContent } from '../../windows/window-content.ts';
+import type { Intake } from './intake.ts';
+import { OpenWindow } from './open-window.ts';
+import type { WholeRows } from './whole-rows.ts';
 import { WindowKernel } from './window-kernel.ts';
 
 /**
@@ -8,6 +14,17 @@ import { WindowKernel } from './window-kernel.ts';
 export abstract class ChainKernel extends WindowKernel {
   /** Windows that stand behind another one of their key. */
   extras = 0;
+  /** Only where rows come whole. */
+  protected readonly interim: EarlyResults<OpenWindow>;
+  /** By slot, where there are interim results. */
+  readonly #watched: OpenWindow[] = [];
+  readonly #isLinkedBack: boolean;
+
+  constructor(form: Intake | WholeRows, earlyMs: number | null, next: Next, environment: OperatorEnvironment) {
+    super(form, next, environment);
+    this.interim = new EarlyResults(earlyMs);
+    this.#isLinkedBack = form.fields.has('before');
+  }
 
   override begin(...keys: Value[]): number {
     const slot = super.begin(...keys);
@@ -24,27 +41,48 @@ export abstract class ChainKernel extends WindowKernel {
   /** A slot of the key for one more window. */
   protected unused(owner: number): number {
     for (let slot = owner; slot >= 0; slot = this.behind(slot)) if (this.at(slot, 'count') === 0) return slot;
+    return this.#oneMore(owner);
+  }
+
+  /** As `unused`, where no slot but the key's own is ever empty. */
+  protected unusedOrMore(owner: number): number {
+    return this.at(owner, 'count') === 0 ? owner : this.#oneMore(owner);
+  }
+
+  #oneMore(owner: number): number {
     const slot = this.allot(this.keysAt(owner));
     this.put(slot, 'owner', owner);
-    this.put(slot, 'next', this.at(owner, 'next'));
-    this.put(owner, 'next', slot + 1);
+    this.#link(slot, this.behind(owner));
+    this.#link(owner, slot);
     this.extras++;
     return slot;
   }
 
+  /** `behind`: -1 = none. */
+  #link(slot: number, behind: number): void {
+    this.put(slot, 'next', behind + 1);
+    if (this.#isLinkedBack && behind >= 0) this.put(behind, 'before', slot);
+  }
+
   /** The window in the slot is over. */
   closed(slot: number): void {
+    this.whole?.forget(slot);
     this.put(slot, 'count', 0);
     const owner = this.at(slot, 'owner');
     if (owner === slot) {
       this.empty++;
       return;
     }
-    let before = owner;
-    while (this.behind(before) !== slot) before = this.behind(before);
-    this.put(before, 'next', this.at(slot, 'next'));
+    this.#link(this.#beforeOf(slot, owner), this.behind(slot));
     this.freeSlot(slot);
     this.extras--;
+  }
+
+  #beforeOf(slot: number, owner: number): number {
+    if (this.#isLinkedBack) return this.at(slot, 'before');
+    let before = owner;
+    while (this.behind(before) !== slot) before = this.behind(before);
+    return before;
   }
 
   /** All windows of the key are gone. */
@@ -56,5 +94,37 @@ export abstract class ChainKernel extends WindowKernel {
   /** A key with another window open keeps its slot. */
   protected override canRelease(slot: number): boolean {
     return this.at(slot, 'next') === 0;
+  }
+
+  /** A window where rows come whole, with its first event or as it was saved. */
+  protected override hold(slot: number, content: WindowContent, whole: WholeRows): void {
+    super.hold(slot, content, whole);
+    if (this.interim.isUsed) this.#watched[slot] = new OpenWindow(slot, this);
+  }
+
+  /** A window has begun, or its start has moved. */
+  protected watchEarly(slot: number): void {
+    if (!this.interim.isUsed) return;
+    this.interim.watch(this.#watched[slot] as OpenWindow, this.environment.watermark());
+    this.due = Math.min(this.due, this.interim.next());
+  }
+
+  /** Interim results, last of all that time completes. */
+  protected giveEarly(watermark: number): void {
+    for (let one = this.interim.popDue(watermark); one !== undefined; one = this.interim.popDue(watermark)) {
+      const { whole } = this;
+      whole?.contents.emit(whole.at(one.slot), { ...this.frameOf(one.slot), time: watermark, isFinal: false });
+    }
+  }
+
+  protected override captureEarly(): ReadonlyMap<number, Value> {
+    if (!this.interim.isUsed) return new Map();
+    return new Map(this.open().map((slot) => [slot, this.interim.save(this.#watched[slot] as OpenWindow)]));
+  }
+
+  protected loadEarly(slot: number, saved: Value): void {
+    if (!this.interim.isUsed) return;
+    this.interim.load(this.#watched[slot] as OpenWindow, saved);
+    this.due = Math.min(this.due, this.interim.next());
   }
 }

@@ -1,16 +1,83 @@
 import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import type { WindowPlan } from '../../../../shared/language/plan/plan.ts';
+import type { Next, OperatorEnvironment, WindowFrame } from '../../operators/operator.ts';
+import type { WindowView } from '../../trace/views.ts';
 import type { WindowStore } from './call-forms.ts';
+import type { Intake } from './intake.ts';
 import { slotsByOrder } from './slots-by-order.ts';
+import type { Given, WholeRows } from './whole-rows.ts';
 import { WindowKernel } from './window-kernel.ts';
 
-/** Tumbling windows of n events. */
+export type CountWindowPlan = Extract<WindowPlan, { kind: 'count' }>;
+
+/**
+ * Windows of n events by arrival. Tumbling ones start afresh after each result; sliding ones, whose rows come whole, emit each `slide`
+ * events once n are held. At the end of input tumbling ones close with what they hold, by last event. The bounds of a window are the
+ * lowest and the highest time of its events.
+ */
 export class CountWindowKernel extends WindowKernel {
+  readonly #plan: CountWindowPlan;
   /** Slots that the end of input closes and that have not been handed on yet, the last one first. */
   #ending: number[] = [];
 
+  constructor(form: Intake | WholeRows, plan: CountWindowPlan, next: Next, environment: OperatorEnvironment) {
+    super(form, next, environment);
+    this.#plan = plan;
+  }
+
   protected drop(slot: number): void {
-    if (this.at(slot, 'count') > 0) this.empty++;
+    if (this.at(slot, 'count') > 0) this.closed(slot);
+  }
+
+  closed(slot: number): void {
+    this.whole?.forget(slot);
     this.put(slot, 'count', 0);
+    this.empty++;
+  }
+
+  protected override takeWhole(slot: number, { row, order, sample }: Given, whole: WholeRows): void {
+    if (this.at(slot, 'count') === 0) {
+      this.hold(slot, whole.contents.begin(row, order, sample), whole);
+      this.empty--;
+      this.#count(slot, 1, 0);
+    } else {
+      const content = whole.beforeChange(slot);
+      if (content.count === this.#plan.size) whole.contents.dropOldest(content);
+      whole.contents.add(content, row, order, sample);
+      this.note(slot, content);
+      this.#count(slot, this.at(slot, 'since') + 1, this.at(slot, 'hasGiven'));
+    }
+    if (this.at(slot, 'count') === this.#plan.size) this.#full(slot, whole);
+  }
+
+  #count(slot: number, since: number, hasGiven: number): void {
+    this.put(slot, 'since', since);
+    this.put(slot, 'hasGiven', hasGiven);
+  }
+
+  #full(slot: number, whole: WholeRows): void {
+    const { slide } = this.#plan;
+    if (slide === null) {
+      this.close(slot);
+      return;
+    }
+    if (this.at(slot, 'hasGiven') === 1 && this.at(slot, 'since') < slide) return;
+    this.#count(slot, 0, 1);
+    const content = whole.at(slot);
+    whole.contents.measure(content);
+    this.note(slot, content);
+    whole.contents.emit(content, this.frameOf(slot));
+  }
+
+  override frameOf(slot: number): WindowFrame {
+    const [start, end] = [this.at(slot, 'minTime'), this.at(slot, 'maxTime')];
+    return { time: this.whole?.at(slot).last.time ?? end, start, end, isFinal: true, lengthMs: end - start };
+  }
+
+  protected override closingOf(slot: number): Pick<WindowView, 'end' | 'closesAt' | 'missing'> {
+    const { size, slide } = this.#plan;
+    const isSliding = slide !== null && this.at(slot, 'hasGiven') === 1;
+    return { end: null, closesAt: null, missing: isSliding ? slide - this.at(slot, 'since') : size - this.at(slot, 'count') };
   }
 
   advance(watermark: number): void {
@@ -19,16 +86,19 @@ export class CountWindowKernel extends WindowKernel {
     this.due = this.nextExpiry;
   }
 
-  /** By last event. Each is off the list before it is handed on: one that fails there does not take the rest with it. */
+  /** Each is off the list before it is handed on: one that fails there does not take the rest with it. */
   #end(): void {
+    if (this.#plan.slide !== null) for (const slot of this.open()) this.closed(slot);
     if (this.#ending.length === 0) this.#ending = slotsByOrder(this.open(), (slot) => this.at(slot, 'lastOrder')).reverse();
     for (let slot = this.#ending.pop(); slot !== undefined; slot = this.#ending.pop()) this.close(slot);
   }
 
   protected saveFrom(store: WindowStore): Value {
+    const isCounted = this.layout.fields.has('since');
     const held = this.open(store).map((slot) => {
-      const count = this.at(slot, 'count', store);
-      return [this.keyText(slot, store), this.saveContent(slot, store), count, false];
+      const since = this.at(slot, isCounted ? 'since' : 'count', store);
+      const hasGiven = isCounted && this.at(slot, 'hasGiven', store) === 1;
+      return [this.keyText(slot, store), this.saveContent(slot, store), since, hasGiven];
     });
     return [store.arrivals, held, this.saveTouched(store)];
   }
@@ -36,9 +106,11 @@ export class CountWindowKernel extends WindowKernel {
   load(saved: Value): void {
     const [arrivals, held, touched] = saved as ValueArray;
     this.counted = arrivals as number;
-    for (const [, content] of held as readonly (readonly [string, Value])[]) {
-      this.loadContent(this.slotOf(this.keysOfContent(content)), content);
+    for (const [key, content, since, hasGiven] of held as readonly (readonly [string, Value, number, boolean])[]) {
+      const slot = this.slotOfSaved(key, content);
+      this.loadContent(slot, content);
       this.empty--;
+      if (this.whole !== null) this.#count(slot, since, hasGiven ? 1 : 0);
     }
     this.loadTouched(touched as Value);
   }

@@ -1,5 +1,6 @@
 import type { AggregateOperatorPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
+import { followsTime } from '../../windows/acceptance.ts';
 import { NamedColumns } from '../columns.ts';
 import type { Place } from '../place.ts';
 import { CannotFuse, type Typed } from '../typed.ts';
@@ -10,13 +11,15 @@ import { RunningKernel } from './running-kernel.ts';
 import { SlotFields } from './slot-fields.ts';
 
 /** `.aggregate` without a window. @throws CannotFuse where events wait for those that came before them */
-export function fuseAggregate(plan: AggregateOperatorPlan, place: Place): void {
-  if (place.stream.time.outOfOrderMs > 0 && followsTime(plan)) throw new CannotFuse();
+export function fuseAggregate(plan: AggregateOperatorPlan, place: Place): null {
+  if (place.stream.time.outOfOrderMs > 0 && isTimely(plan)) throw new CannotFuse('events wait for those that came before them');
   handToWindow(plan, place, () => printRunning(plan, place));
+  return null;
 }
 
-function followsTime({ aggregate }: AggregateOperatorPlan): boolean {
-  return isOrderSensitive(aggregate) || aggregate.calls.some((call) => call.function === 'first' || call.function === 'last');
+/** A result follows the order of events, or their time. */
+function isTimely({ aggregate }: AggregateOperatorPlan): boolean {
+  return isOrderSensitive(aggregate) || aggregate.calls.some(followsTime);
 }
 
 function printRunning(plan: AggregateOperatorPlan, place: Place): PrintedWindow {
@@ -33,7 +36,7 @@ function printRunning(plan: AggregateOperatorPlan, place: Place): PrintedWindow 
   );
   const create = (_: AggregateOperatorPlan, next: Next, environment: OperatorEnvironment): RunningKernel =>
     new RunningKernel(intake, next, environment);
-  return { intake, take, links: [take], create, canFail, mayBeLate: false, waits: intake.expireMs !== null };
+  return { name: 'running aggregate', intake, take, links: [take], create, canFail, mayBeLate: false, waits: intake.expireMs !== null };
 }
 
 /** One row: into the slot of its key, and on with the results so far. */

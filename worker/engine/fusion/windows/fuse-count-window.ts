@@ -2,17 +2,17 @@ import type { WindowOperatorPlan } from '../../../../shared/language/plan/plan.t
 import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
 import type { Body } from '../module-text.ts';
 import type { Place } from '../place.ts';
-import { CountWindowKernel } from './count-window-kernel.ts';
+import { CountWindowKernel, type CountWindowPlan } from './count-window-kernel.ts';
 import { Intake } from './intake.ts';
 import { handToWindow, type KernelNames, kernelNames, type PrintedWindow, printHeader, printKey, printResult } from './print-window.ts';
 import { type SlotField, SlotFields } from './slot-fields.ts';
 
 /** Tumbling windows of `size` events. */
-export function fuseCountWindow(plan: WindowOperatorPlan, size: number, place: Place): void {
-  handToWindow(plan, place, () => printCountWindow(plan, size, place));
+export function fuseCountWindow(plan: WindowOperatorPlan, window: CountWindowPlan, place: Place): void {
+  handToWindow(plan, place, () => printCountWindow(plan, window, place));
 }
 
-function printCountWindow(plan: WindowOperatorPlan, size: number, place: Place): PrintedWindow {
+function printCountWindow(plan: WindowOperatorPlan, window: CountWindowPlan, place: Place): PrintedWindow {
   const { module } = place;
   const names = kernelNames(plan, place);
   const intake = new Intake(plan, { fields: fieldsOfCount, handsOn: false, objectsOf: names.objects }, place);
@@ -27,11 +27,20 @@ function printCountWindow(plan: WindowOperatorPlan, size: number, place: Place):
   );
   const take = module.function(
     () => intake.parameters,
-    (body) => printTake(size, intake, { ...names, close }, body),
+    (body) => printTake(window.size, intake, { ...names, close }, body),
   );
   const create = (_: WindowOperatorPlan, next: Next, environment: OperatorEnvironment): CountWindowKernel =>
-    new CountWindowKernel(intake, next, environment);
-  return { intake, take, links: [take, close], create, canFail, mayBeLate: false, waits: intake.expireMs !== null };
+    new CountWindowKernel(intake, window, next, environment);
+  return {
+    name: 'tumbling windows of events',
+    intake,
+    take,
+    links: [take, close],
+    create,
+    canFail,
+    mayBeLate: false,
+    waits: intake.expireMs !== null,
+  };
 }
 
 /** Where rows bring numbers of their own, that of the last is what it is caused by. */

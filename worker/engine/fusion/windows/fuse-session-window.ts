@@ -14,15 +14,16 @@ import {
   printResult,
   type ResultPrint,
 } from './print-window.ts';
-import { SessionKernel } from './session-kernel.ts';
+import { SessionKernel, type SessionWindowPlan } from './session-kernel.ts';
 import { type SlotField, SlotFields } from './slot-fields.ts';
 
 /** Sessions whose events are at most `gapMs` apart. */
-export function fuseSessionWindow(plan: WindowOperatorPlan, aggregate: AggregatePlan, gapMs: number, place: Place): void {
-  handToWindow(plan, place, () => printSessionWindow(plan, aggregate, gapMs, place));
+export function fuseSessionWindow(plan: WindowOperatorPlan, aggregate: AggregatePlan, window: SessionWindowPlan, place: Place): void {
+  handToWindow(plan, place, () => printSessionWindow(plan, aggregate, window, place));
 }
 
-function printSessionWindow(plan: WindowOperatorPlan, aggregate: AggregatePlan, gapMs: number, place: Place): PrintedWindow {
+function printSessionWindow(plan: WindowOperatorPlan, aggregate: AggregatePlan, window: SessionWindowPlan, place: Place): PrintedWindow {
+  const { gapMs } = window;
   const { module } = place;
   const names = kernelNames(plan, place);
   const intake = new Intake(plan, { fields: fieldsOfSession, handsOn: false, objectsOf: names.objects }, place);
@@ -37,8 +38,8 @@ function printSessionWindow(plan: WindowOperatorPlan, aggregate: AggregatePlan, 
     (body) => printTake(gapMs, intake, names, body),
   );
   const create = (_: WindowOperatorPlan, next: Next, environment: OperatorEnvironment): SessionKernel =>
-    new SessionKernel(intake, { aggregate, gapMs }, next, environment);
-  return { intake, take, links: [take, close], create, canFail: intake.columns.canRefuse, mayBeLate: true, waits: true };
+    new SessionKernel(intake, aggregate, window, next, environment);
+  return { name: 'sessions', intake, take, links: [take, close], create, canFail: intake.columns.canRefuse, mayBeLate: true, waits: true };
 }
 
 /** Where rows bring numbers of their own, that of the last is what it is caused by. */

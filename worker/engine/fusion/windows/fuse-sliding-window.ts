@@ -23,7 +23,9 @@ interface Sliding {
 
 /** Hopping windows that overlap, of numbers, aligned to the epoch. */
 export function fuseSlidingWindow(plan: WindowOperatorPlan, aggregate: AggregatePlan, window: TimeWindowPlan, place: Place): void {
-  if (!slidesOverTime(plan, window) || window.align === 'first' || place.stream.time.outOfOrderMs > 0) throw new CannotFuse();
+  if (!slidesOverTime(plan, window)) throw new CannotFuse('an aggregate cannot take events out again, or there are early results');
+  if (window.align === 'first') throw new CannotFuse('windows begin with the first event of a key');
+  if (place.stream.time.outOfOrderMs > 0) throw new CannotFuse('events wait for those that came before them');
   handToWindow(plan, place, () => printSlidingWindow(plan, aggregate, window, place));
 }
 
@@ -32,7 +34,7 @@ function printSlidingWindow(plan: WindowOperatorPlan, aggregate: AggregatePlan, 
   const names = kernelNames(plan, place);
   const fields = (): SlotFields => new SlotFields(['count', 'newest'], []);
   const intake = new Intake(plan, { fields, handsOn: false, slides: true, objectsOf: names.objects }, place);
-  if (intake.expireMs !== null) throw new CannotFuse();
+  if (intake.expireMs !== null) throw new CannotFuse('keys of windows that overlap expire');
   const held = new HeldInputs(intake, aggregate);
   const ring = module.late((runtime) => (runtime.kernel(plan) as SlidingKernel | undefined)?.ring);
   const sliding: Sliding = { intake, held, names, ring, nan: module.constant(Number.NaN) };
@@ -44,7 +46,7 @@ function printSlidingWindow(plan: WindowOperatorPlan, aggregate: AggregatePlan, 
   const links = [take, add, printStep(sliding, place, printRemove), printGive(plan, window, sliding, place)];
   const create = (_: WindowOperatorPlan, next: Next, environment: OperatorEnvironment): SlidingKernel =>
     new SlidingKernel(intake, held, window, next, environment);
-  return { intake, take, links, create, canFail: false, mayBeLate: true, waits: true };
+  return { name: 'windows of time that overlap', intake, take, links, create, canFail: false, mayBeLate: true, waits: true };
 }
 
 /** One row: into the ring, and into its slot if the window that closes next has it. Gives true when some of its windows have closed. */

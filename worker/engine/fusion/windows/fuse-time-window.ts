@@ -19,7 +19,7 @@ import { TimeWindowKernel, type TimeWindowPlan } from './time-window-kernel.ts';
 
 /** Tumbling time windows. */
 export function fuseTimeWindow(plan: WindowOperatorPlan, window: TimeWindowPlan, place: Place): void {
-  if (window.slideMs !== window.sizeMs) throw new CannotFuse();
+  if (window.slideMs !== window.sizeMs) throw new CannotFuse('windows lie apart');
   handToWindow(plan, place, () => printTimeWindow(plan, window, place));
 }
 
@@ -38,7 +38,16 @@ function printTimeWindow(plan: WindowOperatorPlan, window: TimeWindowPlan, place
   );
   const create = (_: WindowOperatorPlan, next: Next, environment: OperatorEnvironment): TimeWindowKernel =>
     new TimeWindowKernel(intake, window, next, environment);
-  return { intake, take, links: [take, close], create, canFail: intake.columns.canRefuse, mayBeLate: true, waits: true };
+  return {
+    name: 'tumbling windows of time',
+    intake,
+    take,
+    links: [take, close],
+    create,
+    canFail: intake.columns.canRefuse,
+    mayBeLate: true,
+    waits: true,
+  };
 }
 
 /** Nothing asks for the times of the events, and nothing for the number of the last one. */

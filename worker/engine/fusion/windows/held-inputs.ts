@@ -1,5 +1,6 @@
 import type { Value, ValueArray } from '../../../../shared/events/value.ts';
 import type { AggregateCall, AggregatePlan } from '../../../../shared/language/plan/plan.ts';
+import { takesNulls } from '../../windows/acceptance.ts';
 import { CannotFuse } from '../typed.ts';
 import type { AggregateInput } from './aggregate-inputs.ts';
 import type { EventRing } from './event-ring.ts';
@@ -12,8 +13,8 @@ interface HeldCall {
 }
 
 /** A null that a filter has let pass is not the same as none. */
-function holdsFilter({ filter, arguments: given, function: name }: AggregateCall): boolean {
-  return filter !== null && (given.length === 0 || name === 'first' || name === 'last');
+function holdsFilter(call: AggregateCall): boolean {
+  return call.filter !== null && (call.arguments.length === 0 || takesNulls(call));
 }
 
 /**
@@ -39,7 +40,7 @@ export class HeldInputs {
       filter: holdsFilter(call) ? this.#placeOf(columns.inputs.filterOf(call) as AggregateInput, columns.inputs.all) : null,
     }));
     this.#inputs = columns.inputs.all;
-    if (this.#inputs.some(({ as }) => as === 'value')) throw new CannotFuse();
+    if (this.#inputs.some(({ as }) => as === 'value')) throw new CannotFuse('aggregated values may be of any kind');
     this.width = this.#from + this.#inputs.length;
   }
 

@@ -1,7 +1,10 @@
 import { invariant } from '../../../../shared/errors/error.ts';
+import { keyOf } from '../../../../shared/events/text.ts';
+import type { Value } from '../../../../shared/events/value.ts';
 import type { Accumulator, SlidingAccumulator } from '../../../../shared/language/functions/descriptor.ts';
 import { aggregates } from '../../../../shared/language/functions/index.ts';
 import type { AggregateCall, AggregatePlan, FieldExpression, OperatorPlan, PartitionPlan } from '../../../../shared/language/plan/plan.ts';
+import type { OperatorEnvironment } from '../../operators/operator.ts';
 import type { Row } from '../../operators/row.ts';
 import { inputsOf } from '../../streams/plan-inputs.ts';
 import { originsOf } from '../../streams/routes.ts';
@@ -11,10 +14,12 @@ import { guarded } from '../guarded.ts';
 import type { Body } from '../module-text.ts';
 import type { Place } from '../place.ts';
 import { printTyped } from '../print-typed.ts';
-import { CannotFuse, named, type Representation, representationOf, type Typed } from '../typed.ts';
+import { boxed, CannotFuse, named, type Representation, representationOf, type Typed } from '../typed.ts';
 import { AggregateColumns } from './aggregate-columns.ts';
-import { printInput } from './aggregate-inputs.ts';
+import { inputReader, printInput } from './aggregate-inputs.ts';
+import { valuesOfKey } from './key-text.ts';
 import type { SlotFields } from './slot-fields.ts';
+import type { SlotLayout } from './slot-layout.ts';
 
 const CURRENT = { kind: 'current' } as const;
 
@@ -52,7 +57,7 @@ export interface IntakeNeeds {
  * What the generated function that takes rows into a window or into an aggregate is given, wherever they come from: time,
  * arrival number, type and causes where they are not plain, the keys, and the inputs of the aggregate calls.
  */
-export class Intake {
+export class Intake implements SlotLayout {
   readonly time: string;
   readonly order: string;
   /** The name of a parameter, or a constant where all rows have one type. */
@@ -79,7 +84,7 @@ export class Intake {
 
   /** @throws CannotFuse when the keys are no plain fields. */
   constructor(plan: AggregatingPlan, { fields, handsOn, objectsOf, slides = false }: IntakeNeeds, place: Place) {
-    if (plan.aggregate === null) throw new CannotFuse();
+    if (plan.aggregate === null) throw new CannotFuse('rows are kept until the window closes');
     const { module, columns, stream } = place;
     const { keys, expireMs } = plan.partition ?? stream.partition;
     const origins = [...originsOf(inputsOf(stream.source)).keys()];
@@ -91,8 +96,9 @@ export class Intake {
     this.fields = fields(this);
     this.time = module.names.mint('t');
     this.order = module.names.mint('o');
-    const isOneType = areEvents && origins.length === 1 && columns.type.startsWith('k');
-    this.typeName = isOneType ? String(module.names.constants[Number(columns.type.slice(1))]) : null;
+    const type = module.valueOf(columns.type);
+    const isOneType = areEvents && origins.length === 1 && typeof type === 'string';
+    this.typeName = isOneType ? type : null;
     this.type = isOneType
       ? columns.type
       : this.#part(
@@ -155,7 +161,7 @@ export class Intake {
   /** What a place that leads to the window gives for the parameters. What may fail is evaluated there, before. @throws CannotFuse */
   arguments(place: Place): readonly string[] {
     const { columns, body, module } = place;
-    if (this.typeName !== null && columns.type !== this.type) throw new CannotFuse();
+    if (this.typeName !== null && columns.type !== this.type) throw new CannotFuse('rows of another type come to the window');
     const context = { module, body, readable: columns };
     const keys = this.keys.map((key, i) => keyValue(key, place, i, this.#plan));
     const inputs = this.columns.inputs.all.map((input) => printInput(input, context));
@@ -169,26 +175,44 @@ export class Intake {
   partsOf(row: Row): readonly unknown[] {
     return this.#parts.map(({ read }) => read(row));
   }
+
+  /** What evaluates the inputs of the aggregate calls for a row that came whole. */
+  reader(environment: OperatorEnvironment): (row: Row) => Value[] {
+    return inputReader(this.columns.inputs.all, environment);
+  }
+
+  textOfKey(parts: readonly Value[]): string {
+    return parts.length === 0 ? '' : keyOf([...parts]);
+  }
+
+  partsOfKey(text: string): Value[] {
+    return valuesOfKey(text, this.keys.length);
+  }
 }
 
 function keyParts(keys: PartitionPlan['keys'], { columns, module }: Place): readonly KeyPart[] {
   return keys.map(({ name, value }) => {
-    if (value.kind !== 'field' || value.of.kind !== 'current') throw new CannotFuse();
+    if (value.kind !== 'field' || value.of.kind !== 'current') throw new CannotFuse('the key is computed');
     const as = representationOf(value.type);
-    const found = columns.field(value.of, value.name);
-    if (found === undefined || found.as !== as || !isKey(as)) throw new CannotFuse();
-    return { name, field: value.name, as, parameter: module.names.mint('v') };
+    const found = columns.field(value.of, value.name, value.type);
+    if (found === undefined) throw new CannotFuse('the key is not known here');
+    return { name, field: value.name, as: found.as === as && isScalar(as) ? as : 'value', parameter: module.names.mint('v') };
   });
 }
 
-function isKey(as: Representation): boolean {
+/** What tables find by itself; anything else is found by the one object that stands for it. */
+function isScalar(as: Representation): boolean {
   return as === 'number' || as === 'string' || as === 'boolean';
 }
 
-function keyValue({ as }: KeyPart, { columns, module, body, stream }: Place, position: number, plan: OperatorPlan): Typed {
+function keyValue({ as }: KeyPart, place: Place, position: number, plan: OperatorPlan): Typed {
+  const { columns, module, body, stream, program } = place;
   const key = (plan.partition ?? stream.partition).keys[position]?.value as FieldExpression;
   const value = printTyped(key, { module, body, readable: columns });
-  if (value.as !== as) throw new CannotFuse();
+  if (as === 'value') {
+    return { text: `${program.kernelName(plan)}.keyPart(${boxed(value)})`, as, isNullable: true, isSimple: false, canFail: true };
+  }
+  if (value.as !== as) throw new CannotFuse('the key has another type here');
   return value;
 }
 
@@ -201,7 +225,7 @@ function creatorOf(call: AggregateCall): () => Accumulator {
 /** @throws CannotFuse where all that is left would have to be added up again. */
 function slidingCreatorOf(call: AggregateCall): () => SlidingAccumulator {
   const create = aggregates.get(call.function)?.createSliding;
-  if (create === undefined) throw new CannotFuse();
+  if (create === undefined) throw new CannotFuse('an aggregate cannot take events out again');
   return () => create(call.constants);
 }
 

@@ -4,10 +4,9 @@ import type { Accumulator } from '../../../../shared/language/functions/descript
 import type { TextPlace } from '../event-entry.ts';
 import { PlacedSlots } from '../placed-slots.ts';
 import type { WindowStore } from './call-forms.ts';
-import type { Intake } from './intake.ts';
 import { KeyTable } from './key-table.ts';
-import { valuesOfKey } from './key-text.ts';
 import type { SlotField } from './slot-fields.ts';
+import type { SlotLayout } from './slot-layout.ts';
 import { Slots } from './slots.ts';
 
 /** Slots without events to keep before it is worth looking for them. */
@@ -27,14 +26,16 @@ export abstract class KeyedSlots {
   readonly keys: Value[][];
   /** By call, then by slot. */
   readonly objects: readonly Accumulator[][];
-  protected readonly intake: Intake;
+  protected readonly layout: SlotLayout;
+  /** By canonical text: the one object that stands for all equal ones that are, or are part of, a key. */
+  readonly #keyObjects = new Map<string, Value>();
 
-  constructor(intake: Intake) {
-    this.intake = intake;
-    this.slots = new Slots(intake.width, intake.fields.coldWidth);
-    this.keys = intake.keys.map(() => []);
-    this.table = new KeyTable(intake.keys.length, intake.isTextKey ? (this.keys[0] ?? null) : null);
-    this.objects = intake.columns.objects.map(() => []);
+  constructor(layout: SlotLayout) {
+    this.layout = layout;
+    this.slots = new Slots(layout.width, layout.fields.coldWidth);
+    this.keys = layout.keys.map(() => []);
+    this.table = new KeyTable(layout.keys.length, layout.isTextKey ? (this.keys[0] ?? null) : null);
+    this.objects = layout.columns.objects.map(() => []);
   }
 
   /** The slot of a text whose place is not known to have one. */
@@ -45,19 +46,29 @@ export abstract class KeyedSlots {
     return slot;
   }
 
+  /** The part of a key that tables know a value by: equal values have the same one. @throws EvaluationError when it is too large */
+  keyPart(value: Value): Value {
+    if (typeof value !== 'object' || value === null) return value;
+    const text = keyOf([value]);
+    const known = this.#keyObjects.get(text);
+    if (known !== undefined) return known;
+    this.#keyObjects.set(text, value);
+    return value;
+  }
+
   /** A slot for a key that has none. */
   begin(...keys: Value[]): number {
     if (this.empty > EMPTY_MIN && this.empty * 2 > this.slots.size && this.mayForget) this.#sweep();
     const slot = this.allot(keys);
     this.table.set(keys, slot);
     this.empty++;
-    if (this.intake.expireMs !== null) this.put(slot, 'touched', -Infinity);
+    if (this.layout.expireMs !== null) this.put(slot, 'touched', -Infinity);
     return slot;
   }
 
   /** A key that holds nothing leaves no trace. */
   protected get mayForget(): boolean {
-    return this.intake.expireMs === null;
+    return this.layout.expireMs === null;
   }
 
   protected allot(keys: readonly Value[]): number {
@@ -85,7 +96,7 @@ export abstract class KeyedSlots {
 
   /** The slots that keys are known by. */
   protected *owners(store: Pick<WindowStore, 'slots'> = this): Iterable<number> {
-    const hasOwners = this.intake.fields.has('owner');
+    const hasOwners = this.layout.fields.has('owner');
     for (let slot = 0; slot < store.slots.size; slot++) {
       if (this.at(slot, 'count', store) >= 0 && (!hasOwners || this.at(slot, 'owner', store) === slot)) yield slot;
     }
@@ -93,8 +104,11 @@ export abstract class KeyedSlots {
 
   /** The key of an empty slot is forgotten, and so must be what is remembered of its places. */
   protected release(slot: number): void {
-    this.table.delete(this.keysAt(slot));
+    const keys = this.keysAt(slot);
+    this.table.delete(keys);
     this.freeSlot(slot);
+    // With one part no other key has the object; with several, what is left is no more than the keys that there have been.
+    if (keys.length === 1 && typeof keys[0] === 'object' && keys[0] !== null) this.#keyObjects.delete(keyOf(keys));
   }
 
   protected freeSlot(slot: number): void {
@@ -109,12 +123,12 @@ export abstract class KeyedSlots {
 
   /** Canonical text of the key. */
   protected keyText(slot: number, { keys }: WindowStore): string {
-    return keys.length === 0 ? '' : keyOf(this.keysAt(slot, keys));
+    return this.layout.textOfKey(this.keysAt(slot, keys));
   }
 
   /** The slot of a key, given by its canonical text. */
   protected slotOfText(text: string): number {
-    return this.slotOf(valuesOfKey(text, this.keys.length));
+    return this.slotOf(this.layout.partsOfKey(text).map((value) => this.keyPart(value)));
   }
 
   protected slotOf(keys: Value[]): number {
@@ -122,11 +136,11 @@ export abstract class KeyedSlots {
   }
 
   protected at(slot: number, field: SlotField, { slots }: Pick<WindowStore, 'slots'> = this): number {
-    return slots.get(slot, this.intake.fields.at(field));
+    return slots.get(slot, this.layout.fields.at(field));
   }
 
   protected put(slot: number, field: SlotField, value: number): void {
-    this.slots.set(slot, this.intake.fields.at(field), value);
+    this.slots.set(slot, this.layout.fields.at(field), value);
   }
 
   /** Slots that hold events. */

@@ -22,6 +22,7 @@ export const windowLibrary = {
 
 /** Properties of kernels of windows that generated code reads, assigns or calls. */
 export const windowProperties = [
+  'keyPart',
   'counted',
   'cold',
   'slots',

@@ -1,11 +1,12 @@
 import type { AttributeName, OperatorPlan, RowReference } from '../../../../shared/language/plan/plan.ts';
+import { isActingAtWindowEnd } from '../../operators/operator-facts.ts';
+import type { KernelNode } from '../../physical/physical-plan.ts';
 import { NamedColumns } from '../columns.ts';
 import type { KernelFactory } from '../fused-runtime.ts';
 import type { Body } from '../module-text.ts';
 import { PassedColumns } from '../passed-columns.ts';
 import type { Place } from '../place.ts';
 import { printTyped } from '../print-typed.ts';
-import type { ProgramFusion } from '../program-fusion.ts';
 import { CannotFuse, NULL_TYPED, named, type Readable, type Typed } from '../typed.ts';
 import type { ResultNames } from './call-forms.ts';
 import type { TakingNames } from './column-code.ts';
@@ -55,6 +56,8 @@ export interface PrintedWindow {
   readonly take: string;
   readonly links: readonly string[];
   readonly create: KernelFactory;
+  /** The algorithm, as the physical plan names it. */
+  readonly name: string;
   /** Taking a row may fail. */
   readonly canFail: boolean;
   /** Taking a row tells whether it was late. */
@@ -63,27 +66,25 @@ export interface PrintedWindow {
   readonly waits: boolean;
 }
 
-const printedWindows = new WeakMap<ProgramFusion, Map<OperatorPlan, PrintedWindow>>();
-
-/** Prints the window unless another place that leads to it has, and hands the row of this place to it. @throws CannotFuse */
+/** Prints the window unless another place that leads to it has, and hands the row of this place to it, unless that comes whole. @throws CannotFuse */
 export function handToWindow(plan: OperatorPlan, place: Place, print: () => PrintedWindow): void {
   const { program, fusion, body } = place;
-  let all = printedWindows.get(program);
-  if (all === undefined) {
-    all = new Map();
-    printedWindows.set(program, all);
-  }
-  const windows = all;
-  const kernel = program.kernel(plan, () => {
-    const printed = print();
-    windows.set(plan, printed);
-    return printed;
+  const printed = program.kernel(plan, () => {
+    const window = print();
+    return { ...window, node: nodeOf(plan, window) };
   });
-  const { intake, take, canFail, waits, mayBeLate } = windows.get(plan) as PrintedWindow;
+  if (place.columns.isWhole === true) return;
+  const { intake, take, canFail, waits, mayBeLate } = printed;
+  const kernel = program.kernelName(plan);
   const taken = `${take}(${intake.arguments(place).join(',')})`;
   const call = mayBeLate ? `if(${taken})${kernel}.late(${place.columns.row()});` : `${taken};`;
   body.add(canFail ? guardedCall(call, plan, place) : call);
   if (waits) fusion.watch(kernel, body);
+}
+
+function nodeOf(plan: OperatorPlan, { name, intake }: PrintedWindow): KernelNode {
+  const calls = 'aggregate' in plan ? (plan.aggregate?.calls ?? []) : [];
+  return { name, keys: intake.keys.map((key) => key.name), keeps: calls.map((call) => call.function), sharedWith: [] };
 }
 
 function guardedCall(call: string, plan: OperatorPlan, { module, index, columns }: Place): string {
@@ -255,7 +256,7 @@ export function printItems(
   const fields = new Map<string, Typed>();
   for (const { name, value } of plan.aggregate?.items ?? []) {
     const typed = printTyped(value, { module, body, readable });
-    if (typed.canFail && stream.onError === 'null') throw new CannotFuse();
+    if (typed.canFail && stream.onError === 'null') throw new CannotFuse('a value of the result may fail, which gives null');
     heard(typed.canFail);
     fields.set(name, bound(typed, body));
   }
@@ -295,8 +296,5 @@ class AggregateReadable implements Readable {
 /** Some operator of the stream acts when a window ends. */
 function endsMatter(plan: OperatorPlan, { stream }: Place): boolean {
   const behind = stream.operators.slice(stream.operators.indexOf(plan) + 1);
-  return behind.some(
-    (one) =>
-      one.kind === 'order_by' || one.kind === 'last' || one.kind === 'window_aggregate' || ('extent' in one && one.extent === 'window'),
-  );
+  return behind.some(isActingAtWindowEnd);
 }

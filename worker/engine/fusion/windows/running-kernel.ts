@@ -5,8 +5,12 @@ import { WindowKernel } from './window-kernel.ts';
 /** `.aggregate` without a window: one slot for each key, which keeps what it has. */
 export class RunningKernel extends WindowKernel {
   protected drop(slot: number): void {
-    if (this.at(slot, 'count') > 0) this.empty++;
+    if (this.at(slot, 'count') > 0) this.closed(slot);
+  }
+
+  closed(slot: number): void {
     this.put(slot, 'count', 0);
+    this.empty++;
   }
 
   advance(watermark: number): void {

@@ -1,14 +1,18 @@
 import { invariant } from '../../../../shared/errors/error.ts';
 import type { Value, ValueArray } from '../../../../shared/events/value.ts';
 import { aggregates } from '../../../../shared/language/functions/index.ts';
-import type { AggregateCall, AggregatePlan } from '../../../../shared/language/plan/plan.ts';
-import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
+import type { AggregateCall, AggregatePlan, WindowPlan } from '../../../../shared/language/plan/plan.ts';
+import type { Next, OperatorEnvironment, WindowFrame } from '../../operators/operator.ts';
 import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import { justAfter, plus } from '../../time/instants.ts';
+import type { WindowView } from '../../trace/views.ts';
 import type { WindowStore } from './call-forms.ts';
 import { ChainKernel } from './chain-kernel.ts';
 import type { Intake } from './intake.ts';
 import type { SlotField } from './slot-fields.ts';
+import type { Given, WholeRows } from './whole-rows.ts';
+
+export type SessionWindowPlan = Extract<WindowPlan, { kind: 'session' }>;
 
 /** A session in the line of those that close, at a time at or before that of its end. */
 interface Waiting {
@@ -22,7 +26,7 @@ interface Waiting {
 export class SessionKernel extends ChainKernel {
   /** The session that the row which is being taken in joins with the one that takes it; -1 = none. */
   joining = -1;
-  readonly #aggregate: AggregatePlan;
+  readonly #aggregate: AggregatePlan | null;
   readonly #gapMs: number;
   readonly #graceMs: number;
   readonly #closings = new DeadlineQueue<Waiting>();
@@ -30,12 +34,14 @@ export class SessionKernel extends ChainKernel {
   #watermark = -Infinity;
 
   constructor(
-    intake: Intake,
-    { aggregate, gapMs }: { aggregate: AggregatePlan; gapMs: number },
+    form: Intake | WholeRows,
+    aggregate: AggregatePlan | null,
+    plan: SessionWindowPlan,
     next: Next,
     environment: OperatorEnvironment,
   ) {
-    super(intake, next, environment);
+    super(form, plan.earlyMs, next, environment);
+    const { gapMs } = plan;
     this.#aggregate = aggregate;
     this.#gapMs = gapMs;
     this.#graceMs = gapMs + environment.stream.time.allowedLatenessMs;
@@ -115,10 +121,47 @@ export class SessionKernel extends ChainKernel {
     if (this.intake.typeName === null) this.types[first] = this.types[second] as string;
   }
 
+  /** Into the open session that it touches, the two that it joins, or one of its own. */
+  protected override takeWhole(owner: number, { row, order, sample }: Given, whole: WholeRows): void {
+    const slot = this.sessionAt(owner, row.time);
+    if (slot < 0) {
+      this.late(row);
+      return;
+    }
+    if (this.at(slot, 'count') === 0) {
+      this.hold(slot, whole.contents.begin(row, order, sample), whole);
+      this.opened(slot);
+    } else {
+      const content = whole.beforeChange(slot);
+      whole.contents.add(content, row, order, sample);
+      this.note(slot, content);
+      if (this.joining >= 0) this.#joinWhole(slot, this.joining, whole);
+    }
+    this.watchEarly(slot);
+  }
+
+  #joinWhole(first: number, second: number, whole: WholeRows): void {
+    const content = whole.contents.merge(whole.beforeChange(first), whole.beforeChange(second));
+    whole.put(first, content);
+    this.note(first, content);
+    this.closed(second);
+  }
+
+  override frameOf(slot: number): WindowFrame {
+    const [start, last] = [this.at(slot, 'minTime'), this.at(slot, 'maxTime')];
+    const end = plus(last, this.#gapMs);
+    return { time: plus(end, -1), start, end, isFinal: true, lengthMs: last - start };
+  }
+
+  protected override closingOf(slot: number): Pick<WindowView, 'end' | 'closesAt' | 'missing'> {
+    const last = this.at(slot, 'maxTime');
+    return { end: plus(last, this.#gapMs), closesAt: plus(last, this.#graceMs), missing: null };
+  }
+
   /** By way of the accumulators, which can join. */
   #joinCalls(first: number, second: number): void {
     const { forms } = this.intake.columns;
-    const joined = forms.map((form, i) => joinedState(this.#aggregate.calls[i], form.save(this, first), form.save(this, second)));
+    const joined = forms.map((form, i) => joinedState(this.#aggregate?.calls[i], form.save(this, first), form.save(this, second)));
     forms.forEach((form, i) => void form.load(this, first, joined[i] ?? null));
   }
 
@@ -127,10 +170,18 @@ export class SessionKernel extends ChainKernel {
     try {
       for (let one = this.#closings.popDue(watermark); one !== undefined; one = this.#closings.popDue(watermark)) this.#closeIfDue(one);
     } finally {
-      this.due = Math.min(this.#closings.next(), this.nextExpiry);
+      this.due = this.#nextDue;
     }
     this.expire(watermark);
-    this.due = Math.min(this.#closings.next(), this.nextExpiry);
+    try {
+      this.giveEarly(watermark);
+    } finally {
+      this.due = this.#nextDue;
+    }
+  }
+
+  get #nextDue(): number {
+    return Math.min(this.#closings.next(), this.nextExpiry, this.interim.next());
   }
 
   /** A session that was prolonged since it was queued goes back in line. */
@@ -142,7 +193,7 @@ export class SessionKernel extends ChainKernel {
     }
     const owner = this.at(slot, 'owner');
     this.put(owner, 'closedLast', Math.max(this.at(owner, 'closedLast'), this.at(slot, 'maxTime')));
-    if (this.intake.expireMs !== null && this.isGone(owner, at)) this.closed(slot);
+    if (this.layout.expireMs !== null && this.isGone(owner, at)) this.closed(slot);
     else this.close(slot);
   }
 
@@ -159,16 +210,18 @@ export class SessionKernel extends ChainKernel {
     }
     const open = this.open(store).sort((a, b) => this.at(a, 'firstOrder', store) - this.at(b, 'firstOrder', store));
     const saved = open.map((slot) => [this.keyText(slot, store), this.saveContent(slot, store)]);
-    return [store.arrivals, closed, saved, null, this.saveTouched(store)];
+    const early = this.interim.isUsed ? open.map((slot) => store.early?.get(slot) ?? null) : null;
+    return [store.arrivals, closed, saved, early, this.saveTouched(store)];
   }
 
   load(saved: Value): void {
-    const [arrivals, closed, open, , touched] = saved as ValueArray;
+    const [arrivals, closed, open, early, touched] = saved as ValueArray;
     this.counted = arrivals as number;
-    for (const [, content] of open as readonly (readonly [string, Value])[]) {
-      const slot = this.unused(this.slotOf(this.keysOfContent(content)));
+    for (const [at, [key, content]] of (open as readonly (readonly [string, Value])[]).entries()) {
+      const slot = this.unused(this.slotOfSaved(key, content));
       this.loadContent(slot, content);
       this.opened(slot);
+      this.loadEarly(slot, (early as ValueArray | null)?.[at] ?? null);
     }
     for (const [text, last] of closed as ReadonlyMap<string, number>) this.put(this.slotOfText(text), 'closedLast', last);
     this.loadTouched(touched as Value);

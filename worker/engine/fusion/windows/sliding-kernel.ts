@@ -211,6 +211,10 @@ export class SlidingKernel extends WindowKernel {
     throw new InvariantError('keys do not expire here');
   }
 
+  closed(_slot: number): void {
+    throw new InvariantError('windows have no slots of their own here');
+  }
+
   override capture(): () => Value {
     const { arrivals, slots, types, objects } = this;
     const store = { arrivals, slots, types, objects, keys: this.keys.map((values) => [...values]) };

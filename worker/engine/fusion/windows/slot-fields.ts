@@ -19,10 +19,16 @@ export type SlotField =
   | 'end'
   /** The next window of the same key, a slot + 1; 0 = none. */
   | 'next'
+  /** The slot that has this one as `next`. */
+  | 'before'
   /** The slot that the key is known by. */
   | 'owner'
   /** Last event time of the sessions of the key that have closed; -Infinity = none has. */
   | 'closedLast'
+  /** Events since the last result. */
+  | 'since'
+  /** 1 = there was a result. */
+  | 'hasGiven'
   /** Where the key's windows are aligned; NaN = not known. */
   | 'origin';
 

@@ -1,12 +1,14 @@
 import type { Value, ValueArray, ValueMap } from '../../../../shared/events/value.ts';
 import type { WindowPlan } from '../../../../shared/language/plan/plan.ts';
-import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
+import type { Next, OperatorEnvironment, WindowFrame } from '../../operators/operator.ts';
 import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import { plus, wholeSteps } from '../../time/instants.ts';
+import type { WindowView } from '../../trace/views.ts';
 import type { WindowStore } from './call-forms.ts';
 import { ChainKernel } from './chain-kernel.ts';
 import type { Intake } from './intake.ts';
 import { slotsByOrder } from './slots-by-order.ts';
+import type { Given, WholeRows } from './whole-rows.ts';
 
 export type TimeWindowPlan = Extract<WindowPlan, { kind: 'time' }>;
 
@@ -22,7 +24,8 @@ interface Pane {
 }
 
 /**
- * Tumbling windows. A key's slot holds one of its open windows; others, of rows that came out of order, stand behind it in a
+ * Windows `[start, end)` of one length, aligned to the epoch or to a key's first event. One closes when the watermark reaches `end +
+ * allowed lateness`; until then every event that belongs to it takes part. Those that overlap have their rows whole. A key's slot holds one of its open windows; others, of rows that came out of order, stand behind it in a
  * chain. That slot stays the key's, empty, when its window has closed.
  */
 export class TimeWindowKernel extends ChainKernel {
@@ -30,12 +33,16 @@ export class TimeWindowKernel extends ChainKernel {
   readonly #latenessMs: number;
   readonly #panes = new Map<number, Pane>();
   readonly #closings = new DeadlineQueue<Pane>();
+  readonly #startAt: number;
+  readonly #nextAt: number;
   /** The pane of the last window that began: the next one is often of the same. */
   #newest: Pane | null = null;
 
-  constructor(intake: Intake, plan: TimeWindowPlan, next: Next, environment: OperatorEnvironment) {
-    super(intake, next, environment);
+  constructor(form: Intake | WholeRows, plan: TimeWindowPlan, next: Next, environment: OperatorEnvironment) {
+    super(form, plan.earlyMs, next, environment);
     this.#plan = plan;
+    this.#startAt = form.fields.at('start');
+    this.#nextAt = form.fields.at('next');
     this.#latenessMs = environment.stream.time.allowedLatenessMs;
   }
 
@@ -53,12 +60,83 @@ export class TimeWindowKernel extends ChainKernel {
   /** The key's window that holds `time`: open, or about to be filled. -1 when it has closed. */
   windowAt(owner: number, time: number): number {
     const start = this.#startOf(owner, time);
+    const open = this.#openAt(owner, start);
+    if (open >= 0) return open;
+    const end = this.#endOf(start);
+    if (this.#closesAt(end) <= this.environment.watermark()) return -1;
+    return this.#prepare(this.unused(owner), start, end);
+  }
+
+  /** The key's open window that begins then; -1 = none. */
+  #openAt(owner: number, start: number): number {
     for (let slot = owner; slot >= 0; slot = this.behind(slot)) {
       if (this.at(slot, 'count') > 0 && this.at(slot, 'start') === start) return slot;
     }
-    const end = plus(start, this.#plan.sizeMs);
-    if (plus(end, this.#latenessMs) <= this.environment.watermark()) return -1;
-    return this.#prepare(this.unused(owner), start, end);
+    return -1;
+  }
+
+  /** Into all windows of the key that hold its time and are open. */
+  protected override takeWhole(owner: number, given: Given, whole: WholeRows): void {
+    const { time } = given.row;
+    const watermark = this.environment.watermark();
+    const openAt = this.#overlaps ? this.#allOpen(owner) : null;
+    let isLate = false;
+    for (let start = this.#startOf(owner, time); this.#endOf(start) > time; start = plus(start, -this.#plan.slideMs)) {
+      if (this.#closesAt(this.#endOf(start)) <= watermark) {
+        isLate = true;
+        continue;
+      }
+      const slot = openAt === null ? this.#openAt(owner, start) : (openAt.get(start) ?? -1);
+      if (slot < 0) this.#beginWhole(owner, start, given, whole);
+      else this.#addWhole(slot, given, whole);
+    }
+    if (isLate) this.late(given.row);
+  }
+
+  /** By start. */
+  #allOpen(owner: number): ReadonlyMap<number, number> {
+    const open = new Map<number, number>();
+    const { slots } = this;
+    for (let slot = owner; slot >= 0; slot = slots.get(slot, this.#nextAt) - 1) {
+      if (slots.get(slot, 0) > 0) open.set(slots.get(slot, this.#startAt), slot);
+    }
+    return open;
+  }
+
+  #beginWhole(owner: number, start: number, { row, order, sample }: Given, whole: WholeRows): void {
+    const content = whole.contents.begin(row, order, sample);
+    const slot = this.#prepare(this.unusedOrMore(owner), start, this.#endOf(start));
+    this.hold(slot, content, whole);
+    this.opened(slot);
+    this.watchEarly(slot);
+  }
+
+  #addWhole(slot: number, { row, order, sample }: Given, whole: WholeRows): void {
+    const content = whole.beforeChange(slot);
+    whole.contents.add(content, row, order, sample);
+    this.slots.set(slot, 0, content.count);
+  }
+
+  override frameOf(slot: number): WindowFrame {
+    const [start, end] = [this.at(slot, 'start'), this.at(slot, 'end')];
+    return { time: plus(end, -1), start, end, isFinal: true, lengthMs: this.#plan.sizeMs };
+  }
+
+  protected override closingOf(slot: number): Pick<WindowView, 'end' | 'closesAt' | 'missing'> {
+    const end = this.at(slot, 'end');
+    return { end, closesAt: this.#closesAt(end), missing: null };
+  }
+
+  get #overlaps(): boolean {
+    return this.#plan.slideMs < this.#plan.sizeMs;
+  }
+
+  #endOf(start: number): number {
+    return plus(start, this.#plan.sizeMs);
+  }
+
+  #closesAt(end: number): number {
+    return plus(end, this.#latenessMs);
   }
 
   #prepare(slot: number, start: number, end: number): number {
@@ -95,7 +173,7 @@ export class TimeWindowKernel extends ChainKernel {
   #paneAt(start: number, slot: number): Pane {
     let pane = this.#panes.get(start);
     if (pane === undefined) {
-      pane = { start, closesAt: plus(this.at(slot, 'end'), this.#latenessMs), slots: [], ranks: [], closed: 0 };
+      pane = { start, closesAt: this.#closesAt(this.at(slot, 'end')), slots: [], ranks: [], closed: 0 };
       this.#panes.set(start, pane);
       this.#closings.push(pane.closesAt, 0, pane);
       this.due = Math.min(this.due, this.#closings.next());
@@ -111,11 +189,19 @@ export class TimeWindowKernel extends ChainKernel {
         this.#closeAll(pane);
       } finally {
         if (pane.closed < pane.slots.length) this.#closings.push(pane.closesAt, 0, pane);
-        this.due = Math.min(this.#closings.next(), this.nextExpiry);
+        this.due = this.#nextDue;
       }
     }
     this.expire(watermark);
-    this.due = Math.min(this.#closings.next(), this.nextExpiry);
+    try {
+      this.giveEarly(watermark);
+    } finally {
+      this.due = this.#nextDue;
+    }
+  }
+
+  get #nextDue(): number {
+    return Math.min(this.#closings.next(), this.nextExpiry, this.interim.next());
   }
 
   #forgetPane(pane: Pane): void {
@@ -129,7 +215,7 @@ export class TimeWindowKernel extends ChainKernel {
       const slot = pane.slots[at] as number;
       const isOpen = this.at(slot, 'count') > 0 && this.at(slot, 'firstOrder') === pane.ranks[at];
       if (!isOpen) continue;
-      if (this.intake.expireMs !== null && this.isGone(this.at(slot, 'owner'), pane.closesAt)) this.closed(slot);
+      if (this.layout.expireMs !== null && this.isGone(this.at(slot, 'owner'), pane.closesAt)) this.closed(slot);
       else this.close(slot);
     }
   }
@@ -142,7 +228,7 @@ export class TimeWindowKernel extends ChainKernel {
   protected saveFrom(store: WindowStore): Value {
     const open = this.open(store).map((slot) => {
       const at = (field: 'start' | 'firstOrder'): number => this.at(slot, field, store);
-      return [this.keyText(slot, store), at('start'), at('firstOrder'), this.saveContent(slot, store), null];
+      return [this.keyText(slot, store), at('start'), at('firstOrder'), this.saveContent(slot, store), store.early?.get(slot) ?? null];
     });
     return [store.arrivals, open, this.#saveOrigins(store), this.saveTouched(store)];
   }
@@ -160,15 +246,21 @@ export class TimeWindowKernel extends ChainKernel {
   load(saved: Value): void {
     const [arrivals, open, origins, touched] = saved as ValueArray;
     const slots = (open as readonly ValueArray[]).map((window) => this.#loadWindow(window));
-    for (const slot of slotsByOrder(slots, (one) => this.at(one, 'firstOrder'))) this.opened(slot);
+    for (const slot of this.#byFirst(slots)) this.opened(slot);
+    (open as readonly ValueArray[]).forEach(([, , , , early = null], at) => void this.loadEarly(slots[at] as number, early));
     this.counted = arrivals as number;
     for (const [text, origin] of origins as ValueMap) this.put(this.slotOfText(text), 'origin', origin as number);
     this.loadTouched(touched as Value);
   }
 
-  #loadWindow([, start, , content]: ValueArray): number {
-    const owner = this.slotOf(this.keysOfContent(content as Value));
-    const slot = this.unused(owner);
+  /** Windows that overlap may begin with the same event. */
+  #byFirst(slots: readonly number[]): readonly number[] {
+    return this.#overlaps ? slots.toSorted((a, b) => this.rankAt(a) - this.rankAt(b)) : slotsByOrder(slots, (slot) => this.rankAt(slot));
+  }
+
+  #loadWindow([key, start, , content]: ValueArray): number {
+    const owner = this.slotOfSaved(key as Value, content as Value);
+    const slot = this.unusedOrMore(owner);
     this.loadContent(slot, content as Value);
     return this.#prepare(slot, start as number, plus(start as number, this.#plan.sizeMs));
   }

@@ -4,8 +4,8 @@ import type { AndNode, TreeNode } from '../pattern-tree.ts';
 import {
   type Absence,
   type Change,
+  type EnabledStep,
   inOrderOfChoice,
-  type Offer,
   type Passing,
   type Residual,
   type ResidualFactory,
@@ -50,12 +50,12 @@ export class AndResidual implements Residual {
     return this.#branches.every((branch) => branch.isComplete);
   }
 
-  offers(context: RunContext): readonly Offer[] {
+  enabledSteps(context: RunContext): readonly EnabledStep[] {
     return inOrderOfChoice(
       this.#branches.flatMap((branch, index) =>
-        branch.offers(context).map((offer) => ({
-          ...offer,
-          take: (taking) => this.#with(index, offer.take(taking), taking.time),
+        branch.enabledSteps(context).map((enabled) => ({
+          ...enabled,
+          take: (taking) => this.#with(index, enabled.take(taking), taking.time),
         })),
       ),
     );
@@ -89,7 +89,7 @@ export class AndResidual implements Residual {
       changes.map((change) => change.residual),
       this.endTime,
     );
-    return { residual, losses: changes.flatMap((change) => change.losses) };
+    return { residual, discards: changes.flatMap((change) => change.discards) };
   }
 
   dueTime(context: RunContext): number {

@@ -5,11 +5,12 @@ import type { GroupNode } from '../pattern-tree.ts';
 import {
   type Absence,
   type Change,
+  type EnabledStep,
+  earliestFrom,
   inOrderOfChoice,
   latestOf,
   NO_ABSENCES,
   NO_MARKS,
-  type Offer,
   type Passing,
   type Residual,
   type ResidualFactory,
@@ -85,56 +86,57 @@ export class GroupResidual implements Residual {
   }
 
   /** Only where rounds repeat does the step behind take an event first that fits the group too. */
-  offers(context: RunContext): readonly Offer[] {
+  enabledSteps(context: RunContext): readonly EnabledStep[] {
     const inner = this.#innerContext(context);
-    const own = (this.#state.round?.offers(inner) ?? []).map((offer) => this.#continuing(offer));
+    const own = (this.#state.round?.enabledSteps(inner) ?? []).map((enabled) => this.#continuing(enabled));
     const fresh = this.#freshOffers(inner);
-    const offers = [...own.filter((offer) => !offer.isRepeat), ...fresh, ...own.filter((offer) => offer.isRepeat)];
+    const enabledSteps = [...own.filter((enabled) => !enabled.isRepeat), ...fresh, ...own.filter((enabled) => enabled.isRepeat)];
     const isOpen = this.#node.max > 1 && this.#rounds >= Math.max(1, this.#node.min);
-    return isOpen ? offers.map((offer) => ({ ...offer, isRepeat: true })) : inOrderOfChoice(offers);
+    return isOpen ? enabledSteps.map((enabled) => ({ ...enabled, isRepeat: true })) : inOrderOfChoice(enabledSteps);
   }
 
   #innerContext(context: RunContext): RunContext {
     return {
       ...context,
+      earliestTime: Math.max(context.earliestTime, earliestFrom(this.#state.firstTime, this.#node.withinMs)),
       latestTime: Math.min(context.latestTime, plus(this.#state.firstTime, this.#node.withinMs)),
       isClosuresOnly: context.isClosuresOnly && this.#node.max === 1,
     };
   }
 
-  #continuing(offer: Offer): Offer {
-    return { ...offer, element: this.#elementOf(offer, 'same'), take: (taking) => this.#with({ round: offer.take(taking) }) };
+  #continuing(enabled: EnabledStep): EnabledStep {
+    return { ...enabled, element: this.#elementOf(enabled, 'same'), take: (taking) => this.#with({ round: enabled.take(taking) }) };
   }
 
-  #freshOffers(context: RunContext): readonly Offer[] {
+  #freshOffers(context: RunContext): readonly EnabledStep[] {
     const { round } = this.#state;
     if ((round !== null && !round.isComplete) || this.#rounds >= this.#node.max) return [];
     if (context.isClosuresOnly && !this.#node.item.isNullable) return [];
-    const losses = round?.unfinished() ?? NO_MARKS;
+    const discards = round?.unfinished() ?? NO_MARKS;
     return this.#factory
       .begin(this.#node.item, this.endTime)
-      .offers(context)
-      .map((offer) => ({
-        ...offer,
-        element: this.#elementOf(offer, 'new'),
-        losses: [...losses, ...offer.losses],
-        take: (taking) => this.#nextRound(offer, taking, context.isBinding),
+      .enabledSteps(context)
+      .map((enabled) => ({
+        ...enabled,
+        element: this.#elementOf(enabled, 'new'),
+        discards: [...discards, ...enabled.discards],
+        take: (taking) => this.#nextRound(enabled, taking, context.isBinding),
       }));
   }
 
-  #nextRound(offer: Offer, taking: Taking, isBinding: boolean): GroupResidual {
+  #nextRound(enabled: EnabledStep, taking: Taking, isBinding: boolean): GroupResidual {
     const { firstSlot, endSlot, min, max } = this.#node;
     return this.#with({
       done: max === Infinity ? Math.min(this.#rounds, Math.max(min, 1)) : this.#rounds,
       since: this.endTime,
       firstTime: this.#state.firstTime === Infinity ? taking.time : this.#state.firstTime,
       mark: isBinding ? null : markOf(taking.captures, firstSlot, endSlot),
-      round: offer.take(taking),
+      round: enabled.take(taking),
     });
   }
 
-  #elementOf(offer: Offer, element: 'new' | 'same'): Offer['element'] {
-    return this.#factory.enumerated === this.#node ? element : offer.element;
+  #elementOf(enabled: EnabledStep, element: 'new' | 'same'): EnabledStep['element'] {
+    return this.#factory.enumerated === this.#node ? element : enabled.element;
   }
 
   #with(changes: Partial<State>): GroupResidual {
@@ -151,7 +153,7 @@ export class GroupResidual implements Residual {
     const change = round.violate(isViolated);
     if (change !== null) return this.#after(change);
     if (mark === null || done < this.#node.min) return null;
-    return { residual: this.#with({ round: null, mark: null }), losses: [mark] };
+    return { residual: this.#with({ round: null, mark: null }), discards: [mark] };
   }
 
   pass(passing: Passing): Change {
@@ -161,7 +163,7 @@ export class GroupResidual implements Residual {
 
   #after(change: Change): Change {
     if (change.residual === this.#state.round) return unchanged(this);
-    return { residual: this.#with({ round: change.residual }), losses: change.losses };
+    return { residual: this.#with({ round: change.residual }), discards: change.discards };
   }
 
   dueTime(context: RunContext): number {
@@ -170,7 +172,7 @@ export class GroupResidual implements Residual {
     const { round } = this.#state;
     if (round !== null && !round.isComplete) return round.dueTime(inner);
     const next = this.#factory.begin(this.#node.item, this.endTime).dueTime(inner);
-    return Math.max(latestOf(round?.offers(inner) ?? []), next);
+    return Math.max(latestOf(round?.enabledSteps(inner) ?? []), next);
   }
 
   unfinished(): readonly Mark[] {

@@ -4,10 +4,10 @@ import type { OrNode, TreeNode } from '../pattern-tree.ts';
 import {
   type Absence,
   type Change,
+  type EnabledStep,
   inOrderOfChoice,
   NO_MARKS,
-  NO_OFFERS,
-  type Offer,
+  NO_STEPS,
   type Passing,
   type Residual,
   type ResidualFactory,
@@ -72,20 +72,20 @@ export class OrResidual implements Residual {
     return left.length === 1 ? (left[0] ?? null) : null;
   }
 
-  offers(context: RunContext): readonly Offer[] {
+  enabledSteps(context: RunContext): readonly EnabledStep[] {
     return inOrderOfChoice(
       this.#branches.flatMap((branch, index) =>
-        this.#offersOf(branch, context).map((offer) => ({
-          ...offer,
-          take: (taking) => this.#take(index, offer.take(taking), taking, context),
+        this.#offersOf(branch, context).map((enabled) => ({
+          ...enabled,
+          take: (taking) => this.#take(index, enabled.take(taking), taking, context),
         })),
       ),
     );
   }
 
   /** Once the pattern is complete, a branch that is not can win no more. */
-  #offersOf(branch: Residual | null, context: RunContext): readonly Offer[] {
-    return branch === null || (context.isClosuresOnly && !branch.isComplete) ? NO_OFFERS : branch.offers(context);
+  #offersOf(branch: Residual | null, context: RunContext): readonly EnabledStep[] {
+    return branch === null || (context.isClosuresOnly && !branch.isComplete) ? NO_STEPS : branch.enabledSteps(context);
   }
 
   #take(index: number, branch: Residual, taking: Taking, context: RunContext): OrResidual {
@@ -134,11 +134,14 @@ export class OrResidual implements Residual {
     const branches = changes.map((change) => change?.residual ?? null);
     if (branches.every((branch, index) => branch === this.#branches[index])) return unchanged(this);
     const winner = branches.findIndex((branch, index) => branch?.isComplete && branch !== this.#branches[index]);
-    const losses = changes.flatMap((change) => change?.losses ?? []);
+    const discards = changes.flatMap((change) => change?.discards ?? []);
     if (winner === -1)
-      return { residual: new OrResidual(this.#node, branches, this.#since, this.#mark), losses: [...losses, ...this.#lossesOf(branches)] };
+      return {
+        residual: new OrResidual(this.#node, branches, this.#since, this.#mark),
+        discards: [...discards, ...this.#lossesOf(branches)],
+      };
     const alone = branches.map((branch, index) => (index === winner ? branch : null));
-    return { residual: new OrResidual(this.#node, alone, this.#since, null), losses: [...losses, ...this.#lossesOf(alone)] };
+    return { residual: new OrResidual(this.#node, alone, this.#since, null), discards: [...discards, ...this.#lossesOf(alone)] };
   }
 
   /** What branches had taken that are in the race no more. */

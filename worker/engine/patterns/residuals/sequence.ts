@@ -5,11 +5,12 @@ import type { AbsenceNode, SequenceNode, TreeNode } from '../pattern-tree.ts';
 import {
   type Absence,
   type Change,
+  type EnabledStep,
+  earliestFrom,
   inOrderOfChoice,
   latestOf,
   NO_ABSENCES,
   NO_MARKS,
-  type Offer,
   type Passing,
   type Residual,
   type ResidualFactory,
@@ -91,32 +92,32 @@ export class SequenceResidual implements Residual {
     return this.#state.barredFrom < this.#node.items.length;
   }
 
-  offers(context: RunContext): readonly Offer[] {
-    const own = (this.#state.inner?.offers(context) ?? []).map((offer) => this.#within(offer));
+  enabledSteps(context: RunContext): readonly EnabledStep[] {
+    const own = (this.#state.inner?.enabledSteps(context) ?? []).map((enabled) => this.#within(enabled));
     if (!this.#isInnerComplete) return own;
     const behind = this.#reachable().flatMap((reachable) => this.#offersOf(reachable, context));
     if (behind.length === 0) return own;
-    return inOrderOfChoice([...own.filter((offer) => !offer.isRepeat), ...behind, ...own.filter((offer) => offer.isRepeat)]);
+    return inOrderOfChoice([...own.filter((enabled) => !enabled.isRepeat), ...behind, ...own.filter((enabled) => enabled.isRepeat)]);
   }
 
-  /** An offer of the current item, seen from the sequence. */
-  #within(offer: Offer): Offer {
-    return { ...offer, take: (taking) => this.#with({ inner: offer.take(taking) }) };
+  /** An enabled step of the current item, seen from the sequence. */
+  #within(enabled: EnabledStep): EnabledStep {
+    return { ...enabled, take: (taking) => this.#with({ inner: enabled.take(taking) }) };
   }
 
-  #offersOf({ index, item, since }: Reachable, context: RunContext): readonly Offer[] {
+  #offersOf({ index, item, since }: Reachable, context: RunContext): readonly EnabledStep[] {
     if (item.kind === 'absence') return [];
     const unfinished = this.#state.inner?.unfinished() ?? NO_MARKS;
     const skipsLeading = this.#state.at === -1 && this.#node.items.slice(0, index).some((skipped) => skipped.kind !== 'absence');
     return this.#factory
       .begin(item, since)
-      .offers(context)
-      .map((offer) => ({
-        ...offer,
+      .enabledSteps(context)
+      .map((enabled) => ({
+        ...enabled,
         isRepeat: false,
-        skipsLeading: skipsLeading || offer.skipsLeading,
-        losses: [...unfinished, ...offer.losses],
-        take: (taking) => this.#moveTo(index, offer.take(taking)),
+        skipsLeading: skipsLeading || enabled.skipsLeading,
+        discards: [...unfinished, ...enabled.discards],
+        take: (taking) => this.#moveTo(index, enabled.take(taking)),
       }));
   }
 
@@ -148,25 +149,25 @@ export class SequenceResidual implements Residual {
   }
 
   absences(): readonly Absence[] {
-    const held = this.#state.held.map((index) => ({ node: this.#node.items[index] as AbsenceNode, deadline: Infinity }));
+    const held = this.#state.held.flatMap((index) => absencesOf(this.#node.items[index] as AbsenceNode, -Infinity, Infinity));
     const inner = this.#state.inner?.absences() ?? [];
     return [...held, ...inner, ...this.#reachable().flatMap((reachable) => this.#absencesOf(reachable))];
   }
 
   #absencesOf({ item, since }: Reachable): readonly Absence[] {
     if (item.kind !== 'absence') return this.#factory.begin(item, since).absences();
-    return this.#hasStepBefore ? [{ node: item, deadline: plus(since, item.withinMs) }] : NO_ABSENCES;
+    return this.#hasStepBefore ? absencesOf(item, earliestFrom(since, item.withinMs), plus(since, item.withinMs)) : NO_ABSENCES;
   }
 
   violate(isViolated: (slot: number) => boolean): Change | null {
-    if (this.#state.held.some((index) => isViolated((this.#node.items[index] as AbsenceNode).slot))) return null;
+    if (this.#state.held.some((index) => (this.#node.items[index] as AbsenceNode).slots.some(isViolated))) return null;
     const change = this.#state.inner === null ? null : this.#state.inner.violate(isViolated);
     if (this.#state.inner !== null && change === null) return null;
     const self = change === null || change.residual === this.#state.inner ? this : this.#with({ inner: change.residual });
-    const barred = self.#reachable().find((reachable) => self.#absencesOf(reachable).some(({ node }) => isViolated(node.slot)));
-    const losses = change?.losses ?? NO_MARKS;
-    if (barred === undefined) return { residual: self, losses };
-    return self.#hasOptionalBefore(barred.index) ? { residual: self.#with({ barredFrom: barred.index }), losses } : null;
+    const barred = self.#reachable().find((reachable) => self.#absencesOf(reachable).some(({ slot }) => isViolated(slot)));
+    const discards = change?.discards ?? NO_MARKS;
+    if (barred === undefined) return { residual: self, discards };
+    return self.#hasOptionalBefore(barred.index) ? { residual: self.#with({ barredFrom: barred.index }), discards } : null;
   }
 
   /** Whether an optional item, not yet begun, could still come before the violated `NOT` and so put it off. */
@@ -177,7 +178,7 @@ export class SequenceResidual implements Residual {
   pass(passing: Passing): Change {
     const inner = this.#state.inner?.pass(passing);
     if (inner !== undefined && inner.residual !== this.#state.inner) {
-      return after(this.#with({ inner: inner.residual }).pass(passing), inner.losses);
+      return after(this.#with({ inner: inner.residual }).pass(passing), inner.discards);
     }
     for (const reachable of this.#reachable()) {
       const passed = this.#passItem(reachable, passing);
@@ -206,14 +207,14 @@ export class SequenceResidual implements Residual {
     const { inner } = this.#state;
     if (inner !== null && !inner.isComplete) return inner.dueTime(context);
     if (this.isComplete) return Infinity;
-    let due = latestOf(inner?.offers(context) ?? []);
+    let due = latestOf(inner?.enabledSteps(context) ?? []);
     for (const { item, since } of this.#reachable()) {
       if (item.kind === 'absence') {
         if (item.until !== 'next_step') return Infinity;
         continue;
       }
       const fresh = this.#factory.begin(item, since);
-      due = Math.max(due, item.isNullable ? latestOf(fresh.offers(context)) : fresh.dueTime(context));
+      due = Math.max(due, item.isNullable ? latestOf(fresh.enabledSteps(context)) : fresh.dueTime(context));
     }
     return due;
   }
@@ -228,6 +229,10 @@ export class SequenceResidual implements Residual {
   }
 }
 
-function after(change: Change, losses: readonly Mark[]): Change {
-  return losses.length === 0 ? change : { residual: change.residual, losses: [...losses, ...change.losses] };
+function absencesOf(node: AbsenceNode, earliestTime: number, deadline: number): readonly Absence[] {
+  return node.slots.map((slot) => ({ node, slot, earliestTime, deadline }));
+}
+
+function after(change: Change, discards: readonly Mark[]): Change {
+  return discards.length === 0 ? change : { residual: change.residual, discards: [...discards, ...change.discards] };
 }

@@ -4,10 +4,11 @@ import type { StepNode } from '../pattern-tree.ts';
 import {
   type Absence,
   type Change,
+  type EnabledStep,
+  earliestFrom,
   NO_ABSENCES,
   NO_MARKS,
-  NO_OFFERS,
-  type Offer,
+  NO_STEPS,
   type Residual,
   type RunContext,
   type Taking,
@@ -36,17 +37,18 @@ export class StepResidual implements Residual {
     return this.#count >= this.#node.min;
   }
 
-  offers(context: RunContext): readonly Offer[] {
+  enabledSteps(context: RunContext): readonly EnabledStep[] {
     const { min, max } = this.#node;
-    if (this.#count >= max || (context.isClosuresOnly && max === 1)) return NO_OFFERS;
+    if (this.#count >= max || (context.isClosuresOnly && max === 1)) return NO_STEPS;
     return [
       {
         step: this.#node,
+        earliestTime: Math.max(context.earliestTime, earliestFrom(this.endTime, this.#node.withinMs)),
         latestTime: this.#latestTime(context),
         isRepeat: this.#count > 0 && this.#count >= min,
         skipsLeading: false,
         element: this.#isEnumerated ? 'new' : 'none',
-        losses: NO_MARKS,
+        discards: NO_MARKS,
         take: (taking) => this.#take(taking),
       },
     ];

@@ -8,7 +8,7 @@ import { plus } from '../../time/instants.ts';
 import { bindingsOf, Capture, type Captures, capturesInOrder } from '../captures.ts';
 import { noteListReads, noteReads } from '../expression-reads.ts';
 import { buildPatternTree } from '../pattern-tree.ts';
-import type { Absence, Offer } from '../residual.ts';
+import { type Absence, type EnabledStep, isInGap } from '../residual.ts';
 import { type Progress, StateSpace } from '../state-space.ts';
 import { buildWatches, type Relevance, type Watch } from '../watch.ts';
 import { type EventValues, summand, TrendTotals } from './trend-totals.ts';
@@ -108,9 +108,9 @@ export class TrendCounter {
   #afterViolations(group: TrendGroup, row: Row, relevance: Relevance): TrendGroup | null {
     const { progress } = group;
     const violated = progress.state.absences
-      .filter((absence) => relevance.isWatched[absence.node.slot] && row.time <= this.#deadlineOf(absence, group))
-      .filter(({ node }) => this.#accepts(node.slot, row, progress.captures))
-      .map(({ node }) => node.slot);
+      .filter((absence) => relevance.isWatched[absence.slot] && row.time <= this.#deadlineOf(absence, group))
+      .filter(({ slot }) => this.#accepts(slot, row, progress.captures))
+      .map(({ slot }) => slot);
     if (violated.length === 0) return group;
     const left = this.#space.violate(progress, violated);
     return left && { ...group, progress: left };
@@ -125,6 +125,11 @@ export class TrendCounter {
     return plus(firstTime, this.#plan.withinMs ?? Infinity);
   }
 
+  /** First event time that it allows: a displaced event may lie as far back. */
+  #firstTimeOf({ firstTime }: TrendGroup): number {
+    return plus(firstTime, -(this.#plan.withinMs ?? Infinity));
+  }
+
   /** No event can come in time any more, and one is needed; what only waits for a `NOT` is not bounded. */
   #isOutlived(group: TrendGroup, time: number): boolean {
     const { isComplete, needsEvent } = group.progress.state;
@@ -132,13 +137,13 @@ export class TrendCounter {
   }
 
   #extend(group: TrendGroup, step: Stepping): void {
-    if (this.#lastTimeOf(group) < step.row.time) return;
+    if (this.#lastTimeOf(group) < step.row.time || this.#firstTimeOf(group) > step.row.time) return;
     const { state, base, captures } = group.progress;
-    for (const offer of state.offers) {
-      const { slot } = offer.step;
-      if (!step.relevance.isWatched[slot] || step.row.time > plus(base, offer.latestTime)) continue;
+    for (const enabled of state.enabledSteps) {
+      const { slot } = enabled.step;
+      if (!step.relevance.isWatched[slot] || !isInGap(step.row.time, enabled, base)) continue;
       if (!this.#accepts(slot, step.row, captures) || !this.#isMonotone(slot, step.row, captures)) continue;
-      this.#take(group, offer, step);
+      this.#take(group, enabled, step);
     }
   }
 
@@ -148,9 +153,9 @@ export class TrendCounter {
     this.#extend({ progress, firstTime: step.row.time, totals: TrendTotals.one(this.#calls.length) }, step);
   }
 
-  #take({ progress, firstTime, totals }: TrendGroup, offer: Offer, step: Stepping): void {
-    const { slot } = offer.step;
-    const next = this.#space.take(progress, offer, step.row, step.at);
+  #take({ progress, firstTime, totals }: TrendGroup, enabled: EnabledStep, step: Stepping): void {
+    const { slot } = enabled.step;
+    const next = this.#space.take(progress, enabled, step.row, step.at);
     const taken: TrendGroup = {
       progress: { ...next, captures: this.#relevant(next.captures) },
       firstTime,
@@ -257,7 +262,7 @@ interface Stepping {
 }
 
 function isFinal({ progress: { state } }: TrendGroup): boolean {
-  return state.isComplete && state.offers.length === 0;
+  return state.isComplete && state.enabledSteps.length === 0;
 }
 
 function slotsRead(pattern: PatternPlan, read: (note: (slot: number) => void) => void): readonly boolean[] {

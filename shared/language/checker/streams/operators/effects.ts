@@ -3,7 +3,7 @@ import type { PlanExpression } from '../../../plan/plan.ts';
 import { STR } from '../../../plan/types.ts';
 import { expressionOf, lowerExpression, lowerNamed, lowerProcessCall } from '../../lower.ts';
 import { recordShape, unionShape } from '../../scopes.ts';
-import { connectorFor, declaredTopic, parametersFor } from '../connector-uses.ts';
+import { connectorFor, declaredTopic, sinkParametersFor, topicIn } from '../connector-uses.ts';
 import { messageTemplate } from '../message-template.ts';
 import { expressionFor, itemsFor, textFor } from '../operator-arguments.ts';
 import { scopeOf, withFields } from '../stage.ts';
@@ -89,13 +89,13 @@ function lowerMessage(node: Expression, at: Position): PlanExpression {
 /** `.to(Conn, topic: ..)`. */
 export const lowerTo: LowerOperator = (at) => {
   const connector = connectorFor(at.call, 'sink');
-  const topic = lowerGiven(at, 'topic');
+  const given = lowerGiven(at, 'topic');
   if (!connector) return passing(at);
-  const parameters = parametersFor(at.call, connector);
+  const parameters = sinkParametersFor(at.call, connector);
+  const spelled = topicIn(parameters, connector.descriptor);
+  const topic = given ?? (spelled === undefined ? null : { kind: 'constant' as const, value: spelled, type: STR });
   const byName = !topic && !connector.registered && connector.descriptor?.broker === true && declaredTopic(connector) === undefined;
-  const spelled = connector.descriptor?.topics.some((name) => parameters.has(name)) === true;
-  if (byName && !spelled) return passing(at, planOf(at, 'to', { connector: connector.name, topic: streamTopic(at), parameters }));
-  return passing(at, planOf(at, 'to', { connector: connector.name, topic, parameters }));
+  return passing(at, planOf(at, 'to', { connector: connector.name, topic: byName ? streamTopic(at) : topic, parameters }));
 };
 
 function streamTopic({ call, context, draft }: Position): PlanExpression {

@@ -12,13 +12,16 @@ import { dottedName } from '../dotted-name.ts';
 import { expressionFor } from '../operator-arguments.ts';
 import { lowerCondition, lowerRowLambda } from '../row-lambda.ts';
 import { resultShape, scopeOf, withFields } from '../stage.ts';
+import { warnNeverZero } from './never-zero.ts';
 import { type LowerOperator, type Position, passing, planOf } from './position.ts';
 
 /** `.where(e)`, `.filter(x => e)`. */
 export const lowerWhere: LowerOperator = (at) => {
   const node = expressionFor(at.call, 'condition');
   if (!node) return passing(at);
-  return passing(at, planOf(at, 'filter', { condition: lowerCondition(node, at.stage, at.context) }));
+  const condition = lowerCondition(node, at.stage, at.context);
+  warnNeverZero(condition, at);
+  return passing(at, planOf(at, 'filter', { condition }));
 };
 
 /** `.having(e)`: behind an aggregate; E010 before one, `.where` (W043) without one. */

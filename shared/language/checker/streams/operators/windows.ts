@@ -99,7 +99,7 @@ export const lowerAggregate: LowerOperator = (at) => {
       'this stream has an aggregate already',
       'continue in a stream of its own: `stream Next = This.aggregate(..)`',
     );
-    return passing(at);
+    return { plans: [], stage: withAdded(stage, { open: true }) };
   }
   const windowed = stage.window !== 'none';
   if (!windowed) warnUnbounded(at);
@@ -112,14 +112,19 @@ export const lowerAggregate: LowerOperator = (at) => {
   const fields = [...keys.filter(({ name }) => !items.some((item) => item.name === name)), ...fieldsOf(items)];
   const shape = recordShape('the result of `.aggregate`', fields, { attributes });
   const rows = withFields(stage, shape).rows as PlainRows;
+  const ended = new Map([...rowShape(stage).fields.map(({ name }) => [name, endedByAggregate(name)] as const), ...(rows.ended ?? [])]);
   const next: Stage = {
-    rows: { ...rows, shape },
+    rows: { ...rows, shape, ended },
     window: windowed ? 'aggregated' : 'none',
     aggregated: true,
     carries: stage.carries,
   };
   return { ...placeAggregate(at, aggregate, partition), stage: next };
 };
+
+function endedByAggregate(name: string): string {
+  return `\`${name}\` is a field of each event: make it a key with \`.partition_by(${name})\`, or write \`${name}: last(${name})\` in \`.aggregate\``;
+}
 
 function warnUnbounded({ context, call }: Position): void {
   context.report(
@@ -166,7 +171,8 @@ export const lowerWindowPattern: LowerOperator = (at) => {
   const predicates = [...window.predicates, ...call.rest.flatMap((argument) => lowerPredicate(argument, at))];
   const text = `${window.text}.${operatorText(call.node, context)}`;
   const plan = { ...window, predicates, text, fingerprint: context.fingerprint([window.fingerprint, predicates]) };
-  return { plans: [plan], absorbsLast: true, stage };
+  const isFollowedByEvents = at.behind.some(({ name }, index) => index === 0 && (name.text === 'aggregate' || name.text === 'pattern'));
+  return { plans: [plan], absorbsLast: true, stage: isFollowedByEvents ? stage : { ...stage, window: 'aggregated' } };
 };
 
 function lowerPredicate(

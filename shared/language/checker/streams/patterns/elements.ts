@@ -2,6 +2,7 @@ import type {
   AndElement,
   Expression,
   GroupElement,
+  NoneElement,
   OperatorCall,
   OrElement,
   Pattern,
@@ -82,6 +83,7 @@ function build(element: PatternElement, place: Place): Built {
     AndElement: (and) => buildBranches(and, 'and', place),
     OrElement: (or) => buildBranches(or, 'or', place),
     GroupElement: (group) => buildGroup(group, place),
+    NoneElement: (none) => buildNone(none, place),
   });
 }
 
@@ -120,6 +122,16 @@ function buildGroup({ pattern, quantifier, within }: GroupElement, place: Place)
   return { node: { kind: 'group', item: node, min, max, withinMs }, visible };
 }
 
+/** One absence of the events of several steps, each with a slot of its own; none of them is read later. */
+function buildNone({ items, within }: NoneElement, place: Place): Built {
+  const [slot = 0, ...others] = items.map((item) => {
+    const { length } = place.building.steps;
+    buildStep({ ...item, within }, place);
+    return length;
+  });
+  return { node: { kind: 'step', slot, ...(others.length > 0 ? { others } : {}) }, visible: place.visible };
+}
+
 /** The smallest of some bounds that must all hold; null when there is none. */
 export function leastOf(bounds: readonly number[]): number | null {
   return bounds.length === 0 ? null : Math.min(...bounds);
@@ -143,7 +155,7 @@ function buildStep(step: StepElement, place: Place): Built {
   const monotone = step.operators.filter(({ name: { text } }) => text === 'increasing' || text === 'decreasing');
   const { min, max } = bounds(step, monotone.length > 0, context);
   const closure = max > 1 || place.repeated;
-  const alias = step.alias?.text ?? null;
+  const alias = isAnonymous(step, building) ? null : (step.alias?.text ?? null);
   reportSecondAlias(step, building);
   const own = alias === null ? null : { alias, slot, closure };
   const known = new Set(visible.map((binding) => binding.alias));
@@ -181,8 +193,15 @@ function refuseEmptyRange(quantifier: StepElement['quantifier'], context: CheckC
   context.report('E081', quantifier.span, `the quantifier \`${context.text(quantifier.span)}\` ${why}`);
 }
 
-function reportSecondAlias({ alias }: StepElement, { names, context }: Building): void {
-  if (!alias) return;
+/** `_` on several steps names none of them. */
+function isAnonymous({ alias, negated }: StepElement, { aliases }: Building): boolean {
+  return alias?.text === '_' && (negated || aliases.filter((each) => each === '_').length > 1);
+}
+
+function reportSecondAlias(step: StepElement, building: Building): void {
+  const { alias } = step;
+  const { names, context } = building;
+  if (!alias || isAnonymous(step, building)) return;
   if (names.has(alias.text))
     context.report('E035', alias.span, `the alias \`${alias.text}\` names two steps`, 'give each step an alias of its own');
   names.add(alias.text);

@@ -7,6 +7,8 @@ import type { CheckContext } from '../../context.ts';
 import { lowerExpression } from '../../lower.ts';
 import type { AliasBinding, RowShape } from '../../scope.ts';
 import { matchShape, rowScope, unionShape } from '../../scopes.ts';
+import { fieldOf } from '../../shapes.ts';
+import { countFields } from '../field-count.ts';
 import { resolveInput } from '../inputs.ts';
 import { type BoundCall, bindArguments, expressionFor, sizeFor } from '../operator-arguments.ts';
 import { refuseParameters } from '../operators/windows.ts';
@@ -59,12 +61,17 @@ export function lowerPattern(use: PatternUse, draft: StreamDraft): LoweredPatter
   const cancels = lowerCancels(calls, built, draft);
   const withinMs = patternWithin(use, policies);
   const finished = finish({ use, draft, built, calls, policies, withinMs });
-  resolveKeys(settings.partition, [...built.steps.map(({ shape }) => shape), ...cancels.map(({ shape }) => shape)]);
+  resolveKeys(settings.partition, [...built.steps.map(({ shape }) => shape), ...cancels.map(({ shape }) => shape)], bindingsOf(built));
   const plan = { ...finished, cancels: cancels.map((cancel) => cancel.plan) };
   const trendWindowMs = trend ? trendWindow(trend, window, { withinMs, context }) : null;
   if (trend) refuseWithTrends(calls, context);
-  warnUnbounded({ use, plan, settings, trendWindowMs, context, source: draft.symbol.node.source.span });
+  warnUnbounded({ use, built, plan, settings, trendWindowMs, context, source: draft.symbol.node.source.span });
   const bindings = bindingsOf(built);
+  countFields(
+    bindings.map(({ shape }) => shape),
+    use.pattern.span,
+    context,
+  );
   return {
     plan: { kind: 'pattern', pattern: { ...plan, fingerprint: context.fingerprint({ ...plan, name: null }) } },
     stage: matchStage(bindings, built, plan),
@@ -314,11 +321,29 @@ function matchStage(
 }
 
 /** Every step's events must have the keys; they are read on the candidate. */
-function resolveKeys(partition: Partition, shapes: readonly RowShape[]): void {
+function resolveKeys(partition: Partition, shapes: readonly RowShape[], bindings: readonly AliasBinding[]): void {
   for (const { node, context } of partition.written) {
-    for (const shape of new Set(shapes)) lowerExpression(node, rowScope(shape), context);
+    for (const shape of new Set(shapes)) {
+      const hint = (name: string): string | undefined => noCommonKey(name, { shape, shapes, bindings });
+      lowerExpression(node, { ...rowScope(shape), hint }, context);
+    }
   }
   resolvePartition(partition, () => rowScope(unionShape([...new Set(shapes)])));
+}
+
+interface KeyPlace {
+  readonly shape: RowShape;
+  readonly shapes: readonly RowShape[];
+  readonly bindings: readonly AliasBinding[];
+}
+
+/** What to write when only some events of the pattern have the key. */
+function noCommonKey(name: string, { shape, shapes, bindings }: KeyPlace): string | undefined {
+  if (!shapes.some((other) => fieldOf(other, name) !== undefined)) return undefined;
+  const alias = bindings.find((binding) => fieldOf(binding.shape, name) !== undefined)?.alias ?? 'a';
+  const names = shape.fields.map((field) => field.name);
+  const own = names.find((field) => field.includes(name) || name.includes(field)) ?? 'its_key';
+  return `the events have no common key: leave \`.partition_by(${name})\` out and write \`where ${own} == ${alias}.${name}\` on the step`;
 }
 
 function trendWindow(
@@ -361,6 +386,7 @@ function refuseWithTrends(calls: readonly BoundCall[], context: CheckContext): v
 
 interface BoundCheck {
   readonly use: PatternUse;
+  readonly built: BuiltPattern;
   readonly plan: Pick<PatternPlan, 'withinMs' | 'root' | 'steps'>;
   readonly settings: StreamSettings;
   readonly trendWindowMs: number | null;
@@ -369,11 +395,21 @@ interface BoundCheck {
   readonly source: Span;
 }
 
-function warnUnbounded({ use, plan, settings, trendWindowMs, context, source }: BoundCheck): void {
+/** The text of the `within` that stands last and belongs to a `NOT`. */
+function withinOfLastAbsence({ root, steps }: BuiltPattern, plans: readonly StepPlan[], context: CheckContext): string | undefined {
+  const [last] = trailingAbsences(root, plans).absences;
+  const within = last && steps[last.slot]?.node.within;
+  return within ? context.text(within.span) : undefined;
+}
+
+function warnUnbounded({ use, built, plan, settings, trendWindowMs, context, source }: BoundCheck): void {
   const bounded = plan.withinMs !== null || settings.partition.expireMs !== null || trendWindowMs !== null;
   if (bounded || everyGapIsBounded(plan.root, plan.steps)) return;
   const isWritten = (name: string): boolean => use.operators.some((operator) => operator.name.text === name);
   // What stands there and is wrong has been reported.
   if (isWritten('within') || (trendWindowMs === null && isWritten('trend_aggregate'))) return;
-  context.report('W003', source, 'nothing bounds this pattern in time, so its runs are kept until they match', 'add `.within(10m)`');
+  const ofAbsence = withinOfLastAbsence(built, plan.steps, use.context);
+  const why = ofAbsence === undefined ? '' : `; \`within ${ofAbsence}\` is that of the \`NOT\` before it`;
+  const hint = ofAbsence === undefined ? 'add `.within(10m)`' : `for the whole pattern write \`.within(${ofAbsence})\``;
+  context.report('W003', source, `nothing bounds this pattern in time, so its runs are kept until they match${why}`, hint);
 }

@@ -1,19 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../../../shared/limits.ts';
-import { compiledBackend } from '../../../../../worker/engine/compile/compiled-backend.ts';
-import type { EngineOptions } from '../../../../../worker/engine/create-engine.ts';
 import { fuse } from '../../../../../worker/engine/fusion/fuse.ts';
 import { planOf } from '../../../../scenarios/run-program.ts';
 import { type EngineRun, start } from '../../support/engine-run.ts';
 
 const EVENTS = 'event A:\n    k: int\n    i: int\nevent B:\n    k: int\n    i: int\n';
-const fused: EngineOptions = { backend: compiledBackend, fuse };
 
 function run(join: string, window: string): EngineRun {
   const plan = planOf(`${EVENTS}stream J = ${join}(A, B).on(A.k == B.k).window(${window}).emit(a: A.i, b: B.i)\n`);
   const source = plan.streams[0]?.source as object;
   expect(fuse(plan)?.kernelOf(source), 'the join is generated code').toBeDefined();
-  return start(plan, fused);
+  return start(plan);
 }
 
 function dropped({ engine }: EngineRun): number {

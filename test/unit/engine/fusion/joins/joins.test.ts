@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { InputEvent } from '../../../../../shared/events/event.ts';
 import { check } from '../../../../../shared/language/checker/check.ts';
 import { SourceText } from '../../../../../shared/language/diagnostics/diagnostic.ts';
 import type { Plan } from '../../../../../shared/language/plan/plan.ts';
 import { fuse } from '../../../../../worker/engine/fusion/fuse.ts';
-import { fused, type RunOptions, seenOf, type Watch } from '../../../../fuzz/runs.ts';
 import { Tape } from '../../../../fuzz/tape.ts';
+import { expectAlike, type Watch } from '../../../../reference/seen.ts';
 import { joinEvents, joinProgram } from './join-programs.ts';
 
 const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 120);
@@ -34,13 +33,7 @@ test.each(kinds)(
       told.programs++;
       if (isFused(plan)) told.fused++;
       const input = joinEvents(new Tape(eventTape), 60);
-      const reference = run(plan, input);
-      told.outputs += reference.length;
-      expect(run(plan, input, { options: fused }), `fused\n${text}`).toEqual(reference);
-      const moved = (how: string) => `${how} before event ${cut}\n${text}`;
-      expect(run(plan, input, { options: fused, cut, successorOptions: {} }), moved('fused, then generic')).toEqual(reference);
-      expect(run(plan, input, { cut, successorOptions: fused }), moved('generic, then fused')).toEqual(reference);
-      expect(run(plan, input, { options: fused, cut }), moved('fused, then fused')).toEqual(reference);
+      told.outputs += expectAlike(plan, input, { cuts: [cut], watch, text }).length;
     });
     fc.assert(property, { numRuns: programs, ...seed });
     expect(told.programs, 'many are programs').toBeGreaterThan(programs * 0.3);
@@ -66,7 +59,3 @@ const watch: Watch = {
         `${name} ${eventsIn} ${eventsOut} ${late} ${failures} ${[...runsDropped].join()}`,
     ),
 };
-
-function run(plan: Plan, input: readonly InputEvent[], options: RunOptions = {}): string[] {
-  return seenOf(plan, input, options, watch);
-}

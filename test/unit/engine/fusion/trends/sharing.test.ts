@@ -4,9 +4,9 @@ import { SourceText } from '../../../../../shared/language/diagnostics/diagnosti
 import type { Plan } from '../../../../../shared/language/plan/plan.ts';
 import { createEngine, type EngineOptions } from '../../../../../worker/engine/create-engine.ts';
 import type { Engine, EngineHost } from '../../../../../worker/engine/engine.ts';
+import { printProgram } from '../../../../../worker/engine/fusion/fuse.ts';
 import { sharingOf } from '../../../../../worker/engine/fusion/patterns/trends/sharing.ts';
-import { ProgramFusion } from '../../../../../worker/engine/fusion/program-fusion.ts';
-import { fused } from '../../../../fuzz/runs.ts';
+import { plain, shipped } from '../../../../reference/ways.ts';
 
 const QUERIES = 50;
 const BEGINNINGS = 10;
@@ -38,12 +38,13 @@ test('streams with the same windows share them, others do not', () => {
       query('S2', 'A', '\n    .partition_by(k)') +
       query('S3', 'A').replace('21ms', '20ms'),
   );
-  const together = plan.streams.map((stream) => sharingOf(stream, plan).map(({ form }) => form.stream.name));
+  const fusion = printProgram(plan);
+  const together = plan.streams.map((stream) => sharingOf(stream, fusion).map(({ form }) => form.stream.name));
   expect(together).toEqual([['S0', 'S1'], ['S0', 'S1'], ['S2'], ['S3']]);
 });
 
 test('an event that 50 streams take alike is counted once', () => {
-  const { text } = new ProgramFusion(many()).module;
+  const { text } = printProgram(many()).module;
   const counting = text.split('\n').filter((line) => line.includes('.bursts['));
   expect(counting, 'one function for B, one for each beginning').toHaveLength(1 + BEGINNINGS);
   for (const line of counting) expect(line.split('.bursts[').length - 1, line).toBe(1);
@@ -55,7 +56,7 @@ test('an event that 50 streams take alike is counted once', () => {
 
 test('and each of them has counted it when counters are read', () => {
   const results: number[] = [];
-  const engine = createEngine(many(), { output: ({ fields }) => results.push(fields.get('n') as number) }, fused);
+  const engine = createEngine(many(), { output: ({ fields }) => results.push(fields.get('n') as number) });
   const fields = new Map([
     ['k', 1],
     ['v', 2],
@@ -91,18 +92,16 @@ test('streams that count the same go on apart where one of them alone took windo
     second.end();
     return seen;
   };
-  const seen = seenOf(fused);
-  expect(seen).toEqual(seenOf({}));
+  const seen = seenOf(shipped);
+  expect(seen).toEqual(seenOf(plain));
   expect(seen.filter((one) => Array.isArray(one) && typeof one[0] === 'string')).toHaveLength(9);
 });
 
 test('counts beyond what doubles hold go on exactly', () => {
   const results: unknown[] = [];
-  const engine = createEngine(
-    planOf(declared('A', 'B') + query('S', 'A').replace('21ms', '1s')),
-    { output: ({ fields }) => results.push(fields.get('n')) },
-    fused,
-  );
+  const engine = createEngine(planOf(declared('A', 'B') + query('S', 'A').replace('21ms', '1s')), {
+    output: ({ fields }) => results.push(fields.get('n')),
+  });
   for (let at = 0; at <= 200; at++) {
     const fields = new Map([
       ['k', 1],

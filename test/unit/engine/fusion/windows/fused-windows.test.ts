@@ -124,6 +124,26 @@ const kinds: readonly (readonly [string, readonly string[], boolean])[] = [
   ['running aggregates', [''], false],
 ];
 
+/** Windows that take whole rows, whatever stands before and behind them. */
+const wholeKinds: readonly (readonly [string, readonly string[], boolean])[] = [
+  ['counts that slide', ['.window(4, sliding: 2)', '.window(3, sliding: 1)', '.window(2, sliding: 2)'], false],
+  [
+    'windows with interim results, and aligned to the first event',
+    ['.window(20ms, early: 5ms)', '.window(20ms, sliding: 5ms, early: 6ms)', '.window(20ms, sliding: 7ms, align: first)'],
+    true,
+  ],
+  ['sessions with interim results', ['.window(session: 10ms, early: 4ms)', '.window(session: 25ms, early: 7ms)'], true],
+];
+
+test.each(wholeKinds)('%s give the same wherever rows come from, whoever takes over', { timeout: 300_000 }, (_, windows, isLateAllowed) => {
+  let effects = 0;
+  const property = fc.property(program(windows, isLateAllowed), inputs({ types: ['E', 'E', 'F'] }), fc.nat(18), (text, events, cut) => {
+    effects += expectAlike(text, events, cut).length;
+  });
+  fc.assert(property, { numRuns: runs });
+  expect(effects).toBeGreaterThan(3 * runs);
+});
+
 test.each(kinds)('%s give the same fused and not, whoever takes over', { timeout: 300_000 }, (_, windows, isLateAllowed) => {
   let effects = 0;
   let kernels = 0;

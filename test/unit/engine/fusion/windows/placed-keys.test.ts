@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { EventSchemas } from '../../../../../shared/events/schema.ts';
 import { fieldsToJson } from '../../../../../shared/events/text.ts';
-import { compiledBackend } from '../../../../../worker/engine/compile/compiled-backend.ts';
 import { createEngine, type EngineOptions } from '../../../../../worker/engine/create-engine.ts';
-import { fuse } from '../../../../../worker/engine/fusion/fuse.ts';
 import { createByteReader } from '../../../../../worker/engine/reading/byte-reader.ts';
+import { rowByRow, shipped } from '../../../../reference/ways.ts';
 import { planOf } from '../../../../scenarios/run-program.ts';
 
 const program = (window: string): string =>
@@ -46,9 +45,9 @@ test.each([
   ['hopping windows that lose their keys', '.window(500ms, sliding: 250ms)', linesOf(15_000, 1_500, 2, 4_500), 900],
   ['two readers in turn', '.window(5)', linesOf(10_000, 100, 3, 300), 7],
 ])('windows find their keys by where readers keep them: %s', (_, window, lines, turn) => {
-  const fused = outputsOf(program(window), lines, { backend: compiledBackend, fuse }, turn);
+  const fused = outputsOf(program(window), lines, shipped, turn);
   expect(fused.keys).toBe(1);
-  const { outputs } = outputsOf(program(window), lines, { backend: compiledBackend }, turn);
+  const { outputs } = outputsOf(program(window), lines, rowByRow, turn);
   const different = outputs.findIndex((output, at) => output !== fused.outputs[at]);
   expect(fused.outputs[different]).toBe(outputs[different]);
   expect(fused.outputs).toHaveLength(outputs.length);

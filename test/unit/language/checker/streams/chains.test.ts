@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { connectors, parametersOf } from '../../../../../shared/language/connectors/table.ts';
 import { checkText, printed, problems } from '../checking.ts';
 import { planned } from './plan-text.ts';
 
@@ -35,8 +36,8 @@ describe('operators on rows', () => {
         = {s: str, w: float}"
     `);
     expect(problems(`${events}stream S = Tick.select(symbol).where(price > 1).emit(x: qty)`)).toMatchInlineSnapshot(`
-      "15:38 E034 unknown name \`price\`: the result of \`.select\` has no such field
-      15:57 E034 unknown name \`qty\`: the result of \`.select\` has no such field"
+      "15:38 E034 unknown name \`price\`: the result of \`.select\` has no such field (it has \`symbol\`)
+      15:57 E034 unknown name \`qty\`: the result of \`.select\` has no such field (it has \`symbol\`)"
     `);
   });
   test('take blocks and whole events in lambdas', () => {
@@ -62,7 +63,7 @@ describe('operators on rows', () => {
       15:67 E082 \`.where\` needs an argument: a bool, or a lambda from the event to a bool
       15:75 E082 \`.where\` needs an argument: a bool, or a lambda from the event to a bool
       15:82 E080 \`.where\` has no parameter \`a\` (it takes \`condition\`)
-      15:93 E034 unknown name \`price\`: the result of \`.select\` has no such field
+      15:93 E034 unknown name \`price\`: the result of \`.select\` has no such field (it has \`symbol\`)
       15:93 E082 this value needs a name (write name: price * 2)"
     `);
   });
@@ -143,7 +144,7 @@ describe('side effects', () => {
     .tap(price * 2).tap(counter: "ticks", labels: [symbol, qty]).print().print(symbol, price)
     .log(level: "warn", message: f"{symbol}", data: {p: price}).log("text").log(level: warn, message: "m")
     .alert(url: "http://x", message: "{symbol} at {price * 2} {{json}}").alert(webhook: "http://y").alert()
-    .to(K, topic: "t").to(K, topic: symbol, compression: "gzip").to(Out).to(console).to(K)
+    .to(K, topic: "t").to(K, topic: symbol, format: flat).to(Out).to(console).to(K)
     .emit(symbol)`),
     ).toMatchInlineSnapshot(`
       "S
@@ -159,7 +160,7 @@ describe('side effects', () => {
         alert http://y
         alert null
         to K "t"
-        to K .symbol{compression: gzip}
+        to K .symbol{format: flat}
         to Out null
         to console null
         to K "S"
@@ -221,24 +222,50 @@ stream B = Tick.enrich(K, key: symbol, fields: [a]).to(5).to(K, tpic: "x")
 stream C = Tick.from(Out).to(K)
 stream D = Tick.to(K, topic: "t", compression: "zap", batch_size: symbol)`),
     ).toMatchInlineSnapshot(`
-  "16:17 E094 there is no connector type \`kafak\` (did you mean \`kafka\`? known types: kafka, nats, mqtt, redis, http, file, console, websocket, postgres, mysql, database)
-  17:11 E082 connector \`Poor\` of type kafka needs \`brokers\`
-  17:37 E080 connector type kafka has no parameter \`brokrs\` (did you mean \`brokers\`?)
-  17:50 E081 \`batch_size\` must be a whole number
-  17:70 E081 \`compression\` cannot be "zip" (it is one of "none", "gzip", "snappy", "lz4", "zstd")
-  18:33 E061 \`reset_timeout\` must be a duration, like \`4s\`
-  19:22 E032 connector \`Db\` is of type postgres, which gives no events (\`.from\`) (types that can: kafka, nats, mqtt, redis, http, file, websocket)
-  19:41 E030 no connector \`Kk\` is declared (did you mean \`K\`?)
-  19:60 E030 no connector \`nats\` is declared (declare it: \`connector nats = nats (..)\`)
-  20:24 E032 connector \`K\` is of type kafka, which cannot look anything up (\`.enrich\`) (types that can: redis, http, postgres, mysql, database)
-  20:56 E081 \`.to\` takes the name of a connector first
-  20:58 W041 no topic is given: the name of the stream, "B", is used (write \`topic: "B"\`)
-  20:65 E080 connector type kafka has no parameter \`tpic\` (did you mean \`topic\`?)
-  21:22 E032 connector \`Out\` is of type console, which gives no events (\`.from\`) (types that can: kafka, nats, mqtt, redis, http, file, websocket)
-  21:26 W041 no topic is given: the name of the stream, "C", is used (write \`topic: "C"\`)
-  22:35 E081 \`compression\` cannot be "zap" (it is one of "none", "gzip", "snappy", "lz4", "zstd")
-  22:67 E034 unknown name \`symbol\`"
-`);
+      "16:17 E094 there is no connector type \`kafak\` (did you mean \`kafka\`? known types: kafka, nats, mqtt, redis, http, file, console, websocket, postgres, mysql, database)
+      17:11 E082 connector \`Poor\` of type kafka needs \`brokers\`
+      17:37 E080 connector type kafka has no parameter \`brokrs\` (did you mean \`brokers\`?)
+      17:50 E081 \`batch_size\` must be a whole number
+      17:70 E081 \`compression\` cannot be "zip" (it is one of "none", "gzip", "snappy", "lz4", "zstd")
+      18:33 E061 \`reset_timeout\` must be a duration, like \`4s\`
+      19:22 E032 connector \`Db\` is of type postgres, which gives no events (\`.from\`) (types that can: kafka, nats, mqtt, redis, http, file, websocket)
+      19:41 E030 no connector \`Kk\` is declared (did you mean \`K\`?)
+      19:60 E030 no connector \`nats\` is declared (declare it: \`connector nats = nats (..)\`)
+      20:24 E032 connector \`K\` is of type kafka, which cannot look anything up (\`.enrich\`) (types that can: redis, http, postgres, mysql, database)
+      20:56 E081 \`.to\` takes the name of a connector first
+      20:58 W041 no topic is given: the name of the stream, "B", is used (write \`topic: "B"\`)
+      20:65 E080 connector type kafka has no parameter \`tpic\` (did you mean \`topic\`?)
+      21:22 E032 connector \`Out\` is of type console, which gives no events (\`.from\`) (types that can: kafka, nats, mqtt, redis, http, file, websocket)
+      21:26 W041 no topic is given: the name of the stream, "C", is used (write \`topic: "C"\`)
+      22:35 E081 \`compression\` cannot be "zap" (it is one of "none", "gzip", "snappy", "lz4", "zstd")
+      22:35 E080 \`.to\` takes no \`compression\`: it is a parameter of the connector, for all that is sent to it (write it where \`K\` is declared, or declare another connector with it)
+      22:55 E080 \`.to\` takes no \`batch_size\`: it is a parameter of the connector, for all that is sent to it (write it where \`K\` is declared, or declare another connector with it)
+      22:67 E034 unknown name \`symbol\`"
+    `);
+  });
+});
+
+describe('parameters at `.to`', () => {
+  const everyType = connectors.filter(({ roles }) => roles.includes('sink'));
+
+  test.each(everyType.map((each) => [each.name, each] as const))('of %s are taken or refused, none is ignored', (name, connector) => {
+    for (const { name: parameter, aliases = [], perUse } of parametersOf(connector)) {
+      if (perUse || connector.topics.includes(parameter)) continue;
+      for (const spelled of [parameter, ...aliases]) {
+        const found = problems(`${events}connector Own = ${name} (profile: "p")\nstream A = Tick.to(Own, ${spelled}: 5)`);
+        expect(found).toContain(`E080 \`.to\` takes no \`${spelled}\``);
+      }
+    }
+  });
+
+  test.each([
+    ['postgres', 'table'],
+    ['file', 'path'],
+    ['nats', 'subject'],
+    ['http', 'topic'],
+  ])('of %s: `%s` is the topic', (name, parameter) => {
+    const plan = planned(`${events}connector Own = ${name} (profile: "p")\nstream A = Tick.to(Own, ${parameter}: "there")`);
+    expect(plan).toContain('to Own "there"');
   });
 });
 

@@ -108,7 +108,7 @@ stream J = join(stream A = Order.where(id > 0), Big .on(Order.id == Payment.orde
     expect(
       problems(`${events}stream J = join(stream A = Order, stream B = Order).on(A.id == B.id and Order.id > 1).window(1m).emit(user)`),
     ).toMatchInlineSnapshot(`
-      "12:73 E035 unknown alias \`Order\`
+      "12:73 E035 unknown alias \`Order\` (the aliases here: \`A\`, \`B\`)
       12:103 E034 \`user\` is a field of several sides of the join (write \`A.user\` or \`B.user\`)"
     `);
   });

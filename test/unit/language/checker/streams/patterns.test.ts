@@ -142,8 +142,8 @@ describe('the steps of a pattern', () => {
       `"13:13 E000 a pattern cannot begin with \`NOT\` (put a step before it: \`A -> NOT B within 5m\`)"`,
     );
     expect(told('A -> NOT B as b -> C where k == b.k within 1m .emit(x: b.k)')).toMatchInlineSnapshot(`
-      "13:44 E035 unknown alias \`b\`
-      13:67 E035 unknown alias \`b\`"
+      "13:44 E035 unknown alias \`b\` (fields are read without a name before them here, or give the source one: \`X as x\`)
+      13:67 E035 unknown alias \`b\` (fields are read without a name before them here, or give the source one: \`X as x\`)"
     `);
   });
   test('print, log and count the event that they take', () => {
@@ -176,7 +176,7 @@ describe('the steps of a pattern', () => {
       "13:35 E035 unknown alias \`c\` (\`c\` belongs to a later step, which has not happened yet)
       13:55 E034 unknown name \`zz\`: event \`C\` has no such field (declare it in the event: \`zz: any?\`)
       13:63 E034 event \`A\` has no field \`nothing\` (declare it in the event: \`nothing: any?\`)
-      13:96 E035 unknown alias \`d\`
+      13:96 E035 unknown alias \`d\` (the aliases here: \`a\`, \`b\`, \`c\`)
       13:104 E034 unknown name \`user\`: the match has no such field (declare it in the event: \`user: any?\`)"
     `);
     expect(told('A as a -> B as a -> C{3,2} as c -> A{0} .within(1m).emit()')).toMatchInlineSnapshot(`
@@ -425,7 +425,7 @@ describe('policies', () => {
     );
     expect(told('A -> B+ .within(1m).longest().after_match(skip_past_last)')).toMatchInlineSnapshot(`""`);
     expect(told('A -> B+ -> NOT C within 5s .strict()')).toMatchInlineSnapshot(`
-      "13:12 W003 nothing bounds this pattern in time, so its runs are kept until they match (add \`.within(10m)\`)
+      "13:12 W003 nothing bounds this pattern in time, so its runs are kept until they match; \`within 5s\` is that of the \`NOT\` before it (for the whole pattern write \`.within(5s)\`)
       13:39 E021 \`.strict()\` and a closure before an absence at the end exclude each other (nothing would say when the closure ends)"
     `);
     expect(told('A -> B .within(1m).strict().stam().longest().each()')).toMatchInlineSnapshot(`
@@ -495,12 +495,14 @@ describe('the partition of a pattern', () => {
         = {a_k: int, a_v: float, a_user: str, b_k: int, b_v: float, b_user: str, match_duration_ms: int}"
     `);
     expect(told('A as a -> C as c within 1m partition by user')).toMatchInlineSnapshot(
-      `"13:52 E034 unknown name \`user\`: event \`C\` has no such field (declare it in the event: \`user: any?\`)"`,
+      `"13:52 E034 unknown name \`user\`: event \`C\` has no such field (the events have no common key: leave \`.partition_by(user)\` out and write \`where its_key == a.user\` on the step)"`,
     );
     expect(told('A as a -> B as b .within(1m).not(C).partition_by(user)')).toMatchInlineSnapshot(
-      `"13:61 E034 unknown name \`user\`: event \`C\` has no such field (declare it in the event: \`user: any?\`)"`,
+      `"13:61 E034 unknown name \`user\`: event \`C\` has no such field (the events have no common key: leave \`.partition_by(user)\` out and write \`where its_key == a.user\` on the step)"`,
     );
-    expect(told('A as a -> B as b .within(1m).partition_by(a.user)')).toMatchInlineSnapshot(`"13:54 E035 unknown alias \`a\`"`);
+    expect(told('A as a -> B as b .within(1m).partition_by(a.user)')).toMatchInlineSnapshot(
+      `"13:54 E035 unknown alias \`a\` (fields are read without a name before them here, or give the source one: \`X as x\`)"`,
+    );
   });
 });
 
@@ -548,7 +550,7 @@ describe('a named pattern', () => {
     );
     expect(problems(`${named}stream S = P as p .emit(x: p.k)`)).toMatchInlineSnapshot(`
       "14:17 E035 \`P\` is a pattern: its steps have aliases, its matches have none (read the steps: \`a.field\`)
-      14:28 E035 unknown alias \`p\`"
+      14:28 E035 unknown alias \`p\` (the aliases here: \`a\`, \`b\`)"
     `);
   });
 });
@@ -603,7 +605,7 @@ describe('a match', () => {
         `${events}stream S = A as a -> B as b .within(1m)\nstream T = S.emit(k)\nstream U = A as a -> B as b .within(1m).select(x: a.k).where(a.k > 1).emit()`,
       ),
     ).toMatchInlineSnapshot(`
-      "14:19 E034 unknown name \`k\`: stream \`S\` has no such field
+      "14:19 E034 unknown name \`k\`: stream \`S\` has no such field (it has \`a_k\`, \`a_v\`, \`a_user\`, \`b_k\`, \`b_v\`, \`b_user\`)
       15:62 E035 unknown alias \`a\` (the result of \`.select\` has only the fields written there: give it what is needed of \`a\`)"
     `);
   });

@@ -49,7 +49,7 @@ describe('a source', () => {
         = {v: float}"
     `);
     expect(problems(`${events}stream B = Payment.select(v: amount)\nstream A = B.emit(amount)`)).toMatchInlineSnapshot(
-      `"12:19 E034 unknown name \`amount\`: stream \`B\` has no such field"`,
+      `"12:19 E034 unknown name \`amount\`: stream \`B\` has no such field (it has \`v\`)"`,
     );
   });
   test('is the late events of a stream or a branch of its fork', () => {
@@ -334,7 +334,7 @@ describe('a declared result type', () => {
       ),
     ).toMatchInlineSnapshot(`
       "4:15 W030 event type \`X\` is not declared (declare it: \`event X:\` with its fields)
-      5:58 E034 unknown name \`other\`: stream \`A\` has no such field"
+      5:58 E034 unknown name \`other\`: stream \`A\` has no such field (it has \`took\`, \`note\`)"
     `);
   });
   test('must fit the results', () => {

@@ -155,7 +155,7 @@ describe('a window', () => {
       "7:39 E092 a pattern of steps cannot stand in \`.pattern\` (write it as the source of a stream: \`stream S = Tick -> Tick\`)
       8:16 E092 \`.pattern\` looks at the events of a window (write it right behind \`.window(..)\`)
       9:37 E092 \`.pattern\` looks at the events of a window (write it right behind \`.window(..)\`)
-      10:49 E034 \`event\` has no field \`nothing\`
+      10:49 E034 \`event\` has no field \`nothing\` (it has \`symbol\`, \`price\`, \`qty\`, \`ok\`)
       10:61 E062 \`.pattern\` takes a function of the events: \`name: events => condition\`
       10:64 E082 an argument of \`.pattern\` needs a name (write \`name: e => true\`)"
     `);
@@ -251,7 +251,7 @@ describe('the partition', () => {
   });
   test('must be readable at every operator that keeps state', () => {
     expect(problems(`${events}stream S = Tick.partition_by(symbol).select(price).limit(1)`)).toMatchInlineSnapshot(
-      `"7:30 E034 unknown name \`symbol\`: the result of \`.select\` has no such field"`,
+      `"7:30 E034 unknown name \`symbol\`: the result of \`.select\` has no such field (it has \`price\`)"`,
     );
     expect(problems(`${events}stream S = Tick.partition_by(symbl)`)).toMatchInlineSnapshot(
       `"7:30 E034 unknown name \`symbl\`: event \`Tick\` has no such field (did you mean \`symbol\`?)"`,

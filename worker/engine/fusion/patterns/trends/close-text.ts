@@ -27,11 +27,12 @@ export function printClose(form: TrendForm, kernel: string, fusion: StreamFusion
   const { program } = fusion;
   const back = program.mark();
   try {
-    if (form.held !== null) throw new CannotFuse();
+    if (form.held !== null) throw new CannotFuse('results read the last event of a step');
     return shared(printEnd(form, kernel, fusion), program);
   } catch (error) {
     if (!(error instanceof CannotFuse)) throw error;
     back();
+    program.decisions.operator(fusion.index, 1, { by: 'rows', why: error.message });
     return null;
   }
 }
@@ -69,7 +70,7 @@ function printEnd(form: TrendForm, kernel: string, fusion: StreamFusion): string
       const fields = new Map<string, Typed>();
       for (const { name, value } of form.plan.items) {
         const typed = printTyped(value, { module, body, readable });
-        if (typed.canFail) throw new CannotFuse();
+        if (typed.canFail) throw new CannotFuse('a value of the result may fail');
         fields.set(name, bound(typed, body));
       }
       for (const [name, key] of bare.fields) if (!fields.has(name)) fields.set(name, key);

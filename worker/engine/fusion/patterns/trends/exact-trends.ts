@@ -111,7 +111,8 @@ export class ExactTrends {
     const before = this.order;
     const order = before.slice();
     const taken: number[] = [];
-    for (const { id, offers } of before) this.#extend(offers, { old, base: id * this.#form.stride, values, event, order, taken });
+    for (const { id, enabledSteps } of before)
+      this.#extend(enabledSteps, { old, base: id * this.#form.stride, values, event, order, taken });
     this.#extend(this.#form.states.initial, { old, base: null, values, event, order, taken });
     this.order = order;
     return taken;
@@ -134,13 +135,13 @@ export class ExactTrends {
     this.order = order;
   }
 
-  /** Trends that take the event by one of the offers. */
-  #extend(offers: readonly TrendOffer[], { old, base, values, event, order, taken }: Extending): void {
-    for (const { slot, target } of offers) {
+  /** Trends that take the event by one of the enabled steps. */
+  #extend(enabledSteps: readonly TrendOffer[], { old, base, values, event, order, taken }: Extending): void {
+    for (const { slot, target } of enabledSteps) {
       if (!event.fits(slot)) continue;
       if (!taken.includes(slot)) taken.push(slot);
       if (target.isComplete) this.#add(this.#form.completed, old, base, slot, values);
-      if (target.isComplete && target.offers.length === 0) continue;
+      if (target.isComplete && target.enabledSteps.length === 0) continue;
       if (!order.includes(target)) order.push(target);
       this.#add(target.id * this.#form.stride, old, base, slot, values);
     }

@@ -1,23 +1,27 @@
 import { fingerprint } from '../../../../../shared/language/plan/fingerprint.ts';
-import type { OperatorPlan, SourcePlan } from '../../../../../shared/language/plan/plan.ts';
+import type { SourcePlan } from '../../../../../shared/language/plan/plan.ts';
+import { isStatements } from '../../../operators/operator-facts.ts';
 import { relevanceOf } from '../../../patterns/watch.ts';
-import type { SourceOptions } from '../../../sources/registry.ts';
+import type { KernelNode } from '../../../physical/physical-plan.ts';
+import type { SourceOptions } from '../../../sources/source-options.ts';
 import type { Columns } from '../../columns.ts';
 import type { FusedRuntime, KernelFactory } from '../../fused-runtime.ts';
 import { Body } from '../../module-text.ts';
-import type { ProgramFusion } from '../../program-fusion.ts';
-import { type FusedInlet, StreamFusion } from '../../stream-fusion.ts';
+import type { PrintingKernel, ProgramFusion } from '../../program-fusion.ts';
+import type { FusedInlet } from '../../shared-functions.ts';
+import { StreamFusion } from '../../stream-fusion.ts';
 import { CannotFuse } from '../../typed.ts';
-import { Candidate, type Given } from '../candidate.ts';
+import { type Given, PatternInput } from '../pattern-input.ts';
 import { printClose } from './close-text.ts';
 import { type Lane, type LanePart, LaneText, printFit, printRepeat, printStep } from './lane-text.ts';
 import { type SharingStream, sharingOf } from './sharing.ts';
+import type { TrendForm } from './trend-form.ts';
 import { TrendKernel } from './trend-kernel.ts';
 import type { TrendKernelForm } from './trend-kernel-form.ts';
 import type { SharedForm } from './trend-panes.ts';
 
 /** What stands for the trends of streams that share, in the text. */
-interface Printed {
+interface Printed extends PrintingKernel {
   /** Name of the panes. */
   readonly panes: string;
   readonly lanes: readonly Lane[];
@@ -25,25 +29,22 @@ interface Printed {
   readonly takes: readonly string[];
 }
 
-/** By source of the first stream that shares, as it was printed last. */
-const printed = new WeakMap<SourcePlan, Printed>();
-
 /** Trends at the head of a stream: the events of a type are taken by one function for all streams with the same windows. */
 export function fuseTrends(fusion: StreamFusion, origin: string, columns: Columns): readonly FusedInlet[] {
   const { program, plan } = fusion;
-  const streams = sharingOf(plan, program.plan);
+  const streams = sharingOf(plan, program);
   const leader = sourceOf(streams[0] as SharingStream);
-  program.kernel(leader, () => printAll(streams, program));
-  const { panes, lanes, takes } = printed.get(leader) as Printed;
-  const lane = lanes.find(({ candidate }) => candidate.origin === origin);
-  if (lane === undefined) throw new CannotFuse();
+  const { panes, lanes, takes } = program.kernel(leader, () => printAll(streams, program));
+  const lane = lanes.find(({ input }) => input.origin === origin);
+  if (lane === undefined) throw new CannotFuse('no step takes these events');
   const [first] = lane.parts as [LanePart];
   if (streams[first.position]?.index !== fusion.index) return [];
   const inlet = fusion.inlet(
+    origin,
     columns,
     (passed, body) => {
       body.add(`${panes}.counts[${lane.at}]++;`);
-      body.add(`${takes[lane.at]}(${lane.candidate.argumentsOf(passed).join(',')});`);
+      body.add(`${takes[lane.at]}(${lane.input.argumentsOf(passed).join(',')});`);
     },
     { isCounted: false },
   );
@@ -54,10 +55,8 @@ function sourceOf({ form }: SharingStream): SourcePlan {
   return form.stream.source;
 }
 
-type PrintedKernel = ReturnType<Parameters<ProgramFusion['kernel']>[1]>;
-
 /** Prints all streams that share; gives the kernel of the first. */
-function printAll(streams: readonly SharingStream[], program: ProgramFusion): PrintedKernel {
+function printAll(streams: readonly SharingStream[], program: ProgramFusion): Printed {
   const { module } = program;
   const leader = sourceOf(streams[0] as SharingStream);
   const panesOf = (runtime: FusedRuntime): TrendKernel['panes'] | undefined => (runtime.kernel(leader) as TrendKernel | undefined)?.panes;
@@ -71,12 +70,11 @@ function printAll(streams: readonly SharingStream[], program: ProgramFusion): Pr
   const shared = sharedForm(streams, lanes);
   const text = new LaneText(program, panes, table);
   const takes = lanes.map((lane) => text.print(lane));
-  printed.set(leader, { panes, lanes, takes });
   const equals = equalsAmong(streams, lanes);
   const kernels = streams.map((stream, position) => printKernel(stream, position, { shared, lanes, panes, equals, program }));
   kernels.slice(1).forEach((kernel, at) => void program.kernel(sourceOf(streams[at + 1] as SharingStream), () => kernel));
-  const { create, links } = kernels[0] as PrintedKernel;
-  return { create, links: [...links, ...takes] };
+  const [first] = kernels as [PrintingKernel];
+  return { ...first, links: [...first.links, ...takes], panes, lanes, takes };
 }
 
 function lanesOf(streams: readonly SharingStream[], program: ProgramFusion): readonly Lane[] {
@@ -85,11 +83,11 @@ function lanesOf(streams: readonly SharingStream[], program: ProgramFusion): rea
   return origins.map((origin, at) => {
     const readers = streams.flatMap((stream, position) => (stream.form.origins.includes(origin) ? [{ stream, position }] : []));
     const first = (readers[0] as (typeof readers)[number]).stream;
-    const candidate = new Candidate(first.form.pattern, origin, program.declared(origin.slice('event:'.length)), program.module);
+    const input = new PatternInput(first.form.pattern, origin, program.declared(origin.slice('event:'.length)), program.module);
     const parts = readers.map(({ stream, position }) => partOf(stream, position, origin, program));
     const byFit = new Map<string, LanePart[]>();
     for (const part of parts.filter(isCountable)) {
-      const fit = printFit(part, part.slots[0] as number, candidate, new Body(program.module.names), program.module);
+      const fit = printFit(part, part.slots[0] as number, input, new Body(program.module.names), program.module);
       byFit.set(fit, [...(byFit.get(fit) ?? []), part]);
     }
     const bursts = [...byFit.values()].map((members) => ({
@@ -101,7 +99,7 @@ function lanesOf(streams: readonly SharingStream[], program: ProgramFusion): rea
         opening: members.filter(({ isOpening }) => isOpening).map(({ position }) => position),
       },
     }));
-    return { at, candidate, parts, classes: bursts, single: parts.filter((part) => !isCountable(part)) };
+    return { at, input, parts, classes: bursts, single: parts.filter((part) => !isCountable(part)) };
   });
 }
 
@@ -130,9 +128,9 @@ function sharedForm(streams: readonly SharingStream[], lanes: readonly Lane[]): 
   const [{ form }] = streams as [SharingStream];
   return {
     streams: streams.map(({ index }) => index),
-    lanes: lanes.map(({ candidate, parts }) => ({
-      origin: candidate.origin,
-      type: candidate.type,
+    lanes: lanes.map(({ input, parts }) => ({
+      origin: input.origin,
+      type: input.type,
       streams: parts.map(({ position }) => position),
       isOpening: parts.some(({ isOpening }) => isOpening),
     })),
@@ -164,7 +162,7 @@ interface Sharing {
   readonly program: ProgramFusion;
 }
 
-function printKernel({ form, index }: SharingStream, position: number, { shared, lanes, panes, equals, program }: Sharing): PrintedKernel {
+function printKernel({ form, index }: SharingStream, position: number, { shared, lanes, panes, equals, program }: Sharing): PrintingKernel {
   const own = lanes.flatMap((lane) => lane.parts.filter((part) => part.position === position).map((part) => ({ lane, part })));
   const bursts = lanes.flatMap(({ classes }) => classes.filter(({ burst }) => burst.streams.includes(position)));
   const classes = bursts.map(({ at, parts }) => ({ at, slot: parts.find((part) => part.position === position)?.slots[0] as number }));
@@ -181,17 +179,20 @@ function printKernel({ form, index }: SharingStream, position: number, { shared,
     lanes: own.map(({ lane }) => lane.at),
     classes,
     given: new Map<number, readonly Given[]>(
-      own.filter(({ lane }) => lane.parts[0]?.position === position).map(({ lane }) => [lane.at, lane.candidate.given]),
+      own.filter(({ lane }) => lane.parts[0]?.position === position).map(({ lane }) => [lane.at, lane.input.given]),
     ),
     keyFields: form.stream.partition.keys.map(({ value }) => (value.kind === 'field' ? value.name : '')),
     equals: equals[position] as readonly number[],
-    endsMatter: !form.stream.operators.slice(1).every(isIndifferent),
+    endsMatter: !form.stream.operators.slice(1).every(isStatements),
   };
   const create: KernelFactory = (_: SourcePlan, options: SourceOptions) => new TrendKernel(kernelForm, options);
-  return { create, links: [panes, close ?? 'null', ...steps] };
+  const node = nodeOf(form, program, shared);
+  return { create, links: [panes, close ?? 'null', ...steps], node };
 }
 
-/** Does nothing when a window ends. */
-function isIndifferent({ kind }: OperatorPlan): boolean {
-  return kind === 'filter' || kind === 'select' || kind === 'emit' || kind === 'context';
+function nodeOf({ stream, plan, columns }: TrendForm, { plan: { streams } }: ProgramFusion, shared: SharedForm): KernelNode {
+  const names = shared.streams.map((index) => streams[index]?.name ?? '').filter((name) => name !== stream.name);
+  const keeps = [...new Set(plan.calls.map((call) => call.function))];
+  const keys = stream.partition.keys.map(({ name }) => name);
+  return { name: `trends, ${columns.length} columns for each state`, keys, keeps, sharedWith: names };
 }

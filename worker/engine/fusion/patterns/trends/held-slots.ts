@@ -25,7 +25,7 @@ function visit(part: unknown, held: Map<number, Set<string>>): void {
     return;
   }
   const { kind, of, name } = part as { readonly kind?: unknown; readonly of?: unknown; readonly name?: unknown };
-  if (OF_MATCHES.has(kind) || kind === 'slot') throw new CannotFuse();
+  if (OF_MATCHES.has(kind) || kind === 'slot') throw new CannotFuse('a result reads whole events of a step');
   const slot = slotOf(of);
   if (slot !== null && (kind === 'field' || kind === 'attribute')) {
     const fields = held.get(slot) ?? new Set();

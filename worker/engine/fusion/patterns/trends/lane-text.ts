@@ -3,7 +3,7 @@ import type { Body, ModuleText } from '../../module-text.ts';
 import { printTyped, printTypedCondition } from '../../print-typed.ts';
 import type { ProgramFusion } from '../../program-fusion.ts';
 import { boxed, CannotFuse, type Typed } from '../../typed.ts';
-import type { Candidate } from '../candidate.ts';
+import type { PatternInput } from '../pattern-input.ts';
 import { type FitText, StepText } from './step-text.ts';
 import type { TrendForm } from './trend-form.ts';
 import type { BurstClass } from './trend-panes.ts';
@@ -27,7 +27,7 @@ export interface LanePart {
 /** The events of one type, for all streams that share. */
 export interface Lane {
   readonly at: number;
-  readonly candidate: Candidate;
+  readonly input: PatternInput;
   readonly parts: readonly LanePart[];
   /** Classes of bursts with positions, and the streams' parts in them. */
   readonly classes: readonly { readonly at: number; readonly burst: BurstClass; readonly parts: readonly LanePart[] }[];
@@ -39,14 +39,14 @@ export interface Lane {
 export function printFit(
   { form, slots }: LanePart,
   slot: number,
-  candidate: Candidate,
+  input: PatternInput,
   body: Body,
   module: ModuleText<FusedRuntime>,
 ): string {
   const where = slots.includes(slot) ? form.pattern.steps[slot]?.where : undefined;
   if (where === undefined || where === null) return 'true';
-  const condition = printTypedCondition(where, { module, body, readable: candidate });
-  if (condition.canFail) throw new CannotFuse();
+  const condition = printTypedCondition(where, { module, body, readable: input });
+  if (condition.canFail) throw new CannotFuse('a condition of a step may fail');
   return condition.text;
 }
 
@@ -67,10 +67,10 @@ export class LaneText {
   print(lane: Lane): string {
     const { module } = this.#program;
     return module.function(
-      () => lane.candidate.parameters,
+      () => lane.input.parameters,
       (body) => {
         const pane = this.#printPane(lane, body);
-        body.add(`${pane}.last[${lane.at}]=${lane.candidate.order};`);
+        body.add(`${pane}.last[${lane.at}]=${lane.input.order};`);
         for (const one of lane.classes) this.#burst(lane, one, pane, body);
         for (const part of lane.single) this.#single(lane, part, pane, body);
         if (lane.parts.some(({ isOpening }) => isOpening)) body.add(`if(${pane}.open===0)${this.#panes}.release(${pane});`);
@@ -78,76 +78,77 @@ export class LaneText {
     );
   }
 
-  #printPane({ at, candidate, parts }: Lane, body: Body): string {
+  #printPane({ at, input, parts }: Lane, body: Body): string {
     const { module } = this.#program;
-    const keys = this.#keys(parts[0] as LanePart, candidate, body);
+    const keys = this.#keys(parts[0] as LanePart, input, body);
     const [only] = keys;
     const values = keys.map(boxed).join(',');
     const pane = module.names.mint('p');
     const key = only === undefined ? 'null' : keys.length === 1 ? only.text : body.bind(`keyText([${values}])`);
-    const { time } = candidate;
+    const { time } = input;
     const isOther = `!(${time}>=${pane}.start&&${time}<${pane}.end)`;
     body.add(`let ${pane}=${only === undefined ? `${this.#panes}.current` : `${this.#table}.get(${key})`};`);
     body.add(
       `if(${only === undefined ? '' : `${pane}===undefined||`}${isOther}){${pane}=${this.#panes}.paneAt(${at},${time},${key},${keys.length > 1 ? `[${values}]` : 'null'});`,
     );
-    const row = candidate.valueOf({ aspect: 'row', name: '', as: 'value' });
+    const row = input.valueOf({ aspect: 'row', name: '', as: 'value' });
     const late = `if(${this.#panes}.wasLate)${this.#panes}.late(${at},${row}===null?rowOfEvent():${row});`;
     body.add(`if(${pane}===null){${late}return;}}`);
     return pane;
   }
 
   /** @throws CannotFuse for keys that are not plain fields of one kind */
-  #keys({ form }: LanePart, candidate: Candidate, body: Body): readonly Typed[] {
+  #keys({ form }: LanePart, input: PatternInput, body: Body): readonly Typed[] {
     return form.stream.partition.keys.map(({ value }) => {
-      if (value.kind !== 'field' || value.of.kind !== 'current') throw new CannotFuse();
-      const key = printTyped(value, { module: this.#program.module, body, readable: candidate });
-      if (key.canFail || (key.as !== 'number' && key.as !== 'string' && key.as !== 'boolean')) throw new CannotFuse();
+      if (value.kind !== 'field' || value.of.kind !== 'current') throw new CannotFuse('the key is computed');
+      const key = printTyped(value, { module: this.#program.module, body, readable: input });
+      if (key.canFail || (key.as !== 'number' && key.as !== 'string' && key.as !== 'boolean'))
+        throw new CannotFuse('the key is neither text nor number nor bool');
       return key;
     });
   }
 
   /** Events that are counted once for several streams. */
-  #burst({ candidate }: Lane, { at, burst, parts }: Lane['classes'][number], pane: string, body: Body): void {
+  #burst({ input }: Lane, { at, burst, parts }: Lane['classes'][number], pane: string, body: Body): void {
     const [first] = parts as [LanePart];
-    const fit = printFit(first, first.slots[0] as number, candidate, body, this.#program.module);
+    const fit = printFit(first, first.slots[0] as number, input, body, this.#program.module);
     const scheduled = parts.filter(({ isOpening }) => isOpening).map(schedule);
     const opened =
       burst.opening.length === 0
         ? ''
-        : `if(${pane}.unopened[${at}]>0){${this.#panes}.openAll(${pane},${at},${candidate.order});${scheduled.join('')}}`;
-    const stirred = `if(${pane}.loud[${at}].size>0)${this.#panes}.stir(${pane},${at},${candidate.order});`;
+        : `if(${pane}.unopened[${at}]>0){${this.#panes}.openAll(${pane},${at},${input.order});${scheduled.join('')}}`;
+    const stirred = `if(${pane}.loud[${at}].size>0)${this.#panes}.stir(${pane},${at},${input.order});`;
     const text = `${pane}.bursts[${at}]++;${opened}${stirred}`;
     body.add(fit === 'true' ? text : `if(${fit}){${text}}`);
   }
 
   /** Events that a stream takes one by one. */
-  #single({ candidate }: Lane, part: LanePart, pane: string, body: Body): void {
+  #single({ input }: Lane, part: LanePart, pane: string, body: Body): void {
     const { module } = this.#program;
     const { form, position, slots, isOpening, kernel } = part;
     const fits = slots.map((slot): FitText => {
-      const text = printFit(part, slot, candidate, body, module);
+      const text = printFit(part, slot, input, body, module);
       return { slot, text: text === 'true' ? text : body.bind(text) };
     });
     const window = module.names.mint('r');
     body.add(`let ${window}=${pane}.windows[${position}];`);
     if (isOpening) {
-      const begins = fits.filter(({ slot }) => form.states.initial.some((offer) => offer.slot === slot)).map(({ text }) => text);
+      const begins = fits.filter(({ slot }) => form.states.initial.some((enabled) => enabled.slot === slot)).map(({ text }) => text);
       const isBegun = begins.includes('true') ? '' : `&&(${begins.join('||')})`;
-      body.add(`if(${window}===null${isBegun}){${window}=${kernel}.open(${pane},${candidate.order});${schedule(part)}}`);
+      body.add(`if(${window}===null${isBegun}){${window}=${kernel}.open(${pane},${input.order});${schedule(part)}}`);
     }
     const isFitting = fits.some(({ text }) => text === 'true') ? '' : `&&(${fits.map(({ text }) => text).join('||')})`;
     body.add(`if(${window}!==null${isFitting}){if(${window}.lazy>=0)${window}.settle();`);
-    this.#take({ part, candidate, fits, window, body });
+    this.#take({ part, input, fits, window, body });
     body.add('}');
   }
 
-  #take({ part, candidate, fits, window, body }: TakeParts): void {
+  #take({ part, input, fits, window, body }: TakeParts): void {
     const { module } = this.#program;
     const { form, slots, kernel } = part;
     const print = (plan: Parameters<typeof printTyped>[0]): Typed => {
-      const typed = printTyped(plan, { module, body, readable: candidate });
-      if (typed.canFail) throw new CannotFuse();
+      const typed = printTyped(plan, { module, body, readable: input });
+      if (typed.canFail) throw new CannotFuse('a value of a step may fail');
       return typed.isSimple ? typed : { ...typed, text: body.bind(typed.text), isSimple: true };
     };
     const read = form.columns.map(({ slot, argument }) => (argument !== null && slots.includes(slot) ? print(argument) : null));
@@ -157,14 +158,14 @@ export class LaneText {
     const step = printStep(this.#program, form, fits, { values, valueParameters, slots });
     const result = module.names.mint('y');
     const texts = [...fits.filter(({ text }) => text !== 'true').map(({ text }) => text), ...given];
-    body.add(`const ${result}=${step}(${[window, candidate.order, ...texts].join(',')});`);
+    body.add(`const ${result}=${step}(${[window, input.order, ...texts].join(',')});`);
     const columns = read.flatMap((value, column) => (value === null ? [] : [{ column, text: value.text }]));
     const lists = [slots, fits.map(({ text }) => text), columns.map(({ column }) => column), columns.map(({ text }) => text)];
     body.add(`if(${result}===2)${kernel}.takeSlowly(${[window, ...lists.map((list) => `[${list.join(',')}]`)].join(',')});`);
     for (const { slot, fields } of form.held ?? []) {
       if (!slots.includes(slot)) continue;
-      const kept = fields.map((name) => heldField(candidate, name));
-      const held = [slot, candidate.order, candidate.time, module.constant(candidate.type), `[${kept.join(',')}]`];
+      const kept = fields.map((name) => heldField(input, name));
+      const held = [slot, input.order, input.time, module.constant(input.type), `[${kept.join(',')}]`];
       body.add(`if(${window}.took[${slot}]>0)${window}.hold(${held.join(',')});`);
     }
   }
@@ -172,7 +173,7 @@ export class LaneText {
 
 interface TakeParts {
   readonly part: LanePart;
-  readonly candidate: Candidate;
+  readonly input: PatternInput;
   readonly fits: readonly FitText[];
   readonly window: string;
   readonly body: Body;
@@ -183,8 +184,8 @@ function schedule({ kernel, node }: LanePart): string {
 }
 
 /** A field that this type of event lacks is null. */
-function heldField(candidate: Candidate, name: string): string {
-  const value = candidate.field({ kind: 'current' }, name);
+function heldField(input: PatternInput, name: string): string {
+  const value = input.field({ kind: 'current' }, name);
   return value === undefined ? 'null' : boxed(value);
 }
 

@@ -2,6 +2,7 @@ import { fingerprint } from '../../../../../shared/language/plan/fingerprint.ts'
 import type { Plan, StreamPlan } from '../../../../../shared/language/plan/plan.ts';
 import { inputsOf } from '../../../streams/plan-inputs.ts';
 import { originsOf } from '../../../streams/routes.ts';
+import type { ProgramFusion } from '../../program-fusion.ts';
 import { CannotFuse } from '../../typed.ts';
 import { TrendForm } from './trend-form.ts';
 
@@ -11,21 +12,15 @@ export interface SharingStream {
   readonly form: TrendForm;
 }
 
-const known = new WeakMap<Plan, ReadonlyMap<StreamPlan, readonly SharingStream[]>>();
-
 /** The streams whose windows of trends begin and end together, in order of declaration; this one is among them. @throws CannotFuse */
-export function sharingOf(stream: StreamPlan, plan: Plan): readonly SharingStream[] {
-  let all = known.get(plan);
-  if (all === undefined) {
-    all = sharingIn(plan);
-    known.set(plan, all);
-  }
-  const found = all.get(stream);
-  if (found === undefined) throw new CannotFuse();
+export function sharingOf(stream: StreamPlan, { trends }: Pick<ProgramFusion, 'trends'>): readonly SharingStream[] {
+  const found = trends.get(stream);
+  if (found === undefined) throw new CannotFuse('the trends have conditions, times or values that only rows can tell');
   return found;
 }
 
-function sharingIn(plan: Plan): ReadonlyMap<StreamPlan, readonly SharingStream[]> {
+/** By stream that counts trends in a form of generated code: those that share its windows. */
+export function sharingIn(plan: Plan): ReadonlyMap<StreamPlan, readonly SharingStream[]> {
   const groups = new Map<string, SharingStream[]>();
   plan.streams.forEach((stream, index) => {
     const form = formOf(stream);

@@ -43,8 +43,8 @@ export class StepText {
     this.#fits = fits;
     this.#values = values;
     const { initial, counted } = form.states;
-    const begun = counted.flatMap((from) => from.offers.map((offer) => ({ from, ...offer })));
-    const all = [...begun, ...initial.map((offer) => ({ from: null, ...offer }))];
+    const begun = counted.flatMap((from) => from.enabledSteps.map((enabled) => ({ from, ...enabled })));
+    const all = [...begun, ...initial.map((enabled) => ({ from: null, ...enabled }))];
     this.#contributions = all.flatMap(({ from, slot, target }) => {
       const fit = fits.find((one) => one.slot === slot);
       return fit === undefined ? [] : [{ fit, from, target }];
@@ -270,6 +270,6 @@ export class StepText {
   }
 }
 
-function isFinal({ isComplete, offers }: TrendState): boolean {
-  return isComplete && offers.length === 0;
+function isFinal({ isComplete, enabledSteps }: TrendState): boolean {
+  return isComplete && enabledSteps.length === 0;
 }

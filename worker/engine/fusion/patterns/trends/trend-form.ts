@@ -39,14 +39,14 @@ export class TrendForm {
   constructor(stream: StreamPlan) {
     const [plan] = stream.operators;
     const { source } = stream;
-    if (source.kind !== 'pattern' || plan?.kind !== 'trend_aggregate') throw new CannotFuse();
+    if (source.kind !== 'pattern' || plan?.kind !== 'trend_aggregate') throw new CannotFuse('it counts no trends');
     this.stream = stream;
     this.pattern = source.pattern;
     this.plan = plan;
     requirePlain(this.pattern, plan, stream);
     this.states = new TrendStates(this.pattern);
     this.origins = [...originsOf(this.pattern.steps.map(({ input }) => input)).keys()];
-    if (!this.origins.every((origin) => origin.startsWith('event:'))) throw new CannotFuse();
+    if (!this.origins.every((origin) => origin.startsWith('event:'))) throw new CannotFuse('a step takes rows of a stream');
     this.held = heldSlots(stream);
     const columns = new Map<string, TrendColumn>();
     this.#callColumns = plan.calls.map((call) => columnsOf(call, columns));
@@ -102,7 +102,7 @@ function requirePlain(pattern: PatternPlan, { windowMs }: TrendAggregatePlan, { 
     partition.expireMs === null &&
     time.outOfOrderMs === 0 &&
     time.on === null;
-  if (!isPlain) throw new CannotFuse();
+  if (!isPlain) throw new CannotFuse('more than steps and their conditions decides about the trends');
 }
 
 /** @throws CannotFuse for values that are no numbers */
@@ -111,7 +111,8 @@ function columnsOf(call: TrendCall, columns: Map<string, TrendColumn>): Partial<
   if (slot === null) return {};
   const as = argument === null ? 'number' : representationOf(argument.type);
   const isSum = call.function === 'sum_trends' || call.function === 'avg_trends';
-  if ((as !== 'number' && as !== 'duration' && as !== 'timestamp') || (isSum && as === 'timestamp')) throw new CannotFuse();
+  if ((as !== 'number' && as !== 'duration' && as !== 'timestamp') || (isSum && as === 'timestamp'))
+    throw new CannotFuse('an aggregated value is no number');
   const column = (kind: TrendColumn['kind']): number => {
     const key = `${kind} ${slot} ${fingerprint(argument)}`;
     if (!columns.has(key)) columns.set(key, { kind, slot, argument, as });

@@ -1,4 +1,4 @@
-import type { Given } from '../candidate.ts';
+import type { Given } from '../pattern-input.ts';
 import type { TrendForm } from './trend-form.ts';
 import type { SharedForm } from './trend-panes.ts';
 import type { TrendWindow } from './trend-window.ts';

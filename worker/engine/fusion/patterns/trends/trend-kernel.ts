@@ -4,23 +4,22 @@ import type { Next, OperatorEnvironment } from '../../../operators/operator.ts';
 import type { Row } from '../../../operators/row.ts';
 import { TrendResults } from '../../../patterns/trends/trend-results.ts';
 import { TrendTotals } from '../../../patterns/trends/trend-totals.ts';
-import type { SourceOptions } from '../../../sources/registry.ts';
 import type { Source } from '../../../sources/source.ts';
+import type { SourceOptions } from '../../../sources/source-options.ts';
 import { loadRow, saveRow } from '../../../state/saved-row.ts';
 import { DeadlineQueue } from '../../../time/deadline-queue.ts';
 import { plus } from '../../../time/instants.ts';
 import type { Kernel } from '../../fused-runtime.ts';
-import type { Given } from '../candidate.ts';
+import type { Given } from '../pattern-input.ts';
 import { type ExactEvent, ExactTrends } from './exact-trends.ts';
 import type { Close, RepeatStep, TakeStep, TrendKernelForm } from './trend-kernel-form.ts';
-import type { PaneKey, TrendPane } from './trend-pane.ts';
 import { type SharedForm, type TakeTrendEvent, TrendPanes } from './trend-panes.ts';
 import { boundOf, givenBy, holdAgain, keyRow } from './trend-rows.ts';
 import type { TrendState } from './trend-states.ts';
-import { TrendWindow } from './trend-window.ts';
+import { type PaneKey, type TrendPane, type TrendStream, TrendWindow } from './trend-window.ts';
 
 /** The trends of a stream. Saves what `TrendSource` saves. */
-export class TrendKernel implements Source, Kernel {
+export class TrendKernel implements Source, Kernel, TrendStream {
   readonly fingerprint: string;
   due = Infinity;
   /** Where those that share find each other; that of the first of them is the one in use. */
@@ -89,18 +88,18 @@ export class TrendKernel implements Source, Kernel {
     return this.#open(pane, order, [this]);
   }
 
-  #open(pane: TrendPane, order: number, sharing: readonly TrendKernel[]): TrendWindow {
+  #open(pane: TrendPane, order: number, sharing: readonly TrendStream[]): TrendWindow {
     const window = this.#unused.pop() ?? new TrendWindow(this, pane, this.#empty.slice(), this.#form.trends.pattern.steps.length);
     window.pane = pane;
     window.first = order;
     window.sharing = sharing;
     window.left = sharing.length;
     this.panes.entered(window, this.#classes);
-    for (const kernel of sharing) kernel.#enter(window, order);
+    for (const kernel of sharing) kernel.enter(window, order);
     return window;
   }
 
-  #enter(window: TrendWindow, order: number): void {
+  enter(window: TrendWindow, order: number): void {
     this.panes.occupy(window, this.#form.position);
     this.#closings.push(window.pane.closesAt, order, window);
     this.due = this.#closings.next();
@@ -108,7 +107,7 @@ export class TrendKernel implements Source, Kernel {
 
   /** There are more states with trends, or fewer. */
   moved(window: TrendWindow, more: number): void {
-    for (const kernel of window.sharing) kernel.#groups += more;
+    for (const kernel of window.sharing) kernel.addGroups(more);
     if (this.#groups > this.#form.trends.pattern.runsMax) this.#keepBudget(window);
   }
 
@@ -121,10 +120,16 @@ export class TrendKernel implements Source, Kernel {
     exact.drop(over);
     if (window.exact === null) exact.write(window.numbers);
     window.live -= over;
-    for (const kernel of window.sharing) {
-      kernel.#groups -= over;
-      kernel.#environment.runsDropped('max_runs', over);
-    }
+    for (const kernel of window.sharing) kernel.dropGroups(over);
+  }
+
+  addGroups(more: number): void {
+    this.#groups += more;
+  }
+
+  dropGroups(dropped: number): void {
+    this.#groups -= dropped;
+    this.#environment.runsDropped('max_runs', dropped);
   }
 
   /** Takes an event for which doubles, or numbers alone, do not do. Gives whether trends came to other states. */
@@ -212,11 +217,10 @@ export class TrendKernel implements Source, Kernel {
       if (this.#form.endsMatter)
         this.#next.endWindow({ time: plus(end, -1), start, end, isFinal: true, lengthMs: this.#form.trends.plan.windowMs });
     }
-    if (window.left === 0) window.kernel.#clear(window);
+    if (window.left === 0) window.kernel.clear(window);
   }
 
-  /** Nobody needs the window any more. */
-  #clear(window: TrendWindow): void {
+  clear(window: TrendWindow): void {
     const { numbers } = window;
     for (let at = 0; at < numbers.length; at++) numbers[at] = this.#empty[at] as number;
     window.exact = null;

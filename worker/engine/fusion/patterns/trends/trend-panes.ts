@@ -4,9 +4,7 @@ import type { Row } from '../../../operators/row.ts';
 import { wholeSteps } from '../../../time/instants.ts';
 import type { FusedRuntime } from '../../fused-runtime.ts';
 import { later } from './later.ts';
-import type { TrendKernel } from './trend-kernel.ts';
-import { type PaneKey, TrendPane, type WindowList } from './trend-pane.ts';
-import type { TrendWindow } from './trend-window.ts';
+import { type PaneKey, TrendPane, type TrendStream, type TrendWindow, type WindowList } from './trend-window.ts';
 
 /** Events that some streams take alike: of one lane, with one condition, by one step each. */
 export interface BurstClass {
@@ -41,7 +39,7 @@ export interface SharedForm {
 
 /** Streams that count the same trends. Their windows are the same ones, but for those that each of them took over from another engine. */
 export interface EqualTrends {
-  readonly kernels: readonly TrendKernel[];
+  readonly kernels: readonly TrendStream[];
   /** How many open windows belong to one of them alone. While there are any, all new ones do as well. */
   apart: number;
 }
@@ -60,7 +58,7 @@ export class TrendPanes {
   current: TrendPane;
   /** The pane used last, by key. */
   readonly table = new Map<PaneKey, TrendPane>();
-  readonly kernels: TrendKernel[] = [];
+  readonly kernels: TrendStream[] = [];
   /** By lane. */
   takes: readonly TakeTrendEvent[] = [];
   /** The event that had no pane came too late. */
@@ -104,7 +102,7 @@ export class TrendPanes {
   paneAt(lane: number, time: number, key: PaneKey, keys: readonly Value[] | null): TrendPane | null {
     const { windowMs, lanes } = this.form;
     const start = later(wholeSteps(time, windowMs) * windowMs, 0);
-    this.wasLate = this.#closesAt(start) <= (this.kernels[0] as TrendKernel).watermark();
+    this.wasLate = this.#closesAt(start) <= (this.kernels[0] as TrendStream).watermark();
     if (this.wasLate) return null;
     return this.#find(key, start) ?? (lanes[lane]?.isOpening ? this.#begin(key, keys, start) : null);
   }
@@ -228,7 +226,7 @@ export class TrendPanes {
     const first = positions[0] as number;
     let equals = this.#equals[first];
     if (equals === undefined) {
-      equals = { kernels: positions.map((position) => this.kernels[position] as TrendKernel), apart: 0 };
+      equals = { kernels: positions.map((position) => this.kernels[position] as TrendStream), apart: 0 };
       this.#equals[first] = equals;
     }
     return equals;

@@ -1,7 +1,7 @@
 import type { Value } from '../../../../../shared/events/value.ts';
 import type { Row } from '../../../operators/row.ts';
-import type { Given } from '../candidate.ts';
-import { asGiven } from '../pattern-kernel.ts';
+import { asGiven } from '../history.ts';
+import type { Given } from '../pattern-input.ts';
 import type { TrendForm } from './trend-form.ts';
 import type { TrendWindow } from './trend-window.ts';
 

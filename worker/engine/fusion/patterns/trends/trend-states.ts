@@ -16,7 +16,7 @@ export interface TrendState {
   readonly id: number;
   readonly pattern: PatternState;
   readonly isComplete: boolean;
-  readonly offers: readonly TrendOffer[];
+  readonly enabledSteps: readonly TrendOffer[];
   /** Slots of the `NOT`s in force. */
   readonly absent: readonly number[];
   /** What the trends come to when an event fits these of the `NOT`s; null = they end. */
@@ -41,7 +41,7 @@ export class TrendStates {
   constructor(plan: PatternPlan) {
     const root = buildPatternTree(plan);
     this.space = new StateSpace({ ...plan, selection: 'any', emission: 'longest' }, root, null);
-    if (isTimed(root) || this.space.usesPatternDeadline) throw new CannotFuse();
+    if (isTimed(root) || this.space.usesPatternDeadline) throw new CannotFuse('time decides about the trends');
     this.#captures = plan.steps.map(() => null);
     this.initial = this.#offersOf(this.space.initial);
     this.counted = [...this.#found.values()].filter(({ id }) => id >= 0).sort((a, b) => a.id - b.id);
@@ -55,25 +55,25 @@ export class TrendStates {
   #visit(pattern: PatternState, isKept: boolean): TrendState {
     let state = this.#found.get(pattern);
     if (state === undefined) {
-      if (this.#found.size >= MOST_STATES || pattern.absences.length > MOST_ABSENT) throw new CannotFuse();
+      if (this.#found.size >= MOST_STATES || pattern.absences.length > MOST_ABSENT) throw new CannotFuse('the trends have too many states');
       const outcomes = new Map<string, TrendState | null>();
-      const absent = pattern.absences.map(({ node }) => node.slot);
+      const absent = pattern.absences.map(({ slot }) => slot);
       const violated: TrendState['violated'] = (slots) => outcomes.get(String(slots)) as TrendState | null;
-      state = { id: -1, pattern, isComplete: pattern.isComplete, offers: [], absent, violated };
+      state = { id: -1, pattern, isComplete: pattern.isComplete, enabledSteps: [], absent, violated };
       this.#found.set(pattern, state);
-      state.offers = this.#offersOf(pattern);
+      state.enabledSteps = this.#offersOf(pattern);
       for (const slots of subsetsOf(absent)) outcomes.set(String(slots), this.#violated(pattern, slots));
     }
-    const isFinal = state.isComplete && state.offers.length === 0;
+    const isFinal = state.isComplete && state.enabledSteps.length === 0;
     if (state.id < 0 && (isKept || !isFinal)) state.id = [...this.#found.values()].filter(({ id }) => id >= 0).length;
     return state;
   }
 
   #offersOf(pattern: PatternState): readonly TrendOffer[] {
     const progress = { state: pattern, captures: this.#captures, base: 0 };
-    return pattern.offers.map((offer) => ({
-      slot: offer.step.slot,
-      target: this.#visit(this.space.take(progress, offer, NO_ROW, 1).state, false),
+    return pattern.enabledSteps.map((enabled) => ({
+      slot: enabled.step.slot,
+      target: this.#visit(this.space.take(progress, enabled, NO_ROW, 1).state, false),
     }));
   }
 

@@ -1,16 +1,38 @@
 import type { Value } from '../../../../../shared/events/value.ts';
+import type { Row } from '../../../operators/row.ts';
 import type { ExactTrends } from './exact-trends.ts';
-import type { TrendKernel } from './trend-kernel.ts';
-import type { TrendPane, WindowList } from './trend-pane.ts';
 
-const NOBODY: readonly TrendKernel[] = [];
+/** What windows and panes ask of the kernel of a stream that counts in them. */
+export interface TrendStream {
+  watermark(): number;
+  late(row: Row): void;
+  /** A window for a pane that has none of this stream, nor of those that count the same. */
+  open(pane: TrendPane, order: number): TrendWindow;
+  /** A window opened by another stream counts for this one as well. */
+  enter(window: TrendWindow, order: number): void;
+  /** All streams of a window have closed it. */
+  clear(window: TrendWindow): void;
+  /** There are more states with trends in the window, or fewer. */
+  moved(window: TrendWindow, more: number): void;
+  /** As many more groups in all windows of this stream, or fewer. */
+  addGroups(more: number): void;
+  /** So many groups were given up, because there were more than `max_runs`. */
+  dropGroups(dropped: number): void;
+  /** An event of a class. Gives whether trends came to other states. */
+  takeInBurst(at: number, window: TrendWindow, order: number): boolean;
+  /** Events of a class, as many as `times`. Gives how many are left, which are to be taken one by one. */
+  repeat(at: number, window: TrendWindow, times: number): number;
+  slowlyInBurst(at: number, window: TrendWindow): boolean;
+}
+
+const NO_STREAMS: readonly TrendStream[] = [];
 
 /** The trends of one stream, or of several that count the same, in one pane. Windows are used again when they have closed. */
 export class TrendWindow {
   /** That of the first of the streams. */
-  readonly kernel: TrendKernel;
+  readonly kernel: TrendStream;
   /** Those of all the streams, and for how many of them it has not closed yet. */
-  sharing: readonly TrendKernel[];
+  sharing: readonly TrendStream[];
   left = 0;
   /** By state, then of the completed trends: as `TrendForm` lays them out. */
   readonly numbers: Float64Array;
@@ -30,9 +52,9 @@ export class TrendWindow {
   /** By slot: arrival number, time, type and fields of the last event that a trend took; null = none. */
   readonly held: (HeldEvent | null)[];
 
-  constructor(kernel: TrendKernel, pane: TrendPane, numbers: Float64Array, slots: number) {
+  constructor(kernel: TrendStream, pane: TrendPane, numbers: Float64Array, slots: number) {
     this.kernel = kernel;
-    this.sharing = NOBODY;
+    this.sharing = NO_STREAMS;
     this.pane = pane;
     this.numbers = numbers;
     this.took = new Float64Array(slots);
@@ -81,4 +103,62 @@ export interface HeldEvent {
   readonly time: number;
   readonly type: string;
   readonly values: readonly Value[];
+}
+
+/** How generated code finds the panes of a key: its value, or its text where it has several parts. */
+export type PaneKey = string | number | boolean | null;
+
+/** Windows in no order. Places behind `size` keep what was there last. */
+export class WindowList {
+  readonly windows: TrendWindow[] = [];
+  size = 0;
+
+  add(window: TrendWindow): void {
+    this.windows[this.size++] = window;
+  }
+
+  remove(window: TrendWindow): void {
+    const { windows } = this;
+    for (let at = 0; at < this.size; at++) {
+      if (windows[at] !== window) continue;
+      windows[at] = windows[--this.size] as TrendWindow;
+      return;
+    }
+  }
+}
+
+/**
+ * The windows of one key and one span of time, one for each of the streams that share it. Events of a kind that many streams
+ * take alike, again and again, are counted once for all of them: a window whose trends would not come to another state leaves
+ * such a burst to its pane, and makes up for it when something else happens or when it ends.
+ */
+export class TrendPane {
+  start = Number.NaN;
+  end = Number.NaN;
+  /** The watermark at which its windows close. */
+  closesAt = Number.NaN;
+  key: PaneKey = null;
+  keys: readonly Value[] = [];
+  /** Another pane of the key. */
+  next: TrendPane | null = null;
+  /** Windows in use. */
+  open = 0;
+  /** By lane: arrival number of the newest event. */
+  readonly last: Float64Array;
+  /** By class: how many events there were. */
+  readonly bursts: Float64Array;
+  /** By class: whether there may be streams that an event would open a window for. */
+  readonly unopened: number[];
+  /** By class: the windows that want to hear of every event. */
+  readonly loud: readonly WindowList[];
+  /** By stream. */
+  readonly windows: (TrendWindow | null)[];
+
+  constructor({ lanes, classes, streams }: { readonly lanes: number; readonly classes: number; readonly streams: number }) {
+    this.last = new Float64Array(lanes);
+    this.bursts = new Float64Array(classes);
+    this.unopened = new Array<number>(classes).fill(0);
+    this.loud = Array.from({ length: classes }, () => new WindowList());
+    this.windows = new Array<TrendWindow | null>(streams).fill(null);
+  }
 }

@@ -1,0 +1,47 @@
+import type { InputNotes } from '../explaining/input-notes.ts';
+import type { InjectAnswer } from './server-api.ts';
+
+interface MissingField {
+  readonly event_type: string;
+  readonly field: string;
+  events: number;
+}
+
+/** What a server said of the events of several requests: why they may have caused nothing. */
+export class AnswerNotes {
+  #late = 0;
+  #watermark: number | null = null;
+  #unread = 0;
+  readonly #types = new Map<string, { events: number; readonly nearest: string | null }>();
+  #incomplete = 0;
+  readonly #fields = new Map<string, MissingField>();
+
+  add(answer: InjectAnswer): void {
+    const { events_late: late = 0, watermark, events_unread: unread = 0, events_incomplete: incomplete = 0 } = answer;
+    this.#late += late;
+    if (watermark !== undefined) this.#watermark = Math.max(watermark, this.#watermark ?? watermark);
+    this.#unread += unread;
+    this.#incomplete += incomplete;
+    for (const { event_type: type, events, did_you_mean: nearest = null } of answer.unread_types ?? []) {
+      this.#types.set(type, { events: events + (this.#types.get(type)?.events ?? 0), nearest });
+    }
+    for (const { event_type, field, events } of answer.incomplete_fields ?? []) {
+      const key = `${event_type}.${field}`;
+      this.#fields.set(key, { event_type, field, events: events + (this.#fields.get(key)?.events ?? 0) });
+    }
+  }
+
+  /** Events, not fields. */
+  get incomplete(): number {
+    return this.#incomplete;
+  }
+
+  get incompleteFields(): readonly MissingField[] {
+    return [...this.#fields.values()];
+  }
+
+  get input(): InputNotes {
+    const types = Array.from(this.#types, ([type, of]) => ({ type, ...of })).sort((one, other) => other.events - one.events);
+    return { late: this.#late, watermark: this.#watermark, unread: this.#unread, unreadTypes: types };
+  }
+}

@@ -1,0 +1,78 @@
+import type {
+  EntryNode,
+  Execution,
+  KernelNode,
+  OperatorNode,
+  PhysicalPlan,
+  ReaderNode,
+  StreamNode,
+} from '../../worker/engine/physical/physical-plan.ts';
+
+/** A line and what stands below it. */
+interface Branch {
+  readonly line: string;
+  readonly below: readonly Branch[];
+}
+
+/** A physical plan as a tree, for people: a line for each choice, with its reason. */
+export function planText({ entries, streams }: PhysicalPlan): string {
+  const blocks = [...entries.map(entryBranch), ...streams.map(streamBranch)];
+  return blocks
+    .map((block) => `${block.line}\n${block.below.map((one, at) => printed(one, '', at === block.below.length - 1)).join('')}`)
+    .join('\n');
+}
+
+function printed({ line, below }: Branch, indent: string, isLast: boolean): string {
+  const inner = `${indent}${isLast ? '   ' : '│  '}`;
+  const rest = below.map((one, at) => printed(one, inner, at === below.length - 1)).join('');
+  return `${indent}${isLast ? '└─ ' : '├─ '}${line}\n${rest}`;
+}
+
+function entryBranch({ type, form, why, columns, placed, readers }: EntryNode): Branch {
+  if (form === 'rows') return { line: `events ${type}: rows, because ${why}`, below: readers.map(readerBranch) };
+  const named = columns.map((name) => (placed.includes(name) ? `${name} (by its place)` : name));
+  return { line: `events ${type}: columns ${named.join(', ') || 'none'}`, below: readers.map(readerBranch) };
+}
+
+function readerBranch({ streams, form, why, index }: ReaderNode): Branch {
+  const how = index === null ? form : `${form}, found by ${index.join(', ')}`;
+  return { line: `to ${namesOf(streams)}: ${how}${why === null ? '' : `, because ${why}`}`, below: [] };
+}
+
+const NAMES_MAX = 6;
+
+function namesOf(streams: readonly string[]): string {
+  if (streams.length <= NAMES_MAX) return streams.join(', ');
+  return `${streams.slice(0, NAMES_MAX - 1).join(', ')} and ${streams.length - NAMES_MAX + 1} more`;
+}
+
+function streamBranch({ name, source, operators, readers }: StreamNode): Branch {
+  return { line: `stream ${name}`, below: [...[source, ...operators].map(operatorBranch), ...readers.map(readerBranch)] };
+}
+
+function operatorBranch({ text, runs }: OperatorNode): Branch {
+  const [only, ...others] = runs;
+  if (only === undefined) return { line: text, below: [] };
+  if (others.length === 0) return { line: `${text}: ${executionText(only)}`, below: kernelBranches(only) };
+  return { line: text, below: runs.map((one) => ({ line: executionText(one), below: kernelBranches(one) })) };
+}
+
+function executionText(execution: Execution): string {
+  if (execution.by === 'statements') return 'statements';
+  const rows = execution.why === null ? 'rows' : `rows, because ${execution.why}`;
+  if (execution.by === 'rows') return rows;
+  const { kernel, form } = execution;
+  return form === 'columns' ? `kernel, ${kernel.name}` : `kernel, ${kernel.name}, of whole ${rows}`;
+}
+
+function kernelBranches(execution: Execution): readonly Branch[] {
+  return execution.by === 'kernel' ? factsOf(execution.kernel).map((line) => ({ line, below: [] })) : [];
+}
+
+function factsOf({ keys, keeps, sharedWith }: KernelNode): readonly string[] {
+  return [
+    ...(keys.length === 0 ? [] : [`found by ${keys.join(', ')}`]),
+    ...(keeps.length === 0 ? [] : [`keeps ${keeps.join(', ')}`]),
+    ...(sharedWith.length === 0 ? [] : [`shared with ${namesOf(sharedWith)}`]),
+  ];
+}

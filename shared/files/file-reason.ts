@@ -1,0 +1,20 @@
+/** Why the file system refuses, in words; the code itself where there are none. */
+export function fileReason(cause: unknown): string {
+  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : 'unknown reason';
+  return reasons[code] ?? code;
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EDQUOT: 'the quota of the disk is used up',
+  EEXIST: 'a file of this name is in the way',
+  EIO: 'the disk fails',
+  EISDIR: 'it is a directory',
+  ELOOP: 'its links lead round in a circle',
+  ENAMETOOLONG: 'the name is too long',
+  ENOENT: 'its directory does not exist',
+  ENOSPC: 'no space is left on the device',
+  ENOTDIR: 'a part of its path is no directory',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+};

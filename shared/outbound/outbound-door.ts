@@ -1,0 +1,55 @@
+import { lookup as resolveName } from 'node:dns';
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
+import { connect as connectTls, type SecureContextOptions } from 'node:tls';
+import { ForbiddenAddress, type NetworkPolicy } from '../security/network-policy.ts';
+
+/** The other end of a connection. */
+export interface Target {
+  /** A name or an address, in whatever spelling; IPv6 with or without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** Speaks TLS. @default plain TCP */
+  readonly tls?: SecureContextOptions;
+}
+
+/**
+ * The one way out: whatever this process connects to, it connects to through a door, which knows on whose behalf. What is looked at is
+ * the address of the very connection: a host that is written as an address is judged as it stands, a name is looked up once, all its
+ * addresses are judged, and one of these is connected to. So neither how a target is written nor a name that means something else a
+ * moment later leads past it. `web-door.ts` is the same for web addresses; drivers of brokers and databases that bring their own
+ * protocol take a socket of `connect`, or `requireHost` and `lookup` where they insist on opening it.
+ */
+export class OutboundDoor {
+  readonly #network: NetworkPolicy;
+
+  constructor(network: NetworkPolicy) {
+    this.#network = network;
+  }
+
+  /** For a host that is written as an address, which the system looks up nowhere. @throws ForbiddenAddress */
+  requireHost(host: string): void {
+    const address = withoutBrackets(host);
+    if (isIP(address) !== 0 && !this.#network.permits(address)) throw new ForbiddenAddress();
+  }
+
+  /** Looks a name up for a connection. One address that may not be reached refuses them all. */
+  readonly lookup: LookupFunction = (hostname, options, done) => {
+    resolveName(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) done(error, []);
+      else if (!addresses.every(({ address }) => this.#network.permits(address))) done(new ForbiddenAddress(), []);
+      else if (options.all) done(null, addresses);
+      else done(null, addresses[0]?.address ?? '', addresses[0]?.family);
+    });
+  };
+
+  /** A socket that connects from now on; what goes wrong on the way is its `error`. @throws ForbiddenAddress */
+  connect({ host, port, tls }: Target): Socket {
+    this.requireHost(host);
+    const to = { host: withoutBrackets(host), port, lookup: this.lookup };
+    return tls === undefined ? connectTcp(to) : connectTls({ ...tls, ...to });
+  }
+}
+
+function withoutBrackets(host: string): string {
+  return host.replace(/^\[(.*)\]$/, '$1');
+}

@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const run = promisify(execFile);
+
+type Bundle = (place: { readonly root: string; readonly outdir: string }) => Promise<void>;
+const folder = mkdtempSync(join(tmpdir(), 'cep-package-'));
+const installed = join(folder, 'node_modules/cep');
+
+/** The package as `npm pack` makes it, laid out as an install does it, built from the sources as they are; with the dependencies of this checkout. */
+beforeAll(async () => {
+  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: root });
+  const [archive = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
+  mkdirSync(installed, { recursive: true });
+  await run('tar', ['xzf', join(folder, archive), '-C', installed, '--strip-components=1']);
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    if (!name.startsWith('.') && name !== 'cep') symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
+  }
+  const { bundleProduct } = (await import(join(root, 'scripts/bundle.mjs'))) as { readonly bundleProduct: Bundle };
+  await bundleProduct({ root, outdir: join(installed, 'dist') });
+}, 120_000);
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+it('the package runs commands without the sources', async () => {
+  writeFileSync(join(folder, 'rules.vpl'), 'stream S = A.where(v > 1).emit(v: v)\n');
+  writeFileSync(join(folder, 'events.evt'), '@0 A { v: 1 }\n@1s A { v: 2 }\n');
+  const cep = join(installed, 'cli/bin.mjs');
+  const { stdout } = await run(process.execPath, [cep, 'simulate', '-p', 'rules.vpl', '-e', 'events.evt', '--json'], { cwd: folder });
+  expect(JSON.parse(stdout.split('\n')[0] ?? '')).toMatchObject({ stream: 'S', data: { v: 2 } });
+});
+
+it('the package is a library', async () => {
+  const program = `import { compile } from 'cep/engine';
+import { check } from 'cep/language';
+const engine = compile('stream S = A.emit(v: v)').start();
+engine.push({ type: 'A', fields: { v: 7 } });
+console.log(JSON.stringify([engine.take()[0].fields, check('stream').valid]));`;
+  writeFileSync(join(folder, 'use.mjs'), program);
+  const { stdout } = await run(process.execPath, ['use.mjs'], { cwd: folder });
+  expect(JSON.parse(stdout)).toEqual([{ v: 7 }, false]);
+});

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { compile, type Output, ProgramError } from '../../../worker/engine/index.ts';
+
+const BREACH = `event LoginFailed:
+    user: str
+event LoginOk:
+    user: str
+stream Breach = LoginFailed as first -> LoginFailed{2,} as more where user == first.user -> LoginOk as ok where user == first.user
+    .within(10m)
+    .emit(user: first.user, failures: count(more) + 1)
+stream Rate = LoginFailed.window(1m).aggregate(n: count(), users: collect(user)).emit(n: n, users: users)
+`;
+
+describe('a compiled program', () => {
+  it('gives the alerts that its events cause, as plain objects', () => {
+    const engine = compile(BREACH).start();
+    for (const second of [1, 2, 3]) engine.push({ type: 'LoginFailed', fields: { user: 'ann' }, timestamp: second * 1000 });
+    expect(engine.take()).toEqual([]);
+    engine.push({ type: 'LoginOk', fields: { user: 'ann' }, timestamp: 4000 });
+    expect(engine.take()).toEqual([{ stream: 'Breach', type: 'Breach', timestamp: 4000, fields: { user: 'ann', failures: 3 } }]);
+    engine.advance(60_000);
+    expect(engine.take()).toEqual([{ stream: 'Rate', type: 'Rate', timestamp: 59_999, fields: { n: 3, users: ['ann', 'ann', 'ann'] } }]);
+  });
+
+  it('hands alerts out as they come when it is told to', () => {
+    const outputs: Output[] = [];
+    const engine = compile('stream S = A.where(v > 1).emit(v: v, m: {a: [v]})').start({ onOutput: (output) => outputs.push(output) });
+    engine.push({ type: 'A', fields: { v: 1 } });
+    engine.push({ type: 'A', fields: { v: 2 } });
+    expect(outputs.map(({ fields }) => fields)).toEqual([{ v: 2, m: { a: [2] } }]);
+    expect(engine.take()).toEqual([]);
+  });
+
+  it('goes on from a snapshot, also in a changed program', () => {
+    const first = compile(BREACH).start();
+    for (const second of [1, 2, 3]) first.push({ type: 'LoginFailed', fields: { user: 'ann' }, timestamp: second * 1000 });
+    const second = compile(`${BREACH}stream All = LoginOk.emit(user: user)\n`).start();
+    expect(second.restore(JSON.parse(JSON.stringify(first.snapshot())))).toMatchObject({ preserved: ['Breach', 'Rate'], added: ['All'] });
+    second.push({ type: 'LoginOk', fields: { user: 'ann' }, timestamp: 4000 });
+    expect(second.take().map(({ stream }) => stream)).toEqual(['Breach', 'All']);
+  });
+
+  it('says why nothing came', () => {
+    const engine = compile(BREACH).start();
+    engine.push({ type: 'LoginFailed', fields: { user: 'ann' }, timestamp: 1000 });
+    expect(engine.explain('Breach').pattern?.furthest?.stepsTaken).toBe(1);
+  });
+
+  it('refuses an event that does not fit, and changes nothing', () => {
+    const engine = compile('event A:\n    v: int\nstream S = A.emit(v: v)').start();
+    expect(engine.push({ type: 'A', fields: { v: 'x' } })).toEqual({
+      accepted: false,
+      field: 'v',
+      message: expect.stringContaining('expected int'),
+    });
+    expect(engine.push({ type: 'A' })).toEqual({ accepted: true, incomplete: ['v'] });
+    const deep = JSON.parse(`${'['.repeat(500)}${']'.repeat(500)}`);
+    expect(engine.push({ type: 'B', fields: { deep } })).toMatchObject({ accepted: false });
+    expect(engine.counters().eventsProcessed).toBe(1);
+  });
+
+  it('an event without a time has that of the one before, and one of its fields when they say it', () => {
+    const engine = compile('stream S = A.emit(t: timestamp)').start();
+    engine.push({ type: 'A', timestamp: 5 });
+    engine.push({ type: 'A' });
+    engine.push({ type: 'A', fields: { timestamp: '1970-01-01T00:00:09Z' } });
+    expect(engine.take().map(({ timestamp }) => timestamp)).toEqual([5, 5, 9000]);
+  });
+
+  it('imports what the caller gives it', () => {
+    const program = compile('import "limits.vpl"\nstream S = A.where(v > LIMIT).emit(v: v)', {
+      resolveImport: (path) => (path === 'limits.vpl' ? 'const LIMIT = 3\n' : undefined),
+    });
+    const engine = program.start();
+    for (const v of [3, 4]) engine.push({ type: 'A', fields: { v } });
+    expect(engine.take().map(({ fields }) => fields)).toEqual([{ v: 4 }]);
+  });
+
+  it('tells every error of a text with its place', () => {
+    const wrong = () => compile('stream S = A.wher(v > 1)\nstream T = B.where(nothing(1)).emit()');
+    expect(wrong).toThrow(ProgramError);
+    try {
+      wrong();
+    } catch (error) {
+      const { diagnostics, message } = error as ProgramError;
+      expect(diagnostics.map(({ code, line }) => `${code} ${line}`)).toEqual(['E091 1', 'E050 2']);
+      expect(message).toContain('did you mean');
+    }
+  });
+});

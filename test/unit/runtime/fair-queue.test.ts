@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { FairQueue } from '../../../worker/runtime/tenants/fair-queue.ts';
+import { TimeBudget } from '../../../worker/runtime/tenants/time-budget.ts';
+
+describe('a queue of work of many owners', () => {
+  const order: string[] = [];
+  const ends = new Map<string, () => void>();
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    order.length = 0;
+    ends.clear();
+  });
+  afterEach(() => vi.useRealTimers());
+
+  const newQueue = (places: number, waitingMax = 1_000): FairQueue => new FairQueue({ what: 'work', places, waitingMax, waitMsMax: 1_000 });
+
+  /** A piece of work that is under way until `end` is called with its name. */
+  const add = (queue: FairQueue, owner: string, name: string): Promise<string> =>
+    queue.run(owner, () => {
+      order.push(name);
+      return new Promise((resolve) => ends.set(name, () => resolve(name)));
+    });
+  const end = async (name: string): Promise<void> => {
+    ends.get(name)?.();
+    await vi.advanceTimersByTimeAsync(0);
+  };
+
+  it('gives each owner its turn, however much one of them has asked for', async () => {
+    const queue = newQueue(1);
+    for (let n = 0; n < 500; n++) void add(queue, 'greedy', `g${n}`);
+    for (const owner of ['ann', 'ben']) for (let n = 0; n < 2; n++) void add(queue, owner, `${owner}${n}`);
+    for (let n = 0; n < 8; n++) await end(order[n] as string);
+    expect(order).toEqual(['g0', 'g1', 'ann0', 'ben0', 'g2', 'ann1', 'ben1', 'g3', 'g4']);
+  });
+
+  it('has one piece of each owner under way, so that places stay free for others', async () => {
+    const queue = newQueue(2);
+    for (let n = 0; n < 3; n++) void add(queue, 'greedy', `g${n}`);
+    expect(order).toEqual(['g0']);
+    void add(queue, 'ann', 'ann0');
+    void add(queue, 'ben', 'ben0');
+    expect(order).toEqual(['g0', 'ann0']);
+    await end('ann0');
+    expect(order).toEqual(['g0', 'ann0', 'ben0']);
+    await end('g0');
+    expect(order).toEqual(['g0', 'ann0', 'ben0', 'g1']);
+  });
+
+  it('frees the place of a piece that takes long, and does not begin another of its owner', async () => {
+    const queue = newQueue(1);
+    let leave = (): void => undefined;
+    const long = queue.run('greedy', (free) => {
+      leave = free;
+      return new Promise<string>((resolve) => ends.set('long', () => resolve('long')));
+    });
+    for (const owner of ['greedy', 'ann', 'ben']) void add(queue, owner, owner);
+    expect(order).toEqual([]);
+    leave();
+    leave();
+    expect(order).toEqual(['ann']);
+    await end('ann');
+    await end('ben');
+    expect(order).toEqual(['ann', 'ben']);
+    await end('long');
+    await expect(long).resolves.toBe('long');
+    expect(order).toEqual(['ann', 'ben', 'greedy']);
+  });
+
+  it('goes on behind a piece that fails, and says what became of each', async () => {
+    const queue = newQueue(1);
+    const failing = queue.run('ann', () => Promise.reject(new Error('broken')));
+    const next = add(queue, 'ann', 'next');
+    await expect(failing).rejects.toThrow('broken');
+    await end('next');
+    await expect(next).resolves.toBe('next');
+  });
+
+  it('refuses the owner that has too much waiting, and nobody else', async () => {
+    const queue = newQueue(1, 2);
+    for (let n = 0; n < 3; n++) void add(queue, 'greedy', `g${n}`);
+    await expect(add(queue, 'greedy', 'g3')).rejects.toMatchObject({ code: 'queue_full', retryAfterSeconds: 1 });
+    void add(queue, 'ann', 'ann0');
+    await end('g0');
+    await end('g1');
+    expect(order).toEqual(['g0', 'g1', 'ann0']);
+  });
+
+  it('refuses what has waited too long with a code that says to come again, and never begins it', async () => {
+    const queue = newQueue(1);
+    void add(queue, 'greedy', 'g0');
+    const waited = expect(add(queue, 'ann', 'ann0')).rejects.toMatchObject({ code: 'not_ready', retryAfterSeconds: 5 });
+    await vi.advanceTimersByTimeAsync(1_000);
+    await waited;
+    await end('g0');
+    expect(order).toEqual(['g0']);
+  });
+});
+
+describe('a budget of time', () => {
+  it('lets work be begun while some is left, and says how long to wait when none is', () => {
+    const budget = new TimeBudget(10_000);
+    budget.require('work', 0);
+    budget.spend(9_999, 0);
+    budget.require('work', 0);
+    budget.spend(5_000, 0);
+    expect(() => budget.require('work', 0)).toThrow(expect.objectContaining({ code: 'quota_exceeded', retryAfterSeconds: 30 }));
+    expect(() => budget.require('work', 29_500)).toThrow(expect.objectContaining({ retryAfterSeconds: 1 }));
+    budget.require('work', 31_000);
+  });
+
+  it('saves up for a minute and no longer', () => {
+    const budget = new TimeBudget(10_000);
+    budget.spend(0, 0);
+    budget.spend(10_001, 1e9);
+    expect(() => budget.require('work', 1e9)).toThrow('used up');
+  });
+});

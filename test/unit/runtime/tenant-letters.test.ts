@@ -1,0 +1,63 @@
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { DeadLetter } from '../../../worker/connectors/delivery/dead-letters.ts';
+import { TenantLetters } from '../../../worker/runtime/tenants/tenant-letters.ts';
+
+const letter = (pipeline_id: string, id: number, payload = ''): DeadLetter => ({
+  timestamp: '2026-01-01T00:00:00.000Z',
+  connector: 'Hook',
+  error: 'no answer',
+  event: { event_type: 'S', timestamp: 0, data: {} },
+  id: String(id),
+  pipeline_id,
+  stream: 'S',
+  attempts: 4,
+  code: 'timeout',
+  payload,
+});
+
+describe('dead letters of tenants', () => {
+  let stateDir: string;
+
+  beforeEach(() => {
+    stateDir = mkdtempSync(join(tmpdir(), 'cep-letters-'));
+  });
+  afterEach(() => rmSync(stateDir, { recursive: true, force: true }));
+
+  const open = (dir?: string): Promise<TenantLetters> =>
+    TenantLetters.open({ ...(dir === undefined ? {} : { stateDir: dir }), report: () => undefined });
+  const totalOf = async (letters: TenantLetters, tenant: string, pipeline: string): Promise<number> =>
+    (await letters.of(tenant).page(pipeline, { limit: 1, offset: 0 })).total;
+
+  it.each(['in memory', 'in files'])('are not pushed out by those of others, however many and large: %s', async (where) => {
+    const letters = await open(where === 'in files' ? stateDir : undefined);
+    for (const tenant of ['default', 't_victim']) for (let n = 0; n < 3; n++) await letters.of(tenant).add(letter(`p-${tenant}`, n));
+    const large = 'x'.repeat(4_000_000);
+    for (let n = 0; n < 30; n++) await letters.of('t_greedy').add(letter('p-greedy', n, large));
+    expect(letters.of('t_greedy').dropped.total).toBeGreaterThan(0);
+    for (const tenant of ['default', 't_victim']) {
+      expect([await totalOf(letters, tenant, `p-${tenant}`), letters.of(tenant).dropped.total]).toEqual([3, 0]);
+    }
+    await letters.close();
+  });
+
+  it('are each in a file that nobody else reads, go with their tenant, and come back with the others', async () => {
+    const letters = await open(stateDir);
+    for (const tenant of ['default', 't_one', 't_two', 't_lost']) await letters.of(tenant).add(letter('p', 1));
+    expect(readdirSync(stateDir).sort()).toEqual(['dlq', 'dlq.jsonl']);
+    expect(readdirSync(join(stateDir, 'dlq')).sort()).toEqual(['t_lost.jsonl', 't_one.jsonl', 't_two.jsonl']);
+    const modes = ['dlq', 'dlq.jsonl', 'dlq/t_one.jsonl'].map((path) => statSync(join(stateDir, path)).mode & 0o777);
+    expect(modes).toEqual([0o700, 0o600, 0o600]);
+    await letters.forget('t_two');
+    await letters.close();
+    const again = await open(stateDir);
+    await again.keepOnly(new Set(['default', 't_one']));
+    expect(readdirSync(join(stateDir, 'dlq'))).toEqual(['t_one.jsonl']);
+    expect([await totalOf(again, 'default', 'p'), await totalOf(again, 't_one', 'p'), await totalOf(again, 't_two', 'p')]).toEqual([
+      1, 1, 0,
+    ]);
+    await again.close();
+  });
+});

@@ -1,0 +1,48 @@
+import { type DeadLetter, keyOf, type LetterKey } from './dead-letters.ts';
+
+/** A file of letters. It keeps its identity when it is put aside. */
+export interface LetterFile {
+  path: string;
+}
+
+/** Where a letter stands. */
+export interface LetterPlace extends LetterKey {
+  readonly pipelineId: string;
+  file: LetterFile;
+  /** In the file, bytes. */
+  offset: number;
+  /** Without the end of its line. */
+  readonly length: number;
+}
+
+/** Says where each letter of a pipeline stands, in the order in which they came first. */
+export class LetterIndex {
+  readonly #byPipeline = new Map<string, Map<string, LetterPlace>>();
+
+  /** One that came before keeps its turn; where the newest stands counts. */
+  add({ pipeline_id: pipelineId, connector, id }: DeadLetter, file: LetterFile, offset: number, length: number): void {
+    const letters = this.#byPipeline.get(pipelineId) ?? new Map<string, LetterPlace>();
+    letters.set(keyOf({ connector, id }), { pipelineId, connector, id, file, offset, length });
+    this.#byPipeline.set(pipelineId, letters);
+  }
+
+  of(pipelineId: string): readonly LetterPlace[] {
+    return [...(this.#byPipeline.get(pipelineId)?.values() ?? [])];
+  }
+
+  countOf(pipelineId: string): number {
+    return this.#byPipeline.get(pipelineId)?.size ?? 0;
+  }
+
+  /** Those of all pipelines, in the order of the file. */
+  in(file: LetterFile): readonly LetterPlace[] {
+    const places = Array.from(this.#byPipeline.values(), (letters) => [...letters.values()]).flat();
+    return places.filter((place) => place.file === file).sort((one, other) => one.offset - other.offset);
+  }
+
+  forget(place: LetterPlace): void {
+    const letters = this.#byPipeline.get(place.pipelineId);
+    letters?.delete(keyOf(place));
+    if (letters?.size === 0) this.#byPipeline.delete(place.pipelineId);
+  }
+}

@@ -1,0 +1,155 @@
+import { EvaluationError } from '../../../shared/events/evaluation-error.ts';
+import type { Fields, InputEvent, OutputEvent } from '../../../shared/events/event.ts';
+import { fromJson } from '../../../shared/events/text.ts';
+import type { Plan } from '../../../shared/language/plan/plan.ts';
+import { createEngine } from '../create-engine.ts';
+import type {
+  Answer,
+  DeadLetter,
+  Delivery,
+  Engine,
+  EngineCounters,
+  EngineHost,
+  EngineSnapshot,
+  LogEntry,
+  RestoreReport,
+} from '../engine.ts';
+import type { Explanation } from '../trace/explanation.ts';
+import { fieldsToObject, type JsonFields } from './json-value.ts';
+
+export interface StartOptions {
+  /** Takes each alert as it comes; without it alerts wait for `take`. */
+  readonly onOutput?: (output: Output) => void;
+  /** What `.print`, `.log` and `.tap` say, and failures. @default said to nobody */
+  readonly onLog?: (entry: LogEntry) => void;
+  /** What `.to` and `.alert` would send: the embedding program does it. @default sent nowhere */
+  readonly onDelivery?: (delivery: Delivery) => void;
+  /** Rows that failed in a stream with `.on_error(dlq)`. @default told to nobody */
+  readonly onDeadLetter?: (letter: DeadLetter) => void;
+  /** Looks something up for `.enrich`: at once, or later by `answer`. @default every look-up fails, which the log says */
+  readonly lookup?: NonNullable<EngineHost['lookup']>;
+  /** Runs a model for `.score`. @default a program that scores does not start */
+  readonly score?: NonNullable<EngineHost['score']>;
+  /** An event that lacks a declared field is invalid. @default false */
+  readonly strictEvents?: boolean;
+}
+
+/** An event as an embedding program has it. */
+export interface Input {
+  readonly type: string;
+  /** Values as `JSON.parse` gives them. */
+  readonly fields?: JsonFields;
+  /** When it happened, epoch ms. @default what its fields say, else the time of the event before, 0 at first */
+  readonly timestamp?: number;
+}
+
+/** An alert. */
+export interface Output {
+  readonly stream: string;
+  /** The stream's name, or what `.emit as` says. */
+  readonly type: string;
+  /** Event time, epoch ms. */
+  readonly timestamp: number;
+  readonly fields: JsonFields;
+}
+
+/** What became of an event: taken, with what it should have had; or refused, and then it changed nothing. */
+export type PushResult =
+  | { readonly accepted: true; readonly incomplete: readonly string[] }
+  | { readonly accepted: false; readonly field: string; readonly message: string };
+
+/**
+ * A running program. It reads no clock and does nothing by itself: the same calls give the same alerts. Everything that an
+ * event causes is through when `push` returns.
+ */
+export class StartedProgram {
+  readonly #plan: Plan;
+  readonly #options: StartOptions;
+  readonly #engine: Engine;
+  #outputs: Output[] = [];
+  #time = 0;
+
+  constructor(plan: Plan, options: StartOptions) {
+    this.#plan = plan;
+    this.#options = options;
+    this.#engine = createEngine(plan, this.#host(), { strictEvents: options.strictEvents ?? false });
+  }
+
+  #host(): EngineHost {
+    const { onOutput, onLog, onDelivery, onDeadLetter, lookup, score } = this.#options;
+    return {
+      output: onOutput === undefined ? (event) => this.#outputs.push(outputOf(event)) : (event) => onOutput(outputOf(event)),
+      ...(onLog && { log: onLog }),
+      ...(onDelivery && { deliver: onDelivery }),
+      ...(onDeadLetter && { deadLetter: onDeadLetter }),
+      ...(lookup && { lookup }),
+      ...(score && { score }),
+    };
+  }
+
+  push({ type, fields = {}, timestamp }: Input): PushResult {
+    let read: Fields;
+    try {
+      read = new Map(Object.entries(fields).map(([name, value]) => [name, fromJson(value)]));
+    } catch (error) {
+      if (!(error instanceof EvaluationError)) throw error;
+      return { accepted: false, field: '', message: error.message };
+    }
+    const event: InputEvent = { type, fields: read, fallbackTime: this.#time, ...(timestamp === undefined ? {} : { timestamp }) };
+    const pushed = this.#engine.push(event);
+    if (pushed.status === 'invalid') return { accepted: false, field: pushed.field, message: pushed.message };
+    this.#time = pushed.time;
+    return { accepted: true, incomplete: pushed.incomplete };
+  }
+
+  /** The alerts since the last call, in order; none with `onOutput`. */
+  take(): readonly Output[] {
+    const taken = this.#outputs;
+    this.#outputs = [];
+    return taken;
+  }
+
+  /** Time has come to `timestamp` (epoch ms) without an event: windows close, absences match. Never goes back. */
+  advance(timestamp: number): void {
+    for (const { id } of this.#plan.sources) this.#engine.advance(timestamp, id);
+    this.#time = Math.max(this.#time, timestamp);
+  }
+
+  /** The input has ended: open windows close, absences match. Nothing may be pushed behind it. */
+  end(): void {
+    this.#engine.end();
+  }
+
+  /** The answer to a question of `lookup` or `score`; false when nobody waits for it. */
+  answer(answer: Answer): boolean {
+    return this.#engine.answer(answer);
+  }
+
+  /** Everything the program remembers, JSON-safe; for `restore`. */
+  snapshot(): EngineSnapshot {
+    return this.#engine.snapshot();
+  }
+
+  /**
+   * Goes on where a snapshot was taken, in a program to which nothing was pushed yet; also in one that has changed since, whose
+   * streams keep what still fits. Says by stream what was kept and what begins anew. @throws CepError when it is no snapshot
+   */
+  restore(snapshot: EngineSnapshot): RestoreReport {
+    return this.#engine.restore(snapshot);
+  }
+
+  /** Why a stream gave what it gave, or nothing. `key`: its partition key as text. @throws CepError when there is no such stream */
+  explain(stream: string, key?: string): Explanation {
+    const explaining = createEngine(this.#plan, { output: () => undefined, score: () => undefined }, { isFused: false });
+    explaining.restore(this.#engine.snapshot());
+    return explaining.explain(stream, key);
+  }
+
+  counters(): EngineCounters {
+    return this.#engine.counters();
+  }
+}
+
+function outputOf({ stream, type, time, fields }: OutputEvent): Output {
+  return { stream, type, timestamp: time, fields: fieldsToObject(fields) };
+}

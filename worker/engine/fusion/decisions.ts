@@ -1,0 +1,182 @@
+import type { EventPlan, Plan, SourcePlan, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import type { EntryNode, Execution, OperatorNode, PhysicalPlan, ReaderNode, StreamNode } from '../physical/physical-plan.ts';
+import { inputsOf } from '../streams/plan-inputs.ts';
+import { originsOf } from '../streams/routes.ts';
+
+/** Position of a stream's source among its operators. */
+export const SOURCE = -1;
+
+/** One choice: how an operator of a stream runs, or how streams take the rows of an origin. */
+export type Decision =
+  | { readonly of: 'operator'; readonly stream: number; readonly at: number; readonly runs: Execution }
+  | { readonly of: 'reader'; readonly origin: string; readonly streams: readonly number[]; readonly reader: Omit<ReaderNode, 'streams'> };
+
+/** What was decided about the events of a type. */
+export type EntryDecision = Omit<EntryNode, 'type' | 'readers'>;
+
+/** The decisions about a program, in the order in which they are made. Some are taken back before the last is made. */
+export class Decisions {
+  readonly #made: Decision[] = [];
+  readonly #entries = new Map<EventPlan, EntryDecision>();
+
+  operator(stream: number, at: number, runs: Execution): void {
+    this.#made.push({ of: 'operator', stream, at, runs });
+  }
+
+  reader(origin: string, streams: readonly number[], reader: Omit<ReaderNode, 'streams'>): void {
+    this.#made.push({ of: 'reader', origin, streams, reader });
+  }
+
+  entry(event: EventPlan, decision: EntryDecision): void {
+    this.#entries.set(event, decision);
+  }
+
+  /** What has been decided so far, to come back to. */
+  mark(): () => void {
+    const count = this.#made.length;
+    return () => {
+      this.#made.length = count;
+    };
+  }
+
+  /** What was decided about the readers of an origin. */
+  of(origin: string): readonly Extract<Decision, { of: 'reader' }>[] {
+    return this.#made.filter((one): one is Extract<Decision, { of: 'reader' }> => one.of === 'reader' && one.origin === origin);
+  }
+
+  /** Takes back what was decided about the readers of an origin: it is decided anew. */
+  forget(origin: string): void {
+    const streams = new Set(this.of(origin).flatMap((one) => one.streams));
+    const isOfReader = (one: Decision): boolean =>
+      one.of === 'reader' ? one.origin === origin : one.at === SOURCE && one.runs.by === 'rows' && streams.has(one.stream);
+    this.reset(this.#made.filter((one) => !isOfReader(one)));
+  }
+
+  copy(): readonly Decision[] {
+    return [...this.#made];
+  }
+
+  reset(made: readonly Decision[]): void {
+    this.#made.splice(0, this.#made.length, ...made);
+  }
+
+  /** Whether generated code takes the rows of an origin. */
+  hasStatements(origin: string): boolean {
+    return this.of(origin).some(({ reader }) => reader.why === null);
+  }
+
+  /** Whether something takes the rows of an origin by columns. */
+  takesColumns(origin: string): boolean {
+    return this.of(origin).some(({ reader }) => reader.form === 'columns');
+  }
+
+  planOf(plan: Plan): PhysicalPlan {
+    const runs = new Lists<Execution>();
+    const readers = new Lists<ReaderNode>();
+    const written = writtenReaders(plan);
+    for (const one of this.#made) {
+      if (one.of === 'operator') runs.add(`${one.stream} ${one.at}`, one.runs);
+      else readers.add(one.origin, { ...one.reader, streams: one.streams.map((at) => nameOf(plan, at)) });
+    }
+    const readersOf = (origin: string): readonly ReaderNode[] => readers.of(origin) ?? written.of(origin) ?? [];
+    const entries = plan.events.map((event) => ({
+      type: event.name,
+      ...(this.#entries.get(event) as EntryDecision),
+      readers: readersOf(`event:${event.name}`),
+    }));
+    const undeclared = undeclaredTypes(plan).map((type) => ({
+      type,
+      form: 'rows' as const,
+      why: 'it is not declared',
+      columns: [],
+      placed: [],
+      readers: readersOf(`event:${type}`),
+    }));
+    return {
+      entries: [...entries, ...undeclared].filter((entry) => entry.readers.length > 0),
+      streams: plan.streams.map((stream, index) =>
+        streamNode(stream, plan, (at) => runs.of(`${index} ${at}`) ?? [], readersOf(`stream:${index}`)),
+      ),
+    };
+  }
+}
+
+/** Types that the program reads and does not declare. */
+function undeclaredTypes({ events, streams }: Plan): readonly string[] {
+  const declared = new Set(events.map(({ name }) => `event:${name}`));
+  const origins = new Set(streams.flatMap(({ source }) => [...originsOf(inputsOf(source)).keys()]));
+  return [...origins].flatMap((origin) => (origin.startsWith('event:') && !declared.has(origin) ? [origin.slice('event:'.length)] : []));
+}
+
+function nameOf(plan: Plan, stream: number): string {
+  return (plan.streams[stream] as StreamPlan).name;
+}
+
+/** Lists by key, with each one once, as equal data. */
+class Lists<T> {
+  readonly #lists = new Map<string, Map<string, T>>();
+
+  add(key: string, one: T): void {
+    const list = this.#lists.get(key) ?? new Map<string, T>();
+    list.set(JSON.stringify(one), one);
+    this.#lists.set(key, list);
+  }
+
+  /** Null where nothing was added. */
+  of(key: string): readonly T[] | null {
+    const list = this.#lists.get(key);
+    return list === undefined ? null : [...list.values()];
+  }
+}
+
+/** By origin: who reads it, as where nothing printed leads to it. */
+function writtenReaders({ streams }: Plan): Lists<ReaderNode> {
+  const readers = new Lists<ReaderNode>();
+  for (const { name, source } of streams) {
+    for (const origin of originsOf(inputsOf(source)).keys()) readers.add(origin, { streams: [name], form: 'rows', why: null, index: null });
+  }
+  return readers;
+}
+
+function streamNode(
+  stream: StreamPlan,
+  plan: Plan,
+  runsAt: (at: number) => readonly Execution[],
+  readers: readonly ReaderNode[],
+): StreamNode {
+  const rows: readonly Execution[] = [{ by: 'rows', why: null }];
+  const source = runsAt(SOURCE);
+  const whole: readonly Execution[] = source.length === 0 ? [{ by: 'rows', why: whyRows(stream, plan) }] : source;
+  const sourceRuns = whole.map((one) => withKernel(one, stream.source));
+  const operators = stream.operators.map(({ text }, at): OperatorNode => ({ text, runs: runsAt(at).length === 0 ? rows : runsAt(at) }));
+  return { name: stream.name, source: { text: sourceText(stream.source), runs: sourceRuns }, operators, readers };
+}
+
+/** A join has one kernel, whatever form its rows have. */
+function withKernel(execution: Execution, source: SourcePlan): Execution {
+  if (source.kind !== 'join' || execution.by !== 'rows') return execution;
+  const kernel = { name: `${source.join} join of ${source.sides.length} sides`, keys: [], keeps: ['rows'], sharedWith: [] };
+  return { by: 'kernel', form: 'rows', why: execution.why, kernel };
+}
+
+/** Why no rows come to a stream by columns. */
+function whyRows({ source }: StreamPlan, { events }: Plan): string {
+  if (source.kind === 'timer') return 'time alone makes its rows';
+  const [first] = inputsOf(source);
+  if (first?.from.kind !== 'event') return `the rows of \`${first?.name}\` come whole`;
+  const isDeclared = events.some(({ name }) => name === first.name);
+  return isDeclared ? `events of \`${first.name}\` come whole` : `\`${first.name}\` is not declared`;
+}
+
+function sourceText(source: SourcePlan): string {
+  switch (source.kind) {
+    case 'events':
+      return `from ${source.inputs.map(({ name }) => name).join(', ')}`;
+    case 'join':
+      return `${source.join === 'inner' ? '' : `${source.join} `}join of ${source.sides.map(({ name }) => name).join(', ')}`;
+    case 'pattern':
+      return `pattern of ${source.pattern.steps.map(({ input, alias }) => alias ?? input.name).join(', ')}`;
+    case 'timer':
+      return 'timer';
+  }
+}

@@ -1,0 +1,27 @@
+import type { PatternPlan } from '../../../../shared/language/plan/plan.ts';
+import type { Representation } from '../typed.ts';
+import type { Automaton } from './automaton.ts';
+import type { History } from './history.ts';
+import type { Given } from './pattern-input.ts';
+import type { Kept } from './run-form.ts';
+
+/** What generated code and the kernel of a pattern agree on. */
+export interface KernelForm {
+  readonly plan: PatternPlan;
+  readonly automaton: Automaton;
+  /** By id of the state: whether its runs are found by a value that their next event must have. */
+  readonly indexKeys: readonly (Kept | null)[];
+  /** By origin: what the function for its events is given. */
+  readonly origins: readonly { readonly origin: string; readonly given: readonly Given[] }[];
+  readonly kept: readonly Kept[];
+  /** What is kept of every event of a closure. */
+  readonly historyOf: (slot: number) => History;
+  /** By type of the events of a step: the names of their fields. */
+  readonly fieldNames: (slot: number) => ReadonlyMap<string, readonly string[]>;
+  /** By id of the state: whether its runs take events together. */
+  readonly isShared: readonly boolean[];
+  readonly hasBase: boolean;
+  readonly hasLastAt: boolean;
+  /** How the partition's key stands in generated code; null without a partition, `text` for one of several parts. */
+  readonly key: Representation | 'text' | null;
+}

@@ -1,0 +1,29 @@
+import type { Plan } from '../../../shared/language/plan/plan.ts';
+
+/** Members of a plan that say nothing of how much there is to do: where it stood, what it is called by, types. */
+const APART: ReadonlySet<string> = new Set(['origin', 'text', 'fingerprint', 'type', 'resultType', 'events', 'functions', 'connectors']);
+
+/** Characters of generated code for each object of the plan, and for any program. */
+const PER_OBJECT = 512;
+const BASE = 262_144;
+
+/**
+ * How long the generated code of a program may become: a small multiple of its plan. What would make it longer runs operator by
+ * operator. Functions that are shared keep every program far below; this stands behind that.
+ */
+export function textBudget(plan: Plan): number {
+  return BASE + PER_OBJECT * objectsOf(plan);
+}
+
+/** Objects of a plan, whatever their kind. */
+export function objectsOf(plan: Plan): number {
+  let count = 0;
+  const open: unknown[] = [plan];
+  while (open.length > 0) {
+    const one = open.pop();
+    if (typeof one !== 'object' || one === null) continue;
+    if (!Array.isArray(one)) count++;
+    for (const [name, member] of Object.entries(one)) if (!APART.has(name)) open.push(member);
+  }
+  return count;
+}

@@ -1,0 +1,60 @@
+import type { ValueArray } from '../../../shared/events/value.ts';
+import { nearestName } from '../../../shared/language/diagnostics/nearest-name.ts';
+import type { Plan } from '../../../shared/language/plan/plan.ts';
+import { inputsOf } from './plan-inputs.ts';
+
+/** Types that are counted by name; events of further ones count together. */
+const NAMED_MAX = 100;
+
+/** Events of types that no stream reads: taken, counted, and without effect but on time. */
+export class UnreadTypes {
+  #byType = new Map<string, number>();
+  #events = 0;
+
+  /** Those of all types. */
+  get events(): number {
+    return this.#events;
+  }
+
+  /** In the order in which the types first came; of the first hundred types. */
+  get byType(): ReadonlyMap<string, number> {
+    return this.#byType;
+  }
+
+  add(type: string): void {
+    this.#events++;
+    const count = this.#byType.get(type);
+    if (count !== undefined || this.#byType.size < NAMED_MAX) this.#byType.set(type, (count ?? 0) + 1);
+  }
+
+  save(): ValueArray {
+    return [this.#events, new Map(this.#byType)];
+  }
+
+  /** What `save` gave, or nothing. */
+  load([events = 0, byType = new Map()]: ValueArray): void {
+    this.#events = events as number;
+    this.#byType = new Map(byType as ReadonlyMap<string, number>);
+  }
+}
+
+/** Every event type that some stream of the program reads. */
+export function readTypesOf(plan: Plan): ReadonlySet<string> {
+  const inputs = plan.streams.flatMap(({ source }) => inputsOf(source));
+  return new Set(inputs.flatMap(({ from }) => (from.kind === 'event' ? from.types : [])));
+}
+
+/** A type that no stream reads, how many events of it came, and the type with the nearest name that one does read. */
+export interface UnreadType {
+  readonly type: string;
+  readonly events: number;
+  /** Null where no name is near. */
+  readonly nearest: string | null;
+}
+
+/** The types with most events first. */
+export function unreadTypes(byType: Iterable<readonly [type: string, events: number]>, read: ReadonlySet<string>): readonly UnreadType[] {
+  return Array.from(byType, ([type, events]) => ({ type, events, nearest: nearestName(type, [...read]) ?? null })).sort(
+    (one, other) => other.events - one.events,
+  );
+}

@@ -1,0 +1,250 @@
+import type { Value } from '../../../shared/events/value.ts';
+import { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
+import type { OperatorPlan, PlanExpression, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import type { Evaluate, Row } from '../operators/row.ts';
+import type { Run } from '../patterns/run.ts';
+import { PartitionKey } from '../streams/partition-key.ts';
+import type { RunEnd } from './explanation.ts';
+import { keyText } from './key-text.ts';
+import { isFurther } from './progress.ts';
+
+/** What is remembered of one stream so that it can explain itself; everything older is forgotten first. */
+const recorderLimits = {
+  /** Keys, by their last event. */
+  keysMax: 1_000,
+  /** Events that came for one step of one key. */
+  candidatesPerStepMax: 8,
+} as const;
+
+/** An event that came for a step, or a side of a join. */
+export interface Seen {
+  readonly row: Row;
+  /** Position among the events that the pattern received; one that failed there shares it with the next. */
+  readonly at: number;
+}
+
+export interface EndedRun {
+  readonly run: Run;
+  readonly end: RunEnd;
+  /** Slot of the `NOT`, or index of the `.not`, that ended it. */
+  readonly by: number | null;
+  /** Null when time ended it. */
+  readonly row: Row | null;
+  readonly time: number;
+}
+
+/** How far a row came. */
+export interface RecordedAttempt {
+  readonly kind: 'event' | 'result';
+  readonly row: Row;
+  readonly decisions: readonly RecordedDecision[];
+}
+
+export interface RecordedDecision {
+  readonly plan: OperatorPlan | null;
+  readonly verdict: 'PASS' | 'BLOCK' | 'HELD' | 'LATE' | 'FAIL';
+  readonly row: Row;
+  /** Why it failed. */
+  readonly failure: string | null;
+}
+
+/** What is remembered of one key. */
+export class KeyRecord {
+  readonly text: string;
+  /** By slot of the step or side of the join, oldest first. */
+  readonly seen = new Map<number, Seen[]>();
+  ended: EndedRun | null = null;
+  event: RecordedAttempt | null = null;
+  result: RecordedAttempt | null = null;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  see(slot: number, seen: Seen): void {
+    const all = this.seen.get(slot) ?? [];
+    all.push(seen);
+    if (all.length > recorderLimits.candidatesPerStepMax) all.shift();
+    this.seen.set(slot, all);
+  }
+}
+
+const KEEPING: ReadonlySet<OperatorPlan['kind']> = new Set([
+  'window',
+  'window_aggregate',
+  'aggregate',
+  'order_by',
+  'last',
+  'trend_aggregate',
+  'enrich',
+  'score',
+]);
+
+interface OpenAttempt {
+  readonly kind: 'event' | 'result';
+  readonly row: Row;
+  readonly decisions: RecordedDecision[];
+  key: readonly Value[] | null;
+}
+
+/** Watches one stream at work and remembers, key by key, what came last. It changes nothing of what the stream does. */
+export class ExplainRecorder {
+  readonly #partition: PartitionKey;
+  readonly #evaluator: (expression: PlanExpression) => Evaluate;
+  readonly #operatorKeys = new Map<OperatorPlan, PartitionKey>();
+  readonly #keys = new Map<string, KeyRecord>();
+  /** The row of an event that is at work, until it is through. */
+  #current: OpenAttempt | null = null;
+  /** The last of what the stream made of its own while time moved. */
+  #lastResult: OpenAttempt | null = null;
+  #furthest: RecordedAttempt | null = null;
+  /** By side of a join: what came last. */
+  readonly lastOfSide = new Map<number, { readonly row: Row; readonly key: string }>();
+
+  /** `evaluator`: of the program's expressions, without counting failures. */
+  constructor(plan: StreamPlan, evaluator: (expression: PlanExpression) => Evaluate) {
+    this.#evaluator = evaluator;
+    this.#partition = new PartitionKey(plan.partition, evaluator);
+  }
+
+  /** The record of a key that was seen, by the key's text. */
+  record(text: string): KeyRecord | undefined {
+    return this.#keys.get(text);
+  }
+
+  /** The texts of the keys remembered, the one seen last at the end. */
+  get keys(): readonly string[] {
+    return [...this.#keys.keys()];
+  }
+
+  /** The record of the key seen last. */
+  get latest(): KeyRecord | null {
+    return [...this.#keys.values()].at(-1) ?? null;
+  }
+
+  /** The attempt that passed most operators before one held it back. */
+  get furthest(): RecordedAttempt | null {
+    return this.#furthest;
+  }
+
+  begin(row: Row): void {
+    this.#current = { kind: 'event', row, decisions: [], key: this.#keyOf(row, null) };
+    this.#lastResult = null;
+  }
+
+  /** The row that came by `begin` is through. */
+  end(): void {
+    const attempt = this.#current;
+    this.#current = null;
+    this.#lastResult = null;
+    if (attempt !== null) this.#keep(attempt);
+  }
+
+  /** What an operator did with a row. One that keeps rows and does not hand this one on holds it. */
+  passed(plan: OperatorPlan, verdict: 'PASS' | 'BLOCK', row: Row, isHandedOn: boolean): void {
+    this.decided(plan, !isHandedOn && KEEPING.has(plan.kind) ? 'HELD' : verdict, row);
+  }
+
+  decided(plan: OperatorPlan | null, verdict: RecordedDecision['verdict'], row: Row, failure: string | null = null): void {
+    if (verdict === 'HELD' && this.#isDecided(plan, row)) return;
+    const attempt = this.#attemptOf(plan, row);
+    attempt.decisions.push({ plan, verdict, row, failure });
+    attempt.key ??= this.#keyOf(row, plan);
+    if (attempt.kind === 'result') this.#keep(attempt);
+    else if (verdict === 'BLOCK') this.#noteFurthest(attempt);
+  }
+
+  /** A late row has been judged before the operator is through with it. */
+  #isDecided(plan: OperatorPlan | null, row: Row): boolean {
+    const open = this.#lastResult ?? this.#current;
+    return open?.decisions.some((decision) => decision.plan === plan && decision.row === row) ?? false;
+  }
+
+  /** The attempt that a decision belongs to: an operator decides once on what an event brought, then on further results. */
+  #attemptOf(plan: OperatorPlan | null, row: Row): OpenAttempt {
+    const open = this.#lastResult ?? this.#current;
+    if (open !== null && !open.decisions.some((decision) => decision.plan === plan)) return open;
+    this.#lastResult = { kind: 'result', row, decisions: [], key: this.#keyOf(row, plan) };
+    return this.#lastResult;
+  }
+
+  #keep(attempt: OpenAttempt): void {
+    const record = this.#recordOf(keyText(attempt.key ?? []));
+    if (attempt.kind === 'event') record.event = attempt;
+    else record.result = attempt;
+    if (attempt.decisions.at(-1)?.verdict === 'BLOCK') this.#noteFurthest(attempt);
+  }
+
+  #noteFurthest(attempt: OpenAttempt): void {
+    const passed = this.#furthest?.decisions.length ?? 0;
+    if (attempt.decisions.length >= passed) this.#furthest = attempt;
+  }
+
+  /** A row has come to the pattern, and may concern these steps. */
+  came(row: Row, at: number, slots: readonly number[]): void {
+    const record = this.#recordOf(keyText(this.#keyOf(row, null) ?? []));
+    for (const slot of slots) record.see(slot, { row, at });
+  }
+
+  runEnded(ended: EndedRun): void {
+    const first = firstRowOf(ended.run);
+    if (first === null) return;
+    const record = this.#recordOf(keyText(this.#keyOf(first, null) ?? []));
+    if (record.ended === null || !isNearerMiss(record.ended, ended)) record.ended = ended;
+  }
+
+  /** A row has come to one side of a join, with this key. */
+  cameToSide(side: number, row: Row, key: string): void {
+    this.#recordOf(key).see(side, { row, at: row.order });
+    this.lastOfSide.set(side, { row, key });
+  }
+
+  /** Text of a row's key, as the stream or one of its operators sees it. */
+  keyTextOf(row: Row, operator: OperatorPlan | null = null): string {
+    return keyText(this.#keyOf(row, operator) ?? []);
+  }
+
+  /** Null while a part of the key cannot be read: a later operator may make it. */
+  #keyOf(row: Row, plan: OperatorPlan | null): readonly Value[] | null {
+    try {
+      const key = this.#partitionOf(plan)
+        .fields(row)
+        .map(([, value]) => value);
+      return key.includes(null) ? null : key;
+    } catch (thrown) {
+      if (thrown instanceof EvaluationError) return null;
+      throw thrown;
+    }
+  }
+
+  #partitionOf(plan: OperatorPlan | null): PartitionKey {
+    if (plan?.partition === undefined) return this.#partition;
+    let partition = this.#operatorKeys.get(plan);
+    if (partition === undefined) {
+      partition = new PartitionKey(plan.partition, this.#evaluator);
+      this.#operatorKeys.set(plan, partition);
+    }
+    return partition;
+  }
+
+  #recordOf(text: string): KeyRecord {
+    const known = this.#keys.get(text);
+    const record = known ?? new KeyRecord(text);
+    if (known !== undefined) this.#keys.delete(text);
+    this.#keys.set(text, record);
+    if (this.#keys.size > recorderLimits.keysMax) this.#keys.delete(this.#keys.keys().next().value as string);
+    return record;
+  }
+}
+
+/** Whether a run that ended without a match tells more than one that was open at the same time and ended later without one. */
+function isNearerMiss(earlier: EndedRun, later: EndedRun): boolean {
+  if (earlier.run === later.run || earlier.end === 'matched' || later.end === 'matched') return false;
+  return later.run.firstTime <= earlier.time && isFurther(earlier.run, later.run);
+}
+
+/** The first event that a run took; null when it took none. */
+export function firstRowOf({ progress }: Run): Row | null {
+  const firsts = progress.captures.flatMap((capture) => (capture === null ? [] : [capture.oldest]));
+  return firsts.sort((a, b) => a.at - b.at)[0]?.row ?? null;
+}

@@ -1,0 +1,81 @@
+import type { PatternPlan, StepPlan } from '../../../shared/language/plan/plan.ts';
+import type { Row } from '../operators/row.ts';
+import { bindingsOf, type Captures, rollBack } from '../patterns/captures.ts';
+import type { EnabledStep } from '../patterns/residual.ts';
+import type { Relevance } from '../patterns/watch.ts';
+import { type ConditionReader, judge } from './condition.ts';
+import { stepText, timeProblem } from './explain-pattern.ts';
+import type { PatternView } from './pattern-view.ts';
+
+/** A step that the event came for, and why none of the runs that wait for it takes the event. */
+interface Refusal {
+  readonly step: string;
+  readonly why: string;
+}
+
+/** An event that has come to a pattern, before anything is done with it. */
+interface Coming {
+  readonly row: Row;
+  readonly relevance: Relevance;
+  /** Key of its partition. */
+  readonly key: string;
+}
+
+interface Judged extends Refusal {
+  readonly slot: number;
+  /** How many of the conditions held; Infinity when all did and it is the time that does not fit. */
+  readonly held: number;
+}
+
+/** Of each step the reason that lies nearest: most of its conditions held. Steps that take the event are left out. */
+export function refusalsOf(plan: PatternPlan, view: PatternView, coming: Coming, reader: ConditionReader): readonly Refusal[] {
+  const nearest = new Map<number, Judged>();
+  const fitting = new Set<number>();
+  for (const judged of judgementsOf(plan, view, coming, reader)) {
+    if (judged.why === '') fitting.add(judged.slot);
+    else if ((nearest.get(judged.slot)?.held ?? -1) < judged.held) nearest.set(judged.slot, judged);
+  }
+  return [...nearest.values()].filter(({ slot }) => !fitting.has(slot));
+}
+
+function* judgementsOf(plan: PatternPlan, view: PatternView, coming: Coming, reader: ConditionReader): Generator<Judged> {
+  const asked = { plan, coming, reader };
+  for (const run of view.runs) {
+    if (run.partition.key !== coming.key) continue;
+    const { captures, base, state } = run.progress;
+    const span = { first: run.firstTime - (plan.withinMs ?? Infinity), last: run.lastTime };
+    for (const enabled of state.enabledSteps)
+      yield* judgementOf(asked, enabled, { captures: rollBack(captures, enabled.discards), base, ...span });
+  }
+  const nothing = { captures: plan.steps.map(() => null), base: 0, first: -Infinity, last: Infinity };
+  for (const enabled of view.first) yield* judgementOf(asked, enabled, nothing);
+}
+
+interface Asked {
+  readonly plan: PatternPlan;
+  readonly coming: Coming;
+  readonly reader: ConditionReader;
+}
+
+interface Standing {
+  readonly captures: Captures;
+  readonly base: number;
+  /** The event times that the pattern's `within` allows. */
+  readonly first: number;
+  readonly last: number;
+}
+
+function* judgementOf({ plan, coming, reader }: Asked, enabled: EnabledStep, { captures, base, first, last }: Standing): Generator<Judged> {
+  const { slot } = enabled.step;
+  const { row, relevance } = coming;
+  if (!relevance.isWatched[slot]) return;
+  const step = plan.steps[slot] as StepPlan;
+  const bound = bindingsOf(
+    captures,
+    plan.steps.map(() => true),
+  );
+  const verdict = step.where === null ? null : judge(step.where, { row, bound, aggregates: [], locals: [] }, reader);
+  const span = { earliest: Math.max(first, base + enabled.earliestTime), latest: Math.min(last, base + enabled.latestTime) };
+  const held = verdict?.failed ? verdict.held : Infinity;
+  yield { slot, step: stepText(step), held, why: verdict?.failed?.text ?? timeProblem(row.time, span) ?? '' };
+}

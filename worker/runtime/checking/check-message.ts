@@ -1,0 +1,17 @@
+import type { ProgramFolder } from '../programs/program-folder.ts';
+import type { CheckReply } from '../threads/messages.ts';
+import type { SentError } from '../threads/sent-error.ts';
+
+/** What a check process is asked, one program at a time. */
+export interface CheckRequest {
+  readonly source: string;
+  readonly folder: ProgramFolder;
+  /** A program with more streams is checked and not started: its tenant may not have it. */
+  readonly streamsMax: number;
+}
+
+/** What it answers. `ready` comes once, when it has come to life. */
+export type CheckAnswer =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'checked'; readonly reply: CheckReply }
+  | { readonly kind: 'refused'; readonly error: SentError };

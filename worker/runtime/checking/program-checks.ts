@@ -1,0 +1,137 @@
+import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CepError } from '../../../shared/errors/error.ts';
+import { limits } from '../../../shared/limits.ts';
+import { FairQueue } from '../tenants/fair-queue.ts';
+import type { TenantAccount } from '../tenants/tenant-registry.ts';
+import type { TimeBudget } from '../tenants/time-budget.ts';
+import type { CheckReply } from '../threads/messages.ts';
+import type { CheckRequest } from './check-message.ts';
+import { Checker, CheckerLost } from './checker.ts';
+
+/** Programs under check at a time, each of another tenant: two at least, so that one that takes long holds up nobody else. */
+const PLACES = Math.max(2, Math.min(4, availableParallelism()));
+/** Of checks that take long so many need no place, so that it takes many tenants to hold up another. */
+const SLOW_MAX = 3;
+/** How often a check is begun again that its process did not outlive, through no fault of the program. */
+const ATTEMPTS_MAX = 3;
+/** How long a refusal is kept back, ms, and how many at a time: each holds a request and its program. */
+const REFUSAL_MS = 1_000;
+const REFUSALS_MAX = 100;
+/** Processes that are kept for the next program. */
+const SPARE_MAX = 2;
+
+/**
+ * Checks programs in processes of their own, for tenants in turn. A program that takes too much memory or time ends its process, and
+ * nothing else notices.
+ */
+export class ProgramChecks {
+  readonly #queue = new FairQueue({
+    what: 'checking programs',
+    places: PLACES,
+    waitingMax: limits.checksWaitingPerTenantMax,
+    waitMsMax: limits.checkWaitMsMax,
+  });
+  readonly #budgetMs: number;
+  readonly #checkers = new Set<Checker>();
+  #spare: Checker[] = [];
+  /** Tenants whose programs are under check and take long. */
+  readonly #slow = new Set<string>();
+  /** Tenants whose last program has used its process up. */
+  readonly #wasteful = new Set<string>();
+  #refusals = 0;
+  #isClosed = false;
+
+  /** @param budgetMs Processor time that one program may take. */
+  constructor(budgetMs: number) {
+    this.#budgetMs = budgetMs;
+  }
+
+  /**
+   * @throws CepError what `checkProgram` throws; `validation_error` when the program takes more than a check may; `quota_exceeded`,
+   *   `queue_full` and `not_ready`, with `retryAfterSeconds`, for what is not the program's fault
+   */
+  async check({ tenant, checkTime }: Pick<TenantAccount, 'tenant' | 'checkTime'>, request: CheckRequest): Promise<CheckReply> {
+    await this.#requireTime(checkTime);
+    return this.#queue.run(tenant.id, async (leave) => {
+      const began = performance.now();
+      try {
+        return await this.#check(tenant.id, request, () => {
+          if (this.#slow.size >= SLOW_MAX) return;
+          this.#slow.add(tenant.id);
+          leave();
+        });
+      } finally {
+        this.#slow.delete(tenant.id);
+        checkTime.spend(performance.now() - began, performance.now());
+      }
+    });
+  }
+
+  /** A refusal takes its time: who asks again at once must not keep the server busy with reading what it refuses. */
+  async #requireTime(checkTime: TimeBudget): Promise<void> {
+    try {
+      checkTime.require('checking programs', performance.now());
+    } catch (error) {
+      if (this.#refusals < REFUSALS_MAX) {
+        this.#refusals++;
+        await sleep(REFUSAL_MS);
+        this.#refusals--;
+      }
+      throw error;
+    }
+  }
+
+  async #check(tenantId: string, request: CheckRequest, onSlow: () => void): Promise<CheckReply> {
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX && !this.#isClosed; attempt++) {
+      const checker = this.#take(tenantId);
+      try {
+        return await checker.check(request, onSlow);
+      } catch (error) {
+        if (!(error instanceof CheckerLost)) throw error;
+      } finally {
+        this.#giveBack(checker, tenantId);
+      }
+    }
+    throw new CepError('not_ready', 'the server cannot check programs now: try again', { retryAfterSeconds: 5 });
+  }
+
+  /** Who has used one up waits for the start of the next; nobody else does, as long as one is there. */
+  #take(tenantId: string): Checker {
+    this.#spare = this.#spare.filter((checker) => checker.isUsable || this.#drop(checker));
+    const isWasteful = this.#wasteful.has(tenantId);
+    const checker = this.#spare.find(({ hasStarted }) => hasStarted !== isWasteful) ?? this.#spare[0] ?? this.#start();
+    this.#spare = this.#spare.filter((one) => one !== checker);
+    return checker;
+  }
+
+  #start(): Checker {
+    const checker = new Checker(this.#budgetMs);
+    this.#checkers.add(checker);
+    return checker;
+  }
+
+  /** One that is used up has its successor started now, so that who comes next need not wait for it. */
+  #giveBack(checker: Checker, tenantId: string): void {
+    if (checker.isUsable) {
+      this.#wasteful.delete(tenantId);
+    } else {
+      this.#wasteful.add(tenantId);
+      this.#drop(checker);
+    }
+    if (this.#isClosed) return;
+    if (this.#spare.length >= SPARE_MAX) this.#drop(checker);
+    else this.#spare.push(checker.isUsable ? checker : this.#start());
+  }
+
+  #drop(checker: Checker): false {
+    checker.close();
+    this.#checkers.delete(checker);
+    return false;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const checker of this.#checkers) this.#drop(checker);
+  }
+}

@@ -1,0 +1,113 @@
+import { chmod, lstat, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { CepError } from '../../../shared/errors/error.ts';
+import { fileReason } from '../../../shared/files/file-reason.ts';
+
+/** How long a file system may take to make a directory and to write a file of a few bytes, ms. */
+const PREPARED_MS_MAX = 10_000;
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+/** What a file system keeps in the root of a disk. */
+const NOT_OURS = 'lost+found';
+const PROBE = 'probe';
+/** What a group of records may take before a look can see that they do not fit. */
+const PROBE_BYTES = 65_536;
+
+/**
+ * Makes the state directory, or takes the one that there is: its owner alone may read what is in it, whatever the mode it had, and it
+ * can be written.
+ * @throws CepError `io_error` when it cannot be one, within seconds
+ */
+export async function prepareStateDirectory(path: string): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(unusable(path, `its file system does not answer within ${PREPARED_MS_MAX / 1000} s`)), PREPARED_MS_MAX);
+  });
+  try {
+    await Promise.race([prepare(path), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function prepare(path: string): Promise<void> {
+  try {
+    await makeFolder(path);
+    await keepPrivate(path);
+    await probe(path);
+  } catch (cause) {
+    throw cause instanceof CepError ? cause : unusable(path, fileReason(cause), cause);
+  }
+}
+
+/** Why something was not written: as of a file system, or as a database words it. */
+export function reasonOf(cause: unknown): string {
+  for (let error = cause; error instanceof Error; error = error.cause) {
+    if ('code' in error && /^E[A-Z]+$/.test(String(error.code))) return fileReason(error);
+    if (/no space left/i.test(error.message)) return fileReason({ code: 'ENOSPC' });
+  }
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+function unusable(path: string, reason: string, cause?: unknown): CepError {
+  return new CepError('io_error', `the state directory '${path}' cannot be used: ${reason}`, {
+    hint: /no space|quota/.test(reason)
+      ? 'make room on its disk, and start again: what it holds is not lost'
+      : 'name a directory on a disk that this user can write',
+    cause,
+  });
+}
+
+/** From the top down, each once: a file system that takes no directories says so, and is not asked again and again. */
+async function makeFolder(path: string): Promise<void> {
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (found?.isDirectory()) return;
+  if (found) throw unusable(path, 'it is no directory');
+  if (dirname(path) !== path) await makeFolder(dirname(path));
+  await mkdir(path, { mode: FOLDER_MODE }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') throw unusable(path, 'its file system takes no directories', error);
+    if (error.code !== 'EEXIST') throw error;
+  });
+}
+
+/** The folder and all that is in it. Links are followed at the top alone, where they lead to another disk. */
+export async function keepPrivate(folder: string): Promise<void> {
+  await setMode(folder, FOLDER_MODE);
+  for (const name of await readdir(folder)) {
+    if (name === NOT_OURS) continue;
+    const path = join(folder, name);
+    const found = await lstat(path);
+    const target = found.isSymbolicLink() ? await stat(path) : found;
+    if (target.isDirectory()) await keepPrivate(path);
+    else if (target.isFile()) await setMode(path, FILE_MODE);
+    else throw unusable(folder, `'${name}' in it is neither a file nor a directory`);
+  }
+}
+
+async function setMode(path: string, mode: number): Promise<void> {
+  const found = await stat(path);
+  if ((found.mode & 0o777) === mode) return;
+  try {
+    await chmod(path, mode);
+  } catch (cause) {
+    const seen = (found.mode & 0o777).toString(8);
+    throw unusable(path, `others can read it (mode ${seen}), and its mode cannot be changed: ${fileReason(cause)}`, cause);
+  }
+}
+
+/** Writes a little, and removes it again. @throws what the file system says */
+export async function probe(folder: string): Promise<void> {
+  const path = join(folder, PROBE);
+  await rm(path, { force: true });
+  const file = await open(path, 'wx', FILE_MODE);
+  try {
+    await file.writeFile(Buffer.alloc(PROBE_BYTES, 1));
+    await file.sync();
+  } finally {
+    await file.close();
+    await rm(path, { force: true });
+  }
+}

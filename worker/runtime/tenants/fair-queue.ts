@@ -1,0 +1,100 @@
+import { CepError } from '../../../shared/errors/error.ts';
+
+export interface FairQueueOptions {
+  /** What is done here, for messages. */
+  readonly what: string;
+  /** Pieces of work that may be under way at a time. */
+  readonly places: number;
+  /** Pieces of one owner that may wait. */
+  readonly waitingMax: number;
+  /** How long a piece may wait before it is refused, ms. */
+  readonly waitMsMax: number;
+}
+
+interface Waiting {
+  begin(): void;
+}
+
+/**
+ * Work of many owners in few places. An owner has one piece under way at a time, and owners take turns: however much one of them asks
+ * for, each of the others waits for at most one piece of it. Pieces of one owner are done in the order in which they came.
+ */
+export class FairQueue {
+  readonly #options: FairQueueOptions;
+  /** Owners with work, in the order of their turns. */
+  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #underWay = new Set<string>();
+  #placesTaken = 0;
+
+  constructor(options: FairQueueOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Does it in its turn. `leave`: what it is under way with takes long, and needs its place no longer. @throws CepError `queue_full` when the owner has too much waiting, `not_ready` when its turn does not come;
+   * nothing was done then
+   */
+  run<T>(owner: string, action: (leave: () => void) => Promise<T>): Promise<T> {
+    const { what, waitingMax, waitMsMax } = this.#options;
+    const waiting = this.#waiting.get(owner) ?? [];
+    if (waiting.length >= waitingMax) {
+      const message = `${waiting.length} requests of the tenant wait for ${what} already`;
+      return Promise.reject(new CepError('queue_full', message, { hint: 'wait for their answers', retryAfterSeconds: 1 }));
+    }
+    return new Promise<T>((resolve, reject) => {
+      const giveUp = (): void => {
+        this.#forget(owner, entry);
+        reject(new CepError('not_ready', `the server had no time for ${what}: try again`, { retryAfterSeconds: 5 }));
+      };
+      const timer = setTimeout(giveUp, waitMsMax).unref();
+      const entry: Waiting = {
+        begin: () => {
+          clearTimeout(timer);
+          const leave = this.#takePlace();
+          void action(leave)
+            .then(resolve, reject)
+            .finally(() => {
+              this.#underWay.delete(owner);
+              leave();
+              this.#beginNext();
+            });
+        },
+      };
+      this.#waiting.set(owner, [...waiting, entry]);
+      this.#beginNext();
+    });
+  }
+
+  /** Gives what frees it again, once. */
+  #takePlace(): () => void {
+    this.#placesTaken++;
+    let isTaken = true;
+    return () => {
+      if (!isTaken) return;
+      isTaken = false;
+      this.#placesTaken--;
+      this.#beginNext();
+    };
+  }
+
+  #beginNext(): void {
+    if (this.#placesTaken >= this.#options.places) return;
+    for (const [owner, waiting] of this.#waiting) {
+      const [first, ...rest] = waiting;
+      if (first === undefined || this.#underWay.has(owner)) continue;
+      // Behind all others, so that its next piece comes after theirs.
+      this.#waiting.delete(owner);
+      if (rest.length > 0) this.#waiting.set(owner, rest);
+      this.#underWay.add(owner);
+      first.begin();
+      this.#beginNext();
+      return;
+    }
+  }
+
+  #forget(owner: string, entry: Waiting): void {
+    const left = (this.#waiting.get(owner) ?? []).filter((one) => one !== entry);
+    if (left.length > 0) this.#waiting.set(owner, left);
+    else this.#waiting.delete(owner);
+  }
+}
