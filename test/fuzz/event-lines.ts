@@ -95,6 +95,7 @@ const OTHER_LINES: Choices<string> = [
   '@5 {"event_type":"A","a":1}',
   '\ufeffA { a: 1 }',
 ];
+const BLANKS: Choices<string> = ['', ' ', '', '  ', '\t', ' \t ', '\r'];
 const PIECES: Choices<string> = [
   '',
   '"',
@@ -187,23 +188,28 @@ function evtLine(tape: Tape, type: string, fields: readonly WrittenField[]): str
 }
 
 function jsonLine(tape: Tape, type: string, fields: readonly WrittenField[]): string {
-  const [comma, colon] = tape.pick([
+  const isLoose = tape.chance(30);
+  const [usualComma, usualColon] = tape.pick([
     [',', ':'],
     [', ', ': '],
     [' , ', ' : '],
   ]);
-  const member = (name: string, value: string): string => `"${name}"${colon}${value}`;
+  // JSON allows blanks around each of these.
+  const mark = (usual: string): string => (isLoose ? `${tape.pick(BLANKS)}${usual.trim()}${tape.pick(BLANKS)}` : usual);
+  const object = (members: readonly string[]): string =>
+    mark('{') + members.map((one, at) => (at === 0 ? one : mark(usualComma) + one)).join('') + mark('}');
+  const member = (name: string, value: string): string => `"${name}"${mark(usualColon)}${value}`;
   const own = fields.map(({ name, value }) => member(name, value));
   const time = tape.chance(50) ? [member('timestamp', tape.chance(85) ? randomTime(tape) : tape.pick(NUMBERS))] : [];
   const typed = member(tape.chance(80) ? 'event_type' : 'type', `"${type}"`);
-  const body = tape.chance(60) ? [member('data', `{${own.join(comma)}}`)] : own;
+  const body = tape.chance(60) ? [member('data', object(own))] : own;
   const order = tape.pick([
     [typed, ...time, ...body],
     [typed, ...body, ...time],
     [...time, typed, ...body],
     tape.chance(20) ? [...body, typed, ...time] : [typed, ...time, ...body],
   ]);
-  return `{${order.join(comma)}}`;
+  return object(order);
 }
 
 function randomValue(tape: Tape, kind: Type['kind']): string {

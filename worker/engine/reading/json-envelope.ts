@@ -1,5 +1,5 @@
 import * as is from '../../../shared/events/reading/characters.ts';
-import { bytesOf, literal, matches } from './literal.ts';
+import { bytesOf, type Literal, literal, matches } from './literal.ts';
 import { marks, type ReadingState, times } from './marks.ts';
 import { numberTime, type PlainTimes, plainTimeBytes } from './plain-time.ts';
 import { behindBlanks, member, standsAt } from './spacing.ts';
@@ -8,11 +8,9 @@ export const EVENT_TYPE = { bytes: bytesOf('"event_type"'), isQuoted: true };
 const TYPE = { bytes: bytesOf('"type"'), isQuoted: true };
 export const TIMESTAMP = { bytes: bytesOf('"timestamp"'), isQuoted: false };
 export const DATA = { bytes: bytesOf('"data"'), isQuoted: false };
-/** The same as programs write it, without blanks. */
-const COMPACT_TIMESTAMP = ',"timestamp":"';
-const COMPACT_DATA = ',"data":{';
-const timestampLiteral = literal(COMPACT_TIMESTAMP);
-const dataLiteral = literal(COMPACT_DATA);
+/** The same as programs write it: without blanks, or with one behind each comma and colon. */
+const TIME_LEADS = [',"timestamp":', ', "timestamp": '].map(leadOf);
+const DATA_LEADS = [',"data":{', ', "data": {'].map(leadOf);
 const NESTED_END = bytesOf('}}\n');
 /** Digits of a whole number that certainly fits a double. */
 const EXACT_DIGITS_MAX = 15;
@@ -57,12 +55,12 @@ export class JsonEnvelope implements Envelope {
 
   /** From behind the name of the type to the first field's name. */
   body(bytes: Uint8Array, words: DataView, at: number): number {
-    if (matches(words, at, dataLiteral)) return this.nested(at + COMPACT_DATA.length);
-    const isTimed = matches(words, at, timestampLiteral);
-    const start = isTimed ? this.firstTime(bytes, words, at + COMPACT_TIMESTAMP.length) : at;
-    if (start === 0) return 0;
-    if (isTimed && matches(words, start, dataLiteral)) return this.nested(start + COMPACT_DATA.length);
-    let next = behindComma(bytes, start);
+    const timed = behindLead(words, at, TIME_LEADS);
+    let next = timed === 0 ? at : this.timeValue(bytes, words, timed);
+    if (next === 0) return 0;
+    const fields = behindLead(words, next, DATA_LEADS);
+    if (fields !== 0) return this.nested(fields);
+    next = behindComma(bytes, next);
     if (next !== 0 && standsAt(bytes, next, TIMESTAMP.bytes)) {
       next = this.timeMember(bytes, words, next);
       if (next !== 0) next = behindComma(bytes, next);
@@ -100,15 +98,13 @@ export class JsonEnvelope implements Envelope {
 
   /** Reads `"timestamp": ..`, once. A text in another than the usual forms, or a number with a point, is left to the long way. */
   protected timeMember(bytes: Uint8Array, words: DataView, at: number): number {
-    if (!Number.isNaN(this.times[times.envelope] as number)) return 0;
     const value = member(bytes, at, 0, TIMESTAMP);
-    if (value === 0) return 0;
-    return bytes[value] === is.QUOTE ? this.textTime(bytes, words, value + 1) : this.numberTime(bytes, value);
+    return value === 0 ? 0 : this.timeValue(bytes, words, value);
   }
 
-  /** A time in text, unless there has been one. */
-  private firstTime(bytes: Uint8Array, words: DataView, at: number): number {
-    return Number.isNaN(this.times[times.envelope] as number) ? this.textTime(bytes, words, at) : 0;
+  private timeValue(bytes: Uint8Array, words: DataView, at: number): number {
+    if (!Number.isNaN(this.times[times.envelope] as number)) return 0;
+    return bytes[at] === is.QUOTE ? this.textTime(bytes, words, at + 1) : this.numberTime(bytes, at);
   }
 
   private textTime(bytes: Uint8Array, words: DataView, at: number): number {
@@ -132,6 +128,21 @@ export class JsonEnvelope implements Envelope {
   protected timeOf(value: number): number {
     return numberTime(value);
   }
+}
+
+interface Lead {
+  readonly text: Literal;
+  readonly length: number;
+}
+
+function leadOf(text: string): Lead {
+  return { text: literal(text), length: text.length };
+}
+
+/** Behind the first of these that stands at `at`; 0 when none does. */
+function behindLead(words: DataView, at: number, leads: readonly Lead[]): number {
+  for (const { text, length } of leads) if (matches(words, at, text)) return at + length;
+  return 0;
 }
 
 function typeMember(bytes: Uint8Array, at: number, mark: number): number {
