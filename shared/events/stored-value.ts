@@ -14,7 +14,7 @@ type StoredKind =
 
 /** A copy: nothing in it changes when the value does. The value is bounded (`value-limits.ts`). */
 export function encodeValue(value: Value): StoredValue {
-  if (typeof value === 'number') return isPlain(value) ? value : { n: Object.is(value, -0) ? '-0' : String(value) };
+  if (typeof value === 'number') return isPlain(value) ? value : { n: nameOf(value) };
   if (value === null || typeof value !== 'object') return value;
   if (isArray(value)) return value.map(encodeValue);
   if (value instanceof Timestamp) return { t: encodeValue(value.ms) };
@@ -37,40 +37,53 @@ export function encodeShared(value: Value): StoredValue {
   return stored ?? (value as readonly StoredValue[]);
 }
 
-/** The value that `encodeValue` was given. */
-export function decodeValue(stored: StoredValue): Value {
-  if (stored === null || typeof stored !== 'object') return stored;
-  if ('m' in stored) return decodeMap(stored.m);
-  if ('t' in stored) return new Timestamp(decodeValue(stored.t) as number);
-  if ('d' in stored) return new Duration(decodeValue(stored.d) as number);
-  return 'n' in stored ? Number(stored.n) : stored.map(decodeValue);
+/** What is no value as `encodeValue` gives it. */
+export class NotStored extends Error {
+  override readonly message = 'found something that is no value as a snapshot holds it';
 }
 
 /** Nesting of stored values: what a value may have, and what an engine puts around it. */
 const STORED_DEPTH_MAX = 200;
-const otherNumbers: readonly unknown[] = ['-0', 'NaN', 'Infinity', '-Infinity'];
 
-/** Whether this is what `encodeValue` gives. */
-export function isStoredValue(stored: unknown, depth = 0): stored is StoredValue {
-  if (typeof stored === 'number') return Number.isFinite(stored);
-  if (stored === null || typeof stored !== 'object') return stored !== undefined;
-  if (depth > STORED_DEPTH_MAX) return false;
-  if (Array.isArray(stored)) return stored.every((item) => isStoredValue(item, depth + 1));
-  const [member, ...more] = Object.entries(stored);
-  return member !== undefined && more.length === 0 && isStoredKind(member, depth);
+/** The value that `encodeValue` was given. @throws NotStored of anything else */
+export function decodeValue(stored: unknown, depth = 0): Value {
+  if (typeof stored === 'number' && Number.isFinite(stored)) return stored;
+  if (stored === null || typeof stored === 'string' || typeof stored === 'boolean') return stored;
+  if (typeof stored !== 'object' || depth > STORED_DEPTH_MAX) throw new NotStored();
+  if (Array.isArray(stored)) {
+    const items: Value[] = new Array(stored.length);
+    for (let at = 0; at < items.length; at++) items[at] = decodeValue(stored[at], depth + 1);
+    return items;
+  }
+  const { m, t, d, n } = stored as Readonly<Record<string, unknown>>;
+  if (Array.isArray(m) && m.length % 2 === 0) return decodeMap(m, depth);
+  if (t !== undefined) return new Timestamp(decodeNumber(t, depth));
+  if (d !== undefined) return new Duration(decodeNumber(d, depth));
+  const number = otherNumbers.get(n);
+  if (number === undefined) throw new NotStored();
+  return number;
 }
 
-function isStoredKind([kind, content]: readonly [string, unknown], depth: number): boolean {
-  if (kind === 'n') return otherNumbers.includes(content);
-  if (kind === 't' || kind === 'd') return isStoredValue(content, depth + 1) && typeof decodeValue(content) === 'number';
-  if (kind !== 'm' || !Array.isArray(content) || content.length % 2 !== 0) return false;
-  return content.every((item, at) => (at % 2 === 0 ? typeof item === 'string' : isStoredValue(item, depth + 1)));
+const otherNumbers: ReadonlyMap<unknown, number> = new Map([-0, Number.NaN, Infinity, -Infinity].map((one) => [nameOf(one), one]));
+
+function decodeNumber(stored: unknown, depth: number): number {
+  const number = decodeValue(stored, depth + 1);
+  if (typeof number !== 'number') throw new NotStored();
+  return number;
 }
 
-function decodeMap(items: readonly StoredValue[]): Value {
+function decodeMap(items: readonly unknown[], depth: number): Value {
   const map = new Map<string, Value>();
-  for (let at = 0; at < items.length; at += 2) map.set(items[at] as string, decodeValue(items[at + 1] as StoredValue));
+  for (let at = 0; at < items.length; at += 2) {
+    const name = items[at];
+    if (typeof name !== 'string') throw new NotStored();
+    map.set(name, decodeValue(items[at + 1], depth + 1));
+  }
   return map;
+}
+
+function nameOf(number: number): string {
+  return Object.is(number, -0) ? '-0' : String(number);
 }
 
 function isPlain(value: number): boolean {

@@ -32,6 +32,7 @@ export interface Engine {
   /**
    * Takes over what the snapshot has for operators this program still has; an engine that was not yet pushed to. What rows
    * were waiting for is asked again, under new numbers.
+   * @throws CepError `checkpoint_corrupt`, which names the member, or `checkpoint_too_new`; the engine is of no use then
    */
   restore(snapshot: EngineSnapshot): RestoreReport;
   /**

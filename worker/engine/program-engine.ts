@@ -1,8 +1,8 @@
 import { CepError, invariant } from '../../shared/errors/error.ts';
 import type { Fields, InputEvent, OutputEvent } from '../../shared/events/event.ts';
 import { EventSchemas, type ValidEvent } from '../../shared/events/schema.ts';
-import { decodeValue, encodeValue } from '../../shared/events/stored-value.ts';
-import type { Value, ValueArray, ValueMap } from '../../shared/events/value.ts';
+import { decodeValue, encodeValue, NotStored } from '../../shared/events/stored-value.ts';
+import type { Value } from '../../shared/events/value.ts';
 import { nearestName } from '../../shared/language/diagnostics/nearest-name.ts';
 import type { Plan } from '../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../shared/language/plan/types.ts';
@@ -15,14 +15,15 @@ import type { FusedProgram } from './fusion/fuse.ts';
 import type { Arrivals, FusedNode, FusedRuntime, Kernel } from './fusion/fused-runtime.ts';
 import type { Row } from './operators/row.ts';
 import { EventFastPath } from './reading/event-fast-path.ts';
+import { count, DamagedState, loadOf, mapOf, orElse, record, type Saved, stateOf, valueMap } from './state/codec.ts';
 import { encodedLater } from './state/encoded-later.ts';
 import { upstreamFirst } from './streams/plan-inputs.ts';
 import { ResultQueue, type Route } from './streams/queue.ts';
 import { Routes } from './streams/routes.ts';
-import { type Restored, StreamNode } from './streams/stream-node.ts';
+import { type Restored, StreamNode, savedStream } from './streams/stream-node.ts';
 import type { ProgramRuntime } from './streams/stream-runtime.ts';
 import { UnreadTypes } from './streams/unread-types.ts';
-import { ProgramTime } from './time/program-time.ts';
+import { ProgramTime, savedTime } from './time/program-time.ts';
 import { StreamScheduler } from './time/stream-scheduler.ts';
 import { ConditionReaders } from './trace/condition-readers.ts';
 import type { Explanation } from './trace/explanation.ts';
@@ -34,6 +35,35 @@ export interface ProgramOptions {
   /** The program as generated code, as far as it has a form there. */
   readonly fused: FusedProgram | null;
 }
+
+const none = (): number => 0;
+
+/** What belongs to no stream. States of before counted less. `questions`: how many were asked. */
+const savedProgram = stateOf({
+  name: 'program',
+  version: 1,
+  members: {
+    counters: record({
+      events: count,
+      invalid: count,
+      incomplete: count,
+      outputs: count,
+      untimed: orElse(count, none),
+      late: orElse(count, none),
+      lateOrder: orElse(count, none),
+      unread: orElse(count, none),
+      unreadTypes: orElse(mapOf(count), () => new Map()),
+    }),
+    time: savedTime,
+    globals: valueMap,
+    questions: count,
+  },
+});
+
+type SavedStream = Saved<typeof savedStream>;
+
+/** Streams by name. */
+const savedEngine = record({ program: savedProgram, streams: mapOf(savedStream) });
 
 /** What an event lacks that took the fast path. */
 const NOTHING: readonly never[] = [];
@@ -342,24 +372,39 @@ export class ProgramEngine implements Engine {
   }
 
   snapshot(): EngineSnapshot {
-    const program = encodeValue(this.#save());
+    const program = encodeValue(savedProgram.save(this.#save()));
     const streams = this.#nodes.map((node) => [node.plan.name, node.capture()] as const);
     return encodedLater(() => [program, { m: streams.flatMap(([name, state]) => [name, state()]) }]);
   }
 
   /** What belongs to no stream. */
-  #save(): Value {
+  #save(): Saved<typeof savedProgram> {
     for (const settle of this.#beforeCounting) settle();
-    const { order, untimed } = this.#arriving;
-    const late = [this.#eventsLate, this.#lateOrder];
-    const unread = this.#unreadTypes.save();
-    const counters = [order, this.#eventsInvalid, this.#eventsIncomplete, this.#outputs, untimed, ...late, ...unread];
-    return [counters, this.#time.save(), this.#backend.saveGlobals(), this.#effects.save()];
+    const counters = {
+      events: this.#arriving.order,
+      invalid: this.#eventsInvalid,
+      incomplete: this.#eventsIncomplete,
+      outputs: this.#outputs,
+      untimed: this.#arriving.untimed,
+      late: this.#eventsLate,
+      lateOrder: this.#lateOrder,
+      unread: this.#unreadTypes.events,
+      unreadTypes: this.#unreadTypes.byType,
+    };
+    return { counters, time: this.#time.save(), globals: this.#backend.saveGlobals(), questions: this.#effects.save() };
   }
 
-  restore(snapshot: EngineSnapshot): RestoreReport {
-    const [program, streams] = decodeValue(snapshot.state) as readonly [Value, ValueMap];
-    return this.#load(program, streams);
+  restore({ state }: EngineSnapshot): RestoreReport {
+    try {
+      const { program, streams } = savedEngine.load(decodeValue(state));
+      return this.#load(program, streams);
+    } catch (thrown) {
+      if (!(thrown instanceof DamagedState || thrown instanceof NotStored)) throw thrown;
+      throw new CepError('checkpoint_corrupt', `this is no state as an engine saves it: ${thrown.message}`, {
+        hint: 'restore exactly what `snapshot` gave',
+        cause: thrown,
+      });
+    }
   }
 
   /** `restore` of what another engine holds at this moment, which is only read. */
@@ -367,12 +412,11 @@ export class ProgramEngine implements Engine {
     return this.#load(current.#save(), new Map(current.#nodes.map((node) => [node.plan.name, node.save()])));
   }
 
-  #load(program: Value, streams: ValueMap): RestoreReport {
-    const [counters, time, globals, effects] = program as readonly [ValueArray, Value, ValueMap, Value];
+  #load({ counters, time, globals, questions }: Saved<typeof savedProgram>, streams: ReadonlyMap<string, SavedStream>): RestoreReport {
     this.#loadCounters(counters);
     this.#time.load(time);
     this.#backend.loadGlobals(globals);
-    this.#effects.load(effects);
+    this.#effects.load(questions);
     const report = this.#restoreStreams(streams);
     this.#time.finish();
     this.#schedule();
@@ -380,24 +424,22 @@ export class ProgramEngine implements Engine {
     return report;
   }
 
-  /** States of before have fewer counters: those begin at 0. */
-  #loadCounters(counters: ValueArray): void {
-    const [order, invalid, incomplete, outputs, untimed = 0, late = 0, lateOrder = 0, ...unread] = counters;
-    this.#arriving.order = order as number;
-    this.#eventsInvalid = invalid as number;
-    this.#eventsIncomplete = incomplete as number;
-    this.#outputs = outputs as number;
-    this.#arriving.untimed = untimed as number;
-    this.#eventsLate = late as number;
-    this.#lateOrder = lateOrder as number;
-    this.#unreadTypes.load(unread);
+  #loadCounters(counters: Saved<typeof savedProgram>['counters']): void {
+    this.#arriving.order = counters.events;
+    this.#eventsInvalid = counters.invalid;
+    this.#eventsIncomplete = counters.incomplete;
+    this.#outputs = counters.outputs;
+    this.#arriving.untimed = counters.untimed;
+    this.#eventsLate = counters.late;
+    this.#lateOrder = counters.lateOrder;
+    this.#unreadTypes.load(counters.unread, counters.unreadTypes);
   }
 
-  #restoreStreams(saved: ValueMap): RestoreReport {
+  #restoreStreams(saved: ReadonlyMap<string, SavedStream>): RestoreReport {
     const named = (outcome: Restored | 'added'): string[] => outcomes.filter(([, one]) => one === outcome).map(([name]) => name);
     const outcomes = this.#nodes.map((node): readonly [string, Restored | 'added'] => {
       const state = saved.get(node.plan.name);
-      return [node.plan.name, state === undefined ? 'added' : node.load(state)];
+      return [node.plan.name, state === undefined ? 'added' : loadOf(`stream ${node.plan.name}`, () => node.load(state))];
     });
     const present = new Set(this.#nodes.map((node) => node.plan.name));
     return {

@@ -1,16 +1,34 @@
-import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { OperatorPlan } from '../../../shared/language/plan/plan.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
 import type { WindowFrame } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
 import type { StreamEnvironment } from '../operators/stream-environment.ts';
-import { loadRow, saveRow } from '../state/saved-row.ts';
+import { type Codec, flag, list, number, record } from '../state/codec.ts';
+import { savedRow } from '../state/saved-row.ts';
 import type { WatermarkHold } from '../time/watermark-hold.ts';
 
 /** Something that waits to go on: a row, with what its operator knows of it. */
 export interface QueuedRow {
   readonly row: Row;
   isReady: boolean;
+}
+
+/** What is saved of a row that waits, or of the end of a window. */
+export type SavedEntry<S> = { readonly mark: number } & (
+  | { readonly frame: WindowFrame }
+  | { readonly row: Row /** What its operator knows of it. */; readonly state: S }
+);
+
+const savedFrame = record<WindowFrame>({ time: number, start: number, end: number, isFinal: flag, lengthMs: number });
+
+/** The rows of a queue in order. A row has a member more than the end of a window. `state`: of what the operator knows of a row. */
+export function savedQueue<S>(state: Codec<S>): Codec<readonly SavedEntry<S>[]> {
+  const frame = record({ mark: number, frame: savedFrame });
+  const row = record({ mark: number, row: savedRow, state });
+  return list({
+    save: (entry) => ('frame' in entry ? frame.save(entry) : row.save(entry)),
+    load: (saved) => (Array.isArray(saved) && saved.length === 2 ? frame.load(saved) : row.load(saved)),
+  });
 }
 
 interface Entry<T extends QueuedRow> {
@@ -137,32 +155,21 @@ export class AsyncRowQueue<T extends QueuedRow> {
     }
   }
 
-  save(saveHeld: (held: T) => Value): Value {
+  save<S>(stateOf: (held: T) => S): readonly SavedEntry<S>[] {
     return this.#entries.map(({ held, isFrame, mark }) =>
-      isFrame ? [mark, saveFrame(held as WindowFrame)] : [mark, saveRow((held as T).row), saveHeld(held as T)],
+      isFrame ? { mark, frame: held as WindowFrame } : { mark, row: (held as T).row, state: stateOf(held as T) },
     );
   }
 
   /** Takes back what `save` gave. What is ready by then leaves before the restore is through. */
-  load(saved: Value, loadHeld: (row: Row, held: Value) => T): void {
-    for (const one of saved as ValueArray) {
-      const [mark, content, state] = one as ValueArray;
-      const isFrame = state === undefined;
-      const held = isFrame ? loadFrame(content as Value) : loadHeld(loadRow(content as Value), state);
-      this.#add({ held, isFrame, mark: mark as number });
+  load<S>(saved: readonly SavedEntry<S>[], heldOf: (row: Row, state: S) => T): void {
+    for (const entry of saved) {
+      const isFrame = 'frame' in entry;
+      this.#add({ held: isFrame ? entry.frame : heldOf(entry.row, entry.state), isFrame, mark: entry.mark });
       if (!isFrame) this.#options.environment.countWaiting(1);
     }
     this.#releaseLater();
   }
-}
-
-function saveFrame({ time, start, end, isFinal, lengthMs }: WindowFrame): Value {
-  return [time, start, end, isFinal, lengthMs];
-}
-
-function loadFrame(saved: Value): WindowFrame {
-  const [time, start, end, isFinal, lengthMs] = saved as [number, number, number, boolean, number];
-  return { time, start, end, isFinal, lengthMs };
 }
 
 /** Whether a window stands before the operator; null when the operator is not among these. */

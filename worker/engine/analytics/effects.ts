@@ -1,4 +1,3 @@
-import type { Value } from '../../../shared/events/value.ts';
 import type { Answer } from '../engine.ts';
 
 /** What takes the answer to a question. */
@@ -47,11 +46,11 @@ export class Effects {
   }
 
   /** The questions themselves are the operators' to save: after a restore they are asked again, under new numbers. */
-  save(): Value {
+  save(): number {
     return this.#asked;
   }
 
-  load(saved: Value): void {
-    this.#asked = saved as number;
+  load(asked: number): void {
+    this.#asked = asked;
   }
 }

@@ -1,15 +1,26 @@
 import { keyOf, toText } from '../../../shared/events/text.ts';
-import { isMap, type Value, type ValueArray } from '../../../shared/events/value.ts';
+import { isMap, type Value } from '../../../shared/events/value.ts';
 import { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { AttributeName, EnrichPlan } from '../../../shared/language/plan/plan.ts';
 import { limits } from '../../../shared/limits.ts';
 import type { Next, Operator, WindowFrame } from '../operators/operator.ts';
 import { type Evaluate, type Row, scopeOf } from '../operators/row.ts';
 import type { StreamEnvironment } from '../operators/stream-environment.ts';
+import { anyValue, flag, number, oneOf, orNull, record, type Saved, stateOf } from '../state/codec.ts';
 import type { WatermarkHold } from '../time/watermark-hold.ts';
 import { fieldsOfAnswer, fieldsOfFallback, withAdded } from './added-fields.ts';
-import { AsyncRowQueue, type QueuedRow } from './async-row-queue.ts';
-import { type Lookup, Lookups, type Outcome } from './lookups.ts';
+import { AsyncRowQueue, type QueuedRow, savedQueue } from './async-row-queue.ts';
+import { type Lookup, Lookups, type Outcome, savedLookups } from './lookups.ts';
+
+/** How the look-up for a row ended; null while it is under way. `content`: the value, or the message. */
+const savedOutcome = orNull(record({ status: oneOf('ok', 'cached', 'error', 'timeout'), content: anyValue, latencyMs: orNull(number) }));
+
+/** The rows that wait are numbered for the look-ups, from 0 on. */
+const savedState = stateOf({
+  name: 'enrich',
+  version: 1,
+  members: { rows: savedQueue(savedOutcome), lookups: savedLookups, hasTold: flag },
+});
 
 /** A row on its way through the operator. */
 class Visit implements QueuedRow {
@@ -145,27 +156,26 @@ export class Enrich implements Operator {
 
   save(): Value {
     const numbers = new Map([...this.#queue.rows()].map((visit, number) => [visit, number] as const));
-    return [
-      this.#queue.save(({ outcome }) => saveOutcome(outcome)),
-      this.#lookups.save((visit) => numbers.get(visit) as number),
-      this.#hasTold,
-    ];
+    return savedState.save({
+      rows: this.#queue.save(({ outcome }) => outcome && stateOfOutcome(outcome)),
+      lookups: this.#lookups.save((visit) => numbers.get(visit) as number),
+      hasTold: this.#hasTold,
+    });
   }
 
   load(saved: Value): void {
-    const [queue, lookups, hasTold] = saved as ValueArray;
-    this.#hasTold = hasTold as boolean;
-    this.#queue.load(queue as Value, (row, outcome) => this.#loadVisit(row, outcome));
-    const visits = [...this.#queue.rows()];
-    this.#lookups.load(lookups as Value, (number) => visits[number] as Visit);
+    const { rows, lookups, hasTold } = savedState.load(saved);
+    this.#hasTold = hasTold;
+    this.#queue.load(rows, (row, outcome) => this.#loadVisit(row, outcome && outcomeOf(outcome)));
+    this.#lookups.load(lookups, [...this.#queue.rows()]);
     this.#environment.later(() => this.#lookups.askAll());
   }
 
-  #loadVisit(row: Row, saved: Value): Visit {
+  #loadVisit(row: Row, outcome: Outcome | null): Visit {
     const visit = this.#visitOf(row);
     visit.isHeld = true;
-    visit.outcome = loadOutcome(saved);
-    visit.isReady = visit.outcome !== null;
+    visit.outcome = outcome;
+    visit.isReady = outcome !== null;
     return visit;
   }
 }
@@ -177,14 +187,14 @@ function attributesOf(status: string, latencyMs: number | null): ReadonlyMap<Att
   ]);
 }
 
-function saveOutcome(outcome: Outcome | null): Value {
-  if (outcome === null) return null;
-  return [outcome.status, 'value' in outcome ? outcome.value : outcome.message, outcome.latencyMs];
+type SavedOutcome = NonNullable<Saved<typeof savedOutcome>>;
+
+function stateOfOutcome(outcome: Outcome): SavedOutcome {
+  const { status, latencyMs } = outcome;
+  return { status, content: 'value' in outcome ? outcome.value : outcome.message, latencyMs };
 }
 
-function loadOutcome(saved: Value): Outcome | null {
-  if (saved === null) return null;
-  const [status, content, latencyMs] = saved as readonly [Outcome['status'], Value, number | null];
+function outcomeOf({ status, content, latencyMs }: SavedOutcome): Outcome {
   if (status === 'ok' || status === 'cached') return { status, value: content, latencyMs };
-  return { status, message: content as string, latencyMs };
+  return { status, message: toText(content), latencyMs };
 }

@@ -1,10 +1,20 @@
-import type { Value, ValueArray } from '../../../shared/events/value.ts';
+import type { Value } from '../../../shared/events/value.ts';
 import type { Result } from '../engine.ts';
+import { anyValue, count, DamagedState, list, number, oneOf, orNull, record, type Saved, text } from '../state/codec.ts';
 
 /** How the look-up for a row ended. */
 export type Outcome =
   | { readonly status: 'ok' | 'cached'; readonly value: Value; readonly latencyMs: number | null }
   | { readonly status: 'error' | 'timeout'; readonly message: string; readonly latencyMs: number | null };
+
+/**
+ * `pending`: in the order in which they are asked, each with the numbers of those who wait for it, at least one. `kept`: least recently
+ * wanted first, with its place among the pending ones, if it is one.
+ */
+export const savedLookups = record({
+  pending: list(record({ text, key: anyValue, visitors: list(count) })),
+  kept: list(record({ text, key: anyValue, time: number, state: oneOf('pending', 'ok', 'failed'), value: anyValue, place: orNull(count) })),
+});
 
 /** Somebody who waits for a look-up. */
 export interface Visitor {
@@ -129,33 +139,37 @@ export class Lookups<V extends Visitor> {
   }
 
   /** `number` names a visitor. */
-  save(number: (visitor: V) => number): Value {
+  save(number: (visitor: V) => number): Saved<typeof savedLookups> {
     const pending = [...this.#asked, ...this.#unasked];
-    const positions = new Map(pending.map((slot, at) => [slot, at] as const));
-    return [
-      pending.map(({ text, key, visitors }) => [text, key, visitors.map(number)]),
-      [...this.#slots.values()].map((slot) => [slot.text, slot.key, slot.time, slot.state, slot.value, positions.get(slot) ?? null]),
-    ];
+    const places = new Map(pending.map((slot, at) => [slot, at] as const));
+    return {
+      pending: pending.map(({ text, key, visitors }) => ({ text, key, visitors: visitors.map(number) })),
+      kept: Array.from(this.#slots.values(), (slot) => ({ ...slot, place: places.get(slot) ?? null })),
+    };
   }
 
-  /** Takes back what `save` gave. `askAll` asks what was pending. */
-  load(saved: Value, visitor: (number: number) => V): void {
-    const [pending, kept] = saved as ValueArray;
-    const slots = (pending as ValueArray).map((one): Slot<V> => {
-      const [text, key, visitors] = one as readonly [string, Value, readonly number[]];
-      const waiting = visitors.map(visitor);
-      return { text, key, time: (waiting[0] as V).time, state: 'pending', value: null, visitors: waiting };
+  /** Takes back what `save` gave. `askAll` asks what was pending. `visitors`: by number. @throws DamagedState */
+  load({ pending, kept }: Saved<typeof savedLookups>, visitors: readonly V[]): void {
+    const slots = pending.map(({ text, key, visitors: numbers }): Slot<V> => {
+      const waiting = numbers.map((number) => atPlace(visitors, number, 'rows'));
+      return { text, key, time: atPlace(waiting, 0, 'visitors').time, state: 'pending', value: null, visitors: waiting };
     });
     this.#unasked.push(...slots);
-    for (const one of kept as ValueArray) {
-      const [text, key, time, state, value, at] = one as readonly [string, Value, number, Slot<V>['state'], Value, number | null];
-      this.#slots.set(text, at === null ? { text, key, time, state, value, visitors: [] } : (slots[at] as Slot<V>));
+    for (const { place, ...slot } of kept) {
+      this.#slots.set(slot.text, place === null ? { ...slot, visitors: [] } : atPlace(slots, place, 'pending look-ups'));
     }
   }
 
   askAll(): void {
     this.#askNext();
   }
+}
+
+/** @throws DamagedState where there is none at this place */
+function atPlace<T>(all: readonly T[], place: number, what: string): T {
+  const one = all[place];
+  if (one === undefined) throw new DamagedState(place, `the place of one of ${all.length} ${what}`);
+  return one;
 }
 
 function outcomeOf(result: Result, latencyMs: number | null): Outcome {

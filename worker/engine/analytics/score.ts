@@ -1,3 +1,4 @@
+import { toText } from '../../../shared/events/text.ts';
 import { isArray, type Value, type ValueArray } from '../../../shared/events/value.ts';
 import { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { ScorePlan } from '../../../shared/language/plan/plan.ts';
@@ -6,15 +7,26 @@ import type { Result } from '../engine.ts';
 import type { Next, Operator, WindowFrame } from '../operators/operator.ts';
 import { type Evaluate, type Row, reusableScope } from '../operators/row.ts';
 import type { StreamEnvironment } from '../operators/stream-environment.ts';
+import { anyValue, list, oneOf, orNull, record, type Saved, stateOf } from '../state/codec.ts';
 import type { WatermarkHold } from '../time/watermark-hold.ts';
 import { withAdded } from './added-fields.ts';
-import { AsyncRowQueue, type QueuedRow } from './async-row-queue.ts';
+import { AsyncRowQueue, type QueuedRow, savedQueue } from './async-row-queue.ts';
 
 interface Scored extends QueuedRow {
   readonly inputs: readonly Value[];
   /** One value per output, or why there is none; null while it waits. */
   outcome: { readonly outputs: ValueArray } | { readonly message: string } | null;
 }
+
+/** How a row ended; null while it waits. `content`: the outputs, or the message. */
+const savedOutcome = orNull(record({ status: oneOf('ok', 'error'), content: anyValue }));
+
+const savedState = stateOf({
+  name: 'score',
+  version: 1,
+  members: { rows: savedQueue(record({ inputs: list(anyValue), outcome: savedOutcome })) },
+  unnamed: (rows) => [rows],
+});
 
 const NO_ATTRIBUTES = new Map<never, never>();
 
@@ -132,27 +144,24 @@ export class Score implements Operator {
   }
 
   save(): Value {
-    return this.#queue.save(({ inputs, outcome }) => [inputs, saveOutcome(outcome)]);
+    return savedState.save({ rows: this.#queue.save(({ inputs, outcome }) => ({ inputs, outcome: outcome && stateOfOutcome(outcome) })) });
   }
 
   load(saved: Value): void {
-    this.#queue.load(saved, (row, state) => {
-      const [inputs, outcome] = state as ValueArray;
-      const loaded = loadOutcome(outcome as Value);
-      return { row, inputs: inputs as ValueArray, outcome: loaded, isReady: loaded !== null };
+    this.#queue.load(savedState.load(saved).rows, (row, { inputs, outcome }) => {
+      return { row, inputs, outcome: outcome && outcomeOf(outcome), isReady: outcome !== null };
     });
     this.#waiting = [...this.#queue.rows()].filter(({ outcome }) => outcome === null);
     this.#flushLater();
   }
 }
 
-function saveOutcome(outcome: Scored['outcome']): Value {
-  if (outcome === null) return null;
-  return 'outputs' in outcome ? ['ok', outcome.outputs] : ['error', outcome.message];
+type SavedOutcome = NonNullable<Saved<typeof savedOutcome>>;
+
+function stateOfOutcome(outcome: NonNullable<Scored['outcome']>): SavedOutcome {
+  return 'outputs' in outcome ? { status: 'ok', content: outcome.outputs } : { status: 'error', content: outcome.message };
 }
 
-function loadOutcome(saved: Value): Scored['outcome'] {
-  if (saved === null) return null;
-  const [status, content] = saved as ValueArray;
-  return status === 'ok' ? { outputs: content as ValueArray } : { message: content as string };
+function outcomeOf({ status, content }: SavedOutcome): NonNullable<Scored['outcome']> {
+  return status === 'ok' && isArray(content) ? { outputs: content } : { message: toText(content) };
 }

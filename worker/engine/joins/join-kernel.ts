@@ -1,4 +1,4 @@
-import type { Value, ValueArray } from '../../../shared/events/value.ts';
+import type { Value } from '../../../shared/events/value.ts';
 import type { JoinSourcePlan } from '../../../shared/language/plan/plan.ts';
 import { limits } from '../../../shared/limits.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
@@ -6,10 +6,11 @@ import type { Kernel } from '../fusion/fused-runtime.ts';
 import type { Representation } from '../fusion/typed.ts';
 import type { Next, OperatorEnvironment } from '../operators/operator.ts';
 import { type Evaluate, type Row, scopeOf } from '../operators/row.ts';
-import { EventOrder } from '../sources/event-order.ts';
+import { EventOrder, savedOrder } from '../sources/event-order.ts';
 import type { Source } from '../sources/source.ts';
 import type { SourceOptions } from '../sources/source-options.ts';
-import { loadRow, saveRow } from '../state/saved-row.ts';
+import { count, flag, list, orNull, record, stateOf, text } from '../state/codec.ts';
+import { savedRow } from '../state/saved-row.ts';
 import { Chain } from '../streams/chain.ts';
 import { plus } from '../time/instants.ts';
 import type { ConditionReader } from '../trace/condition.ts';
@@ -46,6 +47,15 @@ interface LinkedSide {
   readonly create: (...args: unknown[]) => Waiting;
   readonly toRow: (waiting: Waiting) => Row;
 }
+
+/** The rows that wait, in order of arrival. `key`: its canonical text; null of a row that has none. */
+const savedWaiting = list(record({ side: count, key: orNull(text), row: savedRow, arrival: count, isMatched: flag }));
+
+const savedState = stateOf({
+  name: 'join',
+  version: 1,
+  members: { order: savedOrder, waiting: record({ arrivals: count, held: savedWaiting }) },
+});
 
 /**
  * Joins two or more sides on equal keys. Each arrival meets every waiting row of the other sides with an equal key, within `D` of it
@@ -235,23 +245,22 @@ export class JoinKernel implements Source, Kernel {
   save(): Value {
     const { keys, keyless, arrivals } = this.waiting;
     const held = this.waiting.all().map(({ key, side, waiting }) => {
-      return [side, key === keyless ? null : keys.textOf(key), saveRow(this.#rowOf(side, waiting)), waiting.arrival, waiting.isMatched];
+      const { arrival, isMatched } = waiting;
+      return { side, key: key === keyless ? null : keys.textOf(key), row: this.#rowOf(side, waiting), arrival, isMatched };
     });
-    return [this.#order.save(), [arrivals, held]];
+    return savedState.save({ order: this.#order.save(), waiting: { arrivals, held } });
   }
 
   load(saved: Value): void {
-    const [order, join] = saved as ValueArray;
-    this.#order.load(order as Value);
-    const [arrivals, held] = join as ValueArray;
-    for (const one of held as ValueArray) {
-      const [side, text, row, order, isMatched] = one as readonly [number, string | null, Value, number, boolean];
-      const waiting = this.#waitingOf(side, loadRow(row));
-      waiting.isMatched = isMatched;
-      this.waiting.arrivals = order - 1;
-      this.waiting.add(text === null ? this.waiting.keyless : this.waiting.keys.ofText(text), side, waiting);
+    const { order, waiting } = savedState.load(saved);
+    this.#order.load(order);
+    for (const { side, key, row, arrival, isMatched } of waiting.held) {
+      const one = this.#waitingOf(side, row);
+      one.isMatched = isMatched;
+      this.waiting.arrivals = arrival - 1;
+      this.waiting.add(key === null ? this.waiting.keyless : this.waiting.keys.ofText(key), side, one);
     }
-    this.waiting.arrivals = arrivals as number;
+    this.waiting.arrivals = waiting.arrivals;
   }
 
   runsActive(): number {

@@ -1,11 +1,15 @@
 import { keyOf } from '../../../shared/events/text.ts';
-import type { Value, ValueArray } from '../../../shared/events/value.ts';
+import type { Value } from '../../../shared/events/value.ts';
 import type { DedupePlan, DistinctPlan } from '../../../shared/language/plan/plan.ts';
+import { stateOf } from '../state/codec.ts';
+import { savedExpiry } from '../state/expiry.ts';
 import { resultLagMs } from '../time/result-lag.ts';
 import type { Next, Operator, OperatorEnvironment, WindowFrame } from './operator.ts';
 import { PartitionExpiry } from './partition-expiry.ts';
-import { RecentKeys } from './recent-keys.ts';
+import { RecentKeys, savedKeys } from './recent-keys.ts';
 import { type Evaluate, type Row, reusableScope } from './row.ts';
+
+const savedState = stateOf({ name: 'distinct', version: 1, members: { keys: savedKeys, expiry: savedExpiry } });
 
 /**
  * `.distinct([e], within: d)` and `.dedupe(e, within: d)`: of each partition the first row of every key, and the next one
@@ -51,12 +55,12 @@ export class Distinct implements Operator {
   }
 
   save(): Value {
-    return [this.#keys.save(), this.#expiry.save()];
+    return savedState.save({ keys: this.#keys.save(), expiry: this.#expiry.save() });
   }
 
   load(saved: Value): void {
-    const [keys, expiry] = saved as ValueArray;
-    this.#keys.load(keys as Value);
-    this.#expiry.load(expiry as Value);
+    const { keys, expiry } = savedState.load(saved);
+    this.#keys.load(keys);
+    this.#expiry.load(expiry);
   }
 }

@@ -1,10 +1,18 @@
-import type { Value, ValueArray } from '../../../shared/events/value.ts';
+import type { Value } from '../../../shared/events/value.ts';
 import type { ForkPlan } from '../../../shared/language/plan/plan.ts';
-import type { Chain } from '../streams/chain.ts';
+import { list, stateOf } from '../state/codec.ts';
+import { type Chain, savedChain } from '../streams/chain.ts';
 import type { WatermarkHold } from '../time/watermark-hold.ts';
 import type { Next, Operator, WindowFrame } from './operator.ts';
 import type { Row } from './row.ts';
 import type { StreamEnvironment } from './stream-environment.ts';
+
+const savedState = stateOf({
+  name: 'fork',
+  version: 1,
+  members: { branches: list(savedChain) },
+  unnamed: (branches) => [branches],
+});
 
 /** `.fork(name: .op().op(), ..)`: every row goes through each branch, in written order. */
 export class Fork implements Operator {
@@ -33,11 +41,11 @@ export class Fork implements Operator {
   }
 
   save(): Value {
-    return this.#branches.map((branch) => branch.save());
+    return savedState.save({ branches: this.#branches.map((branch) => branch.save()) });
   }
 
   load(saved: Value): void {
-    const states = saved as ValueArray;
-    for (const [position, branch] of this.#branches.entries()) branch.load(states[position] ?? []);
+    const { branches } = savedState.load(saved);
+    for (const [position, branch] of this.#branches.entries()) branch.load(branches[position] ?? []);
   }
 }

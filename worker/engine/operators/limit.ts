@@ -1,8 +1,13 @@
-import type { Value, ValueArray, ValueMap } from '../../../shared/events/value.ts';
+import type { Value } from '../../../shared/events/value.ts';
 import type { LimitPlan } from '../../../shared/language/plan/plan.ts';
+import { count, mapOf, stateOf } from '../state/codec.ts';
+import { savedExpiry } from '../state/expiry.ts';
 import type { Next, Operator, OperatorEnvironment, WindowFrame } from './operator.ts';
 import { PartitionExpiry } from './partition-expiry.ts';
 import type { Row } from './row.ts';
+
+/** `passed`: how many rows, by partition. */
+const savedState = stateOf({ name: 'limit', version: 1, members: { passed: mapOf(count), expiry: savedExpiry } });
 
 /**
  * `.limit(n)`, `.first()`: the first n rows of each window and of each interim result of one, or of each partition over
@@ -47,12 +52,12 @@ export class Limit implements Operator {
   }
 
   save(): Value {
-    return [new Map(this.#passed), this.#expiry.save()];
+    return savedState.save({ passed: this.#passed, expiry: this.#expiry.save() });
   }
 
   load(saved: Value): void {
-    const [passed, expiry] = saved as ValueArray;
-    for (const [key, count] of passed as ValueMap) this.#passed.set(key, count as number);
-    this.#expiry.load(expiry as Value);
+    const { passed, expiry } = savedState.load(saved);
+    for (const [key, count] of passed) this.#passed.set(key, count);
+    this.#expiry.load(expiry);
   }
 }

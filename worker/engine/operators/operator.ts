@@ -16,8 +16,8 @@ import type { Evaluate, Row } from './row.ts';
  * A closed window hands on its rows one by one and then calls `next.endWindow(frame)`: operators that act per window
  * (`order_by`, `last`, `limit` and `distinct` of extent `window`) finish there; all others pass it on.
  *
- * State: `save` gives a value (null when stateless), `load` takes it back into a fresh operator. It may hold timestamps,
- * durations, maps and infinite numbers: `Engine.snapshot` makes it JSON-safe. Rows are saved by `state/saved-row.ts`.
+ * State: `save` gives a value (null when stateless), `load` takes it back into a fresh operator. A codec makes both
+ * (`state/codec.ts`); `Engine.snapshot` makes the value JSON-safe.
  */
 export interface Operator {
   process(row: Row): void;
@@ -26,6 +26,7 @@ export interface Operator {
   deadline(): number;
   advance(watermark: number): void;
   save(): Value;
+  /** @throws DamagedState */
   load(saved: Value): void;
   /**
    * `save` put off, for state of many keys: takes a picture of this moment at next to no cost, and makes the value when it is

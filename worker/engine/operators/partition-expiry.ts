@@ -1,4 +1,3 @@
-import type { Value } from '../../../shared/events/value.ts';
 import { Expiry } from '../state/expiry.ts';
 import type { OperatorEnvironment } from './operator.ts';
 import type { Row } from './row.ts';
@@ -32,11 +31,11 @@ export class PartitionExpiry {
     for (const key of this.#expiry.expired(watermark)) this.#drop(key);
   }
 
-  save(): Value {
+  save(): ReadonlyMap<string, number> {
     return this.#expiry.save();
   }
 
-  load(saved: Value): void {
+  load(saved: ReadonlyMap<string, number>): void {
     this.#expiry.load(saved);
   }
 }

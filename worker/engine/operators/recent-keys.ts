@@ -1,5 +1,8 @@
-import type { Value, ValueArray, ValueMap } from '../../../shared/events/value.ts';
+import { list, mapOf, number, record, type Saved, text } from '../state/codec.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
+
+/** By partition: the time of the last row that passed under each key. */
+export const savedKeys = list(record({ partition: text, keys: mapOf(number) }));
 
 interface Passed {
   readonly partition: string;
@@ -66,14 +69,11 @@ export class RecentKeys {
     this.#partitions.clear();
   }
 
-  save(): Value {
-    return [...this.#partitions].map(([partition, keys]) => [partition, new Map(keys)]);
+  save(): Saved<typeof savedKeys> {
+    return Array.from(this.#partitions, ([partition, keys]) => ({ partition, keys }));
   }
 
-  load(saved: Value): void {
-    for (const one of saved as ValueArray) {
-      const [partition, keys] = one as readonly [string, ValueMap];
-      for (const [key, time] of keys) this.#set({ partition, key, time: time as number });
-    }
+  load(saved: Saved<typeof savedKeys>): void {
+    for (const { partition, keys } of saved) for (const [key, time] of keys) this.#set({ partition, key, time });
   }
 }

@@ -1,10 +1,18 @@
-import type { Value, ValueArray } from '../../../shared/events/value.ts';
+import type { Value } from '../../../shared/events/value.ts';
 import type { ThrottlePlan } from '../../../shared/language/plan/plan.ts';
+import { list, number, record, stateOf, text } from '../state/codec.ts';
+import { savedExpiry } from '../state/expiry.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
 import { resultLagMs } from '../time/result-lag.ts';
 import type { Next, Operator, OperatorEnvironment, WindowFrame } from './operator.ts';
 import { PartitionExpiry } from './partition-expiry.ts';
 import type { Row } from './row.ts';
+
+const savedState = stateOf({
+  name: 'throttle',
+  version: 1,
+  members: { passed: list(record({ partition: text, times: list(number) })), expiry: savedExpiry },
+});
 
 /** `.throttle(n, per: d)`: of each partition at most n rows within any d of event time; one exactly d later passes. */
 export class Throttle implements Operator {
@@ -12,7 +20,7 @@ export class Throttle implements Operator {
   readonly #next: Next;
   readonly #environment: OperatorEnvironment;
   /** Times of the rows that passed, by partition, in order of arrival. */
-  readonly #passed = new Map<string, number[]>();
+  readonly #passed = new Map<string, readonly number[]>();
   readonly #ends = new DeadlineQueue<string>();
   readonly #expiry: PartitionExpiry;
 
@@ -34,7 +42,7 @@ export class Throttle implements Operator {
     this.#next.process(row);
   }
 
-  #keep(partition: string, times: number[]): void {
+  #keep(partition: string, times: readonly number[]): void {
     this.#passed.set(partition, times);
     this.#ends.push(this.#endOf(times), 0, partition);
   }
@@ -61,15 +69,13 @@ export class Throttle implements Operator {
   }
 
   save(): Value {
-    return [[...this.#passed].map(([partition, times]) => [partition, [...times]]), this.#expiry.save()];
+    const passed = Array.from(this.#passed, ([partition, times]) => ({ partition, times }));
+    return savedState.save({ passed, expiry: this.#expiry.save() });
   }
 
   load(saved: Value): void {
-    const [passed, expiry] = saved as ValueArray;
-    for (const one of passed as ValueArray) {
-      const [partition, times] = one as readonly [string, readonly number[]];
-      this.#keep(partition, [...times]);
-    }
-    this.#expiry.load(expiry as Value);
+    const { passed, expiry } = savedState.load(saved);
+    for (const { partition, times } of passed) this.#keep(partition, times);
+    this.#expiry.load(expiry);
   }
 }

@@ -1,7 +1,10 @@
-import type { Value } from '../../../shared/events/value.ts';
 import type { OperatorEnvironment } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
-import { ReorderBuffer } from '../time/reorder-buffer.ts';
+import { orNull, type Saved } from '../state/codec.ts';
+import { ReorderBuffer, savedBuffer } from '../time/reorder-buffer.ts';
+
+/** The rows that are held back; null where rows are seen as they come. */
+export const savedOrder = orNull(savedBuffer);
 
 /** Something that works on rows and on time: a pattern's matcher, a join. */
 export interface Ordered {
@@ -56,11 +59,11 @@ export class EventOrder {
     });
   }
 
-  save(): Value {
+  save(): Saved<typeof savedOrder> {
     return this.#buffer?.save() ?? null;
   }
 
-  load(saved: Value): void {
+  load(saved: Saved<typeof savedOrder>): void {
     if (saved !== null) this.#buffer?.load(saved);
   }
 }

@@ -1,9 +1,9 @@
-import { Timestamp, type Value, type ValueArray } from '../../../shared/events/value.ts';
+import { Timestamp, type Value } from '../../../shared/events/value.ts';
 import { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { TimerSourcePlan } from '../../../shared/language/plan/plan.ts';
 import type { Next, OperatorEnvironment } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
-import { numberIn } from '../state/saved-numbers.ts';
+import { number, stateOf } from '../state/codec.ts';
 import type { Source } from './source.ts';
 
 /** Ticks that one move of time may cause; a jump over more is a failure of the stream, which goes on behind it. */
@@ -11,6 +11,8 @@ const TICKS_PER_STEP_MAX = 1_000_000;
 
 /** Before the first event: due as soon as there is any time. */
 const NOT_STARTED = -Number.MAX_VALUE;
+
+const savedState = stateOf({ name: 'timer', version: 1, members: { nextTick: number } });
 
 /** `timer(d)`: a row at every d of event time, first `initial_delay` (or d) after the first event, none at the end of input. */
 export class TimerSource implements Source {
@@ -76,12 +78,12 @@ export class TimerSource implements Source {
   }
 
   save(): Value {
-    return [this.#nextTick];
+    return savedState.save({ nextTick: this.#nextTick });
   }
 
   /** What was saved is ahead of the time that was saved with it, unless that is another's now; the rhythm stays. */
   load(saved: Value): void {
-    const nextTick = numberIn((saved as ValueArray)[0]);
+    const { nextTick } = savedState.load(saved);
     const late = this.#environment.watermark() - nextTick;
     const isBehind = nextTick !== NOT_STARTED && late >= 0 && Number.isFinite(late);
     const { periodMs } = this.#plan;

@@ -1,11 +1,14 @@
-import type { Value, ValueArray } from '../../../shared/events/value.ts';
+import type { Value } from '../../../shared/events/value.ts';
 import type { PatternPlan, TrendAggregatePlan } from '../../../shared/language/plan/plan.ts';
 import type { Next, OperatorEnvironment } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
 import { TrendAggregator } from '../patterns/trends/trend-aggregator.ts';
+import { anyValue, record } from '../state/codec.ts';
 import { originsOf } from '../streams/routes.ts';
-import { EventOrder } from './event-order.ts';
+import { EventOrder, savedOrder } from './event-order.ts';
 import type { Source } from './source.ts';
+
+const savedState = record({ order: savedOrder, trends: anyValue });
 
 /** A pattern with `.trend_aggregate(..)` at the head of a stream: results of windows in place of matches. */
 export class TrendSource implements Source {
@@ -41,13 +44,13 @@ export class TrendSource implements Source {
   }
 
   save(): Value {
-    return [this.#order.save(), this.#trends.save()];
+    return savedState.save({ order: this.#order.save(), trends: this.#trends.save() });
   }
 
   load(saved: Value): void {
-    const [order, trends] = saved as ValueArray;
-    this.#order.load(order as Value);
-    this.#trends.load(trends as Value);
+    const { order, trends } = savedState.load(saved);
+    this.#order.load(order);
+    this.#trends.load(trends);
   }
 
   runsActive(): number {

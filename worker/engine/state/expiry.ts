@@ -1,6 +1,10 @@
-import type { Value, ValueMap } from '../../../shared/events/value.ts';
+import type { Value } from '../../../shared/events/value.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
 import { justAfter, plus } from '../time/instants.ts';
+import { mapOf, number } from './codec.ts';
+
+/** The highest event time of each key. */
+export const savedExpiry = mapOf(number);
 
 /**
  * `.partition_by(k, expire: d)`: a key whose last event is more than d ago loses its state. Times are event times, so the
@@ -55,11 +59,12 @@ export class Expiry {
     this.#ends.push(justAfter(plus(last, afterMs)), 0, key);
   }
 
-  save(): Value {
+  save(): ReadonlyMap<string, number> {
     return new Map(this.#lastTimes);
   }
 
+  /** @throws DamagedState */
   load(saved: Value): void {
-    for (const [key, last] of saved as ValueMap) this.touch(key, last as number);
+    for (const [key, last] of savedExpiry.load(saved)) this.touch(key, last);
   }
 }

@@ -1,59 +1,57 @@
-import { invariant } from '../../../shared/errors/error.ts';
-import { isArray, isMap, type Value, type ValueArray, type ValueMap } from '../../../shared/events/value.ts';
-import type { AttributeName } from '../../../shared/language/plan/plan.ts';
+import type { Value, ValueMap } from '../../../shared/events/value.ts';
+import { isMap } from '../../../shared/events/value.ts';
 import { type Binding, lastRow, type Row } from '../operators/row.ts';
+import { type Codec, flag, list, number, orNull, record, text, valueMap } from './codec.ts';
 
 /**
- * Rows as values, for `Operator.save`. A row that several operators hold is saved once by each: after a restore nothing
- * depends on two of them being the same object.
- *
- * The values may hold timestamps, durations, maps and infinite numbers; `snapshot` encodes them (shared/events/stored-value.ts).
+ * Rows as values. A row that several operators hold is saved once by each: after a restore nothing depends on two of them being the
+ * same object.
  */
+export const savedRow: Codec<Row> = { save: saveRow, load: loadRow };
+
+/** Written out, as there are many of them: what `members` would save. */
 export function saveRow(row: Row): Value {
   return [
     row.type,
     row.time,
     row.order,
     row.fields,
-    row.bound === null ? null : row.bound.map(saveBinding),
+    row.bound === null ? null : row.bound.map(savedBinding.save),
     row.attributes as ValueMap | null,
     row.causes,
     row.last !== undefined,
   ];
 }
 
-export function loadRow(saved: Value): Row {
-  const [type, time, order, fields, bound, attributes, causes, hasLast] = saved as ValueArray;
-  const isNumbered = typeof time === 'number' && typeof order === 'number' && isNumbers(causes as Value);
-  invariant(
-    typeof type === 'string' && isNumbered && isMap(fields as Value),
-    'a row is kept with its type, time, order, fields and causes',
-  );
-  const row: Row = {
-    type: type as string,
-    time: time as number,
-    order: order as number,
-    fields: fields as ValueMap,
-    bound: bound === null ? null : (bound as ValueArray).map(loadBinding),
-    attributes: attributes as ReadonlyMap<AttributeName, Value> | null,
-    causes: causes as readonly number[],
-  };
-  const last = hasLast === true && row.bound !== null ? lastRow(row.bound) : null;
+/** @throws DamagedState */
+export function loadRow(saved: Value | undefined): Row {
+  const { type, time, order, fields, bound, attributes, causes, hasLast } = members.load(saved);
+  const last = hasLast && bound !== null ? lastRow(bound) : null;
+  const row = { type, time, order, fields, bound, attributes: attributes as Row['attributes'], causes };
   return last === null ? row : { ...row, last };
 }
 
-function isNumbers(value: Value): boolean {
-  return isArray(value) && value.every((item) => typeof item === 'number');
-}
+/** A single row is wrapped in a map, so that it cannot be taken for a closure's list of rows. */
+const savedBinding: Codec<Binding> = {
+  save: (binding) => {
+    if (binding === null) return null;
+    return Array.isArray(binding) ? binding.map(saveRow) : new Map([['row', saveRow(binding as Row)]]);
+  },
+  load: (saved) => {
+    if (saved === null) return null;
+    return saved !== undefined && isMap(saved) ? loadRow(saved.get('row')) : rows.load(saved);
+  },
+};
 
-/** A single row is wrapped in a map, so that it cannot be taken for a closure's array of rows. */
-function saveBinding(binding: Binding): Value {
-  if (binding === null) return null;
-  if (Array.isArray(binding)) return binding.map(saveRow);
-  return new Map([['row', saveRow(binding as Row)]]);
-}
+const rows = list(savedRow);
 
-function loadBinding(saved: Value): Binding {
-  if (isMap(saved)) return loadRow(saved.get('row') as Value);
-  return isArray(saved) ? saved.map(loadRow) : null;
-}
+const members = record({
+  type: text,
+  time: number,
+  order: number,
+  fields: valueMap,
+  bound: orNull(list(savedBinding)),
+  attributes: orNull(valueMap),
+  causes: list(number),
+  hasLast: flag,
+});

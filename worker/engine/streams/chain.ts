@@ -1,12 +1,15 @@
 import { encodeShared, encodeValue, type StoredValue } from '../../../shared/events/stored-value.ts';
-import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { OperatorPlan } from '../../../shared/language/plan/plan.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
 import type { Next, Operator, WindowFrame } from '../operators/operator.ts';
 import { isWaiting } from '../operators/operator-facts.ts';
 import type { Row } from '../operators/row.ts';
+import { anyValue, list, loadOf, record, type Saved, text } from '../state/codec.ts';
 import type { WatermarkHold } from '../time/watermark-hold.ts';
+
+/** Fingerprint and state of each operator, in written order; the state of one that keeps none is null. */
+export const savedChain = list(record({ fingerprint: text, state: anyValue }));
 
 /** One operator in its place. */
 export interface Link {
@@ -86,9 +89,8 @@ export class Chain implements Next {
     for (const link of this.#waiting) advanceThrough(link, link.reach(watermark));
   }
 
-  /** Fingerprint and state of each operator; the state of one that keeps none is null. */
-  save(): Value {
-    return this.#links.map((link) => [fingerprintOf(link), link.operator.save()]);
+  save(): Saved<typeof savedChain> {
+    return this.#links.map((link) => ({ fingerprint: fingerprintOf(link), state: link.operator.save() }));
   }
 
   /** `save` as it is now, to be encoded later. */
@@ -98,14 +100,14 @@ export class Chain implements Next {
   }
 
   /** Takes over the state of operators that are still there, in order. Returns how many found their state. */
-  load(saved: Value): number {
-    const waiting = [...(saved as ValueArray)] as (readonly [string, Value])[];
+  load(saved: Saved<typeof savedChain>): number {
+    const waiting = [...saved];
     let kept = 0;
     for (const link of this.#links) {
-      const at = waiting.findIndex(([fingerprint]) => fingerprint === fingerprintOf(link));
-      const [found] = at < 0 ? [] : waiting.splice(at, 1);
-      if (found === undefined || found[1] === null) continue;
-      link.operator.load(found[1]);
+      const at = waiting.findIndex(({ fingerprint }) => fingerprint === fingerprintOf(link));
+      const [found = null] = at < 0 ? [] : waiting.splice(at, 1);
+      if (found === null || found.state === null) continue;
+      loadOf(`\`${link.plan.text}\``, () => link.operator.load(found.state));
       kept++;
     }
     return kept;

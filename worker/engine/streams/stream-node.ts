@@ -1,6 +1,5 @@
 import { readEventTime } from '../../../shared/events/event-time.ts';
 import { encodeValue, type StoredValue } from '../../../shared/events/stored-value.ts';
-import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import { fingerprint } from '../../../shared/language/plan/fingerprint.ts';
 import type { OperatorPlan, SourcePlan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { StreamCounters } from '../engine.ts';
@@ -12,15 +11,29 @@ import type { Row } from '../operators/row.ts';
 import { createSource } from '../sources/registry.ts';
 import type { Source } from '../sources/source.ts';
 import type { SourceOptions } from '../sources/source-options.ts';
+import { anyValue, count, loadOf, mapOf, record, type Saved, text } from '../state/codec.ts';
 import type { StreamClock } from '../time/stream-clock.ts';
 import { ExplainRecorder } from '../trace/explain-recorder.ts';
 import { explainStream } from '../trace/explain-stream.ts';
 import type { Explanation } from '../trace/explanation.ts';
-import { advanceThrough, Chain } from './chain.ts';
+import { advanceThrough, Chain, savedChain } from './chain.ts';
 import { linkMaker } from './link-maker.ts';
 import { OperatorContext } from './operator-context.ts';
 import type { Inlet } from './queue.ts';
 import { type ProgramRuntime, StreamRuntime } from './stream-runtime.ts';
+
+const savedCounters = record({
+  eventsIn: count,
+  eventsOut: count,
+  late: count,
+  failures: count,
+  suppressed: count,
+  runsDropped: mapOf(count),
+  taps: mapOf(count),
+});
+
+/** `basis`: what all state of the stream depends on. `fingerprint`: of what the state of its source depends on. */
+export const savedStream = record({ basis: text, fingerprint: text, source: anyValue, chain: savedChain, counters: savedCounters });
 
 /** What became of a stream's state in a restore. */
 export type Restored = 'preserved' | 'changed' | 'reset';
@@ -172,32 +185,39 @@ export class StreamNode implements FusedNode {
     return counters;
   }
 
-  save(): Value {
-    return [this.#basis(), this.#source.fingerprint, this.#source.save(), this.#chain.save(), saveCounters(this.#runtime.counters)];
+  save(): Saved<typeof savedStream> {
+    return { ...this.#saveHead(), chain: this.#chain.save() };
+  }
+
+  /** All but the operators. */
+  #saveHead(): Omit<Saved<typeof savedStream>, 'chain'> {
+    const { eventsIn, eventsOut, late, failures, suppressed, runsDropped, taps } = this.#runtime.counters;
+    const counters = { eventsIn, eventsOut, late, failures, suppressed, runsDropped, taps };
+    return { basis: this.#basis(), fingerprint: this.#source.fingerprint, source: this.#source.save(), counters };
   }
 
   /** `save` as it is now, to be encoded later. */
   capture(): () => StoredValue {
-    const source = encodeValue([this.#basis(), this.#source.fingerprint, this.#source.save()]) as readonly StoredValue[];
+    const head = savedStream.save({ ...this.#saveHead(), chain: [] });
+    const [basis, fingerprint, source, , counters] = encodeValue(head) as [StoredValue, StoredValue, StoredValue, unknown, StoredValue];
     const chain = this.#chain.capture();
-    const counters = encodeValue(saveCounters(this.#runtime.counters));
-    return () => [...source, chain(), counters];
+    return () => [basis, fingerprint, source, chain(), counters];
   }
 
-  load(saved: Value): Restored {
-    const [basis, sourceFingerprint, source, chain, counters] = saved as ValueArray;
-    loadCounters(this.#runtime.counters, counters as Value);
+  /** @throws DamagedState */
+  load({ basis, fingerprint, source, chain, counters }: Saved<typeof savedStream>): Restored {
+    const { runsDropped, taps } = counters;
+    Object.assign(this.#runtime.counters, { ...counters, runsDropped: new Map(runsDropped), taps: new Map(taps) });
     if (basis !== this.#basis()) return 'reset';
-    const operators = chain as readonly (readonly [string, Value])[];
-    const isSameSource = sourceFingerprint === this.#source.fingerprint;
+    const isSameSource = fingerprint === this.#source.fingerprint;
     let kept = 0;
     if (isSameSource && source !== null) {
-      this.#source.load(source as Value);
+      loadOf('its source', () => this.#source.load(source));
       kept++;
     }
-    kept += this.#chain.load(operators);
-    if (isSameSource && this.#isSameChain(operators.map(([one]) => one))) return 'preserved';
-    const hadState = source !== null || operators.some(([, state]) => state !== null);
+    kept += this.#chain.load(chain);
+    if (isSameSource && this.#isSameChain(chain.map((one) => one.fingerprint))) return 'preserved';
+    const hadState = source !== null || chain.some(({ state }) => state !== null);
     return hadState && kept === 0 ? 'reset' : 'changed';
   }
 
@@ -219,16 +239,4 @@ function createWith(plan: StreamPlan, program: ProgramRuntime, options: SourceOp
   const source = kernel(plan.source, options);
   program.addKernel(plan.source, source);
   return source;
-}
-
-function saveCounters(counters: StreamCounters): Value {
-  const { eventsIn, eventsOut, late, failures, suppressed, runsDropped, taps } = counters;
-  return [eventsIn, eventsOut, late, failures, suppressed, new Map(runsDropped), new Map(taps)];
-}
-
-function loadCounters(counters: StreamCounters, saved: Value): void {
-  const [eventsIn, eventsOut, late, failures, suppressed, runsDropped, taps] = saved as ValueArray;
-  Object.assign(counters, { eventsIn, eventsOut, late, failures, suppressed });
-  counters.runsDropped = new Map(runsDropped as ReadonlyMap<string, number>);
-  counters.taps = new Map(taps as ReadonlyMap<string, number>);
 }

@@ -1,4 +1,3 @@
-import type { ValueArray } from '../../../shared/events/value.ts';
 import { nearestName } from '../../../shared/language/diagnostics/nearest-name.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
 import { inputsOf } from './plan-inputs.ts';
@@ -27,14 +26,9 @@ export class UnreadTypes {
     if (count !== undefined || this.#byType.size < NAMED_MAX) this.#byType.set(type, (count ?? 0) + 1);
   }
 
-  save(): ValueArray {
-    return [this.#events, new Map(this.#byType)];
-  }
-
-  /** What `save` gave, or nothing. */
-  load([events = 0, byType = new Map()]: ValueArray): void {
-    this.#events = events as number;
-    this.#byType = new Map(byType as ReadonlyMap<string, number>);
+  load(events: number, byType: ReadonlyMap<string, number>): void {
+    this.#events = events;
+    this.#byType = new Map(byType);
   }
 }
 

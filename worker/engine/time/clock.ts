@@ -1,4 +1,7 @@
-import type { Value, ValueArray } from '../../../shared/events/value.ts';
+import { mapOf, number, orNull, record, type Saved } from '../state/codec.ts';
+
+/** `partitions`: of a broker; null where the source has none. `finite`: what it had come to when the input ended. */
+export const savedClock = record({ reached: number, partitions: orNull(mapOf(number)), finite: number });
 
 /**
  * The highest event time seen on a source (ms), never going back. While a step of time runs, streams whose turn has not
@@ -92,14 +95,13 @@ export class Clock {
     return first;
   }
 
-  save(): Value {
-    return [this.reached, this.partitions, this.lastFinite()];
+  save(): Saved<typeof savedClock> {
+    return { reached: this.reached, partitions: this.partitions, finite: this.lastFinite() };
   }
 
-  load(saved: Value): void {
-    const [time, partitions, finite] = saved as ValueArray;
-    this.reached = time as number;
-    this.finite = finite as number;
-    this.partitions = partitions instanceof Map ? new Map(partitions) : null;
+  load({ reached, partitions, finite }: Saved<typeof savedClock>): void {
+    this.reached = reached;
+    this.finite = finite;
+    this.partitions = partitions === null ? null : new Map(partitions);
   }
 }

@@ -1,11 +1,14 @@
-import type { Value, ValueMap } from '../../../shared/events/value.ts';
 import type { InputPlan, OperatorPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import { mapOf, record, type Saved } from '../state/codec.ts';
 import { inputsOf, upstreamOf } from '../streams/plan-inputs.ts';
-import { Clock } from './clock.ts';
+import { Clock, savedClock } from './clock.ts';
 import { passedOnLagMs } from './result-lag.ts';
-import { type SingleClock, SourceClocks, type TimedEvent } from './source-clocks.ts';
+import { type SingleClock, SourceClocks, savedSources, type TimedEvent } from './source-clocks.ts';
 import { type Following, type Reading, StreamClock } from './stream-clock.ts';
 import type { WatermarkHold } from './watermark-hold.ts';
+
+/** `own`: the clocks that streams move by their rows, by stream. */
+export const savedTime = record({ sources: savedSources, own: mapOf(savedClock) });
 
 /**
  * Event time of a program: the clocks of its sources, and which of them each stream waits for. Time moves in numbered
@@ -177,13 +180,15 @@ export class ProgramTime {
     return [...(clocks.size > 0 ? clocks : [this.#sources.default()])].map((clock) => ({ clock, lagMs: 0 }));
   }
 
-  save(): Value {
-    const own = this.#plan.streams.map((stream, index) => [stream.name, this.stream(index).own?.save() ?? null] as const);
-    return [this.#sources.save(), new Map(own.filter(([, state]) => state !== null))];
+  save(): Saved<typeof savedTime> {
+    const own = this.#plan.streams.flatMap(({ name }, index) => {
+      const clock = this.stream(index).own;
+      return clock === null ? [] : [[name, clock.save()] as const];
+    });
+    return { sources: this.#sources.save(), own: new Map(own) };
   }
 
-  load(saved: Value): void {
-    const [sources, own] = saved as readonly [Value, ValueMap];
+  load({ sources, own }: Saved<typeof savedTime>): void {
     this.#sources.load(sources);
     this.#plan.streams.forEach((stream, index) => {
       const state = own.get(stream.name);

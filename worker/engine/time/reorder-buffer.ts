@@ -1,7 +1,10 @@
-import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { Row } from '../operators/row.ts';
-import { loadRow, saveRow } from '../state/saved-row.ts';
+import { count, list, record, type Saved } from '../state/codec.ts';
+import { savedRow } from '../state/saved-row.ts';
 import { DeadlineQueue } from './deadline-queue.ts';
+
+/** In order of arrival. */
+export const savedBuffer = record({ arrivals: count, held: list(record({ row: savedRow, lane: count, arrival: count })) });
 
 interface Held {
   readonly row: Row;
@@ -33,19 +36,12 @@ export class ReorderBuffer {
     this.#held.push(held.row.time, held.arrival, held);
   }
 
-  save(): Value {
-    return [
-      this.#arrivals,
-      [...this.#held.items()].sort((a, b) => a.arrival - b.arrival).map((held) => [saveRow(held.row), held.lane, held.arrival]),
-    ];
+  save(): Saved<typeof savedBuffer> {
+    return { arrivals: this.#arrivals, held: [...this.#held.items()].sort((a, b) => a.arrival - b.arrival) };
   }
 
-  load(saved: Value): void {
-    const [arrivals, held] = saved as ValueArray;
-    this.#arrivals = arrivals as number;
-    for (const one of held as ValueArray) {
-      const [row, lane, arrival] = one as ValueArray;
-      this.#hold({ row: loadRow(row as Value), lane: lane as number, arrival: arrival as number });
-    }
+  load({ arrivals, held }: Saved<typeof savedBuffer>): void {
+    this.#arrivals = arrivals;
+    for (const one of held) this.#hold(one);
   }
 }

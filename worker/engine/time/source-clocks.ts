@@ -1,8 +1,11 @@
 import type { Fields, InputEvent } from '../../../shared/events/event.ts';
 import { readEventTime } from '../../../shared/events/event-time.ts';
-import type { Value, ValueArray, ValueMap } from '../../../shared/events/value.ts';
 import type { Plan, SourceBinding } from '../../../shared/language/plan/plan.ts';
-import { Clock } from './clock.ts';
+import { flag, mapOf, record, type Saved } from '../state/codec.ts';
+import { Clock, savedClock } from './clock.ts';
+
+/** By the id of each binding. */
+export const savedSources = mapOf(record({ followsArrival: flag, clock: savedClock, fieldClocks: mapOf(savedClock) }));
 
 /** One source: its clock of event times, and one more for each field that some stream takes as its event time. */
 interface Source {
@@ -122,23 +125,21 @@ export class SourceClocks {
       : { sources: [binding], partition: id.slice(hash + 1) };
   }
 
-  save(): Value {
-    return new Map(
-      this.#sources.map((source) => [
-        source.binding.id,
-        [source.followsArrival, source.clock.save(), new Map([...source.fieldClocks].map(([field, clock]) => [field, clock.save()]))],
-      ]),
-    );
+  save(): Saved<typeof savedSources> {
+    const saved = this.#sources.map(({ binding, followsArrival, clock, fieldClocks }) => {
+      const fields = new Map(Array.from(fieldClocks, ([field, one]) => [field, one.save()]));
+      return [binding.id, { followsArrival, clock: clock.save(), fieldClocks: fields }] as const;
+    });
+    return new Map(saved);
   }
 
-  load(saved: Value): void {
+  load(saved: Saved<typeof savedSources>): void {
     for (const source of this.#sources) {
-      const own = (saved as ValueMap).get(source.binding.id);
+      const own = saved.get(source.binding.id);
       if (own === undefined) continue;
-      const [followsArrival, clock, fields] = own as ValueArray;
-      source.followsArrival = followsArrival as boolean;
-      source.clock.load(clock as Value);
-      for (const [field, state] of fields as ValueMap) source.fieldClocks.get(field)?.load(state);
+      source.followsArrival = own.followsArrival;
+      source.clock.load(own.clock);
+      for (const [field, clock] of own.fieldClocks) source.fieldClocks.get(field)?.load(clock);
     }
   }
 }

@@ -285,6 +285,7 @@ function loaded(next: HostedEngine, saved: DocumentEngine): RestoreReport {
     next.rehearse();
     return report;
   } catch (cause) {
+    if (cause instanceof CepError && cause.code.startsWith('checkpoint_')) throw cause;
     throw corrupt('it holds a state that no program has', cause);
   }
 }

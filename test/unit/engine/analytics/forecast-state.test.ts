@@ -85,7 +85,7 @@ describe('a timer whose next tick was changed', () => {
     feed(origin, 0, 12);
     const saved = origin.snapshot();
     const state = structuredClone(saved.state);
-    withAt(state, [1, 'm', 1, 2, 0], nextTick);
+    withAt(state, [1, 'm', 1, 2, 1], nextTick);
     const { engine, outputs } = engineOf(ticking);
     engine.restore({ ...saved, state });
     feed(engine, 12, 34);

@@ -1,5 +1,4 @@
-import type { Value } from '../../../../shared/events/value.ts';
-import { amountIn, countIn, listIn, numberIn } from '../../state/saved-numbers.ts';
+import { amount, count, number, orNull, record, type Saved } from '../../state/codec.ts';
 
 /** Weight of all keys together in the rate of one, in gaps. */
 const PRIOR_GAPS = 4;
@@ -15,6 +14,8 @@ export interface CountForecast {
   /** Exactly the mean, rounded down; else spread as in a Poisson process. */
   readonly isRegular: boolean;
 }
+
+export const savedGaps = record({ count, mean: amount, squares: amount, last: orNull(number), excitement: amount });
 
 /** The gaps between the events of one key, or of all keys, each in its own key. */
 export class Gaps {
@@ -63,17 +64,16 @@ export class Gaps {
     this.#squares += delta * (gap - this.#mean);
   }
 
-  save(): Value {
-    return [this.#count, this.#mean, this.#squares, this.#last, this.#excitement];
+  save(): Saved<typeof savedGaps> {
+    return { count: this.#count, mean: this.#mean, squares: this.#squares, last: this.#last, excitement: this.#excitement };
   }
 
-  load(saved: Value): void {
-    const [count, mean, squares, last, excitement] = listIn(saved, 5);
-    this.#count = countIn(count);
-    this.#mean = amountIn(mean);
-    this.#squares = amountIn(squares);
-    this.#last = last === null ? null : numberIn(last);
-    this.#excitement = amountIn(excitement);
+  load({ count, mean, squares, last, excitement }: Saved<typeof savedGaps>): void {
+    this.#count = count;
+    this.#mean = mean;
+    this.#squares = squares;
+    this.#last = last;
+    this.#excitement = excitement;
   }
 }
 

@@ -8,14 +8,29 @@ import { type Capture, capturesInOrder, lastCapture } from '../../patterns/captu
 import { matchRow } from '../../patterns/match-row.ts';
 import type { PatternObserver, Sight } from '../../patterns/observer.ts';
 import type { Run } from '../../patterns/run.ts';
-import { Expiry } from '../../state/expiry.ts';
-import { countIn, listIn, mapIn } from '../../state/saved-numbers.ts';
-import { countWeights, countWithin, decayOf, Gaps, rateOf } from './arrivals.ts';
+import { count, mapOf, orNull, requireBelow, stateOf } from '../../state/codec.ts';
+import { Expiry, savedExpiry } from '../../state/expiry.ts';
+import { countWeights, countWithin, decayOf, Gaps, rateOf, savedGaps } from './arrivals.ts';
 import { type Fate, Lookahead } from './lookahead.ts';
-import { type Followed, PartitionHistory } from './partition-history.ts';
-import { type Prediction, SuffixTree } from './suffix-tree.ts';
-import { Symbols } from './symbols.ts';
-import { binOf, TrackRecord, wilsonBounds } from './track-record.ts';
+import { type Followed, PartitionHistory, savedHistory } from './partition-history.ts';
+import { type Prediction, SuffixTree, savedTree } from './suffix-tree.ts';
+import { Symbols, savedSymbols } from './symbols.ts';
+import { binOf, savedRecord, TrackRecord, wilsonBounds } from './track-record.ts';
+
+/** `histories`: by partition key. */
+const savedState = stateOf({
+  name: 'forecast',
+  version: 1,
+  members: {
+    learned: count,
+    symbols: orNull(savedSymbols),
+    tree: savedTree,
+    gaps: savedGaps,
+    record: savedRecord,
+    histories: mapOf(savedHistory),
+    expiry: savedExpiry,
+  },
+});
 
 /** Events that are looked ahead at most. */
 const EVENTS_AHEAD_MAX = 100;
@@ -271,25 +286,32 @@ export class Forecast implements Operator, PatternObserver {
   }
 
   save(): Value {
-    const histories = new Map([...this.#histories].map(([key, history]) => [key, history.save()]));
-    const symbols = this.#symbols?.save() ?? null;
-    return [this.#learned, symbols, this.#tree.save(), this.#gaps.save(), this.#record.save(), histories, this.#expiry.save()];
+    return savedState.save({
+      learned: this.#learned,
+      symbols: this.#symbols?.save() ?? null,
+      tree: this.#tree.save(),
+      gaps: this.#gaps.save(),
+      record: this.#record.save(),
+      histories: new Map(Array.from(this.#histories, ([key, history]) => [key, history.save()])),
+      expiry: this.#expiry.save(),
+    });
   }
 
   load(saved: Value): void {
-    const [learned, symbols, tree, gaps, record, histories, expiry] = listIn(saved, 7);
+    const { learned, symbols, tree, gaps, record, histories, expiry } = savedState.load(saved);
     invariant(this.#symbols !== null, 'a forecast stands behind a pattern');
-    this.#learned = countIn(learned);
-    this.#symbols.load(symbols as Value);
-    this.#tree.load(tree as Value, this.#symbols.size);
-    this.#gaps.load(gaps as Value);
-    this.#record.load(record as Value);
-    for (const [key, state] of mapIn(histories)) {
+    this.#learned = learned;
+    this.#symbols.load(symbols ?? []);
+    this.#tree.load(tree, this.#symbols.size);
+    this.#gaps.load(gaps);
+    this.#record.load(record);
+    for (const [key, one] of histories) {
+      for (const symbol of one.context) requireBelow(symbol, this.#symbols.size, 'a symbol');
       const history = new PartitionHistory();
-      history.load(state, this.#symbols.size);
+      history.load(one);
       this.#histories.set(key, history);
     }
-    this.#expiry.load(expiry as Value);
+    this.#expiry.load(expiry);
   }
 }
 

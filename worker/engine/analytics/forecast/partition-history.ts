@@ -1,7 +1,15 @@
-import type { Value } from '../../../../shared/events/value.ts';
-import { countIn, flagIn, listIn, numberIn } from '../../state/saved-numbers.ts';
-import { Gaps } from './arrivals.ts';
+import { count, countBelow, flag, list, number, orNull, record, type Saved, text } from '../../state/codec.ts';
+import { Gaps, savedGaps } from './arrivals.ts';
 import { BINS } from './track-record.ts';
+
+const savedProbe = orNull(record({ bin: countBelow(BINS), until: number }));
+
+/** `followed`: the open runs, each by a name of its own. */
+export const savedHistory = record({
+  gaps: savedGaps,
+  context: list(count),
+  followed: list(record({ name: text, began: number, at: number, isForecast: flag, probe: savedProbe })),
+});
 
 /** What a forecast remembers of an open run. */
 export interface Followed {
@@ -21,36 +29,14 @@ export class PartitionHistory {
   context: readonly number[] = [];
   followed = new Map<string, Followed>();
 
-  save(): Value {
-    const followed = [...this.followed].map(([name, { began, at, isForecast, probe }]) => [
-      name,
-      began,
-      at,
-      isForecast,
-      probe && [probe.bin, probe.until],
-    ]);
-    return [this.gaps.save(), this.context, followed];
+  save(): Saved<typeof savedHistory> {
+    const followed = Array.from(this.followed, ([name, one]) => ({ name, ...one }));
+    return { gaps: this.gaps.save(), context: this.context, followed };
   }
 
-  /** `symbols` is how many there are. */
-  load(saved: Value, symbols: number): void {
-    const [gaps, context, followed] = listIn(saved, 3);
-    this.gaps.load(gaps as Value);
-    this.context = listIn(context).map((symbol) => countIn(symbol, symbols));
-    for (const one of listIn(followed)) {
-      const [name, began, at, isForecast, probe] = listIn(one, 5);
-      this.followed.set(String(name), {
-        began: numberIn(began),
-        at: numberIn(at),
-        isForecast: flagIn(isForecast),
-        probe: loadProbe(probe),
-      });
-    }
+  load({ gaps, context, followed }: Saved<typeof savedHistory>): void {
+    this.gaps.load(gaps);
+    this.context = context;
+    this.followed = new Map(followed.map(({ name, ...one }) => [name, one]));
   }
-}
-
-function loadProbe(saved: Value | undefined): Followed['probe'] {
-  if (saved === null) return null;
-  const [bin, until] = listIn(saved, 2);
-  return { bin: countIn(bin, BINS), until: numberIn(until) };
 }

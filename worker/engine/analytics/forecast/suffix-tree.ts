@@ -1,6 +1,4 @@
-import { invariant } from '../../../../shared/errors/error.ts';
-import type { Value } from '../../../../shared/events/value.ts';
-import { countIn, listIn } from '../../state/saved-numbers.ts';
+import { type Codec, count, DamagedState, lazily, pairs, record, requireBelow } from '../../state/codec.ts';
 
 /** Symbols in order, the newest last. */
 export type Context = readonly number[];
@@ -12,6 +10,22 @@ interface Node {
   /** By the symbol before. */
   readonly children: Map<number, Node>;
 }
+
+interface SavedNode {
+  readonly total: number;
+  /** By symbol, as are the children. */
+  readonly counts: readonly (readonly [symbol: number, count: number])[];
+  readonly children: readonly (readonly [symbol: number, node: SavedNode])[];
+}
+
+export const savedTree: Codec<SavedNode> = record({
+  total: count,
+  counts: pairs(count, count),
+  children: pairs(
+    count,
+    lazily(() => savedTree),
+  ),
+});
 
 /** What comes next behind a context. */
 export interface Prediction {
@@ -77,12 +91,12 @@ export class SuffixTree {
     return { probabilities, depth, support };
   }
 
-  save(): Value {
-    return saveNode(this.#root);
+  save(): SavedNode {
+    return stateOfNode(this.#root);
   }
 
-  /** `symbols` is how many there are. */
-  load(saved: Value, symbols: number): void {
+  /** `symbols` is how many there are. @throws DamagedState */
+  load(saved: SavedNode, symbols: number): void {
     this.#nodes = 0;
     const root = this.#loadNode(saved, symbols, 0);
     for (const [symbol, count] of root.counts) this.#root.counts.set(symbol, count);
@@ -91,15 +105,18 @@ export class SuffixTree {
   }
 
   /** A context was seen as often as anything came behind it; else shares would not be shares. */
-  #loadNode(saved: Value, symbols: number, depth: number): Node {
-    const [total, counts, children] = listIn(saved, 3);
+  #loadNode({ total, counts, children }: SavedNode, symbols: number, depth: number): Node {
     this.#nodes++;
-    invariant(this.#nodes <= NODES_MAX && depth <= this.#depthMax, 'saved: a tree within its bounds');
-    const node: Node = { counts: new Map(), total: countIn(total), children: new Map() };
-    for (const [symbol, count] of pairsIn(counts)) node.counts.set(countIn(symbol, symbols), countIn(count));
-    for (const [symbol, child] of pairsIn(children)) node.children.set(countIn(symbol, symbols), this.#loadNode(child, symbols, depth + 1));
-    invariant([...node.counts.values()].reduce((sum, count) => sum + count, 0) === node.total, 'saved: counts with their sum');
-    return node;
+    requireBelow(this.#nodes, NODES_MAX + 1, 'a number of contexts');
+    requireBelow(depth, this.#depthMax + 1, 'a depth');
+    for (const [symbol] of [...counts, ...children]) requireBelow(symbol, symbols, 'a symbol');
+    const sum = counts.reduce((sum, [, count]) => sum + count, 0);
+    if (sum !== total) throw new DamagedState(total, `${sum}, the sum of the counts`);
+    return {
+      total,
+      counts: new Map(counts),
+      children: new Map(children.map(([symbol, child]) => [symbol, this.#loadNode(child, symbols, depth + 1)])),
+    };
   }
 }
 
@@ -113,13 +130,6 @@ function interpolate({ counts, total }: Node, shorter: readonly number[]): numbe
   return shorter.map((probability, symbol) => ((counts.get(symbol) ?? 0) + weight * probability) / (total + weight));
 }
 
-function saveNode({ counts, total, children }: Node): Value {
-  return [total, [...counts].flat(), [...children].flatMap(([symbol, child]) => [symbol, saveNode(child)])];
-}
-
-/** Of a list in which names and values take turns. */
-function pairsIn(saved: Value | undefined): readonly (readonly [Value, Value])[] {
-  const list = listIn(saved);
-  invariant(list.length % 2 === 0, 'saved: pairs');
-  return list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1] as Value] as const] : []));
+function stateOfNode({ counts, total, children }: Node): SavedNode {
+  return { total, counts: [...counts], children: Array.from(children, ([symbol, child]) => [symbol, stateOfNode(child)] as const) };
 }

@@ -1,8 +1,10 @@
-import type { Value } from '../../../../shared/events/value.ts';
 import type { PatternPlan, PlanExpression } from '../../../../shared/language/plan/plan.ts';
 import type { Binding } from '../../operators/row.ts';
 import type { Sight } from '../../patterns/observer.ts';
-import { countIn, listIn } from '../../state/saved-numbers.ts';
+import { count, list, requireBelow, type Saved } from '../../state/codec.ts';
+
+/** By symbol: the watches that its events fit. */
+export const savedSymbols = list(list(count));
 
 const NOTHING_BOUND: readonly Binding[] = [];
 
@@ -43,12 +45,16 @@ export class Symbols {
     return this.#sets.length - 1;
   }
 
-  save(): Value {
+  save(): Saved<typeof savedSymbols> {
     return this.#sets.map((set) => [...set]);
   }
 
-  load(saved: Value): void {
-    for (const set of listIn(saved)) this.#number(listIn(set).map((watch) => countIn(watch, this.#dependsOnRun.length)));
+  /** @throws DamagedState */
+  load(saved: Saved<typeof savedSymbols>): void {
+    for (const watches of saved) {
+      for (const watch of watches) requireBelow(watch, this.#dependsOnRun.length, 'a watch');
+      this.#number(watches);
+    }
   }
 }
 

@@ -1,11 +1,13 @@
-import type { Value } from '../../../../shared/events/value.ts';
-import { amountIn, countIn, listIn, mapIn } from '../../state/saved-numbers.ts';
+import { amount, count, list, mapOf, record, type Saved } from '../../state/codec.ts';
 
 /** Tenths of probability. */
 export const BINS = 10;
 const RECENT_MAX = 20;
 /** Quantile of the normal distribution for two-sided bounds of 90 %. */
 const Z = 1.645;
+
+/** `made`, `right`: forecasts and those that came true, by tenth. `recent`: the last probabilities, by state. */
+export const savedRecord = record({ made: list(count, BINS), right: list(count, BINS), recent: mapOf(list(amount)) });
 
 export interface Bounds {
   readonly lower: number;
@@ -14,8 +16,8 @@ export interface Bounds {
 
 /** What became of forecasts: how often the runs of each tenth of probability were through in time, and how steady forecasts are. */
 export class TrackRecord {
-  readonly #made: number[] = new Array(BINS).fill(0);
-  readonly #right: number[] = new Array(BINS).fill(0);
+  #made: number[] = new Array(BINS).fill(0);
+  #right: number[] = new Array(BINS).fill(0);
   /** The last probabilities by state. */
   readonly #recent = new Map<string, number[]>();
 
@@ -47,19 +49,14 @@ export class TrackRecord {
     return Math.max(0, 1 - 2 * Math.sqrt(variance)) * (recent.length / RECENT_MAX);
   }
 
-  save(): Value {
-    return [[...this.#made], [...this.#right], new Map([...this.#recent].map(([state, recent]) => [state, [...recent]]))];
+  save(): Saved<typeof savedRecord> {
+    return { made: this.#made, right: this.#right, recent: this.#recent };
   }
 
-  load(saved: Value): void {
-    const [made, right, recent] = listIn(saved, 3);
-    listIn(made, BINS).forEach((count, bin) => {
-      this.#made[bin] = countIn(count);
-    });
-    listIn(right, BINS).forEach((count, bin) => {
-      this.#right[bin] = countIn(count);
-    });
-    for (const [state, values] of mapIn(recent)) this.#recent.set(state, listIn(values).slice(-RECENT_MAX).map(amountIn));
+  load({ made, right, recent }: Saved<typeof savedRecord>): void {
+    this.#made = [...made];
+    this.#right = [...right];
+    for (const [state, values] of recent) this.#recent.set(state, values.slice(-RECENT_MAX));
   }
 }
 
