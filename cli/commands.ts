@@ -27,6 +27,7 @@ export const commands: readonly CommandRow[] = [
   { words: 'start', load: async () => (await import('./start.ts')).StartCommand },
   { words: 'checkpoint', load: async () => (await import('./checkpoint.ts')).CheckpointCommand },
   { words: 'restore', load: async () => (await import('./restore.ts')).RestoreCommand },
+  { words: 'backup', load: async () => (await import('./backup.ts')).BackupCommand },
   { words: 'inject', load: async () => (await import('./inject.ts')).InjectCommand },
   { words: 'logs', load: async () => (await import('./logs.ts')).LogsCommand },
   { words: 'dlq list', load: async () => (await import('./dlq-list.ts')).DlqListCommand },

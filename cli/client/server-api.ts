@@ -3,6 +3,7 @@ import type { Static } from 'typebox';
 import { CepError } from '../../shared/errors/error.ts';
 import { nearestName } from '../../shared/language/diagnostics/nearest-name.ts';
 import { limits } from '../../shared/limits.ts';
+import type { backupSchema } from '../../shared/protocol/backups.ts';
 import type { checkpointSchema, restoredSchema } from '../../shared/protocol/checkpoints.ts';
 import type { batchInjectedSchema } from '../../shared/protocol/events.ts';
 import type {
@@ -167,6 +168,10 @@ export class ServerApi {
       idOrName,
       known,
     });
+  }
+
+  backUp(): Promise<Static<typeof backupSchema>> {
+    return this.#post('/api/v1/backups');
   }
 
   createTenant(tenant: TenantRequest): Promise<NewTenant> {

@@ -86,7 +86,7 @@ function secretsOf({ apiKey, profiles = new Map() }: ServerSettings): readonly s
 }
 
 function runtimeOptions(settings: ServerSettings): Omit<Parameters<typeof createRuntime>[0], 'report'> {
-  const { apiKey, profiles, stateDir, engineThreads, workDir, checkpointIntervalMs, strictEvents, tenantNetworks } = settings;
+  const { apiKey, profiles, stateDir, engineThreads, workDir, checkpointIntervalMs, keepBackups, strictEvents, tenantNetworks } = settings;
   const { tenantWorkDir, privateFiles } = settings;
   return {
     tenantNetworks,
@@ -94,6 +94,7 @@ function runtimeOptions(settings: ServerSettings): Omit<Parameters<typeof create
     privateFiles,
     ...(tenantWorkDir === undefined ? {} : { tenantWorkDir }),
     checkpointIntervalMs,
+    keepBackups,
     strictEvents,
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(profiles === undefined ? {} : { profiles }),

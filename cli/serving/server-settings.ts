@@ -35,6 +35,7 @@ export interface ServerSettings {
   readonly privateFiles: readonly string[];
   readonly stateDir: string | undefined;
   readonly checkpointIntervalMs: number;
+  readonly keepBackups: number;
   readonly strictEvents: boolean;
   readonly engineThreads: number | undefined;
   /** Port of the metrics; undefined when they are off. */
@@ -72,6 +73,7 @@ export async function readServerSettings(config: Config): Promise<ServerSettings
     privateFiles: privateSettings.flatMap((name) => config.get(name) ?? []),
     stateDir: config.get('server.state_dir'),
     checkpointIntervalMs: intervalSetting(config, 'server.checkpoint_interval'),
+    keepBackups: config.get('server.keep_backups'),
     strictEvents: config.get('processing.strict_events'),
     engineThreads: config.get('processing.workers'),
     metricsPort: config.get('metrics.enabled') ? config.get('metrics.port') : undefined,

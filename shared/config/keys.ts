@@ -202,6 +202,16 @@ export const configKeys = [
     inFile: false,
   },
   {
+    name: 'server.keep_backups',
+    type: 'integer',
+    min: 1,
+    default: 5,
+    environment: 'CEP_KEEP_BACKUPS',
+    flag: '--keep-backups',
+    doc: 'Copies that stay in the state directory; a new one removes those that are older.',
+    inFile: false,
+  },
+  {
     name: 'server.workdir',
     type: 'string',
     unset: 'the current directory',

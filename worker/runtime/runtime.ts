@@ -11,13 +11,14 @@ import { CreatedAnswers } from './created-answers.ts';
 import type { PipelineContext } from './pipelines/pipeline-context.ts';
 import { PipelineDirectory } from './pipelines/pipeline-directory.ts';
 import { recover } from './recovery.ts';
-import type { OnceRequest, Readiness, Runtime, RuntimeMetrics, RuntimeOptions, Tenant, Tenants, Usage } from './service.ts';
+import type { Backup, OnceRequest, Readiness, Runtime, RuntimeMetrics, RuntimeOptions, Tenant, Tenants, Usage } from './service.ts';
 import { DurableStorage } from './storage/durable-storage.ts';
 import { TenantLetters } from './tenants/tenant-letters.ts';
 import { SERVER_TENANT, TenantRegistry } from './tenants/tenant-registry.ts';
 import { EnginePool } from './threads/engine-pool.ts';
 
 const CHECKPOINT_INTERVAL_MS_DEFAULT = 10_000;
+const KEEP_BACKUPS_DEFAULT = 5;
 const ENGINE_THREADS_DEFAULT = 2;
 /** Objects of the programs on one thread, MiB. */
 const ENGINE_HEAP_MB = 4_096;
@@ -28,7 +29,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { stateDir, report, logFiles } = options;
   const files = logFiles && { logFiles };
   const storage = stateDir === undefined ? null : await DurableStorage.open({ stateDir: resolve(stateDir), report, ...files });
-  return new ServerRuntime(options, storage, await TenantLetters.open(options));
+  return new ServerRuntime(options, storage, await TenantLetters.open({ ...options, list: storage?.letterList ?? null }));
 }
 
 class ServerRuntime implements Runtime {
@@ -45,10 +46,12 @@ class ServerRuntime implements Runtime {
   readonly #storage: DurableStorage | null;
   readonly #context: PipelineContext;
   readonly #clock: ArrivalClock;
+  readonly #keepBackups: number;
 
   constructor(options: RuntimeOptions, storage: DurableStorage | null, deadLetters: TenantLetters) {
     const { report } = options;
     this.#storage = storage;
+    this.#keepBackups = options.keepBackups ?? KEEP_BACKUPS_DEFAULT;
     this.#registry = new TenantRegistry(storage, options.apiKey);
     this.#checks = new ProgramChecks(options.checkBudgetMs ?? limits.checkCpuMsDefault);
     this.#pool = new EnginePool({
@@ -127,7 +130,7 @@ class ServerRuntime implements Runtime {
 
   #maintain(): void {
     for (const pipeline of this.pipelines.hosted()) pipeline.maintain();
-    void this.#storage?.health.look();
+    this.#storage?.maintain();
   }
 
   async start(): Promise<void> {
@@ -137,6 +140,7 @@ class ServerRuntime implements Runtime {
     if (storage !== null) await recover({ storage, tenants: this.#registry, directory: this.pipelines, context, clock: this.#clock });
     this.#ticks.start();
     this.#state = 'ready';
+    void this.#context.deadLetters.examine();
   }
 
   readiness(): Readiness {
@@ -169,11 +173,15 @@ class ServerRuntime implements Runtime {
     return this.#created.once(request, action);
   }
 
-  async backUp(): Promise<string | null> {
+  async backUp(): Promise<Backup | null> {
     this.#requireOpen();
-    const path = (await this.#storage?.backUp(new Date(this.#clock.now()))) ?? null;
-    if (path !== null) this.#context.report({ level: 'info', message: 'State directory copied', fields: { path } });
-    return path;
+    const { deadLetters, report } = this.#context;
+    const copyLetters = (folder: string): ReturnType<TenantLetters['copyTo']> => deadLetters.copyTo(folder);
+    const made = await this.#storage?.backUp({ at: new Date(this.#clock.now()), copyLetters, keep: this.#keepBackups });
+    if (made === undefined) return null;
+    report({ level: 'info', message: 'State directory copied', fields: { path: made.path, bytes: made.bytes } });
+    for (const path of made.removed) report({ level: 'info', message: 'Older copy removed', fields: { path } });
+    return made;
   }
 
   async shutdown({ deadlineMs }: { readonly deadlineMs: number }): Promise<{ readonly clean: boolean }> {

@@ -5,6 +5,14 @@ import type { MachineClock } from './arrival-clock.ts';
 import type { EventNotes } from './programs/event-notes.ts';
 import type { LogFiles } from './storage/log-files.ts';
 
+/** A copy of the state directory. */
+export interface Backup {
+  readonly path: string;
+  readonly bytes: number;
+  /** Older ones that made room for it. */
+  readonly removed: readonly string[];
+}
+
 /**
  * What a server asks of the worker's runtime: tenants, pipelines and the events that go through them. It is the only door: the
  * HTTP layer knows nothing of threads, stores or engines.
@@ -34,7 +42,7 @@ export interface Runtime {
    * Copies the state directory while everything runs: what was on disk when it was called is in the copy. Gives the directory of
    * the copy; null without a state directory. @throws CepError `storage_unavailable`; nothing of the copy is left then
    */
-  backUp(): Promise<string | null>;
+  backUp(): Promise<Backup | null>;
   /**
    * Stops taking events, finishes those accepted, takes final checkpoints, flushes the sinks. `clean` is false when
    * something was given up at the deadline. May be called once.
@@ -511,6 +519,8 @@ export interface RuntimeOptions {
   readonly engineThreads?: number;
   /** @default 10 s */
   readonly checkpointIntervalMs?: number;
+  /** Copies of the state directory that stay in it; a new one removes those that are older. @default 5 */
+  readonly keepBackups?: number;
   /** Incomplete events are invalid. @default false */
   readonly strictEvents?: boolean;
   /** How long an engine may work on one event before its thread is replaced. @default 5 s */

@@ -1,6 +1,6 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { event, outputTexts, startRuntime, TENANT } from './runtime-under-test.ts';
 
@@ -20,7 +20,7 @@ describe('a copy of the state directory that is made under load', () => {
   afterEach(() => rmSync(stateDir, { recursive: true, force: true }));
 
   it('is a state directory with everything that was on disk when it was asked for, each once', { timeout: 120_000 }, async () => {
-    const { runtime, inject, deploy } = await startRuntime({ stateDir, checkpointIntervalMs: 100 });
+    const { runtime, inject, deploy } = await startRuntime({ stateDir, checkpointIntervalMs: 100, keepBackups: 6 });
     const id = await deploy(source, 'counting');
     const acknowledged: number[] = [];
     let isLoaded = true;
@@ -43,7 +43,7 @@ describe('a copy of the state directory that is made under load', () => {
       const before = acknowledged.length;
       while (acknowledged.length < before + 10) await new Promise((resolve) => setTimeout(resolve, 5));
       const upTo = acknowledged.length;
-      copies.push({ path: (await runtime.backUp()) ?? '', upTo });
+      copies.push({ path: (await runtime.backUp())?.path ?? '', upTo });
     }
     isLoaded = false;
     await load;
@@ -65,6 +65,37 @@ describe('a copy of the state directory that is made under load', () => {
       return (found.mode & 0o077) !== 0 && !/backups|store\/[^/]+$/.test(name);
     });
     expect(open).toEqual([]);
+  });
+
+  it("stays until there are more than are kept; what has another name, and what is being made, is nobody's to remove", async () => {
+    const { runtime } = await startRuntime({ stateDir, keepBackups: 2 });
+    const names = (): string[] => readdirSync(join(stateDir, 'backups')).sort();
+    const first = await runtime.backUp();
+    expect(first).toMatchObject({ bytes: expect.any(Number), removed: [] });
+    expect(first?.bytes).toBeGreaterThan(100);
+    renameSync(first?.path ?? '', join(stateDir, 'backups', 'before the upgrade'));
+    const [second, third, fourth] = [await runtime.backUp(), await runtime.backUp(), await runtime.backUp()];
+    expect([second?.removed, third?.removed, fourth?.removed]).toEqual([[], [], [second?.path]]);
+    expect(names()).toEqual([third, fourth].map((made) => basename(made?.path ?? '')).concat('before the upgrade'));
+    await runtime.shutdown({ deadlineMs: 5_000 });
+    mkdirSync(join(stateDir, 'backups', '2026-01-01T00-00-00.000Z.unfinished'));
+    const again = await startRuntime({ stateDir });
+    expect(names()).toHaveLength(3);
+    await again.runtime.shutdown({ deadlineMs: 5_000 });
+  });
+
+  it('has dead letters, and the list of them', async () => {
+    const { runtime, inject, deploy } = await startRuntime({ stateDir });
+    const id = await deploy(`connector Out = http(url: "http://127.0.0.1:1/", retries: 0)\nstream L = Tx.emit(n: n).to(Out)\n`);
+    await inject(id, tx(1));
+    await expect.poll(async () => (await runtime.pipelines.deadLetters(TENANT, id, { limit: 1, offset: 0 })).total).toBe(1);
+    const path = (await runtime.backUp())?.path ?? '';
+    await runtime.shutdown({ deadlineMs: 5_000 });
+    writeFileSync(join(path, 'dlq.jsonl'), '');
+    const copy = await startRuntime({ stateDir: path });
+    const isSaid = (): boolean => copy.reports.some(({ message }) => message === 'Damaged file of dead letters');
+    await expect.poll(isSaid).toBe(true);
+    await copy.runtime.shutdown({ deadlineMs: 5_000 });
   });
 
   it('needs a state directory', async () => {

@@ -81,7 +81,7 @@ async function churn(): Promise<never> {
     await pipelines.reload(TENANT, id, { source: `${program}# ${round}\n` });
     const { checkpointJson } = await pipelines.checkpoint(TENANT, id);
     await pipelines.restore(TENANT, other, new TextEncoder().encode(checkpointJson));
-    if (round % 5 === 4) rmSync((await runtime.backUp()) ?? '', { recursive: true });
+    if (round % 5 === 4) rmSync((await runtime.backUp())?.path ?? '', { recursive: true });
   }
 }
 

@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RuntimeReport } from '../../../worker/runtime/service.ts';
+import { DurableStorage } from '../../../worker/runtime/storage/durable-storage.ts';
+import { TenantLetters } from '../../../worker/runtime/tenants/tenant-letters.ts';
+import { letterOf } from './letters-under-test.ts';
 import { event, outputTexts, type RuntimeUnderTest, startRuntime, TENANT } from './runtime-under-test.ts';
 
 const counting = `stream Seen = Tx
@@ -154,10 +157,52 @@ describe('a damaged state directory', () => {
     const { crc32c } = await import('../../../worker/runtime/storage/crc32c.ts');
     const stateDir = join(base, 'later');
     cpSync(whole, stateDir, { recursive: true });
-    const text = readFileSync(join(stateDir, 'inventory'), 'utf8').split('\n')[0]?.replace('"format":1', '"format":2') ?? '';
+    const text = readFileSync(join(stateDir, 'inventory'), 'utf8').split('\n')[0]?.replace('"format":2', '"format":3') ?? '';
     writeFileSync(join(stateDir, 'inventory'), `${text}\n${crc32c(Buffer.from(text)).toString(16)}\n`);
-    await expect(open(stateDir)).rejects.toMatchObject({ code: 'io_error', message: expect.stringContaining('has format 2') });
+    await expect(open(stateDir)).rejects.toMatchObject({ code: 'io_error', message: expect.stringContaining('has format 3') });
     expect(existsSync(join(stateDir, 'inventory'))).toBe(true);
+  });
+
+  it.each([
+    ['dlq.jsonl', 'flipped in the middle', /not what was written; 1 of its lines cannot be read/, 3],
+    ['dlq.jsonl', 'cut in half', /has \d+ of \d+ bytes in whole lines$/, 2],
+    ['dlq.jsonl', 'gone', /is gone$/, 0],
+    ['dlq/t_1.jsonl', 'flipped at its beginning', /not what was written$/, 4],
+    ['dlq/t_1.jsonl', 'empty', /has 0 of \d+ bytes/, 0],
+    ['dlq/t_1.jsonl', 'gone', /is gone$/, 0],
+  ] as const)('whose dead letters %s are %s is named once, and has the others', async (path, damage, reason, left) => {
+    const stateDir = join(base, `${path} ${damage}`.replaceAll(/[ /]/g, '-'));
+    cpSync(whole, stateDir, { recursive: true });
+    const opened = async () => {
+      const said: RuntimeReport[] = [];
+      const report = (one: RuntimeReport): void => void (one.level === 'info' || said.push(one));
+      const storage = await DurableStorage.open({ stateDir, report });
+      const letters = await TenantLetters.open({ stateDir, report, list: storage.letterList });
+      await letters.examine();
+      const close = async (): Promise<void> => {
+        await letters.close();
+        await storage.close();
+      };
+      return { said, letters, close };
+    };
+    const first = await opened();
+    for (const tenant of ['default', 't_1']) for (let n = 1; n <= 4; n++) await first.letters.of(tenant).add(letterOf(n));
+    await first.close();
+    damages[damage]?.(join(stateDir, path));
+    const second = await opened();
+    expect(second.said.filter(({ level }) => level === 'error')).toEqual([
+      {
+        level: 'error',
+        message: 'Damaged file of dead letters',
+        fields: expect.objectContaining({ reason: expect.stringMatching(reason), runbook: 'docs/operations/damaged-storage.md' }),
+      },
+    ]);
+    const totals = await Promise.all(['default', 't_1'].map(async (id) => (await second.letters.of(id).page('p', page)).total));
+    expect(totals.toSorted()).toEqual([left, 4].toSorted());
+    await second.close();
+    const third = await opened();
+    expect(third.said).toEqual([]);
+    await third.close();
   });
 
   it('names a page that exists', () => {

@@ -1,12 +1,13 @@
-import { createReadStream, existsSync } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { fileReason } from '../../../shared/files/file-reason.ts';
 import { type DeadLetter, type DeadLetters, DroppedLetters, type LetterKey, type LetterPage, withinPage } from './dead-letters.ts';
 import { type LetterFile, LetterIndex, type LetterPlace } from './letter-index.ts';
+import { copyPlaces, countUnreadable, type Extent, extended, measure, nothing, readInto, textsOf } from './letter-lines.ts';
 
 /** Full files kept besides the one that is written to. */
 const FULL_FILES_KEPT = 3;
-const COPY_BYTES = 1_048_576;
 
 export interface DeadLetterFileOptions {
   /** `<name>.jsonl`; files that are put aside are `<name>.<number>.jsonl`. */
@@ -14,12 +15,29 @@ export interface DeadLetterFileOptions {
   /** A file that is larger is put aside. */
   readonly fileBytes: number;
   readonly onDropped: (letters: number) => void;
+  /** What must be there. @default nothing must */
+  readonly list?: LetterList;
+  /** A file is not as the list has it; what is whole in it counts. */
+  readonly onDamage?: (file: string, reason: string) => void;
+  /** The end of a file was cut: a crash had left it in the middle of a write. */
+  readonly onTorn?: (file: string, bytes: number) => void;
 }
+
+/** Of the files of one store, by their names, what must be there when the next process opens it. It may always be less than there is. */
+export interface LetterList {
+  readonly listed: Readonly<Record<string, Extent>>;
+  /** The file holds this, on disk; on the list before long. */
+  add(name: string, extent: Extent): void;
+  /** Resolves when they are off the list on disk, so that they may change, or when the disk does not take that. */
+  remove(names: readonly string[]): Promise<void>;
+}
+
+const noList: LetterList = { listed: {}, add: () => undefined, remove: async () => undefined };
 
 interface Writing {
   readonly handle: FileHandle;
   readonly file: LetterFile;
-  size: number;
+  extent: Extent;
 }
 
 /**
@@ -28,6 +46,8 @@ interface Writing {
  */
 export class DeadLetterFile implements DeadLetters {
   readonly #options: DeadLetterFileOptions;
+  readonly #list: LetterList;
+  #isExamined = false;
   #writing: Writing | undefined;
   #index: LetterIndex | undefined;
   /** Those put aside, oldest first. */
@@ -37,6 +57,7 @@ export class DeadLetterFile implements DeadLetters {
 
   constructor(options: DeadLetterFileOptions) {
     this.#options = options;
+    this.#list = options.list ?? noList;
   }
 
   /** Ready to be written to. */
@@ -46,39 +67,83 @@ export class DeadLetterFile implements DeadLetters {
     return file;
   }
 
-  /** A last line that was torn by a crash is ended, so that the next one stands on its own. */
+  /** A last line that was torn by a crash is cut. */
   async #opened(): Promise<Writing> {
     if (this.#writing !== undefined) return this.#writing;
     const { path } = this.#options;
+    const isNew = !existsSync(path);
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const handle = await open(path, 'a+', 0o600);
+    if (isNew) await syncFolder(dirname(path));
+    const { extent } = isNew ? { extent: nothing } : await measure(path);
     const { size } = await handle.stat();
-    const last = Buffer.alloc(1);
-    if (size > 0) await handle.read(last, 0, 1, size - 1);
-    const isTorn = size > 0 && last[0] !== 10;
-    if (isTorn) await handle.appendFile('\n');
+    if (size > extent.bytes) {
+      await handle.truncate(extent.bytes);
+      this.#options.onTorn?.(path, size - extent.bytes);
+    }
     this.#aside = (await this.#asideNumbers()).map((number) => ({ path: this.#asidePath(number) }));
-    this.#writing = { handle, file: { path }, size: isTorn ? size + 1 : size };
+    this.#writing = { handle, file: { path }, extent };
     return this.#writing;
+  }
+
+  /** Compares the files with the list before anything is done with them; says what is not as it was, and lists what there is. */
+  examine(): Promise<void> {
+    return this.#exclusive(async () => undefined);
+  }
+
+  async #examineOnce(): Promise<void> {
+    if (this.#isExamined) return;
+    this.#isExamined = true;
+    const names = await this.#names();
+    const before = this.#list.listed;
+    for (const name of new Set([...Object.keys(before), ...names])) {
+      const path = join(dirname(this.#options.path), name);
+      try {
+        const damage = names.includes(name) ? await this.#examineFile(path, before[name]) : 'it is gone';
+        if (damage !== undefined) this.#options.onDamage?.(path, damage);
+      } catch (error) {
+        this.#options.onDamage?.(path, `it cannot be read: ${fileReason(error)}`);
+      }
+    }
+    await this.#list.remove(Object.keys(before).filter((name) => !names.includes(name)));
+  }
+
+  /** What is wrong with it. */
+  async #examineFile(path: string, listed: Extent | undefined): Promise<string | undefined> {
+    await rm(`${path}.new`, { force: true });
+    const { extent, listedCrc } = await measure(path, listed);
+    this.#list.add(basename(path), extent);
+    if (listed === undefined) return undefined;
+    const isShort = extent.bytes < listed.bytes;
+    const isOther = isShort || listedCrc !== listed.crc;
+    const unreadable = isOther || extent.bytes > listed.bytes ? await countUnreadable(path, isOther ? 0 : listed.bytes) : 0;
+    if (!isOther && unreadable === 0) return undefined;
+    const reason = isShort ? `it has ${extent.bytes} of ${listed.bytes} bytes in whole lines` : 'what is in it is not what was written';
+    return unreadable === 0 ? reason : `${reason}; ${unreadable} of its lines cannot be read`;
   }
 
   add(letter: DeadLetter): Promise<void> {
     return this.#exclusive(async () => {
       const line = Buffer.from(`${JSON.stringify(letter)}\n`);
-      const { size: before } = await this.#opened();
-      if (before > 0 && before + line.length > this.#options.fileBytes) {
-        await this.#orReadAgain(() => this.#putAside());
-      }
-      const writing = await this.#opened();
-      const { bytesWritten } = await writing.handle.write(line);
-      if (bytesWritten < line.length) {
-        await writing.handle.truncate(writing.size);
-        throw new Error('the dead-letter file has no room');
-      }
-      await writing.handle.datasync();
-      this.#index?.add(letter, writing.file, writing.size, line.length - 1);
-      writing.size += line.length;
+      const { extent: before } = await this.#opened();
+      await this.#orReadAgain(async () => {
+        if (before.bytes > 0 && before.bytes + line.length > this.#options.fileBytes) await this.#putAside();
+        const writing = await this.#opened();
+        const { bytesWritten } = await writing.handle.write(line);
+        if (bytesWritten < line.length) {
+          await writing.handle.truncate(writing.extent.bytes);
+          throw new Error('the dead-letter file has no room');
+        }
+        await writing.handle.datasync();
+        this.#index?.add(letter, writing.file, writing.extent.bytes, line.length - 1);
+        this.#grow(writing, extended(writing.extent, line));
+      });
     });
+  }
+
+  #grow(writing: Writing, extent: Extent): void {
+    writing.extent = extent;
+    this.#list.add(basename(writing.file.path), extent);
   }
 
   page(pipelineId: string, { limit, offset }: { readonly limit: number; readonly offset: number }): Promise<LetterPage> {
@@ -103,11 +168,26 @@ export class DeadLetterFile implements DeadLetters {
 
   /** Everything goes, the files too. */
   destroy(): Promise<void> {
+    // Whatever they hold.
+    this.#isExamined = true;
     return this.#exclusive(async () => {
-      if (this.#writing === undefined && !(await this.#isThere())) return;
-      const { file } = await this.#opened();
       await this.#close();
-      for (const { path } of [...this.#aside, file]) await rm(path, { force: true });
+      const names = await this.#names();
+      await this.#list.remove([...new Set([...Object.keys(this.#list.listed), ...names])]);
+      for (const name of names) await rm(join(dirname(this.#options.path), name), { force: true });
+    });
+  }
+
+  /** Copies the files to a folder. Gives what each copy holds, by its name. */
+  copyTo(folder: string): Promise<Readonly<Record<string, Extent>>> {
+    return this.#exclusive(async () => {
+      const copies: Record<string, Extent> = {};
+      for (const name of await this.#names()) {
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        await copyFile(join(dirname(this.#options.path), name), join(folder, name));
+        copies[name] = (await measure(join(folder, name))).extent;
+      }
+      return copies;
     });
   }
 
@@ -122,7 +202,7 @@ export class DeadLetterFile implements DeadLetters {
   }
 
   #exclusive<T>(action: () => Promise<T>): Promise<T> {
-    const done = this.#work.then(action);
+    const done = this.#work.then(() => this.#examineOnce()).then(action);
     this.#work = done.catch(() => undefined);
     return done;
   }
@@ -147,13 +227,19 @@ export class DeadLetterFile implements DeadLetters {
   }
 
   async #isThere(): Promise<boolean> {
+    return (await this.#names()).length > 0;
+  }
+
+  /** Of the files that there are. */
+  async #names(): Promise<string[]> {
     const { path } = this.#options;
-    return existsSync(path) || (existsSync(dirname(path)) && (await this.#asideNumbers()).length > 0);
+    const aside = (await this.#asideNumbers()).map((number) => basename(this.#asidePath(number)));
+    return existsSync(path) ? [...aside, basename(path)] : aside;
   }
 
   /** Smallest first. */
   async #asideNumbers(): Promise<number[]> {
-    const names = await readdir(dirname(this.#options.path));
+    const names = await readdir(dirname(this.#options.path)).catch(() => []);
     const numbers = names.flatMap((name) => {
       const number = name.startsWith(`${this.#name}.`) ? /^(\d+)\.jsonl$/.exec(name.slice(this.#name.length + 1))?.[1] : undefined;
       return number === undefined ? [] : [Number(number)];
@@ -172,12 +258,15 @@ export class DeadLetterFile implements DeadLetters {
   }
 
   async #putAside(): Promise<void> {
-    const { handle, file } = await this.#opened();
+    const { handle, file, extent } = await this.#opened();
     const index = await this.#indexed();
     await handle.close();
     this.#writing = undefined;
     const path = this.#asidePath(((await this.#asideNumbers()).at(-1) ?? 0) + 1);
+    await this.#list.remove([basename(file.path)]);
     await rename(file.path, path);
+    await syncFolder(dirname(path));
+    this.#list.add(basename(path), extent);
     file.path = path;
     const aside = [...this.#aside, file];
     const isTooMany = aside.length - FULL_FILES_KEPT;
@@ -188,6 +277,7 @@ export class DeadLetterFile implements DeadLetters {
 
   async #drop(old: LetterFile, index: LetterIndex): Promise<void> {
     const places = index.in(old);
+    await this.#list.remove([basename(old.path)]);
     await rm(old.path, { force: true });
     for (const place of places) {
       index.forget(place);
@@ -199,96 +289,24 @@ export class DeadLetterFile implements DeadLetters {
   /** The file is either what it was or what it is to be: what stands at these places. */
   async #rewrite(file: LetterFile, places: readonly LetterPlace[]): Promise<void> {
     const unfinished = `${file.path}.new`;
-    const offsets = await copyPlaces(file.path, unfinished, places);
+    const { offsets, extent } = await copyPlaces(file.path, unfinished, places);
+    await this.#list.remove([basename(file.path)]);
     await rename(unfinished, file.path);
+    await syncFolder(dirname(file.path));
+    this.#list.add(basename(file.path), extent);
     for (const [n, place] of places.entries()) place.offset = offsets[n] as number;
     if (file !== this.#writing?.file) return;
     await this.#writing.handle.close();
     this.#writing = undefined;
-    const handle = await open(file.path, 'a+', 0o600);
-    this.#writing = { handle, file, size: (await handle.stat()).size };
+    this.#writing = { handle: await open(file.path, 'a+', 0o600), file, extent };
   }
 }
 
-/** In the order of the places. */
-async function textsOf(places: readonly LetterPlace[]): Promise<string[]> {
-  const handles = new Map<LetterFile, FileHandle>();
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
   try {
-    const texts: string[] = [];
-    for (const { file, offset, length } of places) {
-      const handle = handles.get(file) ?? (await open(file.path, 'r'));
-      handles.set(file, handle);
-      texts.push((await handle.read(Buffer.allocUnsafe(length), 0, length, offset)).buffer.toString('utf8'));
-    }
-    return texts;
+    await folder.sync();
   } finally {
-    for (const handle of handles.values()) await handle.close();
-  }
-}
-
-/** Writes the lines at these places to another file, synced. Gives their new offsets. */
-async function copyPlaces(from: string, to: string, places: readonly LetterPlace[]): Promise<number[]> {
-  const source = await open(from, 'r');
-  const target = await open(to, 'w', 0o600);
-  try {
-    const offsets: number[] = [];
-    let lines: Buffer[] = [];
-    let waiting = 0;
-    let written = 0;
-    const flush = async (): Promise<void> => {
-      const { bytesWritten } = await target.writev(lines);
-      if (bytesWritten < waiting) throw new Error('the dead-letter file has no room');
-      lines = [];
-      waiting = 0;
-    };
-    for (const { offset, length } of places) {
-      const line = Buffer.allocUnsafe(length + 1);
-      await source.read(line, 0, length + 1, offset);
-      offsets.push(written);
-      written += line.length;
-      waiting += line.length;
-      lines.push(line);
-      if (waiting > COPY_BYTES) await flush();
-    }
-    if (lines.length > 0) await flush();
-    await target.datasync();
-    return offsets;
-  } finally {
-    await source.close();
-    await target.close();
-  }
-}
-
-/** Lines that are no letters, as a torn one, are passed over. */
-async function readInto(index: LetterIndex, file: LetterFile): Promise<void> {
-  let offset = 0;
-  for await (const line of linesOf(file.path)) {
-    const letter = letterOf(line);
-    if (letter !== undefined) index.add(letter, file, offset, line.length);
-    offset += line.length + 1;
-  }
-}
-
-/** The bytes of each line of a file, without its end. What stands behind the last end is no line. */
-async function* linesOf(path: string): AsyncGenerator<Buffer> {
-  let rest: Buffer[] = [];
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-    let start = 0;
-    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
-      const piece = chunk.subarray(start, end);
-      yield rest.length === 0 ? piece : Buffer.concat([...rest, piece]);
-      rest = [];
-      start = end + 1;
-    }
-    if (start < chunk.length) rest.push(chunk.subarray(start));
-  }
-}
-
-function letterOf(line: Buffer): DeadLetter | undefined {
-  try {
-    const letter: unknown = line.length === 0 ? null : JSON.parse(line.toString('utf8'));
-    return typeof letter === 'object' && letter !== null ? (letter as DeadLetter) : undefined;
-  } catch {
-    return undefined; // Torn when the process ended.
+    await folder.close();
   }
 }

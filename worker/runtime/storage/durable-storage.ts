@@ -1,15 +1,17 @@
-import { cp, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CepError } from '../../../shared/errors/error.ts';
+import type { LetterList } from '../../connectors/delivery/dead-letter-file.ts';
 import type { AnswerStorage, SealedAnswer } from '../created-answers.ts';
 import type { LoggedRecord, PipelineCheckpoint, PipelineDefinition, RuntimeStorage } from '../pipelines/runtime-storage.ts';
-import type { RuntimeReport } from '../service.ts';
+import type { Backup, RuntimeReport } from '../service.ts';
+import type { TenantLetters } from '../tenants/tenant-letters.ts';
 import type { StoredTenant, TenantStorage } from '../tenants/tenant-registry.ts';
+import { makeBackup, removeUnfinishedBackups } from './backups.ts';
 import { damaged, lostState, reportDamage } from './damage.ts';
 import { EventLog, type LogGap, type SegmentLengths } from './event-log.ts';
 import { Inventory, type Listed, type ListedPipeline } from './inventory.ts';
 import type { LogFiles } from './log-files.ts';
-import { keepPrivate, prepareStateDirectory, reasonOf } from './state-directory.ts';
+import { keepPrivate, prepareStateDirectory } from './state-directory.ts';
 import { StateStore, type StoredPipeline } from './state-store.ts';
 import { StorageHealth } from './storage-health.ts';
 import { storeProblem } from './store-files.ts';
@@ -22,7 +24,13 @@ export interface DurableStorageOptions {
 
 /** Names in the state directory. */
 const INVENTORY = 'inventory';
-const BACKUPS = 'backups';
+
+interface BackupOptions {
+  readonly at: Date;
+  /** Copies the dead letters to another state directory. */
+  readonly copyLetters: TenantLetters['copyTo'];
+  readonly keep: number;
+}
 
 interface StorageParts {
   readonly stateDir: string;
@@ -51,6 +59,7 @@ export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStor
   /** @throws CepError `io_error` */
   static async open({ stateDir, report, logFiles }: DurableStorageOptions): Promise<DurableStorage> {
     await prepareStateDirectory(stateDir);
+    await removeUnfinishedBackups(stateDir);
     const health = new StorageHealth(stateDir, report);
     const onFailure = (cause: unknown): void => health.failed(cause);
     const inventory = await Inventory.open(join(stateDir, INVENTORY));
@@ -232,6 +241,33 @@ export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStor
     this.#idleUpTo.delete(id);
   }
 
+  /** What there must be of the files of dead letters, by their paths in the directory. */
+  get letterList(): LetterList {
+    const inventory = this.#inventory;
+    return {
+      get listed() {
+        return inventory.listed.letters;
+      },
+      add: (path, extent) => inventory.note(({ letters }) => ({ letters: { ...letters, [path]: extent } })),
+      // Where the disk does not take it, a crash before it does is answered with a false alarm: better than letters that cannot go.
+      remove: (paths) => this.#unlistLetters(new Set(paths)).catch(() => undefined),
+    };
+  }
+
+  async #unlistLetters(paths: ReadonlySet<string>): Promise<void> {
+    if (![...Object.keys(this.#inventory.listed.letters), ...Object.keys(this.#inventory.onDisk.letters)].some((path) => paths.has(path)))
+      return;
+    await this.#inventory.change(({ letters }) => ({
+      letters: Object.fromEntries(Object.entries(letters).filter(([path]) => !paths.has(path))),
+    }));
+  }
+
+  /** To be called from time to time: what is listed later than it is there, as dead letters are. */
+  maintain(): void {
+    void this.#inventory.keepUp();
+    void this.health.look();
+  }
+
   saveAnswer(answer: SealedAnswer): Promise<void> {
     return this.#store.saveAnswer(answer);
   }
@@ -284,28 +320,12 @@ export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStor
     return { ...pipeline, loggedFrom: this.#store.oldestCheckpoint(id), savedUpTo: this.#store.newestCheckpoint(id) };
   }
 
-  /** Gives the directory of the copy, which is made under `backups`. @throws CepError `storage_unavailable` */
-  async backUp(at: Date): Promise<string> {
-    const name = at.toISOString().replaceAll(':', '-');
-    const path = join(this.#stateDir, BACKUPS, name);
-    const unfinished = `${path}.unfinished`;
-    try {
-      await mkdir(join(this.#stateDir, BACKUPS), { recursive: true, mode: 0o700 });
-      await mkdir(unfinished, { mode: 0o700 });
-      await this.#copyTo(unfinished);
-      await rename(unfinished, path);
-      return path;
-    } catch (cause) {
-      await rm(unfinished, { recursive: true, force: true });
-      throw new CepError('storage_unavailable', `the state directory cannot be copied: ${reasonOf(cause)}`, {
-        hint: 'a copy needs as much room as the directory itself',
-        retryAfterSeconds: 5,
-        cause,
-      });
-    }
+  /** Copies the directory into one in it; of those that are there the newest `keep` stay. @throws CepError `storage_unavailable` */
+  backUp({ at, copyLetters, keep }: BackupOptions): Promise<Backup> {
+    return makeBackup({ stateDir: this.#stateDir, at, keep, copyTo: (folder) => this.#copyTo(folder, copyLetters) });
   }
 
-  async #copyTo(folder: string): Promise<void> {
+  async #copyTo(folder: string, copyLetters: BackupOptions['copyLetters']): Promise<void> {
     const before = this.#inventory.onDisk;
     await mkdir(join(folder, 'log'), { mode: 0o700 });
     const segments = await this.#log.copyTo(join(folder, 'log'), () => this.#store.copyTo(join(folder, 'store')));
@@ -313,21 +333,21 @@ export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStor
     const after = this.#inventory.listed;
     const still = <T>(one: Readonly<Record<string, T>>, other: object): Record<string, T> =>
       Object.fromEntries(Object.entries(one).filter(([id]) => id in other));
+    const letters = await copyLetters(folder);
     const inventory = await Inventory.open(join(folder, INVENTORY));
     await inventory.change(() => ({
       segments,
       tenants: still(before.tenants, after.tenants),
       pipelines: still(before.pipelines, after.pipelines),
+      letters,
     }));
-    for (const name of await readdir(this.#stateDir)) {
-      if (name.startsWith('dlq')) await cp(join(this.#stateDir, name), join(folder, name), { recursive: true });
-    }
     await keepPrivate(folder);
   }
 
   async close(): Promise<void> {
     await this.#log.close();
     await this.#store.close();
+    await this.#inventory.keepUp();
   }
 }
 

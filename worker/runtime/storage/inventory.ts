@@ -5,7 +5,7 @@ import { fileReason } from '../../../shared/files/file-reason.ts';
 import { crc32c } from './crc32c.ts';
 
 /** Of everything in the state directory. A directory of a later one is refused; of an earlier one is taken and written anew. */
-export const STATE_FORMAT = 1;
+export const STATE_FORMAT = 2;
 
 export interface ListedPipeline {
   readonly tenantId: string;
@@ -26,9 +26,11 @@ export interface Listed {
   readonly pipelines: Readonly<Record<string, ListedPipeline>>;
   /** Segments of the log by number: how long each is, bytes; null of the one that is written to. */
   readonly segments: Readonly<Record<string, number | null>>;
+  /** Files of dead letters by their paths in the directory: how long each is at least, bytes, and the CRC-32 of as many. */
+  readonly letters: Readonly<Record<string, { readonly bytes: number; readonly crc: number }>>;
 }
 
-const nothing: Listed = { format: STATE_FORMAT, tenants: {}, pipelines: {}, segments: {} };
+const nothing: Listed = { format: STATE_FORMAT, tenants: {}, pipelines: {}, segments: {}, letters: {} };
 
 /** How the list was found. */
 export type Found = 'none' | 'whole' | 'damaged';
@@ -77,10 +79,20 @@ export class Inventory {
 
   /** Resolves when the change is on disk. @throws CepError `storage_unavailable`; the list keeps the change for the next time */
   change(change: (listed: Listed) => Partial<Listed>): Promise<void> {
-    this.#listed = { ...this.#listed, format: STATE_FORMAT, ...change(this.#listed) };
-    this.#isWritten = false;
+    this.note(change);
     this.#writing = this.#writing.catch(() => undefined).then(() => this.#write());
     return this.#writing;
+  }
+
+  /** A change that is as true later: it is on disk with the next write, of which `keepUp` makes sure. */
+  note(change: (listed: Listed) => Partial<Listed>): void {
+    this.#listed = { ...this.#listed, format: STATE_FORMAT, ...change(this.#listed) };
+    this.#isWritten = false;
+  }
+
+  /** Writes what has been noted. Who is told of writes that fail is told of this one. */
+  async keepUp(): Promise<void> {
+    if (!this.#isWritten) await this.change(() => ({})).catch(() => undefined);
   }
 
   async #write(): Promise<void> {
@@ -118,7 +130,7 @@ function textOf(listed: Listed): string {
 
 function listedIn(bytes: Buffer): Listed | undefined {
   const [text = '', sum] = bytes.toString('utf8').split('\n');
-  return crc32c(Buffer.from(text)).toString(16) === sum ? (JSON.parse(text) as Listed) : undefined;
+  return crc32c(Buffer.from(text)).toString(16) === sum ? { ...nothing, ...(JSON.parse(text) as Partial<Listed>) } : undefined;
 }
 
 /** A reader finds the file as it was or as it is to be. */

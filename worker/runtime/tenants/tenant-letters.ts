@@ -1,12 +1,17 @@
 import { readdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { limits } from '../../../shared/limits.ts';
-import { DeadLetterFile } from '../../connectors/delivery/dead-letter-file.ts';
+import { DeadLetterFile, type LetterList } from '../../connectors/delivery/dead-letter-file.ts';
 import { type DeadLetters, MemoryDeadLetters } from '../../connectors/delivery/dead-letters.ts';
+import type { Extent } from '../../connectors/delivery/letter-lines.ts';
 import type { RuntimeOptions } from '../service.ts';
+import { reportDamage } from '../storage/damage.ts';
 import { SERVER_TENANT } from './tenant-registry.ts';
 
-type Options = Pick<RuntimeOptions, 'stateDir' | 'report'>;
+interface Options extends Pick<RuntimeOptions, 'stateDir' | 'report'> {
+  /** What the state directory must hold of the files; their names are paths in it. @default nothing */
+  readonly list?: LetterList | null;
+}
 
 /** The dead letters of all tenants, each apart from the others: how many one has costs no other any of its own, nor time. */
 export class TenantLetters {
@@ -38,13 +43,45 @@ export class TenantLetters {
   }
 
   #fileOf(stateDir: string, tenantId: string): ConstructorParameters<typeof DeadLetterFile>[0] {
-    const { report } = this.#options;
+    const { report, list } = this.#options;
     const isServers = tenantId === SERVER_TENANT;
+    const path = isServers ? join(resolve(stateDir), `${SERVERS}.jsonl`) : join(folderOf(stateDir), `${tenantId}.jsonl`);
     return {
-      path: isServers ? join(resolve(stateDir), 'dlq.jsonl') : join(folderOf(stateDir), `${tenantId}.jsonl`),
+      path,
       fileBytes: isServers ? limits.deadLetterFileBytesMax : limits.deadLetterTenantFileBytesMax,
       onDropped: (letters) => report({ level: 'warn', message: 'DLQ full', fields: { tenant: tenantId, dropped: letters } }),
+      onDamage: (file, reason) => reportDamage(report, 'Damaged file of dead letters', { tenant: tenantId, file, reason }),
+      onTorn: (file, bytes) => report({ level: 'warn', message: 'Torn end of the dead letters cut', fields: { file, bytes } }),
+      ...(list && { list: listOfOne(list, relative(resolve(stateDir), path)) }),
     };
+  }
+
+  /** Ids of tenants that have files, or had them as the list says. */
+  async #tenantsWithFiles(): Promise<ReadonlySet<string>> {
+    const { stateDir, list } = this.#options;
+    const names = stateDir === undefined ? [] : await readdir(folderOf(stateDir)).catch(() => []);
+    const listed = Object.keys(list?.listed ?? {}).filter((path) => dirname(path) === FOLDER);
+    return new Set([...names, ...listed.map((path) => basename(path))].map((name) => name.split('.', 1)[0] as string));
+  }
+
+  /** Says which files are not as the list has them. Whoever uses one before its turn has it looked at then. */
+  async examine(): Promise<void> {
+    for (const id of [SERVER_TENANT, ...(await this.#tenantsWithFiles())]) {
+      const store = this.of(id);
+      if (store instanceof DeadLetterFile) await store.examine();
+    }
+  }
+
+  /** Copies all files to another state directory. Gives what each holds, by its path in it. */
+  async copyTo(stateDir: string): Promise<Readonly<Record<string, Extent>>> {
+    const copies: Record<string, Extent> = {};
+    for (const id of [SERVER_TENANT, ...(await this.#tenantsWithFiles())]) {
+      const store = this.of(id);
+      const folder = id === SERVER_TENANT ? '' : FOLDER;
+      if (!(store instanceof DeadLetterFile)) continue;
+      for (const [name, extent] of Object.entries(await store.copyTo(join(stateDir, folder)))) copies[join(folder, name)] = extent;
+    }
+    return copies;
   }
 
   /** The tenant is gone, and its letters with it. */
@@ -56,10 +93,7 @@ export class TenantLetters {
 
   /** Letters of tenants that are not among these were left by a process that ended while it deleted one. */
   async keepOnly(tenantIds: ReadonlySet<string>): Promise<void> {
-    const { stateDir } = this.#options;
-    const names = stateDir === undefined ? [] : await readdir(folderOf(stateDir)).catch(() => []);
-    const gone = new Set(names.map((name) => name.split('.', 1)[0] as string).filter((id) => !tenantIds.has(id)));
-    for (const id of gone) await this.forget(id);
+    for (const id of await this.#tenantsWithFiles()) if (!tenantIds.has(id)) await this.forget(id);
   }
 
   async close(): Promise<void> {
@@ -67,6 +101,29 @@ export class TenantLetters {
   }
 }
 
+/** Names in the state directory: of the files of the server's own tenant, and of the folder of the others. */
+const SERVERS = 'dlq';
+const FOLDER = 'dlq';
+
 function folderOf(stateDir: string): string {
-  return join(resolve(stateDir), 'dlq');
+  return join(resolve(stateDir), FOLDER);
+}
+
+/** What the list has of the files of one store, whose first is at this path. */
+function listOfOne(list: LetterList, path: string): LetterList {
+  const [folder, name] = [dirname(path), basename(path, '.jsonl')];
+  const isOwn = (one: string): boolean => {
+    const file = basename(one);
+    return (
+      dirname(one) === folder &&
+      (file === `${name}.jsonl` || (file.startsWith(`${name}.`) && /^\d+\.jsonl$/.test(file.slice(name.length + 1))))
+    );
+  };
+  return {
+    get listed() {
+      return Object.fromEntries(Object.entries(list.listed).flatMap(([one, extent]) => (isOwn(one) ? [[basename(one), extent]] : [])));
+    },
+    add: (file, extent) => list.add(join(folder, file), extent),
+    remove: (files) => list.remove(files.map((file) => join(folder, file))),
+  };
 }

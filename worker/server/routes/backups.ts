@@ -1,12 +1,7 @@
-import Type from 'typebox';
 import { CepError } from '../../../shared/errors/error.ts';
+import { backupSchema } from '../../../shared/protocol/backups.ts';
 import type { Runtime } from '../../runtime/service.ts';
 import { type ApiRoute, apiRoute } from './api-route.ts';
-
-const backupSchema = Type.Object(
-  { path: Type.String({ description: 'The directory that holds the copy; it can be a state directory itself.' }) },
-  { additionalProperties: false },
-);
 
 /** Copies of the whole state directory, made while everything runs. */
 export function backupRoutes(runtime: Runtime): readonly ApiRoute[] {
@@ -20,12 +15,14 @@ export function backupRoutes(runtime: Runtime): readonly ApiRoute[] {
       access: 'admin',
       success: { 201: backupSchema },
       errors: ['not_durable', 'storage_unavailable'],
+      idempotency: 'answer',
       isAudited: true,
       handle: async () => {
-        const path = await runtime.backUp();
-        if (path === null)
+        const made = await runtime.backUp();
+        if (made === null)
           throw new CepError('not_durable', 'the server has no state directory to copy', { hint: 'start it with --state-dir' });
-        return { path };
+        const { path, bytes, removed } = made;
+        return { path, size_bytes: bytes, removed: [...removed] };
       },
     }),
   ];

@@ -268,6 +268,23 @@ describe('cep usage', () => {
   });
 });
 
+describe('cep backup', () => {
+  const backup = { path: '/var/cep/state/backups/b', size_bytes: 1_234_567, removed: ['/var/cep/state/backups/a'] };
+
+  it('says where the copy lies, how large it is, what it has replaced and how it is put back', async () => {
+    server.on('POST /api/v1/backups', { status: 201, json: backup });
+    expect((await server.cep(['backup'])).stdout).toMatchInlineSnapshot(`
+      "Copy:       /var/cep/state/backups/b
+      Size:       1,234,567 bytes
+      Removed:    /var/cep/state/backups/a
+      To restore: stop the server, put the copy in the place of its state directory, start it
+      "
+    `);
+    expect(JSON.parse((await server.cep(['backup', '--json'])).stdout)).toEqual(backup);
+    expect(server.requests.every(({ headers }) => typeof headers['idempotency-key'] === 'string')).toBe(true);
+  });
+});
+
 describe('cep status', () => {
   const ready = { status: 'ready', engine_loaded: true, pipelines: 1, streams_count: 2, events_processed: 3000, output_events_emitted: 4 };
 
