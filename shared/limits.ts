@@ -61,6 +61,8 @@ export const limits = {
   functionLoopStepsPerCallMax: 1_000_000,
   /** Steps of all loops in all activations that one event causes. */
   functionLoopStepsPerEventMax: 100_000_000,
+  /** Arrays, maps and texts that one evaluation of an expression, or one call of a function by `.process`, makes, kept or not, in words of 8 bytes: about one for each item that is copied and for each 4 characters, 6 for each that is new. */
+  evaluationWordsMax: 50_331_648,
 
   /** Values within all `let` and `var` of a program together, characters of texts by sixteens; over it the program does not start, or the assignment fails. */
   programValuesMax: 16_777_216,

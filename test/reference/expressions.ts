@@ -1,7 +1,7 @@
 import { InvariantError, invariant } from '../../shared/errors/error.ts';
+import { makeEntries, makeNewItems, makeText } from '../../shared/events/making.ts';
 import { toText } from '../../shared/events/text.ts';
 import type { Value } from '../../shared/events/value.ts';
-import { requireTextLength } from '../../shared/events/value-limits.ts';
 import { field, index, range, slice } from '../../shared/language/functions/arithmetic.ts';
 import type { CallContext, FunctionValue } from '../../shared/language/functions/descriptor.ts';
 import { aggregates, functions } from '../../shared/language/functions/index.ts';
@@ -89,11 +89,15 @@ export function createExpressions(host: ExpressionHost): (plan: PlanExpression) 
     },
     array: ({ items }) => {
       const evaluates = items.map(expression);
-      return (scope) => evaluates.map((evaluate) => evaluate(scope));
+      return (scope) => made(evaluates.map((evaluate) => evaluate(scope)));
     },
     map: ({ entries }) => {
       const evaluates = entries.map(({ key, value }) => [key, expression(value)] as const);
-      return (scope) => new Map(evaluates.map(([key, evaluate]) => [key, evaluate(scope)]));
+      return (scope) => {
+        const items = evaluates.map(([key, evaluate]) => [key, evaluate(scope)] as const);
+        makeEntries(items.length);
+        return new Map(items);
+      };
     },
     member: ({ object, name }) => {
       const evaluate = expression(object);
@@ -141,8 +145,13 @@ export function createExpressions(host: ExpressionHost): (plan: PlanExpression) 
   return expression;
 }
 
+function made(items: readonly Value[]): Value {
+  makeNewItems(items.length);
+  return items;
+}
+
 function prepareRow(of: RowExpression['of'], expression: (plan: PlanExpression) => Evaluate): Evaluate {
-  if (of.kind === 'items') return (scope) => capturesOf(scope.bound[of.slot]).map((row) => row.fields);
+  if (of.kind === 'items') return (scope) => made(capturesOf(scope.bound[of.slot]).map((row) => row.fields));
   const find = findRow(of, expression);
   return (scope) => find(scope)?.fields ?? null;
 }
@@ -179,7 +188,7 @@ function prepareTemplate(node: TemplateExpression, expression: (plan: PlanExpres
     let text = '';
     for (const part of parts) {
       text += typeof part === 'string' ? part : toText(part(scope));
-      requireTextLength(text.length);
+      makeText(text.length);
     }
     return text;
   };

@@ -1,6 +1,8 @@
+import { beginMaking } from '../../shared/events/making.ts';
 import type { Value } from '../../shared/events/value.ts';
 import type { FunctionPlan, Plan, PlanExpression } from '../../shared/language/plan/plan.ts';
 import { evaluationFailure } from '../../worker/engine/evaluate/failure.ts';
+import { makesValues } from '../../worker/engine/evaluate/making.ts';
 import { ProgramBackend } from '../../worker/engine/evaluate/program-backend.ts';
 import { Activation } from '../../worker/engine/evaluate/step-budget.ts';
 import type { Evaluate, Row } from '../../worker/engine/operators/row.ts';
@@ -31,7 +33,9 @@ export class ReferenceBackend extends ProgramBackend {
   override expression(plan: PlanExpression): Evaluate {
     const evaluate = this.#expression(plan);
     if (isShallow(plan)) return evaluate;
+    const makes = makesValues(plan);
     return (scope) => {
+      if (makes) beginMaking();
       try {
         return evaluate(scope);
       } catch (thrown) {

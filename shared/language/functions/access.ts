@@ -1,5 +1,5 @@
+import { makeItems, makeText } from '../../events/making.ts';
 import { isArray, isMap, kindOf, type Value } from '../../events/value.ts';
-import { requireItems } from '../../events/value-limits.ts';
 import { codePointCount, codePointSlice } from './code-points.ts';
 import { equal } from './comparison.ts';
 import { EvaluationError } from './descriptor.ts';
@@ -39,7 +39,13 @@ export function slice(container: Value, start: Value | undefined, end: Value | u
   const length = typeof container === 'string' ? codePointCount(container) : container.length;
   const from = bound(start ?? 0, length);
   const to = bound(end ?? length, length);
-  return typeof container === 'string' ? codePointSlice(container, from, Math.max(from, to)) : container.slice(from, to);
+  const size = Math.max(0, to - from);
+  if (typeof container === 'string') {
+    makeText(size);
+    return codePointSlice(container, from, from + size);
+  }
+  makeItems(size);
+  return container.slice(from, from + size);
 }
 
 /**
@@ -50,7 +56,7 @@ export function range(start: Value, end: Value, inclusive: boolean): Value {
   if (start === null || end === null) return null;
   if (!isInteger(start) || !isInteger(end)) throw new EvaluationError(`cannot make a range of ${kindOf(start)} and ${kindOf(end)}`);
   const length = Math.max(0, end - start + (inclusive ? 1 : 0));
-  requireItems(length);
+  makeItems(length);
   return Array.from({ length }, (_, step) => start + step);
 }
 

@@ -3,8 +3,8 @@
  * null out; kinds that an operator cannot take throw an `EvaluationError` that names them.
  */
 import { roundToMicrosecond, TIMESTAMP_MS_MAX } from '../../events/calendar.ts';
+import { makeText } from '../../events/making.ts';
 import { Duration, kindOf, Timestamp, type Value } from '../../events/value.ts';
-import { requireTextLength } from '../../events/value-limits.ts';
 import { EvaluationError } from './descriptor.ts';
 import { finite } from './numbers.ts';
 
@@ -86,6 +86,6 @@ export function timestamp(ms: number): Timestamp | null {
 }
 
 function joined(a: string, b: string): string {
-  requireTextLength(a.length + b.length);
+  makeText(a.length + b.length);
   return a + b;
 }

@@ -1,6 +1,6 @@
+import { makeEntries, makeItems, makeNewItems, makePairs, makeText } from '../../events/making.ts';
 import { keyOf } from '../../events/text.ts';
 import { isArray, isMap, kindOf, type Value, type ValueArray, type ValueMap } from '../../events/value.ts';
-import { requireItems, requireTextLength } from '../../events/value-limits.ts';
 import { ANY, arrayOf, BOOL, INT, mapOf, STR, type Type } from '../plan/types.ts';
 import { index, isIn, range as rangeOf } from './access.ts';
 import { variance as varianceAggregate } from './aggregates/spread.ts';
@@ -87,7 +87,7 @@ const push = defineFunction({
   nulls: 'handle',
   evaluate: (items, item) => {
     if (items === null) return null;
-    requireItems(items.length + 1);
+    makeWith(items, item, items.length + 1);
     return [...items, item];
   },
 });
@@ -99,7 +99,10 @@ const pop = defineFunction({
   result: sameAs(0),
   summary: 'The array without its last item.',
   examples: [{ code: 'pop([1, 2])', result: '[1]' }],
-  evaluate: (items) => items.slice(0, -1),
+  evaluate: (items) => {
+    makeItems(items.length);
+    return items.slice(0, -1);
+  },
 });
 
 const reverse = defineFunction({
@@ -109,7 +112,10 @@ const reverse = defineFunction({
   result: sameAs(0),
   summary: 'The items in opposite order.',
   examples: [{ code: 'reverse([1, 2, 3])', result: '[3, 2, 1]' }],
-  evaluate: (items) => items.toReversed(),
+  evaluate: (items) => {
+    makeItems(items.length);
+    return items.toReversed();
+  },
 });
 
 const sort = defineFunction({
@@ -123,6 +129,7 @@ const sort = defineFunction({
     { code: 'sort(["b", "B", "a"])', result: '["B", "a", "b"]' },
   ],
   evaluate: (items) => {
+    makeNewItems(items.length);
     const present = items.filter((item) => item !== null);
     for (const item of present) requireOrdered('sort', item);
     const nulls = new Array<Value>(items.length - present.length).fill(null);
@@ -138,6 +145,7 @@ const unique = defineFunction({
   summary: 'Each item once, where it first stands.',
   examples: [{ code: 'unique([2, "2", 1, 2.0])', result: '[2, "2", 1]' }],
   evaluate: (items) => {
+    makeNewItems(items.length);
     const byKey = new Map<string, Value>();
     for (const item of items) {
       const key = keyOf([item]);
@@ -154,7 +162,10 @@ const keys = defineFunction({
   result: always(arrayOf(STR)),
   summary: 'The keys of a map, in its order.',
   examples: [{ code: 'keys({b: 1, a: 2})', result: '["b", "a"]' }],
-  evaluate: (map) => [...map.keys()],
+  evaluate: (map) => {
+    makeItems(map.size);
+    return [...map.keys()];
+  },
 });
 
 const values = defineFunction({
@@ -164,7 +175,10 @@ const values = defineFunction({
   result: (args) => arrayOf(elementOf(args[0])),
   summary: 'The values of a map, in its order.',
   examples: [{ code: 'values({b: 1, a: 2})', result: '[1, 2]' }],
-  evaluate: (map) => [...map.values()],
+  evaluate: (map) => {
+    makeNewItems(map.size);
+    return [...map.values()];
+  },
 });
 
 const get = defineFunction({
@@ -199,18 +213,26 @@ const set = defineFunction({
   },
 });
 
+/** A copy that another item joins: numbers move into places of their own when something else comes among them. */
+function makeWith(items: ValueArray, other: Value, length: number): void {
+  if (typeof items[0] === 'number' && typeof other !== 'number') makeNewItems(length);
+  else makeItems(length);
+}
+
 function withEntry(map: ValueMap, key: string | number, value: Value): ValueMap {
   if (typeof key !== 'string') throw new EvaluationError(`set: expected str as key of a map, found ${kindOf(key)}`);
-  const changed = new Map(map).set(key, value);
-  requireItems(changed.size);
-  return changed;
+  makeEntries(map.has(key) ? map.size : map.size + 1);
+  return new Map(map).set(key, value);
 }
 
 function withItem(items: ValueArray, key: string | number, value: Value): ValueArray {
   if (typeof key !== 'number') throw new EvaluationError(`set: expected int as index of an array, found ${kindOf(key)}`);
   const at = key < 0 ? key + items.length : key;
   if (at < 0 || at >= items.length) throw new EvaluationError(`set: index ${key} is outside an array of ${items.length} items`);
-  return items.with(at, value);
+  makeWith(items, value, items.length);
+  const changed = items.slice();
+  changed[at] = value;
+  return changed;
 }
 
 const range = defineFunction({
@@ -266,7 +288,10 @@ const filter = defineFunction({
   result: sameAs(0),
   summary: 'The items for which the function gives true.',
   examples: [{ code: 'filter([1, 5, 3], x => x > 2)', result: '[5, 3]' }],
-  evaluate: (items, test) => items.filter((item, at) => test(item, at) === true),
+  evaluate: (items, test) => {
+    makeItems(items.length);
+    return items.filter((item, at) => test(item, at) === true);
+  },
 });
 
 const map = defineFunction({
@@ -279,7 +304,10 @@ const map = defineFunction({
     { code: 'map([1, 2], x => x * 10)', result: '[10, 20]' },
     { code: 'map(["a", "b"], (x, i) => i)', result: '[0, 1]' },
   ],
-  evaluate: (items, change) => items.map((item, at) => change(item, at)),
+  evaluate: (items, change) => {
+    makeNewItems(items.length);
+    return items.map((item, at) => change(item, at));
+  },
 });
 
 const anyOf = defineFunction({
@@ -319,7 +347,7 @@ const flatten = defineFunction({
   summary: 'The items, with those that are arrays replaced by their items (one level).',
   examples: [{ code: 'flatten([[1, 2], 3, [[4]]])', result: '[1, 2, 3, [4]]' }],
   evaluate: (items) => {
-    requireItems(items.reduce<number>((total, item) => total + (isArray(item) ? item.length : 1), 0));
+    makeNewItems(items.reduce<number>((total, item) => total + (isArray(item) ? item.length : 1), 0));
     return items.flat();
   },
 });
@@ -342,13 +370,15 @@ const concat = defineFunction({
 });
 
 function concatTexts(texts: readonly string[]): string {
-  requireTextLength(texts.reduce((length, text) => length + text.length, 0));
+  makeText(texts.reduce((length, text) => length + text.length, 0));
   return texts.join('');
 }
 
 function concatArrays(arrays: readonly ValueArray[]): ValueArray {
-  requireItems(arrays.reduce((length, items) => length + items.length, 0));
-  return arrays.flat();
+  const length = arrays.reduce((sum, items) => sum + items.length, 0);
+  if (arrays.some(([item]) => typeof item !== typeof arrays[0]?.[0])) makeNewItems(length);
+  else makeItems(length);
+  return ([] as Value[]).concat(...arrays);
 }
 
 const zip = defineFunction({
@@ -358,7 +388,12 @@ const zip = defineFunction({
   result: (args) => arrayOf(arrayOf(commonType([itemOf(args[0]), itemOf(args[1])]))),
   summary: 'Pairs of the items at the same index, as many as the shorter array has.',
   examples: [{ code: 'zip([1, 2, 3], ["a", "b"])', result: '[[1, "a"], [2, "b"]]' }],
-  evaluate: (a, b) => a.slice(0, b.length).map((item, at) => [item, b[at] ?? null]),
+  evaluate: (a, b) => {
+    const pairs = Math.min(a.length, b.length);
+    makeItems(pairs);
+    makePairs(pairs);
+    return a.slice(0, pairs).map((item, at) => [item, b[at] ?? null]);
+  },
 });
 
 /** What an index or a key of the container gives. */

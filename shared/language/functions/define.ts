@@ -2,6 +2,7 @@
  * How a function of the language is written down: parameters that say what they accept, and an implementation whose
  * argument types follow from them. The kinds of arguments are looked at here, once for every function.
  */
+import { makeText } from '../../events/making.ts';
 import { type Duration, isArray, isMap, kindOf, type Timestamp, type Value, type ValueArray, type ValueMap } from '../../events/value.ts';
 import { ANY, arrayOf, DURATION, FLOAT, INT, mapOf, printType, STR, TIMESTAMP, type Type } from '../plan/types.ts';
 import { EvaluationError, type FunctionDescriptor, type FunctionValue, type Parameter } from './descriptor.ts';
@@ -63,6 +64,8 @@ export function defineFunction<const P extends readonly Parameter[], N extends N
   const nulls: Nulls = definition.nulls ?? 'propagate';
   const implementation = definition.evaluate as (...args: unknown[]) => Value;
   const accepts = parameters.map(acceptance);
+  // Those of collections count what they make themselves, and give items as they are.
+  const makesTexts = definition.category !== 'collection';
   return {
     ...definition,
     nulls,
@@ -73,7 +76,9 @@ export function defineFunction<const P extends readonly Parameter[], N extends N
         const at = Math.min(position, parameters.length - 1);
         if (value !== null && accepts[at]?.(value) !== true) throw wrongKind(name, parameters, at, value);
       }
-      return implementation(...args);
+      const result = implementation(...args);
+      if (makesTexts && typeof result === 'string' && !args.includes(result)) makeText(result.length);
+      return result;
     },
   };
 }

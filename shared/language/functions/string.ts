@@ -1,9 +1,10 @@
+import { makeItems, makeText } from '../../events/making.ts';
 import { toText } from '../../events/text.ts';
 import type { Value } from '../../events/value.ts';
-import { requireItems, requireTextLength } from '../../events/value-limits.ts';
+import { requireItems, requireTextLength, valueLimits } from '../../events/value-limits.ts';
 import { arrayOf, BOOL, STR } from '../plan/types.ts';
 import { slice } from './access.ts';
-import { codePointsOf } from './code-points.ts';
+import { codePointCount, codePointsOf } from './code-points.ts';
 import { always, any, defineFunction, int, list, optional, str, variadic } from './define.ts';
 import type { FunctionDescriptor } from './descriptor.ts';
 import { formatText, templateProblem } from './format-text.ts';
@@ -72,8 +73,10 @@ const split = defineFunction({
     { code: 'split("añ😀", "")', result: '["a", "ñ", "😀"]' },
   ],
   evaluate: (text, separator) => {
-    const parts = separator === '' ? codePointsOf(text) : text.split(separator);
-    requireItems(parts.length);
+    if (separator === '') requireItems(codePointCount(text));
+    const parts = separator === '' ? codePointsOf(text) : text.split(separator, valueLimits.arrayItemsMax + 1);
+    makeItems(parts.length);
+    for (const part of parts) makeText(part.length);
     return parts;
   },
 });
@@ -107,9 +110,10 @@ const replace = defineFunction({
   ],
   evaluate: (text, part, replacement) => {
     if (part === '') return text;
-    const pieces = text.split(part);
-    requireTextLength(text.length + (pieces.length - 1) * (replacement.length - part.length));
-    return pieces.join(replacement);
+    let found = 0;
+    for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) found++;
+    requireTextLength(text.length + found * (replacement.length - part.length));
+    return text.replaceAll(part, () => replacement);
   },
 });
 

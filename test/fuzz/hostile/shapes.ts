@@ -95,6 +95,11 @@ export const shapes: Readonly<Record<string, (size: number) => string>> = {
   'functions that nest arrays': (n) => looped(`    for i in 0..${n}: a := [a, a]\n    return a`),
   'functions that double arrays': (n) => looped(`    for i in 0..${n}: a := concat(a, a)\n    return len(a)`),
   'functions that double texts': (n) => looped(`    var t = "ab"\n    for i in 0..${n}: t := t + t\n    return len(t)`),
+  'functions that keep many arrays': (n) => looped(`    for i in 0..${n * 40}: a := push(a, range(10000))\n    return len(a)`),
+  'functions that keep many texts': (n) =>
+    looped(`    let t = join(range(10000), "€")\n    for i in 0..${n * 40}: a := push(a, upper(t + "a"))\n    return len(a)`),
+  'lambdas that make maps': (n) => emitted(`len(map(range(${n * 100}), x => map(range(100), y => {a: {b: y}})))`),
+  'lambdas that make numbers': (n) => emitted(`len(map(range(${n * 100}), x => map(range(1000), y => if y == 0 then "a" else y * 0.37)))`),
   'recursion without end': () => looped('    return f(x)'),
   'constants that double': (n) => declared(n, 'const c0 = [1, 2]', (i) => `const c${i + 1} = concat(c${i}, c${i})`, `c${n}`),
   'constants that nest': (n) => declared(n, 'const c0 = [1, 2]', (i) => `const c${i + 1} = [c${i}, c${i}]`, `c${n}`),

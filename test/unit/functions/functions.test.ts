@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { beginMaking } from '../../../shared/events/making.ts';
 import { keyOf } from '../../../shared/events/text.ts';
 import { Duration, Timestamp, type Value } from '../../../shared/events/value.ts';
 import { valueLimits } from '../../../shared/events/value-limits.ts';
@@ -8,6 +9,10 @@ import { EvaluationError, type FunctionValue } from '../../../shared/language/fu
 import { functions } from '../../../shared/language/functions/index.ts';
 import { xxHash64 } from '../../../shared/language/functions/xxhash64.ts';
 import { numbers, texts, values } from './values.ts';
+
+const MANY: readonly Value[] = Array.from({ length: 100_000 }, (_, at) => at);
+const MANY_KEYS = new Map<string, Value>(MANY.slice(0, 20_000).map((at) => [`k${at}`, at]));
+const LONG = 'x'.repeat(1_000_000);
 
 function call(name: string, ...args: (Value | FunctionValue)[]): Value {
   const descriptor = functions.get(name);
@@ -265,6 +270,52 @@ describe('collections', () => {
       () => call('split', 'a'.repeat(valueLimits.arrayItemsMax + 1), ''),
     ];
     for (const grow of growing) expect(grow).toThrow(EvaluationError);
+  });
+
+  test.each<readonly [string, readonly (Value | FunctionValue)[]]>([
+    ['push', [MANY, 1]],
+    ['pop', [MANY]],
+    ['reverse', [MANY]],
+    ['sort', [MANY]],
+    ['unique', [MANY.slice(0, 10_000)]],
+    ['set', [MANY, 0, 1]],
+    ['set', [MANY_KEYS, 'k', 1]],
+    ['keys', [MANY_KEYS]],
+    ['values', [MANY_KEYS]],
+    ['range', [100_000]],
+    ['filter', [MANY, () => false]],
+    ['map', [MANY, () => null]],
+    ['flatten', [MANY]],
+    ['concat', [MANY, [1]]],
+    ['concat', [LONG, 'x']],
+    ['zip', [MANY, MANY]],
+    ['split', [LONG.slice(0, 100_000), '']],
+    ['join', [['a', LONG], '']],
+    ['replace', [`${LONG}y`, 'y', 'z']],
+    ['upper', [LONG]],
+    ['substring', [LONG, 1]],
+    ['format', ['{}!', LONG]],
+    ['to_string', [[LONG]]],
+  ])('what %s makes counts', (name, args) => {
+    const callOften = (): void => {
+      for (let times = 0; times < 10_000; times++) call(name, ...args);
+    };
+    beginMaking();
+    expect(callOften).toThrow(/one evaluation may make at most/);
+    beginMaking();
+    expect(() => call(name, ...args)).not.toThrow();
+  });
+
+  test('what is only read does not count', () => {
+    beginMaking();
+    for (let times = 0; times < 10_000; times++) {
+      call('len', MANY);
+      call('first', [LONG]);
+      call('get', [LONG], 0);
+      call('coalesce', null, LONG);
+      call('to_string', LONG);
+      call('to_int', '7');
+    }
   });
 
   test('lambdas get the item and its index, and only true passes a test', () => {

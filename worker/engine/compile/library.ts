@@ -1,6 +1,6 @@
+import { beginMaking, makeEntries, makeNewItems, makeText } from '../../../shared/events/making.ts';
 import { toText } from '../../../shared/events/text.ts';
 import type { Value } from '../../../shared/events/value.ts';
-import { requireTextLength } from '../../../shared/events/value-limits.ts';
 import * as arithmetic from '../../../shared/language/functions/arithmetic.ts';
 import type { AggregateDescriptor, FunctionDescriptor, FunctionValue } from '../../../shared/language/functions/descriptor.ts';
 import type { AttributeName } from '../../../shared/language/plan/plan.ts';
@@ -44,7 +44,9 @@ export const library = {
   index: arithmetic.index,
   slice: arithmetic.slice,
   range: arithmetic.range,
-  makeMap: (entries: readonly [string, Value][]): Map<string, Value> => new Map(entries),
+  makeArray,
+  makeMap,
+  fieldsFrom: (entries: readonly [string, Value][]): Map<string, Value> => new Map(entries),
   text: (value: Value): string => toText(value),
   addText,
   // rows
@@ -58,10 +60,11 @@ export const library = {
   fieldIn: (row: Row | null, name: string): Value => (row === null ? null : fieldOf(row, name)),
   attributeIn: (row: Row | null, name: AttributeName): Value => (row === null ? null : attributeOf(row, name)),
   fieldsOf: (row: Row | null): Value => row?.fields ?? null,
-  fieldsOfAll: (binding: Binding | undefined): Value => capturesOf(binding).map((row) => row.fields),
+  fieldsOfAll: (binding: Binding | undefined): Value => makeArray(capturesOf(binding).map((row) => row.fields)),
   isUnbound: (binding: Binding | undefined): boolean => capturesOf(binding).length === 0,
   closureAggregate,
   // calls
+  beginMaking,
   call: (descriptor: FunctionDescriptor, args: (Value | FunctionValue)[], now: number): Value => descriptor.evaluate(args, { now }),
   callUnlessNull: (descriptor: FunctionDescriptor, args: (Value | FunctionValue)[], now: number): Value =>
     args.includes(null) ? null : descriptor.evaluate(args, { now }),
@@ -71,10 +74,22 @@ export const library = {
   slotOf: (scope: Scope, slot: number): Value => scope.locals[slot] ?? null,
 } as const;
 
+/** @throws EvaluationError when the evaluation has made too much. */
+function makeArray(items: readonly Value[]): Value {
+  makeNewItems(items.length);
+  return items;
+}
+
+/** @throws EvaluationError when the evaluation has made too much. */
+function makeMap(entries: readonly (readonly [string, Value])[]): Map<string, Value> {
+  makeEntries(entries.length);
+  return new Map(entries);
+}
+
 /** `text + value` as a template joins them. @throws EvaluationError when the text grows too long. */
 function addText(text: string, more: string): string {
   const joined = text + more;
-  requireTextLength(joined.length);
+  makeText(joined.length);
   return joined;
 }
 

@@ -77,7 +77,7 @@ export function printExpression(plan: PlanExpression, context: PrintContext): st
     },
     is_null: ({ operand, negated }) => `(${print(operand)}${negated ? '!==' : '==='}null)`,
     if: ({ condition, then, otherwise }) => `(${print(condition)}===true?${print(then)}:${print(otherwise)})`,
-    array: ({ items }) => `[${items.map(print).join(',')}]`,
+    array: ({ items }) => `makeArray([${items.map(print).join(',')}])`,
     map: ({ entries }) => `makeMap([${entries.map(({ key, value }) => `[${names.constant(key)},${print(value)}]`).join(',')}])`,
     member: ({ object, name }) => `member(${print(object)},${names.constant(name)})`,
     index: (node) => `index(${print(node.object)},${print(node.index)})`,

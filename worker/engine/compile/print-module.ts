@@ -1,4 +1,5 @@
 import type { FunctionPlan, Plan, PlanExpression } from '../../../shared/language/plan/plan.ts';
+import { makesValues } from '../evaluate/making.ts';
 import { collectExpressions, collectSlots } from './collect.ts';
 import { localName, Names } from './names.ts';
 import { type PrintContext, printExpression } from './print-expression.ts';
@@ -32,7 +33,8 @@ function print(expressions: readonly PlanExpression[], functions: readonly Funct
 /** `(scope) => value`. Only what may run into a limit of the runtime is guarded. */
 function printRoot(expression: PlanExpression, names: Names): string {
   const context = contextOf(names);
-  const value = printExpression(expression, context);
+  const printed = printExpression(expression, context);
+  const value = makesValues(expression) ? `(beginMaking(),${printed})` : printed;
   const slots = collectSlots(expression).map((slot) => `let ${localName(slot)}=slotOf(${context.scope},${slot});`);
   if (!needsGuard(expression))
     return slots.length === 0 ? `(${context.scope})=>(${value})` : `(${context.scope})=>{${slots.join('')}return ${value};}`;

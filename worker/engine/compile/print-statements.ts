@@ -42,7 +42,7 @@ const printers: { readonly [K in PlanStatement['kind']]: Print<K> } = {
   return: ({ value }, context) => `return ${value === null ? 'null' : printExpression(value, context)};`,
   emit: ({ type, items }, context) => {
     const fields = items.map(({ name, value }) => `[${context.names.constant(name)},${printExpression(value, context)}]`);
-    return `emit(${context.names.constant(type)},makeMap([${fields.join(',')}]));`;
+    return `emit(${context.names.constant(type)},fieldsFrom([${fields.join(',')}]));`;
   },
   expression: ({ value }, context) => `${printExpression(value, context)};`,
 };

@@ -13,6 +13,7 @@ export type EmitFunction = (type: string, fields: Fields) => void;
  * - one step per pass of a loop, at most `functionLoopStepsPerCallMax` in one activation (a lambda's block is one);
  * - one step per pass of a loop, per call of a program function and per call of a lambda, at most
  *   `functionLoopStepsPerEventMax` between two `beginEvent`;
+ * - arrays, maps and texts made within one call of an expression, or of `invoke`, at most `evaluationWordsMax`;
  * - calls of program functions within calls at most `functionRecursionDepthMax` deep.
  */
 export interface ExpressionBackend {

@@ -1,3 +1,4 @@
+import { beginMaking } from '../../../shared/events/making.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { FunctionPlan, Plan, PlanExpression } from '../../../shared/language/plan/plan.ts';
@@ -33,6 +34,7 @@ export abstract class ProgramBackend implements ExpressionBackend {
   invoke(index: number, args: readonly Value[], row: Row, emit?: EmitFunction): Value {
     const outer = this.#emitter;
     this.#emitter = emit ?? null;
+    beginMaking();
     try {
       return this.call(index, args, row);
     } catch (thrown) {

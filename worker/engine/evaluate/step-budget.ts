@@ -1,3 +1,4 @@
+import { beginMaking } from '../../../shared/events/making.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import { limits } from '../../../shared/limits.ts';
@@ -10,6 +11,7 @@ export class StepBudget {
   beginEvent(): void {
     this.#depth = 0;
     this.#eventSteps = 0;
+    beginMaking();
   }
 
   /** A program function is entered; `leave` follows whatever happens. */

@@ -9,6 +9,7 @@ import {
   type PlanExpressionVisitor,
   visitPlanExpression,
 } from '../../../shared/language/plan/plan.ts';
+import { makesValues } from '../evaluate/making.ts';
 import { printArithmetic, printComparison } from './print-operators.ts';
 import { boxed, CannotFuse, NULL_TYPED, named, representationOf, type Typed } from './typed.ts';
 import type { TypedContext } from './typed-context.ts';
@@ -23,7 +24,8 @@ const DEPTH_MAX = 200;
 export function printTyped(plan: PlanExpression, context: TypedContext): Typed {
   const depth = (context.depth ?? 0) + 1;
   if (depth > DEPTH_MAX) throw new CannotFuse('an expression is nested too deep');
-  return visitPlanExpression(plan, visitorOf({ ...context, depth }));
+  const printed = visitPlanExpression(plan, visitorOf({ ...context, depth }));
+  return depth === 1 && makesValues(plan) ? { ...printed, text: `(beginMaking(),${printed.text})`, isSimple: false } : printed;
 }
 
 /** The expression as a JavaScript condition: true exactly when its value is `true`. */
@@ -54,7 +56,7 @@ function visitorOf(context: TypedContext): PlanExpressionVisitor<Typed> {
       return { ...boolean(`(${value.text}${negated ? '!==' : '==='}null)`), canFail: value.canFail };
     },
     if: ({ condition, then, otherwise }) => choice(printTypedCondition(condition, context), print(then), print(otherwise)),
-    array: ({ items }) => library(`[${boxedAll(items.map(print))}]`),
+    array: ({ items }) => library(`makeArray([${boxedAll(items.map(print))}])`),
     map: ({ entries }) => library(`makeMap([${entries.map(({ key, value }) => `[${module.constant(key)},${boxed(print(value))}]`)}])`),
     member: ({ object, name }) => library(`member(${boxed(print(object))},${module.constant(name)})`),
     index: (node) => library(`index(${boxed(print(node.object))},${boxed(print(node.index))})`),

@@ -1,4 +1,5 @@
 import { EvaluationError } from '../../../events/evaluation-error.ts';
+import { beginMaking } from '../../../events/making.ts';
 import { toText } from '../../../events/text.ts';
 import { isArray, isMap, type Value } from '../../../events/value.ts';
 import * as operations from '../../functions/arithmetic.ts';
@@ -82,6 +83,7 @@ export interface Folding {
 export function fold(expression: PlanExpression, call?: Folding): PlanExpression {
   const evaluate = evaluation(expression, call?.callee);
   if (!evaluate) return expression;
+  beginMaking();
   try {
     const value = evaluate();
     call?.spend(itemsOf(value));

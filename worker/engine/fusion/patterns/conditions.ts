@@ -79,7 +79,7 @@ export function printCondition(
   module: Pick<ModuleText<never>, 'constant'>,
 ): string | null {
   if (plan === null) return null;
-  const print = (one: PlanExpression, readable: Readable): Typed => printTyped(one, { module, body, readable });
+  const print = (one: PlanExpression, readable: Readable): Typed => printTyped(one, { module, body, readable, depth: 1 });
   const condition = printTypedCondition(plan, { module, body, readable: new RunReadable(asking, print) });
   if (condition.canFail) asking.mayFail();
   return condition.text === 'true' ? null : condition.text;
