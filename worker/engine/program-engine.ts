@@ -1,7 +1,7 @@
 import { CepError, invariant } from '../../shared/errors/error.ts';
 import type { Fields, InputEvent, OutputEvent } from '../../shared/events/event.ts';
 import { EventSchemas, type ValidEvent } from '../../shared/events/schema.ts';
-import { decodeValue, encodeValue, NotStored } from '../../shared/events/stored-value.ts';
+import { encodeValue } from '../../shared/events/stored-value.ts';
 import type { Value } from '../../shared/events/value.ts';
 import { nearestName } from '../../shared/language/diagnostics/nearest-name.ts';
 import type { Plan } from '../../shared/language/plan/plan.ts';
@@ -15,15 +15,15 @@ import type { FusedProgram } from './fusion/fuse.ts';
 import type { Arrivals, FusedNode, FusedRuntime, Kernel } from './fusion/fused-runtime.ts';
 import type { Row } from './operators/row.ts';
 import { EventFastPath } from './reading/event-fast-path.ts';
-import { count, DamagedState, loadOf, mapOf, orElse, record, type Saved, stateOf, valueMap } from './state/codec.ts';
-import { encodedLater } from './state/encoded-later.ts';
+import { loadOf } from './state/codec.ts';
 import { upstreamFirst } from './streams/plan-inputs.ts';
 import { ResultQueue, type Route } from './streams/queue.ts';
 import { Routes } from './streams/routes.ts';
-import { type Restored, StreamNode, savedStream } from './streams/stream-node.ts';
+import { encodedLater, loadEngine, type SavedProgram, type SavedStream, savedProgram } from './streams/saved-engine.ts';
+import { type Restored, StreamNode } from './streams/stream-node.ts';
 import type { ProgramRuntime } from './streams/stream-runtime.ts';
 import { UnreadTypes } from './streams/unread-types.ts';
-import { ProgramTime, savedTime } from './time/program-time.ts';
+import { ProgramTime } from './time/program-time.ts';
 import { StreamScheduler } from './time/stream-scheduler.ts';
 import { ConditionReaders } from './trace/condition-readers.ts';
 import type { Explanation } from './trace/explanation.ts';
@@ -35,35 +35,6 @@ export interface ProgramOptions {
   /** The program as generated code, as far as it has a form there. */
   readonly fused: FusedProgram | null;
 }
-
-const none = (): number => 0;
-
-/** What belongs to no stream. States of before counted less. `questions`: how many were asked. */
-const savedProgram = stateOf({
-  name: 'program',
-  version: 1,
-  members: {
-    counters: record({
-      events: count,
-      invalid: count,
-      incomplete: count,
-      outputs: count,
-      untimed: orElse(count, none),
-      late: orElse(count, none),
-      lateOrder: orElse(count, none),
-      unread: orElse(count, none),
-      unreadTypes: orElse(mapOf(count), () => new Map()),
-    }),
-    time: savedTime,
-    globals: valueMap,
-    questions: count,
-  },
-});
-
-type SavedStream = Saved<typeof savedStream>;
-
-/** Streams by name. */
-const savedEngine = record({ program: savedProgram, streams: mapOf(savedStream) });
 
 /** What an event lacks that took the fast path. */
 const NOTHING: readonly never[] = [];
@@ -378,7 +349,7 @@ export class ProgramEngine implements Engine {
   }
 
   /** What belongs to no stream. */
-  #save(): Saved<typeof savedProgram> {
+  #save(): SavedProgram {
     for (const settle of this.#beforeCounting) settle();
     const counters = {
       events: this.#arriving.order,
@@ -395,16 +366,7 @@ export class ProgramEngine implements Engine {
   }
 
   restore({ state }: EngineSnapshot): RestoreReport {
-    try {
-      const { program, streams } = savedEngine.load(decodeValue(state));
-      return this.#load(program, streams);
-    } catch (thrown) {
-      if (!(thrown instanceof DamagedState || thrown instanceof NotStored)) throw thrown;
-      throw new CepError('checkpoint_corrupt', `this is no state as an engine saves it: ${thrown.message}`, {
-        hint: 'restore exactly what `snapshot` gave',
-        cause: thrown,
-      });
-    }
+    return loadEngine(state, ({ program, streams }) => this.#load(program, streams));
   }
 
   /** `restore` of what another engine holds at this moment, which is only read. */
@@ -412,7 +374,7 @@ export class ProgramEngine implements Engine {
     return this.#load(current.#save(), new Map(current.#nodes.map((node) => [node.plan.name, node.save()])));
   }
 
-  #load({ counters, time, globals, questions }: Saved<typeof savedProgram>, streams: ReadonlyMap<string, SavedStream>): RestoreReport {
+  #load({ counters, time, globals, questions }: SavedProgram, streams: ReadonlyMap<string, SavedStream>): RestoreReport {
     this.#loadCounters(counters);
     this.#time.load(time);
     this.#backend.loadGlobals(globals);
@@ -424,7 +386,7 @@ export class ProgramEngine implements Engine {
     return report;
   }
 
-  #loadCounters(counters: Saved<typeof savedProgram>['counters']): void {
+  #loadCounters(counters: SavedProgram['counters']): void {
     this.#arriving.order = counters.events;
     this.#eventsInvalid = counters.invalid;
     this.#eventsIncomplete = counters.incomplete;

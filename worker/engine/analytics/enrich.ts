@@ -3,7 +3,8 @@ import { isMap, type Value } from '../../../shared/events/value.ts';
 import { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { AttributeName, EnrichPlan } from '../../../shared/language/plan/plan.ts';
 import { limits } from '../../../shared/limits.ts';
-import type { Next, Operator, WindowFrame } from '../operators/operator.ts';
+import { BasicOperator } from '../operators/basic-operator.ts';
+import type { Next, WindowFrame } from '../operators/operator.ts';
 import { type Evaluate, type Row, scopeOf } from '../operators/row.ts';
 import type { StreamEnvironment } from '../operators/stream-environment.ts';
 import { anyValue, flag, number, oneOf, orNull, record, type Saved, stateOf } from '../state/codec.ts';
@@ -49,10 +50,9 @@ class Visit implements QueuedRow {
  * `.enrich(Conn, key: e, fields: [..])`: adds what is looked up under a key. The host does the looking up; rows wait here
  * and leave in the order in which they came.
  */
-export class Enrich implements Operator {
+export class Enrich extends BasicOperator {
   readonly holds: readonly WatermarkHold[];
   readonly #plan: EnrichPlan;
-  readonly #next: Next;
   readonly #environment: StreamEnvironment;
   readonly #key: Evaluate;
   readonly #fallback: Evaluate | null;
@@ -61,8 +61,8 @@ export class Enrich implements Operator {
   #hasTold = false;
 
   constructor(plan: EnrichPlan, next: Next, environment: StreamEnvironment) {
+    super(next);
     this.#plan = plan;
-    this.#next = next;
     this.#environment = environment;
     this.#key = environment.evaluator(plan.key);
     this.#fallback = plan.fallback && environment.evaluator(plan.fallback);
@@ -120,7 +120,7 @@ export class Enrich implements Operator {
     if ('value' in failed) {
       const { status, value, latencyMs } = failed;
       if (isMap(value) || fields.length < 2) {
-        this.#next.process(withAdded(row, fieldsOfAnswer(value, fields), attributesOf(status, latencyMs)));
+        this.next.process(withAdded(row, fieldsOfAnswer(value, fields), attributesOf(status, latencyMs)));
         return;
       }
       failed = { status: 'error', message: `the answer has no fields, expected ${fields.join(', ')}`, latencyMs };
@@ -133,28 +133,20 @@ export class Enrich implements Operator {
     const { connector, fields } = this.#plan;
     if (this.#fallback !== null) {
       const added = fieldsOfFallback(this.#fallback(scopeOf(row)), fields);
-      this.#next.process(withAdded(row, added, attributesOf('fallback', latencyMs)));
+      this.next.process(withAdded(row, added, attributesOf('fallback', latencyMs)));
       return;
     }
     const error = new EvaluationError(`look-up of ${toText(this.#key(scopeOf(row)))} in ${connector}: ${message}`);
     this.#environment.fail(error, row, this.#plan);
     if (this.#environment.stream.onError !== 'null') return;
-    this.#next.process(withAdded(row, new Map(fields.map((name) => [name, null])), attributesOf(status, latencyMs)));
+    this.next.process(withAdded(row, new Map(fields.map((name) => [name, null])), attributesOf(status, latencyMs)));
   }
 
-  endWindow(frame: WindowFrame): void {
+  override endWindow(frame: WindowFrame): void {
     this.#queue.endWindow(frame);
   }
 
-  deadline(): number {
-    return Infinity;
-  }
-
-  advance(): void {
-    // It waits for answers, not for time.
-  }
-
-  save(): Value {
+  override save(): Value {
     const numbers = new Map([...this.#queue.rows()].map((visit, number) => [visit, number] as const));
     return savedState.save({
       rows: this.#queue.save(({ outcome }) => outcome && stateOfOutcome(outcome)),
@@ -163,7 +155,7 @@ export class Enrich implements Operator {
     });
   }
 
-  load(saved: Value): void {
+  override load(saved: Value): void {
     const { rows, lookups, hasTold } = savedState.load(saved);
     this.#hasTold = hasTold;
     this.#queue.load(rows, (row, outcome) => this.#loadVisit(row, outcome && outcomeOf(outcome)));

@@ -4,7 +4,8 @@ import { EvaluationError } from '../../../shared/language/functions/descriptor.t
 import type { ScorePlan } from '../../../shared/language/plan/plan.ts';
 import { limits } from '../../../shared/limits.ts';
 import type { Result } from '../engine.ts';
-import type { Next, Operator, WindowFrame } from '../operators/operator.ts';
+import { BasicOperator } from '../operators/basic-operator.ts';
+import type { Next, WindowFrame } from '../operators/operator.ts';
 import { type Evaluate, type Row, reusableScope } from '../operators/row.ts';
 import type { StreamEnvironment } from '../operators/stream-environment.ts';
 import { anyValue, list, oneOf, orNull, record, type Saved, stateOf } from '../state/codec.ts';
@@ -35,10 +36,9 @@ const NO_ATTRIBUTES = new Map<never, never>();
  * a time, of all rows that wait by then, up to `batch_size`. A row's outputs depend on its inputs alone, so batches do not
  * show in the results.
  */
-export class Score implements Operator {
+export class Score extends BasicOperator {
   readonly holds: readonly WatermarkHold[];
   readonly #plan: ScorePlan;
-  readonly #next: Next;
   readonly #environment: StreamEnvironment;
   readonly #inputs: readonly Evaluate[];
   readonly #scopeOf = reusableScope();
@@ -50,8 +50,8 @@ export class Score implements Operator {
   #isFlushing = false;
 
   constructor(plan: ScorePlan, next: Next, environment: StreamEnvironment) {
+    super(next);
     this.#plan = plan;
-    this.#next = next;
     this.#environment = environment;
     this.#inputs = plan.inputs.map((input) => environment.evaluator(input));
     this.#batchMax = (plan.parameters.get('batch_size') as number | undefined) ?? limits.scoreBatchRowsDefault;
@@ -122,32 +122,24 @@ export class Score implements Operator {
   #pass({ row, outcome }: Scored): void {
     const { model, outputs } = this.#plan;
     if (outcome !== null && 'outputs' in outcome) {
-      this.#next.process(withAdded(row, new Map(outputs.map((name, at) => [name, outcome.outputs[at] ?? null])), NO_ATTRIBUTES));
+      this.next.process(withAdded(row, new Map(outputs.map((name, at) => [name, outcome.outputs[at] ?? null])), NO_ATTRIBUTES));
       return;
     }
     this.#environment.fail(new EvaluationError(`model ${model}: ${outcome?.message}`), row, this.#plan);
     if (this.#environment.stream.onError === 'null') {
-      this.#next.process(withAdded(row, new Map(outputs.map((name) => [name, null])), NO_ATTRIBUTES));
+      this.next.process(withAdded(row, new Map(outputs.map((name) => [name, null])), NO_ATTRIBUTES));
     }
   }
 
-  endWindow(frame: WindowFrame): void {
+  override endWindow(frame: WindowFrame): void {
     this.#queue.endWindow(frame);
   }
 
-  deadline(): number {
-    return Infinity;
-  }
-
-  advance(): void {
-    // It waits for answers, not for time.
-  }
-
-  save(): Value {
+  override save(): Value {
     return savedState.save({ rows: this.#queue.save(({ inputs, outcome }) => ({ inputs, outcome: outcome && stateOfOutcome(outcome) })) });
   }
 
-  load(saved: Value): void {
+  override load(saved: Value): void {
     this.#queue.load(savedState.load(saved).rows, (row, { inputs, outcome }) => {
       return { row, inputs, outcome: outcome && outcomeOf(outcome), isReady: outcome !== null };
     });

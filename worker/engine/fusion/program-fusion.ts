@@ -144,6 +144,18 @@ export class ProgramFusion {
     return this.#trends;
   }
 
+  /** What is printed; where it has no form, all that was printed of it is taken back, and the reason is given. `body`: where it goes. */
+  attempt<T>(print: () => T, body: Body | null = null): T | CannotFuse {
+    const backs = [this.mark(), ...(body === null ? [] : [body.mark()])];
+    try {
+      return print();
+    } catch (error) {
+      if (!(error instanceof CannotFuse)) throw error;
+      for (const back of backs) back();
+      return error;
+    }
+  }
+
   /** What has been printed so far, to come back to. */
   mark(): () => void {
     const back = this.module.mark();
@@ -206,16 +218,10 @@ export class ProgramFusion {
   }
 
   #calls(stream: number, origin: string, columns: Columns, isDirect: boolean): readonly string[] {
-    const back = this.mark();
-    try {
-      const inlets = (this.#streams[stream] as StreamFusion).inlets(origin, columns, isDirect);
-      this.decisions.reader(origin, [stream], { form: columns.isWhole === true ? 'rows' : 'columns', why: null, index: null });
-      return inlets.map((inlet) => `${inlet.name}(${inlet.arguments.join(',')})`);
-    } catch (error) {
-      if (!(error instanceof CannotFuse)) throw error;
-      back();
-      return this.#rowCalls(stream, origin, columns, error.message);
-    }
+    const inlets = this.attempt(() => (this.#streams[stream] as StreamFusion).inlets(origin, columns, isDirect));
+    if (inlets instanceof CannotFuse) return this.#rowCalls(stream, origin, columns, inlets.message);
+    this.decisions.reader(origin, [stream], { form: columns.isWhole === true ? 'rows' : 'columns', why: null, index: null });
+    return inlets.map((inlet) => `${inlet.name}(${inlet.arguments.join(',')})`);
   }
 
   /** Neighbours among the streams that begin with a condition are looked up together; the order of declaration stays. */
@@ -285,24 +291,15 @@ export class ProgramFusion {
   }
 
   #mayFail(condition: PlanExpression, readable: Columns): boolean {
-    try {
-      return printTypedCondition(condition, { module: this.module, body: new Body(this.module.names), readable }).canFail;
-    } catch (error) {
-      if (!(error instanceof CannotFuse)) throw error;
-      return true;
-    }
+    const body = new Body(this.module.names);
+    const printed = this.attempt(() => printTypedCondition(condition, { module: this.module, body, readable }));
+    return printed instanceof CannotFuse || printed.canFail;
   }
 
   #ruleInlet({ stream, bounds, condition }: BoundedRule, origin: string, columns: Columns, names: RuleNames): FusedInlet | undefined {
     const part = { holds: bounds.isExact ? condition : null, countsResult: `${names.counts}[${names.rule}]++;` };
-    const back = this.mark();
-    try {
-      return (this.#streams[stream] as StreamFusion).inlets(origin, columns, false, part)[0];
-    } catch (error) {
-      if (!(error instanceof CannotFuse)) throw error;
-      back();
-      return undefined;
-    }
+    const inlets = this.attempt(() => (this.#streams[stream] as StreamFusion).inlets(origin, columns, false, part));
+    return inlets instanceof CannotFuse ? undefined : inlets[0];
   }
 
   #rowCalls(stream: number, origin: string, columns: Columns, why: string): readonly string[] {
@@ -327,15 +324,8 @@ export class ProgramFusion {
     const origin = `event:${event.name}`;
     const readers = this.#readers.get(origin) ?? [];
     const columns = new EventColumns(event.name, event.fields, this.module);
-    const back = this.mark();
-    let calls: readonly string[];
-    try {
-      calls = this.followers(origin, columns, true);
-    } catch (error) {
-      if (!(error instanceof CannotFuse)) throw error;
-      back();
-      return this.#wholeEvents(event, error.message);
-    }
+    const calls = this.attempt(() => this.followers(origin, columns, true));
+    if (calls instanceof CannotFuse) return this.#wholeEvents(event, calls.message);
     if (readers.length > 0 && !this.decisions.takesColumns(origin)) return this.#wholeEvents(event, 'all that reads them takes rows');
     const isOver = readers.every(({ stream }) => this.#endsHere(stream));
     this.decisions.entry(event, { form: 'columns', why: null, columns: columns.read, placed: columns.placed });

@@ -233,16 +233,12 @@ export class StreamFusion {
   #printRowKernel(plan: OperatorPlan, at: number): void {
     const { module, decisions } = this.#program;
     const next = module.late((runtime) => (runtime.kernel(plan) as { readonly next: Next } | undefined)?.next);
-    const back = this.#program.mark();
-    try {
-      const columns = new RowColumns(module, { type: null, isEvent: false });
-      this.#operator(plan, columns, new Body(module.names), (behind, inner) => inner.add(`${next}.process(${behind.row()});`));
-      decisions.operator(this.index, at, { by: 'kernel', form: 'rows', why: null, kernel: this.#program.kernelNode(plan) });
-    } catch (error) {
-      if (!(error instanceof CannotFuse)) throw error;
-      back();
-      decisions.operator(this.index, at, { by: 'rows', why: error.message });
-    }
+    const columns = new RowColumns(module, { type: null, isEvent: false });
+    const printed = this.#program.attempt(() =>
+      this.#operator(plan, columns, new Body(module.names), (behind, inner) => inner.add(`${next}.process(${behind.row()});`)),
+    );
+    if (printed instanceof CannotFuse) decisions.operator(this.index, at, { by: 'rows', why: printed.message });
+    else decisions.operator(this.index, at, { by: 'kernel', form: 'rows', why: null, kernel: this.#program.kernelNode(plan) });
   }
 
   #operator(plan: OperatorPlan, columns: Columns, body: Body, rest: Place['rest']): Columns | null {

@@ -263,10 +263,6 @@ export class JoinKernel implements Source, Kernel {
     this.waiting.arrivals = waiting.arrivals;
   }
 
-  runsActive(): number {
-    return 0;
-  }
-
   inspect(): JoinView {
     const views = this.waiting.all().map(({ side, waiting }) => {
       const row = this.#rowOf(side, waiting);

@@ -1,12 +1,12 @@
 import { toText } from '../../../shared/events/text.ts';
 import type { AlertPlan } from '../../../shared/language/plan/plan.ts';
+import { BasicOperator } from './basic-operator.ts';
 import type { Next } from './operator.ts';
 import { type Evaluate, type Row, scopeOf } from './row.ts';
-import { StatelessOperator } from './stateless-operator.ts';
 import type { StreamEnvironment } from './stream-environment.ts';
 
 /** `.alert(url: .., message: ..)`: hands the event to a webhook, or to the log when it names none; the row goes on. */
-export class Alert extends StatelessOperator {
+export class Alert extends BasicOperator {
   readonly #plan: AlertPlan;
   readonly #environment: StreamEnvironment;
   readonly #message: Evaluate | null;

@@ -4,7 +4,8 @@ import type { DedupePlan, DistinctPlan } from '../../../shared/language/plan/pla
 import { stateOf } from '../state/codec.ts';
 import { savedExpiry } from '../state/expiry.ts';
 import { resultLagMs } from '../time/result-lag.ts';
-import type { Next, Operator, OperatorEnvironment, WindowFrame } from './operator.ts';
+import { BasicOperator } from './basic-operator.ts';
+import type { Next, OperatorEnvironment, WindowFrame } from './operator.ts';
 import { PartitionExpiry } from './partition-expiry.ts';
 import { RecentKeys, savedKeys } from './recent-keys.ts';
 import { type Evaluate, type Row, reusableScope } from './row.ts';
@@ -15,8 +16,7 @@ const savedState = stateOf({ name: 'distinct', version: 1, members: { keys: save
  * `.distinct([e], within: d)` and `.dedupe(e, within: d)`: of each partition the first row of every key, and the next one
  * `d` or more after the last that passed. Inside a window it starts afresh with each window.
  */
-export class Distinct implements Operator {
-  readonly #next: Next;
+export class Distinct extends BasicOperator {
   readonly #environment: OperatorEnvironment;
   readonly #key: Evaluate | null;
   readonly #scopeOf = reusableScope();
@@ -25,7 +25,7 @@ export class Distinct implements Operator {
   readonly #expiry: PartitionExpiry;
 
   constructor(plan: DistinctPlan | DedupePlan, next: Next, environment: OperatorEnvironment) {
-    this.#next = next;
+    super(next);
     this.#environment = environment;
     this.#key = plan.key && environment.evaluator(plan.key);
     this.#isPerWindow = plan.kind === 'distinct' && plan.extent === 'window';
@@ -36,29 +36,29 @@ export class Distinct implements Operator {
   process(row: Row): void {
     const key = keyOf([this.#key === null ? row.fields : this.#key(this.#scopeOf(row))]);
     const partition = this.#isPerWindow ? '' : this.#expiry.touch(row);
-    if (this.#keys.pass(partition, key, row.time)) this.#next.process(row);
+    if (this.#keys.pass(partition, key, row.time)) this.next.process(row);
     else this.#environment.suppressed();
   }
 
-  endWindow(frame: WindowFrame): void {
+  override endWindow(frame: WindowFrame): void {
     if (this.#isPerWindow) this.#keys.clear();
-    this.#next.endWindow(frame);
+    super.endWindow(frame);
   }
 
-  deadline(): number {
+  override deadline(): number {
     return Math.min(this.#keys.deadline(), this.#expiry.deadline());
   }
 
-  advance(watermark: number): void {
+  override advance(watermark: number): void {
     this.#keys.advance(watermark);
     this.#expiry.advance(watermark);
   }
 
-  save(): Value {
+  override save(): Value {
     return savedState.save({ keys: this.#keys.save(), expiry: this.#expiry.save() });
   }
 
-  load(saved: Value): void {
+  override load(saved: Value): void {
     const { keys, expiry } = savedState.load(saved);
     this.#keys.load(keys);
     this.#expiry.load(expiry);

@@ -1,13 +1,13 @@
 import type { EmitPlan } from '../../../shared/language/plan/plan.ts';
+import { BasicOperator } from './basic-operator.ts';
 import { FieldExpressions } from './field-expressions.ts';
 import type { Next } from './operator.ts';
 import { OutputShape } from './output-shape.ts';
 import type { Row } from './row.ts';
-import { StatelessOperator } from './stateless-operator.ts';
 import { type StreamEnvironment, withFields } from './stream-environment.ts';
 
 /** `.emit(n: e, ..)`, `.emit as T (..)`, `.emit()`: makes an output event, and hands on a row of the same fields and type. */
-export class Emit extends StatelessOperator {
+export class Emit extends BasicOperator {
   readonly #plan: EmitPlan;
   readonly #environment: StreamEnvironment;
   readonly #fields: FieldExpressions | null;

@@ -1,10 +1,10 @@
 import type { FilterPlan } from '../../../shared/language/plan/plan.ts';
+import { BasicOperator } from './basic-operator.ts';
 import type { Next, OperatorEnvironment } from './operator.ts';
 import { type Evaluate, type Row, reusableScope } from './row.ts';
-import { StatelessOperator } from './stateless-operator.ts';
 
 /** `.where`, `.filter`, `.having`: passes a row only when the condition is true. */
-export class Filter extends StatelessOperator {
+export class Filter extends BasicOperator {
   readonly #condition: Evaluate;
   readonly #scopeOf = reusableScope();
 

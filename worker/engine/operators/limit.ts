@@ -2,7 +2,8 @@ import type { Value } from '../../../shared/events/value.ts';
 import type { LimitPlan } from '../../../shared/language/plan/plan.ts';
 import { count, mapOf, stateOf } from '../state/codec.ts';
 import { savedExpiry } from '../state/expiry.ts';
-import type { Next, Operator, OperatorEnvironment, WindowFrame } from './operator.ts';
+import { BasicOperator } from './basic-operator.ts';
+import type { Next, OperatorEnvironment, WindowFrame } from './operator.ts';
 import { PartitionExpiry } from './partition-expiry.ts';
 import type { Row } from './row.ts';
 
@@ -13,16 +14,15 @@ const savedState = stateOf({ name: 'limit', version: 1, members: { passed: mapOf
  * `.limit(n)`, `.first()`: the first n rows of each window and of each interim result of one, or of each partition over
  * the stream's life. There an interim result does not count, and does not pass a used-up limit.
  */
-export class Limit implements Operator {
+export class Limit extends BasicOperator {
   readonly #plan: LimitPlan;
-  readonly #next: Next;
   readonly #environment: OperatorEnvironment;
   readonly #passed = new Map<string, number>();
   readonly #expiry: PartitionExpiry;
 
   constructor(plan: LimitPlan, next: Next, environment: OperatorEnvironment) {
+    super(next);
     this.#plan = plan;
-    this.#next = next;
     this.#environment = environment;
     this.#expiry = new PartitionExpiry(environment, (key) => this.#passed.delete(key));
   }
@@ -35,27 +35,27 @@ export class Limit implements Operator {
       return;
     }
     if (this.#plan.extent === 'window' || row.attributes?.get('is_final') !== false) this.#passed.set(key, passed + 1);
-    this.#next.process(row);
+    this.next.process(row);
   }
 
-  endWindow(frame: WindowFrame): void {
+  override endWindow(frame: WindowFrame): void {
     if (this.#plan.extent === 'window') this.#passed.clear();
-    this.#next.endWindow(frame);
+    super.endWindow(frame);
   }
 
-  deadline(): number {
+  override deadline(): number {
     return this.#expiry.deadline();
   }
 
-  advance(watermark: number): void {
+  override advance(watermark: number): void {
     this.#expiry.advance(watermark);
   }
 
-  save(): Value {
+  override save(): Value {
     return savedState.save({ passed: this.#passed, expiry: this.#expiry.save() });
   }
 
-  load(saved: Value): void {
+  override load(saved: Value): void {
     const { passed, expiry } = savedState.load(saved);
     for (const [key, count] of passed) this.#passed.set(key, count);
     this.#expiry.load(expiry);

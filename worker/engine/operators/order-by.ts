@@ -3,7 +3,8 @@ import type { Value } from '../../../shared/events/value.ts';
 import { isArray, isMap, kindOf } from '../../../shared/events/value.ts';
 import { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { OrderByPlan } from '../../../shared/language/plan/plan.ts';
-import type { Next, Operator, OperatorEnvironment, WindowFrame } from './operator.ts';
+import { BasicOperator } from './basic-operator.ts';
+import type { Next, OperatorEnvironment, WindowFrame } from './operator.ts';
 import { type Evaluate, type Row, scopeOf } from './row.ts';
 
 interface Sorted {
@@ -11,16 +12,15 @@ interface Sorted {
   readonly keys: readonly Value[];
 }
 
-/** `.order_by(e [desc], ..)`: holds the rows of a closing window and hands them on in order. Nulls last; ties as they came. */
-export class OrderBy implements Operator {
-  readonly #next: Next;
+/** `.order_by(e [desc], ..)`: holds the rows of a closing window and hands them on in order: nulls last, ties as they came. It ends in one go, so nothing is saved. */
+export class OrderBy extends BasicOperator {
   readonly #items: readonly { readonly value: Evaluate; readonly sign: 1 | -1 }[];
   #rows: Sorted[] = [];
   /** The kind that each key of this window has: values of two kinds do not order. */
   #kinds: (string | undefined)[] = [];
 
   constructor(plan: OrderByPlan, next: Next, environment: OperatorEnvironment) {
-    this.#next = next;
+    super(next);
     this.#items = plan.items.map(({ value, descending }) => ({ value: environment.evaluator(value), sign: descending ? -1 : 1 }));
   }
 
@@ -36,12 +36,12 @@ export class OrderBy implements Operator {
     this.#rows.push({ row, keys });
   }
 
-  endWindow(frame: WindowFrame): void {
+  override endWindow(frame: WindowFrame): void {
     const rows = this.#rows.sort((a, b) => this.#compare(a, b));
     this.#rows = [];
     this.#kinds = [];
-    for (const { row } of rows) this.#next.process(row);
-    this.#next.endWindow(frame);
+    for (const { row } of rows) this.next.process(row);
+    super.endWindow(frame);
   }
 
   #compare(a: Sorted, b: Sorted): number {
@@ -54,23 +54,6 @@ export class OrderBy implements Operator {
       if (compared !== 0) return compared * (this.#items[position]?.sign ?? 1);
     }
     return 0;
-  }
-
-  deadline(): number {
-    return Infinity;
-  }
-
-  advance(): void {
-    // Windows end by themselves.
-  }
-
-  /** Nothing: a window hands on its rows and ends in one go. */
-  save(): Value {
-    return null;
-  }
-
-  load(): void {
-    // Nothing was saved.
   }
 }
 

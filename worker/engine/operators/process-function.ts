@@ -1,14 +1,14 @@
 import type { Fields } from '../../../shared/events/event.ts';
 import { requireBounded } from '../../../shared/events/value-limits.ts';
 import type { ProcessPlan } from '../../../shared/language/plan/plan.ts';
+import { BasicOperator } from './basic-operator.ts';
 import type { Next } from './operator.ts';
 import { OutputShape } from './output-shape.ts';
 import { type Evaluate, type Row, scopeOf } from './row.ts';
-import { StatelessOperator } from './stateless-operator.ts';
 import { type StreamEnvironment, withFields } from './stream-environment.ts';
 
 /** `.process(f(..))`: each `emit` of the function is an output event and goes on as a row. A call that fails emits nothing. */
-export class ProcessFunction extends StatelessOperator {
+export class ProcessFunction extends BasicOperator {
   readonly #plan: ProcessPlan;
   readonly #environment: StreamEnvironment;
   readonly #arguments: readonly Evaluate[];

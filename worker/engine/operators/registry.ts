@@ -6,7 +6,7 @@ import { createWindow } from '../fusion/windows/create-window.ts';
 import { RunningAggregate } from '../windows/running-aggregate.ts';
 import { WindowAggregate } from '../windows/window-aggregate.ts';
 import { Alert } from './alert.ts';
-import { ContextMark } from './context-mark.ts';
+import { PassedOn } from './basic-operator.ts';
 import { Distinct } from './distinct.ts';
 import { Emit } from './emit.ts';
 import { Filter } from './filter.ts';
@@ -22,7 +22,6 @@ import type { StreamEnvironment } from './stream-environment.ts';
 import { Tap } from './tap.ts';
 import { Throttle } from './throttle.ts';
 import { ToConnector } from './to-connector.ts';
-import { TrendMark } from './trend-mark.ts';
 
 type Kind = OperatorPlan['kind'];
 type PlanOf<K extends Kind> = Extract<OperatorPlan, { kind: K }>;
@@ -49,8 +48,8 @@ const operatorTable: { readonly [K in Kind]: Create<K> } = {
   alert: (plan, next, environment) => new Alert(plan, next, environment),
   to: (plan, next, environment) => new ToConnector(plan, next, environment),
   fork: (plan, next, environment) => new Fork(plan, next, environment),
-  context: (_plan, next) => new ContextMark(next),
-  trend_aggregate: (_plan, next) => new TrendMark(next),
+  context: (_plan, next) => new PassedOn(next),
+  trend_aggregate: (_plan, next) => new PassedOn(next),
   forecast: (plan, next, environment) => new Forecast(plan, next, environment),
   enrich: (plan, next, environment) => new Enrich(plan, next, environment),
   score: (plan, next, environment) => new Score(plan, next, environment),

@@ -2,10 +2,10 @@ import { fieldsToJson, toText } from '../../../shared/events/text.ts';
 import { isMap, type Value } from '../../../shared/events/value.ts';
 import type { TapPlan } from '../../../shared/language/plan/plan.ts';
 import type { LogEntry } from '../engine.ts';
+import { BasicOperator } from './basic-operator.ts';
 import { FieldExpressions } from './field-expressions.ts';
 import type { Next } from './operator.ts';
 import { type Evaluate, type Row, type Scope, scopeOf } from './row.ts';
-import { StatelessOperator } from './stateless-operator.ts';
 import type { StreamEnvironment } from './stream-environment.ts';
 
 const LEVELS: ReadonlyMap<string, LogEntry['level']> = new Map(
@@ -13,7 +13,7 @@ const LEVELS: ReadonlyMap<string, LogEntry['level']> = new Map(
 );
 
 /** `.tap`, `.print`, `.log`: a side effect; the row goes on as it was. */
-export class Tap extends StatelessOperator {
+export class Tap extends BasicOperator {
   readonly #plan: TapPlan;
   readonly #environment: StreamEnvironment;
   readonly #values: readonly Evaluate[];

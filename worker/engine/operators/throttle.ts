@@ -4,7 +4,8 @@ import { list, number, record, stateOf, text } from '../state/codec.ts';
 import { savedExpiry } from '../state/expiry.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
 import { resultLagMs } from '../time/result-lag.ts';
-import type { Next, Operator, OperatorEnvironment, WindowFrame } from './operator.ts';
+import { BasicOperator } from './basic-operator.ts';
+import type { Next, OperatorEnvironment } from './operator.ts';
 import { PartitionExpiry } from './partition-expiry.ts';
 import type { Row } from './row.ts';
 
@@ -15,9 +16,8 @@ const savedState = stateOf({
 });
 
 /** `.throttle(n, per: d)`: of each partition at most n rows within any d of event time; one exactly d later passes. */
-export class Throttle implements Operator {
+export class Throttle extends BasicOperator {
   readonly #plan: ThrottlePlan;
-  readonly #next: Next;
   readonly #environment: OperatorEnvironment;
   /** Times of the rows that passed, by partition, in order of arrival. */
   readonly #passed = new Map<string, readonly number[]>();
@@ -25,8 +25,8 @@ export class Throttle implements Operator {
   readonly #expiry: PartitionExpiry;
 
   constructor(plan: ThrottlePlan, next: Next, environment: OperatorEnvironment) {
+    super(next);
     this.#plan = plan;
-    this.#next = next;
     this.#environment = environment;
     this.#expiry = new PartitionExpiry(environment, (partition) => this.#passed.delete(partition));
   }
@@ -39,7 +39,7 @@ export class Throttle implements Operator {
       return;
     }
     this.#keep(partition, [...recent, row.time]);
-    this.#next.process(row);
+    this.next.process(row);
   }
 
   #keep(partition: string, times: readonly number[]): void {
@@ -52,15 +52,11 @@ export class Throttle implements Operator {
     return times.reduce((latest, time) => Math.max(latest, time), -Infinity) + this.#plan.perMs + resultLagMs(this.#environment.stream);
   }
 
-  endWindow(frame: WindowFrame): void {
-    this.#next.endWindow(frame);
-  }
-
-  deadline(): number {
+  override deadline(): number {
     return Math.min(this.#ends.next(), this.#expiry.deadline());
   }
 
-  advance(watermark: number): void {
+  override advance(watermark: number): void {
     for (let partition = this.#ends.popDue(watermark); partition !== undefined; partition = this.#ends.popDue(watermark)) {
       const times = this.#passed.get(partition);
       if (times !== undefined && this.#endOf(times) <= watermark) this.#passed.delete(partition);
@@ -68,12 +64,12 @@ export class Throttle implements Operator {
     this.#expiry.advance(watermark);
   }
 
-  save(): Value {
+  override save(): Value {
     const passed = Array.from(this.#passed, ([partition, times]) => ({ partition, times }));
     return savedState.save({ passed, expiry: this.#expiry.save() });
   }
 
-  load(saved: Value): void {
+  override load(saved: Value): void {
     const { passed, expiry } = savedState.load(saved);
     for (const { partition, times } of passed) this.#keep(partition, times);
     this.#expiry.load(expiry);

@@ -1,12 +1,12 @@
 import { toText } from '../../../shared/events/text.ts';
 import type { ToPlan } from '../../../shared/language/plan/plan.ts';
+import { BasicOperator } from './basic-operator.ts';
 import type { Next } from './operator.ts';
 import { type Evaluate, type Row, scopeOf } from './row.ts';
-import { StatelessOperator } from './stateless-operator.ts';
 import type { StreamEnvironment } from './stream-environment.ts';
 
 /** `.to(Conn, topic: ..)`: hands the event to a connector; the row goes on. A topic that is null is the connector's own. */
-export class ToConnector extends StatelessOperator {
+export class ToConnector extends BasicOperator {
   readonly #plan: ToPlan;
   readonly #environment: StreamEnvironment;
   readonly #topic: Evaluate | null;

@@ -33,8 +33,4 @@ export class EventsSource implements Source {
   load(): void {
     // Nothing is kept.
   }
-
-  runsActive(): number {
-    return 0;
-  }
 }

@@ -13,8 +13,8 @@ export interface Source {
   advance(watermark: number): void;
   save(): Value;
   load(saved: Value): void;
-  /** Partial matches that wait; 0 where there are none. */
-  runsActive(): number;
+  /** Partial matches that wait. Absent = there are none. */
+  runsActive?(): number;
   /** What it holds, for explanations. Absent = nothing. */
   inspect?(): PatternView | JoinView;
 }

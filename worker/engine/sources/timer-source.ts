@@ -89,8 +89,4 @@ export class TimerSource implements Source {
     const { periodMs } = this.#plan;
     this.#nextTick = isBehind ? nextTick + (Math.floor(late / periodMs) + 1) * periodMs : nextTick;
   }
-
-  runsActive(): number {
-    return 0;
-  }
 }

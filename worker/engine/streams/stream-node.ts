@@ -181,7 +181,7 @@ export class StreamNode implements FusedNode {
   /** The counters with what is counted only when they are asked for. */
   count(): StreamCounters {
     const { counters } = this.#runtime;
-    counters.runsActive = this.#source.runsActive();
+    counters.runsActive = this.#source.runsActive?.() ?? 0;
     return counters;
   }
 

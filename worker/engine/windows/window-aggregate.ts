@@ -1,7 +1,7 @@
 import type { WindowAggregatePlan } from '../../../shared/language/plan/plan.ts';
+import { BasicOperator } from '../operators/basic-operator.ts';
 import type { Next, Operator, OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
-import { StatelessOperator } from '../operators/stateless-operator.ts';
 import { type Accumulators, Aggregation } from './aggregation.ts';
 import { firstCause, lastCause, type PreparedItem, prepareItem, windowResult } from './window-content.ts';
 
@@ -18,7 +18,7 @@ interface Passed {
  * through, in the order in which they came. A window hands on its rows and ends within one step of time, so there is
  * nothing to save.
  */
-export class WindowAggregate extends StatelessOperator implements Operator {
+export class WindowAggregate extends BasicOperator implements Operator {
   readonly #environment: OperatorEnvironment;
   readonly #aggregation: Aggregation;
   readonly #items: readonly PreparedItem[];

@@ -1,7 +1,8 @@
 import { invariant } from '../../../../shared/errors/error.ts';
 import { Duration, type Value } from '../../../../shared/events/value.ts';
 import type { AttributeName, ForecastPlan, PatternPlan, StepPlan } from '../../../../shared/language/plan/plan.ts';
-import type { Next, Operator, OperatorEnvironment, WindowFrame } from '../../operators/operator.ts';
+import { BasicOperator } from '../../operators/basic-operator.ts';
+import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
 import type { Row } from '../../operators/row.ts';
 import type { StreamEnvironment } from '../../operators/stream-environment.ts';
 import { type Capture, capturesInOrder, lastCapture } from '../../patterns/captures.ts';
@@ -58,9 +59,8 @@ interface Chance {
  * of the pattern it learns what the event was, and gives a forecast for each run of the event's key whose probability is at
  * `confidence` or above for the first time since the run took an event or was last below. Matches pass as they are.
  */
-export class Forecast implements Operator, PatternObserver {
+export class Forecast extends BasicOperator implements PatternObserver {
   readonly #plan: ForecastPlan;
-  readonly #next: Next;
   readonly #environment: OperatorEnvironment;
   readonly #tree: SuffixTree;
   readonly #record = new TrackRecord();
@@ -75,8 +75,8 @@ export class Forecast implements Operator, PatternObserver {
   #learned = 0;
 
   constructor(plan: ForecastPlan, next: Next, environment: StreamEnvironment) {
+    super(next);
     this.#plan = plan;
-    this.#next = next;
     this.#environment = environment;
     this.#tree = new SuffixTree(plan.maxDepth);
     this.#expiry = new Expiry(environment.stream.partition.expireMs);
@@ -97,7 +97,7 @@ export class Forecast implements Operator, PatternObserver {
   /** A match, or a forecast of this operator's own. */
   process(row: Row): void {
     const isForecast = row.attributes?.get('is_forecast') === true;
-    this.#next.process(isForecast ? row : { ...row, attributes: new Map([...(row.attributes ?? []), ['is_forecast' as const, false]]) });
+    this.next.process(isForecast ? row : { ...row, attributes: new Map([...(row.attributes ?? []), ['is_forecast' as const, false]]) });
   }
 
   saw(sight: Sight): void {
@@ -273,19 +273,15 @@ export class Forecast implements Operator, PatternObserver {
     this.#stage?.emit({ ...held, time: row.time, causes, attributes: new Map([...(held.attributes ?? []), ...attributes]) });
   }
 
-  endWindow(frame: WindowFrame): void {
-    this.#next.endWindow(frame);
-  }
-
-  deadline(): number {
+  override deadline(): number {
     return this.#expiry.deadline();
   }
 
-  advance(watermark: number): void {
+  override advance(watermark: number): void {
     for (const key of this.#expiry.expired(watermark)) this.#histories.delete(key);
   }
 
-  save(): Value {
+  override save(): Value {
     return savedState.save({
       learned: this.#learned,
       symbols: this.#symbols?.save() ?? null,
@@ -297,7 +293,7 @@ export class Forecast implements Operator, PatternObserver {
     });
   }
 
-  load(saved: Value): void {
+  override load(saved: Value): void {
     const { learned, symbols, tree, gaps, record, histories, expiry } = savedState.load(saved);
     invariant(this.#symbols !== null, 'a forecast stands behind a pattern');
     this.#learned = learned;

@@ -5,9 +5,9 @@ import type { KernelNode } from '../../physical/physical-plan.ts';
 import type { SourceOptions } from '../../sources/source-options.ts';
 import type { Body } from '../module-text.ts';
 import { printTypedCondition } from '../print-typed.ts';
-import type { PrintingKernel } from '../program-fusion.ts';
+import type { PrintingKernel, ProgramFusion } from '../program-fusion.ts';
 import type { StreamFusion } from '../stream-fusion.ts';
-import { CannotFuse, type Representation, representationOf } from '../typed.ts';
+import { CannotFuse, type Readable, type Representation, representationOf } from '../typed.ts';
 import { ArrivingReadable, JoinColumns, ResidualReadable } from './join-columns.ts';
 import { KeptSide } from './kept-side.ts';
 
@@ -91,7 +91,7 @@ function keyRepresentation({ sides }: JoinSourcePlan): Representation | null {
 function printResult({ residual, join }: JoinSourcePlan, { fusion, sides, columns }: ResultPlace): PrintedFunction {
   return printOfBoth({ fusion, sides, columns }, (body, arrivingTime) => {
     if (residual !== null && join === 'inner') {
-      body.addEnd(`if(!${printResidual(residual, new ResidualReadable(columns, arrivingTime), body, fusion)})return;`);
+      body.addEnd(`if(!${printWithoutFailure(residual, new ResidualReadable(columns, arrivingTime), body, fusion.program)})return;`);
     }
     fusion.chain(columns, body);
   });
@@ -101,7 +101,7 @@ function printResult({ residual, join }: JoinSourcePlan, { fusion, sides, column
 function printCondition({ residual, join }: JoinSourcePlan, place: ResultPlace): PrintedFunction | null {
   if (residual === null || join === 'inner') return null;
   return printOfBoth(place, (body, arrivingTime) => {
-    body.add(`return ${printResidual(residual, new ResidualReadable(place.columns, arrivingTime), body, place.fusion)};`);
+    body.add(`return ${printWithoutFailure(residual, new ResidualReadable(place.columns, arrivingTime), body, place.fusion.program)};`);
   });
 }
 
@@ -123,10 +123,11 @@ function printOfBoth({ fusion, sides, columns }: ResultPlace, print: (body: Body
   return { name, given: sides.map(({ given }) => given) };
 }
 
-function printResidual(residual: PlanExpression, readable: ResidualReadable, body: Body, { program }: StreamFusion): string {
-  const condition = printTypedCondition(residual, { module: program.module, body, readable });
-  if (condition.canFail) throw new CannotFuse('the condition may fail');
-  return condition.text;
+/** @throws CannotFuse where it may fail */
+function printWithoutFailure(condition: PlanExpression, readable: Readable, body: Body, { module }: ProgramFusion): string {
+  const { text, canFail } = printTypedCondition(condition, { module, body, readable });
+  if (canFail) throw new CannotFuse('the condition may fail');
+  return text;
 }
 
 /** A class for the rows of one side that wait: objects of one form. */
@@ -250,15 +251,8 @@ function printOwnCondition(
   body: Body,
   { program }: StreamFusion,
 ): string | undefined {
-  const undo = body.mark();
-  try {
-    const { text, canFail } = printTypedCondition(condition, { module: program.module, body, readable });
-    if (!canFail) return text;
-  } catch (error) {
-    if (!(error instanceof CannotFuse)) throw error;
-  }
-  undo();
-  return undefined;
+  const printed = program.attempt(() => printWithoutFailure(condition, readable, body, program), body);
+  return printed instanceof CannotFuse ? undefined : printed;
 }
 
 /** Conditions of the `.where` directly behind the join. */

@@ -2,8 +2,8 @@ import type { Value } from '../../../shared/events/value.ts';
 import type { Next, Operator, WindowFrame } from './operator.ts';
 import type { Row } from './row.ts';
 
-/** An operator that keeps nothing and waits for nothing: only what it does with a row is left to say. */
-export abstract class StatelessOperator implements Operator {
+/** An operator that waits for no time, keeps nothing and passes ends of windows on, as far as a subclass does not say otherwise. */
+export abstract class BasicOperator implements Operator {
   protected readonly next: Next;
 
   constructor(next: Next) {
@@ -21,7 +21,7 @@ export abstract class StatelessOperator implements Operator {
   }
 
   advance(_watermark: number): void {
-    // Nothing is due: nothing waits.
+    // Nothing is due.
   }
 
   save(): Value {
@@ -30,5 +30,15 @@ export abstract class StatelessOperator implements Operator {
 
   load(_saved: Value): void {
     // Nothing was saved.
+  }
+}
+
+/**
+ * An operator that is not the engine's to act on: `.context(c)` and `.concurrent(..)` say where the work runs; `.trend_aggregate(..)`
+ * is carried out by the source of its stream.
+ */
+export class PassedOn extends BasicOperator {
+  process(row: Row): void {
+    this.next.process(row);
   }
 }
