@@ -3,7 +3,7 @@ import { Enrich } from '../analytics/enrich.ts';
 import { Forecast } from '../analytics/forecast/forecast.ts';
 import { Score } from '../analytics/score.ts';
 import { createWindow } from '../fusion/windows/create-window.ts';
-import { RunningAggregate } from '../windows/running-aggregate.ts';
+import { RunningKernel } from '../fusion/windows/running-kernel.ts';
 import { WindowAggregate } from '../windows/window-aggregate.ts';
 import { Alert } from './alert.ts';
 import { PassedOn } from './basic-operator.ts';
@@ -35,7 +35,7 @@ const operatorTable: { readonly [K in Kind]: Create<K> } = {
   map: (plan, next, environment) => new MapFields(plan, next, environment),
   emit: (plan, next, environment) => new Emit(plan, next, environment),
   window: createWindow,
-  aggregate: (plan, next, environment) => new RunningAggregate(plan, next, environment),
+  aggregate: (plan, next, environment) => new RunningKernel(plan, next, environment),
   window_aggregate: (plan, next, environment) => new WindowAggregate(plan, next, environment),
   order_by: (plan, next, environment) => new OrderBy(plan, next, environment),
   limit: (plan, next, environment) => new Limit(plan, next, environment),

@@ -1,12 +1,13 @@
-import { InvariantError } from '../../../shared/errors/error.ts';
+import { InvariantError, invariant } from '../../../shared/errors/error.ts';
+import { EvaluationError } from '../../../shared/events/evaluation-error.ts';
 import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { Accumulator, AggregateDescriptor } from '../../../shared/language/functions/descriptor.ts';
 import { aggregates } from '../../../shared/language/functions/index.ts';
 import type { AggregateCall, AggregatePlan } from '../../../shared/language/plan/plan.ts';
-import type { OperatorEnvironment } from '../operators/operator.ts';
+import type { OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
 import { type Evaluate, type Row, reusableScope } from '../operators/row.ts';
-import { acceptanceRank, followsTime } from './acceptance.ts';
 import { SlidingAccumulators } from './sliding-accumulators.ts';
+import { causesBetween, frameAttributes, type PreparedItem, prepareItem, resultFields } from './window-result.ts';
 
 /** What one row gives to each aggregate call. */
 export interface Sample {
@@ -18,21 +19,35 @@ export interface Sample {
   readonly cause: number;
 }
 
-/** The aggregate calls of an `.aggregate`, ready to run: rows become samples, samples go into accumulators. */
+/** What a window's result says of the events that it is made of. */
+export interface ResultOrigin {
+  /** Of the last event. */
+  readonly type: string;
+  /** An event of the same key. */
+  readonly ofKey: Row;
+  readonly firstCause: number;
+  readonly lastCause: number;
+}
+
+/** An `.aggregate`, ready to run: rows become samples, samples go into accumulators, and what those give makes rows. */
 export class Aggregation {
   /** Some result follows the order in which samples are added: `collect`, `ema`. (`first` and `last` go by time themselves.) */
   readonly isOrderSensitive: boolean;
   /** Some result tells what came before by time: besides those, `first` and `last`. */
   readonly followsTime: boolean;
   readonly #calls: readonly PreparedCall[];
+  readonly #items: readonly PreparedItem[];
+  readonly #environment: OperatorEnvironment;
   /** Positions of the calls, those first that may refuse a value: what they refuse has then changed nothing. */
   readonly #order: readonly number[];
   readonly #scopeOf = reusableScope();
 
   constructor(plan: AggregatePlan, environment: OperatorEnvironment) {
+    this.#environment = environment;
     this.#calls = plan.calls.map((call) => prepare(call, environment));
-    this.isOrderSensitive = this.#calls.some((call) => call.isOrderSensitive);
-    this.followsTime = this.isOrderSensitive || plan.calls.some(followsTime);
+    this.#items = plan.items.map((item) => prepareItem(item, environment));
+    this.isOrderSensitive = plan.calls.some(isOrderSensitive);
+    this.followsTime = this.isOrderSensitive || plan.calls.some((call) => descriptorOf(call).followsTime === true);
     const ranks = plan.calls.map(acceptanceRank);
     this.#order = ranks.map((_, position) => position).sort((a, b) => (ranks[a] as number) - (ranks[b] as number) || a - b);
   }
@@ -56,6 +71,32 @@ export class Aggregation {
   /** `isByTime`: samples are read in order of their time, else as they were added. */
   sliding(isByTime: boolean): SlidingAccumulators {
     return new SlidingAccumulators(this.#calls, this.#order, isByTime);
+  }
+
+  /** The row that a window gives. */
+  windowRow({ type, ofKey, firstCause, lastCause }: ResultOrigin, results: readonly Value[], frame: WindowFrame): Row {
+    const keys = this.#environment.partitionFields(ofKey);
+    const base: Row = {
+      type,
+      time: frame.time,
+      order: this.#environment.order(),
+      fields: new Map(keys),
+      bound: null,
+      attributes: frameAttributes(frame),
+      causes: causesBetween(firstCause, lastCause),
+    };
+    return { ...base, fields: resultFields(this.#items, base, results, keys) };
+  }
+
+  /** The row that a running aggregate gives when a row has come. */
+  runningRow(row: Row, results: readonly Value[]): Row {
+    const keys = this.#environment.partitionFields(row);
+    const base: Row = { ...row, bound: null, fields: new Map(keys) };
+    return { ...base, fields: resultFields(this.#items, base, results, keys) };
+  }
+
+  save(accumulators: Accumulators): Value {
+    return accumulators.save();
   }
 
   load(saved: Value): Accumulators {
@@ -103,6 +144,16 @@ export class Accumulators {
   }
 }
 
+/** Null where something cannot be evaluated. */
+export function unlessFailing<T>(evaluate: () => T): T | null {
+  try {
+    return evaluate();
+  } catch (thrown) {
+    if (thrown instanceof EvaluationError) return null;
+    throw thrown;
+  }
+}
+
 /** What was not given to a call is null, and its position behind the rest. */
 export function saveSample({ inputs, time, order, cause }: Sample): Value {
   const absent = [...inputs.keys()].filter((position) => inputs[position] === undefined);
@@ -126,15 +177,30 @@ export interface PreparedCall {
 }
 
 function prepare(call: AggregateCall, environment: OperatorEnvironment): PreparedCall {
-  const descriptor = aggregates.get(call.function);
-  if (!descriptor) throw new InvariantError(`no aggregate is called ${call.function}`);
   const [argument, ...others] = call.arguments;
   if (others.length > 0) throw new InvariantError(`${call.function} has several arguments`);
   return {
-    descriptor,
+    descriptor: descriptorOf(call),
     constants: call.constants,
-    isOrderSensitive: descriptor.create(call.constants).merge === undefined,
+    isOrderSensitive: isOrderSensitive(call),
     argument: argument === undefined ? null : environment.evaluator(argument),
     filter: call.filter && environment.evaluator(call.filter),
   };
+}
+
+export function descriptorOf(call: AggregateCall): AggregateDescriptor {
+  const descriptor = aggregates.get(call.function);
+  invariant(descriptor !== undefined, `no aggregate is called ${call.function}`);
+  return descriptor;
+}
+
+/** Its result follows the order of arrival, which is not that of event time. */
+export function isOrderSensitive(call: AggregateCall): boolean {
+  return descriptorOf(call).create(call.constants).merge === undefined;
+}
+
+/** How much a call takes, the choosiest first: those that may refuse a value come before others, so that what they refuse changes nothing. */
+export function acceptanceRank(call: AggregateCall): number {
+  const { takes } = descriptorOf(call);
+  return takes === 'anything' ? 2 : takes === 'one_kind' ? 1 : 0;
 }

@@ -2,18 +2,19 @@ import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
 import { plus, wholeSteps } from '../time/instants.ts';
 
-/** A window as its interim results see it. */
-export interface EarlyWindow {
-  /** Where it begins; the start of a session may move back. */
-  readonly start: number;
-  readonly end: number;
-  readonly rank: number;
-  readonly isOpen: boolean;
-  readonly content: { readonly count: number };
+/** What tells of the windows in its slots. */
+interface WindowSlots {
+  /** Events held; 0 or less = none. */
+  countAt(slot: number): number;
+  /** Number of the first event of the window, by which it is known again. */
+  rankAt(slot: number): number;
+  /** As it would close now; the start of a session may move back. */
+  frameOf(slot: number): { readonly start: number; readonly end: number };
 }
 
-interface Watched<W> {
-  readonly window: W;
+interface Watched {
+  readonly slot: number;
+  readonly rank: number;
   readonly start: number;
   /** Next multiple of `early` after its start. */
   at: number;
@@ -25,20 +26,18 @@ interface Watched<W> {
  * `early: d`: which open windows owe an interim result. One is owed when the watermark reaches or passes multiples of `d`
  * after the window's start, one for a jump however many it passed, and none when nothing came since the last.
  */
-export class EarlyResults<W extends EarlyWindow> {
-  readonly #everyMs: number | null;
-  readonly #watched = new WeakMap<W, Watched<W>>();
-  readonly #points = new DeadlineQueue<Watched<W>>();
+export class EarlyResults {
+  readonly #everyMs: number;
+  readonly #windows: WindowSlots;
+  /** By slot. */
+  readonly #watched: Watched[] = [];
+  readonly #points = new DeadlineQueue<Watched>();
   /** Owed in this step of time, in the order in which windows close. */
-  readonly #owed = new DeadlineQueue<W>();
+  readonly #owed = new DeadlineQueue<Watched>();
 
-  constructor(everyMs: number | null) {
+  constructor(everyMs: number, windows: WindowSlots) {
     this.#everyMs = everyMs;
-  }
-
-  /** Whether there are interim results at all. */
-  get isUsed(): boolean {
-    return this.#everyMs !== null;
+    this.#windows = windows;
   }
 
   /** First watermark at which a result may be owed. */
@@ -46,58 +45,59 @@ export class EarlyResults<W extends EarlyWindow> {
     return this.#owed.size > 0 ? -Infinity : this.#points.next();
   }
 
-  /** Follows a window from its first event on, and again when its start has moved. */
-  watch(window: W, watermark: number): void {
-    if (this.#everyMs === null) return;
-    const before = this.#watched.get(window);
-    if (before?.start === window.start) return;
-    const at = this.#pointAfter(window.start, watermark, this.#everyMs);
-    this.#follow({ window, start: window.start, at, count: before?.count ?? 0 });
+  /** Follows the window in a slot from its first event on, and again when its start has moved. */
+  watch(slot: number, watermark: number): void {
+    const [{ start }, rank] = [this.#windows.frameOf(slot), this.#windows.rankAt(slot)];
+    const last = this.#watched[slot];
+    const before = last?.rank === rank ? last : undefined;
+    if (before?.start === start) return;
+    this.#follow({ slot, rank, start, at: this.#pointAfter(start, watermark), count: before?.count ?? 0 });
   }
 
-  /** The next window that owes a result at `watermark`: by its end, then by its first event. */
-  popDue(watermark: number): W | undefined {
-    if (this.#everyMs !== null) this.#collect(watermark, this.#everyMs);
-    for (let window = this.#owed.popDue(Infinity); window !== undefined; window = this.#owed.popDue(Infinity)) {
-      if (window.isOpen) return window;
+  /** The slot of the next window that owes a result at `watermark`: by its end, then by its first event. */
+  popDue(watermark: number): number | undefined {
+    for (let one = this.#points.popDue(watermark); one !== undefined; one = this.#points.popDue(watermark)) {
+      if (this.#isOpen(one) && this.#watched[one.slot] === one) this.#reach(one, watermark);
+    }
+    for (let one = this.#owed.popDue(Infinity); one !== undefined; one = this.#owed.popDue(Infinity)) {
+      if (this.#isOpen(one)) return one.slot;
     }
     return undefined;
   }
 
-  #collect(watermark: number, everyMs: number): void {
-    for (let one = this.#points.popDue(watermark); one !== undefined; one = this.#points.popDue(watermark)) {
-      if (one.window.isOpen && this.#watched.get(one.window) === one) this.#reach(one, watermark, everyMs);
-    }
+  #isOpen({ slot, rank }: Watched): boolean {
+    return this.#windows.countAt(slot) > 0 && this.#windows.rankAt(slot) === rank;
   }
 
-  #reach(one: Watched<W>, watermark: number, everyMs: number): void {
-    const { count } = one.window.content;
-    if (count !== one.count) this.#owed.push(one.window.end, one.window.rank, one.window);
+  #reach(one: Watched, watermark: number): void {
+    const count = this.#windows.countAt(one.slot);
+    if (count !== one.count) this.#owed.push(this.#windows.frameOf(one.slot).end, one.rank, one);
     one.count = count;
-    one.at = this.#pointAfter(one.start, watermark, everyMs);
-    this.#points.push(one.at, one.window.rank, one);
+    one.at = this.#pointAfter(one.start, watermark);
+    this.#points.push(one.at, one.rank, one);
   }
 
   /** The first multiple of `everyMs` after `start` that the watermark has not reached. */
-  #pointAfter(start: number, watermark: number, everyMs: number): number {
-    const passed = watermark < start ? 0 : wholeSteps(plus(watermark, -start), everyMs);
-    return plus(start, (passed + 1) * everyMs);
+  #pointAfter(start: number, watermark: number): number {
+    const passed = watermark < start ? 0 : wholeSteps(plus(watermark, -start), this.#everyMs);
+    return plus(start, (passed + 1) * this.#everyMs);
   }
 
-  #follow(one: Watched<W>): void {
-    this.#watched.set(one.window, one);
-    this.#points.push(one.at, one.window.rank, one);
+  #follow(one: Watched): void {
+    this.#watched[one.slot] = one;
+    this.#points.push(one.at, one.rank, one);
   }
 
-  /** What is to be kept of an open window. */
-  save(window: W): Value {
-    const one = this.#watched.get(window);
-    return one === undefined ? null : [one.at, one.count];
+  /** What is to be kept of the open window in a slot. */
+  save(slot: number): Value {
+    const one = this.#watched[slot];
+    return one?.rank === this.#windows.rankAt(slot) ? [one.at, one.count] : null;
   }
 
-  load(window: W, saved: Value): void {
-    if (saved === null || this.#everyMs === null) return;
+  load(slot: number, saved: Value): void {
+    if (saved === null) return;
     const [at, count] = saved as ValueArray;
-    this.#follow({ window, start: window.start, at: at as number, count: count as number });
+    const { start } = this.#windows.frameOf(slot);
+    this.#follow({ slot, rank: this.#windows.rankAt(slot), start, at: at as number, count: count as number });
   }
 }

@@ -1,9 +1,9 @@
 import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { Row } from '../operators/row.ts';
-import type { Piece } from '../state/pictures.ts';
-import { type Aggregation, loadSample, type Sample, saveSample } from './aggregation.ts';
+import { loadRow, saveRow } from '../state/saved-row.ts';
+import { type Aggregation, loadSample, type ResultOrigin, type Sample, saveSample } from './aggregation.ts';
 import type { SlidingAccumulators } from './sliding-accumulators.ts';
-import { lastCause } from './window-content.ts';
+import { lastCause } from './window-result.ts';
 
 /** A sample, and what a window's result says of its last event. */
 export interface TimedSample extends Sample {
@@ -18,9 +18,7 @@ export function timedSample({ inputs, time, order, cause }: Sample, row: Row): T
 }
 
 /** The events of one key in windows of time that are open, and the aggregates over one window after the other. */
-export class TimeRing implements Piece {
-  readonly key: string;
-  picture: number;
+export class TimeRing {
   /** The event that arrived last. */
   last: Row;
   /** Of the first open window that has events. All samples lie at or behind it. */
@@ -37,11 +35,9 @@ export class TimeRing implements Piece {
   #taken = 0;
   #sequence = 0;
 
-  constructor(key: string, last: Row, start: number, picture: number, aggregation: Aggregation, isByTime: boolean) {
-    this.key = key;
+  constructor(last: Row, start: number, aggregation: Aggregation, isByTime: boolean) {
     this.last = last;
     this.start = start;
-    this.picture = picture;
     this.#aggregation = aggregation;
     this.#isByTime = isByTime;
   }
@@ -76,6 +72,12 @@ export class TimeRing implements Piece {
     if (this.#isDisordered) return endsOf(this.between(start, end));
     const [first, behind] = [this.#countBefore(start, false), this.#countBefore(end, false)];
     return { first: this.#samples[first] as TimedSample, last: this.#samples[behind - 1] as TimedSample };
+  }
+
+  /** What the result of a window says that is not empty. */
+  originBetween(start: number, end: number): ResultOrigin {
+    const { first, last } = this.endsBetween(start, end);
+    return { type: last.type, ofKey: this.last, firstCause: first.cause, lastCause: last.lastCause };
   }
 
   /** How many samples lie before a time, or (`isIncluded`) up to it; most often all do. */
@@ -135,16 +137,17 @@ export class TimeRing implements Piece {
     this.#isDisordered = isPossible && this.#samples.some(({ order }, at) => order < (this.#samples[at - 1]?.order ?? order));
   }
 
-  save(): Value {
-    return this.#samples.map((sample) => [sample.type, sample.lastCause, saveSample(sample)]);
+  save(): ValueArray {
+    return [this.start, saveRow(this.last), this.#samples.map((sample) => [sample.type, sample.lastCause, saveSample(sample)])];
   }
 
-  load(saved: ValueArray): void {
-    for (const one of saved) {
-      const [type, lastCause, sample] = one as readonly [string, number, Value];
-      this.#samples.push({ ...loadSample(sample), type, lastCause, sequence: 0 });
+  static load([start, last, samples]: ValueArray, aggregation: Aggregation, isByTime: boolean): TimeRing {
+    const ring = new TimeRing(loadRow(last as Value), start as number, aggregation, isByTime);
+    for (const [type, lastCause, sample] of samples as readonly (readonly [string, number, Value])[]) {
+      ring.#samples.push({ ...loadSample(sample), type, lastCause, sequence: 0 });
     }
-    this.#lookForDisorder(true);
+    ring.#lookForDisorder(true);
+    return ring;
   }
 }
 

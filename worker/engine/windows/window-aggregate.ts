@@ -3,7 +3,7 @@ import { BasicOperator } from '../operators/basic-operator.ts';
 import type { Next, Operator, OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
 import { type Accumulators, Aggregation } from './aggregation.ts';
-import { firstCause, lastCause, type PreparedItem, prepareItem, windowResult } from './window-content.ts';
+import { firstCause, lastCause } from './window-result.ts';
 
 /** What has come through of the window that is closing. */
 interface Passed {
@@ -19,16 +19,12 @@ interface Passed {
  * nothing to save.
  */
 export class WindowAggregate extends BasicOperator implements Operator {
-  readonly #environment: OperatorEnvironment;
   readonly #aggregation: Aggregation;
-  readonly #items: readonly PreparedItem[];
   #passed: Passed | null = null;
 
   constructor(plan: WindowAggregatePlan, next: Next, environment: OperatorEnvironment) {
     super(next);
-    this.#environment = environment;
     this.#aggregation = new Aggregation(plan.aggregate, environment);
-    this.#items = plan.aggregate.items.map((item) => prepareItem(item, environment));
   }
 
   process(row: Row): void {
@@ -47,8 +43,7 @@ export class WindowAggregate extends BasicOperator implements Operator {
   }
 
   #result({ accumulators, first, last }: Passed, frame: WindowFrame): Row {
-    const keys = this.#environment.partitionFields(last);
-    const about = { type: last.type, keys, firstCause: firstCause(first), lastCause: lastCause(last) };
-    return windowResult(this.#items, about, accumulators.results(frame.lengthMs), frame, this.#environment.order());
+    const origin = { type: last.type, ofKey: last, firstCause: firstCause(first), lastCause: lastCause(last) };
+    return this.#aggregation.windowRow(origin, accumulators.results(frame.lengthMs), frame);
   }
 }

@@ -1,12 +1,12 @@
-import { EvaluationError } from '../../../shared/events/evaluation-error.ts';
 import type { Fields } from '../../../shared/events/event.ts';
-import { Timestamp, type Value, type ValueArray } from '../../../shared/events/value.ts';
-import type { AttributeName, NamedExpression, WindowOperatorPlan } from '../../../shared/language/plan/plan.ts';
+import type { Value, ValueArray } from '../../../shared/events/value.ts';
+import type { AttributeName, WindowOperatorPlan } from '../../../shared/language/plan/plan.ts';
 import type { Next, OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
 import { type Evaluate, type Row, scopeOf } from '../operators/row.ts';
 import { loadRow, saveRow } from '../state/saved-row.ts';
-import { type Accumulators, Aggregation, loadSample, type Sample, saveSample } from './aggregation.ts';
+import { type Accumulators, Aggregation, loadSample, type Sample, saveSample, unlessFailing } from './aggregation.ts';
 import { byTime, type SlidingAccumulators } from './sliding-accumulators.ts';
+import { firstCause, frameAttributes, lastCause } from './window-result.ts';
 
 /** A row and its number of arrival at the window, by which rows of equal time are ordered. */
 export interface Arrival {
@@ -50,14 +50,12 @@ export interface ContentUse {
 /** Makes, fills and closes the contents of one window operator. */
 export class WindowContents {
   readonly #aggregation: Aggregation | null;
-  readonly #items: readonly PreparedItem[];
   readonly #predicates: readonly Evaluate[];
   readonly #keepsRows: boolean;
   readonly #keepsSamples: boolean;
   readonly #takesOut: boolean;
   /** With `out_of_order` events are read in order of event time, else as they arrived. */
   readonly #isByTime: boolean;
-  readonly #environment: OperatorEnvironment;
   readonly #next: Next;
 
   constructor(
@@ -67,9 +65,7 @@ export class WindowContents {
     { takesOut = false, merges = false }: ContentUse = {},
   ) {
     this.#next = next;
-    this.#environment = environment;
     this.#aggregation = plan.aggregate && new Aggregation(plan.aggregate, environment);
-    this.#items = (plan.aggregate?.items ?? []).map((item) => prepareItem(item, environment));
     this.#predicates = plan.predicates.map((predicate) => environment.evaluator(predicate.condition));
     this.#isByTime = environment.stream.time.outOfOrderMs > 0;
     this.#keepsRows = plan.aggregate === null || plan.predicates.length > 0;
@@ -178,7 +174,7 @@ export class WindowContents {
     if (this.#aggregation === null) {
       for (const row of this.#handedOn(rows ?? [], frame)) this.#next.process(row);
     } else {
-      this.#next.process(this.#aggregated(content, this.#results(this.#aggregation, content, frame), frame));
+      this.#next.process(this.#aggregated(this.#aggregation, content, frame));
     }
     this.#next.endWindow(frame);
   }
@@ -197,9 +193,10 @@ export class WindowContents {
     return this.#predicates.every((predicate) => predicate({ ...scopeOf(content.last), locals: [events] }) === true);
   }
 
-  #aggregated({ last, firstCause }: WindowContent, results: readonly Value[], frame: WindowFrame): Row {
-    const about = { type: last.type, keys: this.#environment.partitionFields(last), firstCause, lastCause: lastCause(last) };
-    return windowResult(this.#items, about, results, frame, this.#environment.order());
+  #aggregated(aggregation: Aggregation, content: WindowContent, frame: WindowFrame): Row {
+    const { last, firstCause } = content;
+    const origin = { type: last.type, ofKey: last, firstCause, lastCause: lastCause(last) };
+    return aggregation.windowRow(origin, this.#results(aggregation, content, frame), frame);
   }
 
   #results(aggregation: Aggregation, { accumulators, samples, sliding }: WindowContent, { lengthMs }: WindowFrame): readonly Value[] {
@@ -212,13 +209,8 @@ export class WindowContents {
 
   /** What the aggregates give so far; null without aggregate, or while they cannot be evaluated. */
   soFar(content: WindowContent, frame: WindowFrame): Fields | null {
-    if (this.#aggregation === null) return null;
-    try {
-      return this.#aggregated(content, this.#results(this.#aggregation, content, frame), frame).fields;
-    } catch (thrown) {
-      if (thrown instanceof EvaluationError) return null;
-      throw thrown;
-    }
+    const aggregation = this.#aggregation;
+    return aggregation && unlessFailing(() => this.#aggregated(aggregation, content, frame).fields);
   }
 
   save(content: WindowContent): Value {
@@ -271,79 +263,6 @@ function oldestTime({ samples, rows }: WindowContent): number {
 function loadArrival(saved: Value): Arrival {
   const [row, order] = saved as ValueArray;
   return { row: loadRow(row as Value), order: order as number };
-}
-
-export interface PreparedItem {
-  readonly name: string;
-  readonly value: Evaluate;
-}
-
-export function prepareItem(item: NamedExpression, environment: OperatorEnvironment): PreparedItem {
-  return { name: item.name, value: environment.evaluator(item.value) };
-}
-
-/** What a window's result says of the events that it is made of. */
-export interface ResultOrigin {
-  /** Of the last event, as its partition keys are. */
-  readonly type: string;
-  readonly keys: readonly (readonly [string, Value])[];
-  readonly firstCause: number;
-  readonly lastCause: number;
-}
-
-/** The row that a window gives. `order`: arrival number of the event that completed it. */
-export function windowResult(
-  items: readonly PreparedItem[],
-  { type, keys, firstCause, lastCause }: ResultOrigin,
-  results: readonly Value[],
-  frame: WindowFrame,
-  order: number,
-): Row {
-  const base: Row = {
-    type,
-    time: frame.time,
-    order,
-    fields: new Map(keys),
-    bound: null,
-    attributes: frameAttributes(frame),
-    causes: causesBetween(firstCause, lastCause),
-  };
-  return { ...base, fields: resultFields(items, base, results, keys) };
-}
-
-/** The aggregates in written order, then the partition keys, which the program may read and `.emit()` shows. */
-export function resultFields(
-  items: readonly PreparedItem[],
-  row: Row,
-  results: readonly Value[],
-  keys: readonly (readonly [string, Value])[],
-): Map<string, Value> {
-  const scope = scopeOf(row, results);
-  const fields = new Map<string, Value>();
-  for (const item of items) fields.set(item.name, item.value(scope));
-  for (const [name, value] of keys) if (!fields.has(name)) fields.set(name, value);
-  return fields;
-}
-
-export function firstCause(row: Row): number {
-  return row.causes[0] ?? row.order;
-}
-
-export function lastCause(row: Row): number {
-  return row.causes.at(-1) ?? row.order;
-}
-
-/** What a window's result is made from: the first and the last of its events, enough to name it. */
-export function causesBetween(first: number, last: number): number[] {
-  return first === last ? [first] : [Math.min(first, last), Math.max(first, last)];
-}
-
-export function frameAttributes(frame: WindowFrame): Map<AttributeName, Value> {
-  return new Map<AttributeName, Value>([
-    ['window_start', new Timestamp(frame.start)],
-    ['window_end', new Timestamp(frame.end)],
-    ['is_final', frame.isFinal],
-  ]);
 }
 
 function withAttributes(own: Row['attributes'], more: Map<AttributeName, Value>): ReadonlyMap<AttributeName, Value> {

@@ -1,6 +1,6 @@
 import { invariant } from '../../../../shared/errors/error.ts';
 import type { AggregateCall, AggregatePlan } from '../../../../shared/language/plan/plan.ts';
-import { acceptanceRank, takesNulls } from '../../windows/acceptance.ts';
+import { acceptanceRank, descriptorOf } from '../../windows/aggregation.ts';
 import { type AggregateInput, AggregateInputs, type InputContext } from './aggregate-inputs.ts';
 import {
   type CallForm,
@@ -147,7 +147,7 @@ export class AggregateColumns {
   }
 
   #objectForm(call: AggregateCall): CallForm {
-    const filter = takesNulls(call) ? this.inputs.filterOf(call) : null;
+    const filter = descriptorOf(call).takesNulls === true ? this.inputs.filterOf(call) : null;
     const value = this.inputs.argumentOf(call);
     const at = this.objects.length;
     this.objects.push({ call, rank: this.#rankOf(call), value, filter, ...this.#namesOf(call, at) });

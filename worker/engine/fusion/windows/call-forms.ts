@@ -27,6 +27,8 @@ export interface WindowStore {
   readonly slots: Slots;
   /** For each call that has accumulators, that of each slot. */
   readonly objects: readonly Accumulator[][];
+  /** Rows that are held until the watermark reaches them, saved. */
+  readonly waiting?: Value;
   /** What the slots hold, saved, where rows come whole. */
   readonly contents?: ReadonlyMap<number, Value>;
   /** What is to be kept of their interim results. */

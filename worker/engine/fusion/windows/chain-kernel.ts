@@ -1,28 +1,23 @@
 import type { Value } from '../../../../shared/events/value.ts';
 import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
 import { EarlyResults } from '../../windows/early-results.ts';
-import type { WindowContent } from '../../windows/window-content.ts';
+import { ContentKernel, type WholeWindows } from './content-kernel.ts';
 import type { Intake } from './intake.ts';
-import { OpenWindow } from './open-window.ts';
-import type { WholeRows } from './whole-rows.ts';
-import { WindowKernel } from './window-kernel.ts';
 
 /**
  * Windows of which a key may have several open. The key's slot holds one of them; the others, mostly of rows that came out of
  * order, stand behind it in a chain. That slot stays the key's, empty, when its window has closed.
  */
-export abstract class ChainKernel extends WindowKernel {
+export abstract class ChainKernel extends ContentKernel {
   /** Windows that stand behind another one of their key. */
   extras = 0;
-  /** Only where rows come whole. */
-  protected readonly interim: EarlyResults<OpenWindow>;
-  /** By slot, where there are interim results. */
-  readonly #watched: OpenWindow[] = [];
+  /** Only where rows come whole; null = there are no interim results. */
+  protected readonly interim: EarlyResults | null;
   readonly #isLinkedBack: boolean;
 
-  constructor(form: Intake | WholeRows, earlyMs: number | null, next: Next, environment: OperatorEnvironment) {
+  constructor(form: Intake | WholeWindows, earlyMs: number | null, next: Next, environment: OperatorEnvironment) {
     super(form, next, environment);
-    this.interim = new EarlyResults(earlyMs);
+    this.interim = earlyMs === null ? null : new EarlyResults(earlyMs, this);
     this.#isLinkedBack = form.fields.has('before');
   }
 
@@ -96,35 +91,44 @@ export abstract class ChainKernel extends WindowKernel {
     return this.at(slot, 'next') === 0;
   }
 
-  /** A window where rows come whole, with its first event or as it was saved. */
-  protected override hold(slot: number, content: WindowContent, whole: WholeRows): void {
-    super.hold(slot, content, whole);
-    if (this.interim.isUsed) this.#watched[slot] = new OpenWindow(slot, this);
-  }
-
   /** A window has begun, or its start has moved. */
   protected watchEarly(slot: number): void {
-    if (!this.interim.isUsed) return;
-    this.interim.watch(this.#watched[slot] as OpenWindow, this.environment.watermark());
+    if (this.interim === null) return;
+    this.interim.watch(slot, this.environment.watermark());
     this.due = Math.min(this.due, this.interim.next());
   }
 
-  /** Interim results, last of all that time completes. */
-  protected giveEarly(watermark: number): void {
-    for (let one = this.interim.popDue(watermark); one !== undefined; one = this.interim.popDue(watermark)) {
-      const { whole } = this;
-      whole?.contents.emit(whole.at(one.slot), { ...this.frameOf(one.slot), time: watermark, isFinal: false });
+  /** The watermark at which something closes, besides keys that expire and interim results. */
+  protected abstract nextClosing(): number;
+  protected abstract closeDue(watermark: number): void;
+
+  /** Interim results come last of all that time completes. */
+  advance(watermark: number): void {
+    try {
+      this.closeDue(watermark);
+      this.expire(watermark);
+      this.#giveEarly(watermark);
+    } finally {
+      this.due = Math.min(this.nextClosing(), this.nextExpiry, this.interim?.next() ?? Infinity);
+    }
+  }
+
+  #giveEarly(watermark: number): void {
+    const { interim, whole } = this;
+    if (interim === null || whole === null) return;
+    for (let slot = interim.popDue(watermark); slot !== undefined; slot = interim.popDue(watermark)) {
+      whole.contents.emit(whole.at(slot), { ...this.frameOf(slot), time: watermark, isFinal: false });
     }
   }
 
   protected override captureEarly(): ReadonlyMap<number, Value> {
-    if (!this.interim.isUsed) return new Map();
-    return new Map(this.open().map((slot) => [slot, this.interim.save(this.#watched[slot] as OpenWindow)]));
+    const { interim } = this;
+    return new Map(interim === null ? [] : this.open().map((slot) => [slot, interim.save(slot)]));
   }
 
   protected loadEarly(slot: number, saved: Value): void {
-    if (!this.interim.isUsed) return;
-    this.interim.load(this.#watched[slot] as OpenWindow, saved);
+    if (this.interim === null) return;
+    this.interim.load(slot, saved);
     this.due = Math.min(this.due, this.interim.next());
   }
 }

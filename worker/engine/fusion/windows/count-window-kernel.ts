@@ -3,10 +3,11 @@ import type { WindowPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Next, OperatorEnvironment, WindowFrame } from '../../operators/operator.ts';
 import type { WindowView } from '../../trace/views.ts';
 import type { WindowStore } from './call-forms.ts';
+import { ContentKernel, type WholeWindows } from './content-kernel.ts';
 import type { Intake } from './intake.ts';
-import { slotsByOrder } from './slots-by-order.ts';
-import type { Given, WholeRows } from './whole-rows.ts';
-import { WindowKernel } from './window-kernel.ts';
+import { slotsByOrder } from './keyed-slots.ts';
+import type { SlotField } from './slot-fields.ts';
+import type { Given } from './whole-rows.ts';
 
 export type CountWindowPlan = Extract<WindowPlan, { kind: 'count' }>;
 
@@ -15,12 +16,16 @@ export type CountWindowPlan = Extract<WindowPlan, { kind: 'count' }>;
  * events once n are held. At the end of input tumbling ones close with what they hold, by last event. The bounds of a window are the
  * lowest and the highest time of its events.
  */
-export class CountWindowKernel extends WindowKernel {
+export class CountWindowKernel extends ContentKernel {
+  static readonly wholeFields: { readonly hot: readonly SlotField[]; readonly cold: readonly SlotField[] } = {
+    hot: ['minTime', 'maxTime', 'since', 'hasGiven'],
+    cold: ['firstOrder', 'lastOrder'],
+  };
   readonly #plan: CountWindowPlan;
   /** Slots that the end of input closes and that have not been handed on yet, the last one first. */
   #ending: number[] = [];
 
-  constructor(form: Intake | WholeRows, plan: CountWindowPlan, next: Next, environment: OperatorEnvironment) {
+  constructor(form: Intake | WholeWindows, plan: CountWindowPlan, next: Next, environment: OperatorEnvironment) {
     super(form, next, environment);
     this.#plan = plan;
   }
@@ -35,7 +40,7 @@ export class CountWindowKernel extends WindowKernel {
     this.empty++;
   }
 
-  protected override takeWhole(slot: number, { row, order, sample }: Given, whole: WholeRows): void {
+  protected override takeWhole(slot: number, { row, order, sample }: Given, whole: WholeWindows): void {
     if (this.at(slot, 'count') === 0) {
       this.hold(slot, whole.contents.begin(row, order, sample), whole);
       this.empty--;
@@ -55,7 +60,7 @@ export class CountWindowKernel extends WindowKernel {
     this.put(slot, 'hasGiven', hasGiven);
   }
 
-  #full(slot: number, whole: WholeRows): void {
+  #full(slot: number, whole: WholeWindows): void {
     const { slide } = this.#plan;
     if (slide === null) {
       this.close(slot);
@@ -69,12 +74,12 @@ export class CountWindowKernel extends WindowKernel {
     whole.contents.emit(content, this.frameOf(slot));
   }
 
-  override frameOf(slot: number): WindowFrame {
+  frameOf(slot: number): WindowFrame {
     const [start, end] = [this.at(slot, 'minTime'), this.at(slot, 'maxTime')];
     return { time: this.whole?.at(slot).last.time ?? end, start, end, isFinal: true, lengthMs: end - start };
   }
 
-  protected override closingOf(slot: number): Pick<WindowView, 'end' | 'closesAt' | 'missing'> {
+  protected closingOf(slot: number): Pick<WindowView, 'end' | 'closesAt' | 'missing'> {
     const { size, slide } = this.#plan;
     const isSliding = slide !== null && this.at(slot, 'hasGiven') === 1;
     return { end: null, closesAt: null, missing: isSliding ? slide - this.at(slot, 'since') : size - this.at(slot, 'count') };
@@ -107,11 +112,11 @@ export class CountWindowKernel extends WindowKernel {
     const [arrivals, held, touched] = saved as ValueArray;
     this.counted = arrivals as number;
     for (const [key, content, since, hasGiven] of held as readonly (readonly [string, Value, number, boolean])[]) {
-      const slot = this.slotOfSaved(key, content);
+      const slot = this.slotOfContent(key, content);
       this.loadContent(slot, content);
       this.empty--;
       if (this.whole !== null) this.#count(slot, since, hasGiven ? 1 : 0);
     }
-    this.loadTouched(touched as Value);
+    this.loadTouched(touched);
   }
 }

@@ -1,33 +1,45 @@
-import type { WindowOperatorPlan } from '../../../../shared/language/plan/plan.ts';
+import type { AggregateCall, WindowOperatorPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Next, Operator, OperatorEnvironment } from '../../operators/operator.ts';
-import { SlidingTimeWindow, slidesOverTime } from '../../windows/sliding-time-window.ts';
+import { descriptorOf } from '../../windows/aggregation.ts';
+import { type ContentUse, WindowContents } from '../../windows/window-content.ts';
+import type { WholeWindows } from './content-kernel.ts';
 import { CountWindowKernel } from './count-window-kernel.ts';
+import { RingKernel } from './ring-kernel.ts';
 import { SessionKernel } from './session-kernel.ts';
-import type { SlotField } from './slot-fields.ts';
-import { TimeWindowKernel, type TimeWindowPlan } from './time-window-kernel.ts';
-import { WholeRows, type WholeUse } from './whole-rows.ts';
+import type { TimeWindowPlan } from './time-grid.ts';
+import { TimeWindowKernel } from './time-window-kernel.ts';
+import { WholeRows } from './whole-rows.ts';
 
 /** A window that takes whole rows. */
 export function createWindow(plan: WindowOperatorPlan, next: Next, environment: OperatorEnvironment): Operator {
   const { window, aggregate } = plan;
-  const whole = (use: WholeUse): WholeRows => new WholeRows(plan, next, environment, use);
+  const whole = (fields: ConstructorParameters<typeof WholeRows>[2], use?: ContentUse): WholeWindows =>
+    new WholeRows(environment, new WindowContents(plan, next, environment, use), fields);
   switch (window.kind) {
     case 'time':
-      return aggregate !== null && slidesOverTime(plan, window)
-        ? new SlidingTimeWindow(plan, aggregate, window, next, environment)
-        : new TimeWindowKernel(whole(useOfTime(window)), window, next, environment);
+      if (aggregate !== null && slidesOverTime(plan, window)) return new RingKernel(aggregate, window, next, environment);
+      return new TimeWindowKernel(whole(TimeWindowKernel.wholeFields(window)), window, next, environment);
     case 'count':
-      return new CountWindowKernel(whole({ ...USE_OF_COUNT, takesOut: window.slide !== null }), window, next, environment);
+      return new CountWindowKernel(whole(CountWindowKernel.wholeFields, { takesOut: window.slide !== null }), window, next, environment);
     case 'session':
-      return new SessionKernel(whole(USE_OF_SESSION), aggregate, window, next, environment);
+      return new SessionKernel(whole(SessionKernel.wholeFields, { merges: true }), aggregate, window, next, environment);
   }
 }
 
-/** Of windows that overlap a key has many open. */
-function useOfTime({ slideMs, sizeMs }: TimeWindowPlan): WholeUse {
-  const linkedBack: readonly SlotField[] = slideMs < sizeMs ? ['before'] : [];
-  return { hot: ['start', 'end'], cold: ['firstOrder', 'next', 'owner', 'origin', ...linkedBack] };
+const SCALARS = new Set(['int', 'float', 'str', 'bool', 'timestamp', 'duration']);
+const ORDERED = new Set(['int', 'float', 'str', 'timestamp', 'duration']);
+const QUANTITIES = new Set(['int', 'float', 'duration']);
+
+/** Whether each event of windows of time that overlap is held once, whatever number of windows it belongs to. */
+export function slidesOverTime({ aggregate, predicates }: WindowOperatorPlan, { slideMs, sizeMs, earlyMs }: TimeWindowPlan): boolean {
+  const takesAll = aggregate?.calls.every(takesAnyOfItsType) ?? false;
+  return takesAll && slideMs < sizeMs && earlyMs === null && predicates.length === 0;
 }
 
-const USE_OF_COUNT: WholeUse = { hot: ['minTime', 'maxTime', 'since', 'hasGiven'], cold: ['firstOrder', 'lastOrder'] };
-const USE_OF_SESSION: WholeUse = { hot: ['minTime', 'maxTime'], cold: ['firstOrder', 'next', 'owner', 'closedLast'], merges: true };
+/** No value of the argument's type is refused, whatever came before. */
+function takesAnyOfItsType(call: AggregateCall): boolean {
+  const { takes } = descriptorOf(call);
+  const [argument] = call.arguments;
+  const kinds = takes === 'anything' ? SCALARS : takes === 'one_kind' ? ORDERED : QUANTITIES;
+  return argument === undefined || kinds.has(argument.type.kind);
+}

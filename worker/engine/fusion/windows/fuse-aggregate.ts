@@ -1,10 +1,9 @@
 import type { AggregateOperatorPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
-import { followsTime } from '../../windows/acceptance.ts';
+import { descriptorOf, isOrderSensitive } from '../../windows/aggregation.ts';
 import { NamedColumns } from '../columns.ts';
 import type { Place } from '../place.ts';
 import { CannotFuse, type Typed } from '../typed.ts';
-import { isOrderSensitive } from './fuse-window.ts';
 import { Intake, keyColumns } from './intake.ts';
 import { handToWindow, type KernelNames, kernelNames, type PrintedWindow, printItems, printKey, printResults } from './print-window.ts';
 import { RunningKernel } from './running-kernel.ts';
@@ -19,7 +18,7 @@ export function fuseAggregate(plan: AggregateOperatorPlan, place: Place): null {
 
 /** A result follows the order of events, or their time. */
 function isTimely({ aggregate }: AggregateOperatorPlan): boolean {
-  return isOrderSensitive(aggregate) || aggregate.calls.some(followsTime);
+  return aggregate.calls.some((call) => isOrderSensitive(call) || descriptorOf(call).followsTime === true);
 }
 
 function printRunning(plan: AggregateOperatorPlan, place: Place): PrintedWindow {
@@ -35,7 +34,7 @@ function printRunning(plan: AggregateOperatorPlan, place: Place): PrintedWindow 
     (body) => printTake({ plan, heard }, intake, names, { ...place, body }),
   );
   const create = (_: AggregateOperatorPlan, next: Next, environment: OperatorEnvironment): RunningKernel =>
-    new RunningKernel(intake, next, environment);
+    new RunningKernel(plan, next, environment, intake);
   return { name: 'running aggregate', intake, take, links: [take], create, canFail, mayBeLate: false, waits: intake.expireMs !== null };
 }
 

@@ -1,16 +1,16 @@
 import type { AggregatePlan, WindowOperatorPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
-import { slidesOverTime } from '../../windows/sliding-time-window.ts';
 import type { Body } from '../module-text.ts';
 import type { Place } from '../place.ts';
 import { CannotFuse } from '../typed.ts';
 import type { TakingNames } from './column-code.ts';
+import { slidesOverTime } from './create-window.ts';
 import { HeldInputs } from './held-inputs.ts';
 import { Intake } from './intake.ts';
 import { handToWindow, type KernelNames, kernelNames, type PrintedWindow, printKey, printResult } from './print-window.ts';
 import { SlidingKernel } from './sliding-kernel.ts';
 import { SlotFields } from './slot-fields.ts';
-import type { TimeWindowPlan } from './time-window-kernel.ts';
+import type { TimeWindowPlan } from './time-grid.ts';
 
 /** What is printed of a window, and the constant that is its ring. */
 interface Sliding {
@@ -23,7 +23,7 @@ interface Sliding {
 
 /** Hopping windows that overlap, of numbers, aligned to the epoch. */
 export function fuseSlidingWindow(plan: WindowOperatorPlan, aggregate: AggregatePlan, window: TimeWindowPlan, place: Place): void {
-  if (!slidesOverTime(plan, window)) throw new CannotFuse('an aggregate cannot take events out again, or there are early results');
+  if (!slidesOverTime(plan, window)) throw new CannotFuse('an aggregate may refuse a value');
   if (window.align === 'first') throw new CannotFuse('windows begin with the first event of a key');
   if (place.stream.time.outOfOrderMs > 0) throw new CannotFuse('events wait for those that came before them');
   handToWindow(plan, place, () => printSlidingWindow(plan, aggregate, window, place));

@@ -15,7 +15,8 @@ import {
   printResult,
 } from './print-window.ts';
 import { type SlotField, SlotFields } from './slot-fields.ts';
-import { TimeWindowKernel, type TimeWindowPlan } from './time-window-kernel.ts';
+import type { TimeWindowPlan } from './time-grid.ts';
+import { TimeWindowKernel } from './time-window-kernel.ts';
 
 /** Tumbling time windows. */
 export function fuseTimeWindow(plan: WindowOperatorPlan, window: TimeWindowPlan, place: Place): void {

@@ -1,6 +1,6 @@
 import type { Value, ValueArray } from '../../../../shared/events/value.ts';
 import type { AggregateCall, AggregatePlan } from '../../../../shared/language/plan/plan.ts';
-import { takesNulls } from '../../windows/acceptance.ts';
+import { descriptorOf } from '../../windows/aggregation.ts';
 import { CannotFuse } from '../typed.ts';
 import type { AggregateInput } from './aggregate-inputs.ts';
 import type { EventRing } from './event-ring.ts';
@@ -14,7 +14,7 @@ interface HeldCall {
 
 /** A null that a filter has let pass is not the same as none. */
 function holdsFilter(call: AggregateCall): boolean {
-  return call.filter !== null && (call.arguments.length === 0 || takesNulls(call));
+  return call.filter !== null && (call.arguments.length === 0 || descriptorOf(call).takesNulls === true);
 }
 
 /**

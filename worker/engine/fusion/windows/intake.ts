@@ -8,7 +8,7 @@ import type { OperatorEnvironment } from '../../operators/operator.ts';
 import type { Row } from '../../operators/row.ts';
 import { inputsOf } from '../../streams/plan-inputs.ts';
 import { originsOf } from '../../streams/routes.ts';
-import { firstCause, lastCause } from '../../windows/window-content.ts';
+import { firstCause, lastCause } from '../../windows/window-result.ts';
 import type { Columns } from '../columns.ts';
 import { guarded } from '../guarded.ts';
 import type { Body } from '../module-text.ts';
@@ -18,8 +18,7 @@ import { boxed, CannotFuse, named, type Representation, representationOf, type T
 import { AggregateColumns } from './aggregate-columns.ts';
 import { inputReader, printInput } from './aggregate-inputs.ts';
 import { valuesOfKey } from './key-text.ts';
-import type { SlotFields } from './slot-fields.ts';
-import type { SlotLayout } from './slot-layout.ts';
+import type { SlotFields, SlotLayout } from './slot-fields.ts';
 
 const CURRENT = { kind: 'current' } as const;
 

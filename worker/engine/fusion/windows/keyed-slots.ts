@@ -5,8 +5,7 @@ import type { TextPlace } from '../event-entry.ts';
 import { PlacedSlots } from '../placed-slots.ts';
 import type { WindowStore } from './call-forms.ts';
 import { KeyTable } from './key-table.ts';
-import type { SlotField } from './slot-fields.ts';
-import type { SlotLayout } from './slot-layout.ts';
+import type { SlotField, SlotLayout } from './slot-fields.ts';
 import { Slots } from './slots.ts';
 
 /** Slots without events to keep before it is worth looking for them. */
@@ -150,4 +149,29 @@ export abstract class KeyedSlots {
     for (let slot = 0; slot < size; slot++) if ((numbers[slot * width] as number) > 0) open.push(slot);
     return open;
   }
+}
+
+/** Slots by the numbers that they have, no two the same, lowest first. */
+export function slotsByOrder(slots: readonly number[], orderOf: (slot: number) => number): number[] {
+  const orders = new Float64Array(slots.length);
+  slots.forEach((slot, i) => {
+    orders[i] = orderOf(slot);
+  });
+  const sorted = orders.slice().sort();
+  const result = new Array<number>(slots.length);
+  slots.forEach((slot, i) => {
+    result[rankOf(orders[i] as number, sorted)] = slot;
+  });
+  return result;
+}
+
+function rankOf(order: number, sorted: Float64Array): number {
+  let low = 0;
+  let high = sorted.length - 1;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] as number) < order) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

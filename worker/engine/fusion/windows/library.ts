@@ -2,7 +2,7 @@ import type { Value } from '../../../../shared/events/value.ts';
 import { finite } from '../../../../shared/language/functions/numbers.ts';
 import type { AttributeName } from '../../../../shared/language/plan/plan.ts';
 import { plus } from '../../time/instants.ts';
-import { causesBetween, frameAttributes } from '../../windows/window-content.ts';
+import { causesBetween, frameAttributes } from '../../windows/window-result.ts';
 import { resultOf } from './call-forms.ts';
 
 /** What generated windows call by name. */

@@ -32,9 +32,9 @@ export interface KernelNames {
 
 export function kernelNames(plan: OperatorPlan, { module }: Place): KernelNames {
   /** Nothing where what was printed was given up: the constants of that stay behind. */
-  const late = (read: (kernel: WindowKernel) => unknown): string =>
+  const late = (read: (kernel: WindowKernel<never>) => unknown): string =>
     module.late((runtime) => {
-      const kernel = runtime.kernel(plan) as WindowKernel | undefined;
+      const kernel = runtime.kernel(plan) as WindowKernel<never> | undefined;
       return kernel && read(kernel);
     });
   return {

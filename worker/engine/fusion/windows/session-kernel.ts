@@ -1,16 +1,16 @@
-import { invariant } from '../../../../shared/errors/error.ts';
 import type { Value, ValueArray } from '../../../../shared/events/value.ts';
-import { aggregates } from '../../../../shared/language/functions/index.ts';
 import type { AggregateCall, AggregatePlan, WindowPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Next, OperatorEnvironment, WindowFrame } from '../../operators/operator.ts';
 import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import { justAfter, plus } from '../../time/instants.ts';
 import type { WindowView } from '../../trace/views.ts';
-import type { WindowStore } from './call-forms.ts';
+import { descriptorOf } from '../../windows/aggregation.ts';
+import type { CallForm, WindowStore } from './call-forms.ts';
 import { ChainKernel } from './chain-kernel.ts';
+import type { WholeWindows } from './content-kernel.ts';
 import type { Intake } from './intake.ts';
 import type { SlotField } from './slot-fields.ts';
-import type { Given, WholeRows } from './whole-rows.ts';
+import type { Given } from './whole-rows.ts';
 
 export type SessionWindowPlan = Extract<WindowPlan, { kind: 'session' }>;
 
@@ -24,6 +24,10 @@ interface Waiting {
 
 /** Sessions. Of a key's open sessions, whose events are more than a gap apart, there is mostly one. */
 export class SessionKernel extends ChainKernel {
+  static readonly wholeFields: { readonly hot: readonly SlotField[]; readonly cold: readonly SlotField[] } = {
+    hot: ['minTime', 'maxTime'],
+    cold: ['firstOrder', 'next', 'owner', 'closedLast'],
+  };
   /** The session that the row which is being taken in joins with the one that takes it; -1 = none. */
   joining = -1;
   readonly #aggregate: AggregatePlan | null;
@@ -34,7 +38,7 @@ export class SessionKernel extends ChainKernel {
   #watermark = -Infinity;
 
   constructor(
-    form: Intake | WholeRows,
+    form: Intake | WholeWindows,
     aggregate: AggregatePlan | null,
     plan: SessionWindowPlan,
     next: Next,
@@ -122,7 +126,7 @@ export class SessionKernel extends ChainKernel {
   }
 
   /** Into the open session that it touches, the two that it joins, or one of its own. */
-  protected override takeWhole(owner: number, { row, order, sample }: Given, whole: WholeRows): void {
+  protected override takeWhole(owner: number, { row, order, sample }: Given, whole: WholeWindows): void {
     const slot = this.sessionAt(owner, row.time);
     if (slot < 0) {
       this.late(row);
@@ -140,48 +144,42 @@ export class SessionKernel extends ChainKernel {
     this.watchEarly(slot);
   }
 
-  #joinWhole(first: number, second: number, whole: WholeRows): void {
+  #joinWhole(first: number, second: number, whole: WholeWindows): void {
     const content = whole.contents.merge(whole.beforeChange(first), whole.beforeChange(second));
     whole.put(first, content);
     this.note(first, content);
     this.closed(second);
   }
 
-  override frameOf(slot: number): WindowFrame {
+  frameOf(slot: number): WindowFrame {
     const [start, last] = [this.at(slot, 'minTime'), this.at(slot, 'maxTime')];
     const end = plus(last, this.#gapMs);
     return { time: plus(end, -1), start, end, isFinal: true, lengthMs: last - start };
   }
 
-  protected override closingOf(slot: number): Pick<WindowView, 'end' | 'closesAt' | 'missing'> {
+  protected closingOf(slot: number): Pick<WindowView, 'end' | 'closesAt' | 'missing'> {
     const last = this.at(slot, 'maxTime');
     return { end: plus(last, this.#gapMs), closesAt: plus(last, this.#graceMs), missing: null };
   }
 
-  /** By way of the accumulators, which can join. */
+  /** By way of the accumulators, which can join. Calls share numbers, so all are read before one is written. */
   #joinCalls(first: number, second: number): void {
     const { forms } = this.intake.columns;
-    const joined = forms.map((form, i) => joinedState(this.#aggregate?.calls[i], form.save(this, first), form.save(this, second)));
-    forms.forEach((form, i) => void form.load(this, first, joined[i] ?? null));
+    const calls = this.#aggregate?.calls ?? [];
+    const joined = calls.map((call, i) => {
+      const form = forms[i] as CallForm;
+      return joinedState(call, form.save(this, first), form.save(this, second));
+    });
+    this.loadCalls(first, joined);
   }
 
-  advance(watermark: number): void {
+  protected closeDue(watermark: number): void {
     this.#watermark = watermark;
-    try {
-      for (let one = this.#closings.popDue(watermark); one !== undefined; one = this.#closings.popDue(watermark)) this.#closeIfDue(one);
-    } finally {
-      this.due = this.#nextDue;
-    }
-    this.expire(watermark);
-    try {
-      this.giveEarly(watermark);
-    } finally {
-      this.due = this.#nextDue;
-    }
+    for (let one = this.#closings.popDue(watermark); one !== undefined; one = this.#closings.popDue(watermark)) this.#closeIfDue(one);
   }
 
-  get #nextDue(): number {
-    return Math.min(this.#closings.next(), this.nextExpiry, this.interim.next());
+  protected nextClosing(): number {
+    return this.#closings.next();
   }
 
   /** A session that was prolonged since it was queued goes back in line. */
@@ -203,14 +201,10 @@ export class SessionKernel extends ChainKernel {
   }
 
   protected saveFrom(store: WindowStore): Value {
-    const closed = new Map<string, number>();
-    for (const slot of this.owners(store)) {
-      const last = this.at(slot, 'closedLast', store);
-      if (last !== -Infinity) closed.set(this.keyText(slot, store), last);
-    }
+    const closed = this.saveByKey('closedLast', -Infinity, store);
     const open = this.open(store).sort((a, b) => this.at(a, 'firstOrder', store) - this.at(b, 'firstOrder', store));
     const saved = open.map((slot) => [this.keyText(slot, store), this.saveContent(slot, store)]);
-    const early = this.interim.isUsed ? open.map((slot) => store.early?.get(slot) ?? null) : null;
+    const early = this.interim ? open.map((slot) => store.early?.get(slot) ?? null) : null;
     return [store.arrivals, closed, saved, early, this.saveTouched(store)];
   }
 
@@ -218,19 +212,18 @@ export class SessionKernel extends ChainKernel {
     const [arrivals, closed, open, early, touched] = saved as ValueArray;
     this.counted = arrivals as number;
     for (const [at, [key, content]] of (open as readonly (readonly [string, Value])[]).entries()) {
-      const slot = this.unused(this.slotOfSaved(key, content));
+      const slot = this.unused(this.slotOfContent(key, content));
       this.loadContent(slot, content);
       this.opened(slot);
       this.loadEarly(slot, (early as ValueArray | null)?.[at] ?? null);
     }
-    for (const [text, last] of closed as ReadonlyMap<string, number>) this.put(this.slotOfText(text), 'closedLast', last);
-    this.loadTouched(touched as Value);
+    this.loadByKey('closedLast', closed);
+    this.loadTouched(touched);
   }
 }
 
-function joinedState(call: AggregateCall | undefined, one: Value, other: Value): Value {
-  const descriptor = aggregates.get(call?.function ?? '');
-  invariant(call !== undefined && descriptor !== undefined, 'every call is of an aggregate');
+function joinedState(call: AggregateCall, one: Value, other: Value): Value {
+  const descriptor = descriptorOf(call);
   const joined = descriptor.load(call.constants, one);
   joined.merge?.(descriptor.load(call.constants, other));
   return joined.save();

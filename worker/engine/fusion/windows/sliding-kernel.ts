@@ -1,13 +1,11 @@
-import { InvariantError } from '../../../../shared/errors/error.ts';
 import type { Value, ValueArray } from '../../../../shared/events/value.ts';
 import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
-import { loadRow, saveRow } from '../../state/saved-row.ts';
-import { plus, wholeSteps } from '../../time/instants.ts';
+import { plus } from '../../time/instants.ts';
 import type { WindowStore } from './call-forms.ts';
 import { EventRing } from './event-ring.ts';
 import type { HeldInputs } from './held-inputs.ts';
 import type { Intake } from './intake.ts';
-import type { TimeWindowPlan } from './time-window-kernel.ts';
+import { TimeGrid, type TimeWindowPlan } from './time-grid.ts';
 import { WindowKernel } from './window-kernel.ts';
 
 /** Gives true when the row was late. */
@@ -29,7 +27,7 @@ const SLOTS_PER_EVENT = 2;
  * The windows of all keys begin together, so there is always one that closes next; its results come in the order in which the
  * first events of their keys came. While an event stands in the ring behind a later one, every window is added up anew.
  */
-export class SlidingKernel extends WindowKernel {
+export class SlidingKernel extends WindowKernel<never> {
   readonly stateForm = 'ring';
   readonly ring: EventRing;
   /** Start of the window that closes next; Infinity = there is none. */
@@ -46,7 +44,7 @@ export class SlidingKernel extends WindowKernel {
   /** The window that closes is in the numbers of the slots, and is being handed on. */
   #isGiving = false;
   readonly #plan: TimeWindowPlan;
-  readonly #latenessMs: number;
+  readonly #grid: TimeGrid;
   readonly #held: HeldInputs;
   #add: AtEvent = () => undefined;
   #remove: AtEvent = () => undefined;
@@ -57,13 +55,12 @@ export class SlidingKernel extends WindowKernel {
     this.#plan = plan;
     this.#held = held;
     this.ring = new EventRing(held.width);
-    this.#latenessMs = environment.stream.time.allowedLatenessMs;
+    this.#grid = new TimeGrid(plan, environment.stream.time.allowedLatenessMs);
   }
 
   /** `add` takes an event of the ring into its slot, `remove` out of it; `give` hands on the result of the slot of one. */
-  override link(take: Take, ...functions: readonly never[]): void {
-    super.link(take, () => undefined);
-    const [add, remove, give] = functions as readonly unknown[] as [AtEvent, AtEvent, Give];
+  override link(take: Take, add: AtEvent, remove: AtEvent, give: Give): void {
+    super.link(take);
     this.#add = add;
     this.#remove = remove;
     this.#give = give;
@@ -75,18 +72,18 @@ export class SlidingKernel extends WindowKernel {
 
   /** To be called with a time that does not lie between `from` and `until`. */
   turn(time: number): void {
-    this.opening = this.#firstStart(time);
-    this.until = plus(this.opening, this.#plan.sizeMs);
+    this.opening = this.#grid.firstStart(time);
+    this.until = this.#grid.endOf(this.opening);
     this.from = plus(this.until, -this.#plan.slideMs);
-    this.closing = plus(this.until, this.#latenessMs);
+    this.closing = this.#grid.closesAt(this.opening);
   }
 
   /** Of an event whose first window has closed: moves `opening` to the first that is open. */
   behind(time: number): number {
     const watermark = this.watermark();
-    const last = this.#lastStart(time);
+    const last = this.#grid.lastStart(time);
     this.from = Infinity;
-    while (this.opening <= last && this.#closesAt(this.opening) <= watermark) this.opening = plus(this.opening, this.#plan.slideMs);
+    while (this.opening <= last && this.#grid.closesAt(this.opening) <= watermark) this.opening = this.#grid.after(this.opening);
     if (this.opening > last) return ALL_CLOSED;
     this.#floor = Math.max(this.#floor, this.opening);
     return SOME_CLOSED;
@@ -100,8 +97,8 @@ export class SlidingKernel extends WindowKernel {
   /** Infinity = there is none. */
   #closeAsNext(start: number): void {
     this.start = start;
-    this.end = start === Infinity ? -Infinity : plus(start, this.#plan.sizeMs);
-    this.due = start === Infinity ? Infinity : this.#closesAt(start);
+    this.end = start === Infinity ? -Infinity : this.#grid.endOf(start);
+    this.due = start === Infinity ? Infinity : this.#grid.closesAt(start);
   }
 
   /** Room for one more event. */
@@ -109,19 +106,6 @@ export class SlidingKernel extends WindowKernel {
     const { ring } = this;
     if (ring.makeRoom() === 0) return;
     for (let at = ring.head; at < ring.taken; at++) if ((ring.nexts[at] as number) < 0) this.put(ring.owners[at] as number, 'newest', at);
-  }
-
-  #lastStart(time: number): number {
-    const { slideMs, offsetMs } = this.#plan;
-    return plus(wholeSteps(plus(time, -offsetMs), slideMs) * slideMs, offsetMs);
-  }
-
-  #firstStart(time: number): number {
-    return plus(this.#lastStart(plus(time, -this.#plan.sizeMs)), this.#plan.slideMs);
-  }
-
-  #closesAt(start: number): number {
-    return plus(plus(start, this.#plan.sizeMs), this.#latenessMs);
   }
 
   advance(watermark: number): void {
@@ -138,7 +122,7 @@ export class SlidingKernel extends WindowKernel {
     this.end = -Infinity;
     for (let at = ring.nextFirst(); at >= 0; at = ring.nextFirst()) this.#give(at, start, end, time, order);
     this.#isGiving = false;
-    this.#moveOn(plus(start, this.#plan.slideMs));
+    this.#moveOn(this.#grid.after(start));
   }
 
   /** The events before `end` go into the numbers of their slots. */
@@ -178,7 +162,7 @@ export class SlidingKernel extends WindowKernel {
     while (ring.head < ring.taken && ring.timeAt(ring.head) < start) this.#remove(ring.head++);
     if (ring.isEmpty) ring.newest = -Infinity;
     const oldest = this.#oldestTime();
-    this.#closeAsNext(oldest === Infinity ? Infinity : Math.max(start, this.#firstStart(oldest)));
+    this.#closeAsNext(oldest === Infinity ? Infinity : Math.max(start, this.#grid.firstStart(oldest)));
     if (this.slots.size > SLOTS_PER_EVENT * ring.capacity && this.empty * 2 > this.slots.size) this.#forget();
   }
 
@@ -208,11 +192,7 @@ export class SlidingKernel extends WindowKernel {
   }
 
   protected drop(_slot: number): void {
-    throw new InvariantError('keys do not expire here');
-  }
-
-  closed(_slot: number): void {
-    throw new InvariantError('windows have no slots of their own here');
+    // Keys do not expire here.
   }
 
   override capture(): () => Value {
@@ -226,7 +206,7 @@ export class SlidingKernel extends WindowKernel {
     return this.#saved(store, this.ring.copy(), this.#floor);
   }
 
-  /** As `SlidingTimeWindow` saves it: key by key, by time. */
+  /** As `RingKernel` saves it: key by key, by time. */
   #saved(store: WindowStore, ring: EventRing, floor: number): Value {
     const bySlot = new Map<number, number[]>();
     for (let at = 0; at < ring.tail; at++) {
@@ -242,7 +222,7 @@ export class SlidingKernel extends WindowKernel {
   #savedKey(slot: number, events: readonly number[], store: WindowStore, ring: EventRing, floor: number): Value {
     const byTime = events.toSorted((a, b) => ring.timeAt(a) - ring.timeAt(b) || a - b);
     const samples = byTime.map((at) => [this.#typeAt(ring, at), this.#held.lastCauseAt(ring, at), this.#held.saveAt(ring, at)]);
-    const start = Math.max(floor, this.#firstStart(ring.timeAt(byTime[0] as number)));
+    const start = Math.max(floor, this.#grid.firstStart(ring.timeAt(byTime[0] as number)));
     return [this.keyText(slot, store), start, this.#savedLast(slot, events.at(-1) as number, store, ring), samples];
   }
 
@@ -251,17 +231,15 @@ export class SlidingKernel extends WindowKernel {
   }
 
   #savedLast(slot: number, at: number, store: WindowStore, ring: EventRing): Value {
-    const fields = new Map(this.intake.keys.map(({ field }, part) => [field, store.keys[part]?.[slot] ?? null]));
-    const cause = this.#held.lastCauseAt(ring, at);
-    const type = this.#typeAt(ring, at);
-    return saveRow({ type, time: ring.timeAt(at), order: cause, fields, bound: null, attributes: null, causes: [cause] });
+    const last = { time: ring.timeAt(at), cause: this.#held.lastCauseAt(ring, at), type: this.#typeAt(ring, at) };
+    return this.saveLast(slot, last, store);
   }
 
   load(saved: Value): void {
     const [arrivals, rings] = saved as ValueArray;
     this.counted = arrivals as number;
     const events = (rings as readonly ValueArray[]).flatMap(([, , last, samples]) => {
-      const slot = this.slotOf(this.keysOf(loadRow(last as Value)));
+      const slot = this.slotOfSaved(null, last);
       return (samples as ValueArray).map((sample) => ({ slot, sample: sample as ValueArray }));
     });
     const orderOf = ({ sample }: (typeof events)[0]): number => (sample[2] as readonly number[])[1] as number;
@@ -284,7 +262,7 @@ export class SlidingKernel extends WindowKernel {
   /** `start`: of the first open window of a key with events. */
   #await(start: number, samples: readonly ValueArray[]): void {
     const oldest = ((samples[0] as ValueArray)[2] as readonly number[])[0] as number;
-    if (start > this.#firstStart(oldest)) this.#floor = Math.max(this.#floor, start);
+    if (start > this.#grid.firstStart(oldest)) this.#floor = Math.max(this.#floor, start);
     if (start >= this.start) return;
     this.opening = start;
     this.from = Infinity;

@@ -1,3 +1,5 @@
+import type { Value } from '../../../../shared/events/value.ts';
+
 /** What is known of every window besides its aggregates. Times are ms; orders are arrival numbers at the window. */
 export type SlotField =
   /** Number of events held; 0 = none, -1 = the slot is not in use. */
@@ -77,4 +79,21 @@ export class SlotFields {
     const hot = this.#hot.indexOf(kept);
     return hot >= 0 ? hot : -1 - this.#cold.indexOf(kept);
   }
+}
+
+/** How the slots of a kernel are laid out, and what they are known by. */
+export interface SlotLayout {
+  readonly fields: SlotFields;
+  /** Doubles of a slot. */
+  readonly width: number;
+  readonly keys: readonly unknown[];
+  /** The key is one text. */
+  readonly isTextKey: boolean;
+  readonly columns: { readonly objects: readonly unknown[] };
+  /** A key without events for longer than this loses its state; null = never. */
+  readonly expireMs: number | null;
+  /** Canonical text of a key, given by its parts. */
+  textOfKey(parts: readonly Value[]): string;
+  /** The reverse of it. */
+  partsOfKey(text: string): Value[];
 }

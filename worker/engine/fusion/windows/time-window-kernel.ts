@@ -1,16 +1,15 @@
-import type { Value, ValueArray, ValueMap } from '../../../../shared/events/value.ts';
-import type { WindowPlan } from '../../../../shared/language/plan/plan.ts';
+import type { Value, ValueArray } from '../../../../shared/events/value.ts';
 import type { Next, OperatorEnvironment, WindowFrame } from '../../operators/operator.ts';
 import { DeadlineQueue } from '../../time/deadline-queue.ts';
-import { plus, wholeSteps } from '../../time/instants.ts';
 import type { WindowView } from '../../trace/views.ts';
 import type { WindowStore } from './call-forms.ts';
 import { ChainKernel } from './chain-kernel.ts';
+import type { WholeWindows } from './content-kernel.ts';
 import type { Intake } from './intake.ts';
-import { slotsByOrder } from './slots-by-order.ts';
-import type { Given, WholeRows } from './whole-rows.ts';
-
-export type TimeWindowPlan = Extract<WindowPlan, { kind: 'time' }>;
+import { slotsByOrder } from './keyed-slots.ts';
+import type { SlotField } from './slot-fields.ts';
+import { TimeGrid, type TimeWindowPlan } from './time-grid.ts';
+import type { Given } from './whole-rows.ts';
 
 /** The windows that begin, and so end, together: they close one after the other. */
 interface Pane {
@@ -29,8 +28,9 @@ interface Pane {
  * chain. That slot stays the key's, empty, when its window has closed.
  */
 export class TimeWindowKernel extends ChainKernel {
-  readonly #plan: TimeWindowPlan;
-  readonly #latenessMs: number;
+  readonly #grid: TimeGrid;
+  readonly #overlaps: boolean;
+  readonly #keepsOrigins: boolean;
   readonly #panes = new Map<number, Pane>();
   readonly #closings = new DeadlineQueue<Pane>();
   readonly #startAt: number;
@@ -38,12 +38,19 @@ export class TimeWindowKernel extends ChainKernel {
   /** The pane of the last window that began: the next one is often of the same. */
   #newest: Pane | null = null;
 
-  constructor(form: Intake | WholeRows, plan: TimeWindowPlan, next: Next, environment: OperatorEnvironment) {
+  constructor(form: Intake | WholeWindows, plan: TimeWindowPlan, next: Next, environment: OperatorEnvironment) {
     super(form, plan.earlyMs, next, environment);
-    this.#plan = plan;
+    this.#grid = new TimeGrid(plan, environment.stream.time.allowedLatenessMs);
+    this.#overlaps = plan.slideMs < plan.sizeMs;
+    this.#keepsOrigins = plan.align === 'first';
     this.#startAt = form.fields.at('start');
     this.#nextAt = form.fields.at('next');
-    this.#latenessMs = environment.stream.time.allowedLatenessMs;
+  }
+
+  /** Of windows that overlap a key has many open. */
+  static wholeFields({ slideMs, sizeMs }: TimeWindowPlan): { readonly hot: readonly SlotField[]; readonly cold: readonly SlotField[] } {
+    const linkedBack: readonly SlotField[] = slideMs < sizeMs ? ['before'] : [];
+    return { hot: ['start', 'end'], cold: ['firstOrder', 'next', 'owner', 'origin', ...linkedBack] };
   }
 
   override begin(...keys: Value[]): number {
@@ -54,7 +61,7 @@ export class TimeWindowKernel extends ChainKernel {
 
   /** Where windows are aligned to a key's first event, that is to be remembered. */
   protected override get mayForget(): boolean {
-    return super.mayForget && this.#plan.align !== 'first';
+    return super.mayForget && !this.#keepsOrigins;
   }
 
   /** The key's window that holds `time`: open, or about to be filled. -1 when it has closed. */
@@ -62,9 +69,8 @@ export class TimeWindowKernel extends ChainKernel {
     const start = this.#startOf(owner, time);
     const open = this.#openAt(owner, start);
     if (open >= 0) return open;
-    const end = this.#endOf(start);
-    if (this.#closesAt(end) <= this.environment.watermark()) return -1;
-    return this.#prepare(this.unused(owner), start, end);
+    if (this.#grid.closesAt(start) <= this.environment.watermark()) return -1;
+    return this.#prepare(this.unused(owner), start);
   }
 
   /** The key's open window that begins then; -1 = none. */
@@ -76,13 +82,14 @@ export class TimeWindowKernel extends ChainKernel {
   }
 
   /** Into all windows of the key that hold its time and are open. */
-  protected override takeWhole(owner: number, given: Given, whole: WholeRows): void {
+  protected override takeWhole(owner: number, given: Given, whole: WholeWindows): void {
     const { time } = given.row;
     const watermark = this.environment.watermark();
     const openAt = this.#overlaps ? this.#allOpen(owner) : null;
     let isLate = false;
-    for (let start = this.#startOf(owner, time); this.#endOf(start) > time; start = plus(start, -this.#plan.slideMs)) {
-      if (this.#closesAt(this.#endOf(start)) <= watermark) {
+    const grid = this.#grid;
+    for (let start = this.#startOf(owner, time); grid.endOf(start) > time; start = grid.before(start)) {
+      if (grid.closesAt(start) <= watermark) {
         isLate = true;
         continue;
       }
@@ -103,57 +110,39 @@ export class TimeWindowKernel extends ChainKernel {
     return open;
   }
 
-  #beginWhole(owner: number, start: number, { row, order, sample }: Given, whole: WholeRows): void {
+  #beginWhole(owner: number, start: number, { row, order, sample }: Given, whole: WholeWindows): void {
     const content = whole.contents.begin(row, order, sample);
-    const slot = this.#prepare(this.unusedOrMore(owner), start, this.#endOf(start));
+    const slot = this.#prepare(this.unusedOrMore(owner), start);
     this.hold(slot, content, whole);
     this.opened(slot);
     this.watchEarly(slot);
   }
 
-  #addWhole(slot: number, { row, order, sample }: Given, whole: WholeRows): void {
+  #addWhole(slot: number, { row, order, sample }: Given, whole: WholeWindows): void {
     const content = whole.beforeChange(slot);
     whole.contents.add(content, row, order, sample);
     this.slots.set(slot, 0, content.count);
   }
 
-  override frameOf(slot: number): WindowFrame {
-    const [start, end] = [this.at(slot, 'start'), this.at(slot, 'end')];
-    return { time: plus(end, -1), start, end, isFinal: true, lengthMs: this.#plan.sizeMs };
+  frameOf(slot: number): WindowFrame {
+    return this.#grid.frameOf(this.at(slot, 'start'));
   }
 
-  protected override closingOf(slot: number): Pick<WindowView, 'end' | 'closesAt' | 'missing'> {
-    const end = this.at(slot, 'end');
-    return { end, closesAt: this.#closesAt(end), missing: null };
+  protected closingOf(slot: number): Pick<WindowView, 'end' | 'closesAt' | 'missing'> {
+    return { end: this.at(slot, 'end'), closesAt: this.#grid.closesAt(this.at(slot, 'start')), missing: null };
   }
 
-  get #overlaps(): boolean {
-    return this.#plan.slideMs < this.#plan.sizeMs;
-  }
-
-  #endOf(start: number): number {
-    return plus(start, this.#plan.sizeMs);
-  }
-
-  #closesAt(end: number): number {
-    return plus(end, this.#latenessMs);
-  }
-
-  #prepare(slot: number, start: number, end: number): number {
+  #prepare(slot: number, start: number): number {
     this.put(slot, 'start', start);
-    this.put(slot, 'end', end);
+    this.put(slot, 'end', this.#grid.endOf(start));
     return slot;
   }
 
   #startOf(owner: number, time: number): number {
-    const { slideMs, offsetMs, align } = this.#plan;
-    let origin = offsetMs;
-    if (align === 'first') {
-      origin = this.at(owner, 'origin');
-      if (Number.isNaN(origin)) origin = time;
-      this.put(owner, 'origin', origin);
-    }
-    return plus(wholeSteps(plus(time, -origin), slideMs) * slideMs, origin);
+    if (!this.#keepsOrigins) return this.#grid.lastStart(time);
+    const origin = this.#grid.originOf(this.at(owner, 'origin'), time);
+    this.put(owner, 'origin', origin);
+    return this.#grid.lastStart(time, origin);
   }
 
   /** The window in the slot has been given its first event. */
@@ -163,17 +152,17 @@ export class TimeWindowKernel extends ChainKernel {
     const start = this.at(slot, 'start');
     let pane = this.#newest;
     if (pane?.start !== start) {
-      pane = this.#paneAt(start, slot);
+      pane = this.#paneAt(start);
       this.#newest = pane;
     }
     pane.slots.push(slot);
     pane.ranks.push(this.at(slot, 'firstOrder'));
   }
 
-  #paneAt(start: number, slot: number): Pane {
+  #paneAt(start: number): Pane {
     let pane = this.#panes.get(start);
     if (pane === undefined) {
-      pane = { start, closesAt: this.#closesAt(this.at(slot, 'end')), slots: [], ranks: [], closed: 0 };
+      pane = { start, closesAt: this.#grid.closesAt(start), slots: [], ranks: [], closed: 0 };
       this.#panes.set(start, pane);
       this.#closings.push(pane.closesAt, 0, pane);
       this.due = Math.min(this.due, this.#closings.next());
@@ -182,26 +171,19 @@ export class TimeWindowKernel extends ChainKernel {
   }
 
   /** Each is off the list before it is handed on: one that fails there does not take the rest with it. */
-  advance(watermark: number): void {
+  protected closeDue(watermark: number): void {
     for (let pane = this.#closings.popDue(watermark); pane !== undefined; pane = this.#closings.popDue(watermark)) {
       this.#forgetPane(pane);
       try {
         this.#closeAll(pane);
       } finally {
         if (pane.closed < pane.slots.length) this.#closings.push(pane.closesAt, 0, pane);
-        this.due = this.#nextDue;
       }
-    }
-    this.expire(watermark);
-    try {
-      this.giveEarly(watermark);
-    } finally {
-      this.due = this.#nextDue;
     }
   }
 
-  get #nextDue(): number {
-    return Math.min(this.#closings.next(), this.nextExpiry, this.interim.next());
+  protected nextClosing(): number {
+    return this.#closings.next();
   }
 
   #forgetPane(pane: Pane): void {
@@ -230,17 +212,8 @@ export class TimeWindowKernel extends ChainKernel {
       const at = (field: 'start' | 'firstOrder'): number => this.at(slot, field, store);
       return [this.keyText(slot, store), at('start'), at('firstOrder'), this.saveContent(slot, store), store.early?.get(slot) ?? null];
     });
-    return [store.arrivals, open, this.#saveOrigins(store), this.saveTouched(store)];
-  }
-
-  #saveOrigins(store: WindowStore): Value {
-    const origins = new Map<string, number>();
-    if (this.#plan.align !== 'first') return origins;
-    for (const slot of this.owners(store)) {
-      const origin = this.at(slot, 'origin', store);
-      if (!Number.isNaN(origin)) origins.set(this.keyText(slot, store), origin);
-    }
-    return origins;
+    const origins = this.#keepsOrigins ? this.saveByKey('origin', Number.NaN, store) : new Map();
+    return [store.arrivals, open, origins, this.saveTouched(store)];
   }
 
   load(saved: Value): void {
@@ -249,8 +222,8 @@ export class TimeWindowKernel extends ChainKernel {
     for (const slot of this.#byFirst(slots)) this.opened(slot);
     (open as readonly ValueArray[]).forEach(([, , , , early = null], at) => void this.loadEarly(slots[at] as number, early));
     this.counted = arrivals as number;
-    for (const [text, origin] of origins as ValueMap) this.put(this.slotOfText(text), 'origin', origin as number);
-    this.loadTouched(touched as Value);
+    this.loadByKey('origin', origins);
+    this.loadTouched(touched);
   }
 
   /** Windows that overlap may begin with the same event. */
@@ -259,9 +232,8 @@ export class TimeWindowKernel extends ChainKernel {
   }
 
   #loadWindow([key, start, , content]: ValueArray): number {
-    const owner = this.slotOfSaved(key as Value, content as Value);
-    const slot = this.unusedOrMore(owner);
+    const slot = this.unusedOrMore(this.slotOfContent(key, content));
     this.loadContent(slot, content as Value);
-    return this.#prepare(slot, start as number, plus(start as number, this.#plan.sizeMs));
+    return this.#prepare(slot, start as number);
   }
 }

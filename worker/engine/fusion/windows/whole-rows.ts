@@ -1,12 +1,9 @@
 import type { Value } from '../../../../shared/events/value.ts';
-import type { WindowOperatorPlan } from '../../../../shared/language/plan/plan.ts';
-import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
+import type { OperatorEnvironment } from '../../operators/operator.ts';
 import type { Row } from '../../operators/row.ts';
 import { Pictures, type Piece } from '../../state/pictures.ts';
 import type { Sample } from '../../windows/aggregation.ts';
-import { type ContentUse, type WindowContent, WindowContents } from '../../windows/window-content.ts';
-import { type SlotField, SlotFields } from './slot-fields.ts';
-import type { SlotLayout } from './slot-layout.ts';
+import { type SlotField, SlotFields, type SlotLayout } from './slot-fields.ts';
 
 /** A row, its number of arrival at the window, and what it gives to the aggregates. */
 export interface Given {
@@ -15,37 +12,44 @@ export interface Given {
   readonly sample: Sample | null;
 }
 
-interface HeldContent extends Piece {
-  content: WindowContent;
+interface Held<C> extends Piece {
+  content: C;
 }
 
-/** What a kind of window keeps in its slots besides the contents, and does with those. */
-export interface WholeUse extends ContentUse {
-  readonly hot: readonly SlotField[];
+/** Fields of a slot besides its count. */
+interface WholeFields {
+  readonly hot?: readonly SlotField[];
   readonly cold?: readonly SlotField[];
 }
 
+/** What is kept of whole rows: what each gives to the aggregates, evaluated before anything changes, and how a content is saved. */
+interface WholeUse<C> {
+  sample(row: Row, order: number): Sample | null;
+  save(content: C): Value;
+}
+
 /**
- * The form of a window whose rows come whole: a key is its canonical text, whatever it is made of, and a slot has a content of rows,
- * samples or accumulators where other forms have columns of numbers.
+ * The slots of a kernel whose rows come whole: a key is its canonical text, whatever it is made of, and a slot that holds events has a
+ * content of rows, samples or accumulators where other forms have columns of numbers.
  */
-export class WholeRows implements SlotLayout {
+export class WholeRows<C, U extends WholeUse<C> = WholeUse<C>> implements SlotLayout {
   readonly fields: SlotFields;
   readonly width: number;
   readonly keys = ['text'] as const;
   readonly isTextKey = true;
   readonly columns = { objects: [] };
   readonly expireMs: number | null;
-  readonly contents: WindowContents;
-  /** By slot; none of those without events. */
-  readonly #held: (HeldContent | undefined)[] = [];
-  readonly #pictures = new Pictures<HeldContent>(({ content }) => this.contents.save(content));
+  /** What makes and fills the contents. */
+  readonly contents: U;
+  readonly #held: (Held<C> | undefined)[] = [];
+  readonly #pictures: Pictures<Held<C>>;
 
-  constructor(plan: WindowOperatorPlan, next: Next, environment: OperatorEnvironment, { hot, cold = [], ...use }: WholeUse) {
-    this.expireMs = environment.stream.partition.expireMs;
+  constructor({ stream }: OperatorEnvironment, contents: U, { hot = [], cold = [] }: WholeFields = {}) {
+    this.contents = contents;
+    this.expireMs = stream.partition.expireMs;
     this.fields = new SlotFields(['count', ...hot], this.expireMs === null ? cold : [...cold, 'touched']);
     this.width = this.fields.hotWidth;
-    this.contents = new WindowContents(plan, next, environment, use);
+    this.#pictures = new Pictures(({ content }) => contents.save(content));
   }
 
   textOfKey([text]: readonly Value[]): string {
@@ -56,18 +60,18 @@ export class WholeRows implements SlotLayout {
     return [text];
   }
 
-  at(slot: number): WindowContent {
-    return (this.#held[slot] as HeldContent).content;
+  at(slot: number): C {
+    return (this.#held[slot] as Held<C>).content;
   }
 
   /** To be called before the content of the slot changes. */
-  beforeChange(slot: number): WindowContent {
-    const held = this.#held[slot] as HeldContent;
+  beforeChange(slot: number): C {
+    const held = this.#held[slot] as Held<C>;
     this.#pictures.beforeChange(held);
     return held.content;
   }
 
-  put(slot: number, content: WindowContent): void {
+  put(slot: number, content: C): void {
     this.#held[slot] = { content, picture: this.#pictures.taken };
   }
 
@@ -77,7 +81,7 @@ export class WholeRows implements SlotLayout {
 
   /** The contents of these slots as they are now, as they are saved. */
   capture(slots: readonly number[]): () => ReadonlyMap<number, Value> {
-    const saved = this.#pictures.take(slots.map((slot) => this.#held[slot] as HeldContent));
+    const saved = this.#pictures.take(slots.map((slot) => this.#held[slot] as Held<C>));
     return () => {
       const values = saved();
       return new Map(slots.map((slot, at) => [slot, values[at] as Value]));

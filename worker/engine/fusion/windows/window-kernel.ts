@@ -5,8 +5,6 @@ import type { Row } from '../../operators/row.ts';
 import { loadRow, saveRow } from '../../state/saved-row.ts';
 import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import { justAfter, plus } from '../../time/instants.ts';
-import type { WindowView } from '../../trace/views.ts';
-import { lastCause, type WindowContent } from '../../windows/window-content.ts';
 import type { Kernel } from '../fused-runtime.ts';
 import type { WindowStore } from './call-forms.ts';
 import type { Intake } from './intake.ts';
@@ -16,16 +14,13 @@ import { type Given, WholeRows } from './whole-rows.ts';
 
 /** Gives true when the row was late. */
 type Take = (time: number, order: number, ...given: unknown[]) => unknown;
-type Close = (slot: number) => void;
-
-/** What a slot says of a content that it has, where it has a field for it. */
-const NOTED = ['count', 'firstOrder', 'lastOrder', 'minTime', 'maxTime'] as const;
 
 /**
  * A window, or a running aggregate. Either generated code takes rows into the slot of their key, or of its open window, and makes the
- * results, on numbers; or rows come whole, and each slot has a content of them. Both save the same, so one can take over from the other.
+ * results, on numbers; or rows come whole, and each slot has a content `C` of them, which `W` keeps. Both save the same, so one can take
+ * over from the other.
  */
-export abstract class WindowKernel extends KeyedSlots implements Operator, Kernel {
+export abstract class WindowKernel<C, W extends WholeRows<C> = WholeRows<C>> extends KeyedSlots implements Operator, Kernel {
   due = Infinity;
   /** Rows that came so far, where they are counted here. */
   counted = 0;
@@ -34,17 +29,15 @@ export abstract class WindowKernel extends KeyedSlots implements Operator, Kerne
   protected readonly environment: OperatorEnvironment;
   readonly next: Next;
   /** Null where generated code takes rows. */
-  protected readonly whole: WholeRows | null;
+  protected readonly whole: W | null;
   readonly #intake: Intake | null;
-  readonly #noted: readonly (readonly [field: (typeof NOTED)[number], at: number])[];
   readonly #inputs: ((row: Row) => Value[]) | null;
   readonly #touchedAt: number;
   /** Where keys expire: every key once, at or before the time of its end. */
   readonly #expiring = new DeadlineQueue<number>();
   #take: Take | null = null;
-  #close: Close | null = null;
 
-  constructor(form: Intake | WholeRows, next: Next, environment: OperatorEnvironment) {
+  constructor(form: Intake | W, next: Next, environment: OperatorEnvironment) {
     super(form);
     this.whole = form instanceof WholeRows ? form : null;
     this.#intake = form instanceof WholeRows ? null : form;
@@ -52,7 +45,6 @@ export abstract class WindowKernel extends KeyedSlots implements Operator, Kerne
     this.environment = environment;
     this.#inputs = this.#intake?.reader(environment) ?? null;
     this.#touchedAt = form.fields.at('touched');
-    this.#noted = NOTED.filter((field) => form.fields.has(field)).map((field) => [field, form.fields.at(field)]);
   }
 
   abstract advance(watermark: number): void;
@@ -61,8 +53,6 @@ export abstract class WindowKernel extends KeyedSlots implements Operator, Kerne
   protected abstract saveFrom(store: WindowStore): Value;
   /** What the key of the slot holds is gone. */
   protected abstract drop(slot: number): void;
-  /** The window in the slot is over. */
-  abstract closed(slot: number): void;
 
   /** What generated code is given of a row. */
   protected get intake(): Intake {
@@ -71,32 +61,25 @@ export abstract class WindowKernel extends KeyedSlots implements Operator, Kerne
   }
 
   /** Takes a row that came whole, of the key of the slot. */
-  protected takeWhole(_slot: number, _given: Given, _whole: WholeRows): void {
+  protected takeWhole(_slot: number, _given: Given, _whole: W): void {
     throw new InvariantError('this kernel takes no whole rows');
   }
 
-  /** The window in a slot, where rows come whole, as it would close now. */
-  frameOf(_slot: number): WindowFrame {
-    throw new InvariantError('this kernel takes no whole rows');
-  }
-
-  /** `take` takes a row in, `close` hands on the result of a slot and empties it. */
-  link(take: Take, close: Close): void {
+  /** `take` takes a row in. */
+  link(take: Take, ..._others: readonly unknown[]): void {
     this.#take = take;
-    this.#close = close;
   }
 
   process(row: Row): void {
     if (this.whole === null) this.#hand(row, this.intake);
-    else this.#takeWhole(row, this.whole);
+    else this.receive(row, this.counted + 1, this.whole);
   }
 
-  /** What may fail is evaluated before anything changes. */
-  #takeWhole(row: Row, whole: WholeRows): void {
-    const order = this.counted + 1;
+  /** A whole row and its number of arrival. What may fail is evaluated before anything changes. */
+  protected receive(row: Row, order: number, whole: W): void {
     const key = this.environment.partition(row);
     const sample = whole.contents.sample(row, order);
-    this.counted = order;
+    this.counted = Math.max(this.counted, order);
     const slot = this.slotOf([key]);
     if (this.layout.expireMs !== null) this.touch(slot, row.time);
     this.takeWhole(slot, { row, order, sample }, whole);
@@ -179,45 +162,6 @@ export abstract class WindowKernel extends KeyedSlots implements Operator, Kerne
     }
   }
 
-  /** Hands on the result of the window in the slot, which is over. */
-  protected close(slot: number): void {
-    if (this.whole === null) this.#close?.(slot);
-    else this.#closeWhole(slot, this.whole);
-  }
-
-  #closeWhole(slot: number, whole: WholeRows): void {
-    const [content, frame] = [whole.at(slot), this.frameOf(slot)];
-    this.closed(slot);
-    whole.contents.emit(content, frame);
-  }
-
-  countAt(slot: number): number {
-    return this.at(slot, 'count');
-  }
-
-  rankAt(slot: number): number {
-    return this.at(slot, 'firstOrder');
-  }
-
-  /** In order of their first events. Only where rows come whole, as they do in a program that is explained. */
-  openWindows(): readonly WindowView[] {
-    const { whole } = this;
-    if (whole === null) return [];
-    const views = this.open().map((slot) => ({ rank: this.rankAt(slot), view: this.#viewOf(slot, whole) }));
-    return views.sort((a, b) => a.rank - b.rank || a.view.start - b.view.start).map(({ view }) => view);
-  }
-
-  #viewOf(slot: number, whole: WholeRows): WindowView {
-    const [content, frame] = [whole.at(slot), this.frameOf(slot)];
-    const { last, count } = content;
-    return { last, count, start: frame.start, ...this.closingOf(slot), soFar: whole.contents.soFar(content, frame) };
-  }
-
-  /** When the window in the slot closes, or what it lacks. */
-  protected closingOf(_slot: number): Pick<WindowView, 'end' | 'closesAt' | 'missing'> {
-    throw new InvariantError('this kernel takes no whole rows');
-  }
-
   protected keysOf(row: Row): Value[] {
     if (this.whole !== null) return [this.environment.partition(row)];
     return this.environment.partitionFields(row).map(([, value]) => this.keyPart(value));
@@ -235,9 +179,15 @@ export abstract class WindowKernel extends KeyedSlots implements Operator, Kerne
     }
     const { arrivals, types, objects, whole } = this;
     const contents = whole?.capture(this.open());
-    const early = this.captureEarly();
-    const store = { arrivals, slots: this.slots.copy(), keys: this.keys.map((values) => [...values]), types: [...types], objects };
-    return () => this.saveFrom(contents === undefined ? store : { ...store, contents: contents(), early });
+    const [waiting, early] = [this.captureWaiting(), this.captureEarly()];
+    const keys = this.keys.map((values) => [...values]);
+    const store: WindowStore = { arrivals, slots: this.slots.copy(), keys, types: [...types], objects, waiting, early };
+    return () => this.saveFrom(contents === undefined ? store : { ...store, contents: contents() });
+  }
+
+  /** Rows that are held until the watermark reaches them. */
+  protected captureWaiting(): ValueArray {
+    return [];
   }
 
   /** What is to be kept of interim results, by slot. */
@@ -245,71 +195,53 @@ export abstract class WindowKernel extends KeyedSlots implements Operator, Kerne
     return new Map();
   }
 
-  /** Highest event time of each key, where keys expire. */
-  protected saveTouched(store: WindowStore): Value {
-    const touched = new Map<string, number>();
-    if (this.layout.expireMs === null) return touched;
+  /** What each key says in a field, by its canonical text, but those that say `nothing`. */
+  protected saveByKey(field: SlotField, nothing: number, store: WindowStore): Map<string, number> {
+    const saved = new Map<string, number>();
     for (const slot of this.owners(store)) {
-      const last = this.at(slot, 'touched', store);
-      if (last > -Infinity) touched.set(this.keyText(slot, store), last);
+      const value = this.at(slot, field, store);
+      if (!Object.is(value, nothing)) saved.set(this.keyText(slot, store), value);
     }
-    return touched;
+    return saved;
   }
 
-  protected loadTouched(saved: Value): void {
+  protected loadByKey(field: SlotField, saved: Value | undefined): void {
+    for (const [text, value] of saved as ValueMap) this.put(this.slotOfText(text), field, value as number);
+  }
+
+  /** Highest event time of each key, where keys expire. */
+  protected saveTouched(store: WindowStore): Value {
+    return this.layout.expireMs === null ? new Map() : this.saveByKey('touched', -Infinity, store);
+  }
+
+  protected loadTouched(saved: Value | undefined): void {
     if (this.layout.expireMs === null) return;
     for (const [text, last] of saved as ValueMap) this.touch(this.slotOfText(text), last as number);
   }
 
-  /** The content of a window, as `WindowContents.save` has it. */
-  protected saveContent(slot: number, store: WindowStore): Value {
-    if (store.contents !== undefined) return store.contents.get(slot) as Value;
-    const at = (field: SlotField): number => this.at(slot, field, store);
-    const calls = this.intake.columns.forms.map((form) => form.save(store, slot));
-    const last = this.#saveLast(slot, store);
-    return [null, null, calls, at('count'), at('firstOrder'), at('firstCause'), last, at('lastOrder'), at('minTime'), at('maxTime')];
-  }
-
   /** Of the last row only its key is read again, and what caused it. */
-  #saveLast(slot: number, store: WindowStore): Value {
-    const fields = new Map(this.intake.keys.map(({ field }, part) => [field, store.keys[part]?.[slot] ?? null]));
-    const [time, cause] = [this.at(slot, 'time', store), this.at(slot, 'lastCause', store)];
-    const type = this.intake.typeName ?? (store.types[slot] as string);
+  protected saveLast(slot: number, { time, cause, type }: LastRow, { keys }: Pick<WindowStore, 'keys'>): Value {
+    const fields = new Map(this.intake.keys.map(({ field }, part) => [field, keys[part]?.[slot] ?? null]));
     return saveRow({ type, time, order: cause, fields, bound: null, attributes: null, causes: [cause] });
   }
 
-  /** The slot of the key of a saved content. */
-  protected slotOfSaved(key: Value, content: Value): number {
-    return this.slotOf(this.whole === null ? this.keysOf(loadRow((content as ValueArray)[6] as Value)) : [key]);
+  /** The slot of the key that a saved content has, given by its text and by the last row. */
+  protected slotOfSaved(key: Value | undefined, last: Value | undefined): number {
+    return this.slotOf(this.whole === null ? this.keysOf(loadRow(last as Value)) : [key as Value]);
   }
 
-  /** Puts a saved content into a slot. */
-  protected loadContent(slot: number, saved: Value): void {
-    if (this.whole !== null) {
-      this.hold(slot, this.whole.contents.load(saved), this.whole);
-      return;
-    }
-    const [, , calls, count, firstOrder, first, last, lastOrder, minTime, maxTime] = saved as ValueArray;
-    const row = loadRow(last as Value);
-    this.types[slot] = row.type;
-    const fields = { count, lastOrder, time: row.time, lastCause: lastCause(row), minTime, maxTime, firstOrder, firstCause: first };
-    for (const [field, value] of Object.entries(fields))
-      if (this.intake.fields.has(field as SlotField)) this.put(slot, field as SlotField, value as number);
-    this.loadCalls(slot, calls as Value);
+  protected saveCalls(slot: number, store: WindowStore): Value {
+    return this.intake.columns.forms.map((form) => form.save(store, slot));
   }
 
-  /** A content that the slot begins with, where rows come whole. */
-  protected hold(slot: number, content: WindowContent, whole: WholeRows): void {
-    whole.put(slot, content);
-    this.note(slot, content);
-  }
-
-  /** What the fields of the slot say of its content. */
-  protected note(slot: number, content: WindowContent): void {
-    for (const [field, at] of this.#noted) this.slots.set(slot, at, content[field]);
-  }
-
-  protected loadCalls(slot: number, saved: Value): void {
+  protected loadCalls(slot: number, saved: Value | undefined): void {
     this.intake.columns.forms.forEach((form, i) => void form.load(this, slot, (saved as ValueArray)[i] ?? null));
   }
+}
+
+/** What is known of the last row where rows come by columns. */
+interface LastRow {
+  readonly time: number;
+  readonly cause: number;
+  readonly type: string;
 }

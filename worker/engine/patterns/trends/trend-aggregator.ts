@@ -7,7 +7,7 @@ import { Expiry } from '../../state/expiry.ts';
 import { loadRow, saveRow } from '../../state/saved-row.ts';
 import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import { plus, wholeSteps } from '../../time/instants.ts';
-import { firstCause, lastCause } from '../../windows/window-content.ts';
+import { firstCause, lastCause } from '../../windows/window-result.ts';
 import { type Relevance, relevanceOf } from '../watch.ts';
 import { TrendCounter, type TrendSet } from './trend-groups.ts';
 import { TrendResults } from './trend-results.ts';

@@ -4,7 +4,7 @@ import type { TrendAggregatePlan } from '../../../../shared/language/plan/plan.t
 import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
 import type { Row } from '../../operators/row.ts';
 import { plus } from '../../time/instants.ts';
-import { causesBetween, frameAttributes, type PreparedItem, prepareItem, resultFields } from '../../windows/window-content.ts';
+import { causesBetween, frameAttributes, type PreparedItem, prepareItem, resultFields } from '../../windows/window-result.ts';
 import type { TrendTotals } from './trend-totals.ts';
 
 /** A window that has ended, as its result tells of it. */
