@@ -1,7 +1,8 @@
-import type { EventPlan, Plan, SourcePlan, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import type { EventPlan, OperatorPlan, Plan, SourcePlan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { EntryNode, Execution, OperatorNode, PhysicalPlan, ReaderNode, StreamNode } from '../physical/physical-plan.ts';
 import { inputsOf } from '../streams/plan-inputs.ts';
 import { originsOf } from '../streams/routes.ts';
+import { windowNodeOf } from './windows/window-node.ts';
 
 /** Position of a stream's source among its operators. */
 export const SOURCE = -1;
@@ -148,7 +149,10 @@ function streamNode(
   const source = runsAt(SOURCE);
   const whole: readonly Execution[] = source.length === 0 ? [{ by: 'rows', why: whyRows(stream, plan) }] : source;
   const sourceRuns = whole.map((one) => withKernel(one, stream.source));
-  const operators = stream.operators.map(({ text }, at): OperatorNode => ({ text, runs: runsAt(at).length === 0 ? rows : runsAt(at) }));
+  const operators = stream.operators.map((operator, at): OperatorNode => {
+    const runs = runsAt(at).length === 0 ? rows : runsAt(at);
+    return { text: operator.text, runs: runs.map((one) => withWindow(one, operator, stream)) };
+  });
   return { name: stream.name, source: { text: sourceText(stream.source), runs: sourceRuns }, operators, readers };
 }
 
@@ -157,6 +161,12 @@ function withKernel(execution: Execution, source: SourcePlan): Execution {
   if (source.kind !== 'join' || execution.by !== 'rows') return execution;
   const kernel = { name: `${source.join} join of ${source.sides.length} sides`, keys: [], keeps: ['rows'], sharedWith: [] };
   return { by: 'kernel', form: 'rows', why: execution.why, kernel };
+}
+
+/** Windows and running aggregates have kernels for whole rows as well. */
+function withWindow(execution: Execution, operator: OperatorPlan, stream: StreamPlan): Execution {
+  const kernel = execution.by === 'rows' ? windowNodeOf(operator, stream) : null;
+  return kernel === null || execution.by !== 'rows' ? execution : { by: 'kernel', form: 'rows', why: execution.why, kernel };
 }
 
 /** Why no rows come to a stream by columns. */

@@ -35,7 +35,7 @@ function printRunning(plan: AggregateOperatorPlan, place: Place): PrintedWindow 
   );
   const create = (_: AggregateOperatorPlan, next: Next, environment: OperatorEnvironment): RunningKernel =>
     new RunningKernel(plan, next, environment, intake);
-  return { name: 'running aggregate', intake, take, links: [take], create, canFail, mayBeLate: false, waits: intake.expireMs !== null };
+  return { intake, take, links: [take], create, canFail, mayBeLate: false, waits: intake.expireMs !== null };
 }
 
 /** One row: into the slot of its key, and on with the results so far. */

@@ -32,7 +32,6 @@ function printCountWindow(plan: WindowOperatorPlan, window: CountWindowPlan, pla
   const create = (_: WindowOperatorPlan, next: Next, environment: OperatorEnvironment): CountWindowKernel =>
     new CountWindowKernel(intake, window, next, environment);
   return {
-    name: 'tumbling windows of events',
     intake,
     take,
     links: [take, close],

@@ -39,7 +39,7 @@ function printSessionWindow(plan: WindowOperatorPlan, aggregate: AggregatePlan, 
   );
   const create = (_: WindowOperatorPlan, next: Next, environment: OperatorEnvironment): SessionKernel =>
     new SessionKernel(intake, aggregate, window, next, environment);
-  return { name: 'sessions', intake, take, links: [take, close], create, canFail: intake.columns.canRefuse, mayBeLate: true, waits: true };
+  return { intake, take, links: [take, close], create, canFail: intake.columns.canRefuse, mayBeLate: true, waits: true };
 }
 
 /** Where rows bring numbers of their own, that of the last is what it is caused by. */

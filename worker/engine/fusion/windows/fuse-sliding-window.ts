@@ -46,7 +46,7 @@ function printSlidingWindow(plan: WindowOperatorPlan, aggregate: AggregatePlan, 
   const links = [take, add, printStep(sliding, place, printRemove), printGive(plan, window, sliding, place)];
   const create = (_: WindowOperatorPlan, next: Next, environment: OperatorEnvironment): SlidingKernel =>
     new SlidingKernel(intake, held, window, next, environment);
-  return { name: 'windows of time that overlap', intake, take, links, create, canFail: false, mayBeLate: true, waits: true };
+  return { intake, take, links, create, canFail: false, mayBeLate: true, waits: true };
 }
 
 /** One row: into the ring, and into its slot if the window that closes next has it. Gives true when some of its windows have closed. */

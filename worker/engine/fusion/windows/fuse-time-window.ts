@@ -40,7 +40,6 @@ function printTimeWindow(plan: WindowOperatorPlan, window: TimeWindowPlan, place
   const create = (_: WindowOperatorPlan, next: Next, environment: OperatorEnvironment): TimeWindowKernel =>
     new TimeWindowKernel(intake, window, next, environment);
   return {
-    name: 'tumbling windows of time',
     intake,
     take,
     links: [take, close],

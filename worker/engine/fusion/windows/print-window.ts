@@ -13,6 +13,7 @@ import type { TakingNames } from './column-code.ts';
 import { type AggregatingPlan, type Intake, keyColumns } from './intake.ts';
 import type { SlotField } from './slot-fields.ts';
 import type { WindowKernel } from './window-kernel.ts';
+import { windowNodeOf } from './window-node.ts';
 
 /** Constants of the module that stand for a kernel and its parts. */
 export interface KernelNames {
@@ -56,8 +57,6 @@ export interface PrintedWindow {
   readonly take: string;
   readonly links: readonly string[];
   readonly create: KernelFactory;
-  /** The algorithm, as the physical plan names it. */
-  readonly name: string;
   /** Taking a row may fail. */
   readonly canFail: boolean;
   /** Taking a row tells whether it was late. */
@@ -69,10 +68,7 @@ export interface PrintedWindow {
 /** Prints the window unless another place that leads to it has, and hands the row of this place to it, unless that comes whole. @throws CannotFuse */
 export function handToWindow(plan: OperatorPlan, place: Place, print: () => PrintedWindow): void {
   const { program, fusion, body } = place;
-  const printed = program.kernel(plan, () => {
-    const window = print();
-    return { ...window, node: nodeOf(plan, window) };
-  });
+  const printed = program.kernel(plan, () => ({ ...print(), node: windowNodeOf(plan, place.stream) as KernelNode }));
   if (place.columns.isWhole === true) return;
   const { intake, take, canFail, waits, mayBeLate } = printed;
   const kernel = program.kernelName(plan);
@@ -80,11 +76,6 @@ export function handToWindow(plan: OperatorPlan, place: Place, print: () => Prin
   const call = mayBeLate ? `if(${taken})${kernel}.late(${place.columns.row()});` : `${taken};`;
   body.add(canFail ? guardedCall(call, plan, place) : call);
   if (waits) fusion.watch(kernel, body);
-}
-
-function nodeOf(plan: OperatorPlan, { name, intake }: PrintedWindow): KernelNode {
-  const calls = 'aggregate' in plan ? (plan.aggregate?.calls ?? []) : [];
-  return { name, keys: intake.keys.map((key) => key.name), keeps: calls.map((call) => call.function), sharedWith: [] };
 }
 
 function guardedCall(call: string, plan: OperatorPlan, { module, index, columns }: Place): string {
