@@ -1,9 +1,31 @@
 import type { BinaryExpression } from '../../../shared/language/plan/plan.ts';
-import { binaryNames } from '../compile/print-expression.ts';
 import { boxed, NULL_TYPED, type Typed } from './typed.ts';
 import type { TypedContext } from './typed-context.ts';
 
 type Operator = BinaryExpression['operator'];
+
+/** The library's function for each strict operator of two sides. */
+const binaryNames: { readonly [K in Operator]: string } = {
+  '==': 'equal',
+  '!=': 'notEqual',
+  '<': 'less',
+  '<=': 'lessOrEqual',
+  '>': 'greater',
+  '>=': 'greaterOrEqual',
+  in: 'isIn',
+  'not in': 'isNotIn',
+  '|': 'bitOr',
+  '^': 'bitXor',
+  '&': 'bitAnd',
+  '<<': 'shiftLeft',
+  '>>': 'shiftRight',
+  '+': 'add',
+  '-': 'subtract',
+  '*': 'multiply',
+  '/': 'divide',
+  '%': 'modulo',
+  '**': 'power',
+};
 
 const comparisons: ReadonlySet<Operator> = new Set(['==', '!=', '<', '<=', '>', '>=', 'in', 'not in']);
 
@@ -58,6 +80,11 @@ export function printArithmetic(operator: Operator, left: Typed, right: Typed, {
 }
 
 const nativeArithmetic: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%']);
+
+/** Where nothing is known of the sides. */
+export function printCalled(operator: Operator, left: Typed, right: Typed): Typed {
+  return called(operator, left, right, comparisons.has(operator) ? 'boolean' : 'value');
+}
 
 /** The engine's own function, for what JavaScript does otherwise. */
 function called(operator: Operator, left: Typed, right: Typed, as: Typed['as']): Typed {

@@ -10,7 +10,7 @@ import {
   visitPlanExpression,
 } from '../../../shared/language/plan/plan.ts';
 import { makesValues } from '../evaluate/making.ts';
-import { printArithmetic, printComparison } from './print-operators.ts';
+import { printArithmetic, printCalled, printComparison } from './print-operators.ts';
 import { boxed, CannotFuse, NULL_TYPED, named, representationOf, type Typed } from './typed.ts';
 import type { TypedContext } from './typed-context.ts';
 
@@ -22,10 +22,15 @@ const DEPTH_MAX = 200;
 
 /** The text of an expression by what is known of its parts. @throws CannotFuse */
 export function printTyped(plan: PlanExpression, context: TypedContext): Typed {
+  if (context.readable.isUntyped) return untyped(visitPlanExpression(plan, visitorOf(context)));
   const depth = (context.depth ?? 0) + 1;
   if (depth > DEPTH_MAX) throw new CannotFuse('an expression is nested too deep');
   const printed = visitPlanExpression(plan, visitorOf({ ...context, depth }));
   return depth === 1 && makesValues(plan) ? { ...printed, text: `(beginMaking(),${printed.text})`, isSimple: false } : printed;
+}
+
+function untyped(value: Typed): Typed {
+  return value.as === 'boolean' ? value : { ...value, as: 'value', isNullable: true };
 }
 
 /** The expression as a JavaScript condition: true exactly when its value is `true`. */
@@ -42,9 +47,9 @@ function visitorOf(context: TypedContext): PlanExpressionVisitor<Typed> {
     constant: ({ value }) => literal(value, context),
     field: ({ of, name, type }) => readable.field(of, name, type) ?? notHere(`the field \`${name}\` is not known here`),
     attribute: ({ of, name }) => readable.attribute(of, name) ?? notHere(`\`${name}\` is not known here`),
-    row: () => notHere('a whole row is read'),
-    local: () => notHere('a function of the program is called'),
-    global: () => notHere('a `let` or `var` of the program is read'),
+    row: (node) => readable.own?.(node) ?? notHere('a whole row is read'),
+    local: (node) => readable.own?.(node) ?? notHere('a function of the program is called'),
+    global: (node) => readable.own?.(node) ?? notHere('a `let` or `var` of the program is read'),
     aggregate: ({ index }) => readable.aggregate?.(index) ?? notHere('a result is read before there is one'),
     closure: (node) => readable.closure?.(node) ?? notHere('all events of a closure are read'),
     unless_first: (node) => readable.unlessFirst?.(node) ?? notHere('the previous event of a closure is read'),
@@ -73,13 +78,14 @@ function visitorOf(context: TypedContext): PlanExpressionVisitor<Typed> {
       return { text, as: 'string', isNullable: false, isSimple: false, canFail: true };
     },
     call: (node) => printCall(node, context),
-    invoke: () => notHere('a function of the program is called'),
-    lambda: () => notHere('a lambda is applied'),
-    block: () => notHere('a lambda is applied'),
+    invoke: (node) => readable.own?.(node) ?? notHere('a function of the program is called'),
+    lambda: (node) => readable.own?.(node) ?? notHere('a lambda is applied'),
+    block: (node) => readable.own?.(node) ?? notHere('a lambda is applied'),
   };
 }
 
 function printBinary(operator: BinaryExpression['operator'], left: Typed, right: Typed, context: TypedContext): Typed {
+  if (context.readable.isUntyped) return printCalled(operator, left, right);
   return printComparison(operator, left, right, context) ?? printArithmetic(operator, left, right, context);
 }
 
@@ -101,11 +107,12 @@ function boxedAll(values: readonly Typed[]): string {
 }
 
 /** A constant of the language: small things stand in the text, everything else in the table. */
-function literal(value: Value, { module }: Pick<TypedContext, 'module'>): Typed {
+function literal(value: Value, { module, readable }: TypedContext): Typed {
   if (value === null) return NULL_TYPED;
   if (typeof value === 'boolean') return named(String(value), 'boolean');
   if (typeof value === 'number') return named(printNumber(value, module), 'number');
   if (typeof value === 'string') return named(module.constant(value), 'string');
+  if (readable.isUntyped) return named(module.constant(value), 'value');
   if (value instanceof Timestamp) return named(printNumber(value.ms, module), 'timestamp');
   if (value instanceof Duration) return named(printNumber(value.ms, module), 'duration');
   return named(module.constant(value), 'value');
@@ -175,7 +182,7 @@ function printCall(node: CallExpression, context: TypedContext): Typed {
   if (inlined !== undefined) return inlined;
   const call = descriptor.nulls === 'propagate' && args.some((arg) => arg.isNullable) ? 'callUnlessNull' : 'call';
   const result = library(`${call}(${context.module.constant(descriptor)},[${boxedAll(args)}],${context.readable.time})`);
-  const as = representationOf(node.type);
+  const as = context.readable.isUntyped ? 'value' : representationOf(node.type);
   return as === 'number' || as === 'string' || as === 'boolean' ? { ...result, as } : result;
 }
 

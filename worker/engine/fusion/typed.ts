@@ -1,6 +1,7 @@
 import type {
   AttributeName,
   ClosureAggregateExpression,
+  PlanExpression,
   RowReference,
   UnlessFirstCaptureExpression,
 } from '../../../shared/language/plan/plan.ts';
@@ -27,6 +28,9 @@ export interface Typed {
   readonly place?: (() => string) | undefined;
 }
 
+/** Nodes that read the functions, variables and locals of the program, or rows as a whole. */
+export type OwnNode = Extract<PlanExpression, { kind: 'row' | 'local' | 'global' | 'invoke' | 'lambda' | 'block' }>;
+
 /** What the expressions at one place of a chain may read. `undefined`: not here; whoever asks gives up (`CannotFuse`). */
 export interface Readable {
   /** `type`: its static type where it is read. */
@@ -36,8 +40,12 @@ export interface Readable {
   aggregate?(index: number): Typed | undefined;
   closure?(node: ClosureAggregateExpression): Typed | undefined;
   unlessFirst?(node: UnlessFirstCaptureExpression): Typed | undefined;
+  /** What only an expression reads that runs in a scope of its own. */
+  own?(node: OwnNode): Typed;
   /** Event time of the current row, epoch ms: what functions such as `now()` see. */
   readonly time: string;
+  /** Static types are too weak a promise here: whatever is not a bool by its form is of any kind. */
+  readonly isUntyped?: true;
 }
 
 /**
