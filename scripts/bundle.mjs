@@ -67,7 +67,7 @@ const entries = {
   'piece-worker': 'cli/simulation/threads/piece-worker.ts',
 };
 
-/** What other programs import, by the name of its file in the output folder. */
+/** What other programs import, by the name of its file in the output folder; it needs nothing beside it. */
 const libraries = { engine: 'worker/engine/index.ts', language: 'shared/language/index.ts' };
 
 /** Bundles what other programs import: modules for Node, and the engine for browsers too, without any of Node's modules. */
@@ -96,7 +96,7 @@ export async function bundleLibraries({ root, outdir }) {
 
 /**
  * Makes the product of a checkout: one script with everything in it, what V8 compiled of it when it ran a simulation, and a small
- * file for each entry that starts it. Modules still run when they are first imported, so a command pays for what it uses.
+ * file for each entry that starts it. The server as a library lies beside the entries of the threads and processes that it starts. Modules still run when they are first imported, so a command pays for what it uses.
  */
 export async function bundleProduct({ root, outdir }) {
   const script = await bundleScript(root, outdir);
@@ -104,6 +104,7 @@ export async function bundleProduct({ root, outdir }) {
   await simulateOnce(root, outdir);
   await bundleStarts({ script, outdir, records: false });
   await bundleLibraries({ root, outdir });
+  await build({ ...bundleOptions, entryPoints: { server: join(root, 'worker/server/index.ts') }, outdir, chunkNames: 'server-[hash]' });
 }
 
 /** Gives the name of the script, which names its content. */

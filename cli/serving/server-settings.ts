@@ -4,49 +4,21 @@ import { resolve } from 'node:path';
 import type { Config } from '../../shared/config/config.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import { type Profiles, readProfiles } from '../../shared/security/credentials/credentials.ts';
-import { type TlsFiles, tlsFilesOf } from '../../shared/security/tls-files.ts';
+import { tlsFilesOf } from '../../shared/security/tls-files.ts';
+import type { LogLevel } from '../../shared/telemetry/logger.ts';
+import type { StartServerOptions } from '../../worker/server/index.ts';
 import { type OpenFile, openSecretFiles } from '../secret-files.ts';
 import { intervalSetting, originOf, readKeyFile, settingError } from '../setting-values.ts';
 
 /** What a server is started with, read and checked. */
-export interface ServerSettings {
+export interface ServerSettings extends StartServerOptions {
   readonly bind: string;
-  readonly port: number;
-  readonly apiKey: string | undefined;
   /** The key stood on the command line, where others can see it. */
   readonly isKeyOnCommandLine: boolean;
   /** Files with secrets that others can read. */
   readonly openSecrets: readonly OpenFile[];
   readonly isInsecureAccepted: boolean;
-  readonly tls: TlsFiles | undefined;
-  readonly rateLimit: number;
-  readonly corsOrigins: readonly string[];
-  /** Names of the server besides those of this machine. */
-  readonly allowedHosts: readonly string[];
-  readonly trustedProxies: readonly string[];
-  /** Networks that are not public and that tenants may send to. */
-  readonly tenantNetworks: readonly string[];
-  /** What connectors name by `profile:`; undefined when there are no credentials. */
-  readonly profiles: Profiles | undefined;
-  readonly workDir: string;
-  /** Holds a folder for each tenant; undefined when their programs may read nothing. */
-  readonly tenantWorkDir: string | undefined;
-  /** Files of the operator that no program may read. */
-  readonly privateFiles: readonly string[];
-  readonly stateDir: string | undefined;
-  readonly checkpointIntervalMs: number;
-  readonly keepBackups: number;
-  readonly strictEvents: boolean;
-  readonly engineThreads: number | undefined;
-  /** Port of the metrics; undefined when they are off. */
-  readonly metricsPort: number | undefined;
-  readonly metricsNeedKey: boolean;
-  /** Where traces go; undefined when they are off. */
-  readonly tracing: { readonly endpoint: string; readonly ratio: number } | undefined;
-  readonly logging: { readonly level: LogLevel; readonly format: 'text' | 'json'; readonly timestamps: boolean };
 }
-
-type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
 /**
  * Reads what the settings of a server name.

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { runInNewContext } from 'node:vm';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { installPackage } from '../clients/installed-package.ts';
 import { readPage } from './page.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -13,18 +14,12 @@ const { blocks } = readPage('docs/embedding.md', readFileSync(join(root, 'docs/e
 const samples = blocks.flatMap((block, at) => (block.language === 'ts' ? [{ ...block, printed: blocks[at + 1] }] : []));
 const run = promisify(execFile);
 
-type Bundle = (place: { readonly root: string; readonly outdir: string }) => Promise<void>;
-
-/** A folder where the package is installed, as bundled from the sources of this checkout. */
 const folder = mkdtempSync(join(tmpdir(), 'cep-embedding-'));
-const installed = join(folder, 'node_modules/cep');
+let installed: string;
 
 beforeAll(async () => {
-  mkdirSync(installed, { recursive: true });
-  writeFileSync(join(installed, 'package.json'), readFileSync(join(root, 'package.json')));
-  const { bundleLibraries } = (await import(join(root, 'scripts/bundle.mjs'))) as { readonly bundleLibraries: Bundle };
-  await bundleLibraries({ root, outdir: join(installed, 'dist') });
-}, 60_000);
+  installed = await installPackage(folder);
+}, 120_000);
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -49,6 +44,7 @@ describe('the page about embedding', () => {
     const compilerOptions = {
       strict: true,
       noUncheckedIndexedAccess: true,
+      exactOptionalPropertyTypes: true,
       noPropertyAccessFromIndexSignature: true,
       module: 'nodenext',
       target: 'es2022',
@@ -58,7 +54,11 @@ describe('the page about embedding', () => {
       skipLibCheck: true,
       noEmit: true,
       allowImportingTsExtensions: true,
-      paths: { 'cep/engine': [join(root, 'worker/engine/index.ts')], 'cep/language': [join(root, 'shared/language/index.ts')] },
+      paths: {
+        'cep/engine': [join(root, 'worker/engine/index.ts')],
+        'cep/language': [join(root, 'shared/language/index.ts')],
+        'cep/server': [join(root, 'worker/server/index.ts')],
+      },
     };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: names }));
     const { stdout } = await run(join(root, 'node_modules/.bin/tsc'), ['-p', folder]).catch((error: { stdout: string }) => error);

@@ -1,28 +1,17 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { installPackage } from '../clients/installed-package.ts';
 
-const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
-
-type Bundle = (place: { readonly root: string; readonly outdir: string }) => Promise<void>;
 const folder = mkdtempSync(join(tmpdir(), 'cep-package-'));
-const installed = join(folder, 'node_modules/cep');
+let installed: string;
 
-/** The package as `npm pack` makes it, laid out as an install does it, built from the sources as they are; with the dependencies of this checkout. */
 beforeAll(async () => {
-  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: root });
-  const [archive = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
-  mkdirSync(installed, { recursive: true });
-  await run('tar', ['xzf', join(folder, archive), '-C', installed, '--strip-components=1']);
-  for (const name of readdirSync(join(root, 'node_modules'))) {
-    if (!name.startsWith('.') && name !== 'cep') symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
-  }
-  const { bundleProduct } = (await import(join(root, 'scripts/bundle.mjs'))) as { readonly bundleProduct: Bundle };
-  await bundleProduct({ root, outdir: join(installed, 'dist') });
+  installed = await installPackage(folder);
 }, 120_000);
 
 afterAll(() => rmSync(folder, { recursive: true }));

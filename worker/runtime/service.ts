@@ -506,17 +506,17 @@ export interface RuntimeReport {
 
 export interface RuntimeOptions {
   /** The server's key; absent = authentication is off. */
-  readonly apiKey?: string;
+  readonly apiKey?: string | undefined;
   /** Where pipelines, tenants, checkpoints and events are kept; absent = in memory. */
-  readonly stateDir?: string;
+  readonly stateDir?: string | undefined;
   /** What programs of the server's own tenant may read of the file system. @default the current directory */
   readonly workDir?: string;
   /** Holds a folder for each other tenant, of its id, which its programs may read. @default they may read nothing */
-  readonly tenantWorkDir?: string;
+  readonly tenantWorkDir?: string | undefined;
   /** Files of the operator that no program may read, wherever they lie; the state directory is never read. @default none */
   readonly privateFiles?: readonly string[];
   /** @default 2 */
-  readonly engineThreads?: number;
+  readonly engineThreads?: number | undefined;
   /** @default 10 s */
   readonly checkpointIntervalMs?: number;
   /** Copies of the state directory that stay in it; a new one removes those that are older. @default 5 */
@@ -534,7 +534,7 @@ export interface RuntimeOptions {
   /** Networks, as `10.1.0.0/16`, that are not public and that sinks of tenants may send to all the same. @default none */
   readonly tenantNetworks?: readonly string[];
   /** What `profile:` of a connector names, in programs of the server's own tenant. @default none */
-  readonly profiles?: Profiles;
+  readonly profiles?: Profiles | undefined;
   /** Where the console connector writes. @default standard output */
   readonly console?: (line: string) => void;
   /** Records how events of a trace go through pipelines, and on to sinks. @default nothing is recorded */
