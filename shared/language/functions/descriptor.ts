@@ -86,6 +86,24 @@ export interface AggregateWindow {
   readonly lengthMs: number;
 }
 
+/**
+ * What of numbers is enough for a result. Whoever keeps many windows may keep that as plain numbers, shared by the calls that
+ * want the same, instead of an accumulator for each; results and what is saved are those of the accumulator.
+ */
+export type NumericState =
+  /** How many values there are; with `per` the result is their number per second of the window. */
+  | { readonly keeps: 'count'; readonly per?: 'second' }
+  /** The exact sum; also divided by the count. */
+  | { readonly keeps: 'sum' | 'mean' }
+  /** The exact sums of the values and of their squares, and the count. */
+  | { readonly keeps: 'moments'; readonly gives: 'variance' | 'deviation' }
+  /** The one value than which none is smaller, or larger. */
+  | { readonly keeps: 'extreme'; readonly sign: '<' | '>' }
+  /** The last average: each value counts with this weight, what was before it with the rest. */
+  | { readonly keeps: 'average'; readonly weight: (constants: readonly Value[]) => number }
+  /** The value of the event at one end by time, null or not. */
+  | { readonly keeps: 'end'; readonly end: 'first' | 'last' };
+
 export interface AggregateDescriptor {
   readonly name: string;
   readonly aliases?: readonly string[];
@@ -103,6 +121,8 @@ export interface AggregateDescriptor {
   readonly takesNulls?: true;
   /** Its result follows event time where events come out of order. */
   readonly followsTime?: true;
+  /** For arguments that are numbers. `count` counts values of any kind. Absent = only its accumulator will do. */
+  readonly numbers?: NumericState;
   readonly create: (constants: readonly Value[]) => Accumulator;
   /** Absent where only adding all that is left again gives the result. */
   readonly createSliding?: (constants: readonly Value[]) => SlidingAccumulator;

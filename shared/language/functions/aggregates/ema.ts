@@ -12,7 +12,7 @@ class EmaAccumulator extends Quantities {
 
   constructor(n: number, unit: Unit | null = null, average: Value = null) {
     super('ema', unit);
-    this.#weight = 2 / (n + 1);
+    this.#weight = weightOf(n);
     if (typeof average === 'number') this.#take(average);
   }
 
@@ -43,12 +43,17 @@ export const ema: AggregateDescriptor = {
   examples: [{ values: [10, null, 20, 40], call: 'ema(x, 3)', result: '27.5' }],
   constantsFrom: 1,
   checkConstants: ([n]) => (isPeriod(n) ? undefined : 'the period n of ema is a whole number from 1 on'),
+  numbers: { keeps: 'average', weight: (constants) => weightOf(periodOf(constants)) },
   create: (constants) => new EmaAccumulator(periodOf(constants)),
   load: (constants, saved) => {
     const { unit, state } = savedQuantities(saved);
     return new EmaAccumulator(periodOf(constants), unit, state);
   },
 };
+
+function weightOf(n: number): number {
+  return 2 / (n + 1);
+}
 
 function periodOf([n]: readonly Value[]): number {
   if (!isPeriod(n)) throw new EvaluationError('ema: n must be a whole number from 1 on');

@@ -91,6 +91,7 @@ function end(name: End, summary: string, result: string): AggregateDescriptor {
     takes: 'anything',
     takesNulls: true,
     followsTime: true,
+    numbers: { keeps: 'end', end: name },
     create: () => new EndAccumulator(name),
     createSliding: () => new SlidingEnd(name),
     load: (_, saved) => new EndAccumulator(name, savedParts(saved)),

@@ -80,6 +80,7 @@ function extreme(name: string, direction: Direction, summary: string, examples: 
     summary,
     examples,
     takes: 'one_kind',
+    numbers: { keeps: 'extreme', sign: direction < 0 ? '<' : '>' },
     create: () => new ExtremeAccumulator(name, direction),
     createSliding: () => new SlidingExtreme(name, direction),
     load: (_, saved) => new ExtremeAccumulator(name, direction, saved),

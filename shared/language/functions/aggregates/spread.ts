@@ -158,6 +158,7 @@ export const variance: AggregateDescriptor = {
     { values: [1, 2, 3, null, 4], call: 'variance(x)', result: '1.6666666666666667' },
     { values: [1], call: 'variance(x)', result: 'null' },
   ],
+  numbers: { keeps: 'moments', gives: 'variance' },
   create: () => new SpreadAccumulator('variance', 'number'),
   createSliding: () => new SpreadAccumulator('variance', 'number'),
   load: (_, saved) => new SpreadAccumulator('variance', 'number', savedMoments(savedQuantities(saved).state)),
@@ -169,6 +170,7 @@ export const stddev: AggregateDescriptor = {
   result: averageType,
   summary: 'The sample standard deviation (n - 1) of numbers or durations; null of fewer than two.',
   examples: [{ values: [2, 4, 4, 4, 5, 5, 7, 9, null], call: 'stddev(x)', result: '2.138089935299395' }],
+  numbers: { keeps: 'moments', gives: 'deviation' },
   create: () => new SpreadAccumulator('stddev', null),
   createSliding: () => new SpreadAccumulator('stddev', null),
   load: (_, saved) => {

@@ -66,6 +66,7 @@ export const sum: AggregateDescriptor = {
     { values: [0.1, 0.2, 0.3], call: 'sum(x)', result: '0.6' },
     { values: [], call: 'sum(x)', result: '0' },
   ],
+  numbers: { keeps: 'sum' },
   create: () => new TotalAccumulator('sum'),
   createSliding: () => new TotalAccumulator('sum'),
   load: (_, saved) => {
@@ -83,6 +84,7 @@ export const avg: AggregateDescriptor = {
     { values: [1, null, 2], call: 'avg(x)', result: '1.5' },
     { values: [null], call: 'avg(x)', result: 'null' },
   ],
+  numbers: { keeps: 'mean' },
   create: () => new TotalAccumulator('avg'),
   createSliding: () => new TotalAccumulator('avg'),
   load: (_, saved) => {

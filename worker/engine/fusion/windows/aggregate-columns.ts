@@ -1,4 +1,5 @@
 import { invariant } from '../../../../shared/errors/error.ts';
+import type { NumericState } from '../../../../shared/language/functions/descriptor.ts';
 import type { AggregateCall, AggregatePlan } from '../../../../shared/language/plan/plan.ts';
 import { acceptanceRank, descriptorOf } from '../../windows/aggregation.ts';
 import { type AggregateInput, AggregateInputs, type InputContext } from './aggregate-inputs.ts';
@@ -84,7 +85,7 @@ export class AggregateColumns {
   }
 
   #takesAll(call: AggregateCall): boolean {
-    if (call.arguments.length === 0 || call.function === 'count') return true;
+    if (call.arguments.length === 0 || descriptorOf(call).numbers?.keeps === 'count') return true;
     return this.inputs.argumentOf(call).as === 'number';
   }
 
@@ -95,55 +96,44 @@ export class AggregateColumns {
 
   #form(call: AggregateCall, position: number): CallForm {
     this.#position = position;
-    const [argument] = call.arguments;
-    if (call.function === 'rate' || (call.function === 'count' && argument === undefined)) return this.#countForm(call);
-    invariant(argument !== undefined, `${call.function} takes an argument`);
-    if (call.function === 'count') return countForm(this.#count(call).at);
+    const { numbers } = descriptorOf(call);
+    if (numbers?.keeps === 'count') return this.#countForm(call, numbers);
+    invariant(call.arguments.length > 0, `${call.function} takes an argument`);
     const input = this.inputs.argumentOf(call);
-    return (input.as === 'number' ? this.#numericForm(call, input) : undefined) ?? this.#objectForm(call);
+    const form = numbers === undefined || input.as !== 'number' ? null : this.#numericForm(numbers, call, input);
+    return form ?? this.#objectForm(call);
   }
 
-  /** Without a filter the window's own count is that of the call, as long as no value can be refused. */
-  #countForm(call: AggregateCall): CallForm {
-    const at = call.filter === null && this.#isShared ? 0 : this.#count(call).at;
-    return call.function === 'rate' ? rateForm(at) : countForm(at);
+  /** The window's own count is that of a call without argument and filter, as long as no value can be refused. */
+  #countForm(call: AggregateCall, { per }: Extract<NumericState, { keeps: 'count' }>): CallForm {
+    const isPlain = call.arguments.length === 0 && call.filter === null && this.#isShared;
+    const at = isPlain ? 0 : this.#count(call).at;
+    return per === 'second' ? rateForm(at) : countForm(at);
   }
 
-  #numericForm(call: AggregateCall, input: AggregateInput): CallForm | undefined {
-    switch (call.function) {
+  /** Null where values leave of which what is kept tells nothing about the others. */
+  #numericForm(numbers: Exclude<NumericState, { keeps: 'count' }>, call: AggregateCall, input: AggregateInput): CallForm | null {
+    switch (numbers.keeps) {
       case 'sum':
         return sumForm(this.#sum(call, input).at);
-      case 'avg':
+      case 'mean':
         return meanForm(this.#count(call).at, this.#sum(call, input).at);
-      case 'stddev':
-      case 'variance':
-        return this.#spreadForm(call.function, call, input);
-      default:
-        return this.#slides ? undefined : this.#plainForm(call, input);
+      case 'moments':
+        return this.#spreadForm(numbers.gives, call, input);
+      case 'extreme':
+        return this.#slides ? null : extremeForm(this.#extreme(call, input, numbers.sign).at);
+      case 'average':
+        return this.#slides ? null : emaForm(this.#ema(call, input, numbers.weight(call.constants)).at);
+      case 'end':
+        return this.#slides || call.filter !== null ? null : endForm(this.#end(call, input, numbers.end).at);
     }
   }
 
-  /** Of what tells nothing of the other values when one leaves. */
-  #plainForm(call: AggregateCall, input: AggregateInput): CallForm | undefined {
-    switch (call.function) {
-      case 'min':
-      case 'max':
-        return extremeForm(this.#extreme(call, input, call.function === 'min' ? '<' : '>').at);
-      case 'ema':
-        return emaForm(this.#ema(call, input).at);
-      case 'first':
-      case 'last':
-        return call.filter === null ? endForm(this.#end(call, input).at) : undefined;
-      default:
-        return undefined;
-    }
-  }
-
-  #spreadForm(name: 'stddev' | 'variance', call: AggregateCall, input: AggregateInput): CallForm {
+  #spreadForm(gives: 'variance' | 'deviation', call: AggregateCall, input: AggregateInput): CallForm {
     const [count, sum] = [this.#count(call).at, this.#sum(call, input)];
     const squares = this.#squares(call, input, sum).at;
-    if (!this.#slides) return spreadForm(name, { count, sum: sum.at, squares });
-    return slidingSpreadForm(name, { count, sum: sum.at, squares, overflows: squares + EXACT_WIDTH });
+    if (!this.#slides) return spreadForm(gives, { count, sum: sum.at, squares });
+    return slidingSpreadForm(gives, { count, sum: sum.at, squares, overflows: squares + EXACT_WIDTH });
   }
 
   #objectForm(call: AggregateCall): CallForm {
@@ -185,16 +175,15 @@ export class AggregateColumns {
   }
 
   #extreme(call: AggregateCall, input: AggregateInput, sign: '<' | '>'): Column {
-    return this.#column(call.function, call, input, 1, (at) => extremeCode(at, sign, this.#nan));
+    return this.#column(`extreme ${sign}`, call, input, 1, (at) => extremeCode(at, sign, this.#nan));
   }
 
-  #ema(call: AggregateCall, input: AggregateInput): Column {
-    const weight = 2 / (Number(call.constants[0]) + 1);
-    return this.#column(`ema ${weight}`, call, input, 1, (at) => emaCode(at, weight, this.#nan));
+  #ema(call: AggregateCall, input: AggregateInput, weight: number): Column {
+    return this.#column(`average ${weight}`, call, input, 1, (at) => emaCode(at, weight, this.#nan));
   }
 
-  #end(call: AggregateCall, input: AggregateInput): Column {
-    return this.#column(call.function, call, input, 3, (at) => endCode(at, call.function === 'first', this.#nan));
+  #end(call: AggregateCall, input: AggregateInput, end: 'first' | 'last'): Column {
+    return this.#column(end, call, input, 3, (at) => endCode(at, end === 'first', this.#nan));
   }
 
   /** Statements that make a slot that of a window without events. */
@@ -225,11 +214,11 @@ export class AggregateColumns {
     return [...columns, ...objects].join('');
   }
 
-  #printColumn({ input, key }: Column, step: Column['add'], names: TakingNames): string {
+  #printColumn({ input, takesNulls }: Column, step: Column['add'], names: TakingNames): string {
     if (input === null) return step(names, '');
     const { parameter, as } = input;
     if (as === 'boolean') return `if(${parameter}){${step(names, parameter)}}`;
-    if (key.startsWith('first') || key.startsWith('last')) return step(names, parameter);
+    if (takesNulls === true) return step(names, parameter);
     return `if(${parameter}${this.#slides ? `===${parameter}` : '!==null'}){${step(names, parameter)}}`;
   }
 

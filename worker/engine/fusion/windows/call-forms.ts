@@ -1,8 +1,7 @@
-import { invariant } from '../../../../shared/errors/error.ts';
 import { isArray, type Value } from '../../../../shared/events/value.ts';
 import type { Accumulator } from '../../../../shared/language/functions/descriptor.ts';
-import { aggregates } from '../../../../shared/language/functions/index.ts';
 import type { AggregateCall } from '../../../../shared/language/plan/plan.ts';
+import { descriptorOf } from '../../windows/aggregation.ts';
 import { representationOf, type Typed } from '../typed.ts';
 import type { Slots } from './slots.ts';
 
@@ -82,12 +81,11 @@ export function meanForm(count: number, sum: number): CallForm {
 }
 
 export function spreadForm(
-  name: 'stddev' | 'variance',
+  gives: 'variance' | 'deviation',
   { count, sum, squares }: { count: number; sum: number; squares: number },
 ): CallForm {
-  const method = name === 'stddev' ? 'deviation' : 'variance';
   return {
-    result: ({ slots, numbers, base }) => number(`${slots}.${method}(${numbers}[${base}+${count}],${base}+${sum},${base}+${squares})`),
+    result: ({ slots, numbers, base }) => number(`${slots}.${gives}(${numbers}[${base}+${count}],${base}+${sum},${base}+${squares})`),
     save: ({ slots }, slot) => {
       const base = slot * slots.width;
       const isOverflow = cell(slots, slot, squares) === Infinity;
@@ -106,10 +104,10 @@ export function spreadForm(
 
 /** The same where values leave again: those whose squares are too large are counted, and while there is one there is no result. */
 export function slidingSpreadForm(
-  name: 'stddev' | 'variance',
+  gives: 'variance' | 'deviation',
   { overflows, ...moments }: { count: number; sum: number; squares: number; overflows: number },
 ): CallForm {
-  const form = spreadForm(name, moments);
+  const form = spreadForm(gives, moments);
   return {
     ...form,
     result: (names, objects) => number(`(${names.numbers}[${names.base}+${overflows}]>0?null:${form.result(names, objects).text})`),
@@ -155,8 +153,7 @@ export function endForm(at: number): CallForm {
 
 /** A call with an accumulator of its own in each slot. */
 export function objectForm(position: number, call: AggregateCall): CallForm {
-  const descriptor = aggregates.get(call.function);
-  invariant(descriptor !== undefined, `no aggregate is called ${call.function}`);
+  const descriptor = descriptorOf(call);
   const as = representationOf(descriptor.result(call.arguments.map(({ type }) => type)));
   const isScalar = as === 'number' || as === 'string' || as === 'boolean';
   return {

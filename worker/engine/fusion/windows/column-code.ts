@@ -25,7 +25,9 @@ export interface Column extends ColumnCode {
 
 export interface ColumnCode {
   readonly clear: (names: TakingNames) => string;
-  /** What a value that is not null does. */
+  /** Null is a value like any other to `add`. */
+  readonly takesNulls?: true;
+  /** What a value does. */
   readonly add: (names: TakingNames, value: string) => string;
   /** What takes it out again, where values leave. */
   readonly remove?: (names: TakingNames, value: string) => string;
@@ -103,6 +105,7 @@ export function emaCode(at: number, weight: number, nan: string): ColumnCode {
 /** The value (NaN for null), its time and its arrival number, which is 0 while there is none. */
 export function endCode(at: number, isFirst: boolean, nan: string): ColumnCode {
   return {
+    takesNulls: true,
     clear: ({ numbers, base }) => `${numbers}[${base}+${at + 2}]=0;`,
     add: ({ numbers, base, time, order }, value) => {
       const [old, since] = [`${numbers}[${base}+${at + 2}]`, `${numbers}[${base}+${at + 1}]`];

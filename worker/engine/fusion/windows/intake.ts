@@ -1,13 +1,12 @@
-import { invariant } from '../../../../shared/errors/error.ts';
 import { keyOf } from '../../../../shared/events/text.ts';
 import type { Value } from '../../../../shared/events/value.ts';
 import type { Accumulator, SlidingAccumulator } from '../../../../shared/language/functions/descriptor.ts';
-import { aggregates } from '../../../../shared/language/functions/index.ts';
 import type { AggregateCall, AggregatePlan, FieldExpression, OperatorPlan, PartitionPlan } from '../../../../shared/language/plan/plan.ts';
 import type { OperatorEnvironment } from '../../operators/operator.ts';
 import type { Row } from '../../operators/row.ts';
 import { inputsOf } from '../../streams/plan-inputs.ts';
 import { originsOf } from '../../streams/routes.ts';
+import { descriptorOf } from '../../windows/aggregation.ts';
 import { firstCause, lastCause } from '../../windows/window-result.ts';
 import type { Columns } from '../columns.ts';
 import { guarded } from '../guarded.ts';
@@ -216,14 +215,13 @@ function keyValue({ as }: KeyPart, place: Place, position: number, plan: Operato
 }
 
 function creatorOf(call: AggregateCall): () => Accumulator {
-  const descriptor = aggregates.get(call.function);
-  invariant(descriptor !== undefined, `no aggregate is called ${call.function}`);
+  const descriptor = descriptorOf(call);
   return () => descriptor.create(call.constants);
 }
 
 /** @throws CannotFuse where all that is left would have to be added up again. */
 function slidingCreatorOf(call: AggregateCall): () => SlidingAccumulator {
-  const create = aggregates.get(call.function)?.createSliding;
+  const create = descriptorOf(call).createSliding;
   if (create === undefined) throw new CannotFuse('an aggregate cannot take events out again');
   return () => create(call.constants);
 }
