@@ -52,6 +52,23 @@ describe.each(ways)('%s', (_way, options) => {
     expect(outputsOf(text, options, last)).toEqual(expected);
   });
 
+  const branches = (form: (at: number) => string): string =>
+    Array.from({ length: 10_000 }, (_, at) => `${at === 0 ? 'if' : 'elif'} s == "x${at}": ${form(at)}`).join('\n    ');
+  const wanted = 9_998;
+
+  test.each<readonly [string, string, readonly Value[]]>([
+    ['that assign', `var y = -1\n    ${branches((at) => `y := ${at}`)}\n    else: y := -2\n    return y`, [wanted]],
+    ['some of which return', `var y = -1\n    ${branches((at) => (at % 2 ? `return ${at}` : `y := ${at}`))}\n    return -y`, [-wanted]],
+    [
+      'in a loop, some of which leave it or its pass',
+      `var y = 0\n    while true:\n      y := y + 1\n      if y > 3: break\n      ${branches((at) => ['y := y + 10', 'break', 'continue', 'return -1'][at % 4] as string).replaceAll('\n', '\n  ')}\n      else: return -2\n      y := y + 100\n    return y`,
+      [4],
+    ],
+  ])('ten thousand branches %s work', (_what, body, expected) => {
+    const text = `fn f(s: str) -> int:\n    ${body}\nstream S = E.emit(x: f(s))\n`;
+    expect(outputsOf(text, options, [last[0], ['s', `x${wanted}`]])).toEqual(expected);
+  });
+
   test('a stream may stand behind thousands of others', () => {
     const chain = Array.from({ length: 1_500 }, (_, at) => `stream S${at + 1} = S${at}.select(n: n + 1)`).join('\n');
     expect(outputsOf(`stream S0 = E.where(n > 0)\n${chain}\nstream Out = S1500.emit(x: n)\n`, options, last)).toEqual([1_503]);

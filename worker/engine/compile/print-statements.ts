@@ -19,16 +19,26 @@ interface BodyContext extends PrintContext {
 
 type Print<K extends PlanStatement['kind']> = (statement: Extract<PlanStatement, { kind: K }>, context: BodyContext) => string;
 
+/** Statements behind which a body does not go on. */
+const leaves: ReadonlySet<PlanStatement['kind'] | undefined> = new Set(['return', 'break', 'continue']);
+
 /** Total: a new kind of statement does not compile until it is handled. */
 const printers: { readonly [K in PlanStatement['kind']]: Print<K> } = {
   set_local: ({ slot, value }, context) => `${localName(slot)}=${printExpression(value, context)};`,
   set_global: ({ global, value }, context) => `writeGlobal(${global},${printExpression(value, context)});`,
   if: ({ branches, otherwise }, context) => {
-    const tests = branches.map(({ condition, body }) => `if(${printCondition(condition, context)}){${printStatements(body, context)}}`);
-    const rest = otherwise.length > 0 ? `else{${printStatements(otherwise, context)}}` : '';
-    // Where every branch returns nothing needs an `else`, and a table of thousands of cases stays flat.
-    const isTable = branches.every(({ body }) => body.at(-1)?.kind === 'return');
-    return `${tests.join(isTable ? '' : 'else ')}${isTable ? printStatements(otherwise, context) : rest}`;
+    const [first, ...others] = branches.map(({ condition, body }) => ({
+      test: `if(${printCondition(condition, context)})`,
+      text: printStatements(body, context),
+      goesOn: !leaves.has(body.at(-1)?.kind),
+    }));
+    const last = printStatements(otherwise, context);
+    if (first === undefined) return last;
+    if (others.length === 0 && first.goesOn) return `${first.test}{${first.text}}${last === '' ? '' : `else{${last}}`}`;
+    // One after the other instead of in each other's `else`: a table of thousands of branches would be nested as deep.
+    const label = context.names.mint('b');
+    const rest = [first, ...others].map(({ test, text, goesOn }) => `${test}{${text}${goesOn ? `break ${label};` : ''}}`).join('') + last;
+    return rest.includes(`break ${label};`) ? `${label}:{${rest}}` : rest;
   },
   for: ({ slot, iterable, body }, context) => {
     const item = context.names.mint('v');
