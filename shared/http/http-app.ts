@@ -40,6 +40,7 @@ export async function createHttpApp<Caller>(options: HttpAppOptions<Caller>): Pr
   const app = makeServer(options, { webSockets, connections });
   app.addHook('preClose', async () => connections.end());
   app.decorateRequest('caller', undefined);
+  app.decorateRequest('hungUp', undefined);
   app.setSerializerCompiler(() => JSON.stringify);
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   const paths = new Paths(hasDocs ? 'see /docs for those there are' : `this port serves ${routes.map(({ path }) => path).join(', ')}`);

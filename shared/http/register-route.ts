@@ -15,12 +15,14 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The query as its route reads it. */
     queryValues: Readonly<Record<string, unknown>>;
+    /** Aborted when the client hangs up; made when it is first asked for. */
+    hungUp: AbortSignal | undefined;
   }
 }
 
 /** Puts a declared route into the server: its checks before, its answer after. */
 export function registerRoute<Caller>(app: FastifyInstance, route: Route<Caller>, options: HttpAppOptions<Caller>): void {
-  const { method, path, access, body, bytes, isProbe, keyInQuery, webSocket, operation } = route;
+  const { method, path, access, body, bytes, isProbe, keyInQuery, webSocket, operation, admit } = route;
   const answer = answering(route, options);
   const readQuery = queryReader(keyInQuery ? { ...route.query, api_key: textParameter('The API key.') } : route.query);
   const checkQuery = (request: FastifyRequest, done: (error?: Error) => void): void => {
@@ -43,6 +45,7 @@ export function registerRoute<Caller>(app: FastifyInstance, route: Route<Caller>
       keyInQuery: keyInQuery === true,
       isWebSocket: webSocket !== undefined,
       isAudited: route.isAudited === true,
+      admit: admit && ((request, reply) => admit(callOf(request, reply, options))),
     },
     ...(body === undefined ? {} : { schema: { body } }),
     preValidation: (request, _reply, done) => {
@@ -113,10 +116,24 @@ function callOf<Caller>(
     },
     headers: request.headers,
     requestId: request.id,
+    get signal() {
+      return signalOf(request, reply);
+    },
     get telemetry() {
       return telemetryOf(request, telemetry);
     },
     request,
     reply: reply as FastifyReply,
   };
+}
+
+/** A repeat of the request may wait for the result of one with an idempotency key, so that goes on without its client. */
+function signalOf(request: FastifyRequest, reply: FastifyReply | undefined): AbortSignal {
+  if (request.hungUp === undefined) {
+    const controller = new AbortController();
+    request.hungUp = controller.signal;
+    const response = reply?.raw;
+    if (request.headers['idempotency-key'] === undefined) response?.once('close', () => response.writableFinished || controller.abort());
+  }
+  return request.hungUp;
 }

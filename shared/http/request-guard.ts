@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CepError } from '../errors/error.ts';
 import type { TokenBuckets } from '../security/token-buckets.ts';
 import type { Telemetry } from '../telemetry/internal-events.ts';
@@ -28,6 +28,8 @@ declare module 'fastify' {
     keyInQuery?: boolean;
     isWebSocket?: boolean;
     isAudited?: boolean;
+    /** What the route asks of the caller before the body is read; rejects with the refusal. */
+    admit?: ((request: FastifyRequest, reply: FastifyReply) => void | Promise<void>) | undefined;
     /** The name of the route in metrics. */
     operation?: string;
   }
@@ -42,7 +44,7 @@ declare module 'fastify' {
   }
 }
 
-/** What stands before every route, in this order: id, host, rate limit, key, origin, readiness, role. */
+/** What stands before every route, in this order: id, host, rate limit, key, origin, readiness, role, what the route asks. */
 export function guardRequests<Caller>(app: FastifyInstance, options: GuardOptions<Caller>): void {
   app.decorateRequest('telemetry', undefined);
   app.decorateRequest('trace', undefined);
@@ -55,7 +57,7 @@ export function guardRequests<Caller>(app: FastifyInstance, options: GuardOption
       guard(request, options);
       if (request.method === 'OPTIONS') options.paths.answerOptions(request, reply);
       else if (request.is404) options.paths.refuse(request, reply);
-      else done();
+      else admit(request, reply, done);
     } catch (error) {
       done(error as Error);
     }
@@ -64,6 +66,13 @@ export function guardRequests<Caller>(app: FastifyInstance, options: GuardOption
     options.log.answered(request, reply);
     done();
   });
+}
+
+/** Before the body is read, so that what is refused costs no reading, and its sender has to wait with sending. */
+function admit(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
+  const admitted = request.routeOptions.config.admit?.(request, reply);
+  if (admitted === undefined) done();
+  else admitted.then(() => done(), done);
 }
 
 function guard<Caller>(request: FastifyRequest, options: GuardOptions<Caller>): void {

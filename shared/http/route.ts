@@ -21,11 +21,16 @@ export interface Call<Caller, Params extends string = string, Body = unknown, Qu
   readonly caller: Caller;
   readonly headers: FastifyRequest['headers'];
   readonly requestId: string;
+  /** Aborted when the client hangs up before it has its answer. */
+  readonly signal: AbortSignal;
   /** Lines carry the request's id. */
   readonly telemetry: Telemetry;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
+
+/** What is known of a request before its body is read. */
+export type Arrival<Caller, Params extends string = string> = Pick<Call<Caller, Params>, 'params' | 'caller' | 'headers' | 'signal'>;
 
 /** A body that a route takes as bytes. */
 export interface BytesBody {
@@ -68,6 +73,7 @@ export interface Route<Caller> extends RouteFacts {
   readonly query: QueryTable;
   readonly body?: TSchema;
   readonly bytes?: BytesBody;
+  readonly admit?: (arrival: Arrival<Caller>) => void | Promise<void>;
   /** Gives the answer, plain data for the first success, or nothing when it has written to `call.reply.raw` itself. */
   readonly handle?: (call: Call<Caller>) => unknown;
   readonly webSocket?: (socket: WebSocket, call: Call<Caller>) => void;
@@ -78,6 +84,8 @@ type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${inf
 interface RouteSpec<Caller, Path extends string, Query extends QueryTable, Body> extends RouteFacts {
   readonly path: Path;
   readonly query?: Query;
+  /** Asked when the caller is known and before the body is read. @throws CepError the refusal */
+  readonly admit?: (arrival: Arrival<Caller, ParamsOf<Path>>) => void | Promise<void>;
   readonly handle?: (call: Call<Caller, ParamsOf<Path>, Body, QueryValues<Query>>) => unknown;
 }
 

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -338,5 +340,28 @@ describe('the quota of events per second', () => {
     expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([429, 'quota_exceeded', '1']);
     expect((await service.get(path, { key })).body.events_processed).toBe(0);
     expect((await service.get('/api/v1/usage', { key })).body).toMatchObject({ events_processed: 0, events_rejected: 101 });
+  });
+
+  it('is asked before the body comes, and counts a body that nobody has read as one event', async () => {
+    const { key } = await service.tenant({ quota: { max_events_per_second: 0 } });
+    const path = await service.deploy(hot, { key });
+    const { host, port } = new URL(service.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(
+      `POST ${path}/events-batch HTTP/1.1\r\nhost: ${host}\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n`,
+    );
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    socket.destroy();
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 429 [\s\S]*retry-after: 1\r\n/);
+    expect((await service.get('/api/v1/usage', { key })).body).toMatchObject({ events_rejected: 1 });
+  });
+
+  it('lets a repeat of an accepted request have its answer', async () => {
+    const { key } = await service.tenant({ quota: { max_events_per_second: 1 } });
+    const path = await service.deploy(hot, { key });
+    const headers = { 'idempotency-key': 'once' };
+    const send = () => service.post(`${path}/events`, reading(40), { key, headers });
+    const first = await send();
+    expect([await send(), await send()].map(({ text }) => text)).toEqual([first.text, first.text]);
   });
 });

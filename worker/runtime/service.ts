@@ -385,6 +385,12 @@ export interface Page {
   readonly offset: number;
 }
 
+/** Whoever waits for an answer. */
+export interface Waiting {
+  /** Aborted when nobody waits any more. @default somebody does */
+  readonly signal?: AbortSignal;
+}
+
 export interface Pipelines {
   /**
    * Checks the program, then starts it; waits for both, on other threads.
@@ -392,6 +398,11 @@ export interface Pipelines {
    *   `connector_error`, `storage_unavailable`, `not_ready`; nothing is kept
    */
   deploy(tenant: string, request: DeployRequest): Promise<Deployed>;
+  /**
+   * Asked before the text of a program is read. @throws CepError `quota_exceeded` when the tenant has used up its time for checks: a
+   * second later, or once nobody waits any more
+   */
+  admitProgram(tenant: string, waiting?: Waiting): Promise<void>;
   /** Checks a program without keeping it; errors and warnings. @throws CepError `validation_error`, `quota_exceeded`, `queue_full`, `not_ready` */
   validate(tenant: string, source: string): Promise<readonly ProgramDiagnostic[]>;
   /** In order of creation. */
@@ -428,6 +439,12 @@ export interface Pipelines {
   topology(tenant: string, id: string): Topology;
   /** The engine's explanation as JSON text. @throws CepError `validation_error` when the program has no such stream */
   explain(tenant: string, id: string, request: { readonly stream: string; readonly key?: string }): Promise<string>;
+  /**
+   * Asked before a body with events is read, whose number nobody knows by then: a refused one counts as one event.
+   * @throws CepError `pipeline_not_found`, `pipeline_not_running`; `queue_full` and `quota_exceeded` when it takes nothing now, a
+   *   second later, or once nobody waits any more
+   */
+  admitEvents(tenant: string, id: string, waiting?: Waiting): Promise<void>;
   /**
    * Hands events to the pipeline and waits until they are through.
    * @throws CepError `invalid_event` (single events; `details`: {field}), `invalid_json`, `pipeline_not_running`, `queue_full`

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FairQueue } from '../../../worker/runtime/tenants/fair-queue.ts';
+import { HeldRefusals } from '../../../worker/runtime/tenants/held-refusals.ts';
 import { TimeBudget } from '../../../worker/runtime/tenants/time-budget.ts';
 
 describe('a queue of work of many owners', () => {
@@ -114,5 +115,39 @@ describe('a budget of time', () => {
     budget.spend(0, 0);
     budget.spend(10_001, 1e9);
     expect(() => budget.require('work', 1e9)).toThrow('used up');
+  });
+});
+
+describe('refusals that take their time', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => vi.useRealTimers());
+  const refusal = new Error('too much');
+
+  /** How many of these refusals come before any time has gone by, and how many within a second. */
+  const answered = async (holds: readonly Promise<never>[]): Promise<readonly [atOnce: number, inTime: number]> => {
+    let count = 0;
+    for (const hold of holds) hold.catch((error) => (count += Number(error === refusal)));
+    await vi.advanceTimersByTimeAsync(0);
+    const atOnce = count;
+    await vi.advanceTimersByTimeAsync(1_000);
+    return [atOnce, count];
+  };
+
+  it('hold up who asks again at once, up to a number and an amount of memory for each tenant', async () => {
+    const refusals = new HeldRefusals();
+    const many = (tenant: string, count: number, bytes: number) =>
+      Array.from({ length: count }, () => refusals.hold(tenant, refusal, { bytes }));
+    expect(await answered([...many('greedy', 101, 0), ...many('ann', 1, 0)])).toEqual([1, 102]);
+    expect(await answered(many('greedy', 5, 5_000_000))).toEqual([2, 5]);
+    expect(await answered(many('greedy', 2, 30_000_000))).toEqual([1, 2]);
+    expect(await answered(many('greedy', 100, 0))).toEqual([0, 100]);
+  });
+
+  it('are over when nobody waits any more', async () => {
+    const refusals = new HeldRefusals();
+    const gone = new AbortController();
+    const holds = [1, 2].map(() => refusals.hold('ann', refusal, { bytes: 0, waiting: { signal: gone.signal } }));
+    gone.abort();
+    expect(await answered([...holds, refusals.hold('ann', refusal, { bytes: 0, waiting: { signal: gone.signal } })])).toEqual([3, 3]);
   });
 });

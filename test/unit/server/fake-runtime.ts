@@ -249,6 +249,14 @@ class FakePipelines implements Pipelines {
     return JSON.stringify({ stream });
   }
 
+  async admitProgram() {
+    // Time is never used up here.
+  }
+
+  async admitEvents(tenant: string, id: string) {
+    this.#running(tenant, id);
+  }
+
   async inject(tenant: string, id: string, request: InjectRequest): Promise<InjectResult> {
     const pipeline = this.#running(tenant, id);
     if (request.durable) throw new CepError('not_durable', 'there is no state directory');

@@ -82,6 +82,18 @@ const routes: Route<Person>[] = [
   }),
   route({
     ...facts,
+    method: 'POST',
+    path: '/full',
+    operation: 'full',
+    access: 'key',
+    bytes: { contentTypes: ['application/json'], bytesMax: 2_000_000, schema: text },
+    admit: async ({ caller, params }) => {
+      throw new CepError('queue_full', `nothing is taken of ${caller.name} ${JSON.stringify(params)}`, { retryAfterSeconds: 1 });
+    },
+    handle: () => ({ runs: ++runs }),
+  }),
+  route({
+    ...facts,
     method: 'GET',
     path: '/list',
     operation: 'list',
@@ -656,6 +668,17 @@ describe('bytes on a connection', () => {
   const h2c =
     'host: localhost\r\nconnection: Upgrade, HTTP2-Settings, close\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n';
   const handshake = 'host: localhost\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
+
+  it('refuses what a route does not admit before any of the body has come', async () => {
+    const before = runs;
+    const answer = await talk(
+      `POST /full HTTP/1.1\r\n${last}${key}content-type: application/json\r\ncontent-length: 1000000\r\n\r\n`,
+      await make(),
+    );
+    expect(answer).toMatchObject({ status: 429 });
+    expect(answer.body()).toMatchObject({ code: 'queue_full', error: 'nothing is taken of ann {}' });
+    expect(runs).toBe(before);
+  });
 
   it.each([
     ['no HTTP', 'hello\r\n\r\n', 400, 'bad_request'],

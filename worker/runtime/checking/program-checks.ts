@@ -1,10 +1,9 @@
 import { availableParallelism } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CepError } from '../../../shared/errors/error.ts';
 import { limits } from '../../../shared/limits.ts';
 import { FairQueue } from '../tenants/fair-queue.ts';
+import { HeldRefusals } from '../tenants/held-refusals.ts';
 import type { TenantAccount } from '../tenants/tenant-registry.ts';
-import type { TimeBudget } from '../tenants/time-budget.ts';
 import type { CheckReply } from '../threads/messages.ts';
 import type { CheckRequest } from './check-message.ts';
 import { Checker, CheckerLost } from './checker.ts';
@@ -15,11 +14,10 @@ const PLACES = Math.max(2, Math.min(4, availableParallelism()));
 const SLOW_MAX = 3;
 /** How often a check is begun again that its process did not outlive, through no fault of the program. */
 const ATTEMPTS_MAX = 3;
-/** How long a refusal is kept back, ms, and how many at a time: each holds a request and its program. */
-const REFUSAL_MS = 1_000;
-const REFUSALS_MAX = 100;
 /** Processes that are kept for the next program. */
 const SPARE_MAX = 2;
+
+type Account = Pick<TenantAccount, 'tenant' | 'checkTime'>;
 
 /**
  * Checks programs in processes of their own, for tenants in turn. A program that takes too much memory or time ends its process, and
@@ -39,7 +37,7 @@ export class ProgramChecks {
   readonly #slow = new Set<string>();
   /** Tenants whose last program has used its process up. */
   readonly #wasteful = new Set<string>();
-  #refusals = 0;
+  readonly #refusals = new HeldRefusals();
   #isClosed = false;
 
   /** @param budgetMs Processor time that one program may take. */
@@ -51,8 +49,9 @@ export class ProgramChecks {
    * @throws CepError what `checkProgram` throws; `validation_error` when the program takes more than a check may; `quota_exceeded`,
    *   `queue_full` and `not_ready`, with `retryAfterSeconds`, for what is not the program's fault
    */
-  async check({ tenant, checkTime }: Pick<TenantAccount, 'tenant' | 'checkTime'>, request: CheckRequest): Promise<CheckReply> {
-    await this.#requireTime(checkTime);
+  async check(account: Account, request: CheckRequest): Promise<CheckReply> {
+    const { tenant, checkTime } = account;
+    await this.requireTime(account, { bytes: request.source.length });
     return this.#queue.run(tenant.id, async (leave) => {
       const began = performance.now();
       try {
@@ -68,17 +67,12 @@ export class ProgramChecks {
     });
   }
 
-  /** A refusal takes its time: who asks again at once must not keep the server busy with reading what it refuses. */
-  async #requireTime(checkTime: TimeBudget): Promise<void> {
+  /** @throws CepError `quota_exceeded`, after a while, when the tenant has used up its time */
+  async requireTime({ tenant, checkTime }: Account, held: Parameters<HeldRefusals['hold']>[2]): Promise<void> {
     try {
       checkTime.require('checking programs', performance.now());
     } catch (error) {
-      if (this.#refusals < REFUSALS_MAX) {
-        this.#refusals++;
-        await sleep(REFUSAL_MS);
-        this.#refusals--;
-      }
-      throw error;
+      await this.#refusals.hold(tenant.id, error, held);
     }
   }
 

@@ -21,7 +21,9 @@ import type {
   ReloadReport,
   RestoreResult,
   Topology,
+  Waiting,
 } from '../service.ts';
+import { HeldRefusals } from '../tenants/held-refusals.ts';
 import type { TenantAccount, TenantRegistry } from '../tenants/tenant-registry.ts';
 import type { CheckReply } from '../threads/messages.ts';
 import { countEvents } from './event-count.ts';
@@ -46,6 +48,7 @@ type CheckedProgram = NonNullable<CheckReply['program']>;
 export class PipelineDirectory implements Pipelines {
   readonly #context: DirectoryContext;
   readonly #pipelines = new Map<string, HostedPipeline>();
+  readonly #refusals = new HeldRefusals();
   readonly #reservations = new Reservations(() => this.hosted());
 
   constructor(context: DirectoryContext) {
@@ -128,6 +131,10 @@ export class PipelineDirectory implements Pipelines {
     const { checks, folderOf } = this.#context;
     const { id, quota } = account.tenant;
     return checks.check(account, { source, folder: folderOf(id), streamsMax: quota.maxStreamsPerPipeline });
+  }
+
+  async admitProgram(tenant: string, waiting: Waiting = {}): Promise<void> {
+    await this.#context.checks.requireTime(this.#context.tenants.account(tenant), { bytes: 0, waiting });
   }
 
   async validate(tenant: string, source: string): Promise<readonly ProgramDiagnostic[]> {
@@ -234,6 +241,21 @@ export class PipelineDirectory implements Pipelines {
 
   // ---------------------------------------------------------------------------------------------- events
 
+  async admitEvents(tenant: string, id: string, waiting: Waiting = {}): Promise<void> {
+    const pipeline = this.#find(tenant, id);
+    this.#context.requireOpen();
+    pipeline.requireRunning();
+    const account = this.#context.tenants.account(tenant);
+    try {
+      pipeline.requireRoom(0);
+      this.#requireStateRoom(account);
+      if (account.meter.isFull(performance.now())) throw this.#eventsRefusal(account);
+    } catch (error) {
+      account.eventsRejected++;
+      await this.#refusals.hold(tenant, error, { bytes: 0, waiting });
+    }
+  }
+
   async inject(tenant: string, id: string, request: InjectRequest): Promise<InjectResult> {
     const pipeline = this.#find(tenant, id);
     this.#context.requireOpen();
@@ -248,7 +270,21 @@ export class PipelineDirectory implements Pipelines {
       });
     }
     const events = countEvents(body, format);
-    return pipeline.inject(request, (count) => this.#admit(pipeline, count, body.byteLength), events);
+    let refusal: unknown;
+    const admit = (count: number): Admission => {
+      try {
+        return this.#admit(pipeline, count, body.byteLength);
+      } catch (error) {
+        refusal = error;
+        throw error;
+      }
+    };
+    try {
+      return await pipeline.inject(request, admit, events);
+    } catch (error) {
+      if (error === refusal) await this.#refusals.hold(tenant, error, { bytes: body.byteLength });
+      throw error;
+    }
   }
 
   /** @throws CepError `queue_full`, `quota_exceeded` */
@@ -264,8 +300,13 @@ export class PipelineDirectory implements Pipelines {
     return { events, correct: (difference) => account.meter.correct(difference, performance.now()) };
   }
 
-  #requireQuota({ tenant, meter }: TenantAccount, events: number): void {
-    const { maxEventsPerSecond, maxStateBytes } = tenant.quota;
+  #requireQuota(account: TenantAccount, events: number): void {
+    this.#requireStateRoom(account);
+    if (!account.meter.take(events, performance.now())) throw this.#eventsRefusal(account);
+  }
+
+  #requireStateRoom({ tenant }: TenantAccount): void {
+    const { maxStateBytes } = tenant.quota;
     const state = this.#of(tenant.id).reduce((sum, pipeline) => sum + pipeline.stateBytes, 0);
     if (state > maxStateBytes) {
       throw new CepError('quota_exceeded', `the pipelines of the tenant hold ${state} bytes of state, and its quota is ${maxStateBytes}`, {
@@ -273,8 +314,11 @@ export class PipelineDirectory implements Pipelines {
         retryAfterSeconds: 60,
       });
     }
-    if (meter.take(events, performance.now())) return;
-    throw new CepError('quota_exceeded', `the tenant may send ${maxEventsPerSecond} events per second, and this second is full`, {
+  }
+
+  #eventsRefusal({ tenant }: TenantAccount): CepError {
+    const { maxEventsPerSecond } = tenant.quota;
+    return new CepError('quota_exceeded', `the tenant may send ${maxEventsPerSecond} events per second, and this second is full`, {
       retryAfterSeconds: 1,
     });
   }

@@ -16,6 +16,12 @@ export class EventMeter {
     return true;
   }
 
+  /** Nothing more is taken in this second. */
+  isFull(now: number): boolean {
+    this.#turn(now);
+    return this.#used >= this.#perSecond;
+  }
+
   /** Events that were taken before their number was known; negative when there were fewer. */
   correct(difference: number, now: number): void {
     this.#turn(now);

@@ -2,10 +2,10 @@ import { Answer } from '../../../shared/http/answer.ts';
 import { isLinesOfJson } from '../../../shared/http/bodies.ts';
 import { flagParameter, textParameter } from '../../../shared/http/query.ts';
 import { idempotencyKeyOf } from '../../../shared/http/register-route.ts';
-import type { Call } from '../../../shared/http/route.ts';
+import type { Arrival, Call } from '../../../shared/http/route.ts';
 import { limits } from '../../../shared/limits.ts';
 import { batchInjectedSchema, eventBatchSchema, eventSchema, injectedSchema } from '../../../shared/protocol/events.ts';
-import type { InjectProblem, InjectRequest, InjectResult, Runtime } from '../../runtime/service.ts';
+import type { Access, InjectProblem, InjectRequest, InjectResult, Runtime } from '../../runtime/service.ts';
 import { outputInAnswer } from '../output-text.ts';
 import { eventNotesWire } from '../wire.ts';
 import { type ApiRoute, apiRoute, pipelinePath } from './api-route.ts';
@@ -24,6 +24,11 @@ const timeField = textParameter('Name of the field that says when an event happe
 
 /** Handing events to a pipeline. Bodies go to its engine's thread as they came; nothing of them is read here. */
 export function eventRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
+  /** A repeat of a request that was accepted gets its answer, whatever there is room for. */
+  const admit = async (arrival: Arrival<Access, 'id'>): Promise<void> => {
+    const { caller, params, headers } = arrival;
+    if (headers['idempotency-key'] === undefined) await pipelines.admitEvents(caller.tenantId, params.id, arrival);
+  };
   return [
     apiRoute({
       method: 'POST',
@@ -37,6 +42,7 @@ export function eventRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       success: { 200: injectedSchema },
       errors: [...refusals, 'invalid_event', 'budget_exceeded'],
       idempotency: 'handler',
+      admit,
       handle: async ({ caller, params, body, query, headers, request: { trace } }) => {
         const { durable, time_field: timeField } = query;
         const request: InjectRequest = { body, format: 'event', timeField, durable, trace, ...keyOf(headers) };
@@ -56,6 +62,7 @@ export function eventRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       success: { 200: batchInjectedSchema },
       errors: refusals,
       idempotency: 'handler',
+      admit,
       handle: async ({ caller, params, body, query, headers, request: { trace } }) => {
         const format = isLinesOfJson(headers['content-type']) ? 'ndjson' : 'batch';
         const { time_field: timeField, ...rest } = query;

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { Answer } from '../../../shared/http/answer.ts';
 import { limitParameter, offsetParameter, pageFacts, requiredTextParameter, textParameter } from '../../../shared/http/query.ts';
+import type { Arrival } from '../../../shared/http/route.ts';
 import {
   deletedSchema,
   deployedSchema,
@@ -13,7 +14,7 @@ import {
   reloadRequestSchema,
 } from '../../../shared/protocol/pipelines.ts';
 import { topologySchema, validationSchema } from '../../../shared/protocol/program.ts';
-import type { Runtime } from '../../runtime/service.ts';
+import type { Access, Runtime } from '../../runtime/service.ts';
 import { deployedWire, diagnosticWire, metricsWire, pipelineWire, reloadWire, topologyWire } from '../wire.ts';
 import { type ApiRoute, apiRoute, pipelinePath, withWireDetails } from './api-route.ts';
 
@@ -24,6 +25,7 @@ const unstored = ['storage_unavailable'] as const;
 
 /** Deploying, listing, changing and removing pipelines, and looking into them. */
 export function pipelineRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
+  const admit = admitsPrograms(pipelines);
   return [
     apiRoute({
       method: 'POST',
@@ -32,6 +34,7 @@ export function pipelineRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       summary: 'Deploy a program as a pipeline',
       tag,
       access: 'key',
+      admit,
       body: deployRequestSchema,
       success: { 201: deployedSchema },
       errors: [
@@ -97,7 +100,16 @@ export function pipelineRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
 
 type Owner = Pick<Runtime, 'pipelines'>;
 
+/** A repeat of a request that was answered gets its answer, whatever time is left. */
+function admitsPrograms(pipelines: Runtime['pipelines']) {
+  return async (arrival: Arrival<Access>): Promise<void> => {
+    const { caller, headers } = arrival;
+    if (headers['idempotency-key'] === undefined) await pipelines.admitProgram(caller.tenantId, arrival);
+  };
+}
+
 function lifecycleRoutes({ pipelines }: Owner): readonly ApiRoute[] {
+  const admit = admitsPrograms(pipelines);
   return [
     apiRoute({
       method: 'POST',
@@ -130,6 +142,7 @@ function lifecycleRoutes({ pipelines }: Owner): readonly ApiRoute[] {
       summary: 'Replace the program between two events; unchanged operators keep their state',
       tag,
       access: 'key',
+      admit,
       body: reloadRequestSchema,
       success: { 200: reloadReportSchema },
       errors: [
@@ -163,6 +176,7 @@ function lifecycleRoutes({ pipelines }: Owner): readonly ApiRoute[] {
       summary: 'Check a program without deploying it',
       tag,
       access: 'key',
+      admit,
       body: Type.Object({ source: Type.String() }, { additionalProperties: false }),
       success: { 200: validationSchema },
       errors: ['quota_exceeded', 'queue_full'],
