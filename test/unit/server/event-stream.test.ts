@@ -1,4 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { Writable } from 'node:stream';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Telemetry } from '../../../shared/telemetry/internal-events.ts';
+import type { Follower, Output, OutputCursor } from '../../../worker/runtime/service.ts';
+import { EventStream } from '../../../worker/server/streaming/event-stream.ts';
+import { Turns } from '../../../worker/server/streaming/turns.ts';
 import { dropStreamClients, StreamClient } from '../../clients/event-stream-client.ts';
 import { closeServers, type FakeServer, fakeServer } from './fake-server.ts';
 
@@ -21,6 +28,64 @@ const inject = (server: FakeServer, id: string, values: readonly number[]) =>
     body: Buffer.from(JSON.stringify({ events: values.map((value) => ({ event_type: 'Reading', timestamp: value, fields: { value } })) })),
     format: 'batch',
   });
+
+/** A socket that counts what it is given to write at a time. */
+class CountingSocket extends Writable {
+  readonly writes: string[] = [];
+  override _write(chunk: Buffer, _encoding: unknown, done: () => void): void {
+    this.writes.push(chunk.toString());
+    done();
+  }
+  override _writev(chunks: readonly { chunk: Buffer }[], done: () => void): void {
+    this.writes.push(Buffer.concat(chunks.map(({ chunk }) => chunk)).toString());
+    done();
+  }
+}
+
+describe('what is ready for a client', () => {
+  it('goes out in one write', () => {
+    const socket = new CountingSocket();
+    const response = Object.assign(new EventEmitter(), { socket, writeHead: () => undefined, flushHeaders: () => undefined });
+    const ready: Output[] = [];
+    const work: (() => void)[] = [];
+    const turns = { add: (one: () => void) => void work.push(one), drop: () => undefined } as unknown as Turns;
+    let wake = (): void => undefined;
+    const follow = ({ onReadable }: Follower): OutputCursor => {
+      wake = onReadable;
+      return { position: 0, read: (max) => ({ skipped: 0, outputs: ready.splice(0, max) }), close: () => undefined };
+    };
+    const facts = { tenantId: 't', headers: {}, lastEventId: undefined, telemetry: {} as Telemetry, onClose: () => undefined };
+    new EventStream({ ...facts, response: response as unknown as ServerResponse, follow, turns });
+    socket.writes.length = 0;
+    for (const sequence of [1, 2, 3]) ready.push({ sequence, stream: 'S', eventType: 'S', fieldsJson: '{}' } as Output);
+    wake();
+    for (const one of work.splice(0)) one();
+    expect(socket.writes).toHaveLength(1);
+    expect(socket.writes[0]?.match(/^id: \d$/gm)).toEqual(['id: 1', 'id: 2', 'id: 3']);
+  });
+});
+
+describe('work for many clients', () => {
+  afterEach(() => vi.useRealTimers());
+
+  it('leaves a pause to everything else when there is more than fits in one turn', async () => {
+    vi.useFakeTimers();
+    let now = 0;
+    const turns = new Turns(() => now);
+    let done = 0;
+    for (let n = 0; n < 5; n++)
+      turns.add(() => {
+        now += 1;
+        done++;
+      });
+    const after: number[] = [];
+    for (let ms = 0; ms < 10; ms++) {
+      await vi.advanceTimersByTimeAsync(ms === 0 ? 0 : 1);
+      after.push(done);
+    }
+    expect(after).toEqual([2, 2, 2, 2, 4, 4, 4, 4, 5, 5]);
+  });
+});
 
 describe('the stream of a pipeline', () => {
   it('sends each output event with its sequence, type, time and data', async () => {

@@ -19,7 +19,7 @@ export function webSocketRoute(runtime: Runtime, connections: StreamClients<Conn
     keyInQuery: true,
     success: { 101: 'The connection is a WebSocket' },
     errors: ['upgrade_required', 'forbidden'],
-    webSocket: (socket, { caller, telemetry }) => {
+    webSocket: (socket, { caller, telemetry, request: { socket: transport } }) => {
       try {
         connections.requireRoom(caller.tenantId);
       } catch (error) {
@@ -27,7 +27,7 @@ export function webSocketRoute(runtime: Runtime, connections: StreamClients<Conn
         return;
       }
       const onClose = (connection: Connection): void => connections.remove(connection);
-      connections.add(new Connection({ socket, access: caller, runtime, turns: connections.turns, telemetry, onClose }));
+      connections.add(new Connection({ socket, transport, access: caller, runtime, turns: connections.turns, telemetry, onClose }));
     },
   });
 }

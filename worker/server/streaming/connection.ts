@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { RawData, WebSocket } from 'ws';
 import { CepError } from '../../../shared/errors/error.ts';
 import { toCepError } from '../../../shared/http/error-envelope.ts';
@@ -21,6 +22,8 @@ const closeCodes = { goingAway: 1001, slow: 1013 } as const;
 
 export interface ConnectionOptions {
   readonly socket: WebSocket;
+  /** What the WebSocket writes to. */
+  readonly transport: Pick<Socket, 'cork' | 'uncork'>;
   readonly access: Access;
   readonly runtime: Runtime;
   readonly turns: Turns;
@@ -146,7 +149,7 @@ export class Connection {
 
   /** @param attachedId Undefined for the program of the connection itself. */
   #feed(pipelineId: string, attachedId: string | undefined): OutputFeed {
-    const { access, runtime, turns, telemetry } = this.#options;
+    const { access, runtime, turns, telemetry, transport } = this.#options;
     const feed: OutputFeed = new OutputFeed({
       follow: (follower) => runtime.pipelines.follow(access.tenantId, pipelineId, follower),
       attachedId,
@@ -154,6 +157,11 @@ export class Connection {
       telemetry,
       isFull: () => this.#options.socket.bufferedAmount >= limits.clientQueueBytesMax,
       send: (text) => this.#write(text),
+      together: (sends) => {
+        transport.cork();
+        sends();
+        transport.uncork();
+      },
       onEnd: () => {
         if (attachedId !== undefined) this.#detached(attachedId, feed);
       },

@@ -91,6 +91,13 @@ export class EventStream {
 
   readonly #pump = (): void => {
     if (this.#isClosed) return;
+    // What is ready goes out in one write.
+    this.#socket.cork();
+    this.#writeReady();
+    this.#socket.uncork();
+  };
+
+  #writeReady(): void {
     const { response, telemetry } = this.#options;
     while (!this.#isFull) {
       const { skipped, outputs } = this.#cursor.read(1);
@@ -104,7 +111,7 @@ export class EventStream {
         if (skipped === 0) return;
       }
     }
-  };
+  }
 
   #close(): void {
     if (this.#isClosed) return;

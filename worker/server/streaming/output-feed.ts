@@ -12,6 +12,8 @@ export interface OutputFeedOptions {
   /** Whether the client has enough to read. */
   readonly isFull: () => boolean;
   readonly send: (text: string) => void;
+  /** What `send` is given meanwhile goes out in one write. */
+  readonly together: (sends: () => void) => void;
   /** The pipeline is gone, and everything of it was sent. */
   readonly onEnd: () => void;
 }
@@ -47,7 +49,9 @@ export class OutputFeed {
     this.#cursor.close();
   }
 
-  readonly #pump = (): void => {
+  readonly #pump = (): void => this.#options.together(() => this.#sendReady());
+
+  #sendReady(): void {
     const { attachedId, isFull, send, telemetry, onEnd } = this.#options;
     while (!this.#isClosed && !isFull()) {
       const { skipped, outputs } = this.#cursor.read(1);
@@ -60,5 +64,5 @@ export class OutputFeed {
       if (this.#isEnding) onEnd();
       return;
     }
-  };
+  }
 }
