@@ -1,9 +1,12 @@
 /** One load on a server until SIGTERM: `<url> <key> <name of the load>`. */
+import { setMaxListeners } from 'node:events';
 import { loads } from './loads.ts';
 import { askWith } from './served.ts';
 
 const [url = '', key = '', name = ''] = process.argv.slice(2);
 const stop = new AbortController();
+// Hundreds of requests under way end with it.
+setMaxListeners(0, stop.signal);
 process.on('SIGTERM', () => stop.abort());
 // Whatever becomes of its last requests, they are nobody's concern.
 await loads[name]?.({ url, key, ask: askWith(url, key), stop: stop.signal }).catch(() => undefined);
