@@ -395,16 +395,16 @@ export interface Pipelines {
   /**
    * Checks the program, then starts it; waits for both, on other threads.
    * @throws CepError `parse_error`, `validation_error` (`details`: ProgramDiagnostic[]), `name_taken`, `quota_exceeded`,
-   *   `connector_error`, `storage_unavailable`, `not_ready`; nothing is kept
+   *   `connector_error`, `storage_unavailable`, `queue_full`, `not_ready`; nothing is kept
    */
-  deploy(tenant: string, request: DeployRequest): Promise<Deployed>;
+  deploy(tenant: string, request: DeployRequest, waiting?: Waiting): Promise<Deployed>;
   /**
    * Asked before the text of a program is read. @throws CepError `quota_exceeded` when the tenant has used up its time for checks: a
    * second later, or once nobody waits any more
    */
   admitProgram(tenant: string, waiting?: Waiting): Promise<void>;
   /** Checks a program without keeping it; errors and warnings. @throws CepError `validation_error`, `quota_exceeded`, `queue_full`, `not_ready` */
-  validate(tenant: string, source: string): Promise<readonly ProgramDiagnostic[]>;
+  validate(tenant: string, source: string, waiting?: Waiting): Promise<readonly ProgramDiagnostic[]>;
   /** In order of creation. */
   list(tenant: string, page: Page): { readonly pipelines: readonly Pipeline[]; readonly total: number };
   /** All pipelines of all tenants, for administration. */
@@ -412,7 +412,8 @@ export interface Pipelines {
   /** @throws CepError `pipeline_not_found`, as all that follow */
   get(tenant: string, id: string): Pipeline;
   streams(tenant: string, id: string): readonly string[];
-  delete(tenant: string, id: string): Promise<void>;
+  /** Changes of one tenant are made one after the other, here as with `deploy` and `reload`. @throws CepError `queue_full`, `not_ready` */
+  delete(tenant: string, id: string, waiting?: Waiting): Promise<void>;
   /** Finishes what was accepted, saves its state. Nothing to do when it is stopped. */
   stop(tenant: string, id: string): Promise<Pipeline>;
   /** Goes on with the state of `stop`. A failed pipeline starts from its last good state. */
@@ -426,6 +427,7 @@ export interface Pipelines {
     tenant: string,
     id: string,
     request: { readonly source: string; readonly dryRun?: boolean; readonly acceptReset?: boolean },
+    waiting?: Waiting,
   ): Promise<ReloadReport>;
   /** @throws CepError `pipeline_not_running` */
   checkpoint(tenant: string, id: string): Promise<CheckpointResult>;

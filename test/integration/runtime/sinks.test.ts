@@ -197,6 +197,27 @@ describe('tenants at work', () => {
     expect(pipelines.all().map(({ tenantId }) => tenantId)).toEqual([blue.id]);
   });
 
+  it('make changes one after the other, of which those that nobody waits for are not made', async () => {
+    const { pipelines, tenants } = under.runtime;
+    const [red, blue] = [await tenants.create({ name: 'busy' }), await tenants.create({ name: 'calm' })];
+    const deploy = async (tenant: string, name: string) => (await pipelines.deploy(tenant, { name, source })).pipeline.id;
+    const [first, second, other] = [await deploy(red.id, 'first'), await deploy(red.id, 'second'), await deploy(blue.id, 'other')];
+    const gone = new AbortController();
+    const deleted = [pipelines.delete(red.id, first), pipelines.delete(blue.id, other)];
+    const refused = [pipelines.delete(red.id, second, gone), pipelines.delete(blue.id, other, gone)].map((one) =>
+      expect(one).rejects.toMatchObject({ code: 'not_ready' }),
+    );
+    gone.abort();
+    await Promise.all([...deleted, ...refused]);
+    expect(pipelines.list(red.id, page).pipelines.map(({ id }) => id)).toEqual([second]);
+    const reloaded = pipelines.reload(red.id, second, { source: `${source}# 2\n` }, { signal: gone.signal });
+    await expect(reloaded).rejects.toMatchObject({ code: 'not_ready' });
+    await expect(pipelines.deploy(red.id, { name: 'third', source }, gone)).rejects.toMatchObject({ code: 'not_ready' });
+    expect(pipelines.list(red.id, page).pipelines.map(({ name, version }) => [name, version])).toEqual([['second', 1]]);
+    await tenants.delete(red.id);
+    await tenants.delete(blue.id);
+  });
+
   it('get no more than their quota, and are told when to come again', async () => {
     const { pipelines, tenants } = under.runtime;
     const quota = { maxPipelines: 1, maxEventsPerSecond: 3, maxStreamsPerPipeline: 1 };

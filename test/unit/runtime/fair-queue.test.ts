@@ -98,6 +98,32 @@ describe('a queue of work of many owners', () => {
   });
 });
 
+describe('a piece of work that nobody waits for any more', () => {
+  it('is never begun, and leaves its turn to the next', async () => {
+    const queue = new FairQueue({ what: 'work', places: 1, waitingMax: 3, waitMsMax: 60_000 });
+    const order: string[] = [];
+    let end = (): void => undefined;
+    const add = (owner: string, name: string, signal?: AbortSignal): Promise<string> => {
+      const action = (): Promise<string> => {
+        order.push(name);
+        return name === 'first' ? new Promise((resolve) => (end = () => resolve(name))) : Promise.resolve(name);
+      };
+      return queue.run(owner, action, signal === undefined ? {} : { signal });
+    };
+    const gone = new AbortController();
+    const first = add('ann', 'first', gone.signal);
+    const waiting = ['ann', 'ann', 'ben'].map((owner) =>
+      expect(add(owner, 'dropped', gone.signal)).rejects.toMatchObject({ code: 'not_ready' }),
+    );
+    const next = [add('ann', 'ann'), add('ben', 'ben')];
+    gone.abort();
+    await Promise.all([...waiting, expect(add('ben', 'late', gone.signal)).rejects.toMatchObject({ code: 'not_ready' })]);
+    end();
+    expect(await Promise.all([first, ...next])).toEqual(['first', 'ann', 'ben']);
+    expect(order.toSorted()).toEqual(['ann', 'ben', 'first']);
+  });
+});
+
 describe('a budget of time', () => {
   it('lets work be begun while some is left, and says how long to wait when none is', () => {
     const budget = new TimeBudget(10_000);

@@ -21,6 +21,8 @@ const facts = { summary: 'For the test', tag: 'test', success: { 200: 'anything'
 const text = Type.Object({ name: Type.String({ minLength: 1 }), size: Type.Optional(Type.Integer()) }, { additionalProperties: false });
 
 let runs = 0;
+let onWait = (_signal: AbortSignal): void => undefined;
+let endWait = (): void => undefined;
 const routes: Route<Person>[] = [
   route({ ...facts, method: 'GET', path: '/probe', operation: 'probe', access: 'open', isProbe: true, handle: () => ({ up: true }) }),
   route({ ...facts, method: 'GET', path: '/scrape', operation: 'scrape', access: 'admin', isProbe: true, handle: () => ({ up: true }) }),
@@ -79,6 +81,19 @@ const routes: Route<Person>[] = [
     access: 'key',
     bytes: { contentTypes: ['application/json', 'application/x-ndjson'], bytesMax: 2_000_000, schema: text },
     handle: ({ body }) => ({ length: body.length }),
+  }),
+  route({
+    ...facts,
+    method: 'GET',
+    path: '/waits',
+    operation: 'waits',
+    access: 'open',
+    handle: ({ signal }) => {
+      onWait(signal);
+      return new Promise<object>((resolve) => {
+        endWait = () => resolve({});
+      });
+    },
   }),
   route({
     ...facts,
@@ -668,6 +683,26 @@ describe('bytes on a connection', () => {
   const h2c =
     'host: localhost\r\nconnection: Upgrade, HTTP2-Settings, close\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n';
   const handshake = 'host: localhost\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
+
+  it.each([
+    ['tells who works on a request that its client has hung up', '', true],
+    ['lets one with an idempotency key go on, because it may be repeated', 'idempotency-key: once\r\n', false],
+  ])('%s', async (_what, header, isTold) => {
+    const app = await make();
+    const closed = new Promise((resolve) => app.addHook('onRequest', async ({ raw }) => void raw.socket.once('close', resolve)));
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = app.server.address() as { port: number };
+    const socket = connect(port, '127.0.0.1', () => socket.write(`GET /waits HTTP/1.1\r\nhost: localhost\r\n${header}\r\n`));
+    const signal = await new Promise<AbortSignal>((resolve) => {
+      onWait = resolve;
+    });
+    expect(signal.aborted).toBe(false);
+    socket.destroy();
+    await closed;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(signal.aborted).toBe(isTold);
+    endWait();
+  });
 
   it('refuses what a route does not admit before any of the body has come', async () => {
     const before = runs;

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { CepError } from '../../../shared/errors/error.ts';
 import { limits } from '../../../shared/limits.ts';
+import type { Waiting } from '../service.ts';
 import { FairQueue } from '../tenants/fair-queue.ts';
 import { HeldRefusals } from '../tenants/held-refusals.ts';
 import type { TenantAccount } from '../tenants/tenant-registry.ts';
@@ -49,10 +50,10 @@ export class ProgramChecks {
    * @throws CepError what `checkProgram` throws; `validation_error` when the program takes more than a check may; `quota_exceeded`,
    *   `queue_full` and `not_ready`, with `retryAfterSeconds`, for what is not the program's fault
    */
-  async check(account: Account, request: CheckRequest): Promise<CheckReply> {
+  async check(account: Account, request: CheckRequest, waiting: Waiting = {}): Promise<CheckReply> {
     const { tenant, checkTime } = account;
-    await this.requireTime(account, { bytes: request.source.length });
-    return this.#queue.run(tenant.id, async (leave) => {
+    await this.requireTime(account, { bytes: request.source.length, waiting });
+    const checked = async (leave: () => void): Promise<CheckReply> => {
       const began = performance.now();
       try {
         return await this.#check(tenant.id, request, () => {
@@ -64,7 +65,8 @@ export class ProgramChecks {
         this.#slow.delete(tenant.id);
         checkTime.spend(performance.now() - began, performance.now());
       }
-    });
+    };
+    return this.#queue.run(tenant.id, checked, waiting);
   }
 
   /** @throws CepError `quota_exceeded`, after a while, when the tenant has used up its time */

@@ -23,6 +23,7 @@ import type {
   Topology,
   Waiting,
 } from '../service.ts';
+import { FairQueue } from '../tenants/fair-queue.ts';
 import { HeldRefusals } from '../tenants/held-refusals.ts';
 import type { TenantAccount, TenantRegistry } from '../tenants/tenant-registry.ts';
 import type { CheckReply } from '../threads/messages.ts';
@@ -34,6 +35,10 @@ import type { Admission } from './result-handler.ts';
 
 /** How long a metrics request waits for a busy engine. */
 const METRICS_WAIT_MS = 200;
+
+/** Pipelines that are changed at a time, each of another tenant, and how long one needs a place for it, ms. */
+const CHANGES_MAX = 4;
+const CHANGE_LONG_MS = 250;
 
 export interface DirectoryContext extends PipelineContext {
   readonly checks: ProgramChecks;
@@ -48,6 +53,12 @@ type CheckedProgram = NonNullable<CheckReply['program']>;
 export class PipelineDirectory implements Pipelines {
   readonly #context: DirectoryContext;
   readonly #pipelines = new Map<string, HostedPipeline>();
+  readonly #changes = new FairQueue({
+    what: 'changes of pipelines',
+    places: CHANGES_MAX,
+    waitingMax: limits.checksWaitingPerTenantMax,
+    waitMsMax: limits.checkWaitMsMax,
+  });
   readonly #refusals = new HeldRefusals();
   readonly #reservations = new Reservations(() => this.hosted());
 
@@ -57,20 +68,29 @@ export class PipelineDirectory implements Pipelines {
 
   // ---------------------------------------------------------------------------------------------- deployed programs
 
-  async deploy(tenant: string, request: DeployRequest): Promise<Deployed> {
+  async deploy(tenant: string, request: DeployRequest, waiting: Waiting = {}): Promise<Deployed> {
     this.#context.requireOpen();
     const account = this.#context.tenants.account(tenant);
     const reservation = this.#reservations.reserve(account.tenant, request);
     let isThere = false;
     try {
-      const { program, diagnostics } = await this.#checked(request.source, account);
+      const { program, diagnostics } = await this.#checked(request.source, account, waiting);
       const pipeline = this.#newPipeline(tenant, request, program);
-      await this.#launch(pipeline);
+      await this.#inTurn(tenant, () => this.#launch(pipeline), waiting);
       isThere = true;
       return { pipeline: pipeline.view(), streams: pipeline.streams, warnings: diagnostics };
     } finally {
       this.#reservations.release(reservation, isThere);
     }
+  }
+
+  /** One that takes long needs no place: it waits for sinks, or for its own thread. */
+  #inTurn<T>(tenant: string, change: () => Promise<T>, waiting: Waiting): Promise<T> {
+    const begun = (leave: () => void): Promise<T> => {
+      const timer = setTimeout(leave, CHANGE_LONG_MS).unref();
+      return change().finally(() => clearTimeout(timer));
+    };
+    return this.#changes.run(tenant, begun, waiting);
   }
 
   /** Nothing of the pipeline is kept when it does not start. */
@@ -109,8 +129,9 @@ export class PipelineDirectory implements Pipelines {
   async #checked(
     source: string,
     account: TenantAccount,
+    waiting: Waiting,
   ): Promise<{ readonly program: CheckedProgram; readonly diagnostics: readonly ProgramDiagnostic[] }> {
-    const { program, diagnostics, statements } = await this.#check(account, source);
+    const { program, diagnostics, statements } = await this.#check(account, source, waiting);
     if (program === null) throw programError(diagnostics);
     if (statements === 0)
       throw new CepError('validation_error', 'the program is empty', { hint: 'write at least one stream', details: [] });
@@ -124,21 +145,21 @@ export class PipelineDirectory implements Pipelines {
     return { program, diagnostics };
   }
 
-  async #check(account: TenantAccount, source: string): Promise<CheckReply> {
+  async #check(account: TenantAccount, source: string, waiting: Waiting): Promise<CheckReply> {
     if (Buffer.byteLength(source) > limits.programBytesMax) {
       throw new CepError('payload_too_large', `the program is larger than ${limits.programBytesMax} bytes`);
     }
     const { checks, folderOf } = this.#context;
     const { id, quota } = account.tenant;
-    return checks.check(account, { source, folder: folderOf(id), streamsMax: quota.maxStreamsPerPipeline });
+    return checks.check(account, { source, folder: folderOf(id), streamsMax: quota.maxStreamsPerPipeline }, waiting);
   }
 
   async admitProgram(tenant: string, waiting: Waiting = {}): Promise<void> {
     await this.#context.checks.requireTime(this.#context.tenants.account(tenant), { bytes: 0, waiting });
   }
 
-  async validate(tenant: string, source: string): Promise<readonly ProgramDiagnostic[]> {
-    return (await this.#check(this.#context.tenants.account(tenant), source)).diagnostics;
+  async validate(tenant: string, source: string, waiting: Waiting = {}): Promise<readonly ProgramDiagnostic[]> {
+    return (await this.#check(this.#context.tenants.account(tenant), source, waiting)).diagnostics;
   }
 
   list(tenant: string, { limit, offset }: Page): { readonly pipelines: readonly Pipeline[]; readonly total: number } {
@@ -182,7 +203,13 @@ export class PipelineDirectory implements Pipelines {
     return this.#find(tenant, id).topology;
   }
 
-  async delete(tenant: string, id: string): Promise<void> {
+  async delete(tenant: string, id: string, waiting: Waiting = {}): Promise<void> {
+    // The program of a connection goes with it, however much waits.
+    if (this.#find(tenant, id).isEphemeral) await this.#delete(tenant, id);
+    else await this.#inTurn(tenant, () => this.#delete(tenant, id), waiting);
+  }
+
+  async #delete(tenant: string, id: string): Promise<void> {
     const pipeline = this.#find(tenant, id);
     await pipeline.delete();
     this.#pipelines.delete(id);
@@ -193,7 +220,7 @@ export class PipelineDirectory implements Pipelines {
 
   /** All pipelines of a tenant. */
   async deleteAll(tenant: string): Promise<void> {
-    for (const pipeline of this.hosted()) if (pipeline.tenantId === tenant) await this.delete(tenant, pipeline.id);
+    for (const pipeline of this.hosted()) if (pipeline.tenantId === tenant) await this.#delete(tenant, pipeline.id);
   }
 
   async stop(tenant: string, id: string): Promise<Pipeline> {
@@ -213,11 +240,13 @@ export class PipelineDirectory implements Pipelines {
     tenant: string,
     id: string,
     { source, dryRun, acceptReset }: { readonly source: string; readonly dryRun?: boolean; readonly acceptReset?: boolean },
+    waiting: Waiting = {},
   ): Promise<ReloadReport> {
     const pipeline = this.#find(tenant, id);
     pipeline.requireRunning();
-    const { program, diagnostics } = await this.#checked(source, this.#context.tenants.account(tenant));
-    const report = await pipeline.reload(program, { dryRun: dryRun ?? false, acceptReset: acceptReset ?? true });
+    const { program, diagnostics } = await this.#checked(source, this.#context.tenants.account(tenant), waiting);
+    const options = { dryRun: dryRun ?? false, acceptReset: acceptReset ?? true };
+    const report = await this.#inTurn(tenant, () => pipeline.reload(program, options), waiting);
     return { ...report, warnings: diagnostics };
   }
 

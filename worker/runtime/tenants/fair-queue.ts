@@ -1,4 +1,5 @@
 import { CepError } from '../../../shared/errors/error.ts';
+import type { Waiting } from '../service.ts';
 
 export interface FairQueueOptions {
   /** What is done here, for messages. */
@@ -11,7 +12,7 @@ export interface FairQueueOptions {
   readonly waitMsMax: number;
 }
 
-interface Waiting {
+interface Piece {
   begin(): void;
 }
 
@@ -22,7 +23,7 @@ interface Waiting {
 export class FairQueue {
   readonly #options: FairQueueOptions;
   /** Owners with work, in the order of their turns. */
-  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #waiting = new Map<string, Piece[]>();
   readonly #underWay = new Set<string>();
   #placesTaken = 0;
 
@@ -31,25 +32,35 @@ export class FairQueue {
   }
 
   /**
-   * Does it in its turn. `leave`: what it is under way with takes long, and needs its place no longer. @throws CepError `queue_full` when the owner has too much waiting, `not_ready` when its turn does not come;
-   * nothing was done then
+   * Does it in its turn. `leave`: what it is under way with takes long, and needs its place no longer. @throws CepError `queue_full` when
+   * the owner has too much waiting, `not_ready` when its turn does not come, or nobody waits any more when it does; nothing was done then
    */
-  run<T>(owner: string, action: (leave: () => void) => Promise<T>): Promise<T> {
+  run<T>(owner: string, action: (leave: () => void) => Promise<T>, { signal }: Waiting = {}): Promise<T> {
     const { what, waitingMax, waitMsMax } = this.#options;
     const waiting = this.#waiting.get(owner) ?? [];
     if (waiting.length >= waitingMax) {
       const message = `${waiting.length} requests of the tenant wait for ${what} already`;
       return Promise.reject(new CepError('queue_full', message, { hint: 'wait for their answers', retryAfterSeconds: 1 }));
     }
+    if (signal?.aborted) return Promise.reject(abandoned(what));
     return new Promise<T>((resolve, reject) => {
-      const giveUp = (): void => {
+      const giveUp = (error: CepError): void => {
         this.#forget(owner, entry);
-        reject(new CepError('not_ready', `the server had no time for ${what}: try again`, { retryAfterSeconds: 5 }));
+        settle();
+        reject(error);
       };
-      const timer = setTimeout(giveUp, waitMsMax).unref();
-      const entry: Waiting = {
+      const onAbort = (): void => giveUp(abandoned(what));
+      const outOfTime = (): void =>
+        giveUp(new CepError('not_ready', `the server had no time for ${what}: try again`, { retryAfterSeconds: 5 }));
+      const timer = setTimeout(outOfTime, waitMsMax).unref();
+      signal?.addEventListener('abort', onAbort);
+      const settle = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+      };
+      const entry: Piece = {
         begin: () => {
-          clearTimeout(timer);
+          settle();
           const leave = this.#takePlace();
           void action(leave)
             .then(resolve, reject)
@@ -92,9 +103,13 @@ export class FairQueue {
     }
   }
 
-  #forget(owner: string, entry: Waiting): void {
+  #forget(owner: string, entry: Piece): void {
     const left = (this.#waiting.get(owner) ?? []).filter((one) => one !== entry);
     if (left.length > 0) this.#waiting.set(owner, left);
     else this.#waiting.delete(owner);
   }
+}
+
+function abandoned(what: string): CepError {
+  return new CepError('not_ready', `nobody waits for ${what} any more`);
 }

@@ -49,8 +49,8 @@ export function pipelineRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       ],
       idempotency: 'answer',
       isAudited: true,
-      handle: async ({ caller, body: { name, source, labels } }) =>
-        deployedWire(await withWireDetails(pipelines.deploy(caller.tenantId, { name, source, ...(labels ? { labels } : {}) }))),
+      handle: async ({ caller, signal, body: { name, source, labels } }) =>
+        deployedWire(await withWireDetails(pipelines.deploy(caller.tenantId, { name, source, ...(labels ? { labels } : {}) }, { signal }))),
     }),
     apiRoute({
       method: 'GET',
@@ -86,10 +86,10 @@ export function pipelineRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       tag,
       access: 'key',
       success: { 200: deletedSchema },
-      errors: [...unknownPipeline, ...unstored],
+      errors: [...unknownPipeline, 'queue_full', ...unstored],
       isAudited: true,
-      handle: async ({ caller, params }) => {
-        await pipelines.delete(caller.tenantId, params.id);
+      handle: async ({ caller, params, signal }) => {
+        await pipelines.delete(caller.tenantId, params.id, { signal });
         return { deleted: true };
       },
     }),
@@ -158,14 +158,15 @@ function lifecycleRoutes({ pipelines }: Owner): readonly ApiRoute[] {
       ],
       idempotency: 'answer',
       isAudited: true,
-      handle: async ({ caller, params, body: { source, dry_run: dryRun, accept_reset: acceptReset } }) =>
+      handle: async ({ caller, params, signal, body: { source, dry_run: dryRun, accept_reset: acceptReset } }) =>
         reloadWire(
           await withWireDetails(
-            pipelines.reload(caller.tenantId, params.id, {
-              source,
-              ...(dryRun === undefined ? {} : { dryRun }),
-              ...(acceptReset === undefined ? {} : { acceptReset }),
-            }),
+            pipelines.reload(
+              caller.tenantId,
+              params.id,
+              { source, ...(dryRun === undefined ? {} : { dryRun }), ...(acceptReset === undefined ? {} : { acceptReset }) },
+              { signal },
+            ),
           ),
         ),
     }),
@@ -180,8 +181,8 @@ function lifecycleRoutes({ pipelines }: Owner): readonly ApiRoute[] {
       body: Type.Object({ source: Type.String() }, { additionalProperties: false }),
       success: { 200: validationSchema },
       errors: ['quota_exceeded', 'queue_full'],
-      handle: async ({ caller, body: { source } }) => {
-        const diagnostics = await pipelines.validate(caller.tenantId, source);
+      handle: async ({ caller, signal, body: { source } }) => {
+        const diagnostics = await pipelines.validate(caller.tenantId, source, { signal });
         return { valid: diagnostics.every(({ severity }) => severity !== 'error'), diagnostics: diagnostics.map(diagnosticWire) };
       },
     }),
