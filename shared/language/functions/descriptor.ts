@@ -60,6 +60,8 @@ export interface Accumulator {
    */
   addOne(value: Value, time: number, order: number): void;
   result(window: AggregateWindow): Value;
+  /** The same for a reader that keeps none of it: it may change when more is added. Absent where `result` never costs a copy. */
+  resultInPassing?(): Value;
   /**
    * Takes in what another accumulator of the same descriptor and constants holds; the result is then that of one
    * accumulator which was given all of it, in any order. Absent where the order of arrival decides (`collect`, `ema`).

@@ -6,6 +6,7 @@ import { aggregates } from '../../../shared/language/functions/index.ts';
 import type { AggregateCall, AggregatePlan } from '../../../shared/language/plan/plan.ts';
 import type { OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
 import { type Evaluate, type Row, reusableScope } from '../operators/row.ts';
+import { callsReadInPassing } from './passing-reads.ts';
 import { SlidingAccumulators } from './sliding-accumulators.ts';
 import { causesBetween, frameAttributes, type PreparedItem, prepareItem, resultFields } from './window-result.ts';
 
@@ -40,12 +41,15 @@ export class Aggregation {
   readonly #environment: OperatorEnvironment;
   /** Positions of the calls, those first that may refuse a value: what they refuse has then changed nothing. */
   readonly #order: readonly number[];
+  /** Positions of the calls whose results nothing keeps. */
+  readonly #inPassing: ReadonlySet<number>;
   readonly #scopeOf = reusableScope();
 
   constructor(plan: AggregatePlan, environment: OperatorEnvironment) {
     this.#environment = environment;
     this.#calls = plan.calls.map((call) => prepare(call, environment));
     this.#items = plan.items.map((item) => prepareItem(item, environment));
+    this.#inPassing = callsReadInPassing(plan);
     this.isOrderSensitive = plan.calls.some(isOrderSensitive);
     this.followsTime = this.isOrderSensitive || plan.calls.some((call) => descriptorOf(call).followsTime === true);
     const ranks = plan.calls.map(acceptanceRank);
@@ -65,7 +69,7 @@ export class Aggregation {
   accumulators(): Accumulators {
     const states: Accumulator[] = [];
     for (const call of this.#calls) states.push(call.descriptor.create(call.constants));
-    return new Accumulators(states, this.#order);
+    return new Accumulators(states, this.#order, this.#inPassing);
   }
 
   /** `isByTime`: samples are read in order of their time, else as they were added. */
@@ -104,6 +108,7 @@ export class Aggregation {
     return new Accumulators(
       this.#calls.map((call, i) => call.descriptor.load(call.constants, states[i] ?? null)),
       this.#order,
+      this.#inPassing,
     );
   }
 }
@@ -112,11 +117,13 @@ export class Aggregation {
 export class Accumulators {
   readonly #states: readonly Accumulator[];
   readonly #order: readonly number[];
+  readonly #inPassing: ReadonlySet<number>;
 
-  /** `order`: positions in the order in which a sample is added. */
-  constructor(states: readonly Accumulator[], order: readonly number[]) {
+  /** `order`: positions in the order in which a sample is added. `inPassing`: of those whose results nothing keeps. */
+  constructor(states: readonly Accumulator[], order: readonly number[], inPassing: ReadonlySet<number>) {
     this.#states = states;
     this.#order = order;
+    this.#inPassing = inPassing;
   }
 
   /** @throws EvaluationError on a value that an aggregate cannot take. */
@@ -136,7 +143,9 @@ export class Accumulators {
 
   results(lengthMs: number): Value[] {
     const window = { lengthMs };
-    return this.#states.map((state) => state.result(window));
+    return this.#states.map(
+      (state, position) => (this.#inPassing.has(position) ? state.resultInPassing?.() : undefined) ?? state.result(window),
+    );
   }
 
   save(): Value {

@@ -33,9 +33,14 @@ class CollectAccumulator implements Accumulator {
   }
 
   result(): Value {
+    this.resultInPassing();
+    this.#handedOut = true;
+    return this.#values;
+  }
+
+  resultInPassing(): Value {
     if (this.#start > 0) this.#values = this.#values.slice(this.#start);
     this.#start = 0;
-    this.#handedOut = true;
     return this.#values;
   }
 

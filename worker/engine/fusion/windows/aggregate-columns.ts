@@ -2,6 +2,7 @@ import { invariant } from '../../../../shared/errors/error.ts';
 import type { NumericState } from '../../../../shared/language/functions/descriptor.ts';
 import type { AggregateCall, AggregatePlan } from '../../../../shared/language/plan/plan.ts';
 import { acceptanceRank, descriptorOf } from '../../windows/aggregation.ts';
+import { callsReadInPassing } from '../../windows/passing-reads.ts';
 import { type AggregateInput, AggregateInputs, type InputContext } from './aggregate-inputs.ts';
 import {
   type CallForm,
@@ -59,6 +60,8 @@ export class AggregateColumns {
   readonly #slides: boolean;
   /** No value can be refused, so calls may share what they count: all of them take a row or none does. */
   readonly #isShared: boolean;
+  /** Positions of the calls whose results nothing keeps. */
+  readonly #inPassing: ReadonlySet<number>;
   /** Of the call that is looked at. */
   #position = 0;
   /** Doubles in use, those of the window itself included. */
@@ -81,6 +84,7 @@ export class AggregateColumns {
     this.#slides = slides;
     this.#nan = context.module.constant(Number.NaN);
     this.#isShared = plan.calls.every((call) => this.#takesAll(call));
+    this.#inPassing = callsReadInPassing(plan);
     this.forms = plan.calls.map((call, position) => this.#form(call, position));
   }
 
@@ -141,7 +145,7 @@ export class AggregateColumns {
     const value = this.inputs.argumentOf(call);
     const at = this.objects.length;
     this.objects.push({ call, rank: this.#rankOf(call), value, filter, ...this.#namesOf(call, at) });
-    return objectForm(at, call);
+    return objectForm(at, call, this.#inPassing.has(this.#position));
   }
 
   #column(name: string, call: AggregateCall, input: AggregateInput | null, width: number, code: (at: number) => ColumnCode): Column {

@@ -152,13 +152,14 @@ export function endForm(at: number): CallForm {
 }
 
 /** A call with an accumulator of its own in each slot. */
-export function objectForm(position: number, call: AggregateCall): CallForm {
+/** `isInPassing`: nothing keeps its result (`callsReadInPassing`). */
+export function objectForm(position: number, call: AggregateCall, isInPassing: boolean): CallForm {
   const descriptor = descriptorOf(call);
   const as = representationOf(descriptor.result(call.arguments.map(({ type }) => type)));
   const isScalar = as === 'number' || as === 'string' || as === 'boolean';
   return {
     result: ({ slot, lengthMs }, objects) => ({
-      text: `resultOf(${objects[position]}[${slot}],${lengthMs})`,
+      text: `${isInPassing ? 'passingResultOf' : 'resultOf'}(${objects[position]}[${slot}],${lengthMs})`,
       as: isScalar ? as : 'value',
       isNullable: true,
       isSimple: false,
@@ -174,6 +175,11 @@ export function objectForm(position: number, call: AggregateCall): CallForm {
 /** What generated code calls. */
 export function resultOf(accumulator: Accumulator, lengthMs: number): Value {
   return accumulator.result({ lengthMs });
+}
+
+/** The same for a reader that keeps none of it. */
+export function passingResultOf(accumulator: Accumulator, lengthMs: number): Value {
+  return accumulator.resultInPassing?.() ?? accumulator.result({ lengthMs });
 }
 
 function unlessNaN(text: string): Typed {

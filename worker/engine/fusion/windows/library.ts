@@ -3,7 +3,7 @@ import { finite } from '../../../../shared/language/functions/numbers.ts';
 import type { AttributeName } from '../../../../shared/language/plan/plan.ts';
 import { plus } from '../../time/instants.ts';
 import { causesBetween, frameAttributes } from '../../windows/window-result.ts';
-import { resultOf } from './call-forms.ts';
+import { passingResultOf, resultOf } from './call-forms.ts';
 
 /** What generated windows call by name. */
 export const windowLibrary = {
@@ -18,6 +18,7 @@ export const windowLibrary = {
   timePlus: plus,
   finiteOf: finite,
   resultOf,
+  passingResultOf,
 } as const;
 
 /** Properties of kernels of windows that generated code reads, assigns or calls. */
