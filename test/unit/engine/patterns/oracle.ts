@@ -328,8 +328,9 @@ export class Oracle {
     const timed = this.#absencesInForce(run).filter(({ index }) =>
       this.#absences().some((absence) => absence.index === index && absence.isTimed),
     );
-    if (timed.length > 0) return Math.min(...timed.map(({ deadline }) => deadline), this.#lastChance(run));
-    return this.#lastChance(run);
+    const due = timed.length > 0 ? Math.min(...timed.map(({ deadline }) => deadline), this.#lastChance(run)) : this.#lastChance(run);
+    // A match does not end before its first event, which may be later than a displaced one behind it.
+    return Math.max(due, this.#rowOf(run.began).time);
   }
 
   /** The last time at which the run can take anything; runs that only wait for a `NOT` take nothing. */
