@@ -1,5 +1,7 @@
 import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
+import type { EventName } from 'chokidar/handler.js';
 import { CepError } from '../shared/errors/error.ts';
 import type { CliContext } from './context.ts';
 import { reportError } from './report-error.ts';
@@ -17,17 +19,18 @@ export interface WatchedRun {
 type Run = (signal: AbortSignal) => Promise<WatchedRun>;
 
 /**
- * Runs, and runs again whenever a file changes, until Ctrl+C; gives 0. A run that is still going on is broken off. Errors
- * of a run are shown and end nothing, but those of the first one, which are thrown: its files may be misspelt.
+ * Runs, and runs again whenever one of these files changes, or something in one of these folders, until Ctrl+C; gives 0.
+ * What is deleted may come back. A run that is still going on is broken off. Errors of a run are shown and end nothing, but
+ * those of the first one, which are thrown: its files may be misspelt.
  */
-export async function runAndWatch(run: Run, context: CliContext, files: readonly string[]): Promise<number> {
+export async function runAndWatch(run: Run, context: CliContext, named: readonly string[]): Promise<number> {
   const interrupt = new AbortController();
   const stop = (): void => interrupt.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
   const changes = new FileChanges();
   try {
-    await changes.add(files);
     for (let isFirst = true; !interrupt.signal.aborted; isFirst = false) {
+      await changes.begin(named);
       await runUntilChange({ run, context, changes, interrupt: interrupt.signal, isFirst });
     }
     return 0;
@@ -48,7 +51,6 @@ interface Round {
 async function runUntilChange({ run, context, changes, interrupt, isFirst }: Round): Promise<void> {
   const { stdout, stderr } = context;
   if ('isTTY' in stdout && stdout.isTTY === true) stdout.write(CLEAR_TERMINAL);
-  changes.begin();
   const change = new AbortController();
   const changed = Promise.race([changes.next(), aborted(interrupt)]).then(() => change.abort());
   try {
@@ -75,15 +77,19 @@ const FILE_TIME_GRAIN_MS = 20;
 class FileChanges {
   readonly #watchers: FSWatcher[] = [];
   readonly #watched = new Set<string>();
+  /** Whether a folder has gone or come: what watches it, or a file that was in it, does not see one that comes in its place. */
+  #isStale = false;
   #runBegan = Date.now();
   #timer: NodeJS.Timeout | undefined;
   #hasChanged = false;
   #failure: CepError | undefined;
   #waiting: { readonly resolve: () => void; readonly reject: (error: CepError) => void } | undefined;
 
-  /** A run begins: what changes from now on it may not have read. */
-  begin(): void {
+  /** A run begins: what changes from now on it may not have read. Resolves when what the user named is watched. */
+  async begin(named: readonly string[]): Promise<void> {
     this.#runBegan = Date.now();
+    if (this.#isStale) await this.#forget();
+    await this.add(named);
   }
 
   /**
@@ -91,15 +97,15 @@ class FileChanges {
    * the time of its last modification tells.
    */
   async add(files: readonly string[]): Promise<void> {
-    const added = files.filter((file) => !this.#watched.has(file));
+    const added = files.map((file) => resolve(file)).filter((path) => !this.#watched.has(path));
     if (added.length === 0) return;
-    for (const file of added) this.#watched.add(file);
+    for (const path of added) this.#watched.add(path);
     const watcher = watch(added, { ignoreInitial: true });
     this.#watchers.push(watcher);
     watcher.on('error', (cause) => this.#fail(cause));
-    watcher.on('all', () => this.#change());
-    await new Promise<void>((resolve) => watcher.once('ready', resolve));
-    const times = await Promise.all(added.map((file) => stat(file).catch(() => undefined)));
+    watcher.on('all', (event) => this.#seen(event));
+    await new Promise<void>((done) => watcher.once('ready', done));
+    const times = await Promise.all(added.map((path) => stat(path).catch(() => undefined)));
     if (times.some((time) => time !== undefined && time.mtimeMs >= this.#runBegan - FILE_TIME_GRAIN_MS)) this.#change();
   }
 
@@ -114,7 +120,18 @@ class FileChanges {
 
   async close(): Promise<void> {
     clearTimeout(this.#timer);
-    await Promise.all(this.#watchers.map((watcher) => watcher.close()));
+    await this.#forget();
+  }
+
+  async #forget(): Promise<void> {
+    this.#isStale = false;
+    this.#watched.clear();
+    await Promise.all(this.#watchers.splice(0).map((watcher) => watcher.close()));
+  }
+
+  #seen(event: EventName): void {
+    this.#isStale ||= event === 'unlinkDir' || event === 'addDir';
+    this.#change();
   }
 
   #change(): void {

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
@@ -179,6 +179,34 @@ describe('a process cep test --watch', () => {
     await process.until(({ stderr }) => stderr.includes('watching for changes'));
     writeFileSync(program, tested(2));
     await process.until(({ stdout }) => stdout.includes('1 test: 1 passed\n'));
+    process.kill('SIGINT');
+    expect((await process.ended).code).toBe(0);
+  });
+
+  it('notices files of a folder that come and go, and waits where none is left', async () => {
+    const rulesFolder = join(folder, 'tested');
+    const tested = (name: string): string =>
+      write(`tested/${name}.vpl`, `stream A = X.emit()\n\ntest "${name}":\n    at 0s X { v: 1 }\n    expect A\n`);
+    mkdirSync(rulesFolder);
+    tested('one');
+    const process = cep(['test', rulesFolder, '--watch']);
+    /** Waits for a run from here on that ends so, and for the program to watch again. */
+    const later = async (change: () => unknown, ...ends: readonly string[]): Promise<void> => {
+      const seen = { stdout: process.stdout.length, stderr: process.stderr.length };
+      change();
+      await process.until(({ stdout, stderr }) => {
+        const text = stdout.slice(seen.stdout) + stderr.slice(seen.stderr);
+        return ends.every((end) => text.includes(end)) && stderr.slice(seen.stderr).endsWith('watching for changes, Ctrl+C ends\n');
+      });
+    };
+    await later(() => undefined, '1 test: 1 passed');
+    await later(() => tested('two'), 'pass  two', '2 tests: 2 passed');
+    await later(() => rmSync(join(rulesFolder, 'two.vpl')), '1 test: 1 passed');
+    await later(() => rmSync(join(rulesFolder, 'one.vpl')), 'holds no program');
+    await later(() => tested('three'), 'pass  three', '1 test: 1 passed');
+    await later(() => rmSync(rulesFolder, { recursive: true }), "tested' not found");
+    await later(() => mkdirSync(rulesFolder), 'holds no program');
+    await later(() => tested('four'), 'pass  four', '1 test: 1 passed');
     process.kill('SIGINT');
     expect((await process.ended).code).toBe(0);
   });
