@@ -1,5 +1,5 @@
 import { kindOf, type Value } from '../../../events/value.ts';
-import type { Argument, Expression } from '../../ast/nodes.ts';
+import type { Argument, Expression, Span } from '../../ast/nodes.ts';
 import type { ConnectorDescriptor, ConnectorRole, ConnectorValueKind } from '../../connectors/descriptor.ts';
 import { connectors, findConnector, findConnectorParameter, parametersOf } from '../../connectors/table.ts';
 import { nearestName } from '../../diagnostics/nearest-name.ts';
@@ -88,11 +88,19 @@ const buildLacks: Readonly<Record<ConnectorRole, string>> = {
   enrich: 'look anything up in',
 };
 
+/** The same warning for what `config mqtt` does without being named by a stream: at the entry that asks for it. */
+export function warnUnlessBuiltByDefault({ node, plan, module }: ConnectorSymbol, role: 'source' | 'sink', context: CheckContext): void {
+  const written = node.kind === 'ConfigDeclaration' ? node.entries : node.parameters;
+  const entry = written.find(({ name }) => name?.text === (role === 'source' ? 'input_topic' : 'output_topic'));
+  const descriptor = findConnector(plan.type);
+  if (entry && descriptor) warnUnlessBuilt(descriptor, role, { node: entry, context: context.in(module) });
+}
+
 /** W039 where the language knows the type and this build has not the code for it. */
 function warnUnlessBuilt(
   { name }: ConnectorDescriptor,
   role: ConnectorRole,
-  { node, context }: { readonly node: Expression; readonly context: CheckContext },
+  { node, context }: { readonly node: { readonly span: Span }; readonly context: CheckContext },
 ): void {
   const { canConnect } = context.options;
   if (canConnect === undefined || canConnect(name, role)) return;
@@ -170,6 +178,7 @@ function checkConnector(symbol: ConnectorSymbol, context: CheckContext): void {
   }
   const written = node.kind === 'ConnectorDeclaration' ? node.parameters : node.entries;
   checkParameters(written, plan.parameters, { descriptor, context });
+  if (symbol.isDefault) warnUnlessBuiltByDefault(symbol, 'source', context);
   if (plan.parameters.has('profile')) return;
   for (const group of descriptor.oneOf) {
     const names = group.flatMap((name) => [name, ...(findConnectorParameter(descriptor, name)?.aliases ?? [])]);

@@ -1,6 +1,7 @@
 import type { OperatorPlan, ToPlan } from '../../plan/plan.ts';
 import { STR } from '../../plan/types.ts';
 import type { CheckContext } from '../context.ts';
+import { warnUnlessBuiltByDefault } from './connector-uses.ts';
 
 /** `config mqtt` with an `output_topic`: the outputs of a stream without `.to` go there. */
 export function addDefaultSink(operators: readonly OperatorPlan[], context: CheckContext): readonly OperatorPlan[] {
@@ -9,6 +10,7 @@ export function addDefaultSink(operators: readonly OperatorPlan[], context: Chec
   if (!connector || typeof topic !== 'string' || delivers(operators)) return operators;
   connector.used = true;
   return behindOutputs(operators, (output) => {
+    warnUnlessBuiltByDefault(connector, 'sink', context);
     const parts = { connector: connector.name, topic: { kind: 'constant', value: topic, type: STR }, parameters: new Map() } as const;
     const sink: ToPlan = {
       kind: 'to',

@@ -76,4 +76,19 @@ stream C = Login.enrich(R, key: user, fields: [role]).emit(user, role)`;
       expect.stringContaining('W039 this build cannot look anything up in connectors of type http'),
     ]);
   });
+
+  test('is asked for where `config mqtt` reads or sends without being named', () => {
+    const config = (topics: string): string => `${EVENT}config mqtt:\n    broker: "b"\n${topics}`;
+    const both = config('    input_topic: "in"\n    output_topic: "out"\n');
+    const told = (text: string): string[] =>
+      checkText(text, {}, { canConnect: () => false })
+        .diagnostics.map(printed)
+        .filter((line) => line.includes('W039'));
+    expect(told(`${both}stream S = Login.emit(user)\nstream T = Login.emit(user)`)).toEqual([
+      expect.stringContaining('5:5 W039 this build cannot read from connectors of type mqtt'),
+      expect.stringContaining('6:5 W039 this build cannot send to connectors of type mqtt'),
+    ]);
+    expect(told(`${both}stream S = Login.where(user == "ann")`)).toHaveLength(1);
+    expect(told(`${config('')}stream S = Login.emit(user)`)).toEqual([]);
+  });
 });
