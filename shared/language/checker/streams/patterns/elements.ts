@@ -102,7 +102,7 @@ function buildSequence({ items }: SequenceElement, place: Place): Built {
 /** Branches do not read each other: they complete in any order, or not at all. */
 function buildBranches({ items }: AndElement | OrElement, kind: 'and' | 'or', place: Place): Built {
   const branches = items.map((item) => {
-    refuseLeadingNot(item, place.building.context);
+    refuseLeadingNot(item, { items, kind, context: place.building.context });
     return build(item, place);
   });
   const added = branches.flatMap((branch) => branch.visible.slice(place.visible.length));
@@ -270,15 +270,27 @@ function tapsOf(step: StepElement, { shape, alias, visible, building: { draft, c
   });
 }
 
-function refuseLeadingNot(element: PatternElement, context: CheckContext): void {
+interface Branches {
+  readonly items: readonly PatternElement[];
+  readonly kind: 'and' | 'or';
+  readonly context: CheckContext;
+}
+
+function refuseLeadingNot(element: PatternElement, { items, kind, context }: Branches): void {
   const first = firstStep(element);
-  if (first?.negated)
-    context.report(
-      'E000',
-      first.span,
-      'a branch cannot begin with `NOT`',
-      `put a step before it: \`A -> NOT ${first.type.at(-1)?.text} -> ..\``,
-    );
+  if (!first?.negated) return;
+  const absent = typeName(element);
+  const [other = '..'] = items.filter((item) => item !== element).map(typeName);
+  const hint =
+    kind === 'or'
+      ? `\`NOT\` is of \`${absent}\` alone: that none of them comes is \`A -> NOT (${items.map(typeName).join(' OR ')}) within 5m\`, ` +
+        `one or the other \`(A -> NOT ${absent} within 5m) OR (A -> ${other})\``
+      : `\`${other}\` with no \`${absent}\` before it is \`A -> NOT ${absent} -> ${other}\``;
+  context.report('E000', first.span, 'a branch cannot begin with `NOT`', hint);
+}
+
+function typeName(element: PatternElement): string {
+  return firstStep(element)?.type.at(-1)?.text ?? '..';
 }
 
 /** The step that the text of an element begins with. */

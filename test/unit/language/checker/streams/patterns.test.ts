@@ -136,8 +136,14 @@ describe('the steps of a pattern', () => {
       `"13:12 E000 a pattern cannot begin with \`NOT\` (put a step before it: \`A -> NOT B within 5m\`)"`,
     );
     expect(told('AND(A, NOT B) within 1m')).toMatchInlineSnapshot(
-      `"13:19 E000 a branch cannot begin with \`NOT\` (put a step before it: \`A -> NOT B -> ..\`)"`,
+      `"13:19 E000 a branch cannot begin with \`NOT\` (\`A\` with no \`B\` before it is \`A -> NOT B -> A\`)"`,
     );
+    expect(told('A -> NOT B OR C .within(1m)')).toMatchInlineSnapshot(
+      `"13:17 E000 a branch cannot begin with \`NOT\` (\`NOT\` is of \`B\` alone: that none of them comes is \`A -> NOT (B OR C) within 5m\`, one or the other \`(A -> NOT B within 5m) OR (A -> C)\`)"`,
+    );
+    expect(told('A -> NOT (B OR C) within 5m')).toBe('');
+    expect(told('(A -> NOT B within 5m) OR (A -> C) .within(5m)')).toBe('');
+    expect(told('A -> NOT B -> C .within(5m)')).toBe('');
     expect(told('(NOT A -> B) -> C within 1m')).toMatchInlineSnapshot(
       `"13:13 E000 a pattern cannot begin with \`NOT\` (put a step before it: \`A -> NOT B within 5m\`)"`,
     );
