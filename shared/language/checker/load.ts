@@ -1,5 +1,6 @@
 import { limits } from '../../limits.ts';
 import type { ImportDeclaration, Statement } from '../ast/nodes.ts';
+import type { SourceText } from '../diagnostics/diagnostic.ts';
 import { longText, parse } from '../grammar/parse.ts';
 import { ProgramTooLarge } from './budget.ts';
 import type { CheckContext } from './context.ts';
@@ -17,7 +18,7 @@ import { LoadedModule } from './visible-names.ts';
  */
 export function loadProgram(main: LoadedModule, state: CheckState): void {
   const loader: Loader = { state, modules: new Map(), statements: new Map() };
-  loadModule(main, [main.source.name], loader);
+  loadModule(main, [main.source], loader);
   declareAll(main, loader, new Set());
 }
 
@@ -25,14 +26,15 @@ type Declared = AnySymbol | WrittenLoad | WrittenTest | LoadedModule;
 
 interface Loader {
   readonly state: CheckState;
-  readonly modules: Map<string, LoadedModule>;
+  /** By the name of the source: a pattern of one name may stand for different files, as each file leaves itself out. */
+  readonly modules: Map<string, LoadedModule[]>;
   /** In order: what each file declares, and where other files stand in it. */
   readonly statements: Map<LoadedModule, Declared[]>;
 }
 
-function loadModule(module: LoadedModule, chain: readonly string[], loader: Loader): LoadedModule {
+function loadModule(module: LoadedModule, chain: readonly SourceText[], loader: Loader): LoadedModule {
   const { source } = module;
-  loader.modules.set(source.name, module);
+  loader.modules.set(source.name, [...(loader.modules.get(source.name) ?? []), module]);
   const context = contextOf(loader.state, module);
   refuseLongText(module, context);
   const { program, diagnostics } = parse(source);
@@ -66,7 +68,12 @@ function refuseLongText({ source }: LoadedModule, context: CheckContext): void {
 }
 
 /** The file of an import, loaded once. */
-function importModule(node: ImportDeclaration, context: CheckContext, chain: readonly string[], loader: Loader): LoadedModule | undefined {
+function importModule(
+  node: ImportDeclaration,
+  context: CheckContext,
+  chain: readonly SourceText[],
+  loader: Loader,
+): LoadedModule | undefined {
   const path = node.path.value;
   const { span } = node.path;
   if (path.endsWith('.wasm')) {
@@ -78,18 +85,23 @@ function importModule(node: ImportDeclaration, context: CheckContext, chain: rea
     context.report('E097', span, `the file \`${path}\` cannot be read`, 'the path is relative to the file that the import stands in');
     return undefined;
   }
-  if (chain.includes(source.name)) {
-    const cycle = [...chain.slice(chain.indexOf(source.name)), source.name].join(' -> ');
+  const start = chain.findIndex((each) => isSame(each, source));
+  if (start >= 0) {
+    const cycle = [...chain.slice(start), source].map(({ name }) => name).join(' -> ');
     context.report('E008', node.span, `this import closes a cycle: ${cycle}`);
     return undefined;
   }
-  const known = loader.modules.get(source.name);
+  const known = loader.modules.get(source.name)?.find((module) => isSame(module.source, source));
   if (known) return known;
   if (chain.length > limits.importDepthMax) {
     context.report('E095', node.span, `imports stand more than ${limits.importDepthMax} deep in one another`);
     return undefined;
   }
-  return loadModule(new LoadedModule(source, false), [...chain, source.name], loader);
+  return loadModule(new LoadedModule(source, false), [...chain, source], loader);
+}
+
+function isSame(one: SourceText, other: SourceText): boolean {
+  return one.name === other.name && one.text === other.text;
 }
 
 /** Names with a namespace are visible from the start, so that compile-time conditions may use them. */

@@ -70,10 +70,38 @@ describe('import with a pattern', () => {
     expect(await folder.cep(['check', './rules/all.vpl'])).toMatchObject({ exitCode: 0 });
   });
 
+  it('is no cycle where a file that it names imports the others by the same pattern', async () => {
+    folder.write('rules/all.vpl', 'import "*.vpl"\n');
+    for (const imports of ['import "rules/*.vpl"\n', 'import "rules/all.vpl"\nimport "rules/*.vpl"\n']) {
+      const program = folder.write('twice.vpl', imports);
+      expect(await folder.cep(['check', program])).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Syntax OK') });
+      const { stdout } = await folder.cep(['simulate', '-p', program, '-e', './events.evt', '--json']);
+      expect(JSON.parse(stdout.trim().split('\n').at(-1) ?? '').alerts_by_stream).toEqual({ Never: 0, Often: 1 });
+    }
+  });
+
+  it('is a cycle where two files import each other by it', async () => {
+    mkdirSync(folder.file('circle'));
+    for (const name of ['a', 'b']) folder.write(`circle/${name}.vpl`, 'import "*.vpl"\n');
+    const { exitCode, stdout } = await folder.cep(['check', './circle/a.vpl']);
+    expect([exitCode, stdout]).toEqual([1, expect.stringContaining('E008')]);
+  });
+
   it('that names nothing is an error', async () => {
     const { exitCode, stdout } = await folder.cep(['check', './none.vpl']);
     expect([exitCode, stdout]).toEqual([1, expect.stringContaining('E097')]);
   });
+});
+
+describe('import of a name that every object has', () => {
+  it.each(['__proto__', 'constructor', 'toString', 'constructor.vpl'])(
+    'of %s, where there is no such file, is an error as any other',
+    async (name) => {
+      const program = folder.write('member.vpl', `import "${name}"\nimport "${name}" as ${name.split('.')[0]}\n`);
+      const { exitCode, stdout } = await folder.cep(['check', program]);
+      expect([exitCode, stdout]).toEqual([1, expect.stringContaining(`1:8: error E097: the file \`${name}\` cannot be read`)]);
+    },
+  );
 });
 
 describe('cep test', () => {
