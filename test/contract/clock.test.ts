@@ -115,4 +115,28 @@ describe('a wall clock that is set', () => {
     await ways[1]?.[1](service, path, ['A', 'B']);
     expect([await late(path), await matches(path)]).toEqual([0, 2]);
   });
+
+  it('makes nothing late behind a restore from a server whose clock is ahead, nor moves the clock of another pipeline', async () => {
+    const [path, other] = [await service.deploy(followed), await service.deploy(followed)];
+    const fast = new SetClock();
+    fast.offset = 2 * hour;
+    const ahead = await Service.start({ clock: fast });
+    const there = await ahead.deploy(followed);
+    await ways[1]?.[1](ahead, there, ['A', 'B', 'A']);
+    const { text } = await ahead.post(`${there}/checkpoint`);
+    await ahead.close();
+    const watermark = async (at: string): Promise<number> => (await service.get(`${at}/metrics`)).body.watermark;
+    expect(await service.post(`${path}/restore`, text)).toMatchObject({ status: 200 });
+    const restart = async (): Promise<void> => {
+      await service.close();
+      service = await Service.start({ clock, stateDir });
+    };
+    for (const between of [async () => undefined, restart]) {
+      await between();
+      for (const [, send] of ways) for (const at of [path, other]) await send(service, at, ['A', 'B', 'A']);
+      expect([await late(path), await late(other)]).toEqual([0, 0]);
+      expect(await watermark(path)).toBeGreaterThan(Date.now() + hour);
+      expect(await watermark(other)).toBeLessThan(Date.now() + hour);
+    }
+  });
 });

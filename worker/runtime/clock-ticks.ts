@@ -30,9 +30,16 @@ export class ClockTicks {
   }
 
   #tick(time: number): void {
-    const { pipelines, nextSequence, storage } = this.#options;
+    const { pipelines } = this.#options;
     const due = pipelines().filter((pipeline) => pipeline.takesTicks);
-    if (due.length === 0) return;
+    // The time of a pipeline that is ahead of the server is its own: in the log too, so that a replay has it.
+    const together = due.filter(({ clock }) => !clock.isAhead);
+    if (together.length > 0) this.#give(together, time);
+    for (const pipeline of due) if (!together.includes(pipeline)) this.#give([pipeline], pipeline.clock.now());
+  }
+
+  #give(due: readonly HostedPipeline[], time: number): void {
+    const { nextSequence, storage } = this.#options;
     const sequence = nextSequence();
     const pipelineIds = due.filter((pipeline) => pipeline.isLogged).map(({ id }) => id);
     const isLogged = storage !== null && pipelineIds.length > 0;

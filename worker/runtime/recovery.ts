@@ -1,4 +1,3 @@
-import type { ArrivalClock } from './arrival-clock.ts';
 import { HostedPipeline } from './pipelines/hosted-pipeline.ts';
 import type { PipelineContext } from './pipelines/pipeline-context.ts';
 import type { PipelineDirectory } from './pipelines/pipeline-directory.ts';
@@ -17,8 +16,6 @@ export interface RecoveryOptions {
   readonly tenants: TenantRegistry;
   readonly directory: PipelineDirectory;
   readonly context: PipelineContext;
-  /** Goes on from where the process before left it. */
-  readonly clock: ArrivalClock;
 }
 
 /**
@@ -27,11 +24,10 @@ export interface RecoveryOptions {
  */
 export async function recover(options: RecoveryOptions): Promise<void> {
   const started = performance.now();
-  const { storage, tenants, directory, context, clock } = options;
+  const { storage, tenants, directory, context } = options;
   for (const tenant of storage.tenants) tenants.load(tenant);
   const ids = new Set(tenants.list().map(({ id }) => id));
   for (const stored of storage.takePipelines()) {
-    clock.notBefore(stored.checkpoint?.savedAt ?? 0);
     // The tenant was being deleted when the process ended.
     if (!ids.has(stored.definition.tenantId)) await storage.deletePipeline(stored.definition.id);
     else directory.adopt(pipelineOf(stored, context));
@@ -40,7 +36,7 @@ export async function recover(options: RecoveryOptions): Promise<void> {
   const pipelines = directory.hosted();
   for (const gap of storage.gaps) reportGap(gap, pipelines, context);
   await Promise.all(pipelines.map((pipeline) => startAgain(pipeline, context)));
-  const records = await replay(options, await skipsOf(storage, clock));
+  const records = await replay(options, await skipsOf(storage));
   await Promise.all(pipelines.map((pipeline) => pipeline.drained()));
   const fields = {
     pipelines: pipelines.length,
@@ -82,13 +78,10 @@ function inputKey(pipelineId: string, sequence: number): string {
   return `${pipelineId} ${sequence}`;
 }
 
-async function skipsOf(storage: DurableStorage, clock: ArrivalClock): Promise<Skips> {
+async function skipsOf(storage: DurableStorage): Promise<Skips> {
   const skips = new Map<string, number[]>();
   for await (const record of storage.records()) {
-    if (record.kind !== 'skip') {
-      clock.notBefore(record.time);
-      continue;
-    }
+    if (record.kind !== 'skip') continue;
     const key = inputKey(record.pipelineId, record.sequence);
     skips.set(key, [...(skips.get(key) ?? []), record.index]);
   }

@@ -137,7 +137,7 @@ class ServerRuntime implements Runtime {
     this.#state = 'recovering';
     const [storage, context] = [this.#storage, this.#context];
     if (storage !== null) this.#created.load(await storage.answers());
-    if (storage !== null) await recover({ storage, tenants: this.#registry, directory: this.pipelines, context, clock: this.#clock });
+    if (storage !== null) await recover({ storage, tenants: this.#registry, directory: this.pipelines, context });
     this.#ticks.start();
     this.#state = 'ready';
     void this.#context.deadLetters.examine();

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { CepError } from '../../../shared/errors/error.ts';
+import type { ArrivalClock } from '../arrival-clock.ts';
 import type { CheckpointResult, ReloadReport, RestoreResult } from '../service.ts';
 import type { CheckReply, ProgramSummary, SwitchReply } from '../threads/messages.ts';
 import type { Intake } from './intake.ts';
@@ -12,6 +13,7 @@ export type ProgramReport = Omit<ReloadReport, 'warnings'>;
 
 export interface SwitchParts {
   readonly pipelineId: string;
+  readonly clock: ArrivalClock;
   readonly intake: Intake;
   readonly tally: PipelineTally;
   readonly saver: PipelineSaver;
@@ -21,7 +23,12 @@ export interface SwitchParts {
 }
 
 type Decision =
-  | { readonly change: Partial<PipelineDefinition>; readonly counts?: Readonly<Record<string, number>> }
+  | {
+      readonly change: Partial<PipelineDefinition>;
+      readonly counts?: Readonly<Record<string, number>>;
+      /** Where the clock of the server stood that gave the state, epoch ms. */
+      readonly createdAt?: number;
+    }
   | { readonly refusal?: CepError };
 
 /** Puts one engine in the place of another: a changed program, or the state of a checkpoint. Only one may be under way. */
@@ -33,7 +40,7 @@ export class EngineSwitch {
   }
 
   async checkpoint(): Promise<CheckpointResult> {
-    const { pipelineId, tally, intake, record } = this.#parts;
+    const { pipelineId, clock, tally, intake, record } = this.#parts;
     const { eventsProcessed, eventsInvalid, eventsRefused, outputEventsEmitted } = tally.counts();
     const counters = {
       events_processed: eventsProcessed,
@@ -42,7 +49,7 @@ export class EngineSwitch {
       output_events_emitted: outputEventsEmitted,
     };
     const sourceHash = createHash('sha256').update(record.definition.program.source).digest('hex');
-    const call = { kind: 'document', pipelineId, sourceHash, createdAt: Date.now(), counters } as const;
+    const call = { kind: 'document', pipelineId, sourceHash, createdAt: clock.now(), counters } as const;
     const checkpointJson = await intake.call<string>((slot) => ({ ...call, slot }));
     return { pipelineId, checkpointJson, eventsProcessed };
   }
@@ -51,7 +58,7 @@ export class EngineSwitch {
     const { pipelineId, intake } = this.#parts;
     const reply = await this.#switch(
       () => intake.call<SwitchReply>((slot) => ({ kind: 'restore', slot, document })),
-      ({ counters }) => ({ change: {}, counts: counters }),
+      ({ counters, createdAt }) => ({ change: {}, counts: counters, createdAt }),
     );
     const { preserved, reset, changed, added, counters } = reply;
     return { pipelineId, eventsRestored: counters['events_processed'] ?? 0, preserved, reset: [...reset, ...changed, ...added] };
@@ -94,13 +101,17 @@ export class EngineSwitch {
     }
   }
 
-  async #take(reply: SwitchReply, sequence: number, { change, counts }: Extract<Decision, { change: unknown }>): Promise<void> {
-    const { intake, tally, saver, connect, record } = this.#parts;
+  async #take(
+    reply: SwitchReply,
+    sequence: number,
+    { change, counts, createdAt = 0 }: Extract<Decision, { change: unknown }>,
+  ): Promise<void> {
+    const { intake, clock, tally, saver, connect, record } = this.#parts;
     const before = { summary: record.definition.summary, counts: tally.counts() };
     try {
       connect(reply.summary);
       if (counts) tally.restore(counts);
-      await record.change(change, saver.checkpointOf(sequence, reply.state));
+      await record.change(change, saver.checkpointOf(sequence, reply.state, createdAt));
     } catch (error) {
       intake.settle(false);
       tally.replace(before.counts);
@@ -108,6 +119,7 @@ export class EngineSwitch {
       throw error;
     }
     intake.settle(true);
+    clock.notBefore(createdAt);
     if (counts) this.#countOn(reply.counts);
     intake.rebase({ sequence, state: reply.state });
     saver.isSaved(sequence);

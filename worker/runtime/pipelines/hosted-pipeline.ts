@@ -1,4 +1,5 @@
 import { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
+import { ArrivalClock } from '../arrival-clock.ts';
 import type {
   CheckpointResult,
   ConnectorScrape,
@@ -44,6 +45,8 @@ export class HostedPipeline implements IntakeOwner {
   readonly id: string;
   readonly tenantId: string;
   readonly isEphemeral: boolean;
+  /** When what comes now arrives; never behind what is in its state. */
+  readonly clock: ArrivalClock;
   readonly #context: PipelineContext;
   readonly #record: PipelineRecord;
   readonly #intake: Intake;
@@ -60,11 +63,14 @@ export class HostedPipeline implements IntakeOwner {
   constructor(context: PipelineContext, definition: PipelineDefinition, options: HostedOptions) {
     const { checkpoint, idleUpTo } = options;
     const { id: pipelineId, tenantId } = definition;
-    const { pool, report, deadLetters, environmentOf, checkpointIntervalMs, nextSequence, arrivalTime, tracer } = context;
+    const { pool, report, deadLetters, environmentOf, checkpointIntervalMs, nextSequence, tracer } = context;
     this.id = pipelineId;
     this.tenantId = tenantId;
     this.isEphemeral = options.ephemeral ?? false;
     this.#context = context;
+    const clock = new ArrivalClock({ wallMs: context.arrivalTime, elapsedMs: context.elapsedMs });
+    if (checkpoint !== undefined) clock.notBefore(checkpoint.savedAt);
+    this.clock = clock;
     const storage = this.isEphemeral ? null : context.storage;
     const answers = new IdempotencyWindow<InjectResult>(answerSize);
     answers.load(checkpoint?.answers ?? [], context.elapsedMs());
@@ -85,16 +91,13 @@ export class HostedPipeline implements IntakeOwner {
     const { connect } = new PipelineConnectors(sinks, checkpoint?.deliveries ?? null);
     const results = new ResultHandler(pipelineId, { ring, tally, answers, log: this.#log, sinks });
     const saver = new PipelineSaver(
-      { pipelineId, storage, intervalMs: checkpointIntervalMs, arrivalTime, report },
+      { pipelineId, storage, intervalMs: checkpointIntervalMs, arrivalTime: () => clock.now(), report },
       { intake, tally, answers, sinks, definition: () => (record.isDeleted ? null : record.definition) },
       checkpoint?.sequence ?? 0,
     );
-    const events = new PipelineEvents(
-      { pipelineId, nextSequence, arrivalTime, elapsedMs: context.elapsedMs, storage, tracer },
-      { intake, results, answers, sinks },
-    );
+    const events = new PipelineEvents({ pipelineId, nextSequence, clock, storage, tracer }, { intake, results, answers, sinks });
     this.#life = new PipelineLife(context, { record, intake, events, sinks, saver, ring, connect });
-    this.#switch = new EngineSwitch({ pipelineId, intake, tally, saver, record, connect });
+    this.#switch = new EngineSwitch({ pipelineId, clock, intake, tally, saver, record, connect });
     [this.#record, this.#intake, this.#ring, this.#tally] = [record, intake, ring, tally];
     [this.#sinks, this.#results, this.#saver, this.#events] = [sinks, results, saver, events];
   }

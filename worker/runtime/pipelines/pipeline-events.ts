@@ -1,6 +1,7 @@
 import { CepError } from '../../../shared/errors/error.ts';
 import type { Tracer } from '../../../shared/telemetry/tracing.ts';
 import type { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
+import type { ArrivalClock } from '../arrival-clock.ts';
 import type { InjectRequest, InjectResult } from '../service.ts';
 import type { IdempotencyWindow } from './idempotency-window.ts';
 import type { Entry, Intake } from './intake.ts';
@@ -12,10 +13,7 @@ import type { LoggedRequest, RuntimeStorage } from './runtime-storage.ts';
 export interface EventsOptions {
   readonly pipelineId: string;
   readonly nextSequence: () => number;
-  /** Epoch ms; never goes back. */
-  readonly arrivalTime: () => number;
-  /** Since some moment in this process. */
-  readonly elapsedMs: () => number;
+  readonly clock: ArrivalClock;
   readonly storage: RuntimeStorage | null;
   readonly tracer: Tracer | undefined;
 }
@@ -87,7 +85,7 @@ export class PipelineEvents {
     const { idempotencyKey: key } = request;
     if (key === undefined) return this.#accept(request, admit(), null);
     const digest = digestOf(request);
-    const known = this.#parts.answers.find(key, digest, this.#options.elapsedMs());
+    const known = this.#parts.answers.find(key, digest, this.#options.clock.elapsedMs());
     if (known !== undefined) return known.then((answer) => ({ ...answer, repeated: true }));
     return this.#accept(request, admit(), { key, digest });
   }
@@ -104,12 +102,12 @@ export class PipelineEvents {
   }
 
   #accept(request: InjectRequest, admission: Admission, idempotency: LoggedRequest['idempotency']): Promise<InjectResult> {
-    const { nextSequence, arrivalTime, storage } = this.#options;
+    const { nextSequence, clock, storage } = this.#options;
     const { answers, results, intake } = this.#parts;
     const { promise, settle } = deferred<InjectResult>();
-    const time = arrivalTime();
+    const time = clock.now();
     const entry = newEntry(request, { sequence: nextSequence(), time, settle, idempotencyKey: idempotency?.key ?? null });
-    if (idempotency !== null) answers.begin(idempotency.key, { digest: idempotency.digest, now: this.#options.elapsedMs() }, promise);
+    if (idempotency !== null) answers.begin(idempotency.key, { digest: idempotency.digest, now: this.#options.clock.elapsedMs() }, promise);
     results.enter(entry, admission);
     if (request.durable === true && storage !== null) this.#keepOnDisk(entry, { request, idempotency, storage });
     intake.accept(entry);
@@ -150,14 +148,16 @@ export class PipelineEvents {
     const { promise, settle } = deferred<InjectResult>();
     promise.catch(() => undefined); // Nobody asks for it any more.
     const { sequence, time, idempotency, format, timeField, outputs, bytes } = record;
+    this.#options.clock.notBefore(time);
     const request: InjectRequest = { body: bytes, format, timeField, outputs };
-    if (idempotency !== null) answers.begin(idempotency.key, { digest: idempotency.digest, now: this.#options.elapsedMs() }, promise);
+    if (idempotency !== null) answers.begin(idempotency.key, { digest: idempotency.digest, now: this.#options.clock.elapsedMs() }, promise);
     const entry = newEntry(request, { sequence, time, settle, idempotencyKey: idempotency?.key ?? null });
     entry.skip.push(...skip);
     intake.accept(entry);
   }
 
   recoverTick(sequence: number, time: number, isSkipped: boolean): void {
+    this.#options.clock.notBefore(time);
     const entry = tickEntry(sequence, time);
     if (isSkipped) entry.skip.push(-1);
     this.#parts.intake.accept(entry);

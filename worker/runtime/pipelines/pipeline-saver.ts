@@ -136,9 +136,10 @@ export class PipelineSaver {
     intake.rebase({ sequence, state: intake.base.state });
   }
 
-  checkpointOf(sequence: number, state: Uint8Array): PipelineCheckpoint {
+  /** @param notBefore When the state was made, where that was on another server, epoch ms. */
+  checkpointOf(sequence: number, state: Uint8Array, notBefore = 0): PipelineCheckpoint {
     const { tally, answers, sinks } = this.#parts;
-    const savedAt = this.#options.arrivalTime();
+    const savedAt = Math.max(this.#options.arrivalTime(), notBefore);
     return { sequence, state, savedAt, counts: tally.counts(), answers: answers.save(), deliveries: sinks.save() };
   }
 

@@ -173,6 +173,8 @@ export interface SwitchReply {
   readonly state: Uint8Array;
   /** Of a restored document. */
   readonly counters: Readonly<Record<string, number>>;
+  /** When the restored document was made, epoch ms; 0 of a reload. */
+  readonly createdAt: number;
   /** What the new engine has counted. */
   readonly counts: CountersReply;
 }

@@ -126,11 +126,11 @@ export class Slot {
   async #reload({ program }: ReloadCall): Promise<SwitchReply> {
     const { folder, strictEvents } = this.#running.hosted;
     const next = await HostedEngine.open({ program, folder, strictEvents }, this.#guarded);
-    return this.#guarded(() => this.#offer(next, next.succeed(this.#running), {}));
+    return this.#guarded(() => this.#offer(next, next.succeed(this.#running), { counters: {}, createdAt: 0 }));
   }
 
   async #restore({ document }: RestoreCall): Promise<SwitchReply> {
-    const { engine, counters } = this.#guarded(() => readDocument(textOf(document)));
+    const { engine, counters, created_at: createdAt } = this.#guarded(() => readDocument(textOf(document)));
     const next = await HostedEngine.open(this.#running.hosted, this.#guarded);
     const report = this.#guarded(() => loaded(next, engine));
     if (!fits(report)) {
@@ -142,12 +142,12 @@ export class Slot {
         },
       );
     }
-    return this.#guarded(() => this.#offer(next, report, counters));
+    return this.#guarded(() => this.#offer(next, report, { counters, createdAt }));
   }
 
-  #offer(next: HostedEngine, report: RestoreReport, counters: Readonly<Record<string, number>>): SwitchReply {
+  #offer(next: HostedEngine, report: RestoreReport, document: Pick<SwitchReply, 'counters' | 'createdAt'>): SwitchReply {
     this.#next = next;
-    return { ...report, summary: next.summary, state: bytesOf(next.save()), counters, counts: next.counters() };
+    return { ...report, summary: next.summary, state: bytesOf(next.save()), ...document, counts: next.counters() };
   }
 
   /** Work that the watchdog sees, and that is no record. */
