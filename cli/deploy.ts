@@ -12,9 +12,9 @@ export class DeployCommand extends ProgramCommand {
     category: 'Client',
     description: 'Deploy a program to a server as a pipeline',
     details:
-      'Errors and warnings of the program are shown with their positions, as check shows them. Imports are read on the server, in its ' +
-      'working directory. Ends with 1 when the server refuses the program, 2 when the file cannot be read, 4 when the server cannot be ' +
-      'asked or refuses for another reason.',
+      'Errors and warnings of the program are shown with their positions, as check shows them. What it imports is sent along: files that ' +
+      'end in .vpl, relative to the file they stand in. Ends with 1 when the server refuses the program, 2 when the file cannot be read, ' +
+      '4 when the server cannot be asked or refuses for another reason.',
     examples: [
       ['To the server on this machine; the pipeline is called rules', '$0 deploy rules.vpl'],
       ['To another one', '$0 deploy rules.vpl --name fraud --server https://cep.example.org --api-key-file key'],
@@ -40,7 +40,7 @@ export class DeployCommand extends ProgramCommand {
   async #deploy(api: ServerApi, file: string): Promise<number> {
     const name = this.name ?? nameOf(file);
     const labels = labelsOf(this.labels);
-    const deployed = await this.handOver(file, (source) => api.deploy({ name, source, labels }));
+    const deployed = await this.handOver(file, (program) => api.deploy({ name, program, labels }));
     if (deployed === undefined) return 1;
     if (this.json) this.printJson(deployed);
     else this.print(`Deployed ${visible(deployed.name)}: ${deployed.status}, id ${deployed.id}\n`);

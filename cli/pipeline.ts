@@ -3,6 +3,7 @@ import { ClientCommand } from './client/client-command.ts';
 import type { PipelineEntry, PipelineMetricsAnswer, ServerApi } from './client/server-api.ts';
 import { factsText, tableText, uptimeText } from './client/table.ts';
 import { thousands } from './counts.ts';
+import { visible } from './event-text.ts';
 
 const streamColumns = [
   { title: 'STREAM' },
@@ -25,19 +26,26 @@ export class PipelineCommand extends ClientCommand {
     ],
   });
 
-  source = Option.Boolean('--source', false, { description: 'Print the program and nothing else' });
+  source = Option.Boolean('--source', false, { description: 'Print the program, behind it what it imports, and nothing else' });
   pipeline = Option.String({ name: 'PIPELINE', required: true });
 
   protected override async ask(api: ServerApi): Promise<undefined> {
     const entry = await api.pipeline(this.pipeline);
     if (this.source) {
-      this.print(entry.source.endsWith('\n') ? entry.source : `${entry.source}\n`);
+      this.print(programText(entry));
       return;
     }
     const metrics = await api.metrics(entry.id);
     if (this.json) this.printJson({ ...entry, metrics });
     else this.print(factsText(factsOf(entry, metrics)) + streamsText(metrics));
   }
+}
+
+/** Each imported file begins with a comment that names it. */
+function programText({ source, files = {} }: PipelineEntry): string {
+  const lines = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`);
+  const imports = Object.entries(files).map(([path, text]) => `\n# ${visible(path)}\n${lines(text)}`);
+  return lines(source) + imports.join('');
 }
 
 function factsOf(entry: PipelineEntry, metrics: PipelineMetricsAnswer): readonly (readonly [string, string])[] {
@@ -48,6 +56,7 @@ function factsOf(entry: PipelineEntry, metrics: PipelineMetricsAnswer): readonly
     ['Id', entry.id],
     ['Status', entry.error === undefined ? entry.status : `${entry.status}: ${entry.error}`],
     ...(labels.length === 0 ? [] : ([['Labels', labels.join(', ')]] as const)),
+    ...(entry.files === undefined ? [] : ([['Imports', Object.keys(entry.files).map(visible).join(', ')]] as const)),
     ['Version', String(entry.version)],
     ['Created', timeText(entry.created_at)],
     ['Updated', timeText(entry.updated_at)],

@@ -3,6 +3,7 @@ import { CepError } from '../shared/errors/error.ts';
 import { ProgramCommand } from './client/program-command.ts';
 import type { ReloadPlan, ServerApi } from './client/server-api.ts';
 import { visible } from './event-text.ts';
+import type { SentProgram } from './program/program-to-send.ts';
 
 export class ReloadCommand extends ProgramCommand {
   static override paths = [['reload']];
@@ -11,8 +12,8 @@ export class ReloadCommand extends ProgramCommand {
     description: 'Replace the program of a running pipeline',
     details:
       'Streams that mean the same keep their state. The plan names the streams that are preserved, changed (their operators that ' +
-      'differ start afresh), reset (all their state is lost), added and removed. When the server refuses the program, the old one goes on. Ends with 1 ' +
-      'when the program has errors, 4 when --keep-state holds the reload back. PIPELINE is an id or a name.',
+      'differ start afresh), reset (all their state is lost), added and removed. What the program imports is sent along. When the server ' +
+      'refuses it, the old one goes on. Ends with 1 when the program has errors, 4 when --keep-state holds the reload back. PIPELINE is an id or a name.',
     examples: [
       ['See first what would happen', '$0 reload rules rules.vpl --dry-run'],
       ['Only if no state is lost', '$0 reload rules rules.vpl --keep-state'],
@@ -26,16 +27,16 @@ export class ReloadCommand extends ProgramCommand {
 
   protected override async ask(api: ServerApi): Promise<number | undefined> {
     const { id, name } = await api.pipeline(this.pipeline);
-    const plan = await this.handOver(this.file, (source) => this.#reload(api, id, source));
+    const plan = await this.handOver(this.file, (program) => this.#reload(api, id, program));
     if (plan === undefined) return 1;
     if (this.json) this.printJson(plan);
     else this.print(`${plan.reloaded ? `Reloaded ${visible(name)}` : `Plan for ${visible(name)}, nothing was changed`}\n${planText(plan)}`);
     return 0;
   }
 
-  async #reload(api: ServerApi, id: string, source: string): Promise<ReloadPlan> {
+  async #reload(api: ServerApi, id: string, program: SentProgram): Promise<ReloadPlan> {
     try {
-      return await api.reload(id, { source, isDryRun: this.dryRun, acceptsReset: !this.keepState });
+      return await api.reload(id, { program, isDryRun: this.dryRun, acceptsReset: !this.keepState });
     } catch (error) {
       if (error instanceof CepError && isPlan(error.details)) this.context.stderr.write(planText(error.details));
       throw error;

@@ -14,6 +14,10 @@ export const limits = {
 
   /** Text of one program file. */
   programBytesMax: 1_048_576,
+  /** Files of one program that is sent to a server, itself included; together they are no larger than one file may be. */
+  programFilesMax: 1_000,
+  /** Path of one of them. */
+  programPathCharactersMax: 1_024,
   /** Nesting of brackets in a program; chains of operators (`a or b or ..`) and of steps may have any length. */
   programBracketDepthMax: 200,
   /** Nesting of indented blocks in a program. */

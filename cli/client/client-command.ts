@@ -3,7 +3,6 @@ import { isLoopback } from '../../shared/http/listen.ts';
 import { ResultCommand } from '../command.ts';
 import { openSecretFiles } from '../secret-files.ts';
 import { type ClientSettings, readClientSettings } from './client-settings.ts';
-import { HttpClient } from './http-client.ts';
 import { ServerApi } from './server-api.ts';
 
 /** A command that asks a server: the options that say which one, and the connection. */
@@ -29,6 +28,7 @@ export abstract class ClientCommand extends ResultCommand {
     for (const { file, mode } of await openSecretFiles(config))
       this.note(`warning: ${file} holds a secret, and others can read it (mode ${mode})`);
     this.#warnOfOpenKey(settings);
+    const { HttpClient } = await import('./http-client.ts'); // A check without a server does without it.
     const http = new HttpClient(settings);
     try {
       return await this.ask(new ServerApi(http));

@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import type { CepError } from '../../shared/errors/error.ts';
 import { type Diagnostic, type Severity, SourceText } from '../../shared/language/diagnostics/diagnostic.ts';
 import type { diagnosticSchema } from '../../shared/protocol/program.ts';
+import type { ProgramToSend } from '../program/program-to-send.ts';
 
 type WireDiagnostic = Static<typeof diagnosticSchema>;
 
@@ -17,9 +18,10 @@ function isDiagnostic(value: unknown): value is WireDiagnostic {
 }
 
 /** A diagnostic of the server over the text that was sent; one of a file that the server read itself has no text to show. */
-export function shownDiagnostic(diagnostic: WireDiagnostic, sent: SourceText): Diagnostic {
+export function shownDiagnostic(diagnostic: WireDiagnostic, { main, fileOf }: Pick<ProgramToSend, 'main' | 'fileOf'>): Diagnostic {
   const { severity, code, message, hint, file, line, column, end_line: endLine, end_column: endColumn } = diagnostic;
-  const source = file === undefined ? sent : new SourceText(file, `${'\n'.repeat(endLine - 1)}${' '.repeat(endColumn)}`);
+  const own = file === undefined ? main : fileOf(file);
+  const source = own ?? new SourceText(file ?? '', `${'\n'.repeat(endLine - 1)}${' '.repeat(endColumn)}`);
   const start = offsetOf(source.text, line, column);
   const span = { start, end: Math.max(start, offsetOf(source.text, endLine, endColumn)) };
   return { severity: severity as Severity, code, message, ...(hint === undefined ? {} : { hint }), source, span };

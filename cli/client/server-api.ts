@@ -17,10 +17,13 @@ import type {
   replayedSchema,
 } from '../../shared/protocol/pipelines.ts';
 import type { healthSchema, readySchema } from '../../shared/protocol/probes.ts';
+import type { validationSchema } from '../../shared/protocol/program.ts';
 import type { tenantCreatedSchema, tenantRequestSchema, tenantSchema, usageSchema } from '../../shared/protocol/tenants.ts';
+import type { SentProgram } from '../program/program-to-send.ts';
 import type { HttpClient } from './http-client.ts';
 
 export type DeployedAnswer = Static<typeof deployedSchema>;
+export type ValidationAnswer = Static<typeof validationSchema>;
 export type PipelineEntry = Static<typeof pipelineSchema>;
 export type PipelineMetricsAnswer = Static<typeof pipelineMetricsSchema>;
 export type ReloadPlan = Static<typeof reloadReportSchema>;
@@ -37,12 +40,12 @@ export type ReadyAnswer = Static<typeof readySchema>;
 
 export interface Deployment {
   readonly name: string;
-  readonly source: string;
+  readonly program: SentProgram;
   readonly labels: Readonly<Record<string, string>>;
 }
 
 export interface Reload {
-  readonly source: string;
+  readonly program: SentProgram;
   readonly isDryRun: boolean;
   /** Whether state may be lost. */
   readonly acceptsReset: boolean;
@@ -67,9 +70,14 @@ export class ServerApi {
     return this.http.url;
   }
 
-  deploy({ name, source, labels }: Deployment): Promise<DeployedAnswer> {
-    const body = { name, source, ...(Object.keys(labels).length === 0 ? {} : { labels }) };
+  deploy({ name, program, labels }: Deployment): Promise<DeployedAnswer> {
+    const body = { name, ...program, ...(Object.keys(labels).length === 0 ? {} : { labels }) };
     return this.#post('/api/v1/pipelines', JSON.stringify(body));
+  }
+
+  /** What the server says of a program, which it does not keep. */
+  validate(program: SentProgram): Promise<ValidationAnswer> {
+    return this.http.request({ method: 'POST', path: '/api/v1/validate', body: JSON.stringify(program) });
   }
 
   /** All of them, oldest first. */
@@ -98,8 +106,8 @@ export class ServerApi {
     return this.http.request({ method: 'DELETE', path: pathOf(id) });
   }
 
-  reload(id: string, { source, isDryRun, acceptsReset }: Reload): Promise<ReloadPlan> {
-    return this.#post(`${pathOf(id)}/reload`, JSON.stringify({ source, dry_run: isDryRun, accept_reset: acceptsReset }));
+  reload(id: string, { program, isDryRun, acceptsReset }: Reload): Promise<ReloadPlan> {
+    return this.#post(`${pathOf(id)}/reload`, JSON.stringify({ ...program, dry_run: isDryRun, accept_reset: acceptsReset }));
   }
 
   /** A pipeline that is stopped already stays so. */

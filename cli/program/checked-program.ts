@@ -7,6 +7,8 @@ import { ProgramFiles } from './program-files.ts';
 export interface CheckedProgram extends CheckResult {
   /** The program's file and the files it imports, each once. */
   readonly sources: readonly SourceText[];
+  /** Of the diagnostics those about bytes that are no text. */
+  readonly problems: readonly Diagnostic[];
 }
 
 /** Checks the program of a file, or that of several files together; imports are read relative to the file they stand in. @throws CepError when the file cannot be read */
@@ -14,8 +16,8 @@ export function checkProgram(paths: string | readonly string[], options: CheckOp
   const files = new ProgramFiles();
   const result = check(files.main(...[paths].flat()), { ...options, resolveImport: files.resolveImport });
   const { problems, sources } = files;
-  if (problems.length === 0) return { ...result, sources };
-  return { ...result, plan: null, diagnostics: [...problems, ...result.diagnostics], sources };
+  if (problems.length === 0) return { ...result, sources, problems };
+  return { ...result, plan: null, diagnostics: [...problems, ...result.diagnostics], sources, problems };
 }
 
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {

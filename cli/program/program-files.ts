@@ -3,7 +3,8 @@ import { dirname, isAbsolute, join, normalize, relative } from 'node:path';
 import { CepError } from '../../shared/errors/error.ts';
 import { lossyText, wellFormedStart } from '../../shared/events/reading/utf8.ts';
 import { type Diagnostic, SourceText } from '../../shared/language/diagnostics/diagnostic.ts';
-import { filesOfPattern, isPattern } from './program-paths.ts';
+import { importing, isPattern } from '../../shared/language/import-pattern.ts';
+import { filesOfPattern } from './program-paths.ts';
 
 /**
  * Reads a program and what it imports from files. Each file is read once, by whatever names it is called, and its
@@ -28,7 +29,7 @@ export class ProgramFiles {
     const [only = '', ...others] = paths;
     if (others.length === 0) return this.#read(only);
     for (const path of paths) this.#read(path);
-    return importing('.', paths);
+    return importsOf('.', paths);
   }
 
   /** An import, relative to the file it stands in; undefined when it cannot be read. */
@@ -45,7 +46,7 @@ export class ProgramFiles {
   /** What a pattern names, without the file that it stands in; undefined when there is nothing. */
   #pattern(pattern: string, from: string): SourceText | undefined {
     const paths = filesOfPattern(pattern).filter((path) => realPathOf(path) !== realPathOf(from));
-    return paths.length === 0 ? undefined : importing(pattern, paths);
+    return paths.length === 0 ? undefined : importsOf(pattern, paths);
   }
 
   #read(path: string): SourceText {
@@ -71,12 +72,8 @@ export class ProgramFiles {
   }
 }
 
-/** A program that imports others and does nothing else. */
-function importing(name: string, paths: readonly string[]): SourceText {
-  return new SourceText(
-    name,
-    paths.map((path) => `import ${JSON.stringify(isAbsolute(path) ? path : relative(dirname(name), path))}\n`).join(''),
-  );
+function importsOf(name: string, paths: readonly string[]): SourceText {
+  return new SourceText(name, importing(paths.map((path) => (isAbsolute(path) ? path : relative(dirname(name), path)))));
 }
 
 function malformedText(source: SourceText, start: number): Diagnostic {

@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { CepError } from '../../shared/errors/error.ts';
+import { namesOfPattern } from '../../shared/language/import-pattern.ts';
 
 const EXTENSION = '.vpl';
 
@@ -19,19 +20,9 @@ function programsIn(folder: string): readonly string[] {
   throw new CepError('file_not_found', `folder '${folder}' holds no program`, { hint: `programs are files that end with ${EXTENSION}` });
 }
 
-/** Whether an import names several files: `*` stands for anything within a name. */
-export function isPattern(path: string): boolean {
-  return basename(path).includes('*');
-}
-
 /** The files that a pattern names, in order of their names. */
 export function filesOfPattern(pattern: string): readonly string[] {
   const folder = dirname(pattern);
   if (!isFolder(folder)) return [];
-  const parts = basename(pattern)
-    .split('*')
-    .map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
-  const fits = new RegExp(`^${parts.join('.*')}$`, 's');
-  const names = readdirSync(folder).filter((name) => fits.test(name) && !name.startsWith('.'));
-  return names.sort().map((name) => join(folder, name));
+  return namesOfPattern(basename(pattern), readdirSync(folder)).map((name) => join(folder, name));
 }

@@ -31,7 +31,7 @@ export function connectorsPage(): string {
         'connector Hooks = http (url: "https://alerts.example.com/hook")\n\nstream Abroad = Login\n    .from(Broker, topic: "logins")\n' +
         '    .where(country != "NL")\n    .emit(user, country)\n    .to(Hooks)\n```',
       'A program may name connectors that it does not declare when it is deployed to a server that has them registered; `cep check` alone ' +
-        'reports them (E030). `cep simulate` connects nothing: it counts what would be sent, and events of the file reach the streams ' +
+        'reports them (E030), `cep check --server URL` asks the server that has them. `cep simulate` connects nothing: it counts what would be sent, and events of the file reach the streams ' +
         'that name their type whatever their `.from` says.',
       'Everything that leaves the process is judged by where the connection really goes: programs of tenants reach public addresses and the ' +
         'networks that `--tenant-networks` names, whatever a name, a topic or a url says. Redirects are not followed.',

@@ -1,23 +1,19 @@
 import Type from 'typebox';
 import { incompleteFieldsSchema, unreadTypesSchema } from './events.ts';
 import { pageMembers } from './paging.ts';
-import { diagnosticSchema } from './program.ts';
+import { diagnosticSchema, programMembers } from './program.ts';
 
 const strict = { additionalProperties: false } as const;
 const count = Type.Integer({ minimum: 0 });
 const epochMs = Type.Number({ description: 'Epoch milliseconds.' });
 const names = Type.Array(Type.String());
-const source = Type.String({
-  description: 'Text of a program.',
-  examples: ['stream Hot = Reading.where(value > 30).emit(value: value)'],
-});
 const labels = Type.Record(Type.String(), Type.String());
 
 const pipelineStatuses = ['starting', 'running', 'degraded', 'draining', 'stopped', 'failed'] as const;
 const status = Type.String({ enum: [...pipelineStatuses] });
 
 export const deployRequestSchema = Type.Object(
-  { name: Type.String({ minLength: 1, maxLength: 128 }), source, labels: Type.Optional(labels) },
+  { name: Type.String({ minLength: 1, maxLength: 128 }), ...programMembers, labels: Type.Optional(labels) },
   strict,
 );
 
@@ -31,7 +27,7 @@ export const pipelineSchema = Type.Object(
     id: Type.String(),
     name: Type.String(),
     status,
-    source: Type.String(),
+    ...programMembers,
     version: Type.Integer({ minimum: 1, description: '1, and one more for each reload.' }),
     labels: Type.Optional(labels),
     created_at: epochMs,
@@ -50,7 +46,7 @@ export const pipelineListSchema = Type.Object({ pipelines: Type.Array(pipelineSc
 export const deletedSchema = Type.Object({ deleted: Type.Boolean() }, strict);
 
 export const reloadRequestSchema = Type.Object(
-  { source, dry_run: Type.Optional(Type.Boolean()), accept_reset: Type.Optional(Type.Boolean()) },
+  { ...programMembers, dry_run: Type.Optional(Type.Boolean()), accept_reset: Type.Optional(Type.Boolean()) },
   strict,
 );
 

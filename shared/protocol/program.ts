@@ -18,7 +18,29 @@ export const diagnosticSchema = Type.Object(
   strict,
 );
 
-export const validationSchema = Type.Object({ valid: Type.Boolean(), diagnostics: Type.Array(diagnosticSchema) }, strict);
+/** A program and what it imports, as requests send it. */
+export const programMembers = {
+  source: Type.String({
+    description: 'Text of a program.',
+    examples: ['stream Hot = Reading.where(value > 30).emit(value: value)'],
+  }),
+  files: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description:
+        'Texts of the files that it imports, by path relative to one folder, as `rules/a.vpl`. Imports are looked for among these ' +
+        '(`import "rules/*.vpl"` too) before the folder of the tenant, if it has one. Those that nothing ' +
+        'imports are not kept.',
+    }),
+  ),
+  path: Type.Optional(Type.String({ description: 'Where the program itself lies among the files; `program.vpl` if absent.' })),
+};
+
+export const validateRequestSchema = Type.Object(programMembers, strict);
+
+export const validationSchema = Type.Object(
+  { valid: Type.Boolean(), statements: Type.Integer({ minimum: 0 }), diagnostics: Type.Array(diagnosticSchema) },
+  strict,
+);
 
 export const topologySchema = Type.Object(
   {

@@ -310,7 +310,7 @@ describe('the members of an answer', () => {
 
 describe('POST /api/v1/validate', () => {
   it('answers 200 with the diagnostics, for good programs and bad ones', async () => {
-    expect((await service.post('/api/v1/validate', { source: hot })).body).toEqual({ valid: true, diagnostics: [] });
+    expect((await service.post('/api/v1/validate', { source: hot })).body).toEqual({ valid: true, statements: 2, diagnostics: [] });
     const { status, body } = await service.post('/api/v1/validate', { source: 'stream X = ' });
     expect([status, body.valid, body.diagnostics[0].severity]).toEqual([200, false, 'error']);
   });

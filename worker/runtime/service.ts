@@ -3,6 +3,7 @@ import type { TraceContext, Tracer } from '../../shared/telemetry/tracing.ts';
 import type { UnreadType } from '../engine/streams/unread-types.ts';
 import type { MachineClock } from './arrival-clock.ts';
 import type { EventNotes } from './programs/event-notes.ts';
+import type { SentProgram } from './programs/sent-program.ts';
 import type { LogFiles } from './storage/log-files.ts';
 
 /** A copy of the state directory. */
@@ -143,6 +144,9 @@ export interface Pipeline {
   readonly name: string;
   readonly status: PipelineStatus;
   readonly source: string;
+  /** What it imports, by path; and where it lies among these, where that was said. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly path?: string;
   /** 1, and one more for each reload. */
   readonly version: number;
   readonly labels: Readonly<Record<string, string>>;
@@ -171,9 +175,19 @@ export interface ProgramDiagnostic {
   readonly hint?: string;
 }
 
-export interface DeployRequest {
+export interface ReloadRequest extends SentProgram {
+  readonly dryRun?: boolean;
+  readonly acceptReset?: boolean;
+}
+
+export interface Validation {
+  /** As `cep check` counts them. */
+  readonly statements: number;
+  readonly diagnostics: readonly ProgramDiagnostic[];
+}
+
+export interface DeployRequest extends SentProgram {
   readonly name: string;
-  readonly source: string;
   readonly labels?: Readonly<Record<string, string>>;
   /**
    * A program of one connection: neither listed nor stored, gone with `delete`. Names of such pipelines need not differ. The
@@ -404,7 +418,7 @@ export interface Pipelines {
    */
   admitProgram(tenant: string, waiting?: Waiting): Promise<void>;
   /** Checks a program without keeping it; errors and warnings. @throws CepError `validation_error`, `quota_exceeded`, `queue_full`, `not_ready` */
-  validate(tenant: string, source: string, waiting?: Waiting): Promise<readonly ProgramDiagnostic[]>;
+  validate(tenant: string, program: SentProgram, waiting?: Waiting): Promise<Validation>;
   /** In order of creation. */
   list(tenant: string, page: Page): { readonly pipelines: readonly Pipeline[]; readonly total: number };
   /** All pipelines of all tenants, for administration. */
@@ -423,12 +437,7 @@ export interface Pipelines {
    * @throws CepError `parse_error`, `validation_error`, `quota_exceeded`, `state_would_reset` (`details`: ReloadReport),
    *   `pipeline_not_running`, `storage_unavailable`
    */
-  reload(
-    tenant: string,
-    id: string,
-    request: { readonly source: string; readonly dryRun?: boolean; readonly acceptReset?: boolean },
-    waiting?: Waiting,
-  ): Promise<ReloadReport>;
+  reload(tenant: string, id: string, request: ReloadRequest, waiting?: Waiting): Promise<ReloadReport>;
   /** @throws CepError `pipeline_not_running` */
   checkpoint(tenant: string, id: string): Promise<CheckpointResult>;
   /**

@@ -39,12 +39,14 @@ export function deployedWire({ pipeline, warnings }: Deployed): Static<typeof de
 }
 
 export function pipelineWire(pipeline: Pipeline): Static<typeof pipelineSchema> {
-  const { id, name, status, source, version, labels, createdAt, updatedAt, uptimeSeconds, error } = pipeline;
+  const { id, name, status, source, files, path, version, labels, createdAt, updatedAt, uptimeSeconds, error } = pipeline;
   return {
     id,
     name,
     status,
     source,
+    ...(Object.keys(files).length === 0 ? {} : { files: { ...files } }),
+    ...(path === undefined ? {} : { path }),
     version,
     ...(Object.keys(labels).length === 0 ? {} : { labels: { ...labels } }),
     created_at: createdAt,

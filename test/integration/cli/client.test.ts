@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
@@ -98,6 +98,34 @@ describe('client commands against a server', () => {
     expect(await cep('deploy', wrong)).toMatchObject({ code: 1, stdout: '', stderr: checked.stdout });
     expect(await cep('reload', 'rules', wrong)).toMatchObject({ code: 1, stdout: '', stderr: checked.stdout });
     expect(success(await cep('pipeline', 'rules', '--source'))).toBe(program);
+  });
+
+  it('deploys a folder of rules with what they import, and checks them by the server that would run them', async () => {
+    const state = ['--state-dir', join(folder, 'state-of-imports')];
+    const { cep, server, url } = await serve(state);
+    for (const name of ['tree/rules/parts', 'tree/types']) mkdirSync(join(folder, name), { recursive: true });
+    write('tree/types/reading.vpl', 'event Reading:\n    value: float\n');
+    write('tree/rules/parts/hot.vpl', 'import "../../types/reading.vpl"\nstream Hot = Reading.where(value > 30).emit(value: value)\n');
+    const cold = write('tree/rules/parts/cold.vpl', 'import "../../types/reading.vpl"\nstream Cold = Reading.where(value < 0).emit()\n');
+    const main = write('tree/rules/main.vpl', 'import "parts/*.vpl"\n');
+    const asked = ['check', main, '--server', url];
+    expect(await cep(...asked)).toEqual(await cep('check', main));
+    expect(JSON.parse(success(await cep(...asked, '--json')))).toEqual(JSON.parse(success(await cep('check', main, '--json'))));
+    success(await cep('deploy', main, '--name', 'tree'));
+    expect(success(await cep('inject', 'tree', '--event', 'Reading { value: 41.5 }'))).toContain('Hot { value: 41.5 }');
+    expect(success(await cep('pipeline', 'tree'))).toMatch(/^Imports: .*rules\/parts\/cold\.vpl/m);
+
+    write('tree/rules/parts/cold.vpl', readFileSync(cold, 'utf8').replace('.emit', '.emti'));
+    const checked = await cep('check', main);
+    expect([checked.code, checked.stdout]).toEqual([1, expect.stringContaining('parts/cold.vpl:2:')]);
+    expect(await cep(...asked)).toEqual(checked);
+    expect(await cep('reload', 'tree', main)).toMatchObject({ code: 1, stdout: '', stderr: checked.stdout });
+    expect(await cep(...asked, '--api-key', 'wrong')).toMatchObject({ code: 4, stdout: '' });
+
+    server.kill('SIGTERM');
+    await server.ended;
+    const again = await serve(state);
+    expect(success(await again.cep('inject', 'tree', '--event', 'Reading { value: -1 }'))).toContain('Cold ');
   });
 
   it('goes on following where it was when the server comes back', async () => {

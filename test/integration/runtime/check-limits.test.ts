@@ -49,13 +49,15 @@ describe('checking a program that takes too much', () => {
       const { pipelines } = under.runtime;
       const source = `${declared}${program}stream Out = S.emit(v: v)\n`;
       // What is wrong with it is the answer of the one; the other may find it right, and too much to be started.
-      const validated = pipelines.validate(attacker.id, source).catch((error) => expect(error).toMatchObject({ code: 'validation_error' }));
+      const validated = pipelines
+        .validate(attacker.id, { source })
+        .catch((error) => expect(error).toMatchObject({ code: 'validation_error' }));
       const deployed = pipelines.deploy(attacker.id, { name, source }).catch((error) => error);
       const [checked, answered] = await Promise.all([
-        pipelines.validate(TENANT, declared + fine),
+        pipelines.validate(TENANT, { source: declared + fine }),
         pipelines.inject(TENANT, neighbour, { body: bytesOf(event('S', { v: 11 })), format: 'event' }),
       ]);
-      expect(checked).toEqual([]);
+      expect(checked).toMatchObject({ diagnostics: [] });
       expect(outputTexts(answered)).toEqual(['Big {"v":11}']);
       expect(await deployed).toMatchObject({
         code: expect.stringMatching(/^(validation_error|quota_exceeded)$/),
@@ -77,7 +79,7 @@ describe('checking a program that takes too much', () => {
   it('says which limit it was, how much that is, and what to do', async () => {
     const hurried = await startRuntime({ checkBudgetMs: 50 });
     const many = lines(2_000, (n) => `stream C${n} = S.where(v > ${n}).emit(v: v * ${n} + ${n})\n`);
-    await expect(hurried.runtime.pipelines.validate(TENANT, declared + many)).rejects.toMatchObject({
+    await expect(hurried.runtime.pipelines.validate(TENANT, { source: declared + many })).rejects.toMatchObject({
       message: expect.stringContaining('more than 0.05 s'),
       hint: expect.stringContaining('look at what grows with each line'),
     });
@@ -92,7 +94,7 @@ describe('checking a program that takes too much', () => {
     let asked = 0;
     do {
       const began = performance.now();
-      answer = await under.runtime.pipelines.validate(free.id, source).then(
+      answer = await under.runtime.pipelines.validate(free.id, { source }).then(
         () => 'checked',
         (error) => error.code,
       );
@@ -102,6 +104,6 @@ describe('checking a program that takes too much', () => {
     expect(answer).toBe('quota_exceeded');
     // Who asks in a loop is slowed down. The timer may be a little early.
     expect(took).toBeGreaterThan(900);
-    await expect(under.runtime.pipelines.validate(TENANT, declared + fine)).resolves.toEqual([]);
+    await expect(under.runtime.pipelines.validate(TENANT, { source: declared + fine })).resolves.toMatchObject({ diagnostics: [] });
   }, 60_000);
 });

@@ -1,4 +1,5 @@
 import { CepError } from '../../../shared/errors/error.ts';
+import type { SentProgram } from '../../../worker/runtime/programs/sent-program.ts';
 import type {
   Access,
   Deployed,
@@ -19,6 +20,7 @@ import type {
   RuntimeMetrics,
   Tenant,
   Tenants,
+  Validation,
 } from '../../../worker/runtime/service.ts';
 
 const ringSize = 1_000;
@@ -151,17 +153,27 @@ class FakePipelines implements Pipelines {
       throw new CepError('name_taken', `pipeline '${name}' exists`);
     const id = `p-${++this.#made}`;
     const counters = { uptimeSeconds: 0, eventsProcessed: 0, outputEventsEmitted: 0 };
-    const entry: Pipeline = { id, name, status: 'running', source, version: 1, labels, createdAt: 1_000, updatedAt: 1_000, ...counters };
+    const entry: Pipeline = {
+      id,
+      name,
+      status: 'running',
+      source,
+      files: {},
+      version: 1,
+      labels,
+      createdAt: 1_000,
+      updatedAt: 1_000,
+      ...counters,
+    };
     this.#pipelines.set(id, { entry, rules, tenant, isEphemeral: ephemeral, ring: [], followers: new Set(), outputs: 0, letters: [] });
     return { pipeline: entry, streams: rules.map(({ stream }) => stream), warnings: [] };
   }
 
-  async validate(_tenant: string, source: string) {
+  async validate(_tenant: string, { source }: SentProgram): Promise<Validation> {
     try {
-      rulesOf(source);
-      return [];
+      return { statements: rulesOf(source).length, diagnostics: [] };
     } catch (error) {
-      return (error as CepError).details as Awaited<ReturnType<Pipelines['validate']>>;
+      return { statements: 0, diagnostics: (error as CepError).details as Validation['diagnostics'] };
     }
   }
 

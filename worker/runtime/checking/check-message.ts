@@ -1,10 +1,11 @@
 import type { ProgramFolder } from '../programs/program-folder.ts';
+import type { SentProgram } from '../programs/sent-program.ts';
 import type { CheckReply } from '../threads/messages.ts';
 import type { SentError } from '../threads/sent-error.ts';
 
 /** What a check process is asked, one program at a time. */
 export interface CheckRequest {
-  readonly source: string;
+  readonly program: SentProgram;
   readonly folder: ProgramFolder;
   /** A program with more streams is checked and not started: its tenant may not have it. */
   readonly streamsMax: number;

@@ -52,7 +52,7 @@ export class ProgramChecks {
    */
   async check(account: Account, request: CheckRequest, waiting: Waiting = {}): Promise<CheckReply> {
     const { tenant, checkTime } = account;
-    await this.requireTime(account, { bytes: request.source.length, waiting });
+    await this.requireTime(account, { bytes: sizeOf(request), waiting });
     const checked = async (leave: () => void): Promise<CheckReply> => {
       const began = performance.now();
       try {
@@ -130,4 +130,9 @@ export class ProgramChecks {
     this.#isClosed = true;
     for (const checker of this.#checkers) this.#drop(checker);
   }
+}
+
+/** Of the texts that a request holds, roughly. */
+function sizeOf({ program: { source, files = {} } }: CheckRequest): number {
+  return Object.values(files).reduce((sum, text) => sum + text.length, source.length);
 }

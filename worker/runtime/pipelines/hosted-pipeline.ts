@@ -149,8 +149,16 @@ export class HostedPipeline implements IntakeOwner {
     const { id, name, program, version, labels, createdAt, updatedAt } = this.definition;
     const { status, uptimeSeconds, error } = this.#life;
     const { eventsProcessed, outputEventsEmitted } = this;
-    const facts = { id, name, status, source: program.source, version, labels, createdAt, updatedAt, uptimeSeconds };
-    return { ...facts, eventsProcessed, outputEventsEmitted, ...(error === null ? {} : { error }) };
+    const { source, path } = program;
+    const files = Object.fromEntries(Object.entries(program.files).map(([name, { text }]) => [name, text]));
+    const facts = { id, name, status, source, files, version, labels, createdAt, updatedAt, uptimeSeconds };
+    return {
+      ...facts,
+      ...(path === undefined ? {} : { path }),
+      eventsProcessed,
+      outputEventsEmitted,
+      ...(error === null ? {} : { error }),
+    };
   }
 
   follow(follower: Follower): OutputCursor {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { CepError } from '../../../shared/errors/error.ts';
 import { limits } from '../../../shared/limits.ts';
 import type { ProgramChecks } from '../checking/program-checks.ts';
+import { normalProgram, type SentProgram } from '../programs/sent-program.ts';
 import type {
   CheckpointResult,
   DeadLetters,
@@ -19,8 +20,10 @@ import type {
   ProgramDiagnostic,
   ProgramLogLine,
   ReloadReport,
+  ReloadRequest,
   RestoreResult,
   Topology,
+  Validation,
   Waiting,
 } from '../service.ts';
 import { FairQueue } from '../tenants/fair-queue.ts';
@@ -74,7 +77,7 @@ export class PipelineDirectory implements Pipelines {
     const reservation = this.#reservations.reserve(account.tenant, request);
     let isThere = false;
     try {
-      const { program, diagnostics } = await this.#checked(request.source, account, waiting);
+      const { program, diagnostics } = await this.#checked(request, account, waiting);
       const pipeline = this.#newPipeline(tenant, request, program);
       await this.#inTurn(tenant, () => this.#launch(pipeline), waiting);
       isThere = true;
@@ -127,11 +130,11 @@ export class PipelineDirectory implements Pipelines {
   }
 
   async #checked(
-    source: string,
+    sent: SentProgram,
     account: TenantAccount,
     waiting: Waiting,
   ): Promise<{ readonly program: CheckedProgram; readonly diagnostics: readonly ProgramDiagnostic[] }> {
-    const { program, diagnostics, statements } = await this.#check(account, source, waiting);
+    const { program, diagnostics, statements } = await this.#check(account, sent, waiting);
     if (program === null) throw programError(diagnostics);
     if (statements === 0)
       throw new CepError('validation_error', 'the program is empty', { hint: 'write at least one stream', details: [] });
@@ -145,21 +148,20 @@ export class PipelineDirectory implements Pipelines {
     return { program, diagnostics };
   }
 
-  async #check(account: TenantAccount, source: string, waiting: Waiting): Promise<CheckReply> {
-    if (Buffer.byteLength(source) > limits.programBytesMax) {
-      throw new CepError('payload_too_large', `the program is larger than ${limits.programBytesMax} bytes`);
-    }
+  async #check(account: TenantAccount, sent: SentProgram, waiting: Waiting): Promise<CheckReply> {
+    const program = normalProgram(sent);
     const { checks, folderOf } = this.#context;
     const { id, quota } = account.tenant;
-    return checks.check(account, { source, folder: folderOf(id), streamsMax: quota.maxStreamsPerPipeline }, waiting);
+    return checks.check(account, { program, folder: folderOf(id), streamsMax: quota.maxStreamsPerPipeline }, waiting);
   }
 
   async admitProgram(tenant: string, waiting: Waiting = {}): Promise<void> {
     await this.#context.checks.requireTime(this.#context.tenants.account(tenant), { bytes: 0, waiting });
   }
 
-  async validate(tenant: string, source: string, waiting: Waiting = {}): Promise<readonly ProgramDiagnostic[]> {
-    return (await this.#check(this.#context.tenants.account(tenant), source, waiting)).diagnostics;
+  async validate(tenant: string, sent: SentProgram, waiting: Waiting = {}): Promise<Validation> {
+    const { statements, diagnostics } = await this.#check(this.#context.tenants.account(tenant), sent, waiting);
+    return { statements, diagnostics };
   }
 
   list(tenant: string, { limit, offset }: Page): { readonly pipelines: readonly Pipeline[]; readonly total: number } {
@@ -236,15 +238,10 @@ export class PipelineDirectory implements Pipelines {
     return pipeline.view();
   }
 
-  async reload(
-    tenant: string,
-    id: string,
-    { source, dryRun, acceptReset }: { readonly source: string; readonly dryRun?: boolean; readonly acceptReset?: boolean },
-    waiting: Waiting = {},
-  ): Promise<ReloadReport> {
+  async reload(tenant: string, id: string, { dryRun, acceptReset, ...sent }: ReloadRequest, waiting: Waiting = {}): Promise<ReloadReport> {
     const pipeline = this.#find(tenant, id);
     pipeline.requireRunning();
-    const { program, diagnostics } = await this.#checked(source, this.#context.tenants.account(tenant), waiting);
+    const { program, diagnostics } = await this.#checked(sent, this.#context.tenants.account(tenant), waiting);
     const options = { dryRun: dryRun ?? false, acceptReset: acceptReset ?? true };
     const report = await this.#inTurn(tenant, () => pipeline.reload(program, options), waiting);
     return { ...report, warnings: diagnostics };
@@ -380,7 +377,8 @@ function programError(diagnostics: readonly ProgramDiagnostic[]): CepError {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   const [first] = errors;
   const isSyntax = errors.some(({ code }) => code === 'E000');
-  const where = first ? `line ${first.line}, column ${first.column}: ${first.message}` : 'the program is wrong';
+  const file = first?.file === undefined ? '' : `${first.file}, `;
+  const where = first ? `${file}line ${first.line}, column ${first.column}: ${first.message}` : 'the program is wrong';
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
   const hint = first?.hint === undefined ? {} : { hint: first.hint };
   return new CepError(isSyntax ? 'parse_error' : 'validation_error', `${where}${more}`, { ...hint, details: diagnostics });

@@ -31,15 +31,17 @@ export function checkProgram(request: CheckRequest): CheckReply {
   }
 }
 
-function checkAndStart({ source, folder, streamsMax }: CheckRequest): CheckReply {
-  const imports = new ImportReader(folder);
-  const result = checkText(source, folder, { resolveImport: imports.resolveImport });
-  const diagnostics = result.diagnostics.map((diagnostic) => sendable(diagnostic, folder));
-  const outside = result.plan === null ? [] : modelsOutside(result.plan, folder);
+function checkAndStart({ program, folder, streamsMax }: CheckRequest): CheckReply {
+  const { source, path } = program;
+  const place = { folder, path };
+  const imports = new ImportReader(folder, program);
+  const result = checkText(source, place, { resolveImport: imports.resolveImport });
+  const diagnostics = result.diagnostics.map((diagnostic) => sendable(diagnostic, place));
+  const outside = result.plan === null ? [] : modelsOutside(result.plan, place);
   if (result.plan === null || outside.length > 0)
     return { diagnostics: [...outside, ...diagnostics], statements: result.statements, program: null };
   if (result.plan.streams.length <= streamsMax) requireStart(result.plan);
-  const text: ProgramText = { source, files: imports.files };
+  const text: ProgramText = { source, files: imports.files, ...(path === undefined ? {} : { path }) };
   return { diagnostics, statements: result.statements, program: { text, summary: summaryOf(result.plan) } };
 }
 
@@ -64,15 +66,21 @@ function tooDeep(cause: RangeError): CepError {
 
 /** The plan of a program that was checked before; null when this version finds errors in it. */
 export function planOf(program: ProgramText, folder: ProgramFolder): Plan | null {
-  return checkText(program.source, folder, { resolveImport: storedImports(program, folder) }).plan;
+  return checkText(program.source, { folder, path: program.path }, { resolveImport: storedImports(program, folder) }).plan;
 }
 
-function checkText(source: string, folder: ProgramFolder, options: CheckOptions): CheckResult {
-  return check(new SourceText(mainName(folder), source), { canConnect, ...options });
+/** Where a program stands: its folder, and its path there where it has one of its own. */
+interface ProgramPlace {
+  readonly folder: ProgramFolder;
+  readonly path: string | undefined;
+}
+
+function checkText(source: string, { folder, path }: ProgramPlace, options: CheckOptions): CheckResult {
+  return check(new SourceText(mainName(folder, path), source), { canConnect, ...options });
 }
 
 /** A diagnostic as it is sent. A file is named by its path in the folder of the program. */
-function sendable({ severity, code, message, hint, source, span }: Diagnostic, folder: ProgramFolder): ProgramDiagnostic {
+function sendable({ severity, code, message, hint, source, span }: Diagnostic, { folder, path }: ProgramPlace): ProgramDiagnostic {
   const start = source.position(span.start);
   const end = source.position(span.end);
   const shown = (text: string): string => text.replaceAll(`${rootOf(folder)}/`, '');
@@ -80,7 +88,7 @@ function sendable({ severity, code, message, hint, source, span }: Diagnostic, f
   return {
     severity,
     code,
-    ...(source.name === mainName(folder) ? {} : { file: relative(rootOf(folder), source.name) }),
+    ...(source.name === mainName(folder, path) ? {} : { file: relative(rootOf(folder), source.name) }),
     line: start.line,
     column: start.column,
     endLine: end.line,
@@ -93,18 +101,18 @@ function sendable({ severity, code, message, hint, source, span }: Diagnostic, f
 /** The same for every file that is not read, so that nothing is said of it. */
 function folderHint({ path }: ProgramFolder): string {
   if (path === null)
-    return 'programs of this tenant have no folder to read from: put everything into one text, or ask the operator for `--tenant-workdir`';
-  return 'files are named relative to the file that names them, stay in the work directory, and an import is a program that ends in `.vpl`';
+    return 'programs of this tenant have no folder to read from: send what they import along, as `cep deploy` does, or ask the operator for `--tenant-workdir`';
+  return 'files are named relative to the file that names them and are sent along, or lie in the work directory; an import is a program that ends in `.vpl`';
 }
 
 /** Models whose files are not in the folder; it is not said whether they are anywhere else. */
-export function modelsOutside(plan: Plan, folder: ProgramFolder): ProgramDiagnostic[] {
+export function modelsOutside(plan: Plan, place: ProgramPlace): ProgramDiagnostic[] {
   const outside = scoresOf(plan).filter(
-    ({ model, origin }) => pathInFolder(resolve(dirname(origin.source.name), model), folder) === undefined,
+    ({ model, origin }) => pathInFolder(resolve(dirname(origin.source.name), model), place.folder) === undefined,
   );
   return outside.map(({ model, origin }) => {
     const message = `the model '${model}' is not in the work directory`;
-    return sendable({ severity: 'error', code: 'E097', message, source: origin.source, span: origin.span }, folder);
+    return sendable({ severity: 'error', code: 'E097', message, source: origin.source, span: origin.span }, place);
   });
 }
 

@@ -1,37 +1,49 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { SourceText } from '../../../shared/language/diagnostics/diagnostic.ts';
 import { parse } from '../../../shared/language/grammar/parse.ts';
+import { importing, isPattern, namesOfPattern } from '../../../shared/language/import-pattern.ts';
 import { limits } from '../../../shared/limits.ts';
 import type { ImportedFile, ProgramText } from '../threads/messages.ts';
-import { type ProgramFolder, pathInFolder, rootOf } from './program-folder.ts';
+import { MAIN_PATH, type ProgramFolder, pathInFolder, rootOf } from './program-folder.ts';
+import type { SentProgram } from './sent-program.ts';
 
 /** Only files of this name are programs. */
 const EXTENSION = '.vpl';
 
-/** Reads the imports of a program from its folder, and keeps them, so that the program can be checked again without it. */
+/**
+ * Finds the imports of a program among the files that were sent with it, else in its folder, and keeps them, so that the program
+ * can be checked again without either.
+ */
 export class ImportReader {
   readonly #folder: ProgramFolder;
-  readonly #files: Record<string, ImportedFile> = {};
+  readonly #main: string;
+  readonly #sent: ReadonlyMap<string, string>;
+  readonly #files = new Map<string, ImportedFile>();
 
-  constructor(folder: ProgramFolder) {
+  constructor(folder: ProgramFolder, { files = {}, path = MAIN_PATH }: Omit<SentProgram, 'source'>) {
     this.#folder = folder;
+    this.#main = path;
+    this.#sent = new Map(Object.entries(files));
   }
 
   get files(): Readonly<Record<string, ImportedFile>> {
-    return this.#files;
+    return Object.fromEntries(this.#files);
   }
 
-  /** Undefined when the folder has no such program, whatever else there is of that name. */
+  /** Undefined when there is no such program, whatever else the folder has of that name. */
   readonly resolveImport = (path: string, from: SourceText): SourceText | undefined => {
-    const root = rootOf(this.#folder);
-    const asked = askedPath(path, from, root);
-    if (asked === undefined) return undefined;
-    const file = this.#files[asked] ?? this.#read(asked);
-    if (file === undefined) return undefined;
-    this.#files[asked] = file;
-    return new SourceText(join(root, file.name), file.text);
+    const paths = [...this.#sent.keys(), this.#main];
+    return resolved({ path, from, root: rootOf(this.#folder), paths, fileOf: (asked) => this.#file(asked) });
   };
+
+  #file(asked: string): ImportedFile | undefined {
+    if (asked === this.#main && this.#sent.size > 0) return { name: asked, text: '' }; // A cycle, whatever it holds.
+    const sent = this.#sent.get(asked);
+    const file = this.#files.get(asked) ?? (sent === undefined ? this.#read(asked) : { name: asked, text: sent });
+    if (file !== undefined) this.#files.set(asked, file);
+    return file;
+  }
 
   #read(asked: string): ImportedFile | undefined {
     const path = pathInFolder(join(rootOf(this.#folder), asked), this.#folder);
@@ -43,12 +55,34 @@ export class ImportReader {
 
 /** The imports of a program as they were when it was deployed. */
 export function storedImports({ files }: ProgramText, folder: ProgramFolder): ImportReader['resolveImport'] {
-  const root = rootOf(folder);
-  return (path, from) => {
-    const asked = askedPath(path, from, root);
-    const file = asked === undefined || !Object.hasOwn(files, asked) ? undefined : files[asked];
-    return file && new SourceText(join(root, file.name), file.text);
-  };
+  const [root, paths] = [rootOf(folder), Object.keys(files)];
+  const fileOf = (asked: string): ImportedFile | undefined => (Object.hasOwn(files, asked) ? files[asked] : undefined);
+  return (path, from) => resolved({ path, from, root, paths, fileOf });
+}
+
+interface Import {
+  readonly path: string;
+  readonly from: SourceText;
+  readonly root: string;
+  /** Of the files among which a pattern finds its own. */
+  readonly paths: readonly string[];
+  readonly fileOf: (asked: string) => ImportedFile | undefined;
+}
+
+function resolved({ path, from, root, paths, fileOf }: Import): SourceText | undefined {
+  const asked = askedPath(path, from, root);
+  if (asked === undefined) return undefined;
+  if (isPattern(asked)) return filesOfPattern(asked, { paths, from, root });
+  const file = fileOf(asked);
+  return file && new SourceText(join(root, file.name), file.text);
+}
+
+/** What a pattern names, without the file that it stands in; undefined when there is nothing. */
+function filesOfPattern(pattern: string, { paths, from, root }: Pick<Import, 'paths' | 'from' | 'root'>): SourceText | undefined {
+  const own = relative(root, from.name);
+  const names = paths.filter((path) => dirname(path) === dirname(pattern) && path !== own).map((path) => basename(path));
+  const found = namesOfPattern(basename(pattern), names);
+  return found.length === 0 ? undefined : new SourceText(join(root, pattern), importing(found));
 }
 
 /** The path of an import, relative to the folder; undefined when it is written to leave it. */

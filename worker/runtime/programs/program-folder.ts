@@ -12,9 +12,12 @@ export interface ProgramFolder {
 /** Where a program stands that has no folder. Nothing is ever read there. */
 const NO_FOLDER = '/program';
 
+/** Where a program stands in its folder that does not say it. */
+export const MAIN_PATH = 'program.vpl';
+
 /** The name of a program that came in a request: it stands in its folder, so that its imports are relative to that. */
-export function mainName(folder: ProgramFolder): string {
-  return `${rootOf(folder)}/program.vpl`;
+export function mainName(folder: ProgramFolder, path: string = MAIN_PATH): string {
+  return `${rootOf(folder)}/${path}`;
 }
 
 /** The folder that the names of a program's files begin with. */

@@ -52,7 +52,7 @@ export class HostedEngine {
     const plan = guarded(() => planOf(hosted.program, hosted.folder));
     if (plan === null)
       throw new CepError('validation_error', 'the program, which was right when it was deployed, has errors in this version');
-    const [outside] = modelsOutside(plan, hosted.folder);
+    const [outside] = modelsOutside(plan, { folder: hosted.folder, path: undefined });
     if (outside !== undefined) throw new CepError('validation_error', outside.message);
     const models = await loadModels(plan);
     return guarded(() => new HostedEngine(hosted, plan, models));

@@ -13,6 +13,8 @@ export type ToThread = SlotCall | WorkMessage | UnloadMessage | SettleMessage;
 /** A program with everything it imports, so that it means the same on every start. */
 export interface ProgramText {
   readonly source: string;
+  /** Where it lies among its files. @default `program.vpl` in their folder */
+  readonly path?: string;
   /** By path, relative to the work directory, as the import states it; `name` is the path without links. */
   readonly files: Readonly<Record<string, ImportedFile>>;
 }

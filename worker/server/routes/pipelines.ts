@@ -13,7 +13,7 @@ import {
   reloadReportSchema,
   reloadRequestSchema,
 } from '../../../shared/protocol/pipelines.ts';
-import { topologySchema, validationSchema } from '../../../shared/protocol/program.ts';
+import { topologySchema, validateRequestSchema, validationSchema } from '../../../shared/protocol/program.ts';
 import type { Access, Runtime } from '../../runtime/service.ts';
 import { deployedWire, diagnosticWire, metricsWire, pipelineWire, reloadWire, topologyWire } from '../wire.ts';
 import { type ApiRoute, apiRoute, pipelinePath, withWireDetails } from './api-route.ts';
@@ -49,8 +49,8 @@ export function pipelineRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       ],
       idempotency: 'answer',
       isAudited: true,
-      handle: async ({ caller, signal, body: { name, source, labels } }) =>
-        deployedWire(await withWireDetails(pipelines.deploy(caller.tenantId, { name, source, ...(labels ? { labels } : {}) }, { signal }))),
+      handle: async ({ caller, signal, body: { labels, ...program } }) =>
+        deployedWire(await withWireDetails(pipelines.deploy(caller.tenantId, { ...program, ...(labels ? { labels } : {}) }, { signal }))),
     }),
     apiRoute({
       method: 'GET',
@@ -158,13 +158,13 @@ function lifecycleRoutes({ pipelines }: Owner): readonly ApiRoute[] {
       ],
       idempotency: 'answer',
       isAudited: true,
-      handle: async ({ caller, params, signal, body: { source, dry_run: dryRun, accept_reset: acceptReset } }) =>
+      handle: async ({ caller, params, signal, body: { dry_run: dryRun, accept_reset: acceptReset, ...program } }) =>
         reloadWire(
           await withWireDetails(
             pipelines.reload(
               caller.tenantId,
               params.id,
-              { source, ...(dryRun === undefined ? {} : { dryRun }), ...(acceptReset === undefined ? {} : { acceptReset }) },
+              { ...program, ...(dryRun === undefined ? {} : { dryRun }), ...(acceptReset === undefined ? {} : { acceptReset }) },
               { signal },
             ),
           ),
@@ -178,12 +178,13 @@ function lifecycleRoutes({ pipelines }: Owner): readonly ApiRoute[] {
       tag,
       access: 'key',
       admit,
-      body: Type.Object({ source: Type.String() }, { additionalProperties: false }),
+      body: validateRequestSchema,
       success: { 200: validationSchema },
-      errors: ['quota_exceeded', 'queue_full'],
-      handle: async ({ caller, signal, body: { source } }) => {
-        const diagnostics = await pipelines.validate(caller.tenantId, source, { signal });
-        return { valid: diagnostics.every(({ severity }) => severity !== 'error'), diagnostics: diagnostics.map(diagnosticWire) };
+      errors: ['validation_error', 'quota_exceeded', 'queue_full'],
+      handle: async ({ caller, signal, body }) => {
+        const { statements, diagnostics } = await pipelines.validate(caller.tenantId, body, { signal });
+        const valid = diagnostics.every(({ severity }) => severity !== 'error');
+        return { valid, statements, diagnostics: diagnostics.map(diagnosticWire) };
       },
     }),
   ];

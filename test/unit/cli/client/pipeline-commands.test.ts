@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { WorkFolder } from '../work-folder.ts';
 import { FakeServer, knowsRules, refusal, rules } from './fake-server.ts';
@@ -67,6 +68,37 @@ describe('cep deploy', () => {
     server.on('POST /api/v1/pipelines', { status: 201, json: { ...deployed, warnings } });
     const { exitCode, stderr } = await server.cep(['deploy', file]);
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining('imported.vpl:4:14: warning E091: there is no operator `.emti`')]);
+  });
+
+  it('sends what the program imports, from wherever it lies, and shows the errors there', async () => {
+    for (const name of ['rules/sub', 'lib']) mkdirSync(folder.file(name), { recursive: true });
+    const main = folder.write('rules/main.vpl', 'import "../lib/*.vpl"\nimport "sub/b.vpl"\nimport "../key.txt"\nimport "lost.vpl"\n');
+    folder.write('lib/main.vpl', 'const ÄA = 1\nconst B = C\n');
+    folder.write('lib/.hidden.vpl', 'const HIDDEN = 1\n');
+    folder.write('rules/sub/b.vpl', 'import "../main.vpl"\n');
+    folder.write('rules/unasked.vpl', 'const UNASKED = 1\n');
+    folder.write('key.txt', 'the-key\n');
+    const place = { line: 2, column: 11, end_line: 2, end_column: 12, message: 'unknown', file: 'lib/main.vpl' };
+    server.on('POST /api/v1/pipelines', refusal(400, 'validation_error', 'no', { details: [{ ...diagnostic, ...place }] }));
+    const result = await server.cep(['deploy', main]);
+    expect(sent()).toEqual({
+      name: 'main',
+      source: folder.read('rules/main.vpl'),
+      path: 'rules/main.vpl',
+      files: { 'lib/main.vpl': 'const ÄA = 1\nconst B = C\n', 'rules/sub/b.vpl': 'import "../main.vpl"\n' },
+    });
+    expect([result.exitCode, result.stdout]).toEqual([1, '']);
+    expect(result.stderr).toMatch(/lib\/main\.vpl:2:11: error E091: unknown\n 2 \| const B = C\n {3}\| {11}\^\n/);
+  });
+
+  it('sends nothing of bytes that are no text', async () => {
+    folder.write('bytes.vpl', new Uint8Array([0x23, 0xff, 0x0a]));
+    const main = folder.write('imports-bytes.vpl', 'import "bytes.vpl"\n');
+    const text = await server.cep(['deploy', main]);
+    expect([text.exitCode, text.stderr]).toEqual([1, expect.stringMatching(/bytes\.vpl:1:2: error E000: this byte is not UTF-8 text/)]);
+    const data = await server.cep(['deploy', main, '--json']);
+    expect([data.exitCode, JSON.parse(data.stdout)]).toMatchObject([1, { valid: false, diagnostics: [{ code: 'E000', line: 1 }] }]);
+    expect(server.requests).toEqual([]);
   });
 
   it('says what to do when the name is taken', async () => {
@@ -181,6 +213,15 @@ describe('cep pipeline', () => {
     expect((await server.cep(['pipeline', 'rules', '--source'])).stdout).toBe(`${rules.source}\n`);
   });
 
+  it('shows what the program imports', async () => {
+    const files = { 'lib/a.vpl': 'const A = 1', 'lib/b\u001b.vpl': 'const B = 2\n' };
+    server.on('GET /api/v1/pipelines/p_1', { json: { ...rules, files, path: 'rules/main.vpl' } });
+    expect((await server.cep(['pipeline', 'p_1'])).stdout).toMatch(/^Imports: {6}lib\/a\.vpl, lib\/b.*\.vpl$/m);
+    const { stdout } = await server.cep(['pipeline', 'p_1', '--source']);
+    expect(stdout).toMatch(/^[^#]*\n\n# lib\/a\.vpl\nconst A = 1\n\n# lib\/b.*\.vpl\nconst B = 2\n$/);
+    expect(stdout).not.toContain('\u001b');
+  });
+
   it('names the nearest pipeline when there is none of that name', async () => {
     server.on('GET /api/v1/pipelines/ruels', refusal(404, 'pipeline_not_found', "there is no pipeline 'ruels'"));
     expect(await server.cep(['pipeline', 'ruels'])).toEqual({
@@ -212,6 +253,20 @@ describe('cep reload', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toBe('Reloaded rules\n  preserved: A, B\n  changed:   Many\n  reset:     D\n  added:     C\n');
     expect(body()).toMatchObject({ dry_run: false, accept_reset: true, source: expect.stringContaining('stream Many') });
+  });
+
+  it('sends what the program imports', async () => {
+    folder.write('level.vpl', 'const LEVEL = 3\n');
+    const main = folder.write('levels.vpl', 'import "level.vpl"\n');
+    server.on('POST /api/v1/pipelines/p_1/reload', { json: plan });
+    expect((await server.cep(['reload', 'rules', main])).exitCode).toBe(0);
+    expect(body()).toEqual({
+      source: 'import "level.vpl"\n',
+      path: 'levels.vpl',
+      files: { 'level.vpl': 'const LEVEL = 3\n' },
+      dry_run: false,
+      accept_reset: true,
+    });
   });
 
   it('shows the plan and changes nothing with --dry-run', async () => {
