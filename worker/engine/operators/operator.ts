@@ -72,6 +72,8 @@ export interface OperatorEnvironment {
   partitionFields(row: Row): readonly (readonly [string, Value])[];
   /** The stream's watermark, ms; -Infinity before the first event. */
   watermark(): number;
+  /** Whether the watermark may have passed a time. It costs less than `watermark`; false = it has not. */
+  mayHavePassed(time: number): boolean;
   /** Arrival number of the last external event: the `order` of rows that time alone makes. */
   order(): number;
   /** Counts a row that came too late for this operator and hands it to `<Stream>.late`; null = nobody asks for it. */

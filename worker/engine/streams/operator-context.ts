@@ -77,6 +77,10 @@ export class OperatorContext implements StreamEnvironment {
     return Math.min(this.#stream.clock.before(time.step), this.heldAt(time.step));
   }
 
+  mayHavePassed(time: number): boolean {
+    return this.#stream.clock.mayHavePassed(time);
+  }
+
   order(): number {
     return this.#stream.program.order();
   }

@@ -25,6 +25,8 @@ export class StreamClock {
   readonly #follows: readonly Following[];
   /** The only clock that says what time it is here; null = more than that says it. */
   private readonly only: Reading | null;
+  /** A clock that the watermark is never ahead of; null = there is none. */
+  private readonly highest: Clock | null;
   /** Where the stream waits, and its place there. */
   private deadlines: DeadlineTree | null = null;
   private place = 0;
@@ -35,6 +37,7 @@ export class StreamClock {
     this.own = own;
     this.#follows = follows;
     const [first = null] = readings;
+    this.highest = first?.clock ?? null;
     this.only = readings.length === 1 && own === null && follows.length === 0 ? first : null;
   }
 
@@ -57,6 +60,11 @@ export class StreamClock {
   now(): number {
     const { only } = this;
     return only === null ? this.#lowest(null) : only.clock.now() - only.lagMs;
+  }
+
+  /** Whether the watermark may lie past a time. One of the clocks that feed the stream is asked: the watermark is never ahead of it. */
+  mayHavePassed(time: number): boolean {
+    return this.highest === null || time < this.highest.now();
   }
 
   /** What it was before the step of time with this number. */

@@ -100,6 +100,7 @@ export class Harness {
       partition: partition ?? ((row: Row) => (by === undefined ? '' : String(row.fields.get(by) ?? null))),
       partitionFields: () => [],
       watermark: () => this.#watermark,
+      mayHavePassed: (time) => time < this.#watermark,
       order: () => this.#order,
       late: (row) => void this.late.push(row as Row),
       fail: (_error, row) => void this.failures.push(row),

@@ -220,9 +220,9 @@ export class PatternKernel implements Source, Kernel {
     return this.#environment.order();
   }
 
-  /** Whether time has passed a run that begins now and ends then. */
-  isPassed(last: number): boolean {
-    return last < this.#environment.watermark();
+  /** Whether time has passed a run that begins at `first` and ends `spanMs` later. Events in order cost one comparison. */
+  isPassed(first: number, spanMs: number): boolean {
+    return this.#environment.mayHavePassed(first) && plus(first, spanMs) < this.#environment.watermark();
   }
 
   /** Counts the event at hand: a run that it could have been in is over. With `out_of_order` no pattern is generated code. */

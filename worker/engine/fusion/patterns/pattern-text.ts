@@ -91,7 +91,7 @@ export class PatternText {
     const { plan, automaton } = this.#parts;
     const isLater = laterSlots(plan, automaton.initial.pattern);
     if (plan.withinMs === null || !slots.some((slot) => isLater[slot])) return null;
-    return `${this.#kernel}.isPassed(plusTime(${time},${plan.withinMs}))`;
+    return `${this.#kernel}.isPassed(${time},${plan.withinMs})`;
   }
 
   /** An event for which a condition fails changes nothing: all are tried before anything is done. */
@@ -352,7 +352,7 @@ export class PatternText {
     const matched = !emits ? '' : handler.isCollecting ? `${this.#kernel}.collect(${run});` : match();
     const begun = `const ${run}=new ${runClass}(${given.join(',')});${this.#places.enter(run, target)}${this.open}.add(${run});${matched}`;
     if (endsMs === null) return begun;
-    return `if(${this.#kernel}.isPassed(plusTime(${input.time},${endsMs})))${handler.isLate}=true;else{${begun}}`;
+    return `if(${this.#kernel}.isPassed(${input.time},${endsMs}))${handler.isLate}=true;else{${begun}}`;
   }
 
   /** How long (ms) a run that has taken its first event lasts when nothing else comes; null = for ever, or till its match. */
