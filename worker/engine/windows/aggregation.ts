@@ -6,6 +6,7 @@ import { aggregates } from '../../../shared/language/functions/index.ts';
 import type { AggregateCall, AggregatePlan } from '../../../shared/language/plan/plan.ts';
 import type { OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
 import { type Evaluate, type Row, reusableScope } from '../operators/row.ts';
+import { anyValue, type Codec, countBelow, list, number, record } from '../state/codec.ts';
 import { callsReadInPassing } from './passing-reads.ts';
 import { SlidingAccumulators } from './sliding-accumulators.ts';
 import { causesBetween, frameAttributes, type PreparedItem, prepareItem, resultFields } from './window-result.ts';
@@ -164,17 +165,21 @@ export function unlessFailing<T>(evaluate: () => T): T | null {
 }
 
 /** What was not given to a call is null, and its position behind the rest. */
-export function saveSample({ inputs, time, order, cause }: Sample): Value {
-  const absent = [...inputs.keys()].filter((position) => inputs[position] === undefined);
-  return [time, order, cause, inputs.map((input) => input ?? null), ...absent];
-}
+export const savedSample: Codec<Sample> = {
+  save: ({ inputs, time, order, cause }) => {
+    const absent = [...inputs.keys()].filter((position) => inputs[position] === undefined);
+    return [time, order, cause, inputs.map((input) => input ?? null), ...absent];
+  },
+  load: (saved) => {
+    const { time, order, cause, inputs } = sampleMembers.load(saved);
+    const given: (Value | undefined)[] = [...inputs];
+    for (const position of (saved as ValueArray).slice(SAMPLE_MEMBERS)) given[countBelow(inputs.length).load(position)] = undefined;
+    return { inputs: given, time, order, cause };
+  },
+};
 
-export function loadSample(saved: Value): Sample {
-  const [time, order, cause, inputs, ...absent] = saved as readonly [number, number, number, ValueArray, ...number[]];
-  const given: (Value | undefined)[] = [...inputs];
-  for (const position of absent) given[position] = undefined;
-  return { inputs: given, time, order, cause };
-}
+const sampleMembers = record({ time: number, order: number, cause: number, inputs: list(anyValue) });
+const SAMPLE_MEMBERS = 4;
 
 /** A call of the language as it runs. */
 export interface PreparedCall {

@@ -1,6 +1,10 @@
-import type { Value, ValueArray } from '../../../shared/events/value.ts';
+import type { Value } from '../../../shared/events/value.ts';
+import { number, orNull, record } from '../state/codec.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
 import { plus, wholeSteps } from '../time/instants.ts';
+
+/** When the next result comes, and how many events the last one had; null where nothing is waited for. */
+const savedEarly = orNull(record({ at: number, count: number }));
 
 /** What tells of the windows in its slots. */
 interface WindowSlots {
@@ -91,13 +95,13 @@ export class EarlyResults {
   /** What is to be kept of the open window in a slot. */
   save(slot: number): Value {
     const one = this.#watched[slot];
-    return one?.rank === this.#windows.rankAt(slot) ? [one.at, one.count] : null;
+    return savedEarly.save(one?.rank === this.#windows.rankAt(slot) ? one : null);
   }
 
   load(slot: number, saved: Value): void {
-    if (saved === null) return;
-    const [at, count] = saved as ValueArray;
+    const early = savedEarly.load(saved);
+    if (early === null) return;
     const { start } = this.#windows.frameOf(slot);
-    this.#follow({ slot, rank: this.#windows.rankAt(slot), start, at: at as number, count: count as number });
+    this.#follow({ slot, rank: this.#windows.rankAt(slot), start, ...early });
   }
 }

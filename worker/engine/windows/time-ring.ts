@@ -1,9 +1,27 @@
 import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { Row } from '../operators/row.ts';
-import { loadRow, saveRow } from '../state/saved-row.ts';
-import { type Aggregation, loadSample, type ResultOrigin, type Sample, saveSample } from './aggregation.ts';
+import { anyValue, list, mapOf, number, record, type Saved, stateOf, text } from '../state/codec.ts';
+import { savedRow, saveRow } from '../state/saved-row.ts';
+import { type Aggregation, type ResultOrigin, type Sample, savedSample } from './aggregation.ts';
 import type { SlidingAccumulators } from './sliding-accumulators.ts';
 import { lastCause } from './window-result.ts';
+
+/** The events of a key, by time. `start`: of the first window that is open. */
+export const savedRing = record({
+  key: text,
+  start: number,
+  last: savedRow,
+  samples: list(record({ type: text, lastCause: number, sample: savedSample })),
+});
+
+export type SavedRing = Saved<typeof savedRing>;
+
+/** `rings`: each as `savedRing` has it. */
+export const savedRings = stateOf({
+  name: 'sliding window',
+  version: 1,
+  members: { arrivals: number, rings: list(anyValue), origins: mapOf(number), touched: mapOf(number) },
+});
 
 /** A sample, and what a window's result says of its last event. */
 export interface TimedSample extends Sample {
@@ -138,14 +156,12 @@ export class TimeRing {
   }
 
   save(): ValueArray {
-    return [this.start, saveRow(this.last), this.#samples.map((sample) => [sample.type, sample.lastCause, saveSample(sample)])];
+    return [this.start, saveRow(this.last), this.#samples.map((sample) => [sample.type, sample.lastCause, savedSample.save(sample)])];
   }
 
-  static load([start, last, samples]: ValueArray, aggregation: Aggregation, isByTime: boolean): TimeRing {
-    const ring = new TimeRing(loadRow(last as Value), start as number, aggregation, isByTime);
-    for (const [type, lastCause, sample] of samples as readonly (readonly [string, number, Value])[]) {
-      ring.#samples.push({ ...loadSample(sample), type, lastCause, sequence: 0 });
-    }
+  static load({ start, last, samples }: SavedRing, aggregation: Aggregation, isByTime: boolean): TimeRing {
+    const ring = new TimeRing(last, start, aggregation, isByTime);
+    for (const { type, lastCause, sample } of samples) ring.#samples.push({ ...sample, type, lastCause, sequence: 0 });
     ring.#lookForDisorder(true);
     return ring;
   }

@@ -1,10 +1,11 @@
 import type { Fields } from '../../../shared/events/event.ts';
-import type { Value, ValueArray } from '../../../shared/events/value.ts';
+import type { Value } from '../../../shared/events/value.ts';
 import type { AttributeName, WindowOperatorPlan } from '../../../shared/language/plan/plan.ts';
 import type { Next, OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
 import { type Evaluate, type Row, scopeOf } from '../operators/row.ts';
-import { loadRow, saveRow } from '../state/saved-row.ts';
-import { type Accumulators, Aggregation, loadSample, type Sample, saveSample, unlessFailing } from './aggregation.ts';
+import { anyValue, list, number, orNull, record, type Saved } from '../state/codec.ts';
+import { savedRow } from '../state/saved-row.ts';
+import { type Accumulators, Aggregation, type Sample, savedSample, unlessFailing } from './aggregation.ts';
 import { byTime, type SlidingAccumulators } from './sliding-accumulators.ts';
 import { firstCause, frameAttributes, lastCause } from './window-result.ts';
 
@@ -13,6 +14,22 @@ export interface Arrival {
   readonly row: Row;
   readonly order: number;
 }
+
+/** What is saved of an open window. `calls`: the states of the aggregates, null where samples or rows say what they are. */
+export const savedContent = record({
+  rows: orNull(list(record<Arrival>({ row: savedRow, order: number }))),
+  samples: orNull(list(savedSample)),
+  calls: anyValue,
+  count: number,
+  firstOrder: number,
+  firstCause: number,
+  last: savedRow,
+  lastOrder: number,
+  minTime: number,
+  maxTime: number,
+});
+
+export type SavedContent = Saved<typeof savedContent>;
 
 /**
  * What one open window holds. Rows are kept only where something reads them again: a window without aggregate, or one
@@ -214,36 +231,17 @@ export class WindowContents {
   }
 
   save(content: WindowContent): Value {
-    return [
-      content.rows?.map(({ row, order }) => [saveRow(row), order]) ?? null,
-      content.samples?.map(saveSample) ?? null,
-      content.accumulators?.save() ?? null,
-      content.count,
-      content.firstOrder,
-      content.firstCause,
-      saveRow(content.last),
-      content.lastOrder,
-      content.minTime,
-      content.maxTime,
-    ];
+    return savedContent.save({ ...content, calls: content.accumulators?.save() ?? null });
   }
 
-  load(saved: Value): WindowContent {
-    const [rows, samples, accumulators, count, firstOrder, firstCause, last, lastOrder, minTime, maxTime] = saved as ValueArray;
+  load({ calls, rows, samples, ...bounds }: SavedContent): WindowContent {
     const hasAccumulators = this.#aggregation !== null && samples === null;
-    const loaded = samples === null ? null : (samples as ValueArray).map(loadSample);
     const content: WindowContent = {
-      rows: rows === null ? null : (rows as ValueArray).map(loadArrival),
-      samples: loaded,
-      accumulators: hasAccumulators ? this.#aggregation.load(accumulators as Value) : null,
-      sliding: this.#sliding(loaded ?? []),
-      count: count as number,
-      firstOrder: firstOrder as number,
-      firstCause: firstCause as number,
-      last: loadRow(last as Value),
-      lastOrder: lastOrder as number,
-      minTime: minTime as number,
-      maxTime: maxTime as number,
+      ...bounds,
+      rows: rows === null ? null : [...rows],
+      samples: samples === null ? null : [...samples],
+      accumulators: hasAccumulators ? this.#aggregation.load(calls) : null,
+      sliding: this.#sliding(samples ?? []),
       disorder: 0,
     };
     content.disorder = timesOf(content).reduce((count, time, at, times) => count + (time < (times[at - 1] ?? time) ? 1 : 0), 0);
@@ -258,11 +256,6 @@ function timesOf({ samples, rows }: WindowContent): readonly number[] {
 /** NaN of nothing. */
 function oldestTime({ samples, rows }: WindowContent): number {
   return samples?.[0]?.time ?? rows?.[0]?.row.time ?? Number.NaN;
-}
-
-function loadArrival(saved: Value): Arrival {
-  const [row, order] = saved as ValueArray;
-  return { row: loadRow(row as Value), order: order as number };
 }
 
 function withAttributes(own: Row['attributes'], more: Map<AttributeName, Value>): ReadonlyMap<AttributeName, Value> {

@@ -1,8 +1,7 @@
-import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import type { Value } from '../../../../shared/events/value.ts';
 import type { Next, OperatorEnvironment, WindowFrame } from '../../operators/operator.ts';
-import { loadRow } from '../../state/saved-row.ts';
 import type { WindowView } from '../../trace/views.ts';
-import type { WindowContent, WindowContents } from '../../windows/window-content.ts';
+import type { SavedContent, WindowContent, WindowContents } from '../../windows/window-content.ts';
 import { lastCause } from '../../windows/window-result.ts';
 import type { WindowStore } from './call-forms.ts';
 import type { Intake } from './intake.ts';
@@ -79,26 +78,21 @@ export abstract class ContentKernel extends WindowKernel<WindowContent, WholeWin
     const type = this.intake.typeName ?? (store.types[slot] as string);
     const last = this.saveLast(slot, { time: at('time'), cause: at('lastCause'), type }, store);
     const bounds = [at('lastOrder'), at('minTime'), at('maxTime')];
+    // What `savedContent` would save: there may be very many of them.
     return [null, null, this.saveCalls(slot, store), at('count'), at('firstOrder'), at('firstCause'), last, ...bounds];
   }
 
-  /** The slot of the key of a saved content. */
-  protected slotOfContent(key: Value | undefined, content: Value | undefined): number {
-    return this.slotOfSaved(key, (content as ValueArray)[6]);
-  }
-
   /** Puts a saved content into a slot. */
-  protected loadContent(slot: number, saved: Value): void {
+  protected loadContent(slot: number, saved: SavedContent): void {
     if (this.whole !== null) {
       this.hold(slot, this.whole.contents.load(saved), this.whole);
       return;
     }
-    const [, , calls, count, firstOrder, first, last, lastOrder, minTime, maxTime] = saved as ValueArray;
-    const row = loadRow(last as Value);
-    this.types[slot] = row.type;
-    const fields = { count, lastOrder, time: row.time, lastCause: lastCause(row), minTime, maxTime, firstOrder, firstCause: first };
+    const { calls, last, count, firstOrder, firstCause, lastOrder, minTime, maxTime } = saved;
+    this.types[slot] = last.type;
+    const fields = { count, lastOrder, time: last.time, lastCause: lastCause(last), minTime, maxTime, firstOrder, firstCause };
     for (const [field, value] of Object.entries(fields))
-      if (this.intake.fields.has(field as SlotField)) this.put(slot, field as SlotField, value as number);
+      if (this.intake.fields.has(field as SlotField)) this.put(slot, field as SlotField, value);
     this.loadCalls(slot, calls);
   }
 

@@ -1,7 +1,9 @@
-import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import type { Value } from '../../../../shared/events/value.ts';
 import type { WindowPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Next, OperatorEnvironment, WindowFrame } from '../../operators/operator.ts';
+import { anyValue, flag, list, mapOf, number, record, stateOf, text } from '../../state/codec.ts';
 import type { WindowView } from '../../trace/views.ts';
+import { savedContent } from '../../windows/window-content.ts';
 import type { WindowStore } from './call-forms.ts';
 import { ContentKernel, type WholeWindows } from './content-kernel.ts';
 import type { Intake } from './intake.ts';
@@ -10,6 +12,17 @@ import type { SlotField } from './slot-fields.ts';
 import type { Given } from './whole-rows.ts';
 
 export type CountWindowPlan = Extract<WindowPlan, { kind: 'count' }>;
+
+/** `held`: by key; `since`: events since the last result, and whether there was one, where windows overlap. */
+const savedState = stateOf({
+  name: 'count window',
+  version: 1,
+  members: {
+    arrivals: number,
+    held: list(record({ key: text, content: anyValue, since: number, hasGiven: flag })),
+    touched: mapOf(number),
+  },
+});
 
 /**
  * Windows of n events by arrival. Tumbling ones start afresh after each result; sliding ones, whose rows come whole, emit each `slide`
@@ -103,17 +116,18 @@ export class CountWindowKernel extends ContentKernel {
     const held = this.open(store).map((slot) => {
       const since = this.at(slot, isCounted ? 'since' : 'count', store);
       const hasGiven = isCounted && this.at(slot, 'hasGiven', store) === 1;
-      return [this.keyText(slot, store), this.saveContent(slot, store), since, hasGiven];
+      return { key: this.keyText(slot, store), content: this.saveContent(slot, store), since, hasGiven };
     });
-    return [store.arrivals, held, this.saveTouched(store)];
+    return savedState.save({ arrivals: store.arrivals, held, touched: this.saveTouched(store) });
   }
 
   load(saved: Value): void {
-    const [arrivals, held, touched] = saved as ValueArray;
-    this.counted = arrivals as number;
-    for (const [key, content, since, hasGiven] of held as readonly (readonly [string, Value, number, boolean])[]) {
-      const slot = this.slotOfContent(key, content);
-      this.loadContent(slot, content);
+    const { arrivals, held, touched } = savedState.load(saved);
+    this.counted = arrivals;
+    for (const { key, content, since, hasGiven } of held) {
+      const loaded = savedContent.load(content);
+      const slot = this.slotOfSaved(key, loaded.last);
+      this.loadContent(slot, loaded);
       this.empty--;
       if (this.whole !== null) this.#count(slot, since, hasGiven ? 1 : 0);
     }

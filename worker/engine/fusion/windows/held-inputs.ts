@@ -1,5 +1,6 @@
-import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import type { Value } from '../../../../shared/events/value.ts';
 import type { AggregateCall, AggregatePlan } from '../../../../shared/language/plan/plan.ts';
+import type { Sample } from '../../windows/aggregation.ts';
 import { descriptorOf } from '../../windows/aggregation.ts';
 import { CannotFuse } from '../typed.ts';
 import type { AggregateInput } from './aggregate-inputs.ts';
@@ -57,7 +58,7 @@ export class HeldInputs {
     return cells[at * width + this.lastCause] as number;
   }
 
-  /** The event as `saveSample` has it. What is null there may be absent here: no call that is held so tells one from the other. */
+  /** The event as `savedSample` saves it. What is null there may be absent here: no call that is held so tells one from the other. */
   saveAt({ cells, width }: EventRing, at: number): Value {
     const cell = (place: number): number => cells[at * width + place] as number;
     const absent = this.#calls.flatMap(({ filter }, position) => (filter !== null && cell(filter) === 0 ? [position] : []));
@@ -68,19 +69,18 @@ export class HeldInputs {
     return [cell(0), cell(1), cell(this.firstCause), inputs, ...absent];
   }
 
-  loadAt({ cells, width }: EventRing, at: number, [time, order, cause, inputs, ...absent]: ValueArray, lastCause: number): void {
+  loadAt({ cells, width }: EventRing, at: number, { time, order, cause, inputs }: Sample, lastCause: number): void {
     const put = (place: number, value: number): void => {
       cells[at * width + place] = value;
     };
-    put(0, time as number);
-    put(1, order as number);
-    if (this.firstCause > 1) put(this.firstCause, cause as number);
+    put(0, time);
+    put(1, order);
+    if (this.firstCause > 1) put(this.firstCause, cause);
     if (this.lastCause > 1) put(this.lastCause, lastCause);
     this.#calls.forEach(({ argument, filter }, position) => {
-      const isAbsent = absent.includes(position);
-      const input = (inputs as ValueArray)[position] ?? null;
-      if (argument !== null) put(argument, isAbsent || typeof input !== 'number' ? Number.NaN : input);
-      if (filter !== null) put(filter, isAbsent ? 0 : 1);
+      const input = inputs[position];
+      if (argument !== null) put(argument, typeof input === 'number' ? input : Number.NaN);
+      if (filter !== null) put(filter, input === undefined ? 0 : 1);
     });
   }
 }

@@ -5,7 +5,7 @@ import type { Row } from '../../operators/row.ts';
 import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import type { WindowView } from '../../trace/views.ts';
 import { Aggregation, unlessFailing } from '../../windows/aggregation.ts';
-import { TimeRing, timedSample } from '../../windows/time-ring.ts';
+import { savedRing, savedRings, TimeRing, timedSample } from '../../windows/time-ring.ts';
 import type { WindowStore } from './call-forms.ts';
 import { TimeGrid, type TimeWindowPlan } from './time-grid.ts';
 import { type Given, WholeRows } from './whole-rows.ts';
@@ -153,17 +153,17 @@ export class RingKernel extends WindowKernel<TimeRing> {
   protected saveFrom(store: WindowStore): Value {
     const saved = store.contents as ReadonlyMap<number, Value>;
     const rings = this.open(store).map((slot) => [this.keyText(slot, store), ...(saved.get(slot) as ValueArray)]);
-    const origins = this.#keepsOrigins ? this.saveByKey('origin', Number.NaN, store) : new Map();
-    return [store.arrivals, rings, origins, this.saveTouched(store)];
+    const origins = this.#keepsOrigins ? this.saveByKey('origin', Number.NaN, store) : new Map<string, number>();
+    return savedRings.save({ arrivals: store.arrivals, rings, origins, touched: this.saveTouched(store) });
   }
 
   load(saved: Value): void {
-    const [arrivals, rings, origins, touched] = saved as ValueArray;
-    this.counted = arrivals as number;
+    const { arrivals, rings, origins, touched } = savedRings.load(saved);
+    this.counted = arrivals;
     this.loadByKey('origin', origins);
-    for (const [key, ...content] of rings as readonly ValueArray[]) {
-      const slot = this.slotOf([key as Value]);
-      const ring = TimeRing.load(content, this.#aggregation, this.#isByTime);
+    for (const one of rings.map(savedRing.load)) {
+      const slot = this.slotOf([one.key]);
+      const ring = TimeRing.load(one, this.#aggregation, this.#isByTime);
       this.#hold(slot, ring, this.whole as WholeRows<TimeRing>);
       this.#await(slot, ring, ring.start);
     }

@@ -3,7 +3,8 @@ import { EvaluationError } from '../../../../shared/language/functions/descripto
 import type { AggregateOperatorPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
 import type { Row } from '../../operators/row.ts';
-import { loadRow, saveRow } from '../../state/saved-row.ts';
+import { anyValue, list, mapOf, number, record, stateOf, text } from '../../state/codec.ts';
+import { savedRow } from '../../state/saved-row.ts';
 import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import { type Accumulators, Aggregation } from '../../windows/aggregation.ts';
 import type { WindowStore } from './call-forms.ts';
@@ -12,6 +13,15 @@ import { type Given, WholeRows } from './whole-rows.ts';
 import { WindowKernel } from './window-kernel.ts';
 
 type RunningRows = WholeRows<Accumulators, Aggregation>;
+
+const savedWaiting = list(record({ row: savedRow, order: number }));
+
+/** `waiting`: rows that events before them may still precede. */
+const savedState = stateOf({
+  name: 'running aggregate',
+  version: 1,
+  members: { arrivals: number, states: list(record({ key: text, calls: anyValue })), waiting: anyValue, touched: mapOf(number) },
+});
 
 /**
  * `.aggregate` without a window: one result per event over everything so far of its key. Where a result tells what came before and
@@ -79,30 +89,29 @@ export class RunningKernel extends WindowKernel<Accumulators, RunningRows> {
   }
 
   protected override captureWaiting(): ValueArray {
-    return Array.from(this.#held.items(), ({ row, order }) => [saveRow(row), order]);
+    return savedWaiting.save([...this.#held.items()]) as ValueArray;
   }
 
   protected saveFrom(store: WindowStore): Value {
     const { contents } = store;
-    const states = this.open(store).map((slot) => [this.keyText(slot, store), contents?.get(slot) ?? this.saveCalls(slot, store)]);
-    return [store.arrivals, states, store.waiting ?? [], this.saveTouched(store)];
+    const states = this.open(store).map((slot) => {
+      return { key: this.keyText(slot, store), calls: contents?.get(slot) ?? this.saveCalls(slot, store) };
+    });
+    return savedState.save({ arrivals: store.arrivals, states, waiting: store.waiting ?? [], touched: this.saveTouched(store) });
   }
 
   /** Without numbers of events: those that `count()` gives are what matters. */
   load(saved: Value): void {
-    const [arrivals, states, waiting, touched] = saved as ValueArray;
-    this.counted = arrivals as number;
-    for (const [key, calls] of states as readonly (readonly [string, Value])[]) {
+    const { arrivals, states, waiting, touched } = savedState.load(saved);
+    this.counted = arrivals;
+    for (const { key, calls } of states) {
       const slot = this.slotOfText(key);
       this.put(slot, 'count', 1);
       this.empty--;
       if (this.whole === null) this.loadCalls(slot, calls);
       else this.whole.put(slot, this.whole.contents.load(calls));
     }
-    for (const one of waiting as readonly (readonly [Value, number])[]) {
-      const [row, order] = [loadRow(one[0]), one[1]];
-      this.#held.push(row.time, order, { row, order });
-    }
+    for (const one of savedWaiting.load(waiting)) this.#held.push(one.row.time, one.order, one);
     this.due = Math.min(this.due, this.#held.next());
     this.loadTouched(touched);
   }

@@ -1,10 +1,12 @@
-import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import type { Value } from '../../../../shared/events/value.ts';
 import type { AggregateCall, AggregatePlan, WindowPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Next, OperatorEnvironment, WindowFrame } from '../../operators/operator.ts';
+import { anyValue, list, mapOf, number, orNull, record, stateOf, text } from '../../state/codec.ts';
 import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import { justAfter, plus } from '../../time/instants.ts';
 import type { WindowView } from '../../trace/views.ts';
 import { descriptorOf } from '../../windows/aggregation.ts';
+import { savedContent } from '../../windows/window-content.ts';
 import type { CallForm, WindowStore } from './call-forms.ts';
 import { ChainKernel } from './chain-kernel.ts';
 import type { WholeWindows } from './content-kernel.ts';
@@ -21,6 +23,19 @@ interface Waiting {
   readonly rank: number;
   readonly at: number;
 }
+
+/** `closed`: the end of the last closed session of each key. `open`: in order of their first events, as are the early results. */
+const savedState = stateOf({
+  name: 'session',
+  version: 1,
+  members: {
+    arrivals: number,
+    closed: mapOf(number),
+    open: list(record({ key: text, content: anyValue })),
+    early: orNull(list(anyValue)),
+    touched: mapOf(number),
+  },
+});
 
 /** Sessions. Of a key's open sessions, whose events are more than a gap apart, there is mostly one. */
 export class SessionKernel extends ChainKernel {
@@ -203,19 +218,20 @@ export class SessionKernel extends ChainKernel {
   protected saveFrom(store: WindowStore): Value {
     const closed = this.saveByKey('closedLast', -Infinity, store);
     const open = this.open(store).sort((a, b) => this.at(a, 'firstOrder', store) - this.at(b, 'firstOrder', store));
-    const saved = open.map((slot) => [this.keyText(slot, store), this.saveContent(slot, store)]);
+    const saved = open.map((slot) => ({ key: this.keyText(slot, store), content: this.saveContent(slot, store) }));
     const early = this.interim ? open.map((slot) => store.early?.get(slot) ?? null) : null;
-    return [store.arrivals, closed, saved, early, this.saveTouched(store)];
+    return savedState.save({ arrivals: store.arrivals, closed, open: saved, early, touched: this.saveTouched(store) });
   }
 
   load(saved: Value): void {
-    const [arrivals, closed, open, early, touched] = saved as ValueArray;
-    this.counted = arrivals as number;
-    for (const [at, [key, content]] of (open as readonly (readonly [string, Value])[]).entries()) {
-      const slot = this.unused(this.slotOfContent(key, content));
-      this.loadContent(slot, content);
+    const { arrivals, closed, open, early, touched } = savedState.load(saved);
+    this.counted = arrivals;
+    for (const [at, { key, content }] of open.entries()) {
+      const loaded = savedContent.load(content);
+      const slot = this.unused(this.slotOfSaved(key, loaded.last));
+      this.loadContent(slot, loaded);
       this.opened(slot);
-      this.loadEarly(slot, (early as ValueArray | null)?.[at] ?? null);
+      this.loadEarly(slot, early?.[at] ?? null);
     }
     this.loadByKey('closedLast', closed);
     this.loadTouched(touched);

@@ -1,6 +1,8 @@
-import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import type { Value } from '../../../../shared/events/value.ts';
 import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
+import { DamagedState } from '../../state/codec.ts';
 import { plus } from '../../time/instants.ts';
+import { type SavedRing, savedRing, savedRings } from '../../windows/time-ring.ts';
 import type { WindowStore } from './call-forms.ts';
 import { EventRing } from './event-ring.ts';
 import type { HeldInputs } from './held-inputs.ts';
@@ -216,7 +218,7 @@ export class SlidingKernel extends WindowKernel<never> {
       else known.push(at);
     }
     const rings = [...bySlot].map(([slot, events]) => this.#savedKey(slot, events, store, ring, floor));
-    return [store.arrivals, rings, new Map(), new Map()];
+    return savedRings.save({ arrivals: store.arrivals, rings, origins: new Map(), touched: new Map() });
   }
 
   #savedKey(slot: number, events: readonly number[], store: WindowStore, ring: EventRing, floor: number): Value {
@@ -236,33 +238,33 @@ export class SlidingKernel extends WindowKernel<never> {
   }
 
   load(saved: Value): void {
-    const [arrivals, rings] = saved as ValueArray;
-    this.counted = arrivals as number;
-    const events = (rings as readonly ValueArray[]).flatMap(([, , last, samples]) => {
-      const slot = this.slotOfSaved(null, last);
-      return (samples as ValueArray).map((sample) => ({ slot, sample: sample as ValueArray }));
+    const { arrivals, rings } = savedRings.load(saved);
+    this.counted = arrivals;
+    const loaded = rings.map(savedRing.load);
+    const events = loaded.flatMap(({ key, last, samples }) => {
+      const slot = this.slotOfSaved(key, last);
+      return samples.map((event) => ({ slot, event }));
     });
-    const orderOf = ({ sample }: (typeof events)[0]): number => (sample[2] as readonly number[])[1] as number;
-    for (const { slot, sample } of events.sort((a, b) => orderOf(a) - orderOf(b))) this.#append(slot, sample);
-    for (const [, start, , samples] of rings as readonly ValueArray[]) this.#await(start as number, samples as readonly ValueArray[]);
+    for (const { slot, event } of events.sort((a, b) => a.event.sample.order - b.event.sample.order)) this.#append(slot, event);
+    for (const { start, samples } of loaded) this.#await(start, samples);
   }
 
-  #append(slot: number, [type, last, sample]: ValueArray): void {
+  #append(slot: number, { type, lastCause, sample }: SavedRing['samples'][0]): void {
     const { ring } = this;
     if (ring.tail === ring.capacity) this.makeRoom();
     ring.owners[ring.tail] = slot;
     ring.nexts[ring.tail] = -1;
-    if (this.intake.typeName === null) ring.types[ring.tail] = type as string;
-    this.#held.loadAt(ring, ring.tail, sample as ValueArray, last as number);
+    if (this.intake.typeName === null) ring.types[ring.tail] = type;
+    this.#held.loadAt(ring, ring.tail, sample, lastCause);
     const time = ring.timeAt(ring.tail++);
     if (time < ring.newest) ring.isOrdered = false;
     else ring.newest = time;
   }
 
   /** `start`: of the first open window of a key with events. */
-  #await(start: number, samples: readonly ValueArray[]): void {
-    const oldest = ((samples[0] as ValueArray)[2] as readonly number[])[0] as number;
-    if (start > this.#grid.firstStart(oldest)) this.#floor = Math.max(this.#floor, start);
+  #await(start: number, [oldest]: SavedRing['samples']): void {
+    if (oldest === undefined) throw new DamagedState(0, 'an event for each key');
+    if (start > this.#grid.firstStart(oldest.sample.time)) this.#floor = Math.max(this.#floor, start);
     if (start >= this.start) return;
     this.opening = start;
     this.from = Infinity;

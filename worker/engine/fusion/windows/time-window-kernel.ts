@@ -1,7 +1,9 @@
-import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import type { Value } from '../../../../shared/events/value.ts';
 import type { Next, OperatorEnvironment, WindowFrame } from '../../operators/operator.ts';
+import { anyValue, list, mapOf, number, orElse, record, stateOf, text } from '../../state/codec.ts';
 import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import type { WindowView } from '../../trace/views.ts';
+import { type SavedContent, savedContent } from '../../windows/window-content.ts';
 import type { WindowStore } from './call-forms.ts';
 import { ChainKernel } from './chain-kernel.ts';
 import type { WholeWindows } from './content-kernel.ts';
@@ -21,6 +23,18 @@ interface Pane {
   /** How many have closed. */
   closed: number;
 }
+
+/** `early`: of its next result, where there are early ones. `origins`: where the windows of a key begin, if not at the epoch. */
+const savedState = stateOf({
+  name: 'time window',
+  version: 1,
+  members: {
+    arrivals: number,
+    open: list(record({ key: text, start: number, firstOrder: number, content: anyValue, early: orElse(anyValue, () => null) })),
+    origins: mapOf(number),
+    touched: mapOf(number),
+  },
+});
 
 /**
  * Windows `[start, end)` of one length, aligned to the epoch or to a key's first event. One closes when the watermark reaches `end +
@@ -210,18 +224,19 @@ export class TimeWindowKernel extends ChainKernel {
   protected saveFrom(store: WindowStore): Value {
     const open = this.open(store).map((slot) => {
       const at = (field: 'start' | 'firstOrder'): number => this.at(slot, field, store);
-      return [this.keyText(slot, store), at('start'), at('firstOrder'), this.saveContent(slot, store), store.early?.get(slot) ?? null];
+      const [content, early] = [this.saveContent(slot, store), store.early?.get(slot) ?? null];
+      return { key: this.keyText(slot, store), start: at('start'), firstOrder: at('firstOrder'), content, early };
     });
-    const origins = this.#keepsOrigins ? this.saveByKey('origin', Number.NaN, store) : new Map();
-    return [store.arrivals, open, origins, this.saveTouched(store)];
+    const origins = this.#keepsOrigins ? this.saveByKey('origin', Number.NaN, store) : new Map<string, number>();
+    return savedState.save({ arrivals: store.arrivals, open, origins, touched: this.saveTouched(store) });
   }
 
   load(saved: Value): void {
-    const [arrivals, open, origins, touched] = saved as ValueArray;
-    const slots = (open as readonly ValueArray[]).map((window) => this.#loadWindow(window));
+    const { arrivals, open, origins, touched } = savedState.load(saved);
+    const slots = open.map(({ key, start, content }) => this.#loadWindow(key, start, savedContent.load(content)));
     for (const slot of this.#byFirst(slots)) this.opened(slot);
-    (open as readonly ValueArray[]).forEach(([, , , , early = null], at) => void this.loadEarly(slots[at] as number, early));
-    this.counted = arrivals as number;
+    open.forEach(({ early }, at) => void this.loadEarly(slots[at] as number, early));
+    this.counted = arrivals;
     this.loadByKey('origin', origins);
     this.loadTouched(touched);
   }
@@ -231,9 +246,9 @@ export class TimeWindowKernel extends ChainKernel {
     return this.#overlaps ? slots.toSorted((a, b) => this.rankAt(a) - this.rankAt(b)) : slotsByOrder(slots, (slot) => this.rankAt(slot));
   }
 
-  #loadWindow([key, start, , content]: ValueArray): number {
-    const slot = this.unusedOrMore(this.slotOfContent(key, content));
-    this.loadContent(slot, content as Value);
-    return this.#prepare(slot, start as number);
+  #loadWindow(key: string, start: number, content: SavedContent): number {
+    const slot = this.unusedOrMore(this.slotOfSaved(key, content.last));
+    this.loadContent(slot, content);
+    return this.#prepare(slot, start);
   }
 }

@@ -1,8 +1,8 @@
 import { InvariantError, invariant } from '../../../../shared/errors/error.ts';
-import type { Value, ValueArray, ValueMap } from '../../../../shared/events/value.ts';
+import type { Value, ValueArray } from '../../../../shared/events/value.ts';
 import type { Next, Operator, OperatorEnvironment, WindowFrame } from '../../operators/operator.ts';
 import type { Row } from '../../operators/row.ts';
-import { loadRow, saveRow } from '../../state/saved-row.ts';
+import { saveRow } from '../../state/saved-row.ts';
 import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import { justAfter, plus } from '../../time/instants.ts';
 import type { Kernel } from '../fused-runtime.ts';
@@ -205,18 +205,18 @@ export abstract class WindowKernel<C, W extends WholeRows<C> = WholeRows<C>> ext
     return saved;
   }
 
-  protected loadByKey(field: SlotField, saved: Value | undefined): void {
-    for (const [text, value] of saved as ValueMap) this.put(this.slotOfText(text), field, value as number);
+  protected loadByKey(field: SlotField, saved: ReadonlyMap<string, number>): void {
+    for (const [text, value] of saved) this.put(this.slotOfText(text), field, value);
   }
 
   /** Highest event time of each key, where keys expire. */
-  protected saveTouched(store: WindowStore): Value {
+  protected saveTouched(store: WindowStore): ReadonlyMap<string, number> {
     return this.layout.expireMs === null ? new Map() : this.saveByKey('touched', -Infinity, store);
   }
 
-  protected loadTouched(saved: Value | undefined): void {
+  protected loadTouched(saved: ReadonlyMap<string, number>): void {
     if (this.layout.expireMs === null) return;
-    for (const [text, last] of saved as ValueMap) this.touch(this.slotOfText(text), last as number);
+    for (const [text, last] of saved) this.touch(this.slotOfText(text), last);
   }
 
   /** Of the last row only its key is read again, and what caused it. */
@@ -226,8 +226,8 @@ export abstract class WindowKernel<C, W extends WholeRows<C> = WholeRows<C>> ext
   }
 
   /** The slot of the key that a saved content has, given by its text and by the last row. */
-  protected slotOfSaved(key: Value | undefined, last: Value | undefined): number {
-    return this.slotOf(this.whole === null ? this.keysOf(loadRow(last as Value)) : [key as Value]);
+  protected slotOfSaved(key: string, last: Row): number {
+    return this.slotOf(this.whole === null ? this.keysOf(last) : [key]);
   }
 
   protected saveCalls(slot: number, store: WindowStore): Value {
