@@ -185,12 +185,15 @@ function prepareClosureAggregate(node: ClosureAggregateExpression, expression: (
 function prepareTemplate(node: TemplateExpression, expression: (plan: PlanExpression) => Evaluate): Evaluate {
   const parts = node.parts.map((part) => (typeof part === 'string' ? part : expression(part)));
   return (scope) => {
-    let text = '';
-    for (const part of parts) {
-      text += typeof part === 'string' ? part : toText(part(scope));
+    const texts = parts.map((part) => {
+      const value = typeof part === 'string' ? part : part(scope);
+      if (typeof value === 'string') return value;
+      const text = toText(value);
       makeText(text.length);
-    }
-    return text;
+      return text;
+    });
+    makeText(texts.reduce((length, text) => length + text.length, 0));
+    return texts.join('');
   };
 }
 

@@ -45,6 +45,7 @@ describe.each(ways)('%s', (_way, options) => {
     ['alternatives of a step', `stream S = E as a -> E where ${terms((at) => `s == "x${at}"`, ' or ')} as b within 1s .emit(x: 1)\n`, []],
     ['summands', `stream S = E.emit(x: ${terms((at) => (at % 2 === 0 ? 'n' : '1'), ' - ')})\n`, [3 - (many / 2 - 1) * 3 - many / 2]],
     ['texts', `stream S = E.emit(x: len(${terms(() => 's', ' + ')}))\n`, [5 * many]],
+    ['parts of a template', `stream S = E.emit(x: len(f"${terms(() => '{s}', '-')}"))\n`, [6 * many - 1]],
     ['defaults', `stream S = E.emit(x: ${terms(() => 'null', ' ?? ')} ?? n)\n`, [3]],
     ['cases', `stream S = E.emit(x: ${terms((at) => `if s == "x${at}" then ${at} else `, '')}-1)\n`, [many - 1]],
     ['summands in a function', `fn f(a: int) -> int: ${terms(() => 'a', ' + ')}\nstream S = E.emit(x: f(n))\n`, [3 * many]],

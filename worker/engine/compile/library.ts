@@ -47,8 +47,8 @@ export const library = {
   makeArray,
   makeMap,
   fieldsFrom: (entries: readonly [string, Value][]): Map<string, Value> => new Map(entries),
-  text: (value: Value): string => toText(value),
-  addText,
+  text: partText,
+  joinTexts,
   // rows
   fieldOf,
   attributeOf,
@@ -86,11 +86,22 @@ function makeMap(entries: readonly (readonly [string, Value])[]): Map<string, Va
   return new Map(entries);
 }
 
-/** `text + value` as a template joins them. @throws EvaluationError when the text grows too long. */
-function addText(text: string, more: string): string {
-  const joined = text + more;
-  makeText(joined.length);
-  return joined;
+/** A value as a part of a template. @throws EvaluationError when the evaluation has made too much. */
+function partText(value: Value): string {
+  if (typeof value === 'string') return value;
+  const text = toText(value);
+  makeText(text.length);
+  return text;
+}
+
+/** The parts of a template, which may be thousands. @throws EvaluationError when the text grows too long. */
+function joinTexts(parts: readonly string[]): string {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  makeText(length);
+  let text = '';
+  for (const part of parts) text += part;
+  return text;
 }
 
 function itemAt(binding: Binding | undefined, position: Value): Row | null {

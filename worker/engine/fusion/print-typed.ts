@@ -71,11 +71,8 @@ function visitorOf(context: TypedContext): PlanExpressionVisitor<Typed> {
     },
     range: ({ from, to, inclusive }) => library(`range(${boxed(print(from))},${boxed(print(to))},${inclusive})`),
     template: ({ parts }) => {
-      const text = parts.reduce<string>(
-        (joined, part) => `addText(${joined},${typeof part === 'string' ? module.constant(part) : `text(${boxed(print(part))})`})`,
-        module.constant(''),
-      );
-      return { text, as: 'string', isNullable: false, isSimple: false, canFail: true };
+      const texts = parts.map((part) => (typeof part === 'string' ? module.constant(part) : `text(${boxed(print(part))})`));
+      return { text: `joinTexts([${texts.join(',')}])`, as: 'string', isNullable: false, isSimple: false, canFail: true };
     },
     call: (node) => printCall(node, context),
     invoke: (node) => readable.own?.(node) ?? notHere('a function of the program is called'),
