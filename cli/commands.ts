@@ -17,6 +17,7 @@ export const commands: readonly CommandRow[] = [
   { words: 'test', load: async () => (await import('./test.ts')).TestCommand },
   { words: 'explain', load: async () => (await import('./explain.ts')).ExplainCommand },
   { words: 'infer', load: async () => (await import('./infer.ts')).InferCommand },
+  { words: 'completion', load: async () => (await import('./completion.ts')).CompletionCommand },
   { words: 'server', load: async () => (await import('./server.ts')).ServerCommand },
   { words: 'deploy', load: async () => (await import('./deploy.ts')).DeployCommand },
   { words: 'pipelines', load: async () => (await import('./pipelines.ts')).PipelinesCommand },
