@@ -5,6 +5,8 @@ import type { CliContext } from './context.ts';
 export interface CommandRow {
   readonly words: string;
   readonly load: () => Promise<CommandClass<CliContext>>;
+  /** It reads the definitions of all commands, which are read with it. @default false */
+  readonly readsAll?: true;
 }
 
 /** The table of commands. A name that is written as two words stands in the table as two words. */
@@ -17,7 +19,7 @@ export const commands: readonly CommandRow[] = [
   { words: 'test', load: async () => (await import('./test.ts')).TestCommand },
   { words: 'explain', load: async () => (await import('./explain.ts')).ExplainCommand },
   { words: 'infer', load: async () => (await import('./infer.ts')).InferCommand },
-  { words: 'completion', load: async () => (await import('./completion.ts')).CompletionCommand },
+  { words: 'completion', load: async () => (await import('./completion.ts')).CompletionCommand, readsAll: true },
   { words: 'server', load: async () => (await import('./server.ts')).ServerCommand },
   { words: 'deploy', load: async () => (await import('./deploy.ts')).DeployCommand },
   { words: 'pipelines', load: async () => (await import('./pipelines.ts')).PipelinesCommand },

@@ -1,8 +1,6 @@
-import { Cli, Command, type Definition, Option } from 'clipanion';
+import { Command, type Definition, Option } from 'clipanion';
 import { isEnum } from 'typanion';
 import { CepCommand } from './command.ts';
-import { commands } from './commands.ts';
-import type { CliContext } from './context.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 
@@ -21,9 +19,7 @@ export class CompletionCommand extends CepCommand {
   shell = Option.String({ name: shells.join('|'), required: true, validator: isEnum(shells) });
 
   override async run(): Promise<undefined> {
-    const cli = new Cli<CliContext>({ binaryName: 'cep' });
-    for (const { load } of commands) cli.register(await load());
-    const words = cli.definitions().map((definition) => ({ path: pathOf(definition), options: optionsOf(definition) }));
+    const words = this.cli.definitions().map((definition) => ({ path: pathOf(definition), options: optionsOf(definition) }));
     this.print(this.shell === 'fish' ? fishScript(words) : bashScript(words, this.shell));
   }
 }

@@ -26,7 +26,8 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
 }
 
 async function runCommand(words: string[], context: CliContext): Promise<number> {
-  const cli = await cliWith(rowsFor(words));
+  const rows = rowsFor(words);
+  const cli = await cliWith(rows.some(({ readsAll }) => readsAll === true) ? commands : rows);
   try {
     return await cli.run(cli.process(words, context), context);
   } catch (error) {
