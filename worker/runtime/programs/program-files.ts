@@ -17,13 +17,13 @@ const EXTENSION = '.vpl';
  */
 export class ImportReader {
   readonly #folder: ProgramFolder;
-  readonly #main: string;
+  readonly #main: ImportedFile;
   readonly #sent: ReadonlyMap<string, string>;
   readonly #files = new Map<string, ImportedFile>();
 
-  constructor(folder: ProgramFolder, { files = {}, path = MAIN_PATH }: Omit<SentProgram, 'source'>) {
+  constructor(folder: ProgramFolder, { source, files = {}, path = MAIN_PATH }: SentProgram) {
     this.#folder = folder;
-    this.#main = path;
+    this.#main = { name: path, text: source };
     this.#sent = new Map(Object.entries(files));
   }
 
@@ -33,12 +33,12 @@ export class ImportReader {
 
   /** Undefined when there is no such program, whatever else the folder has of that name. */
   readonly resolveImport = (path: string, from: SourceText): SourceText | undefined => {
-    const paths = [...this.#sent.keys(), this.#main];
+    const paths = [...this.#sent.keys(), this.#main.name];
     return resolved({ path, from, root: rootOf(this.#folder), paths, fileOf: (asked) => this.#file(asked) });
   };
 
   #file(asked: string): ImportedFile | undefined {
-    if (asked === this.#main && this.#sent.size > 0) return { name: asked, text: '' }; // A cycle, whatever it holds.
+    if (asked === this.#main.name && this.#sent.size > 0) return this.#main; // Which closes a cycle.
     const sent = this.#sent.get(asked);
     const file = this.#files.get(asked) ?? (sent === undefined ? this.#read(asked) : { name: asked, text: sent });
     if (file !== undefined) this.#files.set(asked, file);
