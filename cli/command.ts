@@ -65,11 +65,15 @@ export abstract class CepCommand extends Command<CliContext> {
    * Warnings are written to standard error. Throws as `loadConfig` of shared/config does.
    */
   protected async loadConfig(flags: ConfigFlags = {}): Promise<Config> {
-    const { env } = this.context;
-    const path = this.configPath ?? this.context.configPath ?? (env['CEP_CONFIG'] || findConfigFile(env));
-    const config = await loadConfig({ path, flags, environment: env });
+    const config = await loadConfig({ path: this.configFile(), flags, environment: this.context.env });
     for (const warning of config.warnings) this.note(`warning: ${warning}`);
     return config;
+  }
+
+  /** The file that `loadConfig` reads; undefined when there is none. */
+  protected configFile(): string | undefined {
+    const { env } = this.context;
+    return this.configPath ?? this.context.configPath ?? (env['CEP_CONFIG'] || findConfigFile(env));
   }
 
   /** The text of a file that the user named; `what` is a noun such as "program file". Fails with exit code 2. */

@@ -57,7 +57,7 @@ export class ServerCommand extends CepCommand {
   advertiseAddress = Option.String('--advertise-address', { description: 'URL by which the coordinator reaches this worker' });
 
   override async run(): Promise<number> {
-    const settings = await readServerSettings(await this.loadConfig(this.#flags()));
+    const settings = await readServerSettings(await this.loadConfig(this.#flags()), this.configFile());
     const { stdout, stderr } = this.context;
     return await serve(settings, { stdout, stderr, signals: process });
   }

@@ -21,10 +21,10 @@ export interface ServerSettings extends StartServerOptions {
 }
 
 /**
- * Reads what the settings of a server name.
+ * Reads what the settings of a server name. `configFile`: the file that they come from, which may hold secrets.
  * @throws CepError `file_not_found`, `io_error`; `config_error`, or `usage_error` for a bad flag
  */
-export async function readServerSettings(config: Config): Promise<ServerSettings> {
+export async function readServerSettings(config: Config, configFile: string | undefined): Promise<ServerSettings> {
   refuseCoordinator(config);
   return {
     bind: config.get('server.bind'),
@@ -42,7 +42,7 @@ export async function readServerSettings(config: Config): Promise<ServerSettings
     profiles: await profilesOf(config),
     workDir: (await folderOf(config, 'server.workdir')) ?? resolve('.'),
     tenantWorkDir: await folderOf(config, 'server.tenant_workdir'),
-    privateFiles: privateSettings.flatMap((name) => config.get(name) ?? []),
+    privateFiles: [configFile ?? [], ...privateSettings.map((name) => config.get(name) ?? [])].flat(),
     stateDir: config.get('server.state_dir'),
     checkpointIntervalMs: intervalSetting(config, 'server.checkpoint_interval'),
     keepBackups: config.get('server.keep_backups'),

@@ -159,8 +159,11 @@ export class Connection {
       send: (text) => this.#write(text),
       together: (sends) => {
         transport.cork();
-        sends();
-        transport.uncork();
+        try {
+          sends();
+        } finally {
+          transport.uncork();
+        }
       },
       onEnd: () => {
         if (attachedId !== undefined) this.#detached(attachedId, feed);

@@ -93,8 +93,11 @@ export class EventStream {
     if (this.#isClosed) return;
     // What is ready goes out in one write.
     this.#socket.cork();
-    this.#writeReady();
-    this.#socket.uncork();
+    try {
+      this.#writeReady();
+    } finally {
+      this.#socket.uncork();
+    }
   };
 
   #writeReady(): void {
