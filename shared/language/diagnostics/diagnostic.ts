@@ -21,13 +21,22 @@ export class SourceText {
     return { line, column: Math.max(0, offset - start - pairs) + 1 };
   }
 
-  /** The text of a 1-based line, without its line end. */
-  line(line: number): string {
+  /** What stands before and behind an offset in its line, without the line end, each cut to so many UTF-16 units. */
+  around(offset: number, unitsMax: number): Surroundings {
     const starts = this.#starts();
-    const start = starts[line - 1];
-    if (start === undefined) return '';
-    const next = starts[line] ?? this.text.length + 1;
-    return this.text.slice(start, next - 1).replace(/\r$/, '');
+    const line = Math.max(1, countBelow(starts, offset + 1));
+    const start = starts[line - 1] as number;
+    const next = (starts[line] ?? this.text.length + 1) - 1;
+    const end = Math.max(start, this.text[next - 1] === '\r' ? next - 1 : next);
+    const at = Math.min(Math.max(start, offset), end);
+    const from = this.#wholeCharacter(Math.max(start, at - unitsMax));
+    const to = this.#wholeCharacter(Math.min(end, at + unitsMax));
+    return { before: this.text.slice(from, at), behind: this.text.slice(at, to), isBeginCut: from > start, isEndCut: to < end };
+  }
+
+  /** The offset, or the one after it where it would divide a character of two units. */
+  #wholeCharacter(offset: number): number {
+    return (this.text.codePointAt(offset - 1) ?? 0) > 0xffff ? offset + 1 : offset;
   }
 
   /** Characters of two units that lie before an offset, so that a long line is not counted through for each of its positions. */
@@ -44,6 +53,14 @@ export class SourceText {
     this.#lineStarts = starts;
     return starts;
   }
+}
+
+/** A part of a line, around a place in it. */
+export interface Surroundings {
+  readonly before: string;
+  readonly behind: string;
+  readonly isBeginCut: boolean;
+  readonly isEndCut: boolean;
 }
 
 export interface Position {

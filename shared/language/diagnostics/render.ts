@@ -1,5 +1,5 @@
 /** Diagnostics as text for people and as JSON for programs. */
-import type { Diagnostic, Severity } from './diagnostic.ts';
+import type { Diagnostic, Severity, Surroundings } from './diagnostic.ts';
 
 /** A diagnostic as JSON: lines and columns are 1-based and count code points, the end is exclusive. */
 export interface DiagnosticJson {
@@ -23,17 +23,18 @@ export function diagnosticToJson({ severity, code, message, hint, source, span }
 
 /** Columns of the excerpt at most; a longer line is cut around the caret. */
 const excerptWidthMax = 100;
+/** What is looked at of a line on either side of the caret: several times what is shown, as marks take no room. */
+const unitsAroundMax = 400;
 
 /**
  * `file:line:column: severity code: message`, the line with a caret under what is meant, and the hint. Tabs are shown as
  * blanks up to the next multiple of four, wide characters count as two columns, so the caret stands where the eye
- * looks. Ends without a line end.
+ * looks. Ends without a line end. Takes no longer for a long line than for a short one.
  */
 export function renderDiagnostic({ severity, code, message, hint, source, span }: Diagnostic): string {
   const { line, column } = source.position(span.start);
-  const text = source.line(line);
   const lastOfLine = source.position(span.end).line > line ? Number.POSITIVE_INFINITY : source.position(span.end).column - column;
-  const { shown, caretAt, caretWidth } = excerpt(text, column - 1, Math.max(1, lastOfLine));
+  const { shown, caretAt, caretWidth } = excerpt(source.around(span.start, unitsAroundMax), Math.max(1, lastOfLine));
   const margin = ' '.repeat(String(line).length);
   const lines = [
     `${source.name}:${line}:${column}: ${severity} ${code}: ${message}`,
@@ -50,21 +51,23 @@ interface Cell {
 }
 
 /** The line as shown, cut to the width around the caret, with the caret's column and width. */
-function excerpt(text: string, first: number, count: number): { shown: string; caretAt: number; caretWidth: number } {
-  const cells = toCells(text);
-  const marked = cells.slice(first, Math.min(cells.length, first + count));
-  const [from, to] = cut(cells, first);
-  const before = from > 0 ? '..' : '';
-  const after = to < cells.length ? '..' : '';
-  const caretAt = before.length + widthOf(cells.slice(from, first));
-  const caretWidth = Math.max(1, Math.min(widthOf(marked), widthOf(cells.slice(first, to))));
-  const shown = cells.slice(from, to).map((cell) => cell.text);
-  return { shown: before + shown.join('') + after, caretAt, caretWidth };
+function excerpt({ before, behind, isBeginCut, isEndCut }: Surroundings, count: number) {
+  const first = [...before].length;
+  const cells = toCells(before + behind);
+  const [from, to] = cut(cells, first, isBeginCut || isEndCut);
+  const begin = isBeginCut || from > 0 ? '..' : '';
+  const end = isEndCut || to < cells.length ? '..' : '';
+  const shown = cells.slice(from, to).map(({ text }) => text);
+  return {
+    shown: begin + shown.join('') + end,
+    caretAt: begin.length + widthOf(cells.slice(from, first)),
+    caretWidth: Math.max(1, widthOf(cells.slice(first, Math.min(to, first + count)))),
+  };
 }
 
 /** The range of cells to show: all of a short line, else as much as fits with the caret at a third of the width. */
-function cut(cells: readonly Cell[], caret: number): [number, number] {
-  if (widthOf(cells) <= excerptWidthMax) return [0, cells.length];
+function cut(cells: readonly Cell[], caret: number, isLong: boolean): [number, number] {
+  if (!isLong && widthOf(cells) <= excerptWidthMax) return [0, cells.length];
   let from = Math.min(caret, cells.length);
   for (let room = excerptWidthMax / 3; from > 0 && room > 0; room -= cells[from]?.width ?? 1) from--;
   if (from <= 2) from = 0;

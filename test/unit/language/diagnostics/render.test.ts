@@ -95,6 +95,22 @@ describe('a diagnostic as text', () => {
     `);
   });
 
+  it('looks at the part of a long line that it shows', () => {
+    const source = new SourceText('rules.vpl', `let x = [${'😀oops\t'.repeat(130_000)}]`);
+    const rendered = Array.from({ length: 10_000 }, (_, at) => {
+      const start = 11 + at * 7 * 10;
+      return renderDiagnostic({ severity: 'error', code: 'E000', message: 'wrong', source, span: { start, end: start + 4 } });
+    });
+    expect(`\n${rendered[999]}\n`).toMatchInlineSnapshot(`
+      "
+      rules.vpl:1:59951: error E000: wrong
+       1 | ..😀oops  😀oops  😀oops  😀oops  😀oops  😀oops  😀oops  😀oops  😀oops  😀oops  😀oops  😀oops  😀oo..
+         |                                     ^^^^
+      "
+    `);
+    expect(Math.max(...rendered.map((one) => one.length))).toBeLessThan(400);
+  });
+
   it('marks the end of a line, an empty text and the first of several lines', () => {
     const text = 'let a =\nlet b = 2';
     expect(`\n${renderDiagnostic({ ...at(text, 'a'), span: { start: 7, end: 7 } })}\n`).toMatchInlineSnapshot(`
