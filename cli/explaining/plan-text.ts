@@ -16,7 +16,7 @@ interface Branch {
 
 /** A physical plan as a tree, for people: a line for each choice, with its reason. */
 export function planText({ entries, streams }: PhysicalPlan): string {
-  const blocks = [...entries.map(entryBranch), ...streams.map(streamBranch)];
+  const blocks = [...entries.map(entryBranch), ...alike(streams).flatMap(streamBranches)];
   return blocks
     .map((block) => `${block.line}\n${block.below.map((one, at) => printed(one, '', at === block.below.length - 1)).join('')}`)
     .join('\n');
@@ -46,8 +46,34 @@ function namesOf(streams: readonly string[]): string {
   return `${streams.slice(0, NAMES_MAX - 1).join(', ')} and ${streams.length - NAMES_MAX + 1} more`;
 }
 
-function streamBranch({ name, source, operators, readers }: StreamNode): Branch {
-  return { line: `stream ${name}`, below: [...[source, ...operators].map(operatorBranch), ...readers.map(readerBranch)] };
+/** Streams one after the other whose operators run in the same way, whatever constants are written in them. */
+function alike(streams: readonly StreamNode[]): readonly StreamNode[][] {
+  const groups: StreamNode[][] = [];
+  let before = '';
+  for (const stream of streams) {
+    const form = formOf(stream);
+    if (form === before) groups.at(-1)?.push(stream);
+    else groups.push([stream]);
+    before = form;
+  }
+  return groups;
+}
+
+function formOf({ source, operators, readers }: StreamNode): string {
+  return JSON.stringify([source, operators.map(({ text, runs }) => [text.split('(')[0], runs]), readers]);
+}
+
+/** So many streams that are alike are shown as one. */
+const ALIKE_MIN = 3;
+
+function streamBranches(streams: readonly StreamNode[]): readonly Branch[] {
+  if (streams.length < ALIKE_MIN) return streams.map((one) => streamBranch(one, `stream ${one.name}`));
+  const [first] = streams as [StreamNode];
+  return [streamBranch(first, `streams ${namesOf(streams.map(({ name }) => name))}, alike; ${first.name}:`)];
+}
+
+function streamBranch({ source, operators, readers }: StreamNode, line: string): Branch {
+  return { line, below: [...[source, ...operators].map(operatorBranch), ...readers.map(readerBranch)] };
 }
 
 function operatorBranch({ text, runs }: OperatorNode): Branch {

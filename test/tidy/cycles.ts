@@ -15,11 +15,6 @@ const knownCycles: readonly KnownCycle[] = [
     files: 4,
     reason: 'a program prints its streams, and each of them prints what it shares with others where the program keeps it',
   },
-  {
-    through: 'worker/engine/windows/aggregation.ts',
-    files: 2,
-    reason: 'an aggregation makes the accumulators of sliding windows, which take its samples',
-  },
 ];
 
 /** Files that import each other in a circle, types included, where that is not known; and what is known and no longer true. */

@@ -1,25 +1,14 @@
-import { InvariantError, invariant } from '../../../shared/errors/error.ts';
 import { EvaluationError } from '../../../shared/events/evaluation-error.ts';
 import type { Value, ValueArray } from '../../../shared/events/value.ts';
-import type { Accumulator, AggregateDescriptor } from '../../../shared/language/functions/descriptor.ts';
-import { aggregates } from '../../../shared/language/functions/index.ts';
-import type { AggregateCall, AggregatePlan } from '../../../shared/language/plan/plan.ts';
+import type { Accumulator } from '../../../shared/language/functions/descriptor.ts';
+import type { AggregatePlan } from '../../../shared/language/plan/plan.ts';
 import type { OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
-import { type Evaluate, type Row, reusableScope } from '../operators/row.ts';
-import { anyValue, type Codec, countBelow, list, number, record } from '../state/codec.ts';
+import { type Row, reusableScope } from '../operators/row.ts';
+import { acceptanceRank, descriptorOf, isOrderSensitive, type PreparedCall, prepareCall } from './aggregate-call.ts';
 import { callsReadInPassing } from './passing-reads.ts';
+import type { Sample } from './sample.ts';
 import { SlidingAccumulators } from './sliding-accumulators.ts';
 import { causesBetween, frameAttributes, type PreparedItem, prepareItem, resultFields } from './window-result.ts';
-
-/** What one row gives to each aggregate call. */
-export interface Sample {
-  /** The argument (`true` of a call without), or undefined where the call's filter did not hold. */
-  readonly inputs: readonly (Value | undefined)[];
-  readonly time: number;
-  readonly order: number;
-  /** First of the row's causes. */
-  readonly cause: number;
-}
 
 /** What a window's result says of the events that it is made of. */
 export interface ResultOrigin {
@@ -48,7 +37,7 @@ export class Aggregation {
 
   constructor(plan: AggregatePlan, environment: OperatorEnvironment) {
     this.#environment = environment;
-    this.#calls = plan.calls.map((call) => prepare(call, environment));
+    this.#calls = plan.calls.map((call) => prepareCall(call, environment));
     this.#items = plan.items.map((item) => prepareItem(item, environment));
     this.#inPassing = callsReadInPassing(plan);
     this.isOrderSensitive = plan.calls.some(isOrderSensitive);
@@ -162,59 +151,4 @@ export function unlessFailing<T>(evaluate: () => T): T | null {
     if (thrown instanceof EvaluationError) return null;
     throw thrown;
   }
-}
-
-/** What was not given to a call is null, and its position behind the rest. */
-export const savedSample: Codec<Sample> = {
-  save: ({ inputs, time, order, cause }) => {
-    const absent = [...inputs.keys()].filter((position) => inputs[position] === undefined);
-    return [time, order, cause, inputs.map((input) => input ?? null), ...absent];
-  },
-  load: (saved) => {
-    const { time, order, cause, inputs } = sampleMembers.load(saved);
-    const given: (Value | undefined)[] = [...inputs];
-    for (const position of (saved as ValueArray).slice(SAMPLE_MEMBERS)) given[countBelow(inputs.length).load(position)] = undefined;
-    return { inputs: given, time, order, cause };
-  },
-};
-
-const sampleMembers = record({ time: number, order: number, cause: number, inputs: list(anyValue) });
-const SAMPLE_MEMBERS = 4;
-
-/** A call of the language as it runs. */
-export interface PreparedCall {
-  readonly descriptor: AggregateDescriptor;
-  readonly constants: readonly Value[];
-  readonly isOrderSensitive: boolean;
-  readonly argument: Evaluate | null;
-  readonly filter: Evaluate | null;
-}
-
-function prepare(call: AggregateCall, environment: OperatorEnvironment): PreparedCall {
-  const [argument, ...others] = call.arguments;
-  if (others.length > 0) throw new InvariantError(`${call.function} has several arguments`);
-  return {
-    descriptor: descriptorOf(call),
-    constants: call.constants,
-    isOrderSensitive: isOrderSensitive(call),
-    argument: argument === undefined ? null : environment.evaluator(argument),
-    filter: call.filter && environment.evaluator(call.filter),
-  };
-}
-
-export function descriptorOf(call: AggregateCall): AggregateDescriptor {
-  const descriptor = aggregates.get(call.function);
-  invariant(descriptor !== undefined, `no aggregate is called ${call.function}`);
-  return descriptor;
-}
-
-/** Its result follows the order of arrival, which is not that of event time. */
-export function isOrderSensitive(call: AggregateCall): boolean {
-  return descriptorOf(call).create(call.constants).merge === undefined;
-}
-
-/** How much a call takes, the choosiest first: those that may refuse a value come before others, so that what they refuse changes nothing. */
-export function acceptanceRank(call: AggregateCall): number {
-  const { takes } = descriptorOf(call);
-  return takes === 'anything' ? 2 : takes === 'one_kind' ? 1 : 0;
 }

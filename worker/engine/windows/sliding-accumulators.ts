@@ -1,7 +1,8 @@
 import { EvaluationError } from '../../../shared/events/evaluation-error.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import type { Accumulator, SlidingAccumulator } from '../../../shared/language/functions/descriptor.ts';
-import type { PreparedCall, Sample } from './aggregation.ts';
+import type { PreparedCall } from './aggregate-call.ts';
+import type { Sample } from './sample.ts';
 
 /**
  * All calls over a window from which the oldest samples leave. What can give samples back is brought up to date with each;

@@ -2,7 +2,8 @@ import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { Row } from '../operators/row.ts';
 import { anyValue, list, mapOf, number, record, type Saved, stateOf, text } from '../state/codec.ts';
 import { savedRow, saveRow } from '../state/saved-row.ts';
-import { type Aggregation, type ResultOrigin, type Sample, savedSample } from './aggregation.ts';
+import type { Aggregation, ResultOrigin } from './aggregation.ts';
+import { type Sample, savedSample } from './sample.ts';
 import type { SlidingAccumulators } from './sliding-accumulators.ts';
 import { lastCause } from './window-result.ts';
 

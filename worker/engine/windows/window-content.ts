@@ -5,7 +5,8 @@ import type { Next, OperatorEnvironment, WindowFrame } from '../operators/operat
 import { type Evaluate, type Row, scopeOf } from '../operators/row.ts';
 import { anyValue, list, number, orNull, record, type Saved } from '../state/codec.ts';
 import { savedRow } from '../state/saved-row.ts';
-import { type Accumulators, Aggregation, type Sample, savedSample, unlessFailing } from './aggregation.ts';
+import { type Accumulators, Aggregation, unlessFailing } from './aggregation.ts';
+import { type Sample, savedSample } from './sample.ts';
 import { byTime, type SlidingAccumulators } from './sliding-accumulators.ts';
 import { firstCause, frameAttributes, lastCause } from './window-result.ts';
 

@@ -1,7 +1,7 @@
 import { invariant } from '../../../../shared/errors/error.ts';
 import type { NumericState } from '../../../../shared/language/functions/descriptor.ts';
 import type { AggregateCall, AggregatePlan } from '../../../../shared/language/plan/plan.ts';
-import { acceptanceRank, descriptorOf } from '../../windows/aggregation.ts';
+import { acceptanceRank, descriptorOf } from '../../windows/aggregate-call.ts';
 import { callsReadInPassing } from '../../windows/passing-reads.ts';
 import { type AggregateInput, AggregateInputs, type InputContext } from './aggregate-inputs.ts';
 import {

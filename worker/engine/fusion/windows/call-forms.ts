@@ -1,7 +1,7 @@
 import { isArray, type Value } from '../../../../shared/events/value.ts';
 import type { Accumulator } from '../../../../shared/language/functions/descriptor.ts';
 import type { AggregateCall } from '../../../../shared/language/plan/plan.ts';
-import { descriptorOf } from '../../windows/aggregation.ts';
+import { descriptorOf } from '../../windows/aggregate-call.ts';
 import { representationOf, type Typed } from '../typed.ts';
 import type { Slots } from './slots.ts';
 

@@ -1,6 +1,6 @@
 import type { AggregateCall, WindowOperatorPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Next, Operator, OperatorEnvironment } from '../../operators/operator.ts';
-import { descriptorOf } from '../../windows/aggregation.ts';
+import { descriptorOf } from '../../windows/aggregate-call.ts';
 import { type ContentUse, WindowContents } from '../../windows/window-content.ts';
 import type { WholeWindows } from './content-kernel.ts';
 import { CountWindowKernel } from './count-window-kernel.ts';

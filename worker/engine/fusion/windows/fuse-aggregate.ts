@@ -1,6 +1,6 @@
 import type { AggregateOperatorPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
-import { descriptorOf, isOrderSensitive } from '../../windows/aggregation.ts';
+import { descriptorOf, isOrderSensitive } from '../../windows/aggregate-call.ts';
 import { NamedColumns } from '../columns.ts';
 import type { Place } from '../place.ts';
 import { CannotFuse, type Typed } from '../typed.ts';

@@ -1,5 +1,5 @@
 import type { WindowOperatorPlan } from '../../../../shared/language/plan/plan.ts';
-import { isOrderSensitive } from '../../windows/aggregation.ts';
+import { isOrderSensitive } from '../../windows/aggregate-call.ts';
 import type { Place } from '../place.ts';
 import { CannotFuse } from '../typed.ts';
 import { fuseCountWindow } from './fuse-count-window.ts';

@@ -1,7 +1,7 @@
 import type { Value } from '../../../../shared/events/value.ts';
 import type { AggregateCall, AggregatePlan } from '../../../../shared/language/plan/plan.ts';
-import type { Sample } from '../../windows/aggregation.ts';
-import { descriptorOf } from '../../windows/aggregation.ts';
+import { descriptorOf } from '../../windows/aggregate-call.ts';
+import type { Sample } from '../../windows/sample.ts';
 import { CannotFuse } from '../typed.ts';
 import type { AggregateInput } from './aggregate-inputs.ts';
 import type { EventRing } from './event-ring.ts';

@@ -6,7 +6,7 @@ import type { OperatorEnvironment } from '../../operators/operator.ts';
 import type { Row } from '../../operators/row.ts';
 import { inputsOf } from '../../streams/plan-inputs.ts';
 import { originsOf } from '../../streams/routes.ts';
-import { descriptorOf } from '../../windows/aggregation.ts';
+import { descriptorOf } from '../../windows/aggregate-call.ts';
 import { firstCause, lastCause } from '../../windows/window-result.ts';
 import type { Columns } from '../columns.ts';
 import { guarded } from '../guarded.ts';

@@ -5,7 +5,7 @@ import { anyValue, list, mapOf, number, orNull, record, stateOf, text } from '..
 import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import { justAfter, plus } from '../../time/instants.ts';
 import type { WindowView } from '../../trace/views.ts';
-import { descriptorOf } from '../../windows/aggregation.ts';
+import { descriptorOf } from '../../windows/aggregate-call.ts';
 import { savedContent } from '../../windows/window-content.ts';
 import type { CallForm, WindowStore } from './call-forms.ts';
 import { ChainKernel } from './chain-kernel.ts';

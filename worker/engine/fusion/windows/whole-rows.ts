@@ -2,7 +2,7 @@ import type { Value } from '../../../../shared/events/value.ts';
 import type { OperatorEnvironment } from '../../operators/operator.ts';
 import type { Row } from '../../operators/row.ts';
 import { Pictures, type Piece } from '../../state/pictures.ts';
-import type { Sample } from '../../windows/aggregation.ts';
+import type { Sample } from '../../windows/sample.ts';
 import { type SlotField, SlotFields, type SlotLayout } from './slot-fields.ts';
 
 /** A row, its number of arrival at the window, and what it gives to the aggregates. */

@@ -1,0 +1,45 @@
+import { InvariantError, invariant } from '../../../shared/errors/error.ts';
+import type { Value } from '../../../shared/events/value.ts';
+import type { AggregateDescriptor } from '../../../shared/language/functions/descriptor.ts';
+import { aggregates } from '../../../shared/language/functions/index.ts';
+import type { AggregateCall } from '../../../shared/language/plan/plan.ts';
+import type { OperatorEnvironment } from '../operators/operator.ts';
+import type { Evaluate } from '../operators/row.ts';
+
+/** A call of the language as it runs. */
+export interface PreparedCall {
+  readonly descriptor: AggregateDescriptor;
+  readonly constants: readonly Value[];
+  readonly isOrderSensitive: boolean;
+  readonly argument: Evaluate | null;
+  readonly filter: Evaluate | null;
+}
+
+export function prepareCall(call: AggregateCall, environment: OperatorEnvironment): PreparedCall {
+  const [argument, ...others] = call.arguments;
+  if (others.length > 0) throw new InvariantError(`${call.function} has several arguments`);
+  return {
+    descriptor: descriptorOf(call),
+    constants: call.constants,
+    isOrderSensitive: isOrderSensitive(call),
+    argument: argument === undefined ? null : environment.evaluator(argument),
+    filter: call.filter && environment.evaluator(call.filter),
+  };
+}
+
+export function descriptorOf(call: AggregateCall): AggregateDescriptor {
+  const descriptor = aggregates.get(call.function);
+  invariant(descriptor !== undefined, `no aggregate is called ${call.function}`);
+  return descriptor;
+}
+
+/** Its result follows the order of arrival, which is not that of event time. */
+export function isOrderSensitive(call: AggregateCall): boolean {
+  return descriptorOf(call).create(call.constants).merge === undefined;
+}
+
+/** How much a call takes, the choosiest first: those that may refuse a value come before others, so that what they refuse changes nothing. */
+export function acceptanceRank(call: AggregateCall): number {
+  const { takes } = descriptorOf(call);
+  return takes === 'anything' ? 2 : takes === 'one_kind' ? 1 : 0;
+}
