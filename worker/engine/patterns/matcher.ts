@@ -1,9 +1,10 @@
 import { invariant } from '../../../shared/errors/error.ts';
-import type { Value, ValueArray } from '../../../shared/events/value.ts';
+import type { Value } from '../../../shared/events/value.ts';
 import { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { PatternPlan, StepPlan } from '../../../shared/language/plan/plan.ts';
 import type { OperatorEnvironment } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
+import type { Codec } from '../state/codec.ts';
 import { Expiry } from '../state/expiry.ts';
 import { justAfter, plus } from '../time/instants.ts';
 import type { PatternView } from '../trace/pattern-view.ts';
@@ -16,7 +17,7 @@ import type { PatternObserver, Sight } from './observer.ts';
 import { buildPatternTree, listSlots } from './pattern-tree.ts';
 import type { Run } from './run.ts';
 import { inMatchOrder, RunStore } from './run-store.ts';
-import { loadRuns, saveRuns } from './saved-runs.ts';
+import { type PatternMemory, patternState } from './saved-runs.ts';
 import { type Moment, StateSpace } from './state-space.ts';
 import { type Arrival, type Decision, type Take, Transition } from './transition.ts';
 import { buildWatches, type Relevance, relevanceOf, type Watch } from './watch.ts';
@@ -69,6 +70,7 @@ export class PatternMatcher {
   readonly #store: RunStore;
   readonly #expiry: Expiry;
   readonly #lateness: Lateness;
+  readonly #savedState: Codec<PatternMemory>;
   readonly #relevances = new Map<string, Relevance | null>();
   /** Rows received. */
   #received = 0;
@@ -92,6 +94,7 @@ export class PatternMatcher {
     this.#afterMatch = new AfterMatch(plan, environment);
     this.#store = new RunStore(plan, this.#watches, { isIndexed: options.isIndexed ?? true, closed: options.closed ?? null });
     this.#lateness = new Lateness(plan, this.#space.initial, environment);
+    this.#savedState = patternState(this.#space);
     this.#expiry = new Expiry(environment.stream.partition.expireMs);
   }
 
@@ -341,17 +344,21 @@ export class PatternMatcher {
     for (const run of this.#store.partition(key)?.runs.toArray() ?? []) this.#store.close(run);
   }
 
-  /** JSON-safe but for infinite numbers and the values of events, which the snapshot encodes. */
-  save(): Value {
-    return [this.#received, this.#expiry.save(), saveRuns(this.#store.all(), this.#space)];
+  /** `order`: of the rows that have yet to come here. */
+  save(order: PatternMemory['order'] = null): Value {
+    return this.#savedState.save({ order, received: this.#received, expiry: this.#expiry.save(), runs: this.#store.all() });
   }
 
-  /** Takes back what `save` gave, into a fresh matcher of the same pattern. */
-  load(saved: Value): void {
-    const [received, expiry, runs] = saved as ValueArray;
-    this.#received = received as number;
-    this.#expiry.load(expiry as Value);
-    loadRuns(runs as Value, this.#store, this.#space);
+  /** Takes back what `save` gave, into a fresh matcher of the same pattern. Gives the `order`. @throws DamagedState */
+  load(saved: Value): PatternMemory['order'] {
+    const { order, received, expiry, runs } = this.#savedState.load(saved);
+    this.#received = received;
+    this.#expiry.load(expiry);
+    for (const { key, began, firstTime, lastTime, progress, accepted, emittedElements, hasMatched } of runs) {
+      const run = this.#store.open(key, progress, { at: began, time: firstTime, lastTime });
+      Object.assign(run, { accepted, emittedElements, hasMatched });
+    }
+    return order;
   }
 }
 

@@ -4,6 +4,25 @@ import type { Link } from './linked-list.ts';
 import type { Progress } from './state-space.ts';
 import type { Watch } from './watch.ts';
 
+/** A partial match as it is saved and shown, in whatever form it is kept. */
+export interface PartialMatch {
+  /** Canonical text of its partition's key. */
+  readonly key: string;
+  /** Position of its first event among all that the pattern received. */
+  readonly began: number;
+  readonly firstTime: number;
+  /** Last event time that the pattern's `within` allows. */
+  readonly lastTime: number;
+  /** Order of creation: tells the branches of one beginning apart. */
+  readonly serial: number;
+  readonly progress: Progress;
+  /** The last captures that made a match, where matches come when the run ends. */
+  readonly accepted: Captures | null;
+  /** Elements of the enumerated closure that matches were given for. */
+  readonly emittedElements: number;
+  readonly hasMatched: boolean;
+}
+
 /** The index of a run's partition, by which events find the runs that wait for them. */
 export interface PartitionIndex {
   readonly key: string;
@@ -23,21 +42,16 @@ export interface IndexEntry {
  * A partial match. Under skip-till-any-match the branches that began with one event are runs of their own with the same
  * `began`.
  */
-export class Run {
+export class Run implements PartialMatch {
   readonly partition: PartitionIndex;
-  /** Position of its first event among all that the pattern received. */
   readonly began: number;
   readonly firstTime: number;
-  /** Last event time that the pattern's `within` allows. */
   readonly lastTime: number;
-  /** Order of creation: tells the branches of one beginning apart. */
   readonly serial: number;
 
   progress: Progress;
-  /** Elements of the enumerated closure that matches were given for. */
   emittedElements = 0;
   hasMatched = false;
-  /** The last captures that made a match, where matches come when the run ends. */
   accepted: Captures | null = null;
   /** Event time after which something is due: a `NOT` that matches, or the end of the run. */
   wakeTime = Infinity;
@@ -56,6 +70,10 @@ export class Run {
     this.lastTime = beginning.lastTime;
     this.serial = serial;
     this.progress = progress;
+  }
+
+  get key(): string {
+    return this.partition.key;
   }
 
   get beginning(): Beginning {
@@ -89,6 +107,6 @@ export function inOrderOfBeginning(runs: Run[]): Run[] {
   return runs;
 }
 
-export function compareRuns(a: Run, b: Run): number {
+export function compareRuns(a: PartialMatch, b: PartialMatch): number {
   return a.began - b.began || a.serial - b.serial;
 }

@@ -1,60 +1,117 @@
-import type { Value, ValueArray } from '../../../shared/events/value.ts';
+import type { Value } from '../../../shared/events/value.ts';
 import type { Row } from '../operators/row.ts';
-import { loadRow, saveRow } from '../state/saved-row.ts';
+import { savedOrder } from '../sources/event-order.ts';
+import { anyValue, type Codec, count, countBelow, flag, list, number, orNull, record, type Saved, stateOf, text } from '../state/codec.ts';
+import { savedExpiry } from '../state/expiry.ts';
+import { savedRow } from '../state/saved-row.ts';
 import { Capture, type Captures, capturesInOrder } from './captures.ts';
-import type { Run } from './run.ts';
-import type { RunStore } from './run-store.ts';
+import type { PartialMatch } from './run.ts';
 import type { StateSpace } from './state-space.ts';
 
-/** The runs in order of creation, and each event that they hold once. */
-export function saveRuns(runs: readonly Run[], space: StateSpace): Value {
-  const rows = new Map<Row, number>();
-  const saved = runs.map((run) => [
-    run.partition.key,
-    [run.began, run.firstTime, run.lastTime],
-    space.save(run.progress.state),
-    run.progress.base,
-    saveCaptures(run.progress.captures, rows),
-    run.accepted && saveCaptures(run.accepted, rows),
-    run.emittedElements,
-    run.hasMatched,
-  ]);
-  return [[...rows.keys()].map(saveRow), saved];
+/** What a pattern keeps, in whatever form it keeps its runs. */
+export interface PatternMemory {
+  /** The rows that wait for those that came before them; null where rows are seen as they come. */
+  readonly order: Saved<typeof savedOrder>;
+  /** Rows received. */
+  readonly received: number;
+  /** The highest event time of each key that can expire. */
+  readonly expiry: ReadonlyMap<string, number>;
+  /** In order of creation. */
+  readonly runs: readonly PartialMatch[];
 }
 
-export function loadRuns(saved: Value, store: RunStore, space: StateSpace): void {
-  const [savedRows, runs] = saved as ValueArray;
-  const rows = (savedRows as ValueArray).map(loadRow);
-  for (const one of runs as ValueArray) {
-    const [key, beginning, state, base, captures, accepted, emittedElements, hasMatched] = one as ValueArray;
-    const progress = { state: space.load(state as Value), captures: loadCaptures(captures as Value, rows), base: base as number };
-    const [at, time, lastTime] = beginning as [number, number, number];
-    const run = store.open(key as string, progress, { at, time, lastTime });
-    run.accepted = accepted === null ? null : loadCaptures(accepted as Value, rows);
-    run.emittedElements = emittedElements as number;
-    run.hasMatched = hasMatched as boolean;
-  }
+/** By slot, three numbers for each capture: the row's position among those saved, the event's position, the element. */
+const savedCaptures = list(list(number));
+
+const savedBeginning = record({ at: number, time: number, lastTime: number });
+
+/** The states of before had no name, and stood in each other. */
+const unnamedState = record({
+  order: anyValue,
+  matcher: record({ received: anyValue, expiry: anyValue, held: record({ rows: anyValue, runs: anyValue }) }),
+});
+
+/** The state of a pattern, each event that runs hold once. */
+export function patternState(space: StateSpace): Codec<PatternMemory> {
+  const savedRun = record({
+    key: text,
+    beginning: savedBeginning,
+    state: { save: (state) => space.save(state), load: (saved) => space.load(anyValue.load(saved)) } as Codec<
+      PartialMatch['progress']['state']
+    >,
+    base: number,
+    captures: savedCaptures,
+    accepted: orNull(savedCaptures),
+    emittedElements: count,
+    hasMatched: flag,
+  });
+  const savedState = stateOf({
+    name: 'pattern',
+    version: 1,
+    members: { order: savedOrder, received: count, expiry: savedExpiry, rows: list(savedRow), runs: list(savedRun) },
+    unnamed: (saved) => {
+      const { order, matcher } = unnamedState.load(saved);
+      return [order, matcher.received, matcher.expiry, matcher.held.rows, matcher.held.runs];
+    },
+  });
+  return {
+    save: ({ order, received, expiry, runs }) => {
+      const positions = new Map<Row, number>();
+      const saved = runs.map((run) => {
+        const { key, began, firstTime, lastTime, accepted, emittedElements, hasMatched } = run;
+        const { state, base, captures } = run.progress;
+        return {
+          key,
+          beginning: { at: began, time: firstTime, lastTime },
+          state,
+          base,
+          captures: numbersOf(captures, positions),
+          accepted: accepted && numbersOf(accepted, positions),
+          emittedElements,
+          hasMatched,
+        };
+      });
+      return savedState.save({ order, received, expiry, rows: [...positions.keys()], runs: saved });
+    },
+    load: (saved: Value | undefined) => {
+      const { order, received, expiry, rows, runs } = savedState.load(saved);
+      const loaded = runs.map((run, serial): PartialMatch => {
+        const { key, beginning, state, base, emittedElements, hasMatched } = run;
+        return {
+          key,
+          began: beginning.at,
+          firstTime: beginning.time,
+          lastTime: beginning.lastTime,
+          serial,
+          progress: { state, base, captures: capturesOf(run.captures, rows) },
+          accepted: run.accepted && capturesOf(run.accepted, rows),
+          emittedElements,
+          hasMatched,
+        };
+      });
+      return { order, received, expiry, runs: loaded };
+    },
+  };
 }
 
-/** By slot, three numbers for each capture: row, position, element. */
-function saveCaptures(captures: Captures, rows: Map<Row, number>): Value {
-  return captures.map((top) => capturesInOrder(top).flatMap(({ row, at, element }) => [indexOf(row, rows), at, element]));
+function numbersOf(captures: Captures, positions: Map<Row, number>): readonly (readonly number[])[] {
+  return captures.map((top) => capturesInOrder(top).flatMap(({ row, at, element }) => [positionOf(row, positions), at, element]));
 }
 
-function indexOf(row: Row, rows: Map<Row, number>): number {
-  const known = rows.get(row);
+function positionOf(row: Row, positions: Map<Row, number>): number {
+  const known = positions.get(row);
   if (known !== undefined) return known;
-  rows.set(row, rows.size);
-  return rows.size - 1;
+  positions.set(row, positions.size);
+  return positions.size - 1;
 }
 
-function loadCaptures(saved: Value, rows: readonly Row[]): Captures {
-  return (saved as ValueArray).map((slot) => {
-    const numbers = slot as readonly number[];
+function capturesOf(saved: Saved<typeof savedCaptures>, rows: readonly Row[]): Captures {
+  const position = countBelow(rows.length);
+  return saved.map((numbers) => {
     let top: Capture | null = null;
     for (let index = 0; index < numbers.length; index += 3) {
       const [row, at, element] = numbers.slice(index, index + 3) as [number, number, number];
-      top = new Capture(rows[row] as Row, at, element, top);
+      top = new Capture(rows[position.load(row)] as Row, at, element, top);
     }
     return top;
   });

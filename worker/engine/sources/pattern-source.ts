@@ -6,18 +6,15 @@ import type { Next } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
 import { PatternMatcher } from '../patterns/matcher.ts';
 import { relevanceOf } from '../patterns/watch.ts';
-import { anyValue, record } from '../state/codec.ts';
 import { Chain, type MakeLink } from '../streams/chain.ts';
 import { originsOf } from '../streams/routes.ts';
 import { keyIn } from '../trace/deciding-values.ts';
 import { PatternRecorder } from '../trace/pattern-recorder.ts';
 import type { PatternView } from '../trace/pattern-view.ts';
 import { refusalsOf } from '../trace/refusals.ts';
-import { EventOrder, type Ordered, savedOrder } from './event-order.ts';
+import { EventOrder, type Ordered } from './event-order.ts';
 import type { Source } from './source.ts';
 import type { SourceOptions } from './source-options.ts';
-
-const savedState = record({ order: savedOrder, matcher: anyValue });
 
 /** A pattern at the head of a stream: the origins of its candidates, and the order in which it sees them. */
 export class PatternSource implements Source {
@@ -89,13 +86,11 @@ export class PatternSource implements Source {
   }
 
   save(): Value {
-    return savedState.save({ order: this.#order.save(), matcher: this.#matcher.save() });
+    return this.#matcher.save(this.#order.save());
   }
 
   load(saved: Value): void {
-    const { order, matcher } = savedState.load(saved);
-    this.#order.load(order);
-    this.#matcher.load(matcher);
+    this.#order.load(this.#matcher.load(saved));
   }
 
   runsActive(): number {

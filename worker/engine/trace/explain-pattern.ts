@@ -3,7 +3,7 @@ import type { PatternPlan, PlanExpression, StepPlan } from '../../../shared/lang
 import type { Row } from '../operators/row.ts';
 import { bindingsOf, type Captures, lastCapture, rollBack } from '../patterns/captures.ts';
 import type { Absence, EnabledStep } from '../patterns/residual.ts';
-import type { Run } from '../patterns/run.ts';
+import type { PartialMatch } from '../patterns/run.ts';
 import { type ConditionReader, judge, type Verdict } from './condition.ts';
 import { type EndedRun, type ExplainRecorder, firstRowOf, type KeyRecord, type Seen } from './explain-recorder.ts';
 import type {
@@ -43,12 +43,12 @@ export function explainPattern(evidence: PatternEvidence, key: string | null): P
   };
 }
 
-function keyOfRun(run: Run, recorder: ExplainRecorder): string {
+function keyOfRun(run: PartialMatch, recorder: ExplainRecorder): string {
   const first = firstRowOf(run);
   return first === null ? '' : recorder.keyTextOf(first);
 }
 
-function explainRun(evidence: PatternEvidence, run: Run): RunExplanation {
+function explainRun(evidence: PatternEvidence, run: PartialMatch): RunExplanation {
   const { plan, recorder } = evidence;
   const key = keyOfRun(run, recorder);
   const record = recorder.record(key) ?? null;
@@ -84,7 +84,7 @@ function distinctOffers(enabledSteps: readonly EnabledStep[]): readonly EnabledS
 }
 
 /** What came for a step after the run took its last event. */
-function seenSince(record: KeyRecord | null, slot: number, run: Run): readonly Seen[] {
+function seenSince(record: KeyRecord | null, slot: number, run: PartialMatch): readonly Seen[] {
   const at = lastCapture(run.progress.captures)?.at ?? 0;
   return (record?.seen.get(slot) ?? []).filter((seen) => seen.at > at);
 }
@@ -103,7 +103,12 @@ function waitFor(evidence: PatternEvidence, enabled: EnabledStep, { captures, ea
   return { step: stepText(step), isAbsence: false, closure, ...deadlineOf(deadline, evidence.now), candidates };
 }
 
-function waitForAbsence(evidence: PatternEvidence, run: Run, { node, slot, deadline }: Absence, record: KeyRecord | null): WaitingStep {
+function waitForAbsence(
+  evidence: PatternEvidence,
+  run: PartialMatch,
+  { node, slot, deadline }: Absence,
+  record: KeyRecord | null,
+): WaitingStep {
   const step = evidence.plan.steps[slot] as StepPlan;
   const { captures, base } = run.progress;
   const until = node.until === 'pattern' ? run.lastTime : base + deadline;

@@ -2,7 +2,7 @@ import type { Value } from '../../../shared/events/value.ts';
 import { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { OperatorPlan, PlanExpression, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { Evaluate, Row } from '../operators/row.ts';
-import type { Run } from '../patterns/run.ts';
+import type { PartialMatch } from '../patterns/run.ts';
 import { PartitionKey } from '../streams/partition-key.ts';
 import type { RunEnd } from './explanation.ts';
 import { keyText } from './key-text.ts';
@@ -24,7 +24,7 @@ export interface Seen {
 }
 
 export interface EndedRun {
-  readonly run: Run;
+  readonly run: PartialMatch;
   readonly end: RunEnd;
   /** Slot of the `NOT`, or index of the `.not`, that ended it. */
   readonly by: number | null;
@@ -244,7 +244,7 @@ function isNearerMiss(earlier: EndedRun, later: EndedRun): boolean {
 }
 
 /** The first event that a run took; null when it took none. */
-export function firstRowOf({ progress }: Run): Row | null {
+export function firstRowOf({ progress }: PartialMatch): Row | null {
   const firsts = progress.captures.flatMap((capture) => (capture === null ? [] : [capture.oldest]));
   return firsts.sort((a, b) => a.at - b.at)[0]?.row ?? null;
 }

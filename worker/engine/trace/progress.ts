@@ -1,14 +1,14 @@
 import type { Captures } from '../patterns/captures.ts';
-import { compareRuns, type Run } from '../patterns/run.ts';
+import { compareRuns, type PartialMatch } from '../patterns/run.ts';
 
 /** The run that has come furthest: most steps, then most events, then the oldest; null when there is none. */
-export function furthestOf(runs: readonly Run[]): Run | null {
-  let furthest: Run | null = null;
+export function furthestOf(runs: readonly PartialMatch[]): PartialMatch | null {
+  let furthest: PartialMatch | null = null;
   for (const run of runs) if (furthest === null || isFurther(run, furthest)) furthest = run;
   return furthest;
 }
 
-export function isFurther(run: Run, other: Run): boolean {
+export function isFurther(run: PartialMatch, other: PartialMatch): boolean {
   const [own, others] = [run.progress.captures, other.progress.captures];
   return (stepsTaken(own) - stepsTaken(others) || eventsTaken(own) - eventsTaken(others) || compareRuns(other, run)) > 0;
 }

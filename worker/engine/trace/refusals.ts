@@ -41,7 +41,7 @@ export function refusalsOf(plan: PatternPlan, view: PatternView, coming: Coming,
 function* judgementsOf(plan: PatternPlan, view: PatternView, coming: Coming, reader: ConditionReader): Generator<Judged> {
   const asked = { plan, coming, reader };
   for (const run of view.runs) {
-    if (run.partition.key !== coming.key) continue;
+    if (run.key !== coming.key) continue;
     const { captures, base, state } = run.progress;
     const span = { first: run.firstTime - (plan.withinMs ?? Infinity), last: run.lastTime };
     for (const enabled of state.enabledSteps)

@@ -75,4 +75,18 @@ describe('an engine that restores what is damaged', () => {
     const engine = createEngine(planOf(program), { output: () => undefined });
     expect(() => engine.restore(snapshot)).toThrow('stream S, `dedupe(k, within: 1m)`: keys[0].keys["sx"]: found true, expected a number');
   });
+
+  it.each([
+    ['[[0,4,-1]', '[[2,4,-1]', 'found 2, expected a whole number from 0 on, below 2'],
+    ['[1,[0,[1,0]', '[9,[0,[1,0]', 'runs[0].state: found 9, expected the index of an item below 2'],
+    ['[0,[1,0],{', '[0,[1.5,0],{', 'runs[1].state.count: found 1.5, expected a whole number from 0 on'],
+  ])('looks into the runs of a pattern: %s', (good, bad, found) => {
+    const pattern = 'event A:\n    k: str\nstream S = A as a -> (A as b AND A as c) within 9s .emit(k: a.k)\n';
+    const origin = createEngine(planOf(pattern), { output: () => undefined });
+    for (let time = 1; time <= 5; time++) origin.push({ type: 'A', timestamp: time, fallbackTime: time, fields: new Map() });
+    const saved = JSON.stringify(origin.snapshot());
+    expect(saved).toContain(good);
+    const engine = createEngine(planOf(pattern), { output: () => undefined });
+    expect(() => engine.restore(JSON.parse(saved.replace(good, bad)) as EngineSnapshot)).toThrow(`stream S, its source: ${found}`);
+  });
 });

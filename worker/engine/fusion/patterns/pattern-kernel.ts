@@ -1,21 +1,23 @@
-import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import type { Value } from '../../../../shared/events/value.ts';
 import type { OperatorEnvironment } from '../../operators/operator.ts';
 import type { Row } from '../../operators/row.ts';
-import { PatternMatcher } from '../../patterns/matcher.ts';
+import type { PartialMatch } from '../../patterns/run.ts';
+import { type PatternMemory, patternState } from '../../patterns/saved-runs.ts';
 import type { Source } from '../../sources/source.ts';
 import type { SourceOptions } from '../../sources/source-options.ts';
+import type { Codec } from '../../state/codec.ts';
 import { plus } from '../../time/instants.ts';
 import type { PatternView } from '../../trace/pattern-view.ts';
 import type { Kernel } from '../fused-runtime.ts';
 import type { AutomatonState } from './automaton.ts';
 import { type FusedRun, RunLists } from './fused-run.ts';
 import { asGiven } from './history.ts';
+import { keptIn, partialMatchOf, type RunClass, runOf } from './kept-matches.ts';
 import type { KernelForm } from './kernel-form.ts';
 import { type KeyedRuns, keyedRuns } from './keyed-runs.ts';
 import { OpenRuns } from './open-runs.ts';
 import type { Given } from './pattern-input.ts';
 import type { Kept } from './run-form.ts';
-import { keptIn, loadFusedRuns, type RunClass, saveFusedRuns } from './saved-fused-runs.ts';
 import type { SharedClosureLog } from './shared-closure-log.ts';
 import { type WakingRun, WakingRuns } from './waking-runs.ts';
 
@@ -39,6 +41,7 @@ export class PatternKernel implements Source, Kernel {
   readonly keyed: readonly (KeyedRuns | null)[];
   readonly #form: KernelForm;
   readonly #environment: OperatorEnvironment;
+  readonly #savedState: Codec<PatternMemory>;
   readonly #partitions = new Map<FusedRun['key'], RunLists>();
   /** Runs that the event at hand has completed, in order of beginning. */
   readonly #completed: FusedRun[] = [];
@@ -52,6 +55,7 @@ export class PatternKernel implements Source, Kernel {
     this.fingerprint = form.plan.fingerprint;
     this.#form = form;
     this.#environment = environment;
+    this.#savedState = patternState(form.automaton.space);
     const { states, waits, isTimed } = form.automaton;
     this.open = isTimed
       ? new WakingRuns(states, (run) => this.#wake(run as WakingRun))
@@ -272,18 +276,28 @@ export class PatternKernel implements Source, Kernel {
   }
 
   save(): Value {
-    this.open.clean();
-    for (let run = this.open.first; run !== null; run = run.after) this.#catchUp(run);
-    return [null, [this.received, new Map(), saveFusedRuns(this.open, this.#form)]];
+    return this.#savedState.save({ order: null, received: this.received, expiry: new Map(), runs: this.#partialMatches() });
   }
 
+  #partialMatches(): readonly PartialMatch[] {
+    this.open.clean();
+    const matches: PartialMatch[] = [];
+    for (let run = this.open.first; run !== null; run = run.after) {
+      this.#catchUp(run);
+      matches.push(partialMatchOf(run, this.#form));
+    }
+    return matches;
+  }
+
+  /** @throws DamagedState */
   load(saved: Value): void {
-    const [, [received, , runs]] = saved as unknown as [null, [number, Value, Value]];
+    const { received, runs } = this.#savedState.load(saved);
     this.received = received;
-    loadFusedRuns(runs, this.#form, this.#RunClass as RunClass, (run) => {
+    for (const one of runs) {
+      const run = runOf(one, this.#form, this.#RunClass as RunClass);
       this.#enter(run);
       this.open.add(run);
-    });
+    }
   }
 
   /** The run is found from now on where it stands. */
@@ -301,9 +315,7 @@ export class PatternKernel implements Source, Kernel {
   }
 
   inspect(): PatternView {
-    const matcher = new PatternMatcher(this.#form.plan, this.#environment, () => undefined);
-    matcher.load((this.save() as ValueArray)[1] as Value);
-    return matcher.inspect();
+    return { kind: 'pattern', runs: this.#partialMatches(), first: this.#form.automaton.space.initial.enabledSteps };
   }
 }
 

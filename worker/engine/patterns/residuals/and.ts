@@ -1,4 +1,5 @@
 import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import { anyValue, list, number, record } from '../../state/codec.ts';
 import type { Mark } from '../captures.ts';
 import type { AndNode, TreeNode } from '../pattern-tree.ts';
 import {
@@ -12,6 +13,9 @@ import {
   type RunContext,
   unchanged,
 } from '../residual.ts';
+
+/** Behind it the branches, as each saves itself. */
+const savedHead = record({ endTime: number });
 
 /** Branches that all must complete, in any order. `endTime` is that of the last event any of them took. */
 export class AndResidual implements Residual {
@@ -34,11 +38,12 @@ export class AndResidual implements Residual {
   }
 
   static load(node: AndNode, factory: ResidualFactory, saved: Value): AndResidual {
-    const [endTime, ...branches] = saved as ValueArray;
+    const { endTime } = savedHead.load(saved);
+    const [, ...branches] = list(anyValue, 1 + node.items.length).load(saved);
     return new AndResidual(
       node,
       branches.map((branch, index) => factory.load(node.items[index] as TreeNode, branch)),
-      endTime as number,
+      endTime,
     );
   }
 
@@ -101,6 +106,6 @@ export class AndResidual implements Residual {
   }
 
   save(): Value {
-    return [this.endTime, ...this.#branches.map((branch) => branch.save())];
+    return [...(savedHead.save({ endTime: this.endTime }) as ValueArray), ...this.#branches.map((branch) => branch.save())];
   }
 }

@@ -1,4 +1,4 @@
-import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import type { Value } from '../../../../shared/events/value.ts';
 import type { TreeNode } from '../pattern-tree.ts';
 import type { Residual, ResidualFactory } from '../residual.ts';
 import { AndResidual } from './and.ts';
@@ -27,10 +27,8 @@ export function residualFactory(enumerated: TreeNode | null): ResidualFactory {
     },
     load(node: TreeNode, saved: Value): Residual {
       switch (node.kind) {
-        case 'step': {
-          const [count, since] = saved as ValueArray;
-          return new StepResidual(node, count as number, since as number, node === enumerated);
-        }
+        case 'step':
+          return StepResidual.load(node, node === enumerated, saved);
         case 'sequence':
           return SequenceResidual.load(node, factory, saved);
         case 'and':

@@ -1,4 +1,5 @@
-import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import type { Value } from '../../../../shared/events/value.ts';
+import { anyValue, count, list, number, orNull, record } from '../../state/codec.ts';
 import { plus } from '../../time/instants.ts';
 import { type Mark, markOf } from '../captures.ts';
 import type { GroupNode } from '../pattern-tree.ts';
@@ -32,6 +33,9 @@ interface State {
   readonly mark: Mark | null;
 }
 
+/** `round`: as the group's item saves it. `lengths`: of the mark. */
+const savedState = record({ done: count, round: anyValue, since: number, firstTime: number, lengths: orNull(list(count)) });
+
 /**
  * A group with a quantifier or a `within`: rounds of its item. A round that has only begun may be left out once there are
  * enough rounds, except where that is binding.
@@ -52,13 +56,13 @@ export class GroupResidual implements Residual {
   }
 
   static load(node: GroupNode, factory: ResidualFactory, saved: Value): GroupResidual {
-    const [done, round, since, firstTime, lengths] = saved as ValueArray;
+    const { done, round, since, firstTime, lengths } = savedState.load(saved);
     return new GroupResidual(node, factory, {
-      done: done as number,
-      round: round === null ? null : factory.load(node.item, round as Value),
-      since: since as number,
-      firstTime: firstTime as number,
-      mark: lengths === null ? null : { firstSlot: node.firstSlot, lengths: lengths as readonly number[] },
+      done,
+      round: round === null ? null : factory.load(node.item, round),
+      since,
+      firstTime,
+      mark: lengths && { firstSlot: node.firstSlot, lengths },
     });
   }
 
@@ -183,6 +187,6 @@ export class GroupResidual implements Residual {
 
   save(): Value {
     const { done, round, since, firstTime, mark } = this.#state;
-    return [done, round?.save() ?? null, since, firstTime, mark?.lengths ?? null];
+    return savedState.save({ done, round: round?.save() ?? null, since, firstTime, lengths: mark?.lengths ?? null });
   }
 }

@@ -1,4 +1,5 @@
 import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import { anyValue, count, list, number, orNull, record } from '../../state/codec.ts';
 import { type Captures, type Mark, markOf, markWithin, rollBack } from '../captures.ts';
 import type { OrNode, TreeNode } from '../pattern-tree.ts';
 import {
@@ -15,6 +16,9 @@ import {
   type Taking,
   unchanged,
 } from '../residual.ts';
+
+/** `lengths`: of the mark. Behind them the branches, as each saves itself; null = out of the race. */
+const savedHead = record({ since: number, lengths: orNull(list(count)) });
 
 /**
  * Branches of which the first to complete is the one: it stays alone, and what the others have taken is lost. Until then
@@ -45,12 +49,13 @@ export class OrResidual implements Residual {
   }
 
   static load(node: OrNode, factory: ResidualFactory, saved: Value): OrResidual {
-    const [since, mark, ...branches] = saved as ValueArray;
+    const { since, lengths } = savedHead.load(saved);
+    const [, , ...branches] = list(anyValue, 2 + node.items.length).load(saved);
     return new OrResidual(
       node,
       branches.map((branch, index) => (branch === null ? null : factory.load(node.items[index] as TreeNode, branch))),
-      since as number,
-      mark === null ? null : { firstSlot: node.firstSlot, lengths: mark as readonly number[] },
+      since,
+      lengths && { firstSlot: node.firstSlot, lengths },
     );
   }
 
@@ -163,6 +168,7 @@ export class OrResidual implements Residual {
   }
 
   save(): Value {
-    return [this.#since, this.#mark?.lengths ?? null, ...this.#branches.map((branch) => branch?.save() ?? null)];
+    const head = savedHead.save({ since: this.#since, lengths: this.#mark?.lengths ?? null });
+    return [...(head as ValueArray), ...this.#branches.map((branch) => branch?.save() ?? null)];
   }
 }

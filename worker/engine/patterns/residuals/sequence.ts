@@ -1,4 +1,5 @@
-import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import type { Value } from '../../../../shared/events/value.ts';
+import { anyValue, count, list, number, record, requireBelow } from '../../state/codec.ts';
 import { plus } from '../../time/instants.ts';
 import type { Mark } from '../captures.ts';
 import type { AbsenceNode, SequenceNode, TreeNode } from '../pattern-tree.ts';
@@ -39,6 +40,9 @@ interface Reachable {
   readonly since: number;
 }
 
+/** `inner`: as its item saves it. */
+const savedState = record({ at: number, inner: anyValue, since: number, held: list(count), barredFrom: number });
+
 const NO_INDEXES: readonly number[] = [];
 
 /** Items one behind the other. Several may be next at once: those behind an item that is complete as it is. */
@@ -60,15 +64,11 @@ export class SequenceResidual implements Residual {
   }
 
   static load(node: SequenceNode, factory: ResidualFactory, saved: Value): SequenceResidual {
-    const [at, inner, since, held, barredFrom] = saved as ValueArray;
-    const item = node.items[at as number];
-    return new SequenceResidual(node, factory, {
-      at: at as number,
-      inner: inner === null || item === undefined || item.kind === 'absence' ? null : factory.load(item, inner as Value),
-      since: since as number,
-      held: held as readonly number[],
-      barredFrom: barredFrom as number,
-    });
+    const { at, inner, since, held, barredFrom } = savedState.load(saved);
+    for (const index of [at, ...held]) requireBelow(index, node.items.length, 'the index of an item');
+    const item = node.items[at];
+    const isBegun = inner !== null && item !== undefined && item.kind !== 'absence';
+    return new SequenceResidual(node, factory, { at, inner: isBegun ? factory.load(item, inner) : null, since, held, barredFrom });
   }
 
   get isBegun(): boolean {
@@ -225,7 +225,7 @@ export class SequenceResidual implements Residual {
 
   save(): Value {
     const { at, inner, since, held, barredFrom } = this.#state;
-    return [at, inner?.save() ?? null, since, held, barredFrom];
+    return savedState.save({ at, inner: inner?.save() ?? null, since, held, barredFrom });
   }
 }
 

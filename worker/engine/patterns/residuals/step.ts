@@ -1,4 +1,5 @@
 import type { Value } from '../../../../shared/events/value.ts';
+import { count, number, record } from '../../state/codec.ts';
 import { plus } from '../../time/instants.ts';
 import type { StepNode } from '../pattern-tree.ts';
 import {
@@ -15,6 +16,8 @@ import {
   unchanged,
 } from '../residual.ts';
 
+const savedState = record({ count, since: number });
+
 /** A step that has taken `count` events (or, of any number, at least as many); `since` is the time of the last one, or of the step before. */
 export class StepResidual implements Residual {
   readonly #node: StepNode;
@@ -27,6 +30,11 @@ export class StepResidual implements Residual {
     this.#count = count;
     this.#isEnumerated = isEnumerated;
     this.endTime = since;
+  }
+
+  static load(node: StepNode, isEnumerated: boolean, saved: Value): StepResidual {
+    const { count: taken, since } = savedState.load(saved);
+    return new StepResidual(node, taken, since, isEnumerated);
   }
 
   get isBegun(): boolean {
@@ -86,6 +94,6 @@ export class StepResidual implements Residual {
   }
 
   save(): Value {
-    return [this.#count, this.endTime];
+    return savedState.save({ count: this.#count, since: this.endTime });
   }
 }

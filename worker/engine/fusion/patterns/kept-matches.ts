@@ -1,8 +1,8 @@
-import { invariant } from '../../../../shared/errors/error.ts';
 import { keyOf } from '../../../../shared/events/text.ts';
-import type { Value, ValueArray } from '../../../../shared/events/value.ts';
 import type { Row } from '../../operators/row.ts';
-import { loadRow, saveRow } from '../../state/saved-row.ts';
+import { Capture, type Captures, capturesInOrder, lastCapture } from '../../patterns/captures.ts';
+import type { PartialMatch } from '../../patterns/run.ts';
+import { DamagedState } from '../../state/codec.ts';
 import type { FusedRun, RunIndexKey } from './fused-run.ts';
 import { asGiven, asValue, type Column, type Past } from './history.ts';
 import type { KernelForm } from './kernel-form.ts';
@@ -19,44 +19,42 @@ export type RunClass = new (
   ...kept: unknown[]
 ) => FusedRun;
 
-/** The runs as `saveRuns` of the matcher saves them, their events with what is kept of them. */
-export function saveFusedRuns(open: { readonly first: FusedRun | null }, form: KernelForm): Value {
-  const rows: Value[] = [];
-  const runs: Value[] = [];
-  for (let run = open.first; run !== null; run = run.after) runs.push(saveRun(run, form, rows));
-  return [rows, runs];
-}
-
-function saveRun(run: FusedRun, form: KernelForm, rows: Value[]): Value {
-  const { space, states, waits, completion } = form.automaton;
-  const state = states[run.state]?.pattern;
-  invariant(state !== undefined, 'an open run stands in a state');
+/** An open run as it is saved and shown: its events with what is kept of them. */
+export function partialMatchOf(run: FusedRun, form: KernelForm): PartialMatch {
+  const { states, waits, completion } = form.automaton;
+  const state = (states[run.state] as KernelForm['automaton']['initial']).pattern;
   const counts = form.plan.steps.map((_, slot) => countOf(run, slot, form));
-  const captures = saveCaptures(run, form, counts, rows);
+  const captures = capturesOf(run, form, counts);
   const { enumerated } = completion;
   const hasMatched = enumerated !== null && state.isComplete;
-  const emitted = hasMatched ? (counts[enumerated.firstSlot] as number) : 0;
-  const accepted = waits && state.isComplete ? captures : null;
-  const base = run.base ?? run.first;
-  return [keyText(run.key, form.key), [run.began, run.first, run.last], space.save(state), base, captures, accepted, emitted, hasMatched];
+  return {
+    key: keyText(run.key, form.key),
+    began: run.began,
+    firstTime: run.first,
+    lastTime: run.last,
+    serial: run.began,
+    progress: { state, captures, base: run.base ?? run.first },
+    accepted: waits && state.isComplete ? captures : null,
+    emittedElements: hasMatched ? (counts[enumerated.firstSlot] as number) : 0,
+    hasMatched,
+  };
 }
 
-/** By slot, three numbers for each capture: row, position, element. The first and the last have the times that the run keeps. */
-function saveCaptures(run: FusedRun, form: KernelForm, counts: readonly number[], rows: Value[]): readonly (readonly number[])[] {
+/** The first and the last event have the times that the run keeps. */
+function capturesOf(run: FusedRun, form: KernelForm, counts: readonly number[]): Captures {
   const enumerated = form.automaton.completion.enumerated?.firstSlot ?? -1;
   const end = run.began + counts.reduce((sum, count) => sum + count, 0) - 1;
   const lastAt = run.lastAt ?? end;
   let at = run.began;
   return counts.map((count, slot) => {
-    const numbers: number[] = [];
+    let top: Capture | null = null;
     const past = pastOf(run, slot, form);
     for (let position = 0; position < count; position++, at++) {
       const row = past[position] ?? rowOf(run, slot, position === 0, form);
       const time = at === run.began ? run.first : at === end ? (run.base ?? row.time) : row.time;
-      rows.push(saveRow({ ...row, time }));
-      numbers.push(rows.length - 1, at === end ? lastAt : at, slot === enumerated ? position : -1);
+      top = new Capture(row.time === time ? row : { ...row, time }, at === end ? lastAt : at, slot === enumerated ? position : -1, top);
     }
-    return numbers;
+    return top;
   });
 }
 
@@ -122,30 +120,17 @@ function hasFirst(form: KernelForm, { slot, aspect, name }: Kept): boolean {
   return form.kept.some((one) => one.ofFirst && one.slot === slot && one.aspect === aspect && one.name === name);
 }
 
-export function loadFusedRuns(saved: Value, form: KernelForm, RunClass: RunClass, add: (run: FusedRun) => void): void {
-  const [savedRows, runs] = saved as ValueArray;
-  const rows = (savedRows as ValueArray).map(loadRow);
-  for (const one of runs as ValueArray) {
-    const [key, beginning, savedState, base, captures] = one as ValueArray;
-    const state = form.automaton.idOf(form.automaton.space.load(savedState as Value));
-    invariant(state !== undefined, 'a saved run stands in a state of its pattern');
-    const bySlot = (captures as ValueArray).map((slot) => rowsOf(slot as readonly number[], rows));
-    const kept = form.kept.map((item) => keptOf(item, bySlot[item.slot] as readonly Row[], form));
-    const [began, first, last] = beginning as [number, number, number];
-    const run = new RunClass(state, null, keyValue(key as string, form.key), began, first, last, ...kept);
-    if (form.hasBase) run.base = base as number;
-    if (form.hasLastAt) run.lastAt = lastAtOf(captures as readonly (readonly number[])[]);
-    add(run);
-  }
-}
-
-/** Three numbers for each capture: row, position, element. */
-function rowsOf(numbers: readonly number[], rows: readonly Row[]): readonly Row[] {
-  return numbers.filter((_, index) => index % 3 === 0).map((row) => rows[row] as Row);
-}
-
-function lastAtOf(captures: readonly (readonly number[])[]): number {
-  return Math.max(...captures.flatMap((numbers) => numbers.filter((_, index) => index % 3 === 1)));
+/** The run that was saved so. It is in no list yet. @throws DamagedState */
+export function runOf({ key, began, firstTime, lastTime, progress }: PartialMatch, form: KernelForm, RunClass: RunClass): FusedRun {
+  const { captures, base } = progress;
+  const state = form.automaton.idOf(progress.state);
+  if (state === undefined) throw new DamagedState(form.automaton.space.save(progress.state), 'a state that runs of the pattern come to');
+  const bySlot = captures.map((top) => capturesInOrder(top).map(({ row }) => row));
+  const kept = form.kept.map((item) => keptOf(item, bySlot[item.slot] ?? [], form));
+  const run = new RunClass(state, null, keyValue(key, form.key), began, firstTime, lastTime, ...kept);
+  if (form.hasBase) run.base = base;
+  if (form.hasLastAt) run.lastAt = lastCapture(captures)?.at ?? began;
+  return run;
 }
 
 function keptOf(kept: Kept, rows: readonly Row[], form: KernelForm): unknown {
