@@ -43,9 +43,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'log cut off by a late message',
     file: 'log.ts',
-    find: 'if (at < 0) return;',
+    find: 'if (at < 0) return [];',
     replacement:
-      'if (at < 0) { const end = entries.at(-1); if (end && end.index < this.lastIndex) this.#truncateFrom(end.index + 1); return; }',
+      'if (at < 0) { const end = entries.at(-1); if (end && end.index < this.lastIndex) this.#truncateFrom(end.index + 1); return []; }',
   },
   {
     name: 'commit beyond the last new entry',
@@ -56,8 +56,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'acknowledgement before sync',
     file: 'raft.ts',
-    find: 'this.#state.promise({ ...answer, accepted: true, index: last, hintIndex: 0, hintTerm: 0 });',
-    replacement: 'this.#state.send({ ...answer, accepted: true, index: last, hintIndex: 0, hintTerm: 0 });',
+    find: "this.#state.promise({ type: 'appendResponse', to, accepted: true, index, hintIndex: 0, hintTerm: 0, isRecovering: false });",
+    replacement: "this.#state.send({ type: 'appendResponse', to, accepted: true, index, hintIndex: 0, hintTerm: 0, isRecovering: false });",
   },
   { name: 'vote not written', file: 'state.ts', find: ' || this.vote !== this.#written.vote', replacement: '' },
   {
@@ -102,7 +102,12 @@ export const mutants: readonly Mutant[] = [
     find: 'matches[Math.floor(ids.length / 2)]',
     replacement: 'matches[Math.floor((ids.length - 1) / 2) - 1 < 0 ? 0 : Math.floor((ids.length - 1) / 2) - 1]',
   },
-  { name: 'configuration not in snapshots', file: 'state.ts', find: '    this.configuration = meta.configuration;\n', replacement: '' },
+  {
+    name: 'configuration not in snapshots',
+    file: 'state.ts',
+    find: '    this.#configurations = new ConfigurationHistory(meta);\n',
+    replacement: '',
+  },
   { name: 'a refusal moves nothing back', file: 'progress.ts', find: 'Math.min(refused, hint + 1)', replacement: 'refused + 1' },
   {
     name: 'lost entries never asked for again',
@@ -113,7 +118,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'removed leader goes on',
     file: 'leadership.ts',
-    find: 'if (!isJoint(state.configuration) && !isVoter(state.configuration, state.id)) state.becomeFollower(state.term, 0);',
+    find: 'if (isRemoved) state.becomeFollower(state.term, 0);',
     replacement: '',
   },
   {

@@ -65,7 +65,13 @@ export class SimulatedNode {
         inflightMessagesMax: 4,
         readsWaitingMax: 16,
       },
-      { hardState, snapshot, entries: entries.filter(({ index }) => index > snapshot.index), recoverThrough: undefined },
+      // Nothing may depend on the commit index that was written.
+      {
+        hardState: { ...hardState, commit: 0 },
+        snapshot,
+        entries: entries.filter(({ index }) => index > snapshot.index),
+        recovering: undefined,
+      },
     );
   }
 
@@ -135,9 +141,13 @@ export class SimulatedNode {
   /** A snapshot of what is applied, once that is all that is committed; only between writes, so that the log on disk reaches it. */
   compact(keep: number): void {
     if (this.raft === undefined || this.#writes.length > 0) return;
-    const { log, configuration } = this.raft.view;
+    const { log } = this.raft.view;
     if (this.#applied !== log.commit || log.commit <= this.#disk.snapshot.index) return;
-    this.#disk.snapshot = { index: log.commit, term: log.termAt(log.commit) as number, configuration };
+    this.#disk.snapshot = {
+      index: log.commit,
+      term: log.termAt(log.commit) as number,
+      configuration: this.raft.view.configurationAt(log.commit),
+    };
     this.step({ type: 'compact', index: log.commit, keep });
   }
 }

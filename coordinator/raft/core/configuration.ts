@@ -27,8 +27,8 @@ export function isValidChange({ voters, learners }: ConfigurationChange): boolea
 }
 
 /**
- * The configuration after a committed change. One voter more or less takes effect at once, since majorities before and after
- * overlap (dissertation §4.1); anything else enters joint consensus. An empty change leaves it.
+ * The configuration after a change. One voter more or less is one step, since majorities before and after overlap (dissertation §4.1);
+ * anything else enters joint consensus. An empty change leaves it.
  */
 export function changed(before: Configuration, change: ConfigurationChange): Configuration {
   if (change.voters.length === 0) {

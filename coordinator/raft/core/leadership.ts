@@ -96,8 +96,10 @@ export class Leadership {
 
   #appendOwn(kind: Entry['kind'], data: readonly Uint8Array[]): void {
     const { log, term } = this.#state;
-    log.append(data.map((bytes, at) => ({ index: log.lastIndex + 1 + at, term, kind, data: bytes })));
-    if (kind === 'configuration') this.#changeIndex = log.lastIndex;
+    this.#state.append(data.map((bytes, at) => ({ index: log.lastIndex + 1 + at, term, kind, data: bytes })));
+    if (kind !== 'configuration') return;
+    this.#changeIndex = log.lastIndex;
+    this.#followMembers();
   }
 
   // Replication (paper §5.3, dissertation §10.2)
@@ -131,7 +133,7 @@ export class Leadership {
     this.#state.sendSnapshot(id);
   }
 
-  appendAnswered({ from, accepted, index, hintIndex, hintTerm }: AppendResponse): void {
+  appendAnswered({ from, accepted, index, hintIndex, hintTerm, isRecovering }: AppendResponse): void {
     const progress = this.#progress.get(from);
     if (progress === undefined) return;
     progress.isActive = true;
@@ -139,7 +141,9 @@ export class Leadership {
       invariant(index <= this.#state.log.lastIndex, `node ${from} acknowledges ${index}, which this leader does not have`);
       if (progress.acknowledged(index)) this.#advance();
     } else {
-      progress.rejected(index, this.#state.log.lastAtOrBelow(hintIndex, hintTerm));
+      const hint = this.#state.log.lastAtOrBelow(hintIndex, hintTerm);
+      if (isRecovering) progress.lost(hint);
+      else progress.rejected(index, hint);
     }
     if (this.#state.role !== 'leader' || !this.#progress.has(from)) return;
     this.#replicate(from);
@@ -186,30 +190,20 @@ export class Leadership {
 
   /**
    * Commits what a majority has, when it is of this leader's own term: an older entry may be on a majority and vanish all the same (paper
-   * §5.4.2, figure 8). A change of configuration counts for what is behind it, so commit goes on with other members until nothing moves.
+   * §5.4.2, figure 8).
    */
   #advance(): void {
     const state = this.#state;
-    for (;;) {
-      const found = quorumIndex(state.configuration, (id) => this.#progress.get(id)?.match ?? 0);
-      if (found <= state.log.commit || state.log.termAt(found) !== state.term) return;
-      const entries = state.log.slice(state.log.commit + 1, found);
-      const change = entries.find(({ kind }) => kind === 'configuration');
-      this.#commit(change === undefined ? entries : entries.slice(0, change.index - state.log.commit));
-      if (state.role !== 'leader') return;
-    }
-  }
-
-  #commit(entries: readonly Entry[]): void {
-    const state = this.#state;
-    const last = entries.at(-1) as Entry;
-    state.commitThrough(last.index);
+    const found = quorumIndex(state.configuration, (id) => this.#progress.get(id)?.match ?? 0);
+    if (found <= state.log.commit || state.log.termAt(found) !== state.term) return;
+    const entries = state.log.slice(state.log.commit + 1, found);
+    state.commitThrough(found);
     for (const { kind, term, data } of entries) if (kind === 'command' && term === state.term) this.#uncommittedBytes -= data.length;
-    if (last.kind === 'configuration') this.#followMembers();
     this.#leaveJoint();
     this.#replicateCommit();
     // A leader that is no voter any more has done its duty with this entry (dissertation §4.2.2).
-    if (!isJoint(state.configuration) && !isVoter(state.configuration, state.id)) state.becomeFollower(state.term, 0);
+    const isRemoved = !isVoter(state.configuration, state.id) && state.configurationIndex <= state.log.commit;
+    if (isRemoved) state.becomeFollower(state.term, 0);
   }
 
   /** Joint consensus ends by itself, once the entry that began it, or the no-op of a new leader, is committed. */

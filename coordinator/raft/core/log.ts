@@ -81,14 +81,17 @@ export class RaftLog {
 
   /**
    * Takes over what a leader sent (paper, figure 2, AppendEntries 3 and 4): removes entries from the first conflict on, and only from
-   * there, since a late message must not take away what a newer one brought. `entries` follow an entry that agrees.
+   * there, since a late message must not take away what a newer one brought. `entries` follow an entry that agrees. Returns those that are
+   * new here, the first of which is where the log was cut off if it was.
    */
-  merge(entries: readonly Entry[]): void {
+  merge(entries: readonly Entry[]): readonly Entry[] {
     const at = entries.findIndex(({ index, term }) => this.termAt(index) !== term && index > this.#baseIndex);
-    if (at < 0) return;
-    const first = entries[at] as Entry;
+    if (at < 0) return [];
+    const added = entries.slice(at);
+    const first = added[0] as Entry;
     if (first.index <= this.lastIndex) this.#truncateFrom(first.index);
-    this.append(entries.slice(at));
+    this.append(added);
+    return added;
   }
 
   #truncateFrom(index: Index): void {

@@ -12,7 +12,16 @@ export interface Entry {
   readonly data: Uint8Array;
 }
 
-/** What a node must remember across crashes (paper, figure 2), and its commit index, which spares replay. */
+/** A place in a log with the term of its entry. Of two, the one with the higher term is later, then the one with the higher index. */
+export interface LogPoint {
+  readonly index: Index;
+  readonly term: Term;
+}
+
+/**
+ * What a node must remember across crashes (paper, figure 2), and its commit index, which spares replay: nothing depends on it, and one
+ * that is too low, or 0, does no harm.
+ */
 export interface HardState {
   readonly term: Term;
   readonly vote: NodeId;
@@ -32,9 +41,7 @@ export interface Configuration {
 }
 
 /** What a snapshot stands for: all entries up to `index`, with the configuration in force there (dissertation §5.1). */
-export interface SnapshotMeta {
-  readonly index: Index;
-  readonly term: Term;
+export interface SnapshotMeta extends LogPoint {
   readonly configuration: Configuration;
 }
 
@@ -70,7 +77,8 @@ export interface AppendRequest extends Envelope {
 
 /**
  * `accepted`: everything up to `index` agrees with the leader's log and is durable. Otherwise `index` is the refused `previousIndex`,
- * and `hintIndex` and `hintTerm` name an entry of the follower at which the leader may try next.
+ * and `hintIndex` and `hintTerm` name an entry of the follower at which the leader may try next. `isRecovering`: the follower has lost
+ * entries, so what it acknowledged to this leader before says nothing any more.
  */
 export interface AppendResponse extends Envelope {
   readonly type: 'appendResponse';
@@ -78,6 +86,7 @@ export interface AppendResponse extends Envelope {
   readonly index: Index;
   readonly hintIndex: Index;
   readonly hintTerm: Term;
+  readonly isRecovering: boolean;
 }
 
 /** `round` is the newest round of reads that an answer confirms (dissertation §6.4). */

@@ -11,7 +11,8 @@ export interface WindowLimits {
  * What the leader knows of one follower. `probe`: where the logs agree is not known, so one message at a time; `replicate`: `next` runs
  * ahead of acknowledgements, up to the window; `snapshot`: nothing is sent until the snapshot has arrived.
  *
- * Invariant: `match < next`; `match` never falls while its leader leads, since what it stands for is durable.
+ * Invariant: `match < next`; `match` never falls while its leader leads, since what it stands for is durable, unless the follower says
+ * that its disk has lost it.
  */
 export class Progress {
   state: 'probe' | 'replicate' | 'snapshot' = 'probe';
@@ -66,6 +67,14 @@ export class Progress {
     this.become('probe');
     this.next = Math.max(this.match + 1, Math.min(refused, hint + 1));
     return true;
+  }
+
+  /** The follower has lost what is behind `hint`, whatever it acknowledged before. */
+  lost(hint: Index): void {
+    if (this.state === 'snapshot') return;
+    this.become('probe');
+    this.match = Math.min(this.match, hint);
+    this.next = Math.min(this.next, hint + 1);
   }
 
   become(state: Progress['state']): void {

@@ -2,7 +2,7 @@ import { invariant } from '../../../shared/errors/error.ts';
 import { Election } from './election.ts';
 import { Leadership } from './leadership.ts';
 import { RaftLog } from './log.ts';
-import type { AppendRequest, Heartbeat, Input, InstallSnapshot, Message, NodeId, Output } from './messages.ts';
+import type { AppendRequest, Heartbeat, Index, Input, InstallSnapshot, Message, NodeId, Output } from './messages.ts';
 import { type RaftOptions, RaftState, type Recovered } from './state.ts';
 
 /**
@@ -155,7 +155,7 @@ export class Raft {
    */
   #answerOldTerm(message: Message) {
     if (message.type === 'appendRequest' || message.type === 'heartbeat') {
-      this.#state.promise({ type: 'appendResponse', to: message.from, accepted: false, index: 0, hintIndex: 0, hintTerm: 0 });
+      this.#refuseAppend(message.from, 0, 0);
     } else if (message.type === 'voteRequest' && message.pre) {
       this.#state.promise({ type: 'voteResponse', to: message.from, pre: true, granted: false });
     }
@@ -170,24 +170,33 @@ export class Raft {
 
   #append({ from, previousIndex, previousTerm, entries, commit }: AppendRequest) {
     const { log } = this.#state;
-    const answer = { type: 'appendResponse', to: from } as const;
-    if (previousIndex < log.commit && previousIndex + entries.length <= log.commit)
-      return this.#state.promise({ ...answer, accepted: true, index: log.commit, hintIndex: 0, hintTerm: 0 });
+    if (previousIndex < log.commit && previousIndex + entries.length <= log.commit) return this.#acknowledge(from, log.commit);
     const agrees = previousIndex < log.baseIndex || log.termAt(previousIndex) === previousTerm;
-    if (!agrees) {
-      const hintIndex = log.lastAtOrBelow(previousIndex, previousTerm);
-      const hintTerm = log.termAt(hintIndex) ?? 0;
-      return this.#state.promise({ ...answer, accepted: false, index: previousIndex, hintIndex, hintTerm });
-    }
-    log.merge(entries);
+    if (!agrees) return this.#refuseAppend(from, previousIndex, log.lastAtOrBelow(previousIndex, previousTerm));
+    this.#state.merge(entries);
     const last = previousIndex + entries.length;
     this.#state.commitThrough(Math.max(log.commit, Math.min(commit, last)));
-    this.#state.promise({ ...answer, accepted: true, index: last, hintIndex: 0, hintTerm: 0 });
+    this.#acknowledge(from, last);
   }
 
+  #acknowledge(to: NodeId, index: Index): void {
+    this.#state.promise({ type: 'appendResponse', to, accepted: true, index, hintIndex: 0, hintTerm: 0, isRecovering: false });
+  }
+
+  #refuseAppend(to: NodeId, index: Index, hintIndex: Index): void {
+    const hintTerm = this.#state.log.termAt(hintIndex) ?? 0;
+    const isRecovering = !this.#state.canVote;
+    this.#state.promise({ type: 'appendResponse', to, accepted: false, index, hintIndex, hintTerm, isRecovering });
+  }
+
+  /**
+   * A leader tells of what is committed no further than this node has acknowledged. What a recovering node acknowledged may be lost, and
+   * others' entries stand there: it says where its log ends, and believes entries only.
+   */
   #heartbeat({ from, commit, round }: Heartbeat): void {
-    const { log } = this.#state;
-    if (commit > log.commit) this.#state.commitThrough(Math.min(commit, log.lastIndex));
+    const { log, canVote } = this.#state;
+    if (canVote && commit > log.commit) this.#state.commitThrough(Math.min(commit, log.lastIndex));
+    if (!canVote) this.#refuseAppend(from, log.lastIndex, log.lastIndex);
     this.#state.promise({ type: 'heartbeatResponse', to: from, round });
   }
 
@@ -198,7 +207,6 @@ export class Raft {
       if (state.log.termAt(meta.index) === meta.term) state.commitThrough(meta.index);
       else state.installSnapshot(meta);
     }
-    const index = state.log.commit;
-    state.promise({ type: 'appendResponse', to: from, accepted: true, index, hintIndex: 0, hintTerm: 0 });
+    this.#acknowledge(from, state.log.commit);
   }
 }

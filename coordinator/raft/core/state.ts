@@ -1,11 +1,13 @@
 import { invariant } from '../../../shared/errors/error.ts';
-import { changed, decodeChange, isVoter } from './configuration.ts';
+import { isVoter } from './configuration.ts';
+import { ConfigurationHistory } from './configuration-history.ts';
 import type { RaftLog } from './log.ts';
 import type {
   Configuration,
   Entry,
   HardState,
   Index,
+  LogPoint,
   Message,
   NodeId,
   Output,
@@ -53,10 +55,11 @@ export interface Recovered {
   readonly snapshot: SnapshotMeta;
   readonly entries: readonly Entry[];
   /**
-   * Set when acknowledged entries up to it, or votes, may be forgotten: the node neither votes nor campaigns until that index is committed
-   * by others and known here (after Protocol-Aware Recovery, FAST '18).
+   * Set when acknowledged entries, none later than this one, may be forgotten: the node neither votes nor campaigns until an entry as
+   * late is known to be committed, since its log then has every committed entry that it ever acknowledged (after Protocol-Aware Recovery,
+   * FAST '18).
    */
-  readonly recoverThrough: Index | undefined;
+  readonly recovering: LogPoint | undefined;
 }
 
 /** Distributes over the members of the union. */
@@ -70,11 +73,11 @@ export class RaftState {
   vote: NodeId;
   role: Role = 'follower';
   leader: NodeId = 0;
-  configuration: Configuration;
-  recoverThrough: Index | undefined;
+  recovering: LogPoint | undefined;
   electionElapsed = 0;
   electionTimeout = 0;
 
+  #configurations: ConfigurationHistory;
   #written: HardState;
   #seq = 0;
   #handedOut: Index;
@@ -86,17 +89,17 @@ export class RaftState {
   #accepted: { id: number; index: Index; term: Term }[] = [];
   #refused: { id: number; reason: Refusal; leader: NodeId }[] = [];
 
-  constructor(options: RaftOptions, log: RaftLog, { hardState, snapshot, recoverThrough }: Recovered) {
+  constructor(options: RaftOptions, log: RaftLog, { hardState, snapshot, entries, recovering }: Recovered) {
     this.options = options;
     this.log = log;
     this.term = hardState.term;
     this.vote = hardState.vote;
-    this.configuration = snapshot.configuration;
-    this.recoverThrough = recoverThrough;
+    this.#configurations = new ConfigurationHistory(snapshot);
+    this.#configurations.appended(entries);
+    this.recovering = recovering;
     this.#written = hardState;
     this.#handedOut = log.baseIndex;
     invariant(this.term >= log.lastTerm, `the log has term ${log.lastTerm}, but the newest known is ${this.term}`);
-    for (const entry of log.commit > log.baseIndex ? log.slice(log.baseIndex + 1, log.commit) : []) this.#adopt(entry);
     this.drawTimeout();
   }
 
@@ -109,12 +112,33 @@ export class RaftState {
     return this.#seq;
   }
 
-  get canVote(): boolean {
-    return this.recoverThrough === undefined;
+  /** The one in force: the newest in the log. */
+  get configuration(): Configuration {
+    return this.#configurations.current;
   }
 
+  /** The index from which it holds. Before that is committed, it may still vanish. */
+  get configurationIndex(): Index {
+    return this.#configurations.currentIndex;
+  }
+
+  configurationAt(index: Index): Configuration {
+    return this.#configurations.at(index);
+  }
+
+  get canVote(): boolean {
+    return this.recovering === undefined;
+  }
+
+  /**
+   * A voter may; one that is removed may until the removal is committed, since it can be the only one whose log is long enough to be
+   * elected and to commit it (dissertation §4.2.2).
+   */
   get canCampaign(): boolean {
-    return this.canVote && isVoter(this.configuration, this.id);
+    if (!this.canVote) return false;
+    const isUndecided = this.configurationIndex > this.log.commit;
+    const previous = isUndecided ? this.#configurations.previous : undefined;
+    return isVoter(this.configuration, this.id) || (previous !== undefined && isVoter(previous, this.id));
   }
 
   /** Anew for each term and each try, so that candidates that split the votes do not go on in step (paper §5.2). */
@@ -132,32 +156,39 @@ export class RaftState {
     this.drawTimeout();
   }
 
-  /** Commits, entry by entry: a configuration holds from its own entry on, for those behind it too. */
-  commitThrough(index: Index): void {
-    const entries = index > this.log.commit ? this.log.slice(this.log.commit + 1, index) : [];
-    for (const entry of entries) {
-      this.log.commitTo(entry.index);
-      this.#adopt(entry);
-    }
-    if (this.recoverThrough !== undefined && this.log.commit >= this.recoverThrough) this.recoverThrough = undefined;
+  append(entries: readonly Entry[]): void {
+    this.log.append(entries);
+    this.#configurations.appended(entries);
   }
 
-  #adopt(entry: Entry): void {
-    if (entry.kind === 'configuration') this.configuration = changed(this.configuration, decodeChange(entry.data));
+  /** Takes over what a leader sent behind an entry that agrees. */
+  merge(entries: readonly Entry[]): void {
+    const added = this.log.merge(entries);
+    const first = added[0];
+    if (first === undefined) return;
+    this.#configurations.truncatedFrom(first.index);
+    this.#configurations.appended(added);
+  }
+
+  commitThrough(index: Index): void {
+    if (index > this.log.commit) this.log.commitTo(index);
+    const term = this.log.termAt(this.log.commit) as Term;
+    if (this.recovering && isAsLate({ index: this.log.commit, term }, this.recovering)) this.recovering = undefined;
   }
 
   installSnapshot(meta: SnapshotMeta): void {
     this.log.reset(meta.index, meta.term);
-    this.configuration = meta.configuration;
+    this.#configurations = new ConfigurationHistory(meta);
     this.#handedOut = meta.index;
     this.#snapshot = meta;
-    if (this.recoverThrough !== undefined && meta.index >= this.recoverThrough) this.recoverThrough = undefined;
+    this.commitThrough(meta.index);
   }
 
   /** A durable snapshot stands for what is handed out up to `index`. */
   compactTo(index: Index): void {
     invariant(index <= this.#handedOut, `entry ${index} has not been handed out, so no snapshot has it`);
     this.log.compactTo(index);
+    this.#configurations.compactedTo(index);
   }
 
   /** Appends and heartbeats of a leader: its term is durable, and its entries need not be (dissertation §10.2.1). */
@@ -211,10 +242,7 @@ export class RaftState {
     return output;
   }
 
-  /**
-   * The commit index goes along whenever something else is written and never by itself. It must not be left out there: the entry of a
-   * change of configuration reaches the disk no earlier than the knowledge that the change before it is committed.
-   */
+  /** The commit index goes along whenever something else is written, and never by itself. */
   #takeWrite(): Write | undefined {
     const snapshot = this.#snapshot;
     this.#snapshot = undefined;
@@ -226,4 +254,8 @@ export class RaftState {
     const { from, entries } = unwritten ?? { from: this.log.lastIndex + 1, entries: [] };
     return { seq: this.#seq, hardState: this.#written, from, entries, snapshot };
   }
+}
+
+function isAsLate(one: LogPoint, other: LogPoint): boolean {
+  return one.term > other.term || (one.term === other.term && one.index >= other.index);
 }

@@ -154,7 +154,7 @@ describe('a damaged state directory', () => {
   });
 
   it('of a later version is refused', async () => {
-    const { crc32c } = await import('../../../worker/runtime/storage/crc32c.ts');
+    const { crc32c } = await import('../../../shared/checksum/crc32c.ts');
     const stateDir = join(base, 'later');
     cpSync(whole, stateDir, { recursive: true });
     const text = readFileSync(join(stateDir, 'inventory'), 'utf8').split('\n')[0]?.replace('"format":2', '"format":3') ?? '';

@@ -1,8 +1,8 @@
 import { open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { crc32c } from '../../../shared/checksum/crc32c.ts';
 import { CepError } from '../../../shared/errors/error.ts';
 import { fileReason } from '../../../shared/files/file-reason.ts';
-import { crc32c } from './crc32c.ts';
 
 /** Of everything in the state directory. A directory of a later one is refused; of an earlier one is taken and written anew. */
 export const STATE_FORMAT = 2;

@@ -1,6 +1,6 @@
+import { crc32c } from '../../../shared/checksum/crc32c.ts';
 import type { LoggedRecord, LoggedRequest } from '../pipelines/runtime-storage.ts';
 import type { InjectFormat } from '../service.ts';
-import { crc32c } from './crc32c.ts';
 
 /**
  * How records stand in a segment of the log, little endian:

@@ -1,4 +1,4 @@
-import { crc32c } from './crc32c.ts';
+import { crc32c } from '../../../shared/checksum/crc32c.ts';
 
 /** A value of the store with its checksum before it: `[u32 crc32c][u32 head length][head: JSON][body]`, little endian. */
 export function seal(head: unknown, body: Uint8Array = new Uint8Array(0)): Buffer {
