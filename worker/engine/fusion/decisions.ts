@@ -15,7 +15,7 @@ export type Decision =
 /** What was decided about the events of a type. */
 export type EntryDecision = Omit<EntryNode, 'type' | 'readers'>;
 
-/** The decisions about a program, in the order in which they are made. Some are taken back before the last is made. */
+/** The decisions about a program, in the order in which they are printed. */
 export class Decisions {
   readonly #made: Decision[] = [];
   readonly #entries = new Map<EventPlan, EntryDecision>();
@@ -38,37 +38,6 @@ export class Decisions {
     return () => {
       this.#made.length = count;
     };
-  }
-
-  /** What was decided about the readers of an origin. */
-  of(origin: string): readonly Extract<Decision, { of: 'reader' }>[] {
-    return this.#made.filter((one): one is Extract<Decision, { of: 'reader' }> => one.of === 'reader' && one.origin === origin);
-  }
-
-  /** Takes back what was decided about the readers of an origin: it is decided anew. */
-  forget(origin: string): void {
-    const streams = new Set(this.of(origin).flatMap((one) => one.streams));
-    const isOfReader = (one: Decision): boolean =>
-      one.of === 'reader' ? one.origin === origin : one.at === SOURCE && one.runs.by === 'rows' && streams.has(one.stream);
-    this.reset(this.#made.filter((one) => !isOfReader(one)));
-  }
-
-  copy(): readonly Decision[] {
-    return [...this.#made];
-  }
-
-  reset(made: readonly Decision[]): void {
-    this.#made.splice(0, this.#made.length, ...made);
-  }
-
-  /** Whether generated code takes the rows of an origin. */
-  hasStatements(origin: string): boolean {
-    return this.of(origin).some(({ reader }) => reader.why === null);
-  }
-
-  /** Whether something takes the rows of an origin by columns. */
-  takesColumns(origin: string): boolean {
-    return this.of(origin).some(({ reader }) => reader.form === 'columns');
   }
 
   planOf(plan: Plan): PhysicalPlan {
