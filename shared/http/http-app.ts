@@ -59,7 +59,7 @@ export async function createHttpApp<Caller>(options: HttpAppOptions<Caller>): Pr
     origins,
     paths,
     buckets: bucketsOf(options),
-    shares: new RequestShares(options),
+    shares: options.shares ?? new RequestShares(options),
     log: new RequestLog(options.telemetry, (caller) => options.callers.nameOf(caller as Caller)),
   });
   if (hasDocs) await registerDocs(app, options);

@@ -9,9 +9,7 @@ import type { Origins } from './origins.ts';
 import type { Paths } from './paths.ts';
 import { addressGroup, presentedKey, traceOf } from './request-identity.ts';
 import type { RequestLog } from './request-log.ts';
-import type { RequestShares } from './request-shares.ts';
-
-const SMALL_BODY_BYTES = 16_384;
+import { type RequestShares, SMALL_BODY_BYTES } from './request-shares.ts';
 
 export interface GuardOptions<Caller> {
   readonly callers: Callers<Caller>;

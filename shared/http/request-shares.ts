@@ -1,5 +1,7 @@
 import { performance } from 'node:perf_hooks';
 
+/** A body that takes about as long to read as the rest of its request. */
+export const SMALL_BODY_BYTES = 16_384;
 /** How often shares are looked at, ms. */
 const SLICE_MS = 20;
 /** A client counts as one of several for so long after its last request, ms. */

@@ -25,6 +25,22 @@ export const loads: Readonly<Record<string, (greedy: Greedy) => Promise<void>>> 
     await storm(greedy, () => greedy.ask('POST', `/api/v1/pipelines/${id}/events-batch?outputs=false`, body, greedy.stop));
     await remove(greedy, id);
   },
+  'floods over WebSockets': async (greedy) => {
+    const { default: WebSocket } = await import('ws');
+    const sockets = Array.from(
+      { length: CONNECTIONS },
+      () => new WebSocket(`${greedy.url.replace('http', 'ws')}/ws`, { headers: { 'x-api-key': greedy.key } }),
+    );
+    await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('open', resolve))));
+    for (const socket of sockets) socket.send(JSON.stringify({ type: 'load', source: simple }));
+    const event = JSON.stringify({ type: 'event', event_type: 'S', fields: { v: 1, k: 'x' } });
+    await storm(greedy, async (n) => {
+      const socket = sockets[n % CONNECTIONS] as (typeof sockets)[number];
+      const answered = new Promise((resolve) => socket.once('message', resolve));
+      for (let k = 0; k < 20; k++) socket.send(event);
+      await answered;
+    });
+  },
   'sends events that take long': async (greedy) => {
     const { id } = await deploy(greedy, slow);
     await storm(greedy, () => greedy.ask('POST', `/api/v1/pipelines/${id}/events`, { event_type: 'S', fields: { v: 1 } }, greedy.stop));
