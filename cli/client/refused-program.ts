@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import type { CepError } from '../../shared/errors/error.ts';
-import { type Diagnostic, type Severity, SourceText } from '../../shared/language/diagnostics/diagnostic.ts';
+import { type Diagnostic, type Position, type Severity, SourceText } from '../../shared/language/diagnostics/diagnostic.ts';
 import type { diagnosticSchema } from '../../shared/protocol/program.ts';
 import type { ProgramToSend } from '../program/program-to-send.ts';
 
@@ -20,21 +20,29 @@ function isDiagnostic(value: unknown): value is WireDiagnostic {
 /** A diagnostic of the server over the text that was sent; one of a file that the server read itself has no text to show. */
 export function shownDiagnostic(diagnostic: WireDiagnostic, { main, fileOf }: Pick<ProgramToSend, 'main' | 'fileOf'>): Diagnostic {
   const { severity, code, message, hint, file, line, column, end_line: endLine, end_column: endColumn } = diagnostic;
-  const own = file === undefined ? main : fileOf(file);
-  const source = own ?? new SourceText(file ?? '', `${'\n'.repeat(endLine - 1)}${' '.repeat(endColumn)}`);
-  const start = offsetOf(source.text, line, column);
-  const span = { start, end: Math.max(start, offsetOf(source.text, endLine, endColumn)) };
+  const start = { line, column };
+  const end = { line: endLine, column: endColumn };
+  const source = (file === undefined ? main : fileOf(file)) ?? new UnseenText(file ?? '', start, end);
+  const from = source.offset(start);
+  const span = { start: from, end: Math.max(from, source.offset(end)) };
   return { severity: severity as Severity, code, message, ...(hint === undefined ? {} : { hint }), source, span };
 }
 
-/** The UTF-16 offset of a 1-based line and a 1-based column in code points. */
-function offsetOf(text: string, line: number, column: number): number {
-  let start = 0;
-  for (let at = 1; at < line; at++) {
-    const newline = text.indexOf('\n', start);
-    if (newline < 0) return text.length;
-    start = newline + 1;
+/** A text that is not here: only where a diagnostic begins and ends in it is known. */
+class UnseenText extends SourceText {
+  readonly #places: readonly [Position, Position];
+
+  constructor(name: string, start: Position, end: Position) {
+    super(name, '');
+    this.#places = [start, end];
   }
-  const lineText = text.slice(start).split('\n', 1)[0] ?? '';
-  return start + [...lineText].slice(0, column - 1).join('').length;
+
+  override offset({ line, column }: Position): number {
+    const [start] = this.#places;
+    return line === start.line && column === start.column ? 0 : 1;
+  }
+
+  override position(offset: number): Position {
+    return this.#places[offset === 0 ? 0 : 1];
+  }
 }

@@ -9,7 +9,6 @@ import type { Origins } from './origins.ts';
 import type { Paths } from './paths.ts';
 import { addressGroup, presentedKey, traceOf } from './request-identity.ts';
 import type { RequestLog } from './request-log.ts';
-import { type RequestShares, SMALL_BODY_BYTES } from './request-shares.ts';
 
 export interface GuardOptions<Caller> {
   readonly callers: Callers<Caller>;
@@ -18,7 +17,6 @@ export interface GuardOptions<Caller> {
   readonly paths: Paths;
   /** Undefined = no limit. */
   readonly buckets: TokenBuckets | undefined;
-  readonly shares: RequestShares;
   readonly refusal: () => CepError | undefined;
   readonly telemetry: Telemetry;
   readonly log: RequestLog;
@@ -46,7 +44,7 @@ declare module 'fastify' {
   }
 }
 
-/** What stands before every route, in this order: id, host, rate limit, key, origin, readiness, role, share, what the route asks. */
+/** What stands before every route, in this order: id, host, rate limit, key, origin, readiness, role, what the route asks. */
 export function guardRequests<Caller>(app: FastifyInstance, options: GuardOptions<Caller>): void {
   app.decorateRequest('telemetry', undefined);
   app.decorateRequest('trace', undefined);
@@ -59,7 +57,7 @@ export function guardRequests<Caller>(app: FastifyInstance, options: GuardOption
       guard(request, options);
       if (request.method === 'OPTIONS') options.paths.answerOptions(request, reply);
       else if (request.is404) options.paths.refuse(request, reply);
-      else admitInTurn(request, reply, options, done);
+      else admit(request, reply, done);
     } catch (error) {
       done(error as Error);
     }
@@ -68,22 +66,6 @@ export function guardRequests<Caller>(app: FastifyInstance, options: GuardOption
     options.log.answered(request, reply);
     done();
   });
-}
-
-function admitInTurn<Caller>(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { callers, shares }: GuardOptions<Caller>,
-  done: (error?: Error) => void,
-): void {
-  const turn = request.caller === undefined ? undefined : shares.enter(callers.nameOf(request.caller as Caller), weightOf(request));
-  if (turn === undefined) admit(request, reply, done);
-  else void turn.then(() => admit(request, reply, done));
-}
-
-/** What a request costs this thread, as a multiple of one with a small body. */
-function weightOf({ headers }: FastifyRequest): number {
-  return 1 + Number(headers['content-length'] ?? 0) / SMALL_BODY_BYTES;
 }
 
 /** Before the body is read, so that what is refused costs no reading, and its sender has to wait with sending. */

@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify';
 import type { Callers } from '../../shared/http/callers.ts';
 import { createHttpApp } from '../../shared/http/http-app.ts';
 import type { HttpAppOptions } from '../../shared/http/http-app-options.ts';
-import { RequestShares } from '../../shared/http/request-shares.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { limits } from '../../shared/limits.ts';
 import type { TlsPair } from '../../shared/security/tls-files.ts';
@@ -75,7 +74,6 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     perTenantMax,
     telemetry,
   });
-  const shares = new RequestShares({ now: () => performance.now() });
   collectRuntime(telemetry.metrics, runtime);
   const processMetrics = hasMetrics ? new ProcessMetrics(telemetry.metrics) : undefined;
   const render = async (): Promise<string> => `${await telemetry.metrics.render()}${(await processMetrics?.text()) ?? ''}`;
@@ -87,10 +85,10 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     ...stateRoutes(runtime),
     ...backupRoutes(runtime),
     ...tenantRoutes(runtime),
-    webSocketRoute(runtime, connections, (caller, weight) => shares.enter(nameOf(caller), weight)),
+    webSocketRoute(runtime, connections),
     ...(hasMetrics ? [scrapeRoute(render, 'admin')] : []),
   ];
-  const api = await createHttpApp({ ...appOptions(options, routes), shares });
+  const api = await createHttpApp(appOptions(options, routes));
   const metrics = hasMetrics
     ? await createHttpApp(metricsOptions(options, scrapeRoute(render, metricsNeedKey ? 'admin' : 'open')))
     : undefined;
@@ -130,10 +128,6 @@ function metricsOptions(options: ServerOptions, route: Route<Access>): HttpAppOp
   return { ...appOptions({ ...options, tls, corsOrigins: [] }, [route]), hasDocs: false };
 }
 
-function nameOf({ tenantId, role }: Access): string {
-  return `${role} ${tenantId}`;
-}
-
 function callersOf(runtime: Runtime): Callers<Access> {
   const { tenants } = runtime;
   return {
@@ -142,7 +136,7 @@ function callersOf(runtime: Runtime): Callers<Access> {
     },
     authenticate: (key) => tenants.authenticate(key),
     isAdmin: ({ role }) => role === 'admin',
-    nameOf,
+    nameOf: ({ tenantId, role }) => `${role} ${tenantId}`,
     once: ({ caller, key, digest }, action) => runtime.once({ tenant: caller.tenantId, key, digest }, action),
   };
 }

@@ -142,6 +142,8 @@ export interface Symbols {
   event(name: string): EventSymbol | undefined;
   /** Visible names of these kinds, for did-you-mean. */
   names(...kinds: readonly SymbolKind[]): readonly string[];
+  /** Names of all that a stream can read: events, streams and patterns. */
+  sourceNames(): readonly string[];
   /** Whether `name` is the alias of an import: `common`. */
   isNamespace(name: string): boolean;
   namespaces(): readonly string[];

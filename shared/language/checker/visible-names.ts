@@ -8,6 +8,9 @@ interface Namespace {
   used: boolean;
 }
 
+/** Key of the list of what streams can read, beside those of kinds. */
+const SOURCES = 'sources';
+
 /** The names that one file sees, filled while it is loaded. */
 class VisibleNames implements Symbols {
   readonly #byKind = new Map<SymbolKind, Map<string, AnySymbol>>();
@@ -46,6 +49,15 @@ class VisibleNames implements Symbols {
     const key = kinds.join(' ');
     const known = this.#lists.get(key) ?? this.#listed(kinds);
     this.#lists.set(key, known);
+    return known;
+  }
+
+  sourceNames(): readonly string[] {
+    const known = this.#lists.get(SOURCES) ?? [
+      ...this.names('type').filter((name) => this.event(name)),
+      ...this.names('stream', 'pattern'),
+    ];
+    this.#lists.set(SOURCES, known);
     return known;
   }
 

@@ -21,6 +21,22 @@ export class SourceText {
     return { line, column: Math.max(0, offset - start - pairs) + 1 };
   }
 
+  /** The UTF-16 offset of a position: at most the end of its line, or of the text when there is no such line. */
+  offset({ line, column }: Position): number {
+    const starts = this.#starts();
+    const start = starts[line - 1];
+    if (start === undefined) return this.text.length;
+    const pairsBefore = this.#pairsBefore(start);
+    let low = start;
+    let high = Math.min((starts[line] ?? this.text.length + 1) - 1, start + 2 * (column - 1));
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (middle - start - (this.#pairsBefore(middle) - pairsBefore) <= column - 1) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
   /** What stands before and behind an offset in its line, without the line end, each cut to so many UTF-16 units. */
   around(offset: number, unitsMax: number): Surroundings {
     const starts = this.#starts();

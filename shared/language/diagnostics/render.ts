@@ -93,6 +93,7 @@ function toCells(text: string): Cell[] {
 }
 
 function toCell(char: string, column: number): Cell {
+  if (char >= ' ' && char <= '~') return { text: char, width: 1 };
   if (char === '\t') {
     const width = 4 - (column % 4);
     return { text: ' '.repeat(width), width };

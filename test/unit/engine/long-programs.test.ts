@@ -70,6 +70,17 @@ describe.each(ways)('%s', (_way, options) => {
     expect(outputsOf(text, options, [last[0], ['s', `x${wanted}`]])).toEqual(expected);
   });
 
+  test.each<readonly [string, string, number]>([
+    ['conditions on one type', `merge(${terms((at) => `E.where(n > ${at - many})`, ', ')})`, many],
+    ['types', `merge(E, ${terms((at) => `T${at}`, ', ')})`, 1],
+  ])('a merge may take thousands of %s', (_what, merge, expected) => {
+    expect(outputsOf(`stream S = ${merge}.emit(x: n)\n`, options, last)).toHaveLength(expected);
+  });
+
+  test('an output may have thousands of fields', () => {
+    expect(outputsOf(`stream S = E.emit(${terms((at) => `f${at}: n`, ', ')}, x: n)\n`, options, last)).toEqual([3]);
+  });
+
   test('a stream may stand behind thousands of others', () => {
     const chain = Array.from({ length: 1_500 }, (_, at) => `stream S${at + 1} = S${at}.select(n: n + 1)`).join('\n');
     expect(outputsOf(`stream S0 = E.where(n > 0)\n${chain}\nstream Out = S1500.emit(x: n)\n`, options, last)).toEqual([1_503]);

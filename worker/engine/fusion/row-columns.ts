@@ -10,7 +10,7 @@ type Constants = Pick<ModuleText<never>, 'constant' | 'names'>;
 
 /** What is known of rows that come whole. */
 export interface RowTraits {
-  /** Their type; null = it differs. */
+  /** Their type as a constant of the module; null = it differs. */
   readonly type: string | null;
   /** They are events: their own cause, without attributes. */
   readonly isEvent: boolean;
@@ -24,9 +24,6 @@ export class RowColumns implements Columns {
   readonly isWhole = true;
   readonly isRare = true;
   readonly fields = null;
-  readonly typeName: string | null;
-  readonly isOwnCause: boolean;
-  readonly isBare: boolean;
   readonly time: string;
   readonly order: string;
   readonly type: string;
@@ -49,10 +46,7 @@ export class RowColumns implements Columns {
     this.arguments = given === null ? [] : [given];
     this.time = `${row}.time`;
     this.order = `${row}.order`;
-    this.typeName = traits.type;
-    this.isOwnCause = traits.isEvent;
-    this.isBare = traits.isEvent;
-    this.type = traits.type === null ? `${row}.type` : module.constant(traits.type);
+    this.type = traits.type ?? `${row}.type`;
     this.causes = traits.isEvent ? `[${this.order}]` : `${row}.causes`;
     this.attributes = traits.isEvent ? 'null' : `attributesOf(${row})`;
   }

@@ -18,7 +18,11 @@ export function originsOf(inputs: readonly InputPlan[]): ReadonlyMap<string, rea
   const origins = new Map<string, number[]>();
   inputs.forEach(({ from }, position) => {
     const names = from.kind === 'event' ? from.types.map((type) => EVENT + type) : [originOf(from)];
-    for (const name of new Set(names)) origins.set(name, [...(origins.get(name) ?? []), position]);
+    for (const name of new Set(names)) {
+      const positions = origins.get(name);
+      if (positions === undefined) origins.set(name, [position]);
+      else positions.push(position);
+    }
   });
   return origins;
 }

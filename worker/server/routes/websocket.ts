@@ -1,5 +1,5 @@
 import { toCepError } from '../../../shared/http/error-envelope.ts';
-import type { Access, Runtime } from '../../runtime/service.ts';
+import type { Runtime } from '../../runtime/service.ts';
 import { Connection } from '../streaming/connection.ts';
 import type { StreamClients } from '../streaming/stream-clients.ts';
 import { type ApiRoute, apiRoute } from './api-route.ts';
@@ -7,16 +7,8 @@ import { type ApiRoute, apiRoute } from './api-route.ts';
 /** The close code of a server that has too much to do (IANA registry of WebSocket close codes). */
 const tryAgainLater = 1013;
 
-/**
- * `/ws`: a connection with a program of its own, which can follow deployed pipelines too.
- *
- * @param turnOf Resolves when the caller may send more; undefined when it may at once.
- */
-export function webSocketRoute(
-  runtime: Runtime,
-  connections: StreamClients<Connection>,
-  turnOf: (caller: Access, weight: number) => undefined | Promise<void>,
-): ApiRoute {
+/** `/ws`: a connection with a program of its own, which can follow deployed pipelines too. */
+export function webSocketRoute(runtime: Runtime, connections: StreamClients<Connection>): ApiRoute {
   return apiRoute({
     method: 'GET',
     path: '/ws',
@@ -35,8 +27,7 @@ export function webSocketRoute(
         return;
       }
       const onClose = (connection: Connection): void => connections.remove(connection);
-      const turn = (weight: number): undefined | Promise<void> => turnOf(caller, weight);
-      connections.add(new Connection({ socket, transport, access: caller, runtime, turn, turns: connections.turns, telemetry, onClose }));
+      connections.add(new Connection({ socket, transport, access: caller, runtime, turns: connections.turns, telemetry, onClose }));
     },
   });
 }

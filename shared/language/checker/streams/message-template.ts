@@ -23,7 +23,20 @@ export function messageTemplate(node: StringLiteral, context: CheckContext): Tem
   return { kind: 'TemplateLiteral', span: node.span, parts: [...parts, text] };
 }
 
-/** Read behind as many blanks as stand before it in the file, so that its spans are those of the file. */
 function expressionIn(text: string, offset: number, { source }: CheckContext): Expression | undefined {
-  return parseExpression(new SourceText(source.name, ' '.repeat(offset) + text)).expression ?? undefined;
+  const { expression } = parseExpression(new SourceText(source.name, text));
+  if (expression !== null) moveSpans(expression, offset, new Set());
+  return expression ?? undefined;
+}
+
+/** Moves everything of a tree to where it stands in the file. Nodes may share a span. */
+function moveSpans(part: object, by: number, moved: Set<object>): void {
+  if (moved.has(part)) return;
+  moved.add(part);
+  if ('start' in part && 'end' in part && typeof part.start === 'number' && typeof part.end === 'number') {
+    part.start += by;
+    part.end += by;
+    return;
+  }
+  for (const child of Object.values(part)) if (typeof child === 'object' && child !== null) moveSpans(child, by, moved);
 }

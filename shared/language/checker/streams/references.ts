@@ -62,16 +62,11 @@ function undeclared(type: string, span: Span, context: CheckContext): Reference 
     return undefined;
   }
   const hint = (): string => {
-    const nearest = nearestName(type, sourceNames(context));
+    const nearest = nearestName(type, context.symbols.sourceNames());
     return nearest ? `did you mean \`${nearest}\`?` : `declare it: \`event ${type}:\` with its fields`;
   };
   context.reportOnce(`undeclared:${type}`, 'W030', span, `event type \`${type}\` is not declared`, hint);
   return { kind: 'event', type, symbol: null };
-}
-
-function sourceNames(context: CheckContext): readonly string[] {
-  const types = context.symbols.names('type').filter((name) => context.symbols.event(name));
-  return [...types, ...context.symbols.names('stream', 'pattern')];
 }
 
 function reportUnknownPath(path: readonly Identifier[], context: CheckContext): undefined {
@@ -99,7 +94,7 @@ function reportUnknownBranch(stream: StreamSymbol, name: Identifier, context: Ch
 }
 
 function reportUnknownName(path: readonly Identifier[], context: CheckContext): void {
-  const nearest = nearestName(dotted(path), sourceNames(context));
+  const nearest = nearestName(dotted(path), context.symbols.sourceNames());
   const first = (path[0] as Identifier).text;
   const why = context.symbols.isNamespace(first)
     ? `\`${first}\` declares no event, stream or pattern \`${dotted(path.slice(1))}\``

@@ -57,6 +57,23 @@ describe('cep deploy', () => {
     `);
   });
 
+  it('shows thousands of diagnostics of one long line, of a file that is here or of another', async () => {
+    const long = folder.write('long.vpl', `let x = [${'😀, '.repeat(200_000)}]\n`);
+    const details = Array.from({ length: 10_000 }, (_, at) => ({
+      ...diagnostic,
+      line: 1,
+      column: at * 3 + 10,
+      end_line: 1,
+      end_column: at * 3 + 11,
+      ...(at % 2 === 0 ? {} : { file: 'other.vpl', line: 900_000, end_line: 900_000 }),
+    }));
+    server.on('POST /api/v1/pipelines', refusal(400, 'validation_error', 'the program has 10000 errors', { details }));
+    const { exitCode, stderr } = await server.cep(['deploy', long]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('long.vpl:1:30004: error E091: there is no operator `.emti`\n 1 | ..');
+    expect(stderr).toContain('other.vpl:900000:30007: error');
+  });
+
   it('gives those diagnostics as data', async () => {
     server.on('POST /api/v1/pipelines', refusal(400, 'parse_error', 'the program has 1 error', { details: [diagnostic] }));
     const { exitCode, stdout } = await server.cep(['deploy', file, '--json']);

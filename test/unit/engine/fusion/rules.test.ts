@@ -74,7 +74,7 @@ describe('many streams with a condition on one input', () => {
   test('share one function when they differ in constants alone', () => {
     const rules = Array.from({ length: 40 }, (_, at) => stream(at, `symbol == "S${at}" and price > ${at}`, '.emit(s: symbol)'));
     const { text } = printProgram(planOf(`${DECLARED}\n${rules.join('\n')}`)).module;
-    expect(text.match(/if\(/g)).toHaveLength(1);
+    expect(text.match(/if\((?!a0===|this\.shape)/g)).toHaveLength(1);
   });
 });
 

@@ -178,3 +178,16 @@ describe('a diagnostic as JSON', () => {
     expect(diagnosticToJson(at('a\nb', 'a\nb'))).toMatchObject({ line: 1, column: 1, end_line: 2, end_column: 2 });
   });
 });
+
+describe('a text', () => {
+  it('finds the offset of every position, and the position of every offset but those within a character', () => {
+    const text = '\ufefflet 😀 = "a😀😀b"\r\n\n😀\n\tx';
+    const source = new SourceText('rules.vpl', text);
+    for (let offset = 1; offset <= text.length; offset++) {
+      const isWithin = (text.codePointAt(offset - 1) ?? 0) > 0xffff;
+      if (!isWithin) expect(source.offset(source.position(offset))).toBe(offset);
+    }
+    expect(source.offset({ line: 3, column: 9 })).toBe(text.indexOf('\n\tx'));
+    expect(source.offset({ line: 9, column: 1 })).toBe(text.length);
+  });
+});

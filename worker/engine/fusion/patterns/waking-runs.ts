@@ -103,6 +103,6 @@ export class WakingRuns {
 function wakeOf({ first, last, base }: FusedRun, { isEnding, dueMs, absence }: AutomatonState): number {
   const from = base as number;
   let wake = isEnding ? Math.min(last, plus(from, dueMs)) : Infinity;
-  if (absence !== null) wake = Math.min(wake, absence.until === 'pattern' ? last : plus(from, absence.deadlineMs));
+  if (absence !== null) wake = Math.min(wake, absence.until === 'pattern' ? last : plus(from, absence.withinMs));
   return Math.max(wake, first);
 }

@@ -168,6 +168,10 @@ describe('side effects', () => {
         = {symbol: str}"
     `);
   });
+  test('say where in a message the unknown name stands, however many expressions are in it', { timeout: 15_000 }, () => {
+    const many = '{price}'.repeat(20_000);
+    expect(problems(`${events}stream S = Tick.alert(message: "${many} {pric} {symbol}")`)).toMatch(/^15:140035 E034 unknown name `pric`/);
+  });
   test('refuse what they cannot take', () => {
     expect(
       problems(`${events}stream S = Tick
