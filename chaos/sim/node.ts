@@ -1,83 +1,155 @@
-import { configurationOf } from '../../coordinator/raft/core/configuration.ts';
-import type { Entry, HardState, Index, Input, Message, NodeId, Output, SnapshotMeta, Write } from '../../coordinator/raft/core/messages.ts';
+import type { Entry, Index, Input, Message, NodeId, Output } from '../../coordinator/raft/core/messages.ts';
 import { Raft } from '../../coordinator/raft/core/raft.ts';
 import { raftDefaults } from '../../coordinator/raft/core/state.ts';
+import type { Identity } from '../../coordinator/raft/storage/codec.ts';
+import { firstStep, type LogStorage, type Step } from '../../coordinator/raft/storage/log-storage.ts';
+import { openLog } from '../../coordinator/raft/storage/open-log.ts';
+import { chunkAt, type SnapshotChunk, SnapshotReceiver } from '../../coordinator/raft/storage/snapshot-transfer.ts';
+import { SimulatedDisk } from './disk.ts';
+import { Violation } from './invariants.ts';
+import { StateMachine } from './state-machine.ts';
 
 /** Shorter than in production, so that more happens in as many steps. */
 export const electionTicks = 8;
+const chunkBytes = 48;
 
-/** What survives a crash. */
-interface Disk {
-  hardState: HardState;
-  snapshot: SnapshotMeta;
-  entries: Entry[];
+/** How far a receiver has come with a snapshot. */
+export interface SnapshotProgress {
+  readonly from: NodeId;
+  readonly offset: number;
 }
+
+export type Packet =
+  | { readonly kind: 'message'; readonly message: Message }
+  | { readonly kind: 'chunk'; readonly chunk: SnapshotChunk }
+  | { readonly kind: 'chunkAnswer'; readonly answer: SnapshotProgress };
 
 /** The world as a node's driver sees it. */
 export interface Surroundings {
   readonly random: (bound: number) => number;
   readonly later: (delayMs: number, run: () => void) => void;
-  readonly send: (message: Message) => void;
+  readonly send: (from: NodeId, to: NodeId, packet: Packet) => void;
   readonly syncMs: () => number;
+  /** Until the core hears that a write is durable. */
+  readonly reportMs: () => number;
+  readonly failsToWrite: () => boolean;
   readonly stepped: (node: SimulatedNode, raft: Raft, output: Output) => void;
+  readonly applied: (node: SimulatedNode, entry: Entry, machine: StateMachine) => void;
+  /** The node stopped because its disk failed. */
+  readonly stopped: (node: SimulatedNode) => void;
 }
 
-/** The core with a driver by the rules of `Raft`, over a disk that does one write after another and loses what is not done in a crash. */
+interface Queued {
+  readonly step: Step;
+  readonly done: () => void;
+}
+
+/** A snapshot on its way to one follower. */
+interface Sending {
+  readonly manifest: LogStorage['manifest'];
+  readonly state: Uint8Array;
+  offset: number;
+  answeredAt: number;
+}
+
+/** The core with a driver by the rules of `Raft` and `LogStorage`, and a state machine, over a simulated disk. */
 export class SimulatedNode {
   readonly id: NodeId;
+  readonly disk = new SimulatedDisk();
+  readonly identity: Identity;
   readonly #world: Surroundings;
-  readonly #disk: Disk;
   raft: Raft | undefined;
+  machine = new StateMachine(new Uint8Array(0), 0);
+  /** Why it may not start any more. */
+  refusal: string | undefined;
   /** Of the process: what was asked of an earlier one does not concern it. */
   incarnation = 0;
-  #applied: Index = 0;
-  #writes: Write[] = [];
+  storage: LogStorage | undefined;
+  durableIndex: Index = 0;
+  #queue: Queued[] = [];
+  #isWitnessing = false;
   #storedSeq = 0;
   #waiting: { readonly afterSeq: number; readonly messages: readonly Message[] }[] = [];
+  #receiver = new SnapshotReceiver();
+  /** The bytes of the snapshot that was put aside last. */
+  #arrived: Uint8Array = new Uint8Array(0);
+  #state: Uint8Array = new Uint8Array(0);
+  readonly #sending = new Map<NodeId, Sending>();
 
   constructor(id: NodeId, voters: readonly NodeId[], world: Surroundings) {
     this.id = id;
     this.#world = world;
-    const snapshot = { index: 0, term: 0, configuration: configurationOf(voters) };
-    this.#disk = { hardState: { term: 0, vote: 0, commit: 0 }, snapshot, entries: [] };
-  }
-
-  get durableIndex(): Index {
-    return this.#disk.entries.at(-1)?.index ?? this.#disk.snapshot.index;
+    this.identity = { clusterId: 'simulated', nodeId: id, incarnation: 1, voters };
   }
 
   start(): void {
     this.incarnation++;
-    this.#writes = [];
+    this.#queue = [];
+    this.#isWitnessing = false;
     this.#storedSeq = 0;
     this.#waiting = [];
+    this.#receiver = new SnapshotReceiver();
+    this.#sending.clear();
+    const opened = this.#open();
+    if (opened === undefined) return;
+    const { recovered, state, storage } = opened;
+    this.storage = storage;
+    this.durableIndex = storage.last.index;
+    this.#state = state;
+    this.machine = new StateMachine(state, recovered.snapshot.index);
     const { random } = this.#world;
-    const { hardState, snapshot, entries } = this.#disk;
-    this.#applied = snapshot.index;
-    this.raft = new Raft(
-      {
-        ...raftDefaults,
-        electionTicks,
-        heartbeatTicks: 2,
-        id: this.id,
-        random,
-        entriesPerMessageMax: 4,
-        inflightMessagesMax: 4,
-        readsWaitingMax: 16,
-      },
-      // Nothing may depend on the commit index that was written.
-      {
-        hardState: { ...hardState, commit: 0 },
-        snapshot,
-        entries: entries.filter(({ index }) => index > snapshot.index),
-        recovering: undefined,
-      },
-    );
+    const limits = { entriesPerMessageMax: 4, inflightMessagesMax: 4, readsWaitingMax: 16 };
+    this.raft = new Raft({ ...raftDefaults, ...limits, electionTicks, heartbeatTicks: 2, id: this.id, random }, recovered);
   }
 
-  /** The writes on their way reach the disk up to one of them, or none does; nobody is told. */
-  crash(): void {
-    for (const write of this.#writes.slice(0, this.#world.random(this.#writes.length + 1))) this.#persist(write);
+  /** Opens what is on disk, now and then with another crash in the middle of repairing it. */
+  #open() {
+    for (;;) {
+      const opened = openLog(this.disk.image(), { clusterId: this.identity.clusterId, nodeId: this.id }, chunkBytes);
+      if (opened.kind === 'absent') {
+        this.#perform(firstStep(this.identity, new Uint8Array(0), chunkBytes));
+        this.disk.identity = identityBytes(this.identity);
+        continue;
+      }
+      const isForgetful = opened.kind === 'refused' || opened.recovered.recovering !== undefined;
+      if (isForgetful && !this.disk.wasDamaged) {
+        const found = opened.kind === 'refused' ? opened.reason : opened.problems.join('; ');
+        throw new Violation(`node ${this.id} has a disk that only crashed, and yet: ${found}`);
+      }
+      if (opened.kind === 'refused') {
+        this.refusal = opened.reason;
+        return undefined;
+      }
+      if (this.#world.random(8) > 0) {
+        for (const step of opened.repair) this.#perform(step);
+        return opened;
+      }
+      this.#breakOff(opened.repair);
+    }
+  }
+
+  #breakOff(steps: readonly Step[]): void {
+    const { random } = this.#world;
+    const whole = random(steps.length);
+    for (const step of steps.slice(0, whole)) this.#perform(step);
+    const torn = steps[whole]?.witness;
+    if (torn && random(2) === 0) this.disk.tearWitness(torn, random);
+  }
+
+  #perform({ operations, witness }: Step): void {
+    this.disk.batch(operations);
+    if (witness) this.disk.writeWitness(witness);
+  }
+
+  /** What is on its way to the disk arrives or does not, and a file may be torn. With `tears`, so may a batch. */
+  crash(tears: boolean): void {
+    const { random } = this.#world;
+    const step = this.#queue[0]?.step;
+    if (step !== undefined && random(2) === 0) {
+      if (this.#isWitnessing && step.witness) this.disk.tearWitness(step.witness, random);
+      else if (tears) this.disk.tearBatch(step.operations, random);
+      else if (!this.#isWitnessing) this.disk.batch(step.operations);
+    }
     this.raft = undefined;
   }
 
@@ -85,69 +157,158 @@ export class SimulatedNode {
     const { raft } = this;
     if (raft === undefined) return;
     const output = raft.step(input);
-    this.#applied = output.committed.at(-1)?.index ?? output.write?.snapshot?.index ?? this.#applied;
     this.#world.stepped(this, raft, output);
-    if (output.write) this.#write(output.write);
-    for (const message of output.sendNow) this.#world.send(message);
+    const { write } = output;
+    if (write?.snapshot) {
+      this.#state = this.#arrived;
+      this.machine = new StateMachine(this.#arrived, write.snapshot.index);
+    }
+    if (write && this.storage) {
+      const last = write.entries.at(-1);
+      const { index } = { index: 0, ...last };
+      const term = last?.term ?? 0;
+      const step = this.storage.write(write);
+      const endsAt = this.storage.last.index;
+      this.#enqueue(step, () => {
+        this.#storedSeq = write.seq;
+        this.durableIndex = endsAt;
+        this.#release();
+        const { incarnation } = this;
+        this.#world.later(this.#world.reportMs(), () => {
+          if (this.incarnation === incarnation) this.step({ type: 'stored', seq: write.seq, through: index, term });
+        });
+      });
+    }
+    for (const entry of output.committed) this.#world.applied(this, entry, this.machine);
+    for (const message of output.sendNow) this.#send(message);
     if (output.sendAfter.length > 0) this.#waiting.push({ afterSeq: output.afterSeq, messages: output.sendAfter });
-    for (const to of output.sendSnapshot) this.#sendSnapshot(to, raft);
+    for (const to of output.sendSnapshot) this.#sendSnapshot(to);
     this.#release();
   }
 
-  #write(write: Write): void {
-    this.#writes.push(write);
-    if (this.#writes.length === 1) this.#finishWriteLater();
-  }
-
-  #finishWriteLater(): void {
-    const { incarnation } = this;
-    this.#world.later(this.#world.syncMs(), () => {
-      if (this.raft === undefined || this.incarnation !== incarnation) return;
-      const write = this.#writes.shift() as Write;
-      this.#persist(write);
-      this.#storedSeq = write.seq;
-      if (this.#writes.length > 0) this.#finishWriteLater();
-      const last = write.entries.at(-1);
-      this.#release();
-      this.step({ type: 'stored', seq: write.seq, through: last?.index ?? 0, term: last?.term ?? 0 });
-    });
-  }
-
-  #persist({ hardState, snapshot, from, entries }: Write): void {
-    const disk = this.#disk;
-    disk.hardState = hardState;
-    if (snapshot) {
-      disk.snapshot = snapshot;
-      disk.entries = [];
-    }
-    disk.entries = [...disk.entries.filter(({ index }) => index < from), ...entries];
+  #send(message: Message): void {
+    this.#world.send(this.id, message.to, { kind: 'message', message });
   }
 
   #release(): void {
     while (this.#waiting.length > 0 && (this.#waiting[0]?.afterSeq ?? 0) <= this.#storedSeq)
-      for (const message of this.#waiting.shift()?.messages ?? []) this.#world.send(message);
+      for (const message of this.#waiting.shift()?.messages ?? []) this.#send(message);
   }
 
-  #sendSnapshot(to: NodeId, raft: Raft): void {
+  // Disk
+
+  #enqueue(step: Step, done: () => void): void {
+    this.#queue.push({ step, done });
+    if (this.#queue.length === 1) this.#writeNext();
+  }
+
+  #writeNext(): void {
     const { incarnation } = this;
-    const { term } = raft.view;
-    this.#world.later(20 + this.#world.random(200), () => {
-      if (this.incarnation !== incarnation || raft.view.term !== term || raft.view.role !== 'leader') return;
-      this.#world.send({ type: 'installSnapshot', from: this.id, to, term, meta: this.#disk.snapshot });
-      this.step({ type: 'snapshotSent', to, succeeded: this.#world.random(4) > 0 });
+    const [first] = this.#queue;
+    if (first === undefined) return;
+    const { operations, witness } = first.step;
+    this.#afterSync(incarnation, () => {
+      this.disk.batch(operations);
+      if (witness === undefined) return this.#finish(first);
+      this.#isWitnessing = true;
+      this.#afterSync(incarnation, () => {
+        this.disk.writeWitness(witness);
+        this.#finish(first);
+      });
     });
   }
 
-  /** A snapshot of what is applied, once that is all that is committed; only between writes, so that the log on disk reaches it. */
-  compact(keep: number): void {
-    if (this.raft === undefined || this.#writes.length > 0) return;
-    const { log } = this.raft.view;
-    if (this.#applied !== log.commit || log.commit <= this.#disk.snapshot.index) return;
-    this.#disk.snapshot = {
-      index: log.commit,
-      term: log.termAt(log.commit) as number,
-      configuration: this.raft.view.configurationAt(log.commit),
-    };
-    this.step({ type: 'compact', index: log.commit, keep });
+  #afterSync(incarnation: number, run: () => void): void {
+    this.#world.later(this.#world.syncMs(), () => {
+      if (this.raft === undefined || this.incarnation !== incarnation) return;
+      if (!this.#world.failsToWrite()) return run();
+      this.crash(false);
+      this.#world.stopped(this);
+    });
   }
+
+  #finish({ done }: Queued): void {
+    this.#isWitnessing = false;
+    this.#queue.shift();
+    this.#writeNext();
+    done();
+  }
+
+  /** A snapshot of what is applied, when that is all that is committed. */
+  compact(keep: number): void {
+    const { raft, storage, machine } = this;
+    if (raft === undefined || storage === undefined) return;
+    const { index } = { index: machine.applied };
+    const term = raft.view.log.termAt(index);
+    if (index !== raft.view.log.commit || index <= storage.manifest.index || term === undefined) return;
+    const state = machine.save();
+    const steps = storage.compact({ index, term, configuration: raft.view.configurationAt(index) }, state, keep);
+    this.#state = state;
+    steps.forEach((step, at) => {
+      this.#enqueue(step, () => {
+        if (at === 1) this.step({ type: 'compact', index, keep });
+      });
+    });
+  }
+
+  // Snapshots to others
+
+  #sendSnapshot(to: NodeId): void {
+    const { storage } = this;
+    if (storage === undefined) return;
+    this.#sending.set(to, { manifest: storage.manifest, state: this.#state, offset: 0, answeredAt: 0 });
+    this.#sendChunk(to, 0);
+  }
+
+  /** The next part, and the same again when nothing is heard; after some tries the core is told that it did not work. */
+  #sendChunk(to: NodeId, tries: number) {
+    const sending = this.#sending.get(to);
+    const { raft, incarnation } = this;
+    if (sending === undefined || raft === undefined || raft.view.role !== 'leader') return;
+    if (tries > 4) return this.#endSending(to, false);
+    const sender = { from: this.id, term: raft.view.term };
+    this.#world.send(this.id, to, { kind: 'chunk', chunk: chunkAt(sender, sending.manifest, sending.state, sending.offset, chunkBytes) });
+    const { offset } = sending;
+    this.#world.later(200, () => {
+      if (this.incarnation === incarnation && this.#sending.get(to) === sending && sending.offset === offset)
+        this.#sendChunk(to, tries + 1);
+    });
+  }
+
+  #endSending(to: NodeId, succeeded: boolean): void {
+    this.#sending.delete(to);
+    this.step({ type: 'snapshotSent', to, succeeded });
+  }
+
+  chunkAnswered({ from, offset }: SnapshotProgress) {
+    const sending = this.#sending.get(from);
+    if (sending === undefined) return;
+    if (offset >= sending.manifest.size) return this.#endSending(from, true);
+    if (offset === sending.offset) return;
+    sending.offset = offset;
+    this.#sendChunk(from, 0);
+  }
+
+  chunkArrived(chunk: SnapshotChunk) {
+    const { raft, storage, incarnation } = this;
+    if (raft === undefined || storage === undefined || chunk.term < raft.view.term) return;
+    const { next, complete } = this.#receiver.receive(chunk);
+    const answer: Packet = { kind: 'chunkAnswer', answer: { from: this.id, offset: next } };
+    if (complete === undefined) return this.#world.send(this.id, chunk.from, answer);
+    const { manifest, from, term } = chunk;
+    this.#arrived = complete;
+    this.#enqueue(storage.stage(manifest, manifest.chain, complete), () => {
+      this.#world.send(this.id, from, answer);
+      const { index, term: metaTerm, configuration } = manifest;
+      const meta = { index, term: metaTerm, configuration };
+      if (this.incarnation === incarnation && storage.hasStaged(meta))
+        this.step({ type: 'message', message: { type: 'installSnapshot', from, to: this.id, term, meta } });
+    });
+  }
+}
+
+function identityBytes(identity: Identity): Uint8Array {
+  const found = firstStep(identity, new Uint8Array(0)).operations.find(({ key }) => key === 'm');
+  if (found?.type !== 'put') throw new Error('a new node writes no identity');
+  return found.value;
 }

@@ -1,56 +1,39 @@
 import { configurationOf, membersOf } from '../../coordinator/raft/core/configuration.ts';
-import type { Index, Input, Message, NodeId, Output, Term } from '../../coordinator/raft/core/messages.ts';
+import type { Entry, Index, Input, NodeId, Output, Term } from '../../coordinator/raft/core/messages.ts';
 import type { Raft } from '../../coordinator/raft/core/raft.ts';
+import { checkLinearizable, type Invocation } from '../linearizability/checker.ts';
+import { type Reply, type Request, SimulatedClient } from './client.ts';
 import { EventQueue, seededRandom } from './event-queue.ts';
+import { drawFaults, type FaultName, type Faults } from './faults.ts';
 import { Invariants, Violation } from './invariants.ts';
-import { electionTicks, SimulatedNode } from './node.ts';
+import { electionTicks, type Packet, SimulatedNode } from './node.ts';
+import { encodeCommand, type StateMachine } from './state-machine.ts';
 
 export interface SimulationOptions {
   readonly seed: number;
   /** Inputs to nodes while there are faults. */
   readonly steps: number;
+  /** Faults that are left out of what the seed draws. */
+  readonly without?: readonly FaultName[];
 }
 
 export interface SimulationResult {
   readonly steps: number;
   readonly committed: number;
   readonly elections: number;
+  /** Reads and writes of clients in the history that was checked. */
+  readonly operations: number;
+  /** Starts of nodes that had lost acknowledged entries, and nodes that may not start again. */
+  readonly recoveries: number;
+  readonly refusals: number;
 }
 
 const TICK_MS = 50;
 /** Twenty of the longest election timeouts. */
 const HEALED_MS_MAX = 20 * 2 * electionTicks * TICK_MS;
-
-/** Faults of one run. Each seed draws some of them, since runs with all of them rarely get anywhere (swarm testing). */
-interface Faults {
-  readonly lossPercent: number;
-  readonly repeatPercent: number;
-  readonly delayMsMax: number;
-  readonly partitionEveryMs: number;
-  readonly crashEveryMs: number;
-  readonly restartMsMax: number;
-  readonly syncMsMax: number;
-  readonly changeEveryMs: number;
-  readonly compactEveryMs: number;
-  readonly transferEveryMs: number;
-}
-
-function drawFaults(random: (bound: number) => number): Faults {
-  const isHarsh = random(3) === 0;
-  const some = (value: () => number): number => (random(2) === 0 ? 0 : value());
-  return {
-    lossPercent: some(() => random(31)),
-    repeatPercent: some(() => random(51)),
-    delayMsMax: 1 + random(isHarsh ? 300 : 50),
-    partitionEveryMs: some(() => (isHarsh ? 50 + random(400) : 1_000 + random(5_000))),
-    crashEveryMs: some(() => (isHarsh ? 50 + random(400) : 1_000 + random(5_000))),
-    restartMsMax: isHarsh ? 140 : 2_000,
-    syncMsMax: 1 + some(() => random(isHarsh ? 300 : 50)),
-    changeEveryMs: some(() => 200 + random(1_500)),
-    compactEveryMs: some(() => 200 + random(2_000)),
-    transferEveryMs: some(() => 500 + random(3_000)),
-  };
-}
+const clientCount = 3;
+/** The hash of the state is compared at every index that this divides. */
+const hashEvery = 4;
 
 /** Runs one seed: a phase with faults, then one without, at whose end all must agree. Throws a `Violation`. */
 export function simulate(options: SimulationOptions): SimulationResult {
@@ -63,58 +46,94 @@ class Simulation {
   readonly #invariants = new Invariants();
   readonly #faults: Faults;
   readonly #nodes = new Map<NodeId, SimulatedNode>();
+  readonly #clients: SimulatedClient[] = [];
+  readonly #history: Invocation[] = [];
   readonly #stepsMax: number;
+  /** Whose disks may do what no crash explains: less than a majority. */
+  readonly #frail: readonly NodeId[];
   /** Links that carry nothing, `<from> <to>`. */
   #cut = new Set<string>();
+  /** Links that hold back what they should carry until the time given. */
+  readonly #clogged = new Map<string, number>();
+  readonly #pausedUntilMs = new Map<NodeId, number>();
   #isHealed = false;
   #steps = 0;
   #nextId = 1;
+  #nextValue = 1;
+  #recoveries = 0;
   readonly #leaders = new Set<Term>();
-  /** Proposals by node and incarnation, to see whose commit is told to a client. */
-  readonly #proposed = new Map<string, Term>();
+  /** What waits for an answer, by id while it is being asked, and by `<node> <incarnation> <index>` once it has a place in the log. */
+  readonly #asked = new Map<number, (reply: Reply) => void>();
+  readonly #accepted = new Map<string, { readonly term: Term; readonly reply: (reply: Reply) => void }>();
+  readonly #readKeys = new Map<number, string>();
   #acknowledged: Index = 0;
   readonly #readsSince = new Map<number, Index>();
 
-  constructor({ seed, steps }: SimulationOptions) {
+  constructor({ seed, steps, without = [] }: SimulationOptions) {
     this.#random = seededRandom(seed);
-    this.#faults = drawFaults(this.#random);
+    this.#faults = drawFaults(this.#random, new Set(without));
     this.#stepsMax = steps;
     const voters = Array.from({ length: this.#random(3) === 0 ? 5 : 3 }, (_, at) => at + 1);
+    this.#frail = voters.slice(0, Math.floor((voters.length - 1) / 2));
     for (const id of voters) this.#add(id, voters);
     for (const id of [voters.length + 1, voters.length + 2]) this.#add(id, voters);
+    for (let client = 0; client < clientCount; client++) this.#addClient();
   }
 
   #add(id: NodeId, voters: readonly NodeId[]): void {
     const node = new SimulatedNode(id, voters, {
       random: this.#random,
-      later: (delayMs, run) => this.#queue.in(delayMs, run),
-      send: (message) => this.#send(message),
+      later: (delayMs, run) => this.#queue.in(delayMs, () => this.#whenAwake(id, run)),
+      send: (from, to, packet) => this.#send(from, to, packet),
       syncMs: () => 1 + this.#random(this.#isHealed ? 1 : this.#faults.syncMsMax),
+      reportMs: () => (this.#isHealed ? 0 : this.#faults.reportMs),
+      failsToWrite: () => !this.#isHealed && this.#faults.writeFailsOneIn > 0 && this.#random(this.#faults.writeFailsOneIn) === 0,
       stepped: (stepped, raft, output) => this.#stepped(stepped, raft, output),
+      applied: (applied, entry, machine) => this.#applied(applied, entry, machine),
+      stopped: (stopped) => this.#restartLater(stopped),
     });
     this.#nodes.set(id, node);
-    node.start();
-    const tickMs = (TICK_MS * (50 + this.#random(100))) / 100;
+    this.#start(node);
+    const skew = this.#faults.clockSkewPercent;
+    const tickMs = (TICK_MS * (100 - skew + this.#random(2 * skew + 1))) / 100;
     this.#every(
       () => (this.#isHealed ? TICK_MS : tickMs),
-      () => this.#input(node, { type: 'tick' }),
+      // A stopped process misses ticks; it does not make up for them.
+      () => this.#isAwake(id) && this.#input(node, { type: 'tick' }),
     );
   }
 
+  #addClient(): void {
+    const client = new SimulatedClient({
+      random: this.#random,
+      nowMs: () => this.#queue.nowMs,
+      nextValue: () => this.#nextValue++,
+      later: (delayMs, run) => this.#queue.in(delayMs, run),
+      ask: (node, request, reply) => this.#ask(node, request, reply),
+      nodeIds: () => [...this.#nodes.keys()],
+      record: (invocation) => this.#history.push(invocation),
+    });
+    this.#clients.push(client);
+    client.start();
+  }
+
   run(): SimulationResult {
-    const { partitionEveryMs, crashEveryMs, changeEveryMs, compactEveryMs, transferEveryMs } = this.#faults;
-    this.#every(
-      () => 5 + this.#random(50),
-      () => this.#work(),
-    );
-    this.#sometimes(partitionEveryMs, () => this.#partition());
-    this.#sometimes(crashEveryMs, () => this.#crash());
-    this.#sometimes(changeEveryMs, () => this.#changeMembers());
-    this.#sometimes(compactEveryMs, () => this.#anyNode().compact(this.#random(5)));
-    this.#sometimes(transferEveryMs, () => this.#input(this.#someLeader(), { type: 'transfer', to: this.#anyNode().id }));
+    const faults = this.#faults;
+    this.#sometimes(faults.partitionEveryMs, () => this.#partition());
+    this.#sometimes(faults.clogEveryMs, () => this.#clog());
+    this.#sometimes(faults.crashEveryMs, () => this.#crash(this.#anyNode()));
+    this.#sometimes(faults.pauseEveryMs, () => this.#pausedUntilMs.set(this.#anyNode().id, this.#queue.nowMs + this.#random(3_000)));
+    this.#sometimes(faults.changeEveryMs, () => this.#changeMembers());
+    this.#sometimes(faults.compactEveryMs, () => this.#anyNode().compact(this.#random(5)));
+    this.#sometimes(faults.transferEveryMs, () => this.#input(this.#someLeader(), { type: 'transfer', to: this.#anyNode().id }));
+    this.#sometimes(faults.forgetEveryMs, () => this.#forgetLeader());
+    if (faults.damage !== 'none') this.#sometimes(2_000, () => this.#damage());
     while (this.#steps < this.#stepsMax) this.#queue.runNext();
     this.#heal();
-    return { steps: this.#steps, committed: this.#invariants.committedThrough, elections: this.#leaders.size };
+    this.#checkHistory();
+    const refusals = [...this.#nodes.values()].filter(({ refusal }) => refusal !== undefined).length;
+    const [committed, operations] = [this.#invariants.committedThrough, this.#history.length];
+    return { steps: this.#steps, committed, elections: this.#leaders.size, operations, recoveries: this.#recoveries, refusals };
   }
 
   #every(delayMs: () => number, run: () => void): void {
@@ -141,17 +160,38 @@ class Simulation {
     node.step(input);
   }
 
+  #isAwake(id: NodeId): boolean {
+    return (this.#pausedUntilMs.get(id) ?? 0) <= this.#queue.nowMs;
+  }
+
+  #whenAwake(id: NodeId, run: () => void): void {
+    if (this.#isAwake(id)) run();
+    else this.#queue.in((this.#pausedUntilMs.get(id) ?? 0) - this.#queue.nowMs, () => this.#whenAwake(id, run));
+  }
+
   // What clients ask
 
-  #work() {
-    const node = this.#random(4) > 0 ? this.#someLeader() : this.#anyNode();
+  #ask(to: NodeId, request: Request, reply: (reply: Reply) => void): void {
+    const isLost = (): boolean => !this.#isHealed && this.#random(100) < this.#faults.lossPercent;
+    const delayMs = (): number => 1 + this.#random(this.#isHealed ? 2 : this.#faults.delayMsMax);
+    if (isLost()) return;
+    const answer = (found: Reply): void => {
+      if (!isLost()) this.#queue.in(delayMs(), () => reply(found));
+    };
+    this.#queue.in(delayMs(), () => this.#whenAwake(to, () => this.#take(this.#nodes.get(to) as SimulatedNode, request, answer)));
+  }
+
+  #take(node: SimulatedNode, request: Request, reply: (reply: Reply) => void): void {
+    if (node.raft === undefined) return;
     const id = this.#nextId++;
-    if (this.#random(3) > 0) {
-      const data = Array.from({ length: 1 + this.#random(3) }, (_, at) => Uint8Array.of(id >> 16, id >> 8, id, at));
-      return this.#input(node, { type: 'propose', id, data });
+    this.#asked.set(id, reply);
+    if (request.kind === 'read') {
+      this.#readsSince.set(id, this.#acknowledged);
+      this.#readKeys.set(id, request.key);
+      this.#input(node, { type: 'read', id });
+    } else {
+      this.#input(node, { type: 'propose', id, data: [encodeCommand(request.command)] });
     }
-    this.#readsSince.set(id, this.#acknowledged);
-    this.#input(node, { type: 'read', id });
   }
 
   /** From the members that the leader knows, each of which may leave, be promoted or be demoted, and the others, which may join. */
@@ -177,19 +217,27 @@ class Simulation {
 
   // Faults
 
-  #send(message: Message): void {
+  #send(from: NodeId, to: NodeId, packet: Packet): void {
     const { lossPercent, repeatPercent, delayMsMax } = this.#faults;
-    const sender = this.#nodes.get(message.from) as SimulatedNode;
-    this.#invariants.sent(message, sender.durableIndex);
+    const sender = this.#nodes.get(from) as SimulatedNode;
+    if (packet.kind === 'message') this.#invariants.sent(packet.message, sender.durableIndex);
     const copies = !this.#isHealed && this.#random(100) < repeatPercent ? 2 : 1;
+    const link = `${from} ${to}`;
     for (let copy = 0; copy < copies; copy++) {
       if (!this.#isHealed && this.#random(100) < lossPercent) continue;
       const delayMs = this.#isHealed ? 1 : 1 + this.#random(this.#random(50) === 0 ? 20 * delayMsMax : delayMsMax);
-      this.#queue.in(delayMs, () => {
-        const to = this.#nodes.get(message.to);
-        if (to && !this.#cut.has(`${message.from} ${message.to}`)) this.#input(to, { type: 'message', message });
-      });
+      const atMs = Math.max(this.#queue.nowMs + delayMs, this.#isHealed ? 0 : (this.#clogged.get(link) ?? 0));
+      this.#queue.in(atMs - this.#queue.nowMs, () => this.#whenAwake(to, () => this.#cut.has(link) || this.#arrive(to, packet)));
     }
+  }
+
+  #arrive(id: NodeId, packet: Packet) {
+    const node = this.#nodes.get(id);
+    if (node === undefined) return;
+    if (packet.kind === 'message') return this.#input(node, { type: 'message', message: packet.message });
+    this.#steps++;
+    if (packet.kind === 'chunk') node.chunkArrived(packet.chunk);
+    else node.chunkAnswered(packet.answer);
   }
 
   /** Two sides, which hear nothing of each other; now and then only one of them is deaf; now and then all is well again. */
@@ -203,38 +251,102 @@ class Simulation {
         if (side.has(from) !== side.has(to) && (!isOneWay || side.has(from))) this.#cut.add(`${from} ${to}`);
   }
 
-  #crash(): void {
-    const node = this.#anyNode();
+  #clog(): void {
+    this.#clogged.set(`${this.#anyNode().id} ${this.#anyNode().id}`, this.#queue.nowMs + this.#random(4_000));
+  }
+
+  #crash(node: SimulatedNode): void {
     if (node.raft === undefined) return;
-    node.crash();
-    this.#queue.in(20 + this.#random(this.#faults.restartMsMax), () => node.raft === undefined && node.start());
+    const isFrail = this.#frail.includes(node.id);
+    node.crash(isFrail && this.#faults.damage === 'tornBatch');
+    if (isFrail && this.#faults.damage === 'lostSync' && this.#random(2) === 0) node.disk.loseSynced(this.#random);
+    this.#restartLater(node);
+  }
+
+  #restartLater(node: SimulatedNode): void {
+    this.#queue.in(20 + this.#random(this.#faults.restartMsMax), () => this.#start(node));
+  }
+
+  #start(node: SimulatedNode): void {
+    if (node.raft !== undefined || node.refusal !== undefined) return;
+    this.#pausedUntilMs.delete(node.id);
+    node.start();
+    if (node.raft && !(node.raft as Raft).view.canVote) this.#recoveries++;
+  }
+
+  /** Of a disk of the minority; it is seen at the next start, which soon comes. */
+  #damage(): void {
+    const node = this.#nodes.get(this.#frail[this.#random(this.#frail.length)] ?? 0);
+    if (node === undefined) return;
+    if (this.#faults.damage === 'flippedBit') node.disk.flipBit(this.#random);
+    if (this.#faults.damage === 'flippedWitness') node.disk.flipBitOfWitness(this.#random);
+    if (this.#faults.damage === 'lostRecord') node.disk.loseRecord(this.#random);
+    this.#crash(node);
+  }
+
+  #forgetLeader(): void {
+    const node = this.#anyNode();
+    const suspect = node.raft?.view.leader ?? 0;
+    if (suspect !== 0) this.#input(node, { type: 'forgetLeader', suspect });
   }
 
   // What nodes do
 
-  #stepped(node: SimulatedNode, raft: Raft, { write, committed, reads, accepted }: Output): void {
+  #stepped(node: SimulatedNode, raft: Raft, { write, committed, reads, accepted, refused }: Output): void {
     const owner = `${node.id} ${node.incarnation}`;
     if (raft.view.role === 'leader') this.#leaders.add(raft.view.term);
-    for (const { index, term } of accepted) this.#proposed.set(`${owner} ${index}`, term);
-    this.#invariants.stepped(raft, write?.entries ?? [], committed);
-    for (const { index, term } of committed)
-      if (this.#proposed.get(`${owner} ${index}`) === term) this.#acknowledged = Math.max(this.#acknowledged, index);
-    for (const { id, index } of reads) this.#invariants.readAllowed(index, this.#readsSince.get(id) ?? 0);
+    for (const { id, index, term } of accepted) {
+      const reply = this.#asked.get(id);
+      this.#asked.delete(id);
+      this.#accepted.set(`${owner} ${index}`, { term, reply: reply ?? (() => undefined) });
+    }
+    for (const { id, leader } of refused) this.#answer(id, { kind: 'refused', leader });
+    this.#invariants.stepped(raft, node.incarnation, write?.entries ?? [], committed);
+    for (const { id, index } of reads) {
+      this.#invariants.readAllowed(index, this.#readsSince.get(id) ?? 0);
+      if (node.machine.applied < index) throw new Violation(`node ${node.id} may read at ${index} and has applied ${node.machine.applied}`);
+      this.#answer(id, { kind: 'value', value: node.machine.read(this.#readKeys.get(id) ?? '') });
+    }
     if (raft.leadership && raft.leadership.readsWaiting > 16) throw new Violation(`node ${node.id} lets too many reads wait`);
+  }
+
+  #answer(id: number, reply: Reply): void {
+    this.#asked.get(id)?.(reply);
+    this.#asked.delete(id);
+    this.#readKeys.delete(id);
+    this.#readsSince.delete(id);
+  }
+
+  #applied(node: SimulatedNode, entry: Entry, machine: StateMachine): void {
+    const applied = machine.apply(entry);
+    if (entry.index % hashEvery === 0) this.#invariants.applied(node.id, entry.index, machine.hash());
+    const key = `${node.id} ${node.incarnation} ${entry.index}`;
+    const accepted = this.#accepted.get(key);
+    this.#accepted.delete(key);
+    if (accepted?.term !== entry.term) return;
+    this.#acknowledged = Math.max(this.#acknowledged, entry.index);
+    if (applied) accepted.reply({ kind: 'applied', applied });
   }
 
   // Afterwards
 
-  /** Without faults there is soon one leader, its members agree with it, and what is proposed is committed. */
+  /** Without faults there is soon one leader, its members agree with it, and what clients ask is answered. */
   #heal(): void {
     this.#isHealed = true;
     this.#cut = new Set();
-    for (const node of this.#nodes.values()) if (node.raft === undefined) node.start();
+    this.#pausedUntilMs.clear();
+    for (const node of this.#nodes.values()) this.#start(node);
     const untilMs = this.#queue.nowMs + HEALED_MS_MAX;
-    while (!this.#agrees()) {
-      if (this.#queue.nowMs > untilMs) throw new Violation(`liveness: no agreement ${HEALED_MS_MAX / 1000} s after the last fault`);
+    const answered = this.#clients.map((client) => client.answered);
+    while (!this.#agrees() || this.#clients.some((client, at) => client.answered <= (answered[at] ?? 0))) {
+      if (this.#queue.nowMs > untilMs)
+        throw new Violation(`liveness: no agreement ${HEALED_MS_MAX / 1000} s after the last fault: ${this.#describe()}`);
       this.#queue.runNext();
     }
+  }
+
+  #describe(): string {
+    return [...this.#nodes.values()].map(({ id, raft, refusal }) => `${id}: ${raft ? describe(raft) : (refusal ?? 'down')}`).join('; ');
   }
 
   #agrees(): boolean {
@@ -242,14 +354,26 @@ class Simulation {
     const terms = rafts.filter(({ view }) => view.role === 'leader').map(({ view }) => view.term);
     const leader = rafts.find(({ view }) => view.role === 'leader' && view.term === Math.max(...terms));
     if (leader === undefined) return false;
-    const { log, configuration, term } = leader.view;
+    const { log, configuration, configurationIndex, term } = leader.view;
     // Joint consensus ends by itself, and nobody leads a group of which it is no voter.
-    if (configuration.outgoing.length > 0 || !configuration.voters.includes(leader.view.id)) return false;
+    if (configuration.outgoing.length > 0 || configurationIndex > log.commit || !configuration.voters.includes(leader.view.id))
+      return false;
     const members = rafts.filter(({ view }) => membersOf(configuration).includes(view.id));
     return (
-      log.commit === log.lastIndex &&
-      log.lastTerm === term &&
-      members.every(({ view }) => view.log.commit === log.commit && view.term === term)
+      log.termAt(log.commit) === term &&
+      members.every(({ view }) => view.canVote && view.term === term && view.log.commit >= log.commit - 8)
     );
   }
+
+  #checkHistory(): void {
+    for (const client of this.#clients) client.end();
+    const verdict = checkLinearizable(this.#history);
+    if (verdict.kind !== 'linearizable') throw new Violation(`linearizability: ${verdict.kind} for key ${verdict.key}`);
+  }
+}
+
+function describe({ view }: Raft): string {
+  const { role, term, log, recovering } = view;
+  const loss = recovering ? ` recovering ${recovering.index} of term ${recovering.term}` : '';
+  return `${role} in ${term}, committed ${log.commit} of ${log.baseIndex}..${log.lastIndex}${loss}`;
 }

@@ -2,7 +2,15 @@ import ts from 'typescript';
 import { importViolation } from './boundaries.ts';
 import { type Import, lineOf, type Source, visit } from './source.ts';
 
-const pureFolders = ['shared/language/', 'worker/engine/', 'coordinator/raft/core/', 'coordinator/state/', 'coordinator/placement/'];
+const pureFolders = [
+  'shared/language/',
+  'worker/engine/',
+  'coordinator/raft/core/',
+  'coordinator/raft/storage/',
+  'coordinator/raft/sessions/',
+  'coordinator/state/',
+  'coordinator/placement/',
+];
 
 /** Packages without input, output, clock or randomness. */
 const purePackages = new Set(['re2js']);

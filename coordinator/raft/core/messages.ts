@@ -150,6 +150,8 @@ export interface Write {
   readonly entries: readonly Entry[];
   /** Replaces the whole log: its bytes have arrived with the message. */
   readonly snapshot: SnapshotMeta | undefined;
+  /** As in `Recovered`, as long as it holds. */
+  readonly recovering: LogPoint | undefined;
 }
 
 export type Role = 'follower' | 'preCandidate' | 'candidate' | 'leader';

@@ -252,7 +252,7 @@ export class RaftState {
     this.#written = { term: this.term, vote: this.vote, commit: this.log.commit };
     this.#seq++;
     const { from, entries } = unwritten ?? { from: this.log.lastIndex + 1, entries: [] };
-    return { seq: this.#seq, hardState: this.#written, from, entries, snapshot };
+    return { seq: this.#seq, hardState: this.#written, from, entries, snapshot, recovering: this.recovering };
   }
 }
 

@@ -1,0 +1,113 @@
+import { crc32c } from '../../../shared/checksum/crc32c.ts';
+import { invariant } from '../../../shared/errors/error.ts';
+
+/** Writes whole numbers and bytes one behind another, big endian. */
+export class RecordWriter {
+  #bytes: Uint8Array;
+  #view: DataView;
+  #at = 0;
+
+  constructor(lengthExpected = 64) {
+    this.#bytes = new Uint8Array(lengthExpected);
+    this.#view = new DataView(this.#bytes.buffer);
+  }
+
+  #reserve(length: number): number {
+    const at = this.#at;
+    this.#at += length;
+    if (this.#at > this.#bytes.length) {
+      const grown = new Uint8Array(2 * this.#at);
+      grown.set(this.#bytes.subarray(0, at));
+      this.#bytes = grown;
+      this.#view = new DataView(grown.buffer);
+    }
+    return at;
+  }
+
+  u8(value: number): this {
+    const at = this.#reserve(1);
+    this.#view.setUint8(at, value);
+    return this;
+  }
+
+  u32(value: number): this {
+    const at = this.#reserve(4);
+    this.#view.setUint32(at, value);
+    return this;
+  }
+
+  /** Up to 2^53 - 1. */
+  u64(value: number): this {
+    invariant(Number.isSafeInteger(value) && value >= 0, `${value} is no whole number that a record can hold`);
+    return this.u32(Math.floor(value / 2 ** 32)).u32(value % 2 ** 32);
+  }
+
+  list(values: readonly number[]): this {
+    this.u32(values.length);
+    for (const value of values) this.u64(value);
+    return this;
+  }
+
+  raw(bytes: Uint8Array): this {
+    const at = this.#reserve(bytes.length);
+    this.#bytes.set(bytes, at);
+    return this;
+  }
+
+  /** All of it. With `before` the sum continues that of what is thought to stand before the record. */
+  sealed(before = 0): Uint8Array {
+    return this.u32(crc32c(this.#bytes.subarray(0, this.#at), before)).#bytes.slice(0, this.#at);
+  }
+}
+
+/** Reads what a `RecordWriter` wrote and sealed. Throws `DamagedRecord` where there is something else. */
+export class RecordReader {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  #at = 0;
+
+  constructor(sealed: Uint8Array, before = 0) {
+    const length = sealed.length - 4;
+    this.#view = new DataView(sealed.buffer, sealed.byteOffset, sealed.byteLength);
+    this.#bytes = sealed;
+    if (length < 0) throw new DamagedRecord(`it has ${sealed.length} bytes, and none is shorter than 4`);
+    if (crc32c(sealed.subarray(0, length), before) !== this.#view.getUint32(length)) throw new DamagedRecord('its checksum does not fit');
+  }
+
+  #advance(length: number): number {
+    const at = this.#at;
+    this.#at += length;
+    if (this.#at > this.#bytes.length - 4) throw new DamagedRecord(`it ends within what should be at ${at}`);
+    return at;
+  }
+
+  u8(): number {
+    return this.#view.getUint8(this.#advance(1));
+  }
+
+  u32(): number {
+    return this.#view.getUint32(this.#advance(4));
+  }
+
+  u64(): number {
+    const at = this.#advance(8);
+    const value = this.#view.getUint32(at) * 2 ** 32 + this.#view.getUint32(at + 4);
+    if (!Number.isSafeInteger(value)) throw new DamagedRecord(`the number at ${at} is too large`);
+    return value;
+  }
+
+  list(): number[] {
+    const count = this.u32();
+    if (count > this.#bytes.length) throw new DamagedRecord(`it has a list of ${count}`);
+    return Array.from({ length: count }, () => this.u64());
+  }
+
+  rest(): Uint8Array {
+    return this.#bytes.slice(this.#at, this.#bytes.length - 4);
+  }
+}
+
+/** Bytes that are not what was written. */
+export class DamagedRecord extends Error {
+  override readonly name = 'DamagedRecord';
+}
