@@ -1,0 +1,137 @@
+import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Level } from 'level';
+import { CepError } from '../../../shared/errors/error.ts';
+import { encodeIdentity, type Identity } from '../storage/codec.ts';
+import { firstStep, type Operation, type Step } from '../storage/log-storage.ts';
+import type { DiskImage } from '../storage/open-log.ts';
+import { witnessBytes } from '../storage/witness.ts';
+
+const WRITE_BUFFER_BYTES = 16_777_216;
+
+type Database = Level<string, Uint8Array>;
+
+/**
+ * The disk of a Raft node: a LevelDB in `log/`, beside it the files `identity` and `witness`. LevelDB opens clean, with no error, after it
+ * has lost entries to a flipped bit or a missing file; what to believe of it is for `openLog` to say.
+ *
+ * After one failed write every other fails too: whether the failed one is there is not known before the node starts again.
+ */
+export class LevelDisk {
+  readonly #folder: string;
+  #database: Database | undefined;
+  #witness: FileHandle | undefined;
+  #failure: unknown;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /**
+   * Opens what is in the folder, which is made when it is missing. What cannot be read is left out of the image.
+   * @throws CepError `io_error` when another process has it open
+   */
+  static async open(folder: string): Promise<{ readonly disk: LevelDisk; readonly image: DiskImage }> {
+    await mkdir(folder, { recursive: true });
+    const disk = new LevelDisk(folder);
+    const identity = await readIfThere(join(folder, 'identity'));
+    const witness = await readIfThere(join(folder, 'witness'));
+    // With an identity there has been a database: one that is gone must not be taken for a new one.
+    const records = await disk.#openDatabase(identity === undefined);
+    return { disk, image: { identity, records, witness } };
+  }
+
+  async #openDatabase(createIfMissing: boolean): Promise<Map<string, Uint8Array>> {
+    const records = new Map<string, Uint8Array>();
+    const options = { keyEncoding: 'utf8', valueEncoding: 'view', compression: false, writeBufferSize: WRITE_BUFFER_BYTES } as const;
+    const database: Database = new Level<string, Uint8Array>(join(this.#folder, 'log'), { ...options, createIfMissing });
+    try {
+      await database.open();
+      this.#database = database;
+      for await (const [key, value] of database.iterator()) records.set(key, value);
+    } catch (cause) {
+      if (isLocked(cause)) {
+        const hint = 'stop the other coordinator, or give this one a data directory of its own';
+        throw new CepError('io_error', `the log in '${this.#folder}' is open in another process`, { hint, cause });
+      }
+      // Damaged past opening or reading on: what was read so far is all there is.
+    }
+    return records;
+  }
+
+  /** Makes a new node. Its identity comes last: without one, the rest is no promise. */
+  async create(identity: Identity, state: Uint8Array): Promise<void> {
+    const witness = await open(join(this.#folder, 'witness'), 'w');
+    await this.#strictly(async () => {
+      await witness.write(new Uint8Array(witnessBytes), 0, witnessBytes, 0);
+      await witness.sync();
+      await witness.close();
+    });
+    await this.write(firstStep(identity, state));
+    await this.#strictly(async () => {
+      const temporary = join(this.#folder, 'identity.tmp');
+      const file = await open(temporary, 'w');
+      await file.writeFile(encodeIdentity(identity));
+      await file.sync();
+      await file.close();
+      await rename(temporary, join(this.#folder, 'identity'));
+      await syncFolder(this.#folder);
+    });
+  }
+
+  /** Does a step of `LogStorage`; durable when this resolves. One at a time. */
+  async write({ operations, witness }: Step): Promise<void> {
+    await this.#strictly(async () => {
+      if (operations.length > 0) await this.#batch(operations);
+      if (witness === undefined) return;
+      this.#witness ??= await open(join(this.#folder, 'witness'), 'r+');
+      await this.#witness.write(witness.bytes, 0, witness.bytes.length, witness.offset);
+      await this.#witness.datasync();
+    });
+  }
+
+  async #batch(operations: readonly Operation[]): Promise<void> {
+    if (this.#database === undefined) throw new Error(`the database in '${this.#folder}' could not be opened`);
+    const batch = this.#database.batch();
+    for (const operation of operations) {
+      if (operation.type === 'put') batch.put(operation.key, operation.value);
+      else batch.del(operation.key);
+    }
+    await batch.write({ sync: true });
+  }
+
+  async #strictly(work: () => Promise<void>): Promise<void> {
+    if (this.#failure !== undefined) throw new Error('a write before this one failed', { cause: this.#failure });
+    try {
+      await work();
+    } catch (cause) {
+      this.#failure = cause;
+      throw cause;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#witness?.close();
+    await this.#database?.close();
+  }
+}
+
+async function readIfThere(path: string): Promise<Uint8Array | undefined> {
+  try {
+    return await readFile(path);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw cause;
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  await handle.sync();
+  await handle.close();
+}
+
+function isLocked(cause: unknown): boolean {
+  for (let error = cause; error instanceof Error; error = error.cause) if ('code' in error && error.code === 'LEVEL_LOCKED') return true;
+  return false;
+}
