@@ -28,8 +28,21 @@ const MAINTENANCE_MS = 1_000;
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { stateDir, report, logFiles } = options;
   const files = logFiles && { logFiles };
+  const places = { folderOf: foldersOf(options), environmentOf: environmentsOf(options) };
   const storage = stateDir === undefined ? null : await DurableStorage.open({ stateDir: resolve(stateDir), report, ...files });
-  return new ServerRuntime(options, storage, await TenantLetters.open({ ...options, list: storage?.letterList ?? null }));
+  try {
+    const letters = await TenantLetters.open({ ...options, list: storage?.letterList ?? null });
+    return new ServerRuntime(options, { ...places, storage, letters });
+  } catch (error) {
+    await storage?.close();
+    throw error;
+  }
+}
+
+/** What a runtime is made of besides its options: what may fail is done before. */
+interface Places extends Pick<PipelineContext, 'folderOf' | 'environmentOf'> {
+  readonly storage: DurableStorage | null;
+  readonly letters: TenantLetters;
 }
 
 class ServerRuntime implements Runtime {
@@ -48,7 +61,7 @@ class ServerRuntime implements Runtime {
   readonly #clock: ArrivalClock;
   readonly #keepBackups: number;
 
-  constructor(options: RuntimeOptions, storage: DurableStorage | null, deadLetters: TenantLetters) {
+  constructor(options: RuntimeOptions, { storage, letters, folderOf, environmentOf }: Places) {
     const { report } = options;
     this.#storage = storage;
     this.#keepBackups = options.keepBackups ?? KEEP_BACKUPS_DEFAULT;
@@ -68,16 +81,16 @@ class ServerRuntime implements Runtime {
     this.#context = {
       pool: this.#pool,
       storage,
-      folderOf: foldersOf(options),
+      folderOf,
       strictEvents: options.strictEvents ?? false,
       checkpointIntervalMs: options.checkpointIntervalMs ?? CHECKPOINT_INTERVAL_MS_DEFAULT,
       nextSequence,
       arrivalTime,
       elapsedMs,
       report,
-      deadLetters,
+      deadLetters: letters,
       tracer: options.tracer,
-      environmentOf: environmentsOf(options),
+      environmentOf,
     };
     this.pipelines = new PipelineDirectory({
       ...this.#context,

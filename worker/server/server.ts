@@ -88,20 +88,28 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     webSocketRoute(runtime, connections),
     ...(hasMetrics ? [scrapeRoute(render, 'admin')] : []),
   ];
-  const api = await createHttpApp(appOptions(options, routes));
-  const metrics = hasMetrics
-    ? await createHttpApp(metricsOptions(options, scrapeRoute(render, metricsNeedKey ? 'admin' : 'open')))
-    : undefined;
+  const apps: FastifyInstance[] = [];
   const endStreams = (): void => {
     followers.end();
     connections.end();
   };
   const close = async (): Promise<void> => {
     endStreams();
-    await Promise.all([api.close(), metrics?.close()]);
+    await Promise.all(apps.map((app) => app.close()));
     processMetrics?.close();
   };
-  return { api, metrics, routes, endStreams, close };
+  try {
+    const api = await createHttpApp(appOptions(options, routes));
+    apps.push(api);
+    const metrics = hasMetrics
+      ? await createHttpApp(metricsOptions(options, scrapeRoute(render, metricsNeedKey ? 'admin' : 'open')))
+      : undefined;
+    if (metrics !== undefined) apps.push(metrics);
+    return { api, metrics, routes, endStreams, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 function appOptions(options: ServerOptions, routes: readonly Route<Access>[]): HttpAppOptions<Access> {

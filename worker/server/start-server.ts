@@ -93,9 +93,10 @@ export interface OpenTelemetry {
   readonly tracing: Tracing | undefined;
 }
 
+/** What is open of a server, which may not have got further. */
 interface Parts {
-  readonly runtime: Runtime;
-  readonly server: Server;
+  runtime?: Runtime;
+  server?: Server;
   readonly tracing: Tracing | undefined;
 }
 
@@ -121,20 +122,22 @@ function toStandardError(line: string): void {
  */
 export async function startServer(options: StartServerOptions = {}, opened?: OpenTelemetry): Promise<RunningServer> {
   const { telemetry, tracing } = opened ?? (await openTelemetry(options));
-  const { tls, metricsPort, rateLimit = 0, corsOrigins = [] } = options;
-  const pair = tls && (await readTlsPair(tls));
-  const runtime = await createRuntime({
-    ...options,
-    tracer: telemetry.tracer,
-    console: options.writeConsole ?? ((line) => process.stdout.write(`${line}\n`)),
-    report: ({ level, message, fields }) => telemetry.log.log(level, message, fields),
-  });
-  const server = await createServer({
-    ...options,
-    ...{ runtime, telemetry, version: manifest.version, rateLimit, corsOrigins, tls: pair, hasMetrics: metricsPort !== undefined },
-  });
-  const parts = { runtime, server, tracing };
+  const parts: Parts = { tracing };
   try {
+    const { tls, metricsPort, rateLimit = 0, corsOrigins = [] } = options;
+    const pair = tls && (await readTlsPair(tls));
+    const runtime = await createRuntime({
+      ...options,
+      tracer: telemetry.tracer,
+      console: options.writeConsole ?? ((line) => process.stdout.write(`${line}\n`)),
+      report: ({ level, message, fields }) => telemetry.log.log(level, message, fields),
+    });
+    parts.runtime = runtime;
+    const server = await createServer({
+      ...options,
+      ...{ runtime, telemetry, version: manifest.version, rateLimit, corsOrigins, tls: pair, hasMetrics: metricsPort !== undefined },
+    });
+    parts.server = server;
     const urls = await open(server, options, telemetry);
     await runtime.start();
     telemetry.report('ServerReady', {});
@@ -183,8 +186,8 @@ interface SecureServer {
 
 /** Ends the runtime, which finishes what it has accepted, while requests are refused; then the connections. */
 async function close({ runtime, server, tracing }: Parts, deadlineMs: number): Promise<boolean> {
-  const { clean } = await runtime.shutdown({ deadlineMs: Math.max(0, deadlineMs - farewellMs) });
-  await server.close();
+  const ended = await runtime?.shutdown({ deadlineMs: Math.max(0, deadlineMs - farewellMs) });
+  await server?.close();
   await tracing?.close(tracesMs);
-  return clean;
+  return ended?.clean ?? true;
 }
