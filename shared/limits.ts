@@ -94,6 +94,8 @@ export const limits = {
 
   /** Body of a request. */
   requestBodyBytesMax: 1_048_576,
+  /** Body of a request that holds a program and its files: their text, and what JSON makes of its line ends, quotes and controls. */
+  programBodyBytesMax: 8_388_608,
   /** Body of a batch of events, and of a checkpoint to restore. */
   batchBodyBytesMax: 16_777_216,
   /** Request line and headers of a request together. */

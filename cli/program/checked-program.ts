@@ -7,6 +7,8 @@ import { ProgramFiles } from './program-files.ts';
 export interface CheckedProgram extends CheckResult {
   /** The program's file and the files it imports, each once. */
   readonly sources: readonly SourceText[];
+  /** Other names by which they were imported. */
+  readonly otherNames: ReadonlyMap<string, SourceText>;
   /** Of the diagnostics those about bytes that are no text. */
   readonly problems: readonly Diagnostic[];
 }
@@ -15,9 +17,10 @@ export interface CheckedProgram extends CheckResult {
 export function checkProgram(paths: string | readonly string[], options: CheckOptions = {}): CheckedProgram {
   const files = new ProgramFiles();
   const result = check(files.main(...[paths].flat()), { ...options, resolveImport: files.resolveImport });
-  const { problems, sources } = files;
-  if (problems.length === 0) return { ...result, sources, problems };
-  return { ...result, plan: null, diagnostics: [...problems, ...result.diagnostics], sources, problems };
+  const { problems, sources, otherNames } = files;
+  const read = { sources, otherNames, problems };
+  if (problems.length === 0) return { ...result, ...read };
+  return { ...result, plan: null, diagnostics: [...problems, ...result.diagnostics], ...read };
 }
 
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {

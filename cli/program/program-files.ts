@@ -12,11 +12,17 @@ import { filesOfPattern } from './program-paths.ts';
  */
 export class ProgramFiles {
   readonly #byRealPath = new Map<string, SourceText>();
+  readonly #otherNames = new Map<string, SourceText>();
   readonly #problems: Diagnostic[] = [];
 
   /** Every file read so far, in order. */
   get sources(): readonly SourceText[] {
     return [...this.#byRealPath.values()];
+  }
+
+  /** Names by which files were called that have another one already: of symbolic links, mostly. */
+  get otherNames(): ReadonlyMap<string, SourceText> {
+    return this.#otherNames;
   }
 
   /** What is wrong with the bytes of the files read so far: they are not UTF-8 text. */
@@ -53,7 +59,10 @@ export class ProgramFiles {
     const name = normalize(path);
     const key = realPathOf(name);
     const known = this.#byRealPath.get(key);
-    if (known) return known;
+    if (known) {
+      if (known.name !== name) this.#otherNames.set(name, known);
+      return known;
+    }
     const source = this.#decode(
       name,
       attempt(name, () => readFileSync(name)),

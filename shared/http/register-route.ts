@@ -36,7 +36,7 @@ export function registerRoute<Caller>(app: FastifyInstance, route: Route<Caller>
   const registered: RouteOptions = {
     method,
     url: path.replace(/\{(\w+)\}/g, ':$1'),
-    bodyLimit: bytes?.bytesMax ?? limits.requestBodyBytesMax,
+    bodyLimit: bytes?.bytesMax ?? route.bodyBytesMax ?? limits.requestBodyBytesMax,
     config: {
       access,
       bytes,

@@ -67,6 +67,8 @@ interface RouteFacts {
   readonly keyInQuery?: true;
   /** A client may leave the body out. */
   readonly isBodyOptional?: true;
+  /** @default requestBodyBytesMax */
+  readonly bodyBytesMax?: number;
 }
 
 export interface Route<Caller> extends RouteFacts {

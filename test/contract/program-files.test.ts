@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { programToSend } from '../../cli/program/program-to-send.ts';
 import { limits } from '../../shared/limits.ts';
 import { normalProgram } from '../../worker/runtime/programs/sent-program.ts';
 import { Service, uniqueName } from './service.ts';
@@ -99,6 +100,44 @@ describe('a program with the files that it imports', () => {
       status: 400,
       body: { code: 'validation_error', error: expect.stringMatching(/^lib\/twice\.vpl, line 2, column 12: /), details: [place] },
     });
+  });
+
+  it('runs as cep deploy sends it when a file is imported by several names, through symbolic links', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'cep-links-'));
+    try {
+      for (const name of ['lib', 'rules']) mkdirSync(join(folder, name));
+      writeFileSync(join(folder, 'lib/twice.vpl'), twice);
+      symlinkSync('../lib/twice.vpl', join(folder, 'rules/linked.vpl'));
+      symlinkSync('../lib/twice.vpl', join(folder, 'rules/again.vpl'));
+      const imports = 'import "../lib/twice.vpl"\nimport "linked.vpl" as other\nimport "again*.vpl"\n';
+      writeFileSync(join(folder, 'rules/main.vpl'), `${imports}event A:\n    x: int\n\nstream S = A.emit(y: twice(other.twice(x)))\n`);
+      const { program } = programToSend(join(folder, 'rules/main.vpl'));
+      expect(program).toMatchObject({
+        path: 'rules/main.vpl',
+        files: {
+          'lib/twice.vpl': twice,
+          'rules/linked.vpl': 'import "../lib/twice.vpl"\n',
+          'rules/again.vpl': 'import "../lib/twice.vpl"\n',
+        },
+      });
+      expect(await output(await deployed(program))).toEqual([{ y: 16 }]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('may have as much text as the limit says, whatever JSON makes of it', async () => {
+    const lines = (bytes: number): string => `stream S = A.emit(x: 1)\n${'\n'.repeat(bytes - 24)}`;
+    expect(await service.post(path, { source: lines(limits.programBytesMax) })).toMatchObject({ status: 200, body: { valid: true } });
+    expect(await service.post(path, { source: lines(limits.programBytesMax + 1) })).toMatchObject({
+      status: 413,
+      body: { code: 'payload_too_large', error: 'the program is larger than 1048576 bytes' },
+    });
+    const parts = { source: 'import "a.vpl"\n', files: { 'a.vpl': lines(limits.programBytesMax) } };
+    expect((await service.post('/api/v1/pipelines', { name: uniqueName(), ...parts })).body.error).toBe(
+      'the 2 files of the program together are larger than 1048576 bytes',
+    );
+    expect((await service.post(path, { source: ' '.repeat(limits.programBodyBytesMax) })).status).toBe(413);
   });
 
   it('is replaced with them', async () => {
