@@ -94,6 +94,10 @@ export const limits = {
 
   /** Body of a request. */
   requestBodyBytesMax: 1_048_576,
+  /** What one tenant is given of lists, dead letters, checkpoints and the like in a second, over a while; further requests wait. */
+  largeAnswersBytesPerSecondMax: 8_388_608,
+  /** Requests of one tenant that wait for that. */
+  largeAnswersWaitingMax: 100,
   /** Body of a request that holds a program and its files: their text, and what JSON makes of its line ends, quotes and controls. */
   programBodyBytesMax: 8_388_608,
   /** Body of a batch of events, and of a checkpoint to restore. */

@@ -2,6 +2,7 @@ import type { CepError } from '../errors/error.ts';
 import type { TlsPair } from '../security/tls-files.ts';
 import type { Telemetry } from '../telemetry/internal-events.ts';
 import type { Callers } from './callers.ts';
+import type { RequestShares } from './request-shares.ts';
 import type { Route } from './route.ts';
 
 /** What an HTTP server of ours serves, and by whose rules. */
@@ -22,6 +23,8 @@ export interface HttpAppOptions<Caller> {
   /** Addresses of proxies whose `X-Forwarded-For` is believed. */
   readonly trustedProxies?: readonly string[];
   readonly tls?: TlsPair | undefined;
+  /** Keeps a part of the thread free while several callers, as `nameOf` names them, use it. @default of its own */
+  readonly shares?: RequestShares;
   /** Why requests are refused at the moment, but for probes. */
   readonly refusal: () => CepError | undefined;
   /** Serve `/openapi.json` and `/docs`. */

@@ -5,6 +5,7 @@ import { CepError, InvariantError } from '../errors/error.ts';
 import { limits } from '../limits.ts';
 import { TokenBuckets } from '../security/token-buckets.ts';
 import type { Telemetry } from '../telemetry/internal-events.ts';
+import { AnswerPace } from './answer-pace.ts';
 import { acceptBodies } from './bodies.ts';
 import { answerBrokenRequest } from './broken-request.ts';
 import { Connections } from './connections.ts';
@@ -18,6 +19,7 @@ import { registerRoute } from './register-route.ts';
 import { guardRequests } from './request-guard.ts';
 import { requestIdOf } from './request-identity.ts';
 import { RequestLog } from './request-log.ts';
+import { RequestShares } from './request-shares.ts';
 import type { RouteAccess } from './route.ts';
 import { createWebServer } from './web-server.ts';
 import { takeWebSockets } from './web-sockets.ts';
@@ -57,10 +59,16 @@ export async function createHttpApp<Caller>(options: HttpAppOptions<Caller>): Pr
     origins,
     paths,
     buckets: bucketsOf(options),
+    shares: options.shares ?? new RequestShares(options),
     log: new RequestLog(options.telemetry, (caller) => options.callers.nameOf(caller as Caller)),
   });
   if (hasDocs) await registerDocs(app, options);
-  for (const route of routes) registerRoute(app, route, options);
+  const pace = new AnswerPace({
+    bytesPerSecond: limits.largeAnswersBytesPerSecondMax,
+    burstBytes: limits.largeAnswersBytesPerSecondMax,
+    waitingMax: limits.largeAnswersWaitingMax,
+  });
+  for (const route of routes) registerRoute(app, route, { ...options, pace });
   return app;
 }
 

@@ -4,6 +4,7 @@ import type { WebSocket } from 'ws';
 import { CepError } from '../errors/error.ts';
 import { limits } from '../limits.ts';
 import { Answer } from './answer.ts';
+import type { AnswerPace } from './answer-pace.ts';
 import type { Callers } from './callers.ts';
 import type { HttpAppOptions } from './http-app-options.ts';
 import { queryReader, textParameter } from './query.ts';
@@ -20,9 +21,13 @@ declare module 'fastify' {
   }
 }
 
+export interface RegisterOptions<Caller> extends HttpAppOptions<Caller> {
+  readonly pace: AnswerPace;
+}
+
 /** Puts a declared route into the server: its checks before, its answer after. */
-export function registerRoute<Caller>(app: FastifyInstance, route: Route<Caller>, options: HttpAppOptions<Caller>): void {
-  const { method, path, access, body, bytes, isProbe, keyInQuery, webSocket, operation, admit } = route;
+export function registerRoute<Caller>(app: FastifyInstance, route: Route<Caller>, options: RegisterOptions<Caller>): void {
+  const { method, path, access, body, bytes, isProbe, keyInQuery, webSocket, operation } = route;
   const answer = answering(route, options);
   const readQuery = queryReader(keyInQuery ? { ...route.query, api_key: textParameter('The API key.') } : route.query);
   const checkQuery = (request: FastifyRequest, done: (error?: Error) => void): void => {
@@ -44,8 +49,9 @@ export function registerRoute<Caller>(app: FastifyInstance, route: Route<Caller>
       isProbe: isProbe === true,
       keyInQuery: keyInQuery === true,
       isWebSocket: webSocket !== undefined,
+      isStream: route.textType === 'text/event-stream',
       isAudited: route.isAudited === true,
-      admit: admit && ((request, reply) => admit(callOf(request, reply, options))),
+      admit: admitting(route, options),
     },
     ...(body === undefined ? {} : { schema: { body } }),
     preValidation: (request, _reply, done) => {
@@ -61,6 +67,21 @@ export function registerRoute<Caller>(app: FastifyInstance, route: Route<Caller>
       ...registered,
       wsHandler: (socket: WebSocket, request) => webSocket(socket, callOf(request, undefined, options)),
     } as RouteOptions);
+}
+
+/** What is asked of a request before its body is read. */
+function admitting<Caller>({ admit, isPaced }: Route<Caller>, options: RegisterOptions<Caller>) {
+  const own = admit && ((request: FastifyRequest, reply: FastifyReply) => admit(callOf(request, reply, options)));
+  if (!isPaced) return own;
+  const { callers, pace } = options;
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const caller = request.caller as Caller;
+    if (!callers.isAdmin(caller)) {
+      const answered = await pace.enter(callers.nameOf(caller), signalOf(request, reply));
+      reply.raw.once('close', () => answered(Number(reply.raw.getHeader('content-length') ?? 0)));
+    }
+    await own?.(request, reply);
+  };
 }
 
 function refuseWithoutUpgrade(_request: FastifyRequest, reply: FastifyReply): never {

@@ -9,6 +9,7 @@ import type { Origins } from './origins.ts';
 import type { Paths } from './paths.ts';
 import { addressGroup, presentedKey, traceOf } from './request-identity.ts';
 import type { RequestLog } from './request-log.ts';
+import { type RequestShares, SMALL_BODY_BYTES } from './request-shares.ts';
 
 export interface GuardOptions<Caller> {
   readonly callers: Callers<Caller>;
@@ -17,6 +18,7 @@ export interface GuardOptions<Caller> {
   readonly paths: Paths;
   /** Undefined = no limit. */
   readonly buckets: TokenBuckets | undefined;
+  readonly shares: RequestShares;
   readonly refusal: () => CepError | undefined;
   readonly telemetry: Telemetry;
   readonly log: RequestLog;
@@ -27,6 +29,8 @@ declare module 'fastify' {
     isProbe?: boolean;
     keyInQuery?: boolean;
     isWebSocket?: boolean;
+    /** Its answer goes on until the client leaves. */
+    isStream?: boolean;
     isAudited?: boolean;
     /** What the route asks of the caller before the body is read; rejects with the refusal. */
     admit?: ((request: FastifyRequest, reply: FastifyReply) => void | Promise<void>) | undefined;
@@ -44,7 +48,7 @@ declare module 'fastify' {
   }
 }
 
-/** What stands before every route, in this order: id, host, rate limit, key, origin, readiness, role, what the route asks. */
+/** What stands before every route, in this order: id, host, rate limit, key, origin, readiness, role, share, what the route asks. */
 export function guardRequests<Caller>(app: FastifyInstance, options: GuardOptions<Caller>): void {
   app.decorateRequest('telemetry', undefined);
   app.decorateRequest('trace', undefined);
@@ -57,7 +61,7 @@ export function guardRequests<Caller>(app: FastifyInstance, options: GuardOption
       guard(request, options);
       if (request.method === 'OPTIONS') options.paths.answerOptions(request, reply);
       else if (request.is404) options.paths.refuse(request, reply);
-      else admit(request, reply, done);
+      else admitInTurn(request, reply, options, done);
     } catch (error) {
       done(error as Error);
     }
@@ -66,6 +70,29 @@ export function guardRequests<Caller>(app: FastifyInstance, options: GuardOption
     options.log.answered(request, reply);
     done();
   });
+}
+
+function admitInTurn<Caller>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { callers, shares }: GuardOptions<Caller>,
+  done: (error?: Error) => void,
+): void {
+  const { isWebSocket, isStream } = request.routeOptions.config;
+  if (request.caller === undefined || isWebSocket || isStream) {
+    admit(request, reply, done);
+    return;
+  }
+  const name = callers.nameOf(request.caller as Caller);
+  const turn = shares.enter(name, weightOf(request));
+  reply.raw.once('close', () => shares.leave(name));
+  if (turn === undefined) admit(request, reply, done);
+  else void turn.then(() => admit(request, reply, done));
+}
+
+/** What a request costs this thread, as a multiple of one with a small body. */
+function weightOf({ headers }: FastifyRequest): number {
+  return 1 + Number(headers['content-length'] ?? 0) / SMALL_BODY_BYTES;
 }
 
 /** Before the body is read, so that what is refused costs no reading, and its sender has to wait with sending. */

@@ -1,34 +1,8 @@
 import type { Source } from './source.ts';
 
-interface KnownCycle {
-  /** A file of the cycle. */
-  readonly through: string;
-  /** Of how many files it is made. */
-  readonly files: number;
-  readonly reason: string;
-}
-
-/** Cycles that are still there. The list only gets shorter, and their numbers of files smaller. */
-const knownCycles: readonly KnownCycle[] = [
-  {
-    through: 'worker/engine/fusion/program-fusion.ts',
-    files: 4,
-    reason: 'a program prints its streams, and each of them prints what it shares with others where the program keeps it',
-  },
-];
-
-/** Files that import each other in a circle, types included, where that is not known; and what is known and no longer true. */
-export function cycleViolations(sources: readonly Source[], known: readonly KnownCycle[] = knownCycles): string[] {
-  const cycles = cyclesOf(sources);
-  const unknown = cycles.flatMap((cycle) => {
-    const entry = known.find(({ through }) => cycle.includes(through));
-    if (entry === undefined) return [`${cycle.join(' -> ')}: these files import each other: move what both read to a file of its own`];
-    if (entry.files === cycle.length) return [];
-    const what = cycle.length > entry.files ? 'has grown' : 'has shrunk: lower its number in test/tidy/cycles.ts';
-    return [`${entry.through}: its cycle of ${entry.files} files is now one of ${cycle.length}, so it ${what}`];
-  });
-  const gone = known.filter(({ through }) => !cycles.some((cycle) => cycle.includes(through)));
-  return [...unknown, ...gone.map(({ through }) => `${through}: stands in no cycle any more: take it off the list in test/tidy/cycles.ts`)];
+/** Files that import each other in a circle, types included. */
+export function cycleViolations(sources: readonly Source[]): string[] {
+  return cyclesOf(sources).map((cycle) => `${cycle.join(' -> ')}: these files import each other: move what both read to a file of its own`);
 }
 
 /** The strongly connected components of more than one file (Tarjan), in order of their first file. */

@@ -426,12 +426,12 @@ export interface Pipelines {
   /** @throws CepError `pipeline_not_found`, as all that follow */
   get(tenant: string, id: string): Pipeline;
   streams(tenant: string, id: string): readonly string[];
-  /** Changes of one tenant are made one after the other, here as with `deploy` and `reload`. @throws CepError `queue_full`, `not_ready` */
+  /** Changes of one tenant are made one after the other, and by a share of the time. @throws CepError `queue_full`, `not_ready` */
   delete(tenant: string, id: string, waiting?: Waiting): Promise<void>;
   /** Finishes what was accepted, saves its state. Nothing to do when it is stopped. */
   stop(tenant: string, id: string): Promise<Pipeline>;
   /** Goes on with the state of `stop`. A failed pipeline starts from its last good state. */
-  start(tenant: string, id: string): Promise<Pipeline>;
+  start(tenant: string, id: string, waiting?: Waiting): Promise<Pipeline>;
   /**
    * Puts a changed program in its place, between two events. Any error leaves the old one running.
    * @throws CepError `parse_error`, `validation_error`, `quota_exceeded`, `state_would_reset` (`details`: ReloadReport),
@@ -444,7 +444,7 @@ export interface Pipelines {
    * @param body The answer of a checkpoint request or its `checkpoint` alone, as JSON bytes.
    * @throws CepError `checkpoint_too_new`, `checkpoint_mismatch`, `checkpoint_corrupt`, `pipeline_not_running`
    */
-  restore(tenant: string, id: string, body: Uint8Array): Promise<RestoreResult>;
+  restore(tenant: string, id: string, body: Uint8Array, waiting?: Waiting): Promise<RestoreResult>;
   /** Asks the engine's thread; when that is busy for longer than a moment, what was last heard. */
   metrics(tenant: string, id: string): Promise<PipelineMetrics>;
   topology(tenant: string, id: string): Topology;

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Callers } from '../../shared/http/callers.ts';
 import { createHttpApp } from '../../shared/http/http-app.ts';
 import type { HttpAppOptions } from '../../shared/http/http-app-options.ts';
+import { RequestShares } from '../../shared/http/request-shares.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { limits } from '../../shared/limits.ts';
 import type { TlsPair } from '../../shared/security/tls-files.ts';
@@ -74,6 +75,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     perTenantMax,
     telemetry,
   });
+  const shares = new RequestShares({ now: () => performance.now() });
   collectRuntime(telemetry.metrics, runtime);
   const processMetrics = hasMetrics ? new ProcessMetrics(telemetry.metrics) : undefined;
   const render = async (): Promise<string> => `${await telemetry.metrics.render()}${(await processMetrics?.text()) ?? ''}`;
@@ -85,7 +87,10 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     ...stateRoutes(runtime),
     ...backupRoutes(runtime),
     ...tenantRoutes(runtime),
-    webSocketRoute(runtime, connections),
+    webSocketRoute(runtime, connections, {
+      enter: (caller, weight) => shares.enter(nameOf(caller), weight),
+      leave: (caller) => shares.leave(nameOf(caller)),
+    }),
     ...(hasMetrics ? [scrapeRoute(render, 'admin')] : []),
   ];
   const apps: FastifyInstance[] = [];
@@ -99,7 +104,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     processMetrics?.close();
   };
   try {
-    const api = await createHttpApp(appOptions(options, routes));
+    const api = await createHttpApp({ ...appOptions(options, routes), shares });
     apps.push(api);
     const metrics = hasMetrics
       ? await createHttpApp(metricsOptions(options, scrapeRoute(render, metricsNeedKey ? 'admin' : 'open')))
@@ -136,6 +141,10 @@ function metricsOptions(options: ServerOptions, route: Route<Access>): HttpAppOp
   return { ...appOptions({ ...options, tls, corsOrigins: [] }, [route]), hasDocs: false };
 }
 
+function nameOf({ tenantId, role }: Access): string {
+  return `${role} ${tenantId}`;
+}
+
 function callersOf(runtime: Runtime): Callers<Access> {
   const { tenants } = runtime;
   return {
@@ -144,7 +153,7 @@ function callersOf(runtime: Runtime): Callers<Access> {
     },
     authenticate: (key) => tenants.authenticate(key),
     isAdmin: ({ role }) => role === 'admin',
-    nameOf: ({ tenantId, role }) => `${role} ${tenantId}`,
+    nameOf,
     once: ({ caller, key, digest }, action) => runtime.once({ tenant: caller.tenantId, key, digest }, action),
   };
 }

@@ -1,9 +1,12 @@
 /** One load on a server until SIGTERM: `<url> <key> <name of the load>`. */
 import { setMaxListeners } from 'node:events';
+import { setPriority } from 'node:os';
 import { loads } from './loads.ts';
 import { askWith } from './served.ts';
 
 const [url = '', key = '', name = ''] = process.argv.slice(2);
+// It stands for another machine, so it takes only the time that server and neighbour leave.
+setPriority(19);
 const stop = new AbortController();
 // Hundreds of requests under way end with it.
 setMaxListeners(0, stop.signal);

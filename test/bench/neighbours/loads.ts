@@ -25,21 +25,40 @@ export const loads: Readonly<Record<string, (greedy: Greedy) => Promise<void>>> 
     await storm(greedy, () => greedy.ask('POST', `/api/v1/pipelines/${id}/events-batch?outputs=false`, body, greedy.stop));
     await remove(greedy, id);
   },
+  'floods over WebSockets': async (greedy) => {
+    const { default: WebSocket } = await import('ws');
+    const sockets = Array.from(
+      { length: CONNECTIONS },
+      () => new WebSocket(`${greedy.url.replace('http', 'ws')}/ws`, { headers: { 'x-api-key': greedy.key } }),
+    );
+    await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('open', resolve))));
+    for (const socket of sockets) socket.send(JSON.stringify({ type: 'load', source: simple }));
+    const event = JSON.stringify({ type: 'event', event_type: 'S', fields: { v: 1, k: 'x' } });
+    await storm(greedy, async (n) => {
+      const socket = sockets[n % CONNECTIONS] as (typeof sockets)[number];
+      const answered = new Promise((resolve) => socket.once('message', resolve));
+      for (let k = 0; k < 20; k++) socket.send(event);
+      await answered;
+    });
+  },
   'sends events that take long': async (greedy) => {
     const { id } = await deploy(greedy, slow);
     await storm(greedy, () => greedy.ask('POST', `/api/v1/pipelines/${id}/events`, { event_type: 'S', fields: { v: 1 } }, greedy.stop));
     await remove(greedy, id);
   },
+  'sends large events that no sink takes': async (greedy) => {
+    const { id } = await deploy(greedy, failing);
+    await storm(greedy, () => greedy.ask('POST', `/api/v1/pipelines/${id}/events`, large, greedy.stop));
+    await remove(greedy, id);
+  },
   'lists large dead letters': async (greedy) => {
-    const { id } = await deploy(
-      greedy,
-      `connector Out = http(url: "http://127.0.0.1:1/", retries: 0)\n${declared}stream L = S.emit(v: v, k: k).to(Out)\n`,
-    );
-    const event = { event_type: 'S', fields: { v: 1, k: 'x'.repeat(200_000) } };
-    for (let n = 0; n < 100; n++) await greedy.ask('POST', `/api/v1/pipelines/${id}/events`, event);
+    const { id } = await deploy(greedy, failing);
+    for (let n = 0; n < 100; n++) await greedy.ask('POST', `/api/v1/pipelines/${id}/events`, large);
     await storm(greedy, () => greedy.ask('GET', `/api/v1/pipelines/${id}/dlq?limit=1000`, undefined, greedy.stop));
     await remove(greedy, id);
   },
+  'asks for what is not there': async (greedy) =>
+    storm(greedy, () => greedy.ask('GET', '/api/v1/pipelines/p_0123456789abcdef/dlq?limit=1000', undefined, greedy.stop)),
   'lists large programs': async (greedy) => {
     const ids: string[] = [];
     for (let n = 0; n < 10; n++) ids.push((await deploy(greedy, `${simple}# ${'x'.repeat(900_000)}\n`)).id);
@@ -60,6 +79,8 @@ export const loads: Readonly<Record<string, (greedy: Greedy) => Promise<void>>> 
 
 const declared = 'event S:\n    v: float\n    k: str?\n\n';
 export const simple = `${declared}stream Big = S.where(v > 10).emit(v: v)\n`;
+const failing = `connector Out = http(url: "http://127.0.0.1:1/", retries: 0)\n${declared}stream L = S.emit(v: v, k: k).to(Out)\n`;
+const large = { event_type: 'S', fields: { v: 1, k: 'x'.repeat(200_000) } };
 const slow = `fn burn(n: float) -> int:
   var total = 0
   for i in 0..900000:
@@ -99,6 +120,7 @@ const killers: readonly string[] = [
 
 async function storm({ stop }: Greedy, once: (n: number) => Promise<unknown>): Promise<void> {
   let n = 0;
+  process.send?.('at its height');
   const connection = async (): Promise<void> => {
     while (!stop.aborted) {
       // What is refused comes again at once: nothing of that is to matter to anybody else.
@@ -115,7 +137,9 @@ function validate({ ask, stop }: Greedy, source: string): Promise<unknown> {
 let deployed = 0;
 
 async function deploy({ ask }: Greedy, source: string): Promise<{ readonly id: string }> {
-  const { text } = await ask('POST', '/api/v1/pipelines', { name: `greedy-${deployed++}`, source });
+  const { status, text } = await ask('POST', '/api/v1/pipelines', { name: `greedy-${deployed++}`, source });
+  // A killer is refused, in many ways; anything else is a load that does not do what its name says.
+  if (status !== 201 && !killers.includes(source)) process.stderr.write(`the load could not deploy: ${status} ${text.slice(0, 300)}\n`);
   return JSON.parse(text);
 }
 

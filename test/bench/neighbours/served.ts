@@ -29,7 +29,7 @@ export interface Served {
 export async function serve(): Promise<Served> {
   const folder = mkdtempSync(join(tmpdir(), 'cep-neighbours-'));
   const port = await freePort();
-  const args = [main, 'server', '--port', String(port), '--state-dir', join(folder, 'state')];
+  const args = [main, 'server', '--port', String(port), '--state-dir', join(folder, 'state'), '--tenant-networks', '127.0.0.0/8'];
   const server = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'ignore', 'ignore'], env: { CEP_API_KEY: serverKey } });
   let code: number | null | undefined;
   const exited = new Promise<void>((resolve) => {

@@ -96,6 +96,38 @@ describe('a queue of work of many owners', () => {
     await end('g0');
     expect(order).toEqual(['g0']);
   });
+
+  it('gives an owner its share of the time and no more, however free the places are', async () => {
+    const share = { part: 0.25, savedMsMax: 100, isUnbounded: (owner: string) => owner === 'server' };
+    const queue = new FairQueue({ what: 'work', places: 4, waitingMax: 1_000, waitMsMax: 60_000, share });
+    const begun = new Map<string, number>();
+    const work = (owner: string, ms: number): Promise<void> =>
+      queue.run(owner, () => {
+        begun.set(owner, (begun.get(owner) ?? 0) + 1);
+        return new Promise((resolve) => setTimeout(resolve, ms));
+      });
+    for (let n = 0; n < 500; n++) for (const owner of ['greedy', 'server']) void work(owner, 10);
+    await vi.advanceTimersByTimeAsync(4_000);
+    // A quarter of 4 s, and what was saved up: 110 pieces of 10 ms; without a bound 400.
+    expect(begun.get('greedy')).toBeGreaterThan(100);
+    expect(begun.get('greedy')).toBeLessThan(115);
+    expect(begun.get('server')).toBeGreaterThan(390);
+    void work('ann', 10);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(begun.get('ann')).toBe(1);
+  });
+
+  it('counts against the share only what needed a place', async () => {
+    const share = { part: 0.25, savedMsMax: 100, isUnbounded: () => false };
+    const queue = new FairQueue({ what: 'work', places: 1, waitingMax: 10, waitMsMax: 60_000, share });
+    void queue.run('ann', async (leave) => {
+      leave();
+      await new Promise((resolve) => setTimeout(resolve, 10_000));
+    });
+    await vi.advanceTimersByTimeAsync(10_000);
+    void add(queue, 'ann', 'next');
+    expect(order).toEqual(['next']);
+  });
 });
 
 describe('a piece of work that nobody waits for any more', () => {

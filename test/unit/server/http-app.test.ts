@@ -8,6 +8,7 @@ import { createHttpApp } from '../../../shared/http/http-app.ts';
 import type { HttpAppOptions } from '../../../shared/http/http-app-options.ts';
 import { flagParameter, limitParameter, offsetParameter, requiredTextParameter } from '../../../shared/http/query.ts';
 import { type Route, routeMaker } from '../../../shared/http/route.ts';
+import { limits } from '../../../shared/limits.ts';
 import { Telemetry } from '../../../shared/telemetry/internal-events.ts';
 import { silentLogger } from '../../../shared/telemetry/logger.ts';
 import { MetricRegistry } from '../../../shared/telemetry/metric-registry.ts';
@@ -81,6 +82,15 @@ const routes: Route<Person>[] = [
     access: 'key',
     bytes: { contentTypes: ['application/json', 'application/x-ndjson'], bytesMax: 2_000_000, schema: text },
     handle: ({ body }) => ({ length: body.length }),
+  }),
+  route({
+    ...facts,
+    method: 'GET',
+    path: '/large',
+    operation: 'large',
+    access: 'key',
+    isPaced: true,
+    handle: () => ({ text: 'x'.repeat(limits.largeAnswersBytesPerSecondMax * 1.2) }),
   }),
   route({
     ...facts,
@@ -226,6 +236,20 @@ describe('a route', () => {
     const app = await make();
     expect((await app.inject({ method: 'DELETE', url: '/all', headers: ann })).json()).toMatchObject({ code: 'forbidden' });
     expect((await app.inject({ method: 'DELETE', url: '/all', headers: { 'x-api-key': 'key-of-root' } })).statusCode).toBe(200);
+  });
+
+  it('with large answers lets a client wait that asks for many, and not the administrator', async () => {
+    const app = await make();
+    const began = performance.now();
+    const ended: string[] = [];
+    const askThrice = async (name: string, headers: Record<string, string>): Promise<void> => {
+      for (let n = 0; n < 3; n++) expect((await app.inject({ url: '/large', headers })).statusCode).toBe(200);
+      ended.push(name);
+    };
+    await Promise.all([askThrice('ann', ann), askThrice('root', { 'x-api-key': 'key-of-root' })]);
+    expect(ended).toEqual(['root', 'ann']);
+    // Two answers are the bytes of 2.4 s, and those of one second are given at once.
+    expect(performance.now() - began).toBeGreaterThan(1_300);
   });
 
   it('answers with its first success', async () => {

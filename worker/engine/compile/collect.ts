@@ -25,6 +25,18 @@ export function collectSlots(value: unknown): number[] {
   return [...slots].sort((a, b) => a - b);
 }
 
+/** The expressions that stand directly in another one. */
+export function partsOfExpression(plan: PlanExpression): readonly PlanExpression[] {
+  const found: PlanExpression[] = [];
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    if (isExpression(value)) found.push(value);
+    else for (const part of partsOf(value)) visit(part);
+  };
+  for (const part of partsOf(plan)) visit(part);
+  return found;
+}
+
 function isExpression(value: object): value is PlanExpression {
   const { kind, type } = value as { kind?: unknown; type?: unknown };
   return typeof kind === 'string' && typeof type === 'object' && type !== null && 'kind' in type;

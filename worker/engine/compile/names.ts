@@ -9,7 +9,7 @@ type MintedLetter = 'a' | 'b' | 'c' | 'e' | 'f' | 'g' | 'h' | 'o' | 'p' | 'r' | 
  */
 export class Names {
   readonly #constants: unknown[] = [];
-  readonly #known = new Map<unknown, string>();
+  readonly #known = new Map<unknown, number>();
   #count = 0;
 
   /** The table that `K` is in generated code. */
@@ -24,12 +24,17 @@ export class Names {
 
   /** An entry of the constants table; the same primitive or object always has the same entry. */
   constant(value: unknown): string {
-    let text = this.#known.get(value);
-    if (text === undefined) {
-      text = `K[${this.#constants.push(value) - 1}]`;
-      this.#known.set(value, text);
+    return `K[${this.position(value)}]`;
+  }
+
+  /** Where that entry stands. */
+  position(value: unknown): number {
+    let at = this.#known.get(value);
+    if (at === undefined) {
+      at = this.#constants.push(value) - 1;
+      this.#known.set(value, at);
     }
-    return text;
+    return at;
   }
 
   /** A constant of the language: small things stand in the text, everything else in the table. */

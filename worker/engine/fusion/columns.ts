@@ -15,6 +15,12 @@ export interface Columns extends Readable {
   readonly causes: string;
   /** Text of the row's attributes, a map or null. */
   readonly attributes: string;
+  /** The type that all rows here have; null = it differs. */
+  readonly typeName: string | null;
+  /** It is caused by itself alone: its causes are its arrival number. */
+  readonly isOwnCause?: boolean;
+  /** It has no attributes but those of every row. */
+  readonly isBare?: boolean;
   /** The fields in order; null where that is the event as it came, with fields that nothing here reads. */
   readonly fields: readonly (readonly [name: string, value: Typed])[] | null;
   /** Far fewer rows come here than events: each may well be made whole for an operator that takes rows. */
@@ -23,7 +29,9 @@ export interface Columns extends Readable {
   readonly isWhole?: boolean;
   /** It is the event that is being entered, as it came. */
   readonly isEvent?: boolean;
-  /** Text that makes the row for what runs operator by operator. @throws CannotFuse */
+  /** It cannot be made a row: not all that belongs to it is known. */
+  readonly isPartial?: boolean;
+  /** Text that makes the row for what runs operator by operator. Not of a partial one. */
   row(): string;
 }
 
@@ -35,8 +43,11 @@ export class EventColumns implements Columns {
   readonly time: string;
   readonly order: string;
   readonly type: string;
+  readonly typeName: string;
   readonly fields = null;
   readonly isEvent = true;
+  readonly isOwnCause = true;
+  readonly isBare = true;
   readonly attributes = 'null';
   readonly #fields: ReadonlyMap<string, Typed>;
   readonly #read = new Set<string>();
@@ -48,6 +59,7 @@ export class EventColumns implements Columns {
     this.time = constants.names.mint('t');
     this.order = constants.names.mint('o');
     this.type = constants.constant(type);
+    this.typeName = type;
     this.#names = new Map(fields.map(({ name }) => [name, constants.names.mint('v')]));
     this.#fields = new Map(fields.map(({ name, type }) => [name, this.#typed(name, representationOf(type), constants)]));
   }
@@ -76,7 +88,7 @@ export class EventColumns implements Columns {
   }
 
   attribute(of: RowReference, name: AttributeName): Typed | undefined {
-    return of.kind === 'current' ? attributeOf(name, this) : undefined;
+    return of.kind === 'current' ? (plainAttribute(name, this) ?? NULL_TYPED) : undefined;
   }
 
   /** Names of the fields that have been read, in declared order. */
@@ -107,9 +119,13 @@ export interface NamedColumnsParts {
   readonly order: string;
   /** The text, or what gives it when it is asked for. */
   readonly type: string | (() => string);
+  readonly typeName: string | null;
   /** Asked for only where the row is made. */
   readonly causes: () => string;
   readonly attributes: () => string;
+  /** As columns have them. @default never */
+  readonly isOwnCause?: () => boolean;
+  readonly isBare?: () => boolean;
   /** Attributes that stand in names of their own. */
   readonly attribute?: (name: AttributeName) => Typed | undefined;
   readonly module: Constants;
@@ -137,6 +153,18 @@ export class NamedColumns implements Columns {
     return typeof type === 'string' ? type : type();
   }
 
+  get typeName(): string | null {
+    return this.#parts.typeName;
+  }
+
+  get isOwnCause(): boolean {
+    return this.#parts.isOwnCause?.() === true;
+  }
+
+  get isBare(): boolean {
+    return this.#parts.isBare?.() === true;
+  }
+
   get causes(): string {
     return this.#parts.causes();
   }
@@ -151,12 +179,12 @@ export class NamedColumns implements Columns {
 
   attribute(of: RowReference, name: AttributeName): Typed | undefined {
     if (of.kind !== 'current') return undefined;
-    return attributeOf(name, this) ?? this.#parts.attribute?.(name);
+    return plainAttribute(name, this) ?? (this.isBare ? NULL_TYPED : this.#parts.attribute?.(name));
   }
 
   /** The same row with other fields. */
-  with(fields: readonly (readonly [name: string, value: Typed])[], type: NamedColumnsParts['type'] = this.#parts.type): NamedColumns {
-    return new NamedColumns({ ...this.#parts, fields, type });
+  with(fields: NamedColumnsParts['fields'], type: Partial<Pick<NamedColumnsParts, 'type' | 'typeName'>> = {}): NamedColumns {
+    return new NamedColumns({ ...this.#parts, ...type, fields });
   }
 
   row(): string {
@@ -180,9 +208,8 @@ export class NamesOf {
   }
 }
 
-/** What every row has; of other attributes an event and what is made of it have none. */
-function attributeOf(name: AttributeName, { time, type, attributes }: Columns): Typed | undefined {
+/** What every row has. */
+function plainAttribute(name: AttributeName, { time, type }: Columns): Typed | undefined {
   if (name === 'timestamp') return named(time, 'timestamp');
-  if (name === 'event_type') return named(type, 'string');
-  return attributes === 'null' ? NULL_TYPED : undefined;
+  return name === 'event_type' ? named(type, 'string') : undefined;
 }

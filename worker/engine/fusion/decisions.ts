@@ -15,87 +15,36 @@ export type Decision =
 /** What was decided about the events of a type. */
 export type EntryDecision = Omit<EntryNode, 'type' | 'readers'>;
 
-/** A decision among all of a program. What is forgotten keeps its place, where it may be remembered. */
-interface Made {
-  readonly decision: Decision;
-  isForgotten: boolean;
-}
-
-/** The decisions about a program, in the order in which they are made. Some are taken back before the last is made. */
+/** The decisions about a program, in the order in which they are printed. */
 export class Decisions {
-  readonly #made: Made[] = [];
-  /** The same by what `forget` looks for: those about readers of an origin, and those that make a source take rows. */
-  readonly #related = new Map<string | number, Made[]>();
+  readonly #made: Decision[] = [];
   readonly #entries = new Map<EventPlan, EntryDecision>();
 
   operator(stream: number, at: number, runs: Execution): void {
-    this.#add({ of: 'operator', stream, at, runs });
+    this.#made.push({ of: 'operator', stream, at, runs });
   }
 
   reader(origin: string, streams: readonly number[], reader: Omit<ReaderNode, 'streams'>): void {
-    this.#add({ of: 'reader', origin, streams, reader });
+    this.#made.push({ of: 'reader', origin, streams, reader });
   }
 
   entry(event: EventPlan, decision: EntryDecision): void {
     this.#entries.set(event, decision);
   }
 
-  #add(decision: Decision): void {
-    const made = { decision, isForgotten: false };
-    this.#made.push(made);
-    const key = relatedTo(decision);
-    if (key === null) return;
-    const related = this.#related.get(key);
-    if (related === undefined) this.#related.set(key, [made]);
-    else related.push(made);
-  }
-
   /** What has been decided so far, to come back to. */
   mark(): () => void {
     const count = this.#made.length;
     return () => {
-      while (this.#made.length > count) {
-        const key = relatedTo((this.#made.pop() as Made).decision);
-        if (key !== null) this.#related.get(key)?.pop();
-      }
+      this.#made.length = count;
     };
-  }
-
-  /** What was decided about the readers of an origin. */
-  of(origin: string): readonly Extract<Decision, { of: 'reader' }>[] {
-    return this.#known(origin).flatMap(({ decision }) => (decision.of === 'reader' ? [decision] : []));
-  }
-
-  /** Takes back what was decided about the readers of an origin: it is decided anew. What it returns remembers it. */
-  forget(origin: string): () => void {
-    const streams = new Set(this.of(origin).flatMap((one) => one.streams));
-    const forgotten = [origin, ...streams].flatMap((key) => this.#known(key));
-    for (const one of forgotten) one.isForgotten = true;
-    return () => {
-      for (const one of forgotten) one.isForgotten = false;
-    };
-  }
-
-  #known(key: string | number): readonly Made[] {
-    return (this.#related.get(key) ?? []).filter(({ isForgotten }) => !isForgotten);
-  }
-
-  /** Whether generated code takes the rows of an origin. */
-  hasStatements(origin: string): boolean {
-    return this.of(origin).some(({ reader }) => reader.why === null);
-  }
-
-  /** Whether something takes the rows of an origin by columns. */
-  takesColumns(origin: string): boolean {
-    return this.of(origin).some(({ reader }) => reader.form === 'columns');
   }
 
   planOf(plan: Plan): PhysicalPlan {
     const runs = new Lists<Execution>();
     const readers = new Lists<ReaderNode>();
     const written = writtenReaders(plan);
-    for (const { decision: one, isForgotten } of this.#made) {
-      if (isForgotten) continue;
+    for (const one of this.#made) {
       if (one.of === 'operator') runs.add(`${one.stream} ${one.at}`, one.runs);
       else readers.add(one.origin, { ...one.reader, streams: one.streams.map((at) => nameOf(plan, at)) });
     }
@@ -120,12 +69,6 @@ export class Decisions {
       ),
     };
   }
-}
-
-/** An origin whose readers the decision is about, or a stream whose source takes rows by it. */
-function relatedTo(decision: Decision): string | number | null {
-  if (decision.of === 'reader') return decision.origin;
-  return decision.at === SOURCE && decision.runs.by === 'rows' ? decision.stream : null;
 }
 
 /** Types that the program reads and does not declare. */

@@ -6,8 +6,10 @@ import type { PhysicalPlan } from '../physical/physical-plan.ts';
 import type { EventEntry } from './event-entry.ts';
 import type { FusedRuntime, Kernel, KernelFactory } from './fused-runtime.ts';
 import { fuserOf } from './operators/registry.ts';
-import { type PrintedEntry, ProgramFusion } from './program-fusion.ts';
+import { type PrintedEntry, ProgramEntries } from './program-entries.ts';
+import { ProgramFusion } from './program-fusion.ts';
 import { sourceFuserOf } from './sources/registry.ts';
+import { StreamFollowers } from './stream-followers.ts';
 import { fusedLibrary, fusedParameters, fusedVocabulary } from './vocabulary.ts';
 
 /** The ways into a program that is linked. */
@@ -35,12 +37,12 @@ export function fuse(plan: Plan, { isWatched = false } = {}): FusedProgram | nul
   return { kernelOf: (one) => fusion.kernels.get(one)?.create, link: (runtime) => link(fusion, runtime) };
 }
 
-function link(fusion: ProgramFusion, runtime: FusedRuntime): LinkedProgram {
+function link(fusion: PrintedProgram, runtime: FusedRuntime): LinkedProgram {
   const { module } = fusion;
   const { text } = module;
   verifyGenerated(text, fusedVocabulary);
   const { output, defer, rowOfEvent } = runtime;
-  const given = [module.resolve(text, runtime), output, defer, rowOfEvent, ...Object.values(fusedLibrary)];
+  const given = [module.resolve(runtime), output, defer, rowOfEvent, ...Object.values(fusedLibrary)];
   const exported = loadGenerated(text, fusedParameters, 'fused')(...given) as readonly unknown[];
   for (const [plan, { links }] of fusion.kernels) (runtime.kernel(plan) as Kernel).link(...links.map((at) => exported[at]));
   const entries = fusion.entries.filter(({ event }) => runtime.arrivals(event) !== null);
@@ -63,7 +65,23 @@ export function physicalPlanOf(plan: Plan): PhysicalPlan {
   return printProgram(plan).physicalPlan;
 }
 
-/** A program as it is printed, with the fusers of all kinds of operators and sources. */
-export function printProgram(plan: Plan, options?: { readonly isWatched?: boolean }): ProgramFusion {
-  return new ProgramFusion(plan, { operator: fuserOf, source: sourceFuserOf }, options);
+/** A program as it is printed. */
+export type PrintedProgram = Pick<ProgramFusion, 'module' | 'kernels' | 'physicalPlan'> & Pick<ProgramEntries, 'entries' | 'rowEntries'>;
+
+/** Decides how all of a program runs, then prints what has a form in generated code. `isWatched`: only kernels. */
+export function printProgram(plan: Plan, { isWatched = false } = {}): PrintedProgram {
+  const program = new ProgramFusion(plan);
+  const followers = new StreamFollowers(program, { operator: fuserOf, source: sourceFuserOf });
+  const { entries, rowEntries } = new ProgramEntries(program, followers, isWatched);
+  for (const stream of followers.streams) stream.printRowKernels();
+  const { module, kernels } = program;
+  return {
+    module,
+    kernels,
+    entries,
+    rowEntries,
+    get physicalPlan() {
+      return program.physicalPlan;
+    },
+  };
 }

@@ -1,19 +1,33 @@
 import type { OperatorPlan } from '../../../shared/language/plan/plan.ts';
+import type { Columns } from './columns.ts';
 import type { Place } from './place.ts';
-import { CannotFuse, type Typed } from './typed.ts';
+import { Refusal, type Typed } from './typed.ts';
 
 /**
  * Evaluates values that may fail: names for them, in order. A failure is the stream's to count and report, and ends the row's
  * way.
  */
-export function guarded(values: readonly Typed[], plan: OperatorPlan, place: Place): readonly string[] {
+export function guarded(values: readonly Typed[], plan: OperatorPlan, place: Place): readonly string[] | Refusal {
   const { body, columns, module, stream, index } = place;
-  if (stream.onError === 'null') throw new CannotFuse('a failure gives null and the row goes on');
+  if (stream.onError === 'null') return new Refusal('a failure gives null and the row goes on');
+  if (columns.isPartial) return partial();
   const row = columns.row();
   const names = values.map(() => body.temporary());
   const thrown = module.names.mint('e');
-  const runtime = module.late((program) => program.node(index));
-  const assigned = values.map((value, i) => `${names[i]}=${value.text};`).join('');
-  body.addEnd(`try{${assigned}}catch(${thrown}){${runtime}.fail(${thrown},${row},${module.constant(plan)});return;}`);
+  const node = module.late((program) => program.node(index));
+  body.addEnd(() => {
+    const assigned = values.map((value, i) => `${names[i]}=${value.text};`).join('');
+    return `try{${assigned}}catch(${thrown}){${node}.fail(${thrown},${row},${module.constant(plan)});return;}`;
+  });
   return names;
+}
+
+/** What stands where a row is made of columns that are no whole row. */
+function partial(): Refusal {
+  return new Refusal('the fields of the row are not all known');
+}
+
+/** Text of the row that columns make. */
+export function rowOf(columns: Columns): string | Refusal {
+  return columns.isPartial ? partial() : columns.row();
 }

@@ -11,11 +11,6 @@ class Late<R> {
   }
 }
 
-/** Positions in the table of the constants that a text names. */
-function constantsIn(text: string): ReadonlySet<number> {
-  return new Set(Array.from(text.matchAll(/\bk(\d+)\b/g), ([, at]) => Number(at)));
-}
-
 /** A function of a module. */
 export interface GeneratedFunction {
   readonly name: string;
@@ -23,24 +18,70 @@ export interface GeneratedFunction {
   readonly body: string;
 }
 
+/** A function that is decided: what it is printed from. */
+interface DecidedFunction {
+  readonly parameters: () => readonly string[];
+  readonly body: Body;
+}
+
 function printDeclaration(one: string | GeneratedFunction): string {
   return typeof one === 'string' ? one : `const ${one.name}=(${one.parameters.join(',')})=>{${one.body}};`;
 }
 
+/** A statement, or what prints it once everything is decided. */
+export type Statement = string | (() => string);
+
 /** The statements of one generated function, and the names that they assign. */
 export class Body {
   readonly #names: Names;
-  readonly #statements: string[] = [];
+  readonly #statements: Statement[] = [];
   readonly #temporaries: string[] = [];
   /** Positions of the statements that may end a row's way. */
   readonly #ends: number[] = [];
 
-  constructor(names: Names) {
+  /** What stands before it in the same function. */
+  readonly #before: Body | null;
+
+  constructor(names: Names, before: Body | null = null) {
     this.#names = names;
+    this.#before = before;
   }
 
-  add(statement: string): void {
+  /** Statements that are to stand behind these in the same function, as soon as they are appended. */
+  part(): Body {
+    return new Body(this.#names, this);
+  }
+
+  /** Other statements in the place of these. */
+  instead(): Body {
+    return new Body(this.#names, this.#before);
+  }
+
+  /** The whole function. */
+  get root(): Body {
+    return this.#before?.root ?? this;
+  }
+
+  add(statement: Statement): void {
     this.#statements.push(statement);
+  }
+
+  /** Something to be noted if these statements are printed. */
+  note(note: () => void): void {
+    this.add(() => {
+      note();
+      return '';
+    });
+  }
+
+  /** The statements of another one behind those that are there. */
+  append(other: Body): void {
+    if (other.#ends.length > 0) this.#ends.push(this.#statements.length);
+    this.add(() => {
+      const text = other.#print();
+      this.#temporaries.push(...other.#temporaries);
+      return text;
+    });
   }
 
   /** A name that expressions of this function may assign. */
@@ -51,21 +92,21 @@ export class Body {
   }
 
   /** A name for the value of an expression, evaluated here. */
-  bind(text: string): string {
+  bind(value: Statement): string {
     const name = this.#names.mint('y');
-    this.add(`const ${name}=${text};`);
+    this.add(typeof value === 'string' ? `const ${name}=${value};` : () => `const ${name}=${value()};`);
     return name;
   }
 
   /** A statement with which some rows end their way. */
-  addEnd(statement: string): void {
+  addEnd(statement: Statement): void {
     this.#ends.push(this.#statements.length);
     this.add(statement);
   }
 
   /** Some rows do not come this far. */
   get mayReturn(): boolean {
-    return this.#ends.length > 0;
+    return this.#ends.length > 0 || this.#before?.mayReturn === true;
   }
 
   /** What has been printed so far, to come back to. */
@@ -80,8 +121,16 @@ export class Body {
   }
 
   get text(): string {
-    const declared = this.#temporaries.length === 0 ? '' : `let ${this.#temporaries.join(',')};`;
-    return declared + this.#statements.join('');
+    const statements = this.#print();
+    return (this.#temporaries.length === 0 ? '' : `let ${this.#temporaries.join(',')};`) + statements;
+  }
+
+  /** Each statement is printed once. */
+  #print(): string {
+    this.#statements.forEach((statement, at) => {
+      if (typeof statement === 'function') this.#statements[at] = statement();
+    });
+    return this.#statements.join('');
   }
 }
 
@@ -92,23 +141,17 @@ export class Body {
 export class ModuleText<R> {
   readonly names = new Names();
   readonly #declarations: (string | GeneratedFunction)[] = [];
+  readonly #decided = new Map<string, DecidedFunction>();
   readonly #functions = new Map<string, GeneratedFunction>();
+  /** Functions that stand among the declarations, in order. */
+  readonly #used = new Set<string>();
   readonly #leftOut = new Set<string>();
-  readonly #constants = new Map<string, unknown>();
   /** Asked for by whoever links the module. */
   readonly #exports: string[] = [];
-  #length = 0;
 
   /** A name for a constant of the program, or for an object of the runtime. */
   constant(value: unknown): string {
-    const name = this.names.constant(value).replace(/^K\[(\d+)\]$/, 'k$1');
-    this.#constants.set(name, value);
-    return name;
-  }
-
-  /** The constant that a name stands for; undefined = it stands for none. */
-  valueOf(name: string): unknown {
-    return this.#constants.get(name);
+    return `k${this.names.position(value)}`;
   }
 
   /** A name for an object that exists when the module is linked. */
@@ -116,20 +159,45 @@ export class ModuleText<R> {
     return this.constant(new Late(resolve));
   }
 
-  /** Prints a function; gives its name. The parameters are asked for when the body is printed and knows what it reads. */
-  function(parameters: () => readonly string[], print: (body: Body) => void): string {
-    const body = new Body(this.names);
-    print(body);
+  /** Decides a function, which is printed when something that is printed uses it; gives its name. */
+  define(parameters: () => readonly string[], body: Body): string {
     const name = this.names.mint('f');
-    const generated = { name, parameters: parameters(), body: body.text };
-    this.#functions.set(name, generated);
-    this.#declarations.push(generated);
-    this.#length += generated.body.length;
+    this.#decided.set(name, { parameters, body });
     return name;
   }
 
+  /** Text that calls a function: it stands in the module from now on. */
+  call({ name, arguments: given }: { readonly name: string; readonly arguments: readonly string[] }): string {
+    return `${this.use(name)}(${given.join(',')})`;
+  }
+
+  /** The name of a function that stands in the module from now on, or of anything else that is declared. */
+  use(name: string): string {
+    if (this.#decided.has(name) && !this.#used.has(name)) {
+      const generated = this.functionOf(name);
+      this.#used.add(name);
+      this.#declarations.push(generated);
+    }
+    return name;
+  }
+
+  /** Prints a function at once; gives its name. The parameters are asked for when the body is printed and knows what it reads. */
+  function(parameters: () => readonly string[], print: (body: Body) => void): string {
+    const body = new Body(this.names);
+    print(body);
+    return this.use(this.define(parameters, body));
+  }
+
+  /** A function as it is printed, whether or not it stands in the module. */
   functionOf(name: string): GeneratedFunction {
-    return this.#functions.get(name) as GeneratedFunction;
+    let generated = this.#functions.get(name);
+    if (generated === undefined) {
+      const { parameters, body } = this.#decided.get(name) as DecidedFunction;
+      const { text } = body;
+      generated = { name, parameters: parameters(), body: text };
+      this.#functions.set(name, generated);
+    }
+    return generated;
   }
 
   /** Leaves a function out after all: its caller prints it otherwise. */
@@ -140,7 +208,6 @@ export class ModuleText<R> {
   /** Any other declaration on the top level. */
   declare(text: string): void {
     this.#declarations.push(text);
-    this.#length += text.length;
   }
 
   /** The position of a name in what the loaded module returns. */
@@ -150,38 +217,22 @@ export class ModuleText<R> {
 
   /** What has been printed so far, to come back to. */
   mark(): () => void {
-    const declarations = this.#declarations.length;
-    const [exported, length] = [this.#exports.length, this.#length];
+    const [declarations, exported, used] = [this.#declarations.length, this.#exports.length, this.#used.size];
     return () => {
-      this.#length = length;
       this.#declarations.length = declarations;
       this.#exports.length = exported;
+      for (const name of [...this.#used].slice(used)) this.#used.delete(name);
     };
-  }
-
-  /** Characters printed so far, but for the heads of functions. */
-  get length(): number {
-    return this.#length;
-  }
-
-  /** Declarations printed so far. */
-  get size(): number {
-    return this.#declarations.length;
   }
 
   get text(): string {
     const declarations = this.#declarations.filter((one) => typeof one === 'string' || !this.#leftOut.has(one.name));
-    const text = declarations.map(printDeclaration).join('\n');
-    const constants = [...constantsIn(text)].map((at) => `const k${at}=K[${at}];`);
-    return `'use strict';\n${constants.join('')}\n${text}\nreturn [${this.#exports.join(',')}];\n`;
+    const constants = this.names.constants.map((_, at) => `const k${at}=K[${at}];`);
+    return `'use strict';\n${constants.join('')}\n${declarations.map(printDeclaration).join('\n')}\nreturn [${this.#exports.join(',')}];\n`;
   }
 
-  /** The table that a text of this module is loaded with. What was printed and left out again is not in it. */
-  resolve(text: string, runtime: R): readonly unknown[] {
-    const used = constantsIn(text);
-    return this.names.constants.map((constant, at) => {
-      if (!used.has(at)) return undefined;
-      return constant instanceof Late ? (constant as Late<R>).resolve(runtime) : constant;
-    });
+  /** The table that the text is loaded with. */
+  resolve(runtime: R): readonly unknown[] {
+    return this.names.constants.map((constant) => (constant instanceof Late ? (constant as Late<R>).resolve(runtime) : constant));
   }
 }

@@ -1,9 +1,9 @@
 import type { AttributeName, RowReference } from '../../../shared/language/plan/plan.ts';
-import { type Columns, EventColumns, NamedColumns, ROW_OF_EVENT } from './columns.ts';
+import { type Columns, NamedColumns, ROW_OF_EVENT } from './columns.ts';
 import type { ModuleText } from './module-text.ts';
-import { CannotFuse, named, type Typed } from './typed.ts';
+import { named, type Typed } from './typed.ts';
 
-type Constants = Pick<ModuleText<never>, 'constant' | 'names' | 'valueOf'>;
+type Constants = Pick<ModuleText<never>, 'constant' | 'names'>;
 
 /** One thing that a function reads of its row, by what it makes of it. */
 interface Reading {
@@ -25,6 +25,7 @@ export class PassedColumns implements Columns {
   readonly #arguments: string[] = [];
   readonly #readings: Reading[] = [];
   readonly #passed = new Map<string, Typed | undefined>();
+  readonly #known = new Set<string>();
   readonly #takesPlaces: boolean;
   readonly isRare: boolean;
   readonly isEvent: boolean;
@@ -65,28 +66,39 @@ export class PassedColumns implements Columns {
     return given;
   }
 
+  get typeName(): string | null {
+    return this.#inner.typeName;
+  }
+
+  get isOwnCause(): boolean {
+    return this.#knows('isOwnCause');
+  }
+
+  get isBare(): boolean {
+    return this.#knows('isBare');
+  }
+
+  get isPartial(): boolean {
+    return this.#inner.isPartial === true;
+  }
+
   /** A type that all rows of the caller have is known here. */
   get type(): string {
+    const { typeName } = this.#inner;
     if (this.#type === null) {
-      const { type } = this.#inner;
-      const isConstant = this.#module.valueOf(type) !== undefined;
-      if (isConstant) this.#know((other) => other.type === type);
-      this.#type = isConstant ? type : this.#pass(type, 's', (other) => other.type);
+      if (typeName !== null) this.#know((other) => other.typeName === typeName);
+      this.#type = typeName === null ? this.#pass(this.#inner.type, 's', (other) => other.type) : this.#inner.type;
     }
     return this.#type;
   }
 
   /** An event is its own cause: nothing is passed for that. */
   get causes(): string {
-    if (!isOwnCause(this.#inner)) return this.#once('causes', ({ causes }) => causes);
-    this.#know(isOwnCause);
-    return `[${this.order}]`;
+    return this.isOwnCause ? `[${this.order}]` : this.#once('causes', ({ causes }) => causes);
   }
 
   get attributes(): string {
-    if (this.#inner.attributes !== 'null') return this.#once('attributes', ({ attributes }) => attributes);
-    this.#know(({ attributes }) => attributes === 'null');
-    return 'null';
+    return this.isBare ? 'null' : this.#once('attributes', ({ attributes }) => attributes);
   }
 
   get fields(): Columns['fields'] {
@@ -110,15 +122,7 @@ export class PassedColumns implements Columns {
 
   row(): string {
     const { fields } = this;
-    if (fields === null) return this.#rowOfEvent();
-    const { time, order, type } = this;
-    const [causes, attributes] = [() => this.causes, () => this.attributes];
-    return new NamedColumns({ fields, time, order, type, causes, attributes, module: this.#module }).row();
-  }
-
-  /** Names of the other function do not reach into this one. */
-  #rowOfEvent(): string {
-    if (!this.isEvent) throw new CannotFuse('the fields of the row are not all known');
+    if (fields !== null) return withFields(this, fields, this.#module).row();
     this.#know(({ isEvent }) => isEvent === true);
     return ROW_OF_EVENT;
   }
@@ -130,8 +134,8 @@ export class PassedColumns implements Columns {
 
   #read(key: string, read: (columns: Columns) => Typed | undefined): Typed | undefined {
     const value = read(this.#inner);
-    if (value === undefined || value.text === 'null') {
-      this.#know((columns) => read(columns)?.text === value?.text);
+    if (value === undefined || value.isNull) {
+      this.#know((columns) => (value === undefined ? read(columns) === undefined : read(columns)?.isNull === true));
       return value;
     }
     const fitting = (columns: Columns): Typed | undefined => {
@@ -144,7 +148,7 @@ export class PassedColumns implements Columns {
 
   /** Whether a function that was printed for the one takes the other as well. */
   #fits(other: Typed, value: Typed): boolean {
-    if (other.text === 'null') return value.isNullable && value.place === undefined;
+    if (other.isNull) return value.isNullable && value.place === undefined;
     const isPlaced = (one: Typed): boolean => this.#takesPlaces && one.place !== undefined;
     return other.as === value.as && (value.isNullable || !other.isNullable) && isPlaced(other) === isPlaced(value);
   }
@@ -167,14 +171,17 @@ export class PassedColumns implements Columns {
     return name;
   }
 
+  #knows(what: 'isOwnCause' | 'isBare'): boolean {
+    const holds = this.#inner[what] === true;
+    if (holds && !this.#known.has(what)) this.#know((columns) => columns[what] === true);
+    if (holds) this.#known.add(what);
+    return holds;
+  }
+
   /** The function is printed by something that it is not given. */
   #know(holds: (columns: Columns) => boolean): void {
     this.#readings.push({ isPassed: false, of: (columns) => (holds(columns) ? '' : undefined) });
   }
-}
-
-function isOwnCause({ causes, order }: Columns): boolean {
-  return causes === `[${order}]`;
 }
 
 function isSame(names: readonly string[] | null, others: readonly string[] | null): boolean {
@@ -182,12 +189,14 @@ function isSame(names: readonly string[] | null, others: readonly string[] | nul
   return names.length === others.length && names.every((name, at) => name === others[at]);
 }
 
-/** The row with other fields; what else it has stays. */
-export function withFields(columns: Columns, fields: NonNullable<Columns['fields']>, module: Constants, type?: string): Columns {
-  if (columns instanceof NamedColumns) return columns.with(fields, type);
-  const { time, order } = columns;
-  const [causes, attributes] = [() => columns.causes, () => columns.attributes];
-  const attribute = columns instanceof EventColumns ? undefined : (name: AttributeName) => columns.attribute({ kind: 'current' }, name);
-  const typeOf = type === undefined ? () => columns.type : type;
-  return new NamedColumns({ fields, time, order, type: typeOf, causes, attributes, module, ...(attribute && { attribute }) });
+/** The row with other fields, and another type where one is given; what else it has stays. */
+export function withFields(columns: Columns, fields: NonNullable<Columns['fields']>, module: Constants, newType?: string): Columns {
+  const ofType = newType === undefined ? {} : { type: module.constant(newType), typeName: newType };
+  if (columns instanceof NamedColumns) return columns.with(fields, ofType);
+  const { time, order, typeName } = columns;
+  const [causes, attributes, type] = [() => columns.causes, () => columns.attributes, () => columns.type];
+  const [isOwnCause, isBare] = [() => columns.isOwnCause === true, () => columns.isBare === true];
+  const attribute = (name: AttributeName): Typed | undefined => columns.attribute(CURRENT, name);
+  const parts = { fields, time, order, type, typeName, causes, attributes, isOwnCause, isBare, attribute, module };
+  return new NamedColumns({ ...parts, ...ofType });
 }

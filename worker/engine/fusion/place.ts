@@ -3,37 +3,57 @@ import type { Columns } from './columns.ts';
 import type { FusedRuntime } from './fused-runtime.ts';
 import type { Body, ModuleText } from './module-text.ts';
 import type { ProgramFusion } from './program-fusion.ts';
-import type { FusedInlet } from './shared-functions.ts';
-import type { StreamFusion } from './stream-fusion.ts';
+import type { FusedInlet, InletTraits } from './shared-functions.ts';
+import type { Refusal } from './typed.ts';
 
-/** Where an operator stands while its stream is printed, and what it may ask for there. */
+/** Decides what is done with a row in a function, as statements of its body. Null: it is decided. */
+export type DecideRow = (columns: Columns, body: Body) => Refusal | null;
+
+/** One stream while it is decided how it runs. */
+export interface StreamPlace {
+  readonly plan: StreamPlan;
+  readonly index: number;
+  readonly program: ProgramFusion;
+  /** Names of the stream as it runs, and of its counters. */
+  readonly node: string;
+  readonly counters: string;
+  /** A function for rows that come to this stream, one for each form that they have. `purpose`: what it does, among all of this stream. */
+  inlet(purpose: string, columns: Columns, decide: DecideRow, traits?: InletTraits): FusedInlet | Refusal;
+  /** The stream's chain from its head on, for rows of its source. Results wait for their turn. */
+  chain(columns: Columns, body: Body): Refusal | null;
+  /** Another stream of the program. */
+  sibling(index: number): StreamPlace;
+  /** Behind a call that may have given the stream something earlier to wait for: `due` is the kernel's earliest deadline. */
+  watch(kernel: string, body: Body): void;
+}
+
+/** Where an operator stands while it is decided how its stream runs, and what it may ask for there. */
 export interface Place {
   readonly program: ProgramFusion;
-  readonly fusion: StreamFusion;
+  readonly fusion: StreamPlace;
   readonly module: ModuleText<FusedRuntime>;
   readonly stream: StreamPlan;
   /** Index of the stream. */
   readonly index: number;
   /** The row that comes to the operator. */
   readonly columns: Columns;
-  /** The function that is being printed; `return` in it ends the row's way. */
+  /** The statements of the operator; `return` in them ends the row's way. */
   readonly body: Body;
-  /** Prints all that follows, for a row that goes on from here in another function. */
-  rest(columns: Columns, body: Body): void;
+  /** Decides all that follows, for a row that goes on from here in another function. */
+  rest: DecideRow;
 }
 
 /**
- * Prints one operator. Gives the row that goes on from it in the same function; null where it has printed what follows itself, through
- * `place.rest`. @throws CannotFuse
+ * Decides one operator. Gives the row that goes on from it in the same function; null where it has decided what follows itself, through
+ * `place.rest`.
  */
-export type OperatorFuser<P extends OperatorPlan = OperatorPlan> = (plan: P, place: Place) => Columns | null;
+export type OperatorFuser<P extends OperatorPlan = OperatorPlan> = (plan: P, place: Place) => Columns | null | Refusal;
 
-/** Prints what takes the rows of an origin at the head of a stream. @throws CannotFuse */
-export type SourceFuser = (fusion: StreamFusion, origin: string, columns: Columns) => readonly FusedInlet[];
+/** Decides what takes the rows of an origin at the head of a stream, one for each input that reads it. */
+export type SourceFuser = (fusion: StreamPlace, origin: string, columns: Columns) => readonly FusedInlet[] | Refusal;
 
-/** What prints operators and sources, by their kind. */
+/** What decides operators and sources, by their kind. */
 export interface Fusers {
-  /** Undefined: the operator takes rows. */
-  readonly operator: (plan: OperatorPlan) => OperatorFuser | undefined;
+  readonly operator: (plan: OperatorPlan) => OperatorFuser | Refusal;
   readonly source: (plan: SourcePlan) => SourceFuser;
 }

@@ -1,5 +1,5 @@
 import type { BinaryExpression } from '../../../shared/language/plan/plan.ts';
-import { boxed, NULL_TYPED, type Typed } from './typed.ts';
+import { boxed, lazily, NULL_TYPED, type Typed } from './typed.ts';
 import type { TypedContext } from './typed-context.ts';
 
 type Operator = BinaryExpression['operator'];
@@ -34,14 +34,15 @@ const signs: Partial<Record<Operator, string>> = { '==': '===', '!=': '!==', '<'
 /** A comparison; undefined for an operator that is none. A side that is null makes it null. */
 export function printComparison(operator: Operator, left: Typed, right: Typed, { body }: TypedContext): Typed | undefined {
   if (!comparisons.has(operator)) return undefined;
-  if (left === NULL_TYPED || right === NULL_TYPED) return { ...NULL_TYPED, as: 'boolean', canFail: left.canFail || right.canFail };
+  const canFail = left.canFail || right.canFail;
+  if (left.isNull || right.isNull) return { ...NULL_TYPED, as: 'boolean', canFail };
   const sign = signs[operator];
   if (sign === undefined || !isNative(operator, left, right) || isHalfEvaluated(left, right))
     return called(operator, left, right, 'boolean');
-  const canFail = left.canFail || right.canFail;
-  const { nulls, x, y } = operands(left, right, body);
-  const text = nulls === '' ? `(${x}${sign}${y})` : `(${nulls}?null:${x}${sign}${y})`;
-  return { text, as: 'boolean', isNullable: nulls !== '', isSimple: false, canFail };
+  return lazily({ as: 'boolean', isNullable: left.isNullable || right.isNullable, isSimple: false, canFail }, () => {
+    const { nulls, x, y } = operands(left, right, body);
+    return nulls === '' ? `(${x}${sign}${y})` : `(${nulls}?null:${x}${sign}${y})`;
+  });
 }
 
 /** Both sides of a strict operator are evaluated: one that may fail must not be skipped because the other is null. */
@@ -72,11 +73,12 @@ export function printArithmetic(operator: Operator, left: Typed, right: Typed, {
   const isNumeric = left.as === 'number' && right.as === 'number';
   const isNative = isNumeric && nativeArithmetic.has(operator) && !isHalfEvaluated(left, right);
   if (!isNative) return called(operator, left, right, isNumeric ? 'number' : 'value');
-  const { nulls, x, y } = operands(left, right, body);
-  const value = body.temporary();
-  const result = `((${value}=${x}${operator}${y})-${value}===0?${value}+0:null)`;
-  const text = nulls === '' ? result : `(${nulls}?null:${result})`;
-  return { text, as: 'number', isNullable: true, isSimple: false, canFail: left.canFail || right.canFail };
+  return lazily({ as: 'number', isNullable: true, isSimple: false, canFail: left.canFail || right.canFail }, () => {
+    const { nulls, x, y } = operands(left, right, body);
+    const value = body.temporary();
+    const result = `((${value}=${x}${operator}${y})-${value}===0?${value}+0:null)`;
+    return nulls === '' ? result : `(${nulls}?null:${result})`;
+  });
 }
 
 const nativeArithmetic: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%']);
@@ -88,7 +90,8 @@ export function printCalled(operator: Operator, left: Typed, right: Typed): Type
 
 /** The engine's own function, for what JavaScript does otherwise. */
 function called(operator: Operator, left: Typed, right: Typed, as: Typed['as']): Typed {
-  return { text: `${binaryNames[operator]}(${boxed(left)},${boxed(right)})`, as, isNullable: true, isSimple: false, canFail: true };
+  const form = { as, isNullable: true, isSimple: false, canFail: true };
+  return lazily(form, () => `${binaryNames[operator]}(${boxed(left)},${boxed(right)})`);
 }
 
 /** Text for the first place where a value stands and for those behind it. */

@@ -10,7 +10,7 @@ type Constants = Pick<ModuleText<never>, 'constant' | 'names'>;
 
 /** What is known of rows that come whole. */
 export interface RowTraits {
-  /** Their type as a constant of the module; null = it differs. */
+  /** Their type; null = it differs. */
   readonly type: string | null;
   /** They are events: their own cause, without attributes. */
   readonly isEvent: boolean;
@@ -24,6 +24,9 @@ export class RowColumns implements Columns {
   readonly isWhole = true;
   readonly isRare = true;
   readonly fields = null;
+  readonly typeName: string | null;
+  readonly isOwnCause: boolean;
+  readonly isBare: boolean;
   readonly time: string;
   readonly order: string;
   readonly type: string;
@@ -46,7 +49,10 @@ export class RowColumns implements Columns {
     this.arguments = given === null ? [] : [given];
     this.time = `${row}.time`;
     this.order = `${row}.order`;
-    this.type = traits.type ?? `${row}.type`;
+    this.typeName = traits.type;
+    this.isOwnCause = traits.isEvent;
+    this.isBare = traits.isEvent;
+    this.type = traits.type === null ? `${row}.type` : module.constant(traits.type);
     this.causes = traits.isEvent ? `[${this.order}]` : `${row}.causes`;
     this.attributes = traits.isEvent ? 'null' : `attributesOf(${row})`;
   }

@@ -1,9 +1,17 @@
 import type { Columns } from './columns.ts';
 
-/** A generated function that takes rows, and what it wants to be given. */
+/** A generated function that takes rows, and what it is given. */
 export interface FusedInlet {
   readonly name: string;
+  /** Complete once the function is decided. */
   readonly arguments: readonly string[];
+}
+
+/** `isCounted`: each row counts as an event of the stream. The others as `PassedColumns` has them. */
+export interface InletTraits {
+  readonly isCounted?: boolean;
+  readonly takesPlaces?: boolean;
+  readonly isRare?: boolean;
 }
 
 /** A row handed to a function: what it takes of it, and what its callers give for that. */
@@ -14,20 +22,18 @@ export interface HandedRow extends Columns {
   argumentsFor(columns: Columns): readonly string[] | null;
 }
 
-/** A function as it was printed for the first that calls it. */
-interface PrintedFunction {
+/** A function as it was decided for the first that calls it. */
+interface DecidedFunction {
   readonly name: string;
   readonly passed: HandedRow;
 }
 
 /**
- * The functions of a program that more than one place calls: what is done with a row is printed once for rows of one form, however
+ * The functions of a program that more than one place calls: what is done with a row is decided and printed once for rows of one form, however
  * many ways lead there. Without this the text of streams that part and meet again would double with each meeting.
  */
 export class SharedFunctions {
-  readonly #byPurpose = new Map<string, PrintedFunction[]>();
-  /** The purpose of each function, in the order in which they were printed. */
-  readonly #purposes: string[] = [];
+  readonly #byPurpose = new Map<string, DecidedFunction[]>();
 
   /** A function that serves this purpose and takes such rows. */
   find(purpose: string, columns: Columns): FusedInlet | undefined {
@@ -43,18 +49,9 @@ export class SharedFunctions {
     return this.#byPurpose.get(purpose)?.length ?? 0;
   }
 
-  add(purpose: string, printed: PrintedFunction): void {
+  add(purpose: string, one: DecidedFunction): void {
     const same = this.#byPurpose.get(purpose);
-    if (same === undefined) this.#byPurpose.set(purpose, [printed]);
-    else same.push(printed);
-    this.#purposes.push(purpose);
-  }
-
-  /** What is there now, to come back to. */
-  mark(): () => void {
-    const count = this.#purposes.length;
-    return () => {
-      while (this.#purposes.length > count) this.#byPurpose.get(this.#purposes.pop() as string)?.pop();
-    };
+    if (same === undefined) this.#byPurpose.set(purpose, [one]);
+    else same.push(one);
   }
 }

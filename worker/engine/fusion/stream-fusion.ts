@@ -1,18 +1,18 @@
 import type { InputPlan, OperatorPlan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { Next } from '../operators/operator.ts';
 import { hasKernel, isStatements } from '../operators/operator-facts.ts';
-import type { Execution } from '../physical/physical-plan.ts';
 import { inputsOf } from '../streams/plan-inputs.ts';
 import { originsOf } from '../streams/routes.ts';
 import type { Columns } from './columns.ts';
 import { SOURCE } from './decisions.ts';
+import { rowOf } from './guarded.ts';
 import { Body } from './module-text.ts';
 import { PassedColumns } from './passed-columns.ts';
-import type { Place } from './place.ts';
+import type { DecideRow, Fusers, StreamPlace } from './place.ts';
 import type { ProgramFusion } from './program-fusion.ts';
 import { RowColumns } from './row-columns.ts';
-import type { FusedInlet, HandedRow } from './shared-functions.ts';
-import { CannotFuse } from './typed.ts';
+import type { FusedInlet, HandedRow, InletTraits } from './shared-functions.ts';
+import { Refusal } from './typed.ts';
 
 /** What is known of a stream that is looked up by its first condition. */
 export interface RulePart {
@@ -38,125 +38,141 @@ const WAITING: Way = { isDirect: false, rule: null, head: null, takesPlaces: fal
 /** So many forms of rows a stream has functions for, or as many as it has inputs; rows of other forms are made whole. */
 const FORMS_MAX = 8;
 
-type PrintRow = (columns: Columns, body: Body) => void;
-
-/** `isCounted`: each row counts as an event of the stream. The others as `PassedColumns` has them. */
-interface InletTraits {
-  readonly isCounted?: boolean;
-  readonly takesPlaces?: boolean;
-  readonly isRare?: boolean;
-}
-
 /** Operators one behind the other. */
 interface OperatorRun {
   readonly operators: readonly OperatorPlan[];
-  readonly end: PrintRow;
-  /** Names what runs the operators from a position on one by one; null = nothing does, they must be printed. */
+  /** What follows them. */
+  readonly end: DecideRow;
+  /** Names what runs the operators from a position on one by one; null = nothing does, they must have a form. */
   readonly entryOf: ((position: number) => string) | null;
 }
 
-/** What stood printed before an operator. */
+/** An operator, the row that comes to it, and its statements. */
 interface Step {
   readonly at: number;
   readonly columns: Columns;
-  readonly back: () => void;
-  readonly undo: () => void;
+  readonly body: Body;
 }
 
-/** One stream while it is printed. */
-export class StreamFusion {
+/** Streams that a row is handed on to, as it is decided. */
+export interface Follower {
+  /** They have a form in generated code for such rows. */
+  readonly hasForm: boolean;
+  /** Notes what was decided. */
+  readonly note: () => void;
+  /** Prints the calls. */
+  readonly print: () => readonly string[];
+}
+
+/** What the streams of a program have in common while it is decided how they run. */
+export interface StreamParts {
+  readonly program: ProgramFusion;
+  readonly fusers: Fusers;
+  readonly stream: (index: number) => StreamPlace;
+  /** Calls that hand a row on to all that read its origin, in order. */
+  readonly followers: (origin: string, columns: Columns, isDirect: boolean) => readonly Follower[] | Refusal;
+}
+
+/** One stream while it is decided how it runs. */
+export class StreamFusion implements StreamPlace {
   readonly plan: StreamPlan;
   readonly index: number;
-  readonly #program: ProgramFusion;
+  readonly program: ProgramFusion;
+  readonly #parts: StreamParts;
   #ways: number | null = null;
 
-  constructor(plan: StreamPlan, index: number, program: ProgramFusion) {
+  constructor(plan: StreamPlan, index: number, parts: StreamParts) {
     this.plan = plan;
     this.index = index;
-    this.#program = program;
-  }
-
-  get program(): ProgramFusion {
-    return this.#program;
+    this.program = parts.program;
+    this.#parts = parts;
   }
 
   /**
    * Functions for the rows of an origin, one for each input that reads it. `isDirect`: nothing else is waiting or under way
    * when they are called, so what follows the stream may be called at once. `rule`: whoever looks the stream up counts its events.
-   * @throws CannotFuse
    */
-  inlets(origin: string, columns: Columns, isDirect: boolean, rule: RulePart | null = null): readonly FusedInlet[] {
-    if (this.plan.time.on !== null) throw new CannotFuse('a field says the time of its rows');
-    if (this.plan.source.kind !== 'events') {
-      const inlets = this.#program.fusers.source(this.plan.source)(this, origin, columns);
-      this.#program.decisions.operator(this.index, SOURCE, {
-        by: 'kernel',
-        form: 'columns',
-        why: null,
-        kernel: this.#program.kernelNode(this.plan.source),
-      });
-      return inlets;
-    }
-    this.#program.decisions.operator(this.index, SOURCE, { by: 'statements' });
-    const reading = this.#program.positions(this.index, origin);
+  inlets(origin: string, columns: Columns, isDirect: boolean, rule: RulePart | null = null): readonly FusedInlet[] | Refusal {
+    if (this.plan.time.on !== null) return new Refusal('a field says the time of its rows');
+    if (this.plan.source.kind !== 'events') return this.#parts.fusers.source(this.plan.source)(this, origin, columns);
+    const reading = this.program.positions(this.index, origin);
     const inputs = inputsOf(this.plan.source);
     const isStateless = isDirect && reading.length === 1 && this.plan.operators.every(isStatements);
     const takesPlaces = origin.startsWith('event:');
-    return reading.map((position) => {
-      const print = (passed: Columns, body: Body): void =>
+    const inlets: FusedInlet[] = [];
+    for (const position of reading) {
+      const decide: DecideRow = (passed, body) =>
         this.#input(inputs[position] as InputPlan, passed, body, { isDirect: isStateless, rule, head: body, takesPlaces });
-      if (rule !== null) return this.#inlet(columns, print, { isCounted: false, takesPlaces, isRare: rule.holds !== null });
-      return this.inlet(`${origin} ${position} ${isStateless}`, columns, print, { takesPlaces });
-    });
+      const inlet =
+        rule === null
+          ? this.inlet(`${origin} ${position} ${isStateless}`, columns, decide, { takesPlaces })
+          : this.#newInlet(columns, decide, { isCounted: false, takesPlaces, isRare: rule.holds !== null });
+      if (inlet instanceof Refusal) return inlet;
+      inlets.push(inlet);
+    }
+    return inlets;
   }
 
-  /** A function for rows that come to this stream, one for each form that they have. `purpose`: what it does, among all of this stream. */
-  inlet(purpose: string, columns: Columns, print: PrintRow, traits: InletTraits = {}): FusedInlet {
-    const { functions } = this.#program;
-    const full = `${this.index} ${purpose}`;
-    return functions.find(full, columns) ?? this.#inlet(columns, print, traits, full);
-  }
-
-  #inlet(columns: Columns, print: PrintRow, { isCounted = true, ...traits }: InletTraits, purpose: string | null = null): FusedInlet {
-    const { module, functions } = this.#program;
-    const passed: HandedRow = columns instanceof RowColumns ? columns.passed() : new PassedColumns(columns, module, traits);
-    const name = module.function(
-      () => passed.parameters,
-      (body) => {
-        if (isCounted) body.add(`${this.counters}.eventsIn++;`);
-        print(passed, body);
-      },
+  /** Notes how the source runs whose rows come by columns. */
+  noteSource(): void {
+    const { source } = this.plan;
+    this.program.decisions.operator(
+      this.index,
+      SOURCE,
+      source.kind === 'events'
+        ? { by: 'statements' }
+        : { by: 'kernel', form: 'columns', why: null, kernel: this.program.kernelNode(source) },
     );
+  }
+
+  inlet(purpose: string, columns: Columns, decide: DecideRow, traits: InletTraits = {}): FusedInlet | Refusal {
+    const full = `${this.index} ${purpose}`;
+    return this.program.functions.find(full, columns) ?? this.#newInlet(columns, decide, traits, full);
+  }
+
+  #newInlet(
+    columns: Columns,
+    decide: DecideRow,
+    { isCounted = true, ...traits }: InletTraits,
+    purpose: string | null = null,
+  ): FusedInlet | Refusal {
+    const { module, functions } = this.program;
+    const passed: HandedRow = columns instanceof RowColumns ? columns.passed() : new PassedColumns(columns, module, traits);
+    const body = new Body(module.names);
+    if (isCounted) body.add(() => `${this.counters}.eventsIn++;`);
+    const refused = decide(passed, body);
+    if (refused !== null) return refused;
+    const name = module.define(() => passed.parameters, body);
     if (purpose !== null) functions.add(purpose, { name, passed });
     return { name, arguments: passed.arguments };
   }
 
   get counters(): string {
-    return this.#program.once(`counters:${this.index}`, () => this.#program.module.late((runtime) => runtime.node(this.index).counters));
+    return this.program.once(`counters:${this.index}`, () => this.program.module.late((runtime) => runtime.node(this.index).counters));
   }
 
   get node(): string {
-    return this.#program.once(`node:${this.index}`, () => this.#program.module.late((runtime) => runtime.node(this.index)));
+    return this.program.once(`node:${this.index}`, () => this.program.module.late((runtime) => runtime.node(this.index)));
   }
 
-  /** Behind a call that may have given the stream something earlier to wait for: `due` is the kernel's earliest deadline. */
+  sibling(index: number): StreamPlace {
+    return this.#parts.stream(index);
+  }
+
   watch(kernel: string, body: Body): void {
-    body.add(`if(${kernel}.due<${this.node}.watched)${this.node}.schedule();`);
+    body.add(() => `if(${kernel}.due<${this.node}.watched)${this.node}.schedule();`);
   }
 
-  /** Prints the stream's chain from its head on, for rows of its source. Results wait for their turn. */
-  chain(columns: Columns, body: Body): void {
-    this.#chain(0, columns, body, WAITING);
+  chain(columns: Columns, body: Body): Refusal | null {
+    return this.#chain(0, columns, body, WAITING);
   }
 
-  #input(input: InputPlan, columns: Columns, body: Body, way: Way): void {
+  #input(input: InputPlan, columns: Columns, body: Body, way: Way): Refusal | null {
     const holds = (operators: readonly OperatorPlan[]): boolean => way.rule?.holds != null && operators[0] === way.rule.holds;
     const from = holds(this.plan.operators) ? 1 : 0;
-    const end: PrintRow = (rest, inner) => {
-      if (way.rule === null && this.#waysIn > 1) this.#sharedChain(rest, inner, way);
-      else this.#chain(from, rest, inner, way);
-    };
-    this.#operators({ operators: input.operators, end, entryOf: null }, holds(input.operators) ? 1 : 0, columns, body);
+    const end: DecideRow = (rest, inner) =>
+      way.rule === null && this.#waysIn > 1 ? this.#sharedChain(rest, inner, way) : this.#chain(from, rest, inner, way);
+    return this.#operators({ operators: input.operators, end, entryOf: null }, holds(input.operators) ? 1 : 0, columns, body);
   }
 
   /** In how many ways rows come to the head of the chain. */
@@ -165,61 +181,76 @@ export class StreamFusion {
     return this.#ways;
   }
 
-  /** What follows the inputs is printed once for all of them that give rows of one form. */
-  #sharedChain(columns: Columns, body: Body, way: Way): void {
+  /** What follows the inputs is decided once for all of them that give rows of one form. */
+  #sharedChain(columns: Columns, body: Body, way: Way): Refusal | null {
+    const { functions, module } = this.program;
     const isRare = columns.isRare === true || body.mayReturn;
-    const purpose = `chain ${way.isDirect} ${way.takesPlaces} ${isRare}`;
-    const { functions } = this.#program;
+    const full = `${this.index} chain ${way.isDirect} ${way.takesPlaces} ${isRare}`;
+    const isFull = functions.find(full, columns) === undefined && functions.count(full) >= Math.max(FORMS_MAX, this.#waysIn);
+    if (isFull) return new Refusal('its rows come in too many forms');
+    const decide: DecideRow = (passed, inner) => this.#chain(0, passed, inner, way);
     const traits = { isCounted: false, takesPlaces: way.takesPlaces, isRare };
-    const full = `${this.index} ${purpose}`;
-    let inlet = functions.find(full, columns);
-    if (inlet === undefined) {
-      if (functions.count(full) >= Math.max(FORMS_MAX, this.#waysIn)) throw new CannotFuse('its rows come in too many forms');
-      inlet = this.#inlet(columns, (passed, inner) => this.#chain(0, passed, inner, way), traits, full);
-    }
-    body.add(`${inlet.name}(${inlet.arguments.join(',')});`);
+    const inlet = functions.find(full, columns) ?? this.#newInlet(columns, decide, traits, full);
+    if (inlet instanceof Refusal) return inlet;
+    body.add(() => `${module.call(inlet)};`);
+    return null;
   }
 
-  #chain(position: number, columns: Columns, body: Body, way: Way): void {
-    const end: PrintRow = (rest, inner) => this.#end(rest, inner, way);
-    const entryOf = (at: number): string => this.#program.module.late((runtime) => runtime.node(this.index).entry(at));
-    this.#operators({ operators: this.plan.operators, end, entryOf }, position, columns, body);
+  #chain(position: number, columns: Columns, body: Body, way: Way): Refusal | null {
+    const end: DecideRow = (rest, inner) => this.#end(rest, inner, way);
+    const entryOf = (at: number): string => this.program.module.late((runtime) => runtime.node(this.index).entry(at));
+    return this.#operators({ operators: this.plan.operators, end, entryOf }, position, columns, body);
   }
 
-  #operators(run: OperatorRun, position: number, columns: Columns, body: Body): void {
+  /** Decides operators one behind the other; where one has no form, rows are handed on before it to those that run one by one. */
+  #operators(run: OperatorRun, position: number, columns: Columns, body: Body): Refusal | null {
     const steps: Step[] = [];
-    try {
-      this.#program.deeper(() => this.#printOperators(run, position, columns, body, steps));
-    } catch (error) {
-      if (!(error instanceof CannotFuse) || !this.#runFrom(steps, run, body, error.message)) throw located(error, run, steps);
-    }
+    const refused = this.program.deeper(() => this.#decideOperators(run, position, columns, body, steps));
+    const decided = refused === null ? steps : this.#runFrom(steps, run, refused.why);
+    if (decided === null) return located(refused as Refusal, run, steps);
+    for (const step of decided) body.append(step.body);
+    return null;
   }
 
-  #printOperators(run: OperatorRun, position: number, columns: Columns, body: Body, steps: Step[]): void {
-    const { operators, end } = run;
+  #decideOperators(run: OperatorRun, position: number, columns: Columns, body: Body, steps: Step[]): Refusal | null {
+    const { operators, end, entryOf } = run;
     let row: Columns | null = columns;
     for (let at = position; row !== null; at++) {
       const plan = operators[at];
+      const step: Step = { at, columns: row, body: (steps.at(-1)?.body ?? body).part() };
       if (plan === undefined) {
-        end(row, body);
-        return;
+        const refused = end(row, step.body);
+        if (refused === null) steps.push(step);
+        return refused;
       }
-      if (row.isWhole === true && run.entryOf !== null && hasKernel(plan)) {
-        if (at === position) throw new CannotFuse(`\`${plan.text.split('(')[0]}\` takes whole rows`);
-        if (!this.#program.hasKernel(plan)) this.#printRowKernel(plan, at);
-        this.#runOn(run.entryOf(at), row.row(), body);
-        return;
+      if (row.isWhole === true && entryOf !== null && hasKernel(plan)) {
+        if (at === position) return new Refusal(`\`${plan.text.split('(')[0]}\` takes whole rows`, true);
+        steps.push(step);
+        this.#runOn(entryOf(at), row.row(), step.body);
+        return null;
       }
-      steps.push({ at, columns: row, back: this.#program.mark(), undo: body.mark() });
-      row = this.#operator(plan, row, body, (behind, inner) => this.#operators(run, at + 1, behind, inner));
-      if (run.entryOf !== null) this.#program.decisions.operator(this.index, at, this.#runsOf(plan, row));
+      steps.push(step);
+      const behind = this.#operator(plan, step, (passed, inner) => this.#operators(run, at + 1, passed, inner));
+      if (behind instanceof Refusal) return behind;
+      if (entryOf !== null) this.#note(plan, at, behind, step.body);
+      row = behind;
     }
+    return null;
+  }
+
+  /** Notes, where the operator is printed, how it runs. `behind`: what goes on from it in the same function. */
+  #note(plan: OperatorPlan, at: number, behind: Columns | null, body: Body): void {
+    const { decisions } = this.program;
+    body.note(() => {
+      if (behind !== null) decisions.operator(this.index, at, { by: 'statements' });
+      else decisions.operator(this.index, at, { by: 'kernel', form: 'columns', why: null, kernel: this.program.kernelNode(plan) });
+    });
   }
 
   /** Hands a row to operators that take rows one by one. */
   #runOn(entry: string, row: string, body: Body): void {
     body.add(`${entry}.process(${row});`);
-    if (this.#program.isTimed(this.index)) body.add(`${this.node}.schedule();`);
+    if (this.program.isTimed(this.index)) body.add(() => `${this.node}.schedule();`);
   }
 
   /**
@@ -228,72 +259,71 @@ export class StreamFusion {
    */
   printRowKernels(): void {
     this.plan.operators.forEach((plan, at) => {
-      if (!this.#program.hasKernel(plan) && hasKernel(plan)) this.#printRowKernel(plan, at);
+      if (!this.program.kernels.has(plan) && hasKernel(plan)) this.#printRowKernel(plan, at);
     });
   }
 
   #printRowKernel(plan: OperatorPlan, at: number): void {
-    const { module, decisions } = this.#program;
+    const { module, decisions } = this.program;
     const next = module.late((runtime) => (runtime.kernel(plan) as { readonly next: Next } | undefined)?.next);
     const columns = new RowColumns(module, { type: null, isEvent: false });
-    const printed = this.#program.attempt(() =>
-      this.#operator(plan, columns, new Body(module.names), (behind, inner) => inner.add(`${next}.process(${behind.row()});`)),
-    );
-    if (printed instanceof CannotFuse) decisions.operator(this.index, at, { by: 'rows', why: printed.message });
-    else decisions.operator(this.index, at, { by: 'kernel', form: 'rows', why: null, kernel: this.#program.kernelNode(plan) });
-  }
-
-  #operator(plan: OperatorPlan, columns: Columns, body: Body, rest: Place['rest']): Columns | null {
-    const { module } = this.#program;
-    const fuse = this.#program.fusers.operator(plan);
-    if (fuse === undefined) throw new CannotFuse('it has no form in generated code');
-    return fuse(plan, { program: this.#program, fusion: this, module, stream: this.plan, index: this.index, columns, body, rest });
-  }
-
-  /** `row`: what goes on from the operator in the same function. */
-  #runsOf(plan: OperatorPlan, row: Columns | null): Execution {
-    return row === null ? { by: 'kernel', form: 'columns', why: null, kernel: this.#program.kernelNode(plan) } : { by: 'statements' };
-  }
-
-  /** The last operator at which a row can be made hands it to those that run one by one. False = there is none. */
-  #runFrom(steps: readonly Step[], { entryOf }: OperatorRun, body: Body, why: string): boolean {
-    if (entryOf === null) return false;
-    for (const { at, columns, back, undo } of steps.toReversed()) {
-      back();
-      undo();
-      // Every event would have to be made whole, or is and nothing stands before: nothing is gained.
-      if (columns.fields === null && !body.mayReturn && columns.isRare !== true) return false;
-      if (columns.isWhole === true && at === steps[0]?.at) return false;
-      const row = rowOf(columns);
-      if (row === null) continue;
-      this.#program.decisions.operator(this.index, at, { by: 'rows', why });
-      this.#runOn(entryOf(at), row, body);
-      return true;
+    const decided = this.#operator(plan, { at, columns, body: new Body(module.names) }, (behind, inner) => {
+      const row = rowOf(behind);
+      if (row instanceof Refusal) return row;
+      inner.add(`${next}.process(${row});`);
+      return null;
+    });
+    if (decided instanceof Refusal) {
+      decisions.operator(this.index, at, { by: 'rows', why: decided.why });
+      return;
     }
-    return false;
+    this.program.useKernel(plan);
+    decisions.operator(this.index, at, { by: 'kernel', form: 'rows', why: null, kernel: this.program.kernelNode(plan) });
+  }
+
+  #operator(plan: OperatorPlan, { columns, body }: Step, rest: DecideRow): Columns | null | Refusal {
+    const { program, index, plan: stream } = this;
+    const fuse = this.#parts.fusers.operator(plan);
+    return fuse instanceof Refusal
+      ? fuse
+      : fuse(plan, { program, fusion: this, module: program.module, stream, index, columns, body, rest });
+  }
+
+  /** The last operator at which a row can be made hands it to those that run one by one, in place of its own step. Null = there is none. */
+  #runFrom(steps: readonly Step[], { entryOf }: OperatorRun, why: string): readonly Step[] | null {
+    const place = steps.findLastIndex(({ columns }) => columns.isPartial !== true);
+    const step = steps[place];
+    if (entryOf === null || step === undefined) return null;
+    const { at, columns } = step;
+    const body = step.body.instead();
+    // Every event would have to be made whole, or is and nothing stands before: nothing is gained.
+    const isEach = columns.fields === null && !body.mayReturn && columns.isRare !== true;
+    if (isEach || (columns.isWhole === true && place === 0)) return null;
+    body.note(() => this.program.decisions.operator(this.index, at, { by: 'rows', why }));
+    this.#runOn(entryOf(at), columns.row(), body);
+    return [...steps.slice(0, place), { ...step, body }];
   }
 
   /** The end of the chain: a result, for the streams that follow. */
-  #end(columns: Columns, body: Body, { isDirect, rule, head }: Way): void {
-    body.add(rule !== null && body === head ? rule.countsResult : `${this.counters}.eventsOut++;`);
-    const followers = this.#program.followers(`stream:${this.index}`, columns, isDirect);
-    for (const call of followers) body.add(isDirect ? `${call};` : `defer(()=>${call},${this.node});`);
+  #end(columns: Columns, body: Body, { isDirect, rule, head }: Way): Refusal | null {
+    body.add(rule !== null && body.root === head ? rule.countsResult : () => `${this.counters}.eventsOut++;`);
+    const followers = this.#parts.followers(`stream:${this.index}`, columns, isDirect);
+    if (followers instanceof Refusal) return followers;
+    for (const { note, print } of followers) {
+      body.note(note);
+      body.add(() =>
+        print()
+          .map((call) => (isDirect ? `${call};` : `defer(()=>${call},${this.node});`))
+          .join(''),
+      );
+    }
+    return null;
   }
 }
 
 /** Says of which operator the reason is, where that takes all rows of the stream with it. */
-function located(error: unknown, { operators }: OperatorRun, steps: readonly Step[]): unknown {
+function located(refused: Refusal, { operators }: OperatorRun, steps: readonly Step[]): Refusal {
   const plan = operators[steps.at(-1)?.at ?? -1];
-  if (!(error instanceof CannotFuse) || plan === undefined || error.message.startsWith('`')) return error;
-  return new CannotFuse(`\`${plan.text.split('(')[0]}\`: ${error.message}`);
-}
-
-/** Null where the row cannot be made. */
-function rowOf(columns: Columns): string | null {
-  try {
-    return columns.row();
-  } catch (error) {
-    if (!(error instanceof CannotFuse)) throw error;
-    return null;
-  }
+  if (refused.isLocated || plan === undefined) return refused;
+  return new Refusal(`\`${plan.text.split('(')[0]}\`: ${refused.why}`, true);
 }

@@ -3,15 +3,15 @@ import type { Plan } from '../../../shared/language/plan/plan.ts';
 /** Members of a plan that say nothing of how much there is to do: where it stood, what it is called by, types. */
 const APART: ReadonlySet<string> = new Set(['origin', 'text', 'fingerprint', 'type', 'resultType', 'events', 'functions', 'connectors']);
 
-/** Characters of generated code for each object of the plan, and for any program. */
-const PER_OBJECT = 512;
-const BASE = 262_144;
+/** Operators that may be decided for each object of the plan, and for any program. */
+const PER_OBJECT = 4;
+const BASE = 1_024;
 
 /**
- * How long the generated code of a program may become: a small multiple of its plan. What would make it longer runs operator by
- * operator. Functions that are shared keep every program far below; this stands behind that.
+ * How many forms of operators the generated code of a program may have: it stays a small multiple of the plan. What would be more runs
+ * operator by operator. Functions that are shared keep every program far below; this stands behind that.
  */
-export function textBudget(plan: Plan): number {
+export function operatorsMax(plan: Plan): number {
   return BASE + PER_OBJECT * objectsOf(plan);
 }
 

@@ -24,6 +24,8 @@ export interface Typed {
   readonly isSimple: boolean;
   /** Evaluating it may throw an `EvaluationError`. */
   readonly canFail: boolean;
+  /** Nothing but null. */
+  readonly isNull?: true;
   /** Of the text in a field of the event that is being entered: asks for the name of its `TextPlace`, which may be undefined. */
   readonly place?: (() => string) | undefined;
 }
@@ -48,13 +50,34 @@ export interface Readable {
   readonly isUntyped?: true;
 }
 
-/**
- * Thrown where a program has something that generated code has no form for; the stream then runs operator by operator. The message is
- * the reason, as the physical plan shows it.
- */
+/** Why something of a program has no form in generated code, as the physical plan shows it: it takes rows, or what it stands in does. */
+export class Refusal {
+  readonly why: string;
+  /** The reason says of which operator it is. */
+  readonly isLocated: boolean;
+
+  constructor(why: string, isLocated = false) {
+    this.why = why;
+    this.isLocated = isLocated;
+  }
+}
+
+/** Thrown by patterns and trends where they have no form in generated code. The message is the reason. */
 export class CannotFuse extends Error {}
 
-export const NULL_TYPED: Typed = { text: 'null', as: 'value', isNullable: true, isSimple: true, canFail: false };
+export const NULL_TYPED: Typed = { text: 'null', as: 'value', isNullable: true, isSimple: true, canFail: false, isNull: true };
+
+/** A value whose form is known before its text is printed. The text is printed once, when it is first asked for. */
+export function lazily(form: Omit<Typed, 'text'>, print: () => string): Typed {
+  let text: string | null = null;
+  return {
+    ...form,
+    get text() {
+      text ??= print();
+      return text;
+    },
+  };
+}
 
 /** A name that holds a value of this representation. */
 export function named(text: string, as: Representation, isNullable = false): Typed {

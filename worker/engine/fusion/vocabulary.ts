@@ -22,6 +22,8 @@ export const fusedLibrary = {
   durationOf: (ms: number): Duration => new Duration(ms),
   timestampOfOrNull: (ms: number | null): Timestamp | null => (ms === null ? null : new Timestamp(ms)),
   durationOfOrNull: (ms: number | null): Duration | null => (ms === null ? null : new Duration(ms)),
+  /** A duration is its milliseconds. */
+  withoutUnit: (value: Value): Value => (value instanceof Duration ? value.ms : value),
   bounded,
   makeRow,
   fieldOf,

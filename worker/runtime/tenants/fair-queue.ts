@@ -10,6 +10,18 @@ export interface FairQueueOptions {
   readonly waitingMax: number;
   /** How long a piece may wait before it is refused, ms. */
   readonly waitMsMax: number;
+  /** Bounds what the pieces of one owner take together, where places are not enough. @default each goes on as long as it has pieces */
+  readonly share?: Share;
+}
+
+/** How much of the time an owner may have a place. */
+interface Share {
+  /** 0.25 = a quarter of it. */
+  readonly part: number;
+  /** What is not used is saved up to this, ms. */
+  readonly savedMsMax: number;
+  /** Owners of whom as much is done as they ask for. */
+  readonly isUnbounded: (owner: string) => boolean;
 }
 
 interface Piece {
@@ -25,6 +37,9 @@ export class FairQueue {
   /** Owners with work, in the order of their turns. */
   readonly #waiting = new Map<string, Piece[]>();
   readonly #underWay = new Set<string>();
+  /** Work of owners with a bounded share that is not made up for by rest yet, ms, and since when. */
+  readonly #spent = new Map<string, { readonly ms: number; readonly at: number }>();
+  #wakeUp: NodeJS.Timeout | undefined;
   #placesTaken = 0;
 
   constructor(options: FairQueueOptions) {
@@ -61,7 +76,7 @@ export class FairQueue {
       const entry: Piece = {
         begin: () => {
           settle();
-          const leave = this.#takePlace();
+          const leave = this.#takePlace(owner);
           void action(leave)
             .then(resolve, reject)
             .finally(() => {
@@ -77,22 +92,28 @@ export class FairQueue {
   }
 
   /** Gives what frees it again, once. */
-  #takePlace(): () => void {
+  #takePlace(owner: string): () => void {
     this.#placesTaken++;
+    const began = performance.now();
     let isTaken = true;
     return () => {
       if (!isTaken) return;
       isTaken = false;
       this.#placesTaken--;
+      this.#spend(owner, performance.now() - began);
       this.#beginNext();
     };
   }
 
   #beginNext(): void {
     if (this.#placesTaken >= this.#options.places) return;
+    let restMs = Number.POSITIVE_INFINITY;
     for (const [owner, waiting] of this.#waiting) {
       const [first, ...rest] = waiting;
       if (first === undefined || this.#underWay.has(owner)) continue;
+      const ownersRestMs = this.#restMs(owner);
+      restMs = Math.min(restMs, ownersRestMs || Number.POSITIVE_INFINITY);
+      if (ownersRestMs > 0) continue;
       // Behind all others, so that its next piece comes after theirs.
       this.#waiting.delete(owner);
       if (rest.length > 0) this.#waiting.set(owner, rest);
@@ -101,6 +122,28 @@ export class FairQueue {
       this.#beginNext();
       return;
     }
+    clearTimeout(this.#wakeUp);
+    if (Number.isFinite(restMs)) this.#wakeUp = setTimeout(() => this.#beginNext(), Math.ceil(restMs)).unref();
+  }
+
+  /** How long the owner has to rest until its next piece, ms. */
+  #restMs(owner: string): number {
+    const { share } = this.#options;
+    const spent = this.#spentBy(owner);
+    return share === undefined || spent < share.savedMsMax ? 0 : (spent - share.savedMsMax) / share.part + 1;
+  }
+
+  #spentBy(owner: string): number {
+    const spent = this.#spent.get(owner);
+    const { share } = this.#options;
+    return spent === undefined || share === undefined ? 0 : Math.max(0, spent.ms - (performance.now() - spent.at) * share.part);
+  }
+
+  #spend(owner: string, ms: number): void {
+    const { share } = this.#options;
+    if (share === undefined || share.isUnbounded(owner)) return;
+    this.#spent.set(owner, { ms: this.#spentBy(owner) + ms, at: performance.now() });
+    for (const one of this.#spent.keys()) if (this.#spentBy(one) === 0) this.#spent.delete(one);
   }
 
   #forget(owner: string, entry: Piece): void {

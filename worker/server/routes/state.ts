@@ -20,6 +20,7 @@ function checkpointRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       summary: 'Capture the state of a pipeline',
       tag: 'state',
       access: 'key',
+      isPaced: true,
       success: { 200: checkpointSchema },
       errors: ['pipeline_not_found', 'pipeline_not_running'],
       handle: async ({ caller, params }) => {
@@ -40,6 +41,7 @@ function checkpointRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       errors: [
         'pipeline_not_found',
         'pipeline_not_running',
+        'queue_full',
         'checkpoint_too_new',
         'checkpoint_mismatch',
         'checkpoint_corrupt',
@@ -48,8 +50,8 @@ function checkpointRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
         'storage_unavailable',
       ],
       isAudited: true,
-      handle: async ({ caller, params, body }) => {
-        const { pipelineId, eventsRestored, preserved, reset } = await pipelines.restore(caller.tenantId, params.id, body);
+      handle: async ({ caller, params, body, signal }) => {
+        const { pipelineId, eventsRestored, preserved, reset } = await pipelines.restore(caller.tenantId, params.id, body, { signal });
         return { pipeline_id: pipelineId, restored: true, events_restored: eventsRestored, preserved, reset };
       },
     }),
@@ -67,6 +69,7 @@ function deadLetterRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       summary: 'Show what the sinks of a pipeline did not take',
       tag: 'dead letters',
       access: 'key',
+      isPaced: true,
       query: { limit: limitParameter, offset: offsetParameter },
       success: { 200: deadLettersSchema },
       errors: [...errors, 'invalid_limit', 'invalid_offset'],

@@ -1,5 +1,5 @@
 import { toCepError } from '../../../shared/http/error-envelope.ts';
-import type { Runtime } from '../../runtime/service.ts';
+import type { Access, Runtime } from '../../runtime/service.ts';
 import { Connection } from '../streaming/connection.ts';
 import type { StreamClients } from '../streaming/stream-clients.ts';
 import { type ApiRoute, apiRoute } from './api-route.ts';
@@ -7,8 +7,17 @@ import { type ApiRoute, apiRoute } from './api-route.ts';
 /** The close code of a server that has too much to do (IANA registry of WebSocket close codes). */
 const tryAgainLater = 1013;
 
-/** `/ws`: a connection with a program of its own, which can follow deployed pipelines too. */
-export function webSocketRoute(runtime: Runtime, connections: StreamClients<Connection>): ApiRoute {
+interface TurnsOfCallers {
+  /** Resolves when the caller may send more; undefined when it may at once. */
+  enter(caller: Access, weight: number): undefined | Promise<void>;
+  /** A message is answered. */
+  leave(caller: Access): void;
+}
+
+/**
+ * `/ws`: a connection with a program of its own, which can follow deployed pipelines too.
+ */
+export function webSocketRoute(runtime: Runtime, connections: StreamClients<Connection>, turns: TurnsOfCallers): ApiRoute {
   return apiRoute({
     method: 'GET',
     path: '/ws',
@@ -27,7 +36,8 @@ export function webSocketRoute(runtime: Runtime, connections: StreamClients<Conn
         return;
       }
       const onClose = (connection: Connection): void => connections.remove(connection);
-      connections.add(new Connection({ socket, transport, access: caller, runtime, turns: connections.turns, telemetry, onClose }));
+      const turn = { enter: (weight: number) => turns.enter(caller, weight), leave: () => turns.leave(caller) };
+      connections.add(new Connection({ socket, transport, access: caller, runtime, turn, turns: connections.turns, telemetry, onClose }));
     },
   });
 }

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { RawData, WebSocket } from 'ws';
 import { CepError } from '../../../shared/errors/error.ts';
 import { toCepError } from '../../../shared/http/error-envelope.ts';
+import { SMALL_BODY_BYTES } from '../../../shared/http/request-shares.ts';
 import { limits } from '../../../shared/limits.ts';
 import type { ServerMessage } from '../../../shared/protocol/websocket.ts';
 import type { Telemetry } from '../../../shared/telemetry/internal-events.ts';
@@ -13,6 +14,8 @@ import type { Turns } from './turns.ts';
 
 /** Messages of a client that may be under way before its socket is no longer read. */
 const messagesUnderWayMax = 256;
+/** What a small message costs as a part of a small request over HTTP. */
+const SMALL_MESSAGE_PART = 0.2;
 /** Answers that wait in the socket before it is no longer read. */
 const unreadBytesMax = limits.clientQueueBytesMax / 2;
 /** Time for a client to take something of a full queue. */
@@ -26,6 +29,12 @@ export interface ConnectionOptions {
   readonly transport: Pick<Socket, 'cork' | 'uncork'>;
   readonly access: Access;
   readonly runtime: Runtime;
+  readonly turn: {
+    /** With what a message costs, as a multiple of a small one: resolves when the client may send more, undefined when it may at once. */
+    enter(weight: number): undefined | Promise<void>;
+    /** A message is answered. */
+    leave(): void;
+  };
   readonly turns: Turns;
   readonly telemetry: Telemetry;
   readonly onClose: (connection: Connection) => void;
@@ -45,6 +54,8 @@ export class Connection {
   #underWay = 0;
   /** Those of them that do not begin before everything before them is done. */
   #inOrder = 0;
+  /** Others have their turn. */
+  #isKeptBack = false;
   #isAlive = true;
   #isClosed = false;
   #stallTimer: NodeJS.Timeout | undefined;
@@ -85,6 +96,7 @@ export class Connection {
   }
 
   #receive(data: RawData, isBinary: boolean): void {
+    this.#takeTurn((data as Buffer).length);
     const message = isBinary ? new CepError('invalid_json', 'found a binary message, expected JSON as text') : messageOf(data as Buffer);
     const before = this.#last;
     const isEvents = !(message instanceof CepError) && (message.type === 'event' || message.type === 'events');
@@ -102,6 +114,7 @@ export class Connection {
       .then(() => {
         if (!begun) this.#inOrder--;
         this.#underWay--;
+        this.#options.turn.leave();
         this.#holdReading();
       });
   }
@@ -209,10 +222,21 @@ export class Connection {
     }, stallMsMax).unref();
   }
 
+  #takeTurn(bytes: number): void {
+    const turn = this.#options.turn.enter(SMALL_MESSAGE_PART + bytes / SMALL_BODY_BYTES);
+    if (turn === undefined) return;
+    this.#isKeptBack = true;
+    this.#holdReading();
+    void turn.then(() => {
+      this.#isKeptBack = false;
+      this.#holdReading();
+    });
+  }
+
   /** Stops reading a client that sends more than is done with, or does not read its answers. */
   #holdReading(): void {
     const { socket } = this.#options;
-    const isBusy = this.#underWay >= messagesUnderWayMax || socket.bufferedAmount >= unreadBytesMax;
+    const isBusy = this.#isKeptBack || this.#underWay >= messagesUnderWayMax || socket.bufferedAmount >= unreadBytesMax;
     if (isBusy && !socket.isPaused) socket.pause();
     else if (!isBusy && socket.isPaused) socket.resume();
   }

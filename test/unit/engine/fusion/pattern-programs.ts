@@ -142,7 +142,7 @@ function step(tape: Tape, position: number, before: readonly Step[], kinds: Patt
     if (position === 0 || !tape.chance(kinds.negated)) return '';
     const within = tape.chance(isAtEnd ? 70 : 50) ? ` within ${tape.pick(['1s', '2s', '250ms'])}` : '';
     const text = `NOT ${tape.pick(['A', 'B', 'C'])}${condition(tape, before, '', false, kinds)}${within}`;
-    return isAtEnd ? ` -> ${text}` : `${text} -> `;
+    return isAtEnd ? ` -> ${text}${absence(true)}` : `${text} -> ${absence(false)}`;
   };
   const within = position > 0 && !isLast && tape.chance(kinds.timed) ? ` within ${tape.pick(['1s', '500ms', '3s'])}` : '';
   return { alias, isList, text: `${absence(false)}${type}${quantifier}${where} as ${alias}${within}${isLast ? absence(true) : ''}` };

@@ -3,7 +3,7 @@ import { check } from '../../../../shared/language/checker/check.ts';
 import { SourceText } from '../../../../shared/language/diagnostics/diagnostic.ts';
 import type { Plan } from '../../../../shared/language/plan/plan.ts';
 import { printProgram } from '../../../../worker/engine/fusion/fuse.ts';
-import { objectsOf, textBudget } from '../../../../worker/engine/fusion/text-budget.ts';
+import { objectsOf } from '../../../../worker/engine/fusion/text-budget.ts';
 import { expectAlike, seenOf } from '../../../reference/seen.ts';
 import { inputEvent } from '../support/engine-run.ts';
 
@@ -79,9 +79,9 @@ describe.each(Object.entries(shapes))('the generated code of %s', (_, shape) => 
   });
 });
 
-test('the code of a program that is long but simple is never given up for its length', () => {
+test('the code of a program that is long but simple is in proportion to it', () => {
   const plan = planOf(shapes['rules']?.(400) as string);
-  expect(printProgram(plan).module.length).toBeLessThan(textBudget(plan) / 4);
+  expect(printProgram(plan).module.text.length / objectsOf(plan)).toBeLessThan(PER_OBJECT);
 });
 
 describe('what is too deep to be printed takes rows', () => {

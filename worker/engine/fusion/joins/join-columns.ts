@@ -2,7 +2,7 @@ import type { AttributeName, RowReference } from '../../../../shared/language/pl
 import { joinedName } from '../../joins/join-results.ts';
 import { type Columns, NamesOf } from '../columns.ts';
 import type { ModuleText } from '../module-text.ts';
-import { boxed, CannotFuse, NULL_TYPED, named, type Readable, type Typed } from '../typed.ts';
+import { boxed, NULL_TYPED, named, type Readable, type Typed } from '../typed.ts';
 import type { KeptSide } from './kept-side.ts';
 
 type Constants = Pick<ModuleText<never>, 'constant' | 'names'>;
@@ -12,6 +12,8 @@ export class JoinColumns implements Columns {
   readonly time: string;
   readonly order: string;
   readonly type: string;
+  readonly typeName = null;
+  readonly isBare = true;
   readonly attributes = 'null';
   readonly #sides: readonly KeptSide[];
   readonly #module: Constants;
@@ -64,11 +66,14 @@ export class JoinColumns implements Columns {
     return name === 'event_type' ? named(this.type, 'string') : NULL_TYPED;
   }
 
+  /** The fields of a side are not all known, or it has attributes, which are not kept. */
+  get isPartial(): boolean {
+    return this.#sides.some(({ fieldNames, mayHaveAttributes }) => fieldNames === null || mayHaveAttributes);
+  }
+
   row(): string {
-    const { fields } = this;
-    if (fields === null || this.#sides.some((side) => side.mayHaveAttributes))
-      throw new CannotFuse('the fields of a side are not all known');
     const { causes } = this;
+    const fields = this.fields ?? [];
     const names = this.#module.constant(NamesOf.from(fields.map(([name]) => name)));
     const values = fields.map(([, value]) => boxed(value)).join(',');
     for (const side of this.#sides) void [side.time, side.order, side.type, side.causes];

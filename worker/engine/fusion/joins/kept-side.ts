@@ -1,10 +1,9 @@
 import type { InputPlan, JoinSide, OperatorPlan, Plan } from '../../../../shared/language/plan/plan.ts';
 import type { FieldType, RecordType, Type } from '../../../../shared/language/plan/types.ts';
 import type { SideForm } from '../../joins/join-kernel.ts';
-import { isKeepingRow } from '../../operators/operator-facts.ts';
 import { type Columns, NamesOf } from '../columns.ts';
 import type { ModuleText } from '../module-text.ts';
-import { boxed, CannotFuse, named, type Representation, representationOf, type Typed } from '../typed.ts';
+import { boxed, named, Refusal, type Representation, representationOf, type Typed } from '../typed.ts';
 
 type Constants = Pick<ModuleText<never>, 'constant' | 'names'>;
 
@@ -31,7 +30,7 @@ interface Expected {
   readonly mayHaveAttributes: boolean;
 }
 
-/** One side of a join while it is printed: what is read of its rows later is what is kept of them. */
+/** One side of a join whose input keeps rows, or selects of them: what is read of its rows later is what is kept of them. */
 export class KeptSide {
   readonly name: string;
   readonly fieldNames: readonly string[] | null;
@@ -131,14 +130,17 @@ export class KeptSide {
     return [...marks.map(({ name }) => name), key, ...[...this.#columns.values()].map(({ name }) => name)];
   }
 
-  /**
-   * What such a function is given of a row that comes to the join, with its key or without. `isWhole`: it must have all fields of its side and no others.
-   * @throws CannotFuse when it has another form
-   */
-  arguments(key: string | null, columns: Columns, isWhole: boolean): readonly string[] {
-    if (isWhole && !this.#hasAllFields(columns)) throw new CannotFuse('rows of a side have other fields here');
-    const marks = [columns.time, columns.order, ...(this.#type ? [columns.type] : []), ...(this.#causes ? [columns.causes] : [])];
-    return [...marks, ...(key === null ? [] : [key]), ...[...this.#columns.values()].map((column) => argument(column, columns))];
+  /** What such a function is given of a row that comes to the join, with its key or without. `isWhole`: it must have all fields of its side and no others. */
+  arguments(key: string | null, columns: Columns, isWhole: boolean): readonly string[] | Refusal {
+    if (isWhole && !this.#hasAllFields(columns)) return new Refusal('rows of a side have other fields here');
+    const given = [columns.time, columns.order, ...(this.#type ? [columns.type] : []), ...(this.#causes ? [columns.causes] : [])];
+    if (key !== null) given.push(key);
+    for (const column of this.#columns.values()) {
+      const text = argument(column, columns);
+      if (text instanceof Refusal) return text;
+      given.push(text);
+    }
+    return given;
   }
 
   /** Events of a declared type that come as columns have what it declares. */
@@ -177,14 +179,13 @@ export class KeptSide {
   }
 }
 
-function argument({ field, as, isNullable }: KeptColumn, columns: Columns): string {
+function argument({ field, as, isNullable }: KeptColumn, columns: Columns): string | Refusal {
   const value = columns.field({ kind: 'current' }, field);
-  if (value === undefined || (value.isNullable && !isNullable)) throw new CannotFuse('a field of a side is not known here, or may be null');
-  if (value.text === 'null' || value.as === as) return value.text;
+  if (value === undefined || (value.isNullable && !isNullable)) return new Refusal('a field of a side is not known here, or may be null');
+  if (value.isNull || value.as === as) return value.text;
   if (as === 'value') return boxed(value);
   // A value of the engine's own functions is of its static type, as plain as it is here.
-  if (value.as === 'value' && isNullable) return value.text;
-  throw new CannotFuse('a field of a side has another type here');
+  return value.as === 'value' && isNullable ? value.text : new Refusal('a field of a side has another type here');
 }
 
 function expectedOf({ from }: InputPlan, plan: Plan): Expected {
@@ -202,10 +203,9 @@ function expectedOf({ from }: InputPlan, plan: Plan): Expected {
   return { types, names: declared.fields.map(({ name }) => name), type: from.type, mayHaveAttributes: false };
 }
 
-/** Rows behind an operator of the input. @throws CannotFuse */
+/** Rows behind an operator of the input. */
 function behind(expected: Expected, operator: OperatorPlan): Expected {
-  if (isKeepingRow(operator)) return expected;
-  if (operator.kind !== 'select') throw new CannotFuse('a side has operators with state');
+  if (operator.kind !== 'select') return expected;
   const fields = operator.items.map(({ name, value }): FieldType => ({ name, type: value.type, optional: true }));
   return { ...expected, types: nullableTypes(fields), names: [...new Set(fields.map(({ name }) => name))] };
 }

@@ -3,75 +3,80 @@ import { isOuter, JoinKernel, newestOf } from '../../joins/join-kernel.ts';
 import { isKeepingRow } from '../../operators/operator-facts.ts';
 import type { KernelNode } from '../../physical/physical-plan.ts';
 import type { SourceOptions } from '../../sources/source-options.ts';
-import type { Body } from '../module-text.ts';
-import { printTypedCondition } from '../print-typed.ts';
-import type { PrintingKernel, ProgramFusion } from '../program-fusion.ts';
-import type { StreamFusion } from '../stream-fusion.ts';
-import { CannotFuse, type Readable, type Representation, representationOf } from '../typed.ts';
+import { Body } from '../module-text.ts';
+import type { StreamPlace } from '../place.ts';
+import { conditionOf } from '../print-typed.ts';
+import type { DecidedKernel } from '../program-fusion.ts';
+import type { FusedInlet } from '../shared-functions.ts';
+import { type Readable, Refusal, type Representation, representationOf } from '../typed.ts';
 import { ArrivingReadable, JoinColumns, ResidualReadable } from './join-columns.ts';
 import { KeptSide } from './kept-side.ts';
 
-/** A join, printed: what the functions of its inputs call. */
-export interface PrintedJoin extends PrintingKernel {
-  readonly sides: readonly PrintedSide[];
+/** A join as it is decided: what the functions of its inputs call. */
+export interface DecidedJoin extends DecidedKernel {
+  readonly sides: readonly DecidedSide[];
   /** Of the only part of the key; null = the key is a canonical text. */
   readonly keyAs: Representation | null;
   /** All fields of the sides are read. */
   readonly isWhole: boolean;
 }
 
-export interface PrintedSide {
+export interface DecidedSide {
   readonly side: KeptSide;
   /** The function for a row with a key. */
   readonly arrive: string;
-  /** The call for a row without one: it only waits for its end; '' = nothing follows from that. */
-  readonly wait: string;
+  /** The function for a row without one: it only waits for its end; null = nothing follows from that. */
+  readonly wait: string | null;
 }
 
-/** What the functions of one join have in common while they are printed. */
+/** What the functions of one join have in common. */
 interface JoinPlace {
   readonly plan: JoinSourcePlan;
-  readonly fusion: StreamFusion;
+  readonly fusion: StreamPlace;
   readonly sides: readonly KeptSide[];
-  readonly result: PrintedFunction;
-  readonly condition: PrintedFunction | null;
+  readonly result: PairFunction;
+  readonly condition: PairFunction | null;
   /** Names of the kernel and of what it keeps. */
   readonly kernel: string;
   readonly waiting: string;
 }
 
 /** A function of two rows. */
-interface PrintedFunction {
+interface PairFunction {
   readonly name: string;
   /** What it is given of each side. */
   readonly given: readonly KeptSide['given'][];
 }
 
-/** Prints what follows the join, then a function for the arrivals of each side. @throws CannotFuse */
-export function printJoin(plan: JoinSourcePlan, fusion: StreamFusion): PrintedJoin {
+/** Decides what follows the join, then a function for the arrivals of each side. */
+export function decideJoin(plan: JoinSourcePlan, fusion: StreamPlace): DecidedJoin | Refusal {
   const { program } = fusion;
   const { module } = program;
   const sides = plan.sides.map((side) => new KeptSide(side, program.plan, module));
   const columns = new JoinColumns(sides, module);
-  const condition = printCondition(plan, { fusion, sides, columns });
-  const result = printResult(plan, { fusion, sides, columns });
+  const condition = decideCondition(plan, { fusion, sides, columns });
+  if (condition instanceof Refusal) return condition;
+  const result = decideResult(plan, { fusion, sides, columns });
+  if (result instanceof Refusal) return result;
   const kernel = module.late((runtime) => runtime.kernel(plan));
   const waiting = module.late((runtime) => (runtime.kernel(plan) as JoinKernel | undefined)?.waiting);
   const place: JoinPlace = { plan, fusion, sides, result, condition, kernel, waiting };
-  const classes = sides.map((side) => printClass(side, fusion));
-  const arrivals = sides.map((_, slot) => printArrive(slot, classes[slot] as string, place));
-  const links = sides.flatMap((side, slot) => [arrivals[slot] as string, ...printMakers(side, classes[slot] as string, fusion)]);
-  links.push(
-    module.function(
-      () => [],
-      (body) => body.add(`${fusion.node}.schedule();`),
-    ),
-  );
-  const waits = sides.map((_, slot) => (isOuter(plan, slot) ? printWait(slot, classes[slot] as string, place) : ''));
+  const classes = sides.map((side) => rowClass(side, fusion));
+  const arrivals = sides.map((_, slot) => defineArrive(slot, classes[slot] as RowClass, place));
+  const wake = new Body(module.names);
+  wake.add(`${fusion.node}.schedule();`);
+  const links = [
+    ...sides.flatMap((side, slot) => [arrivals[slot] as string, ...defineMakers(side, classes[slot] as RowClass, fusion)]),
+    module.define(() => [], wake),
+  ];
   const form = { sides: sides.map((side) => side.form(columns.isWhole)), keyAs: keyRepresentation(plan) };
   const create = (_plan: JoinSourcePlan, options: SourceOptions): JoinKernel => new JoinKernel(plan, options, form);
-  const printed = sides.map((side, slot) => ({ side, arrive: arrivals[slot] as string, wait: waits[slot] as string }));
-  return { sides: printed, keyAs: form.keyAs, isWhole: columns.isWhole, create, links, node: nodeOf(plan, sides) };
+  const decided = sides.map((side, slot) => ({
+    side,
+    arrive: arrivals[slot] as string,
+    wait: isOuter(plan, slot) ? defineWait(slot, classes[slot] as RowClass, place) : null,
+  }));
+  return { sides: decided, keyAs: form.keyAs, isWhole: columns.isWhole, create, links, node: nodeOf(plan, sides) };
 }
 
 function nodeOf({ join, sides: [first] }: JoinSourcePlan, sides: readonly KeptSide[]): KernelNode {
@@ -88,106 +93,125 @@ function keyRepresentation({ sides }: JoinSourcePlan): Representation | null {
 }
 
 /** What follows two rows that met: the stream's chain. The condition of an inner join stands there too. */
-function printResult({ residual, join }: JoinSourcePlan, { fusion, sides, columns }: ResultPlace): PrintedFunction {
-  return printOfBoth({ fusion, sides, columns }, (body, arrivingTime) => {
+function decideResult({ residual, join }: JoinSourcePlan, place: ResultPlace): PairFunction | Refusal {
+  const { fusion, columns } = place;
+  return decidePair(place, (body, arrivingTime) => {
     if (residual !== null && join === 'inner') {
-      body.addEnd(`if(!${printWithoutFailure(residual, new ResidualReadable(columns, arrivingTime), body, fusion.program)})return;`);
+      const condition = withoutFailure(residual, new ResidualReadable(columns, arrivingTime), body, fusion);
+      if (condition instanceof Refusal) return condition;
+      body.addEnd(() => `if(!${condition()})return;`);
     }
-    fusion.chain(columns, body);
+    return fusion.chain(columns, body);
   });
 }
 
 /** The condition of an outer join: it alone says whether rows have met, whatever becomes of the result. */
-function printCondition({ residual, join }: JoinSourcePlan, place: ResultPlace): PrintedFunction | null {
+function decideCondition({ residual, join }: JoinSourcePlan, place: ResultPlace): PairFunction | Refusal | null {
   if (residual === null || join === 'inner') return null;
-  return printOfBoth(place, (body, arrivingTime) => {
-    body.add(`return ${printWithoutFailure(residual, new ResidualReadable(place.columns, arrivingTime), body, place.fusion.program)};`);
+  return decidePair(place, (body, arrivingTime) => {
+    const condition = withoutFailure(residual, new ResidualReadable(place.columns, arrivingTime), body, place.fusion);
+    if (condition instanceof Refusal) return condition;
+    body.add(() => `return ${condition()};`);
+    return null;
   });
 }
 
 interface ResultPlace {
-  readonly fusion: StreamFusion;
+  readonly fusion: StreamPlace;
   readonly sides: readonly KeptSide[];
   readonly columns: JoinColumns;
 }
 
 /** A function that is given what it reads of two rows. */
-function printOfBoth({ fusion, sides, columns }: ResultPlace, print: (body: Body, arrivingTime: string) => void): PrintedFunction {
+function decidePair(
+  { fusion, sides, columns }: ResultPlace,
+  decide: (body: Body, arrivingTime: string) => Refusal | null,
+): PairFunction | Refusal {
   const { module } = fusion.program;
   const arrivingTime = module.names.mint('t');
-  const { time, order, type } = columns;
-  const name = module.function(
-    () => [time, order, type, arrivingTime, ...sides.flatMap(({ given }) => given.map((one) => one.name))],
-    (body) => print(body, arrivingTime),
-  );
-  return { name, given: sides.map(({ given }) => given) };
+  const body = new Body(module.names);
+  const refused = decide(body, arrivingTime);
+  if (refused !== null) return refused;
+  const given = sides.map((side) => side.given);
+  const parameters = [columns.time, columns.order, columns.type, arrivingTime, ...given.flat().map((one) => one.name)];
+  return { name: module.define(() => parameters, body), given };
 }
 
-/** @throws CannotFuse where it may fail */
-function printWithoutFailure(condition: PlanExpression, readable: Readable, body: Body, { module }: ProgramFusion): string {
-  const { text, canFail } = printTypedCondition(condition, { module, body, readable });
-  if (canFail) throw new CannotFuse('the condition may fail');
-  return text;
+/** Prints a condition; refused where it may fail. */
+function withoutFailure(
+  condition: PlanExpression,
+  readable: Readable,
+  body: Body,
+  { program: { module } }: StreamPlace,
+): (() => string) | Refusal {
+  const typed = conditionOf(condition, { module, body, readable });
+  if (typed instanceof Refusal) return typed;
+  return typed.canFail ? new Refusal('the condition may fail') : () => typed.text;
 }
 
-/** A class for the rows of one side that wait: objects of one form. */
-function printClass(side: KeptSide, { program }: StreamFusion): string {
+/** Prints the class for the rows of one side that wait, unless it stands there: objects of one form. Gives its name. */
+type RowClass = () => string;
+
+function rowClass(side: KeptSide, { program }: StreamPlace): RowClass {
   const { module } = program;
   const name = module.names.mint('c');
-  const assigned = side.kept.map((one) => `this.${one.property}=${one.name};`).join('');
-  const parameters = side.kept.map((one) => one.name).join(',');
-  module.declare(`function ${name}(${parameters}){${assigned}this.arrival=0;this.isMatched=false;this.row=null;this.next=null;}`);
-  return name;
+  return () =>
+    program.once(`class:${name}`, () => {
+      const assigned = side.kept.map((one) => `this.${one.property}=${one.name};`).join('');
+      const parameters = side.kept.map((one) => one.name).join(',');
+      module.declare(`function ${name}(${parameters}){${assigned}this.arrival=0;this.isMatched=false;this.row=null;this.next=null;}`);
+      return name;
+    });
 }
 
 /** Functions for the kernel: that makes what waits, and that makes a row of it. */
-function printMakers(side: KeptSide, className: string, { program }: StreamFusion): readonly string[] {
+function defineMakers(side: KeptSide, made: RowClass, { program }: StreamPlace): readonly string[] {
   const { module } = program;
   const parameters = side.kept.map(({ name }) => name);
-  const create = module.function(
-    () => parameters,
-    (body) => body.add(`return new ${className}(${parameters.join(',')});`),
-  );
+  const [create, toRow] = [new Body(module.names), new Body(module.names)];
+  create.add(() => `return new ${made()}(${parameters.join(',')});`);
   const waiting = module.names.mint('p');
-  const toRow = module.function(
-    () => [waiting],
-    (body) => body.add(`return ${side.row(waiting)};`),
-  );
-  return [create, toRow];
+  toRow.add(() => `return ${side.row(waiting)};`);
+  return [module.define(() => parameters, create), module.define(() => [waiting], toRow)];
 }
 
 /** The function for a row that arrives with its key: it meets those that wait on the other side, and takes its place. */
-function printArrive(slot: number, className: string, place: JoinPlace): string {
-  const { fusion, kernel, waiting, plan } = place;
+function defineArrive(slot: number, rowClass: RowClass, place: JoinPlace): string {
+  const { fusion, waiting, plan } = place;
   const { module } = fusion.program;
   const side = place.sides[slot] as KeptSide;
   const [raw, key, held] = [module.names.mint('v'), module.names.mint('h'), module.names.mint('p')];
-  const made = `new ${className}(${side.kept.map(({ name }) => name).join(',')})`;
-  return module.function(
-    () => side.parameters(raw),
-    (body) => {
-      body.add(`const ${key}=${waiting}.keys.at(${raw});`);
-      body.add(`if(${key}.rows>0){${kernel}.meetRows(${key},${slot},${made});${fusion.node}.schedule();return;}`);
-      if (plan.join !== 'inner') body.add(`const ${held}=${made};`);
-      const meeting = printPartners({ slot, key, held, place });
-      const conditions = printOwnConditions(slot, place, body);
-      body.add(conditions === '' ? meeting : `if(${conditions}){${meeting}}`);
-      printHold({ slot, key, held, made, side, plan, waiting, body });
-      if (plan.join !== 'inner') fusion.watch(waiting, body);
-    },
-  );
+  const body = new Body(module.names);
+  body.add(() => {
+    const made = `new ${rowClass()}(${side.kept.map(({ name }) => name).join(',')})`;
+    return printArrive({ slot, key, held, made, side, plan, waiting, raw }, place, body);
+  });
+  if (plan.join !== 'inner') fusion.watch(waiting, body);
+  return module.define(() => side.parameters(raw), body);
+}
+
+function printArrive(hold: Hold & { readonly raw: string }, place: JoinPlace, body: Body): string {
+  const { slot, key, held, made, plan, raw } = hold;
+  const { fusion, kernel, waiting } = place;
+  const conditions = printOwnConditions(slot, place, body);
+  const meeting = printPartners({ slot, key, held, place });
+  return [
+    `const ${key}=${waiting}.keys.at(${raw});`,
+    `if(${key}.rows>0){${kernel}.meetRows(${key},${slot},${made});${fusion.node}.schedule();return;}`,
+    plan.join === 'inner' ? '' : `const ${held}=${made};`,
+    conditions === '' ? meeting : `if(${conditions}){${meeting}}`,
+    printHold(hold),
+  ].join('');
 }
 
 /** The function for a row of an outer side that has no key. */
-function printWait(slot: number, className: string, { fusion, kernel, waiting, sides }: JoinPlace): string {
+function defineWait(slot: number, made: RowClass, { fusion, kernel, waiting, sides }: JoinPlace): string {
+  const { module } = fusion.program;
   const parameters = (sides[slot] as KeptSide).kept.map(({ name }) => name);
-  return fusion.program.module.function(
-    () => parameters,
-    (body) => {
-      body.add(`${kernel}.waitAlone(${slot},new ${className}(${parameters.join(',')}));`);
-      fusion.watch(waiting, body);
-    },
-  );
+  const body = new Body(module.names);
+  body.add(() => `${kernel}.waitAlone(${slot},new ${made()}(${parameters.join(',')}));`);
+  fusion.watch(waiting, body);
+  return module.define(() => parameters, body);
 }
 
 interface Hold {
@@ -198,42 +222,30 @@ interface Hold {
   readonly side: KeptSide;
   readonly plan: JoinSourcePlan;
   readonly waiting: string;
-  readonly body: Body;
 }
 
-function printHold(hold: Hold): void {
-  if (newestOf(hold.plan) === 1) printLatest(hold);
-  else if (newestOf(hold.plan) < Infinity) printNewest(hold);
-  else printAll(hold);
-}
-
-/** The newest row of a side is written over. */
-function printLatest({ slot, key, held, made, side, waiting, body }: Hold): void {
-  const place = `${key}.${slot === 0 ? 'left' : 'right'}`;
-  body.add(`const ${held}=${place};`);
-  body.add(`if(${held}===null)${waiting}.hold(${key},${slot},${place}=${made},true);`);
-  body.add(`else{${assigned(side, held)}${waiting}.hold(${key},${slot},${held},false);}`);
-}
-
-/** The oldest of the newest n is written over. */
-function printNewest({ slot, key, held, made, side, waiting, body }: Hold): void {
+function printHold(hold: Hold): string {
+  const { slot, key, held, made, side, plan, waiting } = hold;
   const list = `${key}.${listOf(slot)}`;
-  body.add(`let ${held}=${waiting}.recycled(${list});`);
-  body.add(`if(${held}===null){${held}=${made};${list}.push(${held});${waiting}.hold(${key},${slot},${held},true);}`);
-  body.add(`else{${assigned(side, held)}${waiting}.hold(${key},${slot},${held},false);}`);
+  const again = `else{${assigned(side, held)}${waiting}.hold(${key},${slot},${held},false);}`;
+  if (newestOf(plan) === 1) {
+    // The newest row of a side is written over.
+    const place = `${key}.${slot === 0 ? 'left' : 'right'}`;
+    return `const ${held}=${place};if(${held}===null)${waiting}.hold(${key},${slot},${place}=${made},true);${again}`;
+  }
+  if (newestOf(plan) < Infinity) {
+    // The oldest of the newest n is written over.
+    const first = `${held}=${made};${list}.push(${held});${waiting}.hold(${key},${slot},${held},true);`;
+    return `let ${held}=${waiting}.recycled(${list});if(${held}===null){${first}}${again}`;
+  }
+  const holding = `${waiting}.hold(${key},${slot},${held},true);`;
+  if (plan.join === 'inner') return `const ${held}=${made};${waiting}.trimmed(${key},${list}).push(${held});${holding}`;
+  // Those of an outer join go when they end, and one that is over already at once.
+  return `${list}.push(${held});${holding}${waiting}.endIfOver(${key},${slot},${held});`;
 }
 
 function assigned(side: KeptSide, held: string): string {
   return side.kept.map(({ name, property }) => `${held}.${property}=${name};`).join('');
-}
-
-/** Those of an outer join go when they end, and one that is over already at once. */
-function printAll({ slot, key, held, made, plan, waiting, body }: Hold): void {
-  const list = `${key}.${listOf(slot)}`;
-  if (plan.join === 'inner') body.add(`const ${held}=${made};${waiting}.trimmed(${key},${list}).push(${held});`);
-  else body.add(`${list}.push(${held});`);
-  body.add(`${waiting}.hold(${key},${slot},${held},true);`);
-  if (plan.join !== 'inner') body.add(`${waiting}.endIfOver(${key},${slot},${held});`);
 }
 
 /** Conditions that the arriving row alone decides, before any partner is looked for. Of an outer join `.where` comes too late. */
@@ -241,18 +253,8 @@ function printOwnConditions(slot: number, { plan, fusion, sides }: JoinPlace, bo
   const readable = new ArrivingReadable(slot, sides[slot] as KeptSide);
   const filters = plan.join === 'inner' ? leadingFilters(fusion.plan.operators) : [];
   const conditions = [...(plan.residual === null ? [] : [plan.residual]), ...filters].flatMap(conjuncts);
-  return conditions.flatMap((condition) => printOwnCondition(condition, readable, body, fusion) ?? []).join('&&');
-}
-
-/** Undefined when the condition needs a partner, or may fail. */
-function printOwnCondition(
-  condition: PlanExpression,
-  readable: ArrivingReadable,
-  body: Body,
-  { program }: StreamFusion,
-): string | undefined {
-  const printed = program.attempt(() => printWithoutFailure(condition, readable, body, program), body);
-  return printed instanceof CannotFuse ? undefined : printed;
+  const own = conditions.map((condition) => withoutFailure(condition, readable, body, fusion));
+  return own.flatMap((print) => (print instanceof Refusal ? [] : print())).join('&&');
 }
 
 /** Conditions of the `.where` directly behind the join. */
@@ -277,12 +279,12 @@ interface Meeting {
 /** The rows of the other side: each one that is near enough goes on with the arriving one. */
 function printPartners({ slot, key, held, place }: Meeting): string {
   const { plan, sides, waiting, fusion } = place;
-  const { names } = fusion.program.module;
-  const partner = names.mint('p');
+  const { module } = fusion.program;
+  const partner = module.names.mint('p');
   const near = plan.withinMs === null ? 'true' : `${waiting}.meets(${(sides[slot] as KeptSide).arrivingTime},${partner}.time)`;
-  const meets = place.condition === null ? near : `${near}&&${printCall(place.condition, slot, partner, place)}`;
+  const meets = place.condition === null ? near : `${near}&&${module.call(pairCall(place.condition, slot, partner, place))}`;
   const marks = plan.join === 'inner' ? '' : `${held}.isMatched=true;${partner}.isMatched=true;`;
-  const call = `{${marks}${printCall(place.result, slot, partner, place)};}`;
+  const call = `{${marks}${module.call(pairCall(place.result, slot, partner, place))};}`;
   if (newestOf(plan) === 1) return `const ${partner}=${key}.${slot === 0 ? 'right' : 'left'};if(${partner}!==null&&${meets})${call}`;
   const others = `${key}.${listOf(1 - slot)}`;
   const trimmed = plan.withinMs === null ? others : `${waiting}.trimmed(${key},${others})`;
@@ -290,12 +292,12 @@ function printPartners({ slot, key, held, place }: Meeting): string {
 }
 
 /** The call of a function of two rows, with what it reads of them. */
-function printCall({ name, given }: PrintedFunction, slot: number, partner: string, { sides }: JoinPlace): string {
+function pairCall({ name, given }: PairFunction, slot: number, partner: string, { sides }: JoinPlace): FusedInlet {
   const own = sides[slot] as KeptSide;
   const time = own.arrivingTime;
   const values = given.flatMap((side, at) => side.map((value) => (at === slot ? value.name : `${partner}.${value.property}`)));
   const later = `${time}<${partner}.time?${partner}.time:${time}`;
-  return `${name}(${[later, own.arrivingOrder, own.arrivingType, time, ...values].join(',')})`;
+  return { name, arguments: [later, own.arrivingOrder, own.arrivingType, time, ...values] };
 }
 
 function listOf(slot: number): string {

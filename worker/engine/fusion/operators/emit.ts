@@ -2,42 +2,41 @@ import type { EmitPlan } from '../../../../shared/language/plan/plan.ts';
 import { isNumeric, type RecordType } from '../../../../shared/language/plan/types.ts';
 import type { Columns } from '../columns.ts';
 import { OutputShape } from '../fused-output.ts';
+import type { Body } from '../module-text.ts';
 import { withFields } from '../passed-columns.ts';
 import type { Place } from '../place.ts';
-import { boxed, CannotFuse, type Typed } from '../typed.ts';
-import { printItems } from './select.ts';
+import { boxed, named, Refusal, type Typed } from '../typed.ts';
+import { itemsOf } from './select.ts';
 
 /** Fields of an output that has a class of its own: each is looked for one by one. */
 const FIELDS_MAX = 256;
 
 /** `.emit(n: e, ..)`: makes an output event of a class of its own, and hands on a row of the same fields. */
-export function fuseEmit(plan: EmitPlan, place: Place): Columns {
+export function fuseEmit(plan: EmitPlan, place: Place): Columns | Refusal {
   const { body, columns, module, stream, program } = place;
-  const items = plan.items === null ? columns.fields : printItems(plan.items, plan, place);
-  if (items === null) throw new CannotFuse('it hands on all fields, which are not known here');
-  if (items.length > FIELDS_MAX) throw new CannotFuse(`it has more than ${FIELDS_MAX} fields`);
-  const fields = fitted(items, stream.resultType.kind === 'record' ? stream.resultType : program.declared(plan.type));
-  const shape = module.constant(
-    new OutputShape(
-      stream.name,
-      plan.type,
-      fields.map(([name]) => name),
-    ),
-  );
-  body.add(
-    `give(new ${outputClass(fields.length, place)}(${[shape, columns.time, ...fields.map(([, value]) => boxed(value))].join(',')}));`,
-  );
-  return withFields(columns, fields, module, module.constant(plan.type));
+  const items = plan.items === null ? columns.fields : itemsOf(plan.items, plan, place);
+  if (items === null) return new Refusal('it hands on all fields, which are not known here');
+  if (items instanceof Refusal) return items;
+  if (items.length > FIELDS_MAX) return new Refusal(`it has more than ${FIELDS_MAX} fields`);
+  const fields = fitted(items, stream.resultType.kind === 'record' ? stream.resultType : program.declared(plan.type), body);
+  const names = fields.map(([name]) => name);
+  const { time } = columns;
+  body.add(() => {
+    const shape = module.constant(new OutputShape(stream.name, plan.type, names));
+    return `give(new ${outputClass(fields.length, place)}(${[shape, time, ...fields.map(([, value]) => boxed(value))].join(',')}));`;
+  });
+  return withFields(columns, fields, module, plan.type);
 }
 
 /** A duration in a field of numbers is its milliseconds. */
-function fitted(items: NonNullable<Place['columns']['fields']>, type: RecordType | null): NonNullable<Place['columns']['fields']> {
+function fitted(items: NonNullable<Columns['fields']>, type: RecordType | null, body: Body): NonNullable<Columns['fields']> {
   const numeric = new Set((type?.fields ?? []).filter((field) => isNumeric(field.type)).map(({ name }) => name));
-  return items.map(([name, value]): readonly [string, Typed] => {
-    if (!numeric.has(name)) return [name, value];
-    if (value.as === 'value' && value.text !== 'null') throw new CannotFuse('a value of any kind goes into a field of numbers');
-    return [name, value.as === 'duration' ? { ...value, as: 'number' } : value];
-  });
+  return items.map(([name, value]) => [name, numeric.has(name) ? numberOf(value, body) : value] as const);
+}
+
+function numberOf(value: Typed, body: Body): Typed {
+  if (value.as === 'duration') return { ...value, as: 'number' };
+  return value.as !== 'value' || value.isNull ? value : named(body.bind(`withoutUnit(${value.text})`), 'value', true);
 }
 
 /** The class of all outputs with so many fields: objects of one class have one form in memory. */

@@ -2,13 +2,21 @@ import type { FilterPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Columns } from '../columns.ts';
 import { guarded } from '../guarded.ts';
 import type { Place } from '../place.ts';
-import { printTypedCondition } from '../print-typed.ts';
+import { conditionOf } from '../print-typed.ts';
+import { Refusal } from '../typed.ts';
 
 /** `.where`: the row ends here unless the condition is true. */
-export function fuseFilter(plan: FilterPlan, place: Place): Columns {
+export function fuseFilter(plan: FilterPlan, place: Place): Columns | Refusal {
   const { body, columns, module } = place;
-  const condition = printTypedCondition(plan.condition, { module, body, readable: columns });
-  const test = condition.canFail ? guarded([condition], plan, place)[0] : condition.text;
-  if (test !== 'true') body.addEnd(`if(!${test})return;`);
+  const condition = conditionOf(plan.condition, { module, body, readable: columns });
+  if (condition instanceof Refusal) return condition;
+  if (!condition.canFail) {
+    const isAlways = plan.condition.kind === 'constant' && plan.condition.value === true;
+    if (!isAlways) body.addEnd(() => `if(!${condition.text})return;`);
+    return columns;
+  }
+  const names = guarded([condition], plan, place);
+  if (names instanceof Refusal) return names;
+  body.addEnd(`if(!${names[0]})return;`);
   return columns;
 }

@@ -1,5 +1,6 @@
 import type { OperatorPlan } from '../../../../shared/language/plan/plan.ts';
 import type { OperatorFuser } from '../place.ts';
+import { Refusal } from '../typed.ts';
 import { fuseAggregate } from '../windows/fuse-aggregate.ts';
 import { fuseWindow } from '../windows/fuse-window.ts';
 import { fuseEmit } from './emit.ts';
@@ -19,6 +20,7 @@ const operatorFusers: { readonly [K in Kind]?: OperatorFuser<Extract<OperatorPla
   context: (_plan, place) => place.columns,
 };
 
-export function fuserOf(plan: OperatorPlan): OperatorFuser | undefined {
-  return operatorFusers[plan.kind] as OperatorFuser | undefined;
+export function fuserOf(plan: OperatorPlan): OperatorFuser | Refusal {
+  const fuser = operatorFusers[plan.kind] as OperatorFuser | undefined;
+  return fuser ?? new Refusal('it has no form in generated code');
 }

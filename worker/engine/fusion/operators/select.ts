@@ -3,35 +3,57 @@ import type { Columns } from '../columns.ts';
 import { guarded } from '../guarded.ts';
 import { withFields } from '../passed-columns.ts';
 import type { Place } from '../place.ts';
-import { printTyped } from '../print-typed.ts';
-import type { Typed } from '../typed.ts';
+import { typedOf } from '../print-typed.ts';
+import { lazily, named, Refusal, type Typed } from '../typed.ts';
 
 /** `.select(f, n: e)`: other fields; those that are only renamed cost nothing. */
-export function fuseSelect(plan: SelectPlan, place: Place): Columns {
-  return withFields(place.columns, printItems(plan.items, plan, place), place.module);
+export function fuseSelect(plan: SelectPlan, place: Place): Columns | Refusal {
+  const items = itemsOf(plan.items, plan, place);
+  return items instanceof Refusal ? items : withFields(place.columns, items, place.module);
 }
 
 /** The items of a `.select` or `.emit` as simple values, in order. */
-export function printItems(items: readonly NamedExpression[], plan: OperatorPlan, place: Place): (readonly [string, Typed])[] {
+export function itemsOf(
+  items: readonly NamedExpression[],
+  plan: OperatorPlan,
+  place: Place,
+): readonly (readonly [string, Typed])[] | Refusal {
   const { body, columns, module } = place;
-  const values = items.map(({ value }) => keepable(printTyped(value, { module, body, readable: columns })));
-  if (values.some((value) => value.canFail)) {
-    const texts = guarded(values, plan, place);
+  const values: Typed[] = [];
+  for (const { value } of items) {
+    const typed = typedOf(value, { module, body, readable: columns });
+    if (typed instanceof Refusal) return typed;
+    values.push(keepable(typed));
+  }
+  if (!values.some((value) => value.canFail))
     return distinctNames(
       items,
-      values.map((value, i) => ({ ...value, text: texts[i] as string, isSimple: true, canFail: false })),
+      values.map((value) => simple(value, body)),
     );
-  }
+  const names = guarded(values, plan, place);
+  if (names instanceof Refusal) return names;
   return distinctNames(
     items,
-    values.map((value) => (value.isSimple ? value : { ...value, text: body.bind(value.text), isSimple: true })),
+    values.map(({ as, isNullable }, i) => named(names[i] as string, as, isNullable)),
   );
+}
+
+/** A value under a name of its own, unless it has one. */
+export function simple(value: Typed, body: Place['body']): Typed {
+  return value.isSimple
+    ? value
+    : named(
+        body.bind(() => value.text),
+        value.as,
+        value.isNullable,
+      );
 }
 
 /** A value of any kind may have grown too large to be kept. */
 function keepable(value: Typed): Typed {
-  if (value.as !== 'value' || value.text === 'null' || value.isSimple) return value;
-  return { ...value, text: `bounded(${value.text})`, canFail: true };
+  if (value.as !== 'value' || value.isSimple) return value;
+  const { as, isNullable, isSimple } = value;
+  return lazily({ as, isNullable, isSimple, canFail: true }, () => `bounded(${value.text})`);
 }
 
 /** A name that is given twice has its last value, at its first place. */

@@ -20,6 +20,14 @@ export interface Transition {
   readonly latestMs: number;
 }
 
+/** A `NOT` in force. Times are distances from the run's last event, and the last one is that of `gap` alone. */
+export interface AbsenceInForce extends Pick<AbsenceNode, 'slots' | 'until'> {
+  /** The earliest time of an event that it forbids: a displaced one may lie before the last event. */
+  readonly earliestMs: number;
+  /** When it has matched. */
+  readonly deadlineMs: number;
+}
+
 /** Where a run can stand. */
 export interface AutomatonState {
   /** Position among the states: those that a run comes to later have the higher ones. */
@@ -32,7 +40,7 @@ export interface AutomatonState {
   /** By slot: whether the step has taken an event by then; null = it depends on the way. */
   readonly captured: readonly (boolean | null)[];
   /** A `NOT` in force: its event ends the run. */
-  readonly absence: AbsenceNode | null;
+  readonly absence: AbsenceInForce | null;
   /** What a run has come to when the time of the `NOT` is over without its event; null where it has none. */
   readonly passed: AutomatonState | null;
   /** The end of the pattern's time ends the run. */
@@ -86,6 +94,18 @@ export class Automaton {
   }
 }
 
+function absenceOf({ absences: [first] }: PatternState): AbsenceInForce | null {
+  if (first === undefined) return null;
+  const { node, earliestTime, deadline } = first;
+  return { slots: node.slots, until: node.until, earliestMs: earliestTime, deadlineMs: deadline };
+}
+
+/** What a run in this state has come to when the time of its `NOT` is over, and that of the `NOT`s behind it. */
+export function statesByTime(state: AutomatonState): readonly AutomatonState[] {
+  const { absence, passed } = state;
+  return absence?.until === 'gap' && passed !== null ? [passed, ...statesByTime(passed)] : [];
+}
+
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 interface Reached {
@@ -112,7 +132,7 @@ function statesOf(
     transitions: [],
     isOver: pattern.isComplete && pattern.enabledSteps.length === 0,
     captured: captured[at] as readonly (boolean | null)[],
-    absence: pattern.absences[0]?.node ?? null,
+    absence: absenceOf(pattern),
     passed: null,
     isEnding: pattern.isComplete || pattern.needsEvent,
     dueMs: pattern.dueTime,
@@ -187,8 +207,7 @@ function passedFrom(pattern: PatternState, space: StateSpace, captures: readonly
   const isPatternOver = node.until === 'pattern';
   const { state } = space.pass(progress, { time: isPatternOver ? -Infinity : justAfter(absence.deadline), isPatternOver });
   if (state === pattern) return null;
-  const isPlain = state.absences.length === 0 && (!state.isComplete || state.enabledSteps.length === 0);
-  if (!isPlain || absence.deadline !== node.withinMs) throw new CannotFuse('a `NOT` ends with something else than its own time');
+  if (state.isComplete && state.enabledSteps.length > 0) throw new CannotFuse('a match that time has completed may take more');
   return state;
 }
 

@@ -6,10 +6,10 @@ import type { SourceOptions } from '../../sources/source-options.ts';
 import { originsOf } from '../../streams/routes.ts';
 import type { Columns } from '../columns.ts';
 import type { KernelFactory } from '../fused-runtime.ts';
-import type { PrintingKernel, ProgramFusion } from '../program-fusion.ts';
+import type { StreamPlace } from '../place.ts';
+import type { DecidedKernel, ProgramFusion } from '../program-fusion.ts';
 import type { FusedInlet } from '../shared-functions.ts';
-import type { StreamFusion } from '../stream-fusion.ts';
-import { CannotFuse } from '../typed.ts';
+import { CannotFuse, Refusal } from '../typed.ts';
 import { Automaton } from './automaton.ts';
 import { collectsMatches } from './handler-names.ts';
 import type { KernelForm } from './kernel-form.ts';
@@ -22,17 +22,21 @@ import { type Kept, RunForm, type RunTimes, type SlotForm } from './run-form.ts'
 import { runIndexKeysOf } from './run-index-keys.ts';
 
 /** A pattern at the head of a stream: a function for the events of each origin, on the runs that its kernel holds. */
-export function fusePattern(fusion: StreamFusion, origin: string, columns: Columns): readonly FusedInlet[] {
+export function fusePattern(fusion: StreamPlace, origin: string, columns: Columns): readonly FusedInlet[] | Refusal {
   const { program, plan: stream } = fusion;
   const { source } = stream;
   if (source.kind !== 'pattern') throw new CannotFuse('it is no pattern');
-  const { open, receivers } = program.kernel(source, () => print(fusion, source));
+  const decided = program.kernel(source, () => print(fusion, source));
+  if (decided instanceof Refusal) return decided;
+  const { open, receivers } = decided;
   const { input, name } = receivers.get(origin) as Receiver;
   const inlet = fusion.inlet(origin, columns, (passed, body) => {
+    body.note(() => program.useKernel(source));
     body.add(`${name}(${input.argumentsOf(passed).join(',')});`);
     fusion.watch(open, body);
+    return null;
   });
-  return [inlet];
+  return inlet instanceof Refusal ? inlet : [inlet];
 }
 
 /** A printed function that takes the events of an origin. */
@@ -42,14 +46,14 @@ interface Receiver {
 }
 
 /** What stands for a pattern in the text. */
-interface Printed extends PrintingKernel {
+interface Printed extends DecidedKernel {
   /** Name of its open runs, which know what is due. */
   readonly open: string;
   /** By origin. */
   readonly receivers: ReadonlyMap<string, Receiver>;
 }
 
-function print(fusion: StreamFusion, source: PatternSourcePlan): Printed {
+function print(fusion: StreamPlace, source: PatternSourcePlan): Printed {
   const { program, plan: stream } = fusion;
   const { module } = program;
   const { pattern: plan } = source;
@@ -62,7 +66,7 @@ function print(fusion: StreamFusion, source: PatternSourcePlan): Printed {
   const match = new MatchColumns(plan, stream.name, form, module);
   const emit = module.function(
     () => match.parameters,
-    (body) => fusion.chain(match, body),
+    (body) => requireDecided(fusion.chain(match, body)),
   );
   const counts = printCounts(plan, stream, match, module);
   const indexKeys = runIndexKeysOf(plan, automaton, form, inputs, stream.partition.keys.length > 0);
@@ -90,6 +94,10 @@ function print(fusion: StreamFusion, source: PatternSourcePlan): Printed {
   const links = [runClass, text.ended(), ...receivers.map(({ name }) => name), ...catchUps.values()];
   const byOrigin = new Map(receivers.map((receiver) => [receiver.input.origin, receiver]));
   return { open: text.open, receivers: byOrigin, create, links, node };
+}
+
+function requireDecided(refused: Refusal | null): void {
+  if (refused !== null) throw new CannotFuse(refused.why);
 }
 
 /** Runs are found by their partition and, in each state, by the value that the next event must equal. */

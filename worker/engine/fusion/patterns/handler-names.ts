@@ -1,5 +1,5 @@
 import type { Body } from '../module-text.ts';
-import type { Automaton, AutomatonState, Transition } from './automaton.ts';
+import { type Automaton, type AutomatonState, statesByTime, type Transition } from './automaton.ts';
 import type { PatternInput } from './pattern-input.ts';
 
 /** The names that the handler of one origin's events uses, and what kind of handler it is. */
@@ -28,7 +28,7 @@ export interface HandlerNames {
 /** Whether the matches that an event of an origin gives must be put in order: it may complete runs that stand in different states. */
 export function collectsMatches({ states, waitsForEvents }: Automaton, input: PatternInput): boolean {
   const isCompleted = (state: AutomatonState): boolean =>
-    [state, ...(state.passed === null ? [] : [state.passed])].some((one) => transitionsFor(input, one).some(({ emits }) => emits));
+    [state, ...statesByTime(state)].some((one) => transitionsFor(input, one).some(({ emits }) => emits));
   return waitsForEvents || states.filter(isCompleted).length > 1;
 }
 

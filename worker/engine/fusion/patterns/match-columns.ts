@@ -16,6 +16,7 @@ export class MatchColumns implements Columns {
   readonly time: string;
   readonly order: string;
   readonly type: string;
+  readonly typeName: string;
   readonly fields = null;
   readonly isRare = true;
   readonly #plan: PatternPlan;
@@ -31,6 +32,7 @@ export class MatchColumns implements Columns {
     this.time = module.names.mint('t');
     this.order = module.names.mint('o');
     this.type = module.constant(stream);
+    this.typeName = stream;
     this.#shape = module.constant(new MatchShape(plan, stream, form.isLists));
   }
 

@@ -142,7 +142,7 @@ export class PatternKernel implements Source, Kernel {
   /** The run's time has come: its `NOT` has matched, or the run is over. */
   #wake(run: WakingRun): void {
     const { absence, passed } = this.#form.automaton.states[run.state] as AutomatonState;
-    const deadline = absence?.until === 'pattern' ? run.last : plus(run.base as number, absence?.withinMs ?? Infinity);
+    const deadline = absence?.until === 'pattern' ? run.last : plus(run.base as number, absence?.deadlineMs ?? Infinity);
     if (passed === null || deadline > run.wake) this.#end(run);
     else this.#pass(run, passed, run.wake);
   }

@@ -1,11 +1,10 @@
 import type { PlanExpression, StepPlan, StreamPlan } from '../../../../shared/language/plan/plan.ts';
 import { laterSlots } from '../../patterns/lateness.ts';
-import type { AbsenceNode } from '../../patterns/pattern-tree.ts';
 import type { FusedRuntime } from '../fused-runtime.ts';
 import { Body } from '../module-text.ts';
 import { printTyped } from '../print-typed.ts';
 import { boxed, CannotFuse, representationOf, type Typed } from '../typed.ts';
-import type { AutomatonState, Transition } from './automaton.ts';
+import type { AbsenceInForce, AutomatonState, Transition } from './automaton.ts';
 import { printCondition } from './conditions.ts';
 import { collectsMatches, emitsFor, type HandlerNames, transitionsFor } from './handler-names.ts';
 import type { KernelForm } from './kernel-form.ts';
@@ -163,7 +162,7 @@ export class PatternText {
   /** An event of a `.not(..)` ends the run. */
   #cancel(state: AutomatonState, run: string, handler: HandlerNames): string {
     const { cancels } = handler.input.relevance;
-    const rest = this.#lapse(state, run, handler);
+    const rest = this.#lapse(state, state, run, handler);
     if (cancels.length === 0 || state.isOver) return rest;
     const conditions = cancels.map((id) => this.#condition(id, state, run, handler));
     const dropped = this.#drop(state, run, handler);
@@ -176,17 +175,17 @@ export class PatternText {
   }
 
   /**
-   * What the event does to the run: the time of a `NOT` may be over by it, even if the watermark lags behind. Only an event
-   * that concerns the run as it stands finds that out.
+   * What the event does to a run that `stands` somewhere, and has come to `state` with time: that of a `NOT` may be over by the
+   * event, even if the watermark lags behind. Only an event that concerns the run as it stands finds that out.
    */
-  #lapse(state: AutomatonState, run: string, handler: HandlerNames): string {
+  #lapse(state: AutomatonState, stands: AutomatonState, run: string, handler: HandlerNames): string {
+    const isHere = state === stands;
+    const now = isHere ? this.#violate(state, run, handler) : this.#choices(state, stands, run, handler);
     const { absence, passed } = state;
-    const now = this.#violate(state, run, handler);
     if (absence?.until !== 'gap' || passed === null) return now;
-    const isOver = `${handler.input.time}>plusTime(${run}.base,${absence.withinMs})`;
-    const taken = this.#choices(passed, state, run, handler);
-    const equalities = this.#equalities(state, run, handler);
-    return `if(${isOver}){${equalities === null ? taken : `if(${equalities}){${taken}}`}}else{${now}}`;
+    const equalities = isHere ? this.#equalities(state, run, handler) : null;
+    const later = when(equalities, this.#lapse(passed, stands, run, handler));
+    return `if(${handler.input.time}>plusTime(${run}.base,${absence.deadlineMs})){${later}}else{${now}}`;
   }
 
   /** That the event fits one of the equalities that the run waits with; null = it waits without. */
@@ -214,8 +213,8 @@ export class PatternText {
   }
 
   /** That a `NOT` is in force at the event's time; null = it is. */
-  #inForce({ until, withinMs }: AbsenceNode, run: string, { time }: PatternInput): string | null {
-    if (until === 'gap') return `${time}>=plusTime(${run}.base,-${withinMs})`;
+  #inForce({ until, earliestMs }: AbsenceInForce, run: string, { time }: PatternInput): string | null {
+    if (until === 'gap') return `${time}>=plusTime(${run}.base,${earliestMs})`;
     return until === 'pattern' && this.#parts.plan.withinMs !== null ? `${time}<=${run}.last` : null;
   }
 

@@ -1,6 +1,6 @@
 import type { PatternPlan, PlanExpression } from '../../../../shared/language/plan/plan.ts';
 import { type EqualityKey, equalityKeyOf } from '../../patterns/equality-key.ts';
-import type { Automaton, AutomatonState } from './automaton.ts';
+import { type Automaton, type AutomatonState, statesByTime } from './automaton.ts';
 import type { PatternInput } from './pattern-input.ts';
 import type { Kept, RunForm } from './run-form.ts';
 
@@ -40,9 +40,9 @@ export function watchesOf({ transitions, absence }: AutomatonState, { steps, can
   return [...own, ...cancels.map((_, index) => steps.length + index)];
 }
 
-/** All of that, and what it waits with when the time of the `NOT` is over. */
+/** All of that, and what it waits with when the time of `NOT`s is over. */
 function allWatchesOf(state: AutomatonState, plan: PatternPlan): readonly number[] {
-  return [...watchesOf(state, plan), ...(state.passed?.transitions ?? []).map(({ slot }) => slot)];
+  return [...watchesOf(state, plan), ...statesByTime(state).flatMap(({ transitions }) => transitions.map(({ slot }) => slot))];
 }
 
 /** The equalities among them; nothing when one has none. */

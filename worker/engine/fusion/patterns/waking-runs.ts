@@ -103,6 +103,6 @@ export class WakingRuns {
 function wakeOf({ first, last, base }: FusedRun, { isEnding, dueMs, absence }: AutomatonState): number {
   const from = base as number;
   let wake = isEnding ? Math.min(last, plus(from, dueMs)) : Infinity;
-  if (absence !== null) wake = Math.min(wake, absence.until === 'pattern' ? last : plus(from, absence.withinMs));
+  if (absence !== null) wake = Math.min(wake, absence.until === 'pattern' ? last : plus(from, absence.deadlineMs));
   return Math.max(wake, first);
 }

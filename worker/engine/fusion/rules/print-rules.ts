@@ -59,8 +59,16 @@ interface RulesOfForm {
   readonly constants: (readonly string[])[];
 }
 
+/** What an index is asked with: the value of its only column and the place of that, or the values of all columns. */
+export function lookupOf(bounds: readonly RuleBounds[], columns: Columns): string {
+  const fields = columnsOf(bounds).map((column) => columns.field({ kind: 'current' }, column));
+  const values = fields.map((field) => field?.text ?? 'null');
+  if (values.length > 1) return `[${values.join(',')}]`;
+  return [...values, ...(fields[0]?.place === undefined ? [] : [fields[0].place()])].join(',');
+}
+
 /** Prints the call that looks rules up and runs those that a row may fit. Functions that differ in constants become one. */
-export function printRules(rules: readonly PrintedRule[], columns: Columns, module: Module, names: RuleNames): string {
+export function printRules(rules: readonly PrintedRule[], lookup: string, module: Module, names: RuleNames): string {
   const given = [...new Set(rules.flatMap(({ inlet }) => inlet.arguments))];
   const forms = [...formsOf(rules, module, names).values()];
   const [index, starts, found] = [module.names.mint('g'), module.names.mint('a'), module.names.mint('a')];
@@ -70,20 +78,15 @@ export function printRules(rules: readonly PrintedRule[], columns: Columns, modu
   module.declare(`const ${index}=makeRules(${made});`);
   module.declare(`const ${starts}=${index}.starts;const ${found}=${index}.rules;const ${names.counts}=${index}.counts;`);
   const call = printCall(forms, { module, names, given });
-  const fields = columnsOf(bounds).map((column) => columns.field({ kind: 'current' }, column));
-  const values = fields.map((field) => field?.text ?? 'null');
-  const only = [values[0], ...(fields[0]?.place === undefined ? [] : [fields[0].place()])];
   const [list, at] = [module.names.mint('s'), module.names.mint('y')];
-  const finding = `const ${list}=${index}.find(${values.length === 1 ? only.join(',') : `[${values.join(',')}]`});`;
   const loop = `for(let ${at}=${starts}[${list}];${at}<${starts}[${list}+1];${at}++)`;
-  return `${finding}${loop}{const ${names.rule}=${found}[${at}];${call}}`;
+  return `const ${list}=${index}.find(${lookup});${loop}{const ${names.rule}=${found}[${at}];${call}}`;
 }
 
 function formsOf(rules: readonly PrintedRule[], module: Module, { rule, counts }: RuleNames): ReadonlyMap<string, RulesOfForm> {
   const forms = new Map<string, RulesOfForm>();
   rules.forEach(({ inlet }, place) => {
     const form = functionForm({ ...module.functionOf(inlet.name), arguments: inlet.arguments }, [rule, counts]);
-    module.leaveOut(inlet.name);
     const same = forms.get(form.key);
     if (same === undefined) forms.set(form.key, { form, places: [place], constants: [form.constants] });
     else {

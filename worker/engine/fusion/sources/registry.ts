@@ -3,23 +3,30 @@ import type { Columns } from '../columns.ts';
 import { fuseJoin } from '../joins/fuse-join.ts';
 import { fusePattern } from '../patterns/fuse-pattern.ts';
 import { fuseTrends } from '../patterns/trends/fuse-trends.ts';
-import type { SourceFuser } from '../place.ts';
+import type { SourceFuser, StreamPlace } from '../place.ts';
 import type { FusedInlet } from '../shared-functions.ts';
-import type { StreamFusion } from '../stream-fusion.ts';
-import { CannotFuse } from '../typed.ts';
+import { CannotFuse, Refusal } from '../typed.ts';
 
 /** Joins and patterns that have a form in generated code; events need none. */
 const sourceFusers: { readonly [K in SourcePlan['kind']]?: SourceFuser } = { join: fuseJoin, pattern: fusePatternOrTrends };
 
-function fusePatternOrTrends(fusion: StreamFusion, origin: string, columns: Columns): readonly FusedInlet[] {
+function fusePatternOrTrends(fusion: StreamPlace, origin: string, columns: Columns): readonly FusedInlet[] | Refusal {
   const isOfTrends = fusion.plan.operators[0]?.kind === 'trend_aggregate';
-  return (isOfTrends ? fuseTrends : fusePattern)(fusion, origin, columns);
+  return orRefused(fusion, () => (isOfTrends ? fuseTrends : fusePattern)(fusion, origin, columns));
+}
+
+/** For those that print while they decide: where they give up, what they have printed is taken back. */
+function orRefused<T>({ program }: StreamPlace, print: () => T | Refusal): T | Refusal {
+  const back = program.mark();
+  try {
+    return print();
+  } catch (error) {
+    if (!(error instanceof CannotFuse)) throw error;
+    back();
+    return new Refusal(error.message);
+  }
 }
 
 export function sourceFuserOf(source: SourcePlan): SourceFuser {
-  return sourceFusers[source.kind] ?? cannotFuse;
-}
-
-function cannotFuse(): never {
-  throw new CannotFuse('time alone makes its rows');
+  return sourceFusers[source.kind] ?? (() => new Refusal('time alone makes its rows'));
 }

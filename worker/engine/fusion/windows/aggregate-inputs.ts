@@ -4,8 +4,8 @@ import type { AggregateCall, PlanExpression } from '../../../../shared/language/
 import type { OperatorEnvironment } from '../../operators/operator.ts';
 import { type Row, reusableScope } from '../../operators/row.ts';
 import { Body, type ModuleText } from '../module-text.ts';
-import { printTyped, printTypedCondition } from '../print-typed.ts';
-import { boxed, CannotFuse, type Readable, representationOf, type Typed } from '../typed.ts';
+import { conditionOf, printTyped, typedOf } from '../print-typed.ts';
+import { boxed, lazily, type Readable, Refusal, representationOf, type Typed } from '../typed.ts';
 import type { TypedContext } from '../typed-context.ts';
 
 /**
@@ -33,7 +33,7 @@ export class AggregateInputs {
   readonly #byMeaning = new Map<string, AggregateInput>();
   readonly #context: InputContext;
 
-  /** `context`: where the first caller stands. What is a number there and by its static type is one wherever it comes from. */
+  /** `context`: where the first caller stands, which can read all inputs. What is a number there and by its static type is one wherever it comes from. */
   constructor(context: InputContext) {
     this.#context = context;
   }
@@ -66,13 +66,21 @@ export class AggregateInputs {
   }
 }
 
-/** An input at some place that leads to the window. @throws CannotFuse */
-export function printInput({ argument, filter, as }: AggregateInput, context: TypedContext): Typed {
-  if (argument === null) return printTypedCondition(filter as PlanExpression, context);
-  const value = filter === null ? printTyped(argument, context) : printTyped(unless(filter, argument), context);
-  if (as === 'value') return { ...value, text: boxed(value), as };
-  if (value.as !== 'number' && value.text !== 'null') throw new CannotFuse('an aggregated value has another type here');
-  return value;
+/** An input at some place that leads to the window. */
+export function inputAt({ argument, filter, as }: AggregateInput, context: TypedContext): Typed | Refusal {
+  if (argument === null) return conditionOf(filter as PlanExpression, context);
+  const value = typedOf(filter === null ? argument : unless(filter, argument), context);
+  if (value instanceof Refusal || as === 'number') return value instanceof Refusal || isNumber(value) ? value : otherType();
+  const { isNullable, isSimple, canFail, place } = value;
+  return lazily({ as, isNullable, isSimple, canFail, place }, () => boxed(value));
+}
+
+function isNumber({ as, isNull }: Typed): boolean {
+  return as === 'number' || isNull === true;
+}
+
+function otherType(): Refusal {
+  return new Refusal('an aggregated value has another type here');
 }
 
 /** The argument where the filter holds, else null. */

@@ -2,18 +2,18 @@ import type { AggregateOperatorPlan } from '../../../../shared/language/plan/pla
 import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
 import { descriptorOf, isOrderSensitive } from '../../windows/aggregate-call.ts';
 import { NamedColumns } from '../columns.ts';
+import { Body } from '../module-text.ts';
 import type { Place } from '../place.ts';
-import { CannotFuse, type Typed } from '../typed.ts';
+import { Refusal, type Typed } from '../typed.ts';
 import { Intake, keyColumns } from './intake.ts';
-import { handToWindow, type KernelNames, kernelNames, type PrintedWindow, printItems, printKey, printResults } from './print-window.ts';
+import { bindResults, type DecidedWindow, decideItems, handToWindow, type KernelNames, kernelNames, printKey } from './print-window.ts';
 import { RunningKernel } from './running-kernel.ts';
 import { SlotFields } from './slot-fields.ts';
 
-/** `.aggregate` without a window. @throws CannotFuse where events wait for those that came before them */
-export function fuseAggregate(plan: AggregateOperatorPlan, place: Place): null {
-  if (place.stream.time.outOfOrderMs > 0 && isTimely(plan)) throw new CannotFuse('events wait for those that came before them');
-  handToWindow(plan, place, () => printRunning(plan, place));
-  return null;
+/** `.aggregate` without a window. */
+export function fuseAggregate(plan: AggregateOperatorPlan, place: Place): null | Refusal {
+  if (place.stream.time.outOfOrderMs > 0 && isTimely(plan)) return new Refusal('events wait for those that came before them');
+  return handToWindow(plan, place, () => decideRunning(plan, place));
 }
 
 /** A result follows the order of events, or their time. */
@@ -21,25 +21,24 @@ function isTimely({ aggregate }: AggregateOperatorPlan): boolean {
   return aggregate.calls.some((call) => isOrderSensitive(call) || descriptorOf(call).followsTime === true);
 }
 
-function printRunning(plan: AggregateOperatorPlan, place: Place): PrintedWindow {
+function decideRunning(plan: AggregateOperatorPlan, place: Place): DecidedWindow | Refusal {
   const { module } = place;
   const names = kernelNames(plan, place);
-  const intake = new Intake(plan, { fields: () => new SlotFields(['count'], ['touched']), handsOn: true, objectsOf: names.objects }, place);
-  let canFail = intake.columns.canRefuse;
-  const heard = (one: boolean): void => {
-    canFail ||= one;
-  };
-  const take = module.function(
-    () => intake.parameters,
-    (body) => printTake({ plan, heard }, intake, names, { ...place, body }),
-  );
+  const fields = (): SlotFields => new SlotFields(['count'], ['touched']);
+  const intake = Intake.of(plan, { fields, handsOn: true, objectsOf: names.objects }, place);
+  if (intake instanceof Refusal) return intake;
+  const body = new Body(module.names);
+  const itemsMayFail = decideTake(plan, intake, names, { ...place, body });
+  if (itemsMayFail instanceof Refusal) return itemsMayFail;
+  const take = module.define(() => intake.parameters, body);
   const create = (_: AggregateOperatorPlan, next: Next, environment: OperatorEnvironment): RunningKernel =>
     new RunningKernel(plan, next, environment, intake);
+  const canFail = intake.columns.canRefuse || itemsMayFail;
   return { intake, take, links: [take], create, canFail, mayBeLate: false, waits: intake.expireMs !== null };
 }
 
-/** One row: into the slot of its key, and on with the results so far. */
-function printTake(print: Parameters<typeof printItems>[0], intake: Intake, names: KernelNames, place: Place): void {
+/** One row: into the slot of its key, and on with the results so far. Gives whether those may fail. */
+function decideTake(plan: AggregateOperatorPlan, intake: Intake, names: KernelNames, place: Place): boolean | Refusal {
   const { body } = place;
   const taking = printKey(intake, names, body);
   const { numbers, base } = taking;
@@ -47,8 +46,10 @@ function printTake(print: Parameters<typeof printItems>[0], intake: Intake, name
   const count = body.bind(`${numbers}[${base}]`);
   body.add(`${numbers}[${base}]=${count}+1;if(${count}===0){${begun}${intake.columns.printClear(taking)}}`);
   body.add(intake.columns.printAdd(taking));
-  const results = printResults(intake, { ...taking, lengthMs: '0' }, body);
-  place.rest(printItems(print, rowColumns(intake, place), results, place), body);
+  const results = bindResults(intake, { ...taking, lengthMs: '0' }, body);
+  const items = decideItems(plan, rowColumns(intake, place), results, place);
+  if (items instanceof Refusal) return items;
+  return place.rest(items.columns, body) ?? items.canFail;
 }
 
 /** The row that came, with its keys alone. */
@@ -61,9 +62,12 @@ function rowColumns(intake: Intake, { module }: Place): NamedColumns {
     time,
     order,
     type,
+    typeName: intake.typeName,
     causes: () => causes,
     attributes: () => attributes,
-    ...(attributes !== 'null' && { attribute: (name) => ownAttribute(`ownAttribute(${attributes},${module.constant(name)})`) }),
+    isOwnCause: () => intake.isOwnCause,
+    isBare: () => intake.isBare,
+    attribute: (name) => ownAttribute(`ownAttribute(${attributes},${module.constant(name)})`),
     module,
   });
 }

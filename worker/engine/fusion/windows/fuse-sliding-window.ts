@@ -1,13 +1,13 @@
 import type { AggregatePlan, WindowOperatorPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
-import type { Body } from '../module-text.ts';
+import { Body } from '../module-text.ts';
 import type { Place } from '../place.ts';
-import { CannotFuse } from '../typed.ts';
+import { Refusal } from '../typed.ts';
 import type { TakingNames } from './column-code.ts';
 import { slidesOverTime } from './create-window.ts';
 import { HeldInputs } from './held-inputs.ts';
 import { Intake } from './intake.ts';
-import { handToWindow, type KernelNames, kernelNames, type PrintedWindow, printKey, printResult } from './print-window.ts';
+import { type DecidedWindow, decideResult, handToWindow, type KernelNames, kernelNames, printKey } from './print-window.ts';
 import { SlidingKernel } from './sliding-kernel.ts';
 import { SlotFields } from './slot-fields.ts';
 import type { TimeWindowPlan } from './time-grid.ts';
@@ -22,35 +22,47 @@ interface Sliding {
 }
 
 /** Hopping windows that overlap, of numbers, aligned to the epoch. */
-export function fuseSlidingWindow(plan: WindowOperatorPlan, aggregate: AggregatePlan, window: TimeWindowPlan, place: Place): void {
-  if (!slidesOverTime(plan, window)) throw new CannotFuse('an aggregate may refuse a value');
-  if (window.align === 'first') throw new CannotFuse('windows begin with the first event of a key');
-  if (place.stream.time.outOfOrderMs > 0) throw new CannotFuse('events wait for those that came before them');
-  handToWindow(plan, place, () => printSlidingWindow(plan, aggregate, window, place));
+export function fuseSlidingWindow(
+  plan: WindowOperatorPlan,
+  aggregate: AggregatePlan,
+  window: TimeWindowPlan,
+  place: Place,
+): Refusal | null {
+  if (!slidesOverTime(plan, window)) return new Refusal('an aggregate may refuse a value');
+  if (window.align === 'first') return new Refusal('windows begin with the first event of a key');
+  if (place.stream.time.outOfOrderMs > 0) return new Refusal('events wait for those that came before them');
+  if ((plan.partition ?? place.stream.partition).expireMs !== null) return new Refusal('keys of windows that overlap expire');
+  return handToWindow(plan, place, () => decideSlidingWindow(plan, aggregate, window, place));
 }
 
-function printSlidingWindow(plan: WindowOperatorPlan, aggregate: AggregatePlan, window: TimeWindowPlan, place: Place): PrintedWindow {
+function decideSlidingWindow(
+  plan: WindowOperatorPlan,
+  aggregate: AggregatePlan,
+  window: TimeWindowPlan,
+  place: Place,
+): DecidedWindow | Refusal {
   const { module } = place;
   const names = kernelNames(plan, place);
   const fields = (): SlotFields => new SlotFields(['count', 'newest'], []);
-  const intake = new Intake(plan, { fields, handsOn: false, slides: true, objectsOf: names.objects }, place);
-  if (intake.expireMs !== null) throw new CannotFuse('keys of windows that overlap expire');
-  const held = new HeldInputs(intake, aggregate);
+  const intake = Intake.of(plan, { fields, handsOn: false, slides: true, objectsOf: names.objects }, place);
+  if (intake instanceof Refusal) return intake;
+  const held = HeldInputs.of(intake, aggregate);
+  if (held instanceof Refusal) return held;
   const ring = module.late((runtime) => (runtime.kernel(plan) as SlidingKernel | undefined)?.ring);
   const sliding: Sliding = { intake, held, names, ring, nan: module.constant(Number.NaN) };
-  const add = printStep(sliding, place, printAdd);
-  const take = module.function(
-    () => intake.parameters,
-    (body) => printTake(sliding, add, body),
-  );
-  const links = [take, add, printStep(sliding, place, printRemove), printGive(plan, window, sliding, place)];
+  const give = decideGive(plan, window, sliding, place);
+  if (give instanceof Refusal) return give;
+  const [add, remove] = [defineStep(sliding, place, printAdd), defineStep(sliding, place, printRemove)];
+  const taking = new Body(module.names);
+  printTake(sliding, (at) => module.call({ name: add, arguments: [at] }), taking);
+  const take = module.define(() => intake.parameters, taking);
   const create = (_: WindowOperatorPlan, next: Next, environment: OperatorEnvironment): SlidingKernel =>
     new SlidingKernel(intake, held, window, next, environment);
-  return { intake, take, links, create, canFail: false, mayBeLate: true, waits: true };
+  return { intake, take, links: [take, add, remove, give], create, canFail: false, mayBeLate: true, waits: true };
 }
 
 /** One row: into the ring, and into its slot if the window that closes next has it. Gives true when some of its windows have closed. */
-function printTake({ intake, held, names, ring, nan }: Sliding, add: string, body: Body): void {
+function printTake({ intake, held, names, ring, nan }: Sliding, add: (at: string) => string, body: Body): void {
   const { kernel } = names;
   const { slot, time, order } = printKey(intake, names, body);
   body.add(`if(!(${time}>=${kernel}.from&&${time}<${kernel}.until))${kernel}.turn(${time});`);
@@ -74,7 +86,7 @@ function printTake({ intake, held, names, ring, nan }: Sliding, add: string, bod
   body.add(`${ring}.tail=${at}+1;`);
   body.add(`if(${time}<${ring}.newest)${ring}.isOrdered=false;else ${ring}.newest=${time};`);
   body.add(`if(${kernel}.opening<${kernel}.start)${kernel}.wait();`);
-  body.add(`if(${ring}.taken===${at}&&${ring}.isOrdered&&${time}<${kernel}.end){${add}(${at});${ring}.taken=${at}+1;}`);
+  body.add(() => `if(${ring}.taken===${at}&&${ring}.isOrdered&&${time}<${kernel}.end){${add(at)};${ring}.taken=${at}+1;}`);
   body.add(`return ${behind}===1;`);
 }
 
@@ -84,12 +96,11 @@ interface EventNames extends TakingNames {
 }
 
 /** A function that moves an event of the ring into its slot, or out of it. */
-function printStep(sliding: Sliding, { module }: Place, print: (sliding: Sliding, names: EventNames, body: Body) => void): string {
+function defineStep(sliding: Sliding, { module }: Place, print: (sliding: Sliding, names: EventNames, body: Body) => void): string {
   const at = module.names.mint('a');
-  return module.function(
-    () => [at],
-    (body) => print(sliding, bindEvent(sliding, at, body), body),
-  );
+  const body = new Body(module.names);
+  print(sliding, bindEvent(sliding, at, body), body);
+  return module.define(() => [at], body);
 }
 
 function bindEvent({ intake, held, names, ring }: Sliding, at: string, body: Body): EventNames {
@@ -126,27 +137,18 @@ function printRemove({ intake, names, ring }: Sliding, taking: EventNames, body:
 }
 
 /** A function that hands on the result of the slot whose first event is given. */
-function printGive(plan: WindowOperatorPlan, { sizeMs }: TimeWindowPlan, sliding: Sliding, place: Place): string {
-  const { module } = place;
+function decideGive(plan: WindowOperatorPlan, { sizeMs }: TimeWindowPlan, sliding: Sliding, place: Place): string | Refusal {
+  const { names: mint } = place.module;
   const { intake, names, held, ring } = sliding;
-  const [at, start, end, time, order] = (['a', 't', 't', 't', 'o'] as const).map((letter) => module.names.mint(letter)) as [
-    string,
-    string,
-    string,
-    string,
-    string,
-  ];
-  return module.function(
-    () => [at, start, end, time, order],
-    (body) => {
-      const slot = body.bind(`${ring}.owners[${at}]`);
-      const newest = body.bind(`${names.slots}.numbers[${slot}*${intake.width}+1]`);
-      const first = body.bind(`${ring}.cells[${at}*${held.width}+${held.firstCause}]`);
-      const last = body.bind(`${ring}.cells[${newest}*${held.width}+${held.lastCause}]`);
-      const type = intake.typeName === null ? body.bind(`${ring}.types[${newest}]`) : intake.type;
-      const frame = () => ({ time, start, end, isFinal: 'true', lengthMs: String(sizeMs) });
-      const ends = { first, last, type };
-      printResult({ plan, intake, names, slot, heard: () => undefined, frame, ends, order, release: () => '' }, { ...place, body });
-    },
-  );
+  const [at, start, end, time, order] = [mint.mint('a'), mint.mint('t'), mint.mint('t'), mint.mint('t'), mint.mint('o')];
+  const body = new Body(mint);
+  const slot = body.bind(`${ring}.owners[${at}]`);
+  const newest = body.bind(`${names.slots}.numbers[${slot}*${intake.width}+1]`);
+  const first = body.bind(`${ring}.cells[${at}*${held.width}+${held.firstCause}]`);
+  const last = body.bind(`${ring}.cells[${newest}*${held.width}+${held.lastCause}]`);
+  const type = intake.typeName === null ? body.bind(`${ring}.types[${newest}]`) : intake.type;
+  const frame = () => ({ time, start, end, isFinal: 'true', lengthMs: String(sizeMs) });
+  const ends = { first, last, type };
+  const decided = decideResult({ plan, intake, names, slot, frame, ends, order, release: () => '' }, { ...place, body });
+  return decided instanceof Refusal ? decided : place.module.define(() => [at, start, end, time, order], body);
 }

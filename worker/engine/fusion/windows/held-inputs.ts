@@ -2,7 +2,7 @@ import type { Value } from '../../../../shared/events/value.ts';
 import type { AggregateCall, AggregatePlan } from '../../../../shared/language/plan/plan.ts';
 import { descriptorOf } from '../../windows/aggregate-call.ts';
 import type { Sample } from '../../windows/sample.ts';
-import { CannotFuse } from '../typed.ts';
+import { Refusal } from '../typed.ts';
 import type { AggregateInput } from './aggregate-inputs.ts';
 import type { EventRing } from './event-ring.ts';
 import type { Intake } from './intake.ts';
@@ -30,8 +30,12 @@ export class HeldInputs {
   readonly #inputs: readonly AggregateInput[];
   readonly #from: number;
 
-  /** @throws CannotFuse where an input is neither a number nor a bool. */
-  constructor({ columns, firstCause, order }: Intake, { calls }: AggregatePlan) {
+  static of(intake: Intake, aggregate: AggregatePlan): HeldInputs | Refusal {
+    const isOfAnyKind = intake.columns.inputs.all.some(({ as }) => as === 'value');
+    return isOfAnyKind ? new Refusal('aggregated values may be of any kind') : new HeldInputs(intake, aggregate);
+  }
+
+  private constructor({ columns, firstCause, order }: Intake, { calls }: AggregatePlan) {
     const isCaused = firstCause !== order;
     this.firstCause = isCaused ? 2 : 1;
     this.lastCause = isCaused ? 3 : 1;
@@ -41,7 +45,6 @@ export class HeldInputs {
       filter: holdsFilter(call) ? this.#placeOf(columns.inputs.filterOf(call) as AggregateInput, columns.inputs.all) : null,
     }));
     this.#inputs = columns.inputs.all;
-    if (this.#inputs.some(({ as }) => as === 'value')) throw new CannotFuse('aggregated values may be of any kind');
     this.width = this.#from + this.#inputs.length;
   }
 

@@ -1,6 +1,6 @@
 import { keyOf } from '../../../../shared/events/text.ts';
 import type { Value } from '../../../../shared/events/value.ts';
-import type { Accumulator, SlidingAccumulator } from '../../../../shared/language/functions/descriptor.ts';
+import type { Accumulator, AggregateDescriptor, SlidingAccumulator } from '../../../../shared/language/functions/descriptor.ts';
 import type { AggregateCall, AggregatePlan, FieldExpression, OperatorPlan, PartitionPlan } from '../../../../shared/language/plan/plan.ts';
 import type { OperatorEnvironment } from '../../operators/operator.ts';
 import type { Row } from '../../operators/row.ts';
@@ -10,12 +10,11 @@ import { descriptorOf } from '../../windows/aggregate-call.ts';
 import { firstCause, lastCause } from '../../windows/window-result.ts';
 import type { Columns } from '../columns.ts';
 import { guarded } from '../guarded.ts';
-import type { Body } from '../module-text.ts';
 import type { Place } from '../place.ts';
-import { printTyped } from '../print-typed.ts';
-import { boxed, CannotFuse, named, type Representation, representationOf, type Typed } from '../typed.ts';
+import { typedOf } from '../print-typed.ts';
+import { boxed, lazily, named, Refusal, type Representation, representationOf, type Typed } from '../typed.ts';
 import { AggregateColumns } from './aggregate-columns.ts';
-import { inputReader, printInput } from './aggregate-inputs.ts';
+import { inputAt, inputReader } from './aggregate-inputs.ts';
 import { valuesOfKey } from './key-text.ts';
 import type { SlotFields, SlotLayout } from './slot-fields.ts';
 
@@ -36,7 +35,7 @@ export interface KeyPart {
 /** Something of a row, besides its fields, that is handed in where it is not plain. */
 interface RowPart {
   readonly parameter: string;
-  readonly argument: (columns: Columns, body: Body) => string;
+  readonly argument: (columns: Columns) => string;
   readonly read: (row: Row) => unknown;
 }
 
@@ -66,6 +65,9 @@ export class Intake implements SlotLayout {
   readonly lastCause: string;
   readonly causes: string;
   readonly attributes: string;
+  /** As the columns of its rows have them. */
+  readonly isOwnCause: boolean;
+  readonly isBare: boolean;
   readonly keys: readonly KeyPart[];
   /** The parameter for the place of the key, where that is a text which a reader may keep; null = there is none. */
   readonly place: string | null;
@@ -80,31 +82,41 @@ export class Intake implements SlotLayout {
   readonly #parts: RowPart[] = [];
   readonly #plan: AggregatingPlan;
 
-  /** @throws CannotFuse when the keys are no plain fields. */
-  constructor(plan: AggregatingPlan, { fields, handsOn, objectsOf, slides = false }: IntakeNeeds, place: Place) {
-    if (plan.aggregate === null) throw new CannotFuse('rows are kept until the window closes');
+  static of(plan: AggregatingPlan, needs: IntakeNeeds, place: Place): Intake | Refusal {
+    const { aggregate } = plan;
+    if (aggregate === null) return new Refusal('rows are kept until the window closes');
+    return whyNoKeys(plan, place) ?? whyNoInputs(aggregate, needs, place) ?? new Intake(plan, aggregate, needs, place);
+  }
+
+  private constructor(
+    plan: AggregatingPlan,
+    aggregate: AggregatePlan,
+    { fields, handsOn, objectsOf, slides = false }: IntakeNeeds,
+    place: Place,
+  ) {
     const { module, columns, stream } = place;
     const { keys, expireMs } = plan.partition ?? stream.partition;
     const origins = [...originsOf(inputsOf(stream.source)).keys()];
     const areEvents = stream.source.kind === 'events' && origins.every((origin) => origin.startsWith('event:'));
     this.#plan = plan;
-    const isOwnCause = areEvents && columns.causes === `[${columns.order}]`;
+    const isOwnCause = areEvents && columns.isOwnCause === true;
+    this.isOwnCause = isOwnCause;
     this.isCounting = !isOwnCause || inputsOf(stream.source).length > 1;
     this.expireMs = expireMs;
     this.fields = fields(this);
     this.time = module.names.mint('t');
     this.order = module.names.mint('o');
-    const type = module.valueOf(columns.type);
-    const isOneType = areEvents && origins.length === 1 && typeof type === 'string';
-    this.typeName = isOneType ? type : null;
-    this.type = isOneType
-      ? columns.type
-      : this.#part(
-          module,
-          (from) => from.type,
-          ({ type }) => type,
-        );
-    const isBare = areEvents && columns.attributes === 'null';
+    this.typeName = areEvents && origins.length === 1 ? columns.typeName : null;
+    // Asked for in any case: a function that is given the row has to know it.
+    this.type =
+      this.typeName !== null
+        ? columns.type
+        : this.#part(
+            module,
+            (from) => from.type,
+            ({ type }) => type,
+          );
+    this.isBare = areEvents && columns.isBare === true;
     this.causes = isOwnCause
       ? `[${this.order}]`
       : handsOn
@@ -115,7 +127,7 @@ export class Intake implements SlotLayout {
           )
         : 'null';
     this.attributes =
-      isBare || !handsOn
+      this.isBare || !handsOn
         ? 'null'
         : this.#part(
             module,
@@ -131,7 +143,7 @@ export class Intake implements SlotLayout {
       objects: objectsOf(position),
       create: module.constant(slides ? slidingCreatorOf(call) : creatorOf(call)),
     });
-    this.columns = new AggregateColumns(plan.aggregate, this.fields.hotWidth, { module, readable: columns }, namesOf, slides);
+    this.columns = new AggregateColumns(aggregate, this.fields.hotWidth, { module, readable: columns }, namesOf, slides);
     this.width = this.columns.width;
   }
 
@@ -156,17 +168,24 @@ export class Intake implements SlotLayout {
     return this.isTextKey && this.expireMs === null && columns.field(CURRENT, (this.keys[0] as KeyPart).field)?.place !== undefined;
   }
 
-  /** What a place that leads to the window gives for the parameters. What may fail is evaluated there, before. @throws CannotFuse */
-  arguments(place: Place): readonly string[] {
+  /** Prints what a place that leads to the window gives for the parameters. What may fail is evaluated there, before. */
+  arguments(place: Place): (() => readonly string[]) | Refusal {
     const { columns, body, module } = place;
-    if (this.typeName !== null && columns.type !== this.type) throw new CannotFuse('rows of another type come to the window');
+    if (this.typeName !== null && columns.typeName !== this.typeName) return new Refusal('rows of another type come to the window');
     const context = { module, body, readable: columns };
-    const keys = this.keys.map((key, i) => keyValue(key, place, i, this.#plan));
-    const inputs = this.columns.inputs.all.map((input) => printInput(input, context));
-    const values = [...keys, ...inputs];
-    const texts = values.some(({ canFail }) => canFail) ? guarded(values, this.#plan, place) : values.map(({ text }) => text);
-    const placed = this.place === null ? [] : [keys[0]?.place?.() ?? 'undefined'];
-    return [columns.time, columns.order, ...this.#parts.map(({ argument }) => argument(columns, body)), ...texts, ...placed];
+    const values: Typed[] = [];
+    for (const value of [
+      ...this.keys.map((key, i) => keyValue(key, place, i, this.#plan)),
+      ...this.columns.inputs.all.map((input) => inputAt(input, context)),
+    ]) {
+      if (value instanceof Refusal) return value;
+      values.push(value);
+    }
+    const names = values.some(({ canFail }) => canFail) ? guarded(values, this.#plan, place) : null;
+    if (names instanceof Refusal) return names;
+    const placed = this.place === null ? [] : [values[0]?.place?.() ?? 'undefined'];
+    const given = [columns.time, columns.order, ...this.#parts.map(({ argument }) => argument(columns))];
+    return () => [...given, ...(names ?? values.map(({ text }) => text)), ...placed];
   }
 
   /** The same of a row that came whole, for the parameters between its arrival number and its keys. */
@@ -188,13 +207,32 @@ export class Intake implements SlotLayout {
   }
 }
 
+function whyNoKeys(plan: AggregatingPlan, { columns, stream }: Place): Refusal | null {
+  const { keys } = plan.partition ?? stream.partition;
+  const plain = keys.flatMap(({ value }) => (value.kind === 'field' && value.of.kind === 'current' ? value : []));
+  if (plain.length < keys.length) return new Refusal('the key is computed');
+  const isKnown = plain.every(({ of, name, type }) => columns.field(of, name, type) !== undefined);
+  return isKnown ? null : new Refusal('the key is not known here');
+}
+
+/** Values leave windows that overlap: what cannot take them out again would add up all that is left. */
+function whyNoInputs({ calls }: AggregatePlan, { slides = false }: IntakeNeeds, { module, body, columns }: Place): Refusal | null {
+  for (const call of calls) {
+    if (slides && descriptorOf(call).createSliding === undefined) return new Refusal('an aggregate cannot take events out again');
+    for (const read of [...call.arguments, ...(call.filter === null ? [] : [call.filter])]) {
+      const typed = typedOf(read, { module, body, readable: columns });
+      if (typed instanceof Refusal) return typed;
+    }
+  }
+  return null;
+}
+
 function keyParts(keys: PartitionPlan['keys'], { columns, module }: Place): readonly KeyPart[] {
   return keys.map(({ name, value }) => {
-    if (value.kind !== 'field' || value.of.kind !== 'current') throw new CannotFuse('the key is computed');
-    const as = representationOf(value.type);
-    const found = columns.field(value.of, value.name, value.type);
-    if (found === undefined) throw new CannotFuse('the key is not known here');
-    return { name, field: value.name, as: found.as === as && isScalar(as) ? as : 'value', parameter: module.names.mint('v') };
+    const { of, name: field, type } = value as FieldExpression;
+    const as = representationOf(type);
+    const isPlain = columns.field(of, field, type)?.as === as && isScalar(as);
+    return { name, field, as: isPlain ? as : 'value', parameter: module.names.mint('v') };
   });
 }
 
@@ -203,15 +241,14 @@ function isScalar(as: Representation): boolean {
   return as === 'number' || as === 'string' || as === 'boolean';
 }
 
-function keyValue({ as }: KeyPart, place: Place, position: number, plan: OperatorPlan): Typed {
+function keyValue({ as }: KeyPart, place: Place, position: number, plan: OperatorPlan): Typed | Refusal {
   const { columns, module, body, stream, program } = place;
   const key = (plan.partition ?? stream.partition).keys[position]?.value as FieldExpression;
-  const value = printTyped(key, { module, body, readable: columns });
-  if (as === 'value') {
-    return { text: `${program.kernelName(plan)}.keyPart(${boxed(value)})`, as, isNullable: true, isSimple: false, canFail: true };
-  }
-  if (value.as !== as) throw new CannotFuse('the key has another type here');
-  return value;
+  const value = typedOf(key, { module, body, readable: columns });
+  if (value instanceof Refusal) return value;
+  if (as !== 'value') return value.as === as ? value : new Refusal('the key has another type here');
+  const kernel = program.kernelName(plan);
+  return lazily({ as, isNullable: true, isSimple: false, canFail: true }, () => `${kernel}.keyPart(${boxed(value)})`);
 }
 
 function creatorOf(call: AggregateCall): () => Accumulator {
@@ -219,10 +256,8 @@ function creatorOf(call: AggregateCall): () => Accumulator {
   return () => descriptor.create(call.constants);
 }
 
-/** @throws CannotFuse where all that is left would have to be added up again. */
 function slidingCreatorOf(call: AggregateCall): () => SlidingAccumulator {
-  const create = descriptorOf(call).createSliding;
-  if (create === undefined) throw new CannotFuse('an aggregate cannot take events out again');
+  const create = descriptorOf(call).createSliding as NonNullable<AggregateDescriptor['createSliding']>;
   return () => create(call.constants);
 }
 

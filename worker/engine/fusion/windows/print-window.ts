@@ -3,11 +3,13 @@ import { isActingAtWindowEnd } from '../../operators/operator-facts.ts';
 import type { KernelNode } from '../../physical/physical-plan.ts';
 import { NamedColumns } from '../columns.ts';
 import type { KernelFactory } from '../fused-runtime.ts';
-import type { Body } from '../module-text.ts';
+import { rowOf } from '../guarded.ts';
+import { Body } from '../module-text.ts';
+import { simple } from '../operators/select.ts';
 import { PassedColumns } from '../passed-columns.ts';
 import type { Place } from '../place.ts';
-import { printTyped } from '../print-typed.ts';
-import { CannotFuse, NULL_TYPED, named, type Readable, type Typed } from '../typed.ts';
+import { typedOf } from '../print-typed.ts';
+import { NULL_TYPED, named, type Readable, Refusal, type Typed } from '../typed.ts';
 import type { ResultNames } from './call-forms.ts';
 import type { TakingNames } from './column-code.ts';
 import { type AggregatingPlan, type Intake, keyColumns } from './intake.ts';
@@ -32,7 +34,7 @@ export interface KernelNames {
 }
 
 export function kernelNames(plan: OperatorPlan, { module }: Place): KernelNames {
-  /** Nothing where what was printed was given up: the constants of that stay behind. */
+  /** Nothing where what was decided was given up: the constants of that stay behind. */
   const late = (read: (kernel: WindowKernel<never>) => unknown): string =>
     module.late((runtime) => {
       const kernel = runtime.kernel(plan) as WindowKernel<never> | undefined;
@@ -43,15 +45,15 @@ export function kernelNames(plan: OperatorPlan, { module }: Place): KernelNames 
     slots: late(({ slots }) => slots),
     placed: late(({ placed }) => placed),
     table: late(({ table }) => table),
-    first: late(({ table }) => table.first),
+    first: late(({ table }) => table?.first),
     types: late(({ types }) => types),
-    keys: (part) => late(({ keys }) => keys[part]),
-    objects: (position) => late(({ objects }) => objects[position]),
+    keys: (part) => late(({ keys }) => keys?.[part]),
+    objects: (position) => late(({ objects }) => objects?.[position]),
   };
 }
 
-/** A window as it was printed for the first place that leads to it. */
-export interface PrintedWindow {
+/** A window as it was decided for the first place that leads to it. */
+export interface DecidedWindow {
   readonly intake: Intake;
   /** The function that takes a row. */
   readonly take: string;
@@ -65,23 +67,30 @@ export interface PrintedWindow {
   readonly waits: boolean;
 }
 
-/** Prints the window unless another place that leads to it has, and hands the row of this place to it, unless that comes whole. @throws CannotFuse */
-export function handToWindow(plan: OperatorPlan, place: Place, print: () => PrintedWindow): void {
-  const { program, fusion, body } = place;
-  const printed = program.kernel(plan, () => ({ ...print(), node: windowNodeOf(plan, place.stream) as KernelNode }));
-  if (place.columns.isWhole === true) return;
-  const { intake, take, canFail, waits, mayBeLate } = printed;
+/** Decides the window unless another place that leads to it has, and hands the row of this place to it, unless that comes whole. */
+export function handToWindow(plan: OperatorPlan, place: Place, decide: () => DecidedWindow | Refusal): Refusal | null {
+  const { program, fusion, body, columns } = place;
+  const decided = program.kernel(plan, () => {
+    const window = decide();
+    return window instanceof Refusal ? window : { ...window, node: windowNodeOf(plan, place.stream) as KernelNode };
+  });
+  if (decided instanceof Refusal) return decided;
+  if (columns.isWhole === true) return null;
+  const { intake, take, canFail, waits, mayBeLate } = decided;
+  const given = intake.arguments(place);
+  if (given instanceof Refusal) return given;
+  const row = canFail || mayBeLate ? rowOf(columns) : '';
+  if (row instanceof Refusal) return row;
   const kernel = program.kernelName(plan);
-  const taken = `${take}(${intake.arguments(place).join(',')})`;
-  const call = mayBeLate ? `if(${taken})${kernel}.late(${place.columns.row()});` : `${taken};`;
-  body.add(canFail ? guardedCall(call, plan, place) : call);
+  const thrown = place.module.names.mint('e');
+  body.add(() => {
+    program.useKernel(plan);
+    const taken = place.module.call({ name: take, arguments: given() });
+    const call = mayBeLate ? `if(${taken})${kernel}.late(${row});` : `${taken};`;
+    return canFail ? `try{${call}}catch(${thrown}){${fusion.node}.fail(${thrown},${row},${place.module.constant(plan)});}` : call;
+  });
   if (waits) fusion.watch(kernel, body);
-}
-
-function guardedCall(call: string, plan: OperatorPlan, { module, index, columns }: Place): string {
-  const thrown = module.names.mint('e');
-  const node = module.late((program) => program.node(index));
-  return `try{${call}}catch(${thrown}){${node}.fail(${thrown},${columns.row()},${module.constant(plan)});}`;
+  return null;
 }
 
 /** The head of a function that takes a row: counts it, and finds the slot of its key (`begin` allots one). */
@@ -174,12 +183,10 @@ export interface ResultPrint {
   readonly ends?: { readonly first: string; readonly last: string; readonly type: string };
   /** The text of the result's arrival number where that is known. */
   readonly order?: string;
-  /** Hears whether an item of the result may fail. */
-  readonly heard: (canFail: boolean) => void;
 }
 
-/** The body of a function that makes the result of a slot and hands it on. @throws CannotFuse */
-export function printResult(print: ResultPrint, place: Place): void {
+/** Decides a function that makes the result of a slot and hands it on; gives whether an item of the result may fail. */
+export function decideResult(print: ResultPrint, place: Place): boolean | Refusal {
   const { plan, intake, names, slot } = print;
   const { body, module } = place;
   const numbers = body.bind(`${names.slots}.numbers`);
@@ -194,7 +201,7 @@ export function printResult(print: ResultPrint, place: Place): void {
     intake.keys,
     intake.keys.map((_, part) => body.bind(`${names.keys(part)}[${slot}]`)),
   );
-  const results = printResults(intake, { ...names, slot, numbers, base, lengthMs: frame.lengthMs }, body);
+  const results = bindResults(intake, { ...names, slot, numbers, base, lengthMs: frame.lengthMs }, body);
   body.add(print.release(numbers, base));
   const attributes = new Map<AttributeName, Typed>([
     ['window_start', named(frame.start, 'timestamp')],
@@ -206,57 +213,56 @@ export function printResult(print: ResultPrint, place: Place): void {
     time: frame.time,
     order,
     type,
+    typeName: intake.typeName,
     causes: () => `causesBetween(${first},${last})`,
     attributes: () => `windowAttributes(${frame.start},${frame.end},${frame.isFinal})`,
     attribute: (name) => attributes.get(name) ?? NULL_TYPED,
     module,
   });
-  const columns = printItems(print, bare, results, place);
-  if (!endsMatter(plan, place)) {
-    place.rest(columns, body);
-    return;
-  }
-  handOn(columns, place);
-  body.add(`${names.kernel}.ended(${[frame.time, frame.start, frame.end, frame.isFinal, frame.lengthMs].join(',')});`);
+  const items = decideItems(plan, bare, results, place);
+  if (items instanceof Refusal) return items;
+  const isEndHeard = isActingAtEnd(plan, place);
+  const refused = isEndHeard ? handOn(items.columns, place) : place.rest(items.columns, body);
+  if (refused !== null) return refused;
+  if (isEndHeard) body.add(`${names.kernel}.ended(${[frame.time, frame.start, frame.end, frame.isFinal, frame.lengthMs].join(',')});`);
+  return items.canFail;
 }
 
 /** Calls what follows: it may end before its end. */
-function handOn(columns: NamedColumns, { body, module, rest }: Place): void {
+function handOn(columns: NamedColumns, { body, module, rest }: Place): Refusal | null {
   const passed = new PassedColumns(columns, module);
-  const name = module.function(
-    () => passed.parameters,
-    (inner) => rest(passed, inner),
-  );
-  body.add(`${name}(${passed.arguments.join(',')});`);
+  const inner = new Body(module.names);
+  const refused = rest(passed, inner);
+  const name = module.define(() => passed.parameters, inner);
+  body.add(() => `${module.call({ name, arguments: passed.arguments })};`);
+  return refused;
 }
 
 /** The results of the aggregate calls of a slot. */
-export function printResults({ columns }: Intake, names: ResultNames, body: Body): readonly Typed[] {
+export function bindResults({ columns }: Intake, names: ResultNames, body: Body): readonly Typed[] {
   const objects = columns.objects.map(({ objects: name }) => name);
-  return columns.forms.map((form) => bound(form.result(names, objects), body));
+  return columns.forms.map((form) => simple(form.result(names, objects), body));
 }
 
 /** The row of a result: the items in written order, then the keys that have no item of their name. */
-export function printItems(
-  { plan, heard }: Pick<ResultPrint, 'plan' | 'heard'>,
+export function decideItems(
+  plan: AggregatingPlan,
   columns: NamedColumns,
   results: readonly Typed[],
   { body, module, stream }: Pick<Place, 'body' | 'module' | 'stream'>,
-): NamedColumns {
+): { readonly columns: NamedColumns; readonly canFail: boolean } | Refusal {
   const readable = new AggregateReadable(columns, results);
   const fields = new Map<string, Typed>();
+  let canFail = false;
   for (const { name, value } of plan.aggregate?.items ?? []) {
-    const typed = printTyped(value, { module, body, readable });
-    if (typed.canFail && stream.onError === 'null') throw new CannotFuse('a value of the result may fail, which gives null');
-    heard(typed.canFail);
-    fields.set(name, bound(typed, body));
+    const typed = typedOf(value, { module, body, readable });
+    if (typed instanceof Refusal) return typed;
+    if (typed.canFail && stream.onError === 'null') return new Refusal('a value of the result may fail, which gives null');
+    canFail ||= typed.canFail;
+    fields.set(name, simple(typed, body));
   }
   for (const [name, key] of columns.fields) if (!fields.has(name)) fields.set(name, key);
-  return columns.with([...fields]);
-}
-
-function bound(value: Typed, body: Body): Typed {
-  return value.isSimple ? value : { ...value, text: body.bind(value.text), isSimple: true, canFail: false };
+  return { columns: columns.with([...fields]), canFail };
 }
 
 /** What the items of an `.aggregate` may read. */
@@ -285,7 +291,7 @@ class AggregateReadable implements Readable {
 }
 
 /** Some operator of the stream acts when a window ends. */
-function endsMatter(plan: OperatorPlan, { stream }: Place): boolean {
+function isActingAtEnd(plan: OperatorPlan, { stream }: Place): boolean {
   const behind = stream.operators.slice(stream.operators.indexOf(plan) + 1);
   return behind.some(isActingAtWindowEnd);
 }

@@ -6,6 +6,7 @@ import { createEngine, type EngineOptions } from '../../../../../worker/engine/c
 import type { Engine, EngineHost } from '../../../../../worker/engine/engine.ts';
 import { printProgram } from '../../../../../worker/engine/fusion/fuse.ts';
 import { sharingOf } from '../../../../../worker/engine/fusion/patterns/trends/sharing.ts';
+import { ProgramFusion } from '../../../../../worker/engine/fusion/program-fusion.ts';
 import { plain, shipped } from '../../../../reference/ways.ts';
 
 const QUERIES = 50;
@@ -38,8 +39,8 @@ test('streams with the same windows share them, others do not', () => {
       query('S2', 'A', '\n    .partition_by(k)') +
       query('S3', 'A').replace('21ms', '20ms'),
   );
-  const fusion = printProgram(plan);
-  const together = plan.streams.map((stream) => sharingOf(stream, fusion).map(({ form }) => form.stream.name));
+  const program = new ProgramFusion(plan);
+  const together = plan.streams.map((stream) => sharingOf(stream, program).map(({ form }) => form.stream.name));
   expect(together).toEqual([['S0', 'S1'], ['S0', 'S1'], ['S2'], ['S3']]);
 });
 

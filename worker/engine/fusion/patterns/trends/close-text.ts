@@ -2,9 +2,9 @@ import type { AttributeName, RowReference, TrendCall } from '../../../../../shar
 import { NamedColumns } from '../../columns.ts';
 import { functionForm } from '../../function-form.ts';
 import type { Body, ModuleText } from '../../module-text.ts';
+import type { StreamPlace } from '../../place.ts';
 import { printTyped } from '../../print-typed.ts';
 import type { ProgramFusion } from '../../program-fusion.ts';
-import type { StreamFusion } from '../../stream-fusion.ts';
 import { CannotFuse, NULL_TYPED, named, type Readable, representationOf, type Typed } from '../../typed.ts';
 import type { TrendForm } from './trend-form.ts';
 
@@ -23,7 +23,7 @@ interface Ended {
  * Prints what hands on the result of a window, with all that follows it: a name for its constants and the function that reads them;
  * null where the engine is to make it a row.
  */
-export function printClose(form: TrendForm, kernel: string, fusion: StreamFusion): string | null {
+export function printClose(form: TrendForm, kernel: string, fusion: StreamPlace): string | null {
   const { program } = fusion;
   const back = program.mark();
   try {
@@ -56,7 +56,7 @@ function shared(name: string, program: ProgramFusion): string {
   return own;
 }
 
-function printEnd(form: TrendForm, kernel: string, fusion: StreamFusion): string {
+function printEnd(form: TrendForm, kernel: string, fusion: StreamPlace): string {
   const { module } = fusion.program;
   const [window, type, last] = [module.names.mint('r'), module.names.mint('a'), module.names.mint('o')];
   const [start, end] = [module.names.mint('t'), module.names.mint('t')];
@@ -74,7 +74,8 @@ function printEnd(form: TrendForm, kernel: string, fusion: StreamFusion): string
         fields.set(name, bound(typed, body));
       }
       for (const [name, key] of bare.fields) if (!fields.has(name)) fields.set(name, key);
-      fusion.chain(bare.with([...fields]), body);
+      const refused = fusion.chain(bare.with([...fields]), body);
+      if (refused !== null) throw new CannotFuse(refused.why);
     },
   );
 }
@@ -95,6 +96,7 @@ function rowOf(form: TrendForm, kernel: string, { window, type, last, start, end
     time: body.bind(`momentBefore(${end})`),
     order: body.bind(`${kernel}.order()`),
     type,
+    typeName: null,
     causes: () => `causesBetween(${first},${last})`,
     attributes: () => `windowAttributes(${start},${end},true)`,
     attribute: (name) => attributes.get(name) ?? NULL_TYPED,

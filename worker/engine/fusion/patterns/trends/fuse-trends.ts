@@ -7,10 +7,10 @@ import type { SourceOptions } from '../../../sources/source-options.ts';
 import type { Columns } from '../../columns.ts';
 import type { FusedRuntime, KernelFactory } from '../../fused-runtime.ts';
 import { Body } from '../../module-text.ts';
-import type { PrintingKernel, ProgramFusion } from '../../program-fusion.ts';
+import type { StreamPlace } from '../../place.ts';
+import type { DecidedKernel, ProgramFusion } from '../../program-fusion.ts';
 import type { FusedInlet } from '../../shared-functions.ts';
-import { StreamFusion } from '../../stream-fusion.ts';
-import { CannotFuse } from '../../typed.ts';
+import { CannotFuse, Refusal } from '../../typed.ts';
 import { type Given, PatternInput } from '../pattern-input.ts';
 import { printClose } from './close-text.ts';
 import { type Lane, type LanePart, LaneText, printFit, printRepeat, printStep } from './lane-text.ts';
@@ -21,7 +21,7 @@ import type { TrendKernelForm } from './trend-kernel-form.ts';
 import type { SharedForm } from './trend-panes.ts';
 
 /** What stands for the trends of streams that share, in the text. */
-interface Printed extends PrintingKernel {
+interface Printed extends DecidedKernel {
   /** Name of the panes. */
   readonly panes: string;
   readonly lanes: readonly Lane[];
@@ -30,11 +30,13 @@ interface Printed extends PrintingKernel {
 }
 
 /** Trends at the head of a stream: the events of a type are taken by one function for all streams with the same windows. */
-export function fuseTrends(fusion: StreamFusion, origin: string, columns: Columns): readonly FusedInlet[] {
+export function fuseTrends(fusion: StreamPlace, origin: string, columns: Columns): readonly FusedInlet[] | Refusal {
   const { program, plan } = fusion;
   const streams = sharingOf(plan, program);
   const leader = sourceOf(streams[0] as SharingStream);
-  const { panes, lanes, takes } = program.kernel(leader, () => printAll(streams, program));
+  const decided = program.kernel(leader, () => printAll(streams, fusion));
+  if (decided instanceof Refusal) return decided;
+  const { panes, lanes, takes } = decided;
   const lane = lanes.find(({ input }) => input.origin === origin);
   if (lane === undefined) throw new CannotFuse('no step takes these events');
   const [first] = lane.parts as [LanePart];
@@ -43,12 +45,16 @@ export function fuseTrends(fusion: StreamFusion, origin: string, columns: Column
     origin,
     columns,
     (passed, body) => {
+      body.note(() => {
+        for (const { form } of streams) program.useKernel(form.stream.source);
+      });
       body.add(`${panes}.counts[${lane.at}]++;`);
       body.add(`${takes[lane.at]}(${lane.input.argumentsOf(passed).join(',')});`);
+      return null;
     },
     { isCounted: false },
   );
-  return [inlet];
+  return inlet instanceof Refusal ? inlet : [inlet];
 }
 
 function sourceOf({ form }: SharingStream): SourcePlan {
@@ -56,7 +62,8 @@ function sourceOf({ form }: SharingStream): SourcePlan {
 }
 
 /** Prints all streams that share; gives the kernel of the first. */
-function printAll(streams: readonly SharingStream[], program: ProgramFusion): Printed {
+function printAll(streams: readonly SharingStream[], fusion: StreamPlace): Printed {
+  const { program } = fusion;
   const { module } = program;
   const leader = sourceOf(streams[0] as SharingStream);
   const panesOf = (runtime: FusedRuntime): TrendKernel['panes'] | undefined => (runtime.kernel(leader) as TrendKernel | undefined)?.panes;
@@ -66,25 +73,26 @@ function printAll(streams: readonly SharingStream[], program: ProgramFusion): Pr
     return found;
   });
   const table = module.late((runtime) => panesOf(runtime)?.table);
-  const lanes = lanesOf(streams, program);
+  const lanes = lanesOf(streams, fusion);
   const shared = sharedForm(streams, lanes);
   const text = new LaneText(program, panes, table);
   const takes = lanes.map((lane) => text.print(lane));
   const equals = equalsAmong(streams, lanes);
-  const kernels = streams.map((stream, position) => printKernel(stream, position, { shared, lanes, panes, equals, program }));
+  const kernels = streams.map((stream, position) => printKernel(stream, position, { shared, lanes, panes, equals, fusion }));
   kernels.slice(1).forEach((kernel, at) => void program.kernel(sourceOf(streams[at + 1] as SharingStream), () => kernel));
-  const [first] = kernels as [PrintingKernel];
+  const [first] = kernels as [DecidedKernel];
   return { ...first, links: [...first.links, ...takes], panes, lanes, takes };
 }
 
-function lanesOf(streams: readonly SharingStream[], program: ProgramFusion): readonly Lane[] {
+function lanesOf(streams: readonly SharingStream[], fusion: StreamPlace): readonly Lane[] {
+  const { program } = fusion;
   const origins = [...new Set(streams.flatMap(({ form }) => form.origins))];
   let classes = 0;
   return origins.map((origin, at) => {
     const readers = streams.flatMap((stream, position) => (stream.form.origins.includes(origin) ? [{ stream, position }] : []));
     const first = (readers[0] as (typeof readers)[number]).stream;
     const input = new PatternInput(first.form.pattern, origin, program.declared(origin.slice('event:'.length)), program.module);
-    const parts = readers.map(({ stream, position }) => partOf(stream, position, origin, program));
+    const parts = readers.map(({ stream, position }) => partOf(stream, position, origin, fusion));
     const byFit = new Map<string, LanePart[]>();
     for (const part of parts.filter(isCountable)) {
       const fit = printFit(part, part.slots[0] as number, input, new Body(program.module.names), program.module);
@@ -108,7 +116,8 @@ function isCountable({ form, slots, isRead }: LanePart): boolean {
   return slots.length === 1 && form.pattern.steps[slots[0] as number]?.negated === false && !isRead;
 }
 
-function partOf({ form, index }: SharingStream, position: number, origin: string, program: ProgramFusion): LanePart {
+function partOf({ form, index }: SharingStream, position: number, origin: string, fusion: StreamPlace): LanePart {
+  const { program } = fusion;
   const watches = relevanceOf(form.pattern, origin)?.watches ?? [];
   const source = form.stream.source;
   return {
@@ -120,7 +129,7 @@ function partOf({ form, index }: SharingStream, position: number, origin: string
       form.columns.some(({ slot, argument }) => argument !== null && watches.includes(slot)) ||
       (form.held ?? []).some(({ slot }) => watches.includes(slot)),
     kernel: program.once(`trends:${index}`, () => program.module.late((runtime) => runtime.kernel(source))),
-    node: new StreamFusion(form.stream, index, program).node,
+    node: fusion.sibling(index).node,
   };
 }
 
@@ -159,15 +168,16 @@ interface Sharing {
   readonly panes: string;
   /** By position: those of the streams that count the same trends. */
   readonly equals: readonly (readonly number[])[];
-  readonly program: ProgramFusion;
+  readonly fusion: StreamPlace;
 }
 
-function printKernel({ form, index }: SharingStream, position: number, { shared, lanes, panes, equals, program }: Sharing): PrintingKernel {
+function printKernel({ form, index }: SharingStream, position: number, { shared, lanes, panes, equals, fusion }: Sharing): DecidedKernel {
+  const { program } = fusion;
   const own = lanes.flatMap((lane) => lane.parts.filter((part) => part.position === position).map((part) => ({ lane, part })));
   const bursts = lanes.flatMap(({ classes }) => classes.filter(({ burst }) => burst.streams.includes(position)));
   const classes = bursts.map(({ at, parts }) => ({ at, slot: parts.find((part) => part.position === position)?.slots[0] as number }));
   const { kernel } = (own[0] as (typeof own)[number]).part;
-  const close = printClose(form, kernel, new StreamFusion(form.stream, index, program));
+  const close = printClose(form, kernel, fusion.sibling(index));
   const steps = classes.flatMap(({ slot }) => [
     printStep(program, form, [{ slot, text: 'true' }], { values: new Map(), valueParameters: [], slots: [slot] }),
     printRepeat(program, form, slot),

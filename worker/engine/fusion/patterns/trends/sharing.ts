@@ -13,14 +13,14 @@ export interface SharingStream {
 }
 
 /** The streams whose windows of trends begin and end together, in order of declaration; this one is among them. @throws CannotFuse */
-export function sharingOf(stream: StreamPlan, { trends }: Pick<ProgramFusion, 'trends'>): readonly SharingStream[] {
-  const found = trends.get(stream);
+export function sharingOf(stream: StreamPlan, program: Pick<ProgramFusion, 'derived'>): readonly SharingStream[] {
+  const found = program.derived(sharingIn).get(stream);
   if (found === undefined) throw new CannotFuse('the trends have conditions, times or values that only rows can tell');
   return found;
 }
 
 /** By stream that counts trends in a form of generated code: those that share its windows. */
-export function sharingIn(plan: Plan): ReadonlyMap<StreamPlan, readonly SharingStream[]> {
+function sharingIn(plan: Plan): ReadonlyMap<StreamPlan, readonly SharingStream[]> {
   const groups = new Map<string, SharingStream[]>();
   plan.streams.forEach((stream, index) => {
     const form = formOf(stream);
