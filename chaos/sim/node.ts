@@ -5,6 +5,7 @@ import type { Identity } from '../../coordinator/raft/storage/codec.ts';
 import { firstStep, type LogStorage, type Step } from '../../coordinator/raft/storage/log-storage.ts';
 import { openLog } from '../../coordinator/raft/storage/open-log.ts';
 import { chunkAt, type SnapshotChunk, SnapshotReceiver } from '../../coordinator/raft/storage/snapshot-transfer.ts';
+import type { Packet, SnapshotAnswer } from '../../coordinator/raft/transport/packet.ts';
 import { SimulatedDisk } from './disk.ts';
 import { Violation } from './invariants.ts';
 import { StateMachine } from './state-machine.ts';
@@ -12,17 +13,6 @@ import { StateMachine } from './state-machine.ts';
 /** Shorter than in production, so that more happens in as many steps. */
 export const electionTicks = 8;
 const chunkBytes = 48;
-
-/** How far a receiver has come with a snapshot. */
-export interface SnapshotProgress {
-  readonly from: NodeId;
-  readonly offset: number;
-}
-
-export type Packet =
-  | { readonly kind: 'message'; readonly message: Message }
-  | { readonly kind: 'chunk'; readonly chunk: SnapshotChunk }
-  | { readonly kind: 'chunkAnswer'; readonly answer: SnapshotProgress };
 
 /** The world as a node's driver sees it. */
 export interface Surroundings {
@@ -66,6 +56,8 @@ export class SimulatedNode {
   incarnation = 0;
   storage: LogStorage | undefined;
   durableIndex: Index = 0;
+  /** Where the log ended, and from where it began, at the last write that was done. Whatever was acknowledged is in it. */
+  #promised = { index: 0, term: 0, base: 0 };
   #queue: Queued[] = [];
   #isWitnessing = false;
   #storedSeq = 0;
@@ -95,11 +87,19 @@ export class SimulatedNode {
     const { recovered, state, storage } = opened;
     this.storage = storage;
     this.durableIndex = storage.last.index;
+    if (recovered.recovering === undefined) this.#keepsPromise(storage);
     this.#state = state;
     this.machine = new StateMachine(state, recovered.snapshot.index);
     const { random } = this.#world;
     const limits = { entriesPerMessageMax: 4, inflightMessagesMax: 4, readsWaitingMax: 16 };
     this.raft = new Raft({ ...raftDefaults, ...limits, electionTicks, heartbeatTicks: 2, id: this.id, random }, recovered);
+  }
+
+  /** A node that does not know that it has forgotten something has what it has written. */
+  #keepsPromise({ last, manifest }: LogStorage): void {
+    const { index, term, base } = this.#promised;
+    const isAsLate = last.term > term || (last.term === term && last.index >= index) || manifest.index > base;
+    if (!isAsLate) throw new Violation(`node ${this.id} starts with a log to ${last.index} and does not know that it had one to ${index}`);
   }
 
   /** Opens what is on disk, now and then with another crash in the middle of repairing it. */
@@ -168,10 +168,11 @@ export class SimulatedNode {
       const { index } = { index: 0, ...last };
       const term = last?.term ?? 0;
       const step = this.storage.write(write);
-      const endsAt = this.storage.last.index;
+      const { last: end, manifest } = this.storage;
       this.#enqueue(step, () => {
         this.#storedSeq = write.seq;
-        this.durableIndex = endsAt;
+        this.durableIndex = end.index;
+        this.#promised = { index: end.index, term: end.term, base: manifest.index };
         this.#release();
         const { incarnation } = this;
         this.#world.later(this.#world.reportMs(), () => {
@@ -280,9 +281,9 @@ export class SimulatedNode {
     this.step({ type: 'snapshotSent', to, succeeded });
   }
 
-  chunkAnswered({ from, offset }: SnapshotProgress) {
+  chunkAnswered({ from, index, offset }: SnapshotAnswer) {
     const sending = this.#sending.get(from);
-    if (sending === undefined) return;
+    if (sending?.manifest.index !== index) return;
     if (offset >= sending.manifest.size) return this.#endSending(from, true);
     if (offset === sending.offset) return;
     sending.offset = offset;
@@ -293,9 +294,9 @@ export class SimulatedNode {
     const { raft, storage, incarnation } = this;
     if (raft === undefined || storage === undefined || chunk.term < raft.view.term) return;
     const { next, complete } = this.#receiver.receive(chunk);
-    const answer: Packet = { kind: 'chunkAnswer', answer: { from: this.id, offset: next } };
-    if (complete === undefined) return this.#world.send(this.id, chunk.from, answer);
     const { manifest, from, term } = chunk;
+    const answer: Packet = { kind: 'chunkAnswer', answer: { from: this.id, term, index: manifest.index, offset: next } };
+    if (complete === undefined) return this.#world.send(this.id, from, answer);
     this.#arrived = complete;
     this.#enqueue(storage.stage(manifest, manifest.chain, complete), () => {
       this.#world.send(this.id, from, answer);

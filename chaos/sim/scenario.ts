@@ -1,6 +1,7 @@
 import type { Entry, Input, NodeId, Output } from '../../coordinator/raft/core/messages.ts';
+import type { Packet } from '../../coordinator/raft/transport/packet.ts';
 import { Invariants } from './invariants.ts';
-import { electionTicks, type Packet, SimulatedNode } from './node.ts';
+import { electionTicks, SimulatedNode } from './node.ts';
 
 /**
  * Runs a scenario: a text in which each line that begins with `>` is a command and the lines below it, up to an empty one, are what it

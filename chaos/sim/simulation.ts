@@ -1,12 +1,13 @@
 import { configurationOf, membersOf } from '../../coordinator/raft/core/configuration.ts';
 import type { Entry, Index, Input, NodeId, Output, Term } from '../../coordinator/raft/core/messages.ts';
 import type { Raft } from '../../coordinator/raft/core/raft.ts';
+import { decodePacket, encodePacket, type Packet } from '../../coordinator/raft/transport/packet.ts';
 import { checkLinearizable, type Invocation } from '../linearizability/checker.ts';
 import { type Reply, type Request, SimulatedClient } from './client.ts';
 import { EventQueue, seededRandom } from './event-queue.ts';
 import { drawFaults, type FaultName, type Faults } from './faults.ts';
 import { Invariants, Violation } from './invariants.ts';
-import { electionTicks, type Packet, SimulatedNode } from './node.ts';
+import { electionTicks, SimulatedNode } from './node.ts';
 import { encodeCommand, type StateMachine } from './state-machine.ts';
 
 export interface SimulationOptions {
@@ -223,11 +224,14 @@ class Simulation {
     if (packet.kind === 'message') this.#invariants.sent(packet.message, sender.durableIndex);
     const copies = !this.#isHealed && this.#random(100) < repeatPercent ? 2 : 1;
     const link = `${from} ${to}`;
+    const bytes = encodePacket(packet);
     for (let copy = 0; copy < copies; copy++) {
       if (!this.#isHealed && this.#random(100) < lossPercent) continue;
       const delayMs = this.#isHealed ? 1 : 1 + this.#random(this.#random(50) === 0 ? 20 * delayMsMax : delayMsMax);
       const atMs = Math.max(this.#queue.nowMs + delayMs, this.#isHealed ? 0 : (this.#clogged.get(link) ?? 0));
-      this.#queue.in(atMs - this.#queue.nowMs, () => this.#whenAwake(to, () => this.#cut.has(link) || this.#arrive(to, packet)));
+      this.#queue.in(atMs - this.#queue.nowMs, () =>
+        this.#whenAwake(to, () => this.#cut.has(link) || this.#arrive(to, decodePacket(bytes))),
+      );
     }
   }
 

@@ -8,6 +8,7 @@ const pureFolders = [
   'coordinator/raft/core/',
   'coordinator/raft/storage/',
   'coordinator/raft/sessions/',
+  'coordinator/raft/transport/',
   'coordinator/state/',
   'coordinator/placement/',
 ];

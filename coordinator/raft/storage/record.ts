@@ -48,6 +48,15 @@ export class RecordWriter {
     return this;
   }
 
+  flag(value: boolean): this {
+    return this.u8(value ? 1 : 0);
+  }
+
+  /** With their length before them. */
+  bytes(bytes: Uint8Array): this {
+    return this.u32(bytes.length).raw(bytes);
+  }
+
   raw(bytes: Uint8Array): this {
     const at = this.#reserve(bytes.length);
     this.#bytes.set(bytes, at);
@@ -100,6 +109,24 @@ export class RecordReader {
     const count = this.u32();
     if (count > this.#bytes.length) throw new DamagedRecord(`it has a list of ${count}`);
     return Array.from({ length: count }, () => this.u64());
+  }
+
+  flag(): boolean {
+    const value = this.u8();
+    if (value > 1) throw new DamagedRecord(`it has ${value} where 0 or 1 belongs`);
+    return value === 1;
+  }
+
+  bytes(): Uint8Array {
+    const length = this.u32();
+    const at = this.#advance(length);
+    return this.#bytes.slice(at, at + length);
+  }
+
+  /** Throws when there is something left. */
+  end(): void {
+    const left = this.#bytes.length - 4 - this.#at;
+    if (left !== 0) throw new DamagedRecord(`it has ${left} bytes too many`);
   }
 
   rest(): Uint8Array {

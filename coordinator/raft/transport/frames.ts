@@ -1,0 +1,41 @@
+import { DamagedRecord } from '../storage/record.ts';
+
+/** Of one packet. What is longer is no packet of ours. */
+export const frameBytesMax = 4_194_304;
+
+/** A packet behind its length, 32 bits, big endian. */
+export function frameOf(packet: Uint8Array): Uint8Array {
+  const frame = new Uint8Array(4 + packet.length);
+  new DataView(frame.buffer).setUint32(0, packet.length);
+  frame.set(packet, 4);
+  return frame;
+}
+
+/** Cuts what a connection brings into packets. Holds less than one packet and one piece. */
+export class FrameReader {
+  #held: Uint8Array = new Uint8Array(0);
+
+  /** The packets that this piece completes. Throws `DamagedRecord` when a length cannot be right. */
+  push(piece: Uint8Array): Uint8Array[] {
+    const bytes = this.#held.length === 0 ? piece : joined(this.#held, piece);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    const packets: Uint8Array[] = [];
+    let at = 0;
+    while (bytes.length - at >= 4) {
+      const length = view.getUint32(at);
+      if (length > frameBytesMax) throw new DamagedRecord(`a packet of ${length} bytes comes, and none has more than ${frameBytesMax}`);
+      if (bytes.length - at - 4 < length) break;
+      packets.push(bytes.slice(at + 4, at + 4 + length));
+      at += 4 + length;
+    }
+    this.#held = bytes.slice(at);
+    return packets;
+  }
+}
+
+function joined(one: Uint8Array, other: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(one.length + other.length);
+  bytes.set(one);
+  bytes.set(other, one.length);
+  return bytes;
+}
