@@ -313,7 +313,7 @@ export class StreamFusion implements StreamPlace {
       body.note(note);
       body.add(() =>
         print()
-          .map((call) => (isDirect ? `${call};` : `defer(()=>${call},${this.node});`))
+          .map((call) => (isDirect ? `${call};` : `defer(()=>{${call};},${this.node});`))
           .join(''),
       );
     }

@@ -27,7 +27,9 @@ const condition = fc.oneof(
   symbol.map((name) => `upper(symbol) == "${name}"`),
 );
 
-const stream = (at: number, text: string, end: string): string => `stream S${at} = Tick\n    .where(${text})\n    ${end}\n`;
+const stream = (at: number, text: string, end: string, from = 'Tick'): string =>
+  `stream S${at} = ${from}\n    .where(${text})\n    ${end}\n`;
+const WINDOW = 'stream Pair = Tick.window(2).aggregate(symbol: last(symbol), price: sum(price), size: last(size))\n';
 const end = fc.constantFrom(
   '.emit(s: symbol, p: price)',
   '.emit(n: size + 1)',
@@ -69,6 +71,22 @@ describe('many streams with a condition on one input', () => {
       expect(run(plan, input, shipped), text).toEqual(run(plan, input, reference));
     });
     fc.assert(property, { numRuns: 60 });
+  });
+
+  test('are looked up over results that wait for their turn', () => {
+    const rules = Array.from({ length: 12 }, (_, at) => stream(at, `symbol == "S${at % 6}"`, '.emit(p: price)', 'Pair'));
+    const input = Array.from({ length: 24 }, (_, at): InputEvent => {
+      const fields = new Map<string, string | number>([
+        ['symbol', `S${at % 7}`],
+        ['price', at],
+        ['size', 1],
+      ]);
+      return { type: 'Tick', fields, fallbackTime: at };
+    });
+    const plan = planOf(`${DECLARED}\n${WINDOW}${rules.join('\n')}`);
+    const seen = run(plan, input, shipped);
+    expect(seen).toEqual(run(plan, input, reference));
+    expect(seen.filter((one) => String(one).startsWith('S'))).not.toHaveLength(0);
   });
 
   test('share one function when they differ in constants alone', () => {
