@@ -1,7 +1,10 @@
 import type { Definition } from 'clipanion';
 
+/** A command as a list names it. */
+export type ListedCommand = Pick<Definition, 'path' | 'category' | 'description'>;
+
 /** The list of commands, by category in order of appearance. */
-export function listHelp(definitions: readonly Definition[]): string {
+export function listHelp(definitions: readonly ListedCommand[]): string {
   const categories = new Set(definitions.map(({ category }) => category));
   const commandWidth = widest(definitions.map(commandName));
   const blocks = [...categories].map((category) => {
@@ -54,7 +57,7 @@ function withPlaceholder(definition: string): string {
   return [names.replaceAll(',', ', '), ...values.map(() => `<${placeholder}>`)].join(' ');
 }
 
-function commandName({ path }: Definition): string {
+function commandName({ path }: ListedCommand): string {
   return path.replace(/^cep /, '');
 }
 

@@ -4,6 +4,7 @@ import { CepError } from '../shared/errors/error.ts';
 import { nearestName } from '../shared/language/diagnostics/nearest-name.ts';
 import { type CommandRow, commands } from './commands.ts';
 import type { CliContext } from './context.ts';
+import listed from './generated/commands.json' with { type: 'json' };
 import { commandHelp, listHelp } from './help.ts';
 import { reportError } from './report-error.ts';
 import { usageErrorOf } from './usage-error.ts';
@@ -44,7 +45,7 @@ function asksForHelp(words: readonly string[]): boolean {
 /** Help for the command that the words call; for a first word of several commands, or for none, a list. */
 async function helpFor(words: readonly string[]): Promise<string> {
   const asked = words.filter((word) => word !== 'help' && !word.startsWith('-'));
-  if (asked.length === 0) return listHelp((await cliWith(commands)).definitions());
+  if (asked.length === 0) return listHelp(listed);
   const rows = rowsFor(asked);
   const exact = rows.filter(({ words: called }) => called.split(' ').every((word, index) => asked[index] === word));
   const definitions = (await cliWith(exact.length > 0 ? exact : rows)).definitions();

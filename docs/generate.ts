@@ -1,4 +1,4 @@
-import { commandsPage } from './generate/commands.ts';
+import { commandList, commandsPage } from './generate/commands.ts';
 import { configurationPage } from './generate/configuration.ts';
 import { connectorsPage } from './generate/connectors.ts';
 import { diagnosticsPage } from './generate/diagnostics.ts';
@@ -8,7 +8,7 @@ import { limitsPage } from './generate/limits.ts';
 import { metricsPage } from './generate/metrics.ts';
 import { operatorsPage } from './generate/operators.ts';
 
-/** The reference pages as `[path from the root, text]`. The same tables give the same text. */
+/** The reference pages, and the list of commands that the command line shows, as `[path from the root, text]`. The same tables give the same text. */
 export async function generate(): Promise<readonly (readonly [path: string, text: string])[]> {
   return [
     ['docs/language/operators.md', operatorsPage()],
@@ -21,5 +21,6 @@ export async function generate(): Promise<readonly (readonly [path: string, text
     ['docs/metrics.md', metricsPage()],
     ['docs/errors.md', errorsPage()],
     ['docs/commands.md', await commandsPage()],
+    ['cli/generated/commands.json', await commandList()],
   ];
 }

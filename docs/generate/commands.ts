@@ -1,14 +1,24 @@
-import { Cli } from 'clipanion';
+import { Cli, type Definition } from 'clipanion';
 import { commands } from '../../cli/commands.ts';
 import type { CliContext } from '../../cli/context.ts';
 import { commandHelp } from '../../cli/help.ts';
 import { anchor, fence, page, sentence, table } from './markdown.ts';
 
-/** `docs/commands.md`: every command with what its `--help` says. */
-export async function commandsPage(): Promise<string> {
+/** What `cep --help` lists, so that it need not read every command for that. */
+export async function commandList(): Promise<string> {
+  const listed = (await definitionsOfAll()).map(({ path, category, description }) => ({ path, category, description }));
+  return `${JSON.stringify(listed, null, 2)}\n`;
+}
+
+async function definitionsOfAll(): Promise<readonly Definition[]> {
   const cli = new Cli<CliContext>({ binaryName: 'cep', enableColors: false });
   for (const { load } of commands) cli.register(await load());
-  const definitions = cli.definitions();
+  return cli.definitions();
+}
+
+/** `docs/commands.md`: every command with what its `--help` says. */
+export async function commandsPage(): Promise<string> {
+  const definitions = await definitionsOfAll();
   return page({
     title: 'Commands',
     source: 'the commands in cli',
