@@ -15,7 +15,7 @@ export interface EngineOptions {
   readonly backend?: BackendFactory;
   /**
    * Streams become one piece of generated code, as far as they have a form there; false: all rows go from operator to
-   * operator, with the same results. A host that traces, and `explain`, have it so. @default true
+   * operator, with the same results. Where a host traces, and with `explain`, only kernels are generated. @default true
    */
   readonly isFused?: boolean;
   /**
@@ -33,7 +33,7 @@ export function createEngine(plan: Plan, host: EngineHost, options: EngineOption
   requireModels(plan, host);
   const { strictEvents = false, explain = false, isFused = true } = options;
   const backend = load(plan, options.backend ?? compiledBackend);
-  const fused = isFused && !explain ? fuse(plan, { isWatched: host.trace !== undefined }) : null;
+  const fused = isFused ? fuse(plan, { watched: explain ? 'explained' : host.trace !== undefined ? 'traced' : null }) : null;
   return new ProgramEngine(plan, host, { backend, strictEvents, explain, fused });
 }
 

@@ -8,7 +8,7 @@ import type { FusedRuntime, Kernel, KernelFactory } from './fused-runtime.ts';
 import { fuserOf } from './operators/registry.ts';
 import { type PrintedEntry, ProgramEntries } from './program-entries.ts';
 import { ProgramFusion } from './program-fusion.ts';
-import { sourceFuserOf } from './sources/registry.ts';
+import { sourceFuserOf, watchedSourceFuserOf } from './sources/registry.ts';
 import { StreamFollowers } from './stream-followers.ts';
 import { fusedLibrary, fusedParameters, fusedVocabulary } from './vocabulary.ts';
 
@@ -27,12 +27,9 @@ export interface FusedProgram {
   link(runtime: FusedRuntime): LinkedProgram;
 }
 
-/**
- * Prints a program. Null when nothing of it has a form in generated code. `isWatched`: somebody wants to see each operator at work;
- * what is printed then are kernels alone.
- */
-export function fuse(plan: Plan, { isWatched = false } = {}): FusedProgram | null {
-  const fusion = printProgram(plan, { isWatched });
+/** Prints a program. Null when nothing of it has a form in generated code. */
+export function fuse(plan: Plan, options: PrintOptions = {}): FusedProgram | null {
+  const fusion = printProgram(plan, options);
   if (fusion.entries.length === 0 && fusion.rowEntries.length === 0 && fusion.kernels.size === 0) return null;
   return { kernelOf: (one) => fusion.kernels.get(one)?.create, link: (runtime) => link(fusion, runtime) };
 }
@@ -68,12 +65,23 @@ export function physicalPlanOf(plan: Plan): PhysicalPlan {
 /** A program as it is printed. */
 export type PrintedProgram = Pick<ProgramFusion, 'module' | 'kernels' | 'physicalPlan'> & Pick<ProgramEntries, 'entries' | 'rowEntries'>;
 
-/** Decides how all of a program runs, then prints what has a form in generated code. `isWatched`: only kernels. */
-export function printProgram(plan: Plan, { isWatched = false } = {}): PrintedProgram {
+export interface PrintOptions {
+  /**
+   * Each operator is to be seen at work: all rows come whole to each of them, and only kernels are printed. `explained`: only those of
+   * sources, as operators tell then what they hold. Null = nobody looks on.
+   */
+  readonly watched?: 'traced' | 'explained' | null;
+}
+
+/** Decides how all of a program runs, then prints what has a form in generated code. */
+export function printProgram(plan: Plan, { watched = null }: PrintOptions = {}): PrintedProgram {
   const program = new ProgramFusion(plan);
-  const followers = new StreamFollowers(program, { operator: fuserOf, source: sourceFuserOf });
-  const { entries, rowEntries } = new ProgramEntries(program, followers, isWatched);
-  for (const stream of followers.streams) stream.printRowKernels();
+  const followers = new StreamFollowers(program, { operator: fuserOf, source: sourceFuserOf, watchedSource: watchedSourceFuserOf });
+  const { entries, rowEntries } = new ProgramEntries(program, followers, watched !== null);
+  for (const stream of followers.streams) {
+    if (watched !== null) stream.printWatchedSource();
+    if (watched !== 'explained') stream.printRowKernels();
+  }
   const { module, kernels } = program;
   return {
     module,

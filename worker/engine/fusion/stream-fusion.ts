@@ -263,6 +263,11 @@ export class StreamFusion implements StreamPlace {
     });
   }
 
+  /** A kernel for the source, to be seen at work; where it has none, what takes its rows one by one stays. */
+  printWatchedSource(): void {
+    this.#parts.fusers.watchedSource(this.plan.source)?.(this);
+  }
+
   #printRowKernel(plan: OperatorPlan, at: number): void {
     const { module, decisions } = this.program;
     const next = module.late((runtime) => (runtime.kernel(plan) as { readonly next: Next } | undefined)?.next);

@@ -1,9 +1,9 @@
 import type { PatternPlan } from '../../../shared/language/plan/plan.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
-import { justAfter, plus } from '../time/instants.ts';
+import { justAfter } from '../time/instants.ts';
 import { compareCaptures } from './captures.ts';
 import { LinkedList } from './linked-list.ts';
-import { type Beginning, compareRuns, Run } from './run.ts';
+import { type Beginning, compareRuns, Run, wakeTimeOf } from './run.ts';
 import { RunPartition } from './run-index.ts';
 import type { PatternState, Progress } from './state-space.ts';
 import type { Watch } from './watch.ts';
@@ -82,13 +82,8 @@ export class RunStore {
 
   /** Enters the run for what it now waits for, and until when. */
   #settle(run: Run): void {
-    const { state, base } = run.progress;
-    run.partition.wait(run, this.#watchesFor(state), this.#isIndexed);
-    let wakeTime = state.isComplete || state.needsEvent ? Math.min(run.lastTime, plus(base, state.dueTime)) : Infinity;
-    for (const { node, deadline } of state.absences) {
-      wakeTime = Math.min(wakeTime, node.until === 'pattern' ? run.lastTime : plus(base, deadline));
-    }
-    wakeTime = Math.max(wakeTime, run.firstTime);
+    run.partition.wait(run, this.#watchesFor(run.progress.state), this.#isIndexed);
+    const wakeTime = wakeTimeOf(run.progress, run.firstTime, run.lastTime);
     run.wakeTime = wakeTime;
     if (wakeTime < Infinity && (run.queuedTime === null || wakeTime < run.queuedTime)) this.#queue(run);
   }

@@ -1,4 +1,5 @@
 import type { Binding } from '../operators/row.ts';
+import { plus } from '../time/instants.ts';
 import { bindingsOf, type Captures } from './captures.ts';
 import type { Link } from './linked-list.ts';
 import type { Progress } from './state-space.ts';
@@ -21,6 +22,15 @@ export interface PartialMatch {
   /** Elements of the enumerated closure that matches were given for. */
   readonly emittedElements: number;
   readonly hasMatched: boolean;
+}
+
+/** Event time after which something is due of a run that has come to this state: a `NOT` that matches, or the end of the run. */
+export function wakeTimeOf({ state, base }: Pick<Progress, 'state' | 'base'>, firstTime: number, lastTime: number): number {
+  let wakeTime = state.isComplete || state.needsEvent ? Math.min(lastTime, plus(base, state.dueTime)) : Infinity;
+  for (const { node, deadline } of state.absences) {
+    wakeTime = Math.min(wakeTime, node.until === 'pattern' ? lastTime : plus(base, deadline));
+  }
+  return Math.max(wakeTime, firstTime);
 }
 
 /** The index of a run's partition, by which events find the runs that wait for them. */

@@ -43,10 +43,6 @@ export interface AutomatonState {
   readonly absence: AbsenceInForce | null;
   /** What a run has come to when the time of the `NOT` is over without its event; null where it has none. */
   readonly passed: AutomatonState | null;
-  /** The end of the pattern's time ends the run. */
-  readonly isEnding: boolean;
-  /** Time since the last event after which nothing can come any more. */
-  readonly dueMs: number;
 }
 
 /** More of them would print more text than the pattern is worth. */
@@ -82,7 +78,8 @@ export class Automaton {
     this.waitsForEvents = this.waits && (plan.selection === 'strict' || plan.monotone !== null);
     const states = statesOf(reached, this.#ids, plan.steps.length, this.waits);
     [this.initial, ...this.states] = states as [AutomatonState, ...AutomatonState[]];
-    const isWoken = ({ absence, isEnding }: AutomatonState): boolean => (absence !== null && absence.until !== 'next_step') || !isEnding;
+    const isWoken = ({ absence, pattern: { isComplete, needsEvent } }: AutomatonState): boolean =>
+      (absence !== null && absence.until !== 'next_step') || !(isComplete || needsEvent);
     this.isTimed = isTimed(root) || this.states.some(isWoken);
     if (this.waits && this.states.some(({ absence }) => absence !== null))
       throw new CannotFuse('it waits for its end and for an absence at once');
@@ -134,8 +131,6 @@ function statesOf(
     captured: captured[at] as readonly (boolean | null)[],
     absence: absenceOf(pattern),
     passed: null,
-    isEnding: pattern.isComplete || pattern.needsEvent,
-    dueMs: pattern.dueTime,
   }));
   const stateOf = (pattern: PatternState): AutomatonState => states[(ids.get(pattern) as number) + 1] as AutomatonState;
   reached.forEach(({ successors, passed }, at) => {

@@ -39,6 +39,18 @@ export function fusePattern(fusion: StreamPlace, origin: string, columns: Column
   return inlet instanceof Refusal ? inlet : [inlet];
 }
 
+/** A pattern whose runs somebody wants to see at work: its kernel takes rows, and the operators behind it take the rows of matches. */
+export function printWatchedPattern(fusion: StreamPlace): Refusal | null {
+  const { program, plan: stream } = fusion;
+  const { source } = stream;
+  if (source.kind !== 'pattern' || stream.operators[0]?.kind === 'trend_aggregate') return new Refusal('it is no pattern');
+  if (stream.time.on !== null) return new Refusal('a field says the time of its rows');
+  const decided = program.kernel(source, () => print(fusion, source, true));
+  if (decided instanceof Refusal) return decided;
+  program.useKernel(source);
+  return null;
+}
+
 /** A printed function that takes the events of an origin. */
 interface Receiver {
   readonly input: PatternInput;
@@ -53,7 +65,7 @@ interface Printed extends DecidedKernel {
   readonly receivers: ReadonlyMap<string, Receiver>;
 }
 
-function print(fusion: StreamPlace, source: PatternSourcePlan): Printed {
+function print(fusion: StreamPlace, source: PatternSourcePlan, isWatched = false): Printed {
   const { program, plan: stream } = fusion;
   const { module } = program;
   const { pattern: plan } = source;
@@ -61,16 +73,30 @@ function print(fusion: StreamPlace, source: PatternSourcePlan): Printed {
   const automaton = new Automaton(plan);
   requireMatchesOneByOne(automaton, plan);
   requirePlainBreaks(automaton, plan);
-  const inputs = originNames(plan).map((origin) => new PatternInput(plan, origin, recordOf(origin, program), module));
-  const form = new RunForm(inputs, slotForms(plan, automaton, inputs), runTimes(automaton, plan));
+  const inputs = originNames(plan).map((origin) => new PatternInput(plan, origin, recordOf(origin, program), module, isWatched));
+  const form = new RunForm(inputs, slotForms(plan, automaton, inputs, isWatched), runTimes(automaton, plan, isWatched));
+  if (isWatched) form.keepRows();
   const match = new MatchColumns(plan, stream.name, form, module);
   const emit = module.function(
     () => match.parameters,
-    (body) => requireDecided(fusion.chain(match, body)),
+    (body) => (isWatched ? body.add(`${program.kernelName(source)}.give(${match.row()});`) : requireDecided(fusion.chain(match, body))),
   );
   const counts = printCounts(plan, stream, match, module);
   const indexKeys = runIndexKeysOf(plan, automaton, form, inputs, stream.partition.keys.length > 0);
-  const text = new PatternText({ plan, source, automaton, form, indexKeys, match, emit, counts, stream, module, node: fusion.node });
+  const text = new PatternText({
+    plan,
+    source,
+    automaton,
+    form,
+    indexKeys,
+    match,
+    emit,
+    counts,
+    stream,
+    module,
+    isWatched,
+    node: fusion.node,
+  });
   for (const input of inputs) text.note(input);
   const catchUps = text.printCatchUps();
   const runClass = form.printClass(module, catchUps.size > 0);
@@ -85,6 +111,7 @@ function print(fusion: StreamPlace, source: PatternSourcePlan): Printed {
     historyOf: (slot: number) => form.historyOf(slot),
     isShared: automaton.states.map(({ id }) => catchUps.has(id)),
     fieldNames: (slot: number) => form.fieldNames(slot),
+    isWatched,
     hasBase: form.hasBase,
     hasLastAt: form.hasLastAt,
     key: text.key,
@@ -160,18 +187,18 @@ function requirePlainBreaks({ states }: Automaton, { selection }: PatternPlan): 
     throw new CannotFuse('a break of `.strict()` does more than end a run');
 }
 
-function runTimes({ waits, isTimed, states }: Automaton, { afterMatch }: PatternPlan): RunTimes {
+function runTimes({ waits, isTimed, states }: Automaton, { afterMatch }: PatternPlan, isWatched: boolean): RunTimes {
   const isEndedByTime = waits || states.some(({ passed }) => passed !== null);
-  return { hasBase: waits || isTimed, isTimed, hasLastAt: afterMatch === 'skip_past_last' && isEndedByTime };
+  return { hasBase: waits || isTimed, isTimed, hasLastAt: isWatched || (afterMatch === 'skip_past_last' && isEndedByTime) };
 }
 
-function slotForms(plan: PatternPlan, automaton: Automaton, inputs: readonly PatternInput[]): readonly SlotForm[] {
+function slotForms(plan: PatternPlan, automaton: Automaton, inputs: readonly PatternInput[], isWatched: boolean): readonly SlotForm[] {
   const isCollected = inputs.some((input) => collectsMatches(automaton, input));
   const taken = [automaton.initial, ...automaton.states].flatMap(({ transitions }) => transitions);
   return plan.steps.map(({ slot }) => {
     const isList = automaton.isList[slot] === true;
     const isUnsure = automaton.states.some(({ captured }) => captured[slot] === null);
     const isLast = taken.every((transition) => transition.slot !== slot || transition.target.isOver);
-    return { isList, isCounted: isList || isUnsure, isPassed: isLast && !isList && !isCollected };
+    return { isList, isCounted: isList || isUnsure, isPassed: isLast && !isList && !isCollected && !isWatched };
   });
 }

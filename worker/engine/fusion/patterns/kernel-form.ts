@@ -20,6 +20,8 @@ export interface KernelForm {
   readonly fieldNames: (slot: number) => ReadonlyMap<string, readonly string[]>;
   /** By id of the state: whether its runs take events together. */
   readonly isShared: readonly boolean[];
+  /** Rows come whole and matches leave so, and the ends of runs are told. */
+  readonly isWatched: boolean;
   readonly hasBase: boolean;
   readonly hasLastAt: boolean;
   /** How the partition's key stands in generated code; null without a partition, `text` for one of several parts. */

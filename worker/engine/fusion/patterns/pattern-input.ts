@@ -24,25 +24,29 @@ export class PatternInput {
   readonly slots: readonly number[];
   readonly time: string;
   readonly order: string;
+  /** Rows come whole, also those of events. */
+  readonly #isWhole: boolean;
   readonly #record: RecordType;
   readonly #module: Constants;
   readonly #given = new Map<string, { readonly given: Given; readonly parameter: string }>();
 
   /** @throws CannotFuse when nothing is known of the origin's fields */
-  constructor(plan: PatternPlan, origin: string, record: RecordType | null, module: Constants) {
+  constructor(plan: PatternPlan, origin: string, record: RecordType | null, module: Constants, isWhole = false) {
     const relevance = relevanceOf(plan, origin);
     if (relevance === null || record === null) throw new CannotFuse('nothing is known of the fields of a step');
     this.origin = origin;
     this.relevance = relevance;
     this.slots = relevance.watches.filter((id) => id < plan.steps.length);
+    this.#isWhole = isWhole;
     this.#record = record;
     this.#module = module;
     this.time = module.names.mint('t');
     this.order = module.names.mint('o');
   }
 
+  /** An event that comes by columns. */
   get isEvent(): boolean {
-    return this.origin.startsWith('event:');
+    return !this.#isWhole && this.origin.startsWith('event:');
   }
 
   /** Of events. */

@@ -1,13 +1,14 @@
 import type { Value } from '../../../../shared/events/value.ts';
-import type { OperatorEnvironment } from '../../operators/operator.ts';
+import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
 import type { Row } from '../../operators/row.ts';
-import type { PartialMatch } from '../../patterns/run.ts';
+import { compareRuns, type PartialMatch } from '../../patterns/run.ts';
 import { type PatternMemory, patternState } from '../../patterns/saved-runs.ts';
 import type { Source } from '../../sources/source.ts';
 import type { SourceOptions } from '../../sources/source-options.ts';
 import type { Codec } from '../../state/codec.ts';
 import { plus } from '../../time/instants.ts';
 import type { PatternView } from '../../trace/pattern-view.ts';
+import { type PatternWatch, watchOf } from '../../trace/pattern-watch.ts';
 import type { Kernel } from '../fused-runtime.ts';
 import type { AutomatonState } from './automaton.ts';
 import { type FusedRun, RunLists } from './fused-run.ts';
@@ -42,6 +43,14 @@ export class PatternKernel implements Source, Kernel {
   readonly #form: KernelForm;
   readonly #environment: OperatorEnvironment;
   readonly #savedState: Codec<PatternMemory>;
+  readonly #next: Next;
+  readonly #watch: PatternWatch | null;
+  /** The row at work, where rows come whole; null while time moves. */
+  #row: Row | null = null;
+  /** While the pattern is watched, of the row at work: its matches, the runs that it has ended, and those that its matches have. */
+  #matches = 0;
+  readonly #endedByRow: PartialMatch[] = [];
+  readonly #endedBehind: PartialMatch[] = [];
   readonly #partitions = new Map<FusedRun['key'], RunLists>();
   /** Runs that the event at hand has completed, in order of beginning. */
   readonly #completed: FusedRun[] = [];
@@ -51,17 +60,20 @@ export class PatternKernel implements Source, Kernel {
   /** By id of the state; null where each run takes for itself. */
   #catchUps: readonly (CatchUp | null)[] = [];
 
-  constructor(form: KernelForm, { environment }: SourceOptions) {
+  constructor(form: KernelForm, options: SourceOptions) {
+    const { environment, next } = options;
     this.fingerprint = form.plan.fingerprint;
     this.#form = form;
     this.#environment = environment;
+    this.#next = next;
+    this.#watch = form.isWatched ? watchOf(form.plan, options, { received: () => this.received, inspect: () => this.inspect() }) : null;
     this.#savedState = patternState(form.automaton.space);
     const { states, waits, isTimed } = form.automaton;
     this.open = isTimed
       ? new WakingRuns(states, (run) => this.#wake(run as WakingRun))
       : new OpenRuns(
           form.plan.withinMs,
-          waits,
+          waits || form.isWatched,
           () => environment.watermark(),
           (run) => this.#end(run),
         );
@@ -148,13 +160,13 @@ export class PatternKernel implements Source, Kernel {
   }
 
   #pass(run: FusedRun, passed: AutomatonState, time: number): void {
+    this.#leave(run);
+    run.state = passed.id;
     if (passed.isOver) {
-      this.close(run);
+      this.#remove(run, this.#endedBehind);
       this.#complete(run, time);
       return;
     }
-    this.#leave(run);
-    run.state = passed.id;
     this.#enter(run);
     (this.open as WakingRuns).moved(run as WakingRun);
   }
@@ -210,7 +222,28 @@ export class PatternKernel implements Source, Kernel {
 
   close(run: FusedRun): void {
     this.#leave(run);
+    this.#remove(run, this.#endedBehind);
+  }
+
+  /** The run has left its list: the event at hand has ended it. Only called while the pattern is watched. */
+  over(run: FusedRun): void {
+    this.#remove(run, this.#endedByRow);
+  }
+
+  #remove(run: FusedRun, ended: PartialMatch[]): void {
+    if (this.#watch !== null) {
+      const match = partialMatchOf(run, this.#form);
+      if (this.#row === null) this.#watch.closed(match);
+      else ended.push(match);
+    }
     this.open.remove(run);
+  }
+
+  /** Takes the match of a pattern that is watched. */
+  give(match: Row): void {
+    this.#matches++;
+    this.#watch?.matched(match);
+    this.#next.process(match);
   }
 
   #leave(run: FusedRun): void {
@@ -231,12 +264,13 @@ export class PatternKernel implements Source, Kernel {
 
   /** Counts the event at hand: a run that it could have been in is over. With `out_of_order` no pattern is generated code. */
   late(): void {
-    this.#environment.late(null);
+    this.#environment.late(this.#row);
   }
 
   /** The run has taken more events than a closure may hold. */
   overflow(run: FusedRun): void {
-    this.close(run);
+    this.#leave(run);
+    this.#remove(run, this.#endedByRow);
     this.#environment.runsDropped('max_closure');
   }
 
@@ -252,12 +286,26 @@ export class PatternKernel implements Source, Kernel {
   /** A row is seen once, however many steps read its origin. */
   receivers(origin: string): readonly ((row: Row) => void)[] {
     const lane = this.#form.origins.findIndex((one) => one.origin === origin);
-    return [(row) => this.#receive(row, lane)];
+    const watch = this.#watch;
+    if (watch === null) return [(row) => this.#receive(row, lane)];
+    return [(row) => watch.receive(row, origin, () => this.#receiveWatched(row, lane, watch))];
   }
 
   #receive(row: Row, lane: number): void {
     const given = this.#form.origins[lane]?.given ?? [];
     (this.#receivers[lane] as Receive)(row.time, row.order, ...given.map((one) => givenBy(row, one)));
+  }
+
+  /** Tells of the runs that the row has ended in their order, whatever the states are asked in, before those that its matches have. */
+  #receiveWatched(row: Row, lane: number, watch: PatternWatch): void {
+    const { received } = this;
+    this.#row = row;
+    this.#matches = 0;
+    this.#receive(row, lane);
+    for (const run of this.#endedByRow.splice(0).sort(compareRuns)) watch.closed(run);
+    for (const run of this.#endedBehind.splice(0)) watch.closed(run);
+    this.#row = null;
+    if (this.received > received) this.#environment.tracer?.pattern(this.#environment.stream.name, this.runsActive(), this.#matches);
   }
 
   deadline(): number {
@@ -266,6 +314,11 @@ export class PatternKernel implements Source, Kernel {
   }
 
   advance(watermark: number): void {
+    if (this.#watch === null) this.#advance(watermark);
+    else this.#watch.advance(watermark, () => this.#advance(watermark));
+  }
+
+  #advance(watermark: number): void {
     this.open.advance(watermark);
     if (watermark === Infinity) this.#endOfInput();
   }

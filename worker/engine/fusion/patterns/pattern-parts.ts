@@ -19,6 +19,8 @@ export interface PatternParts {
   /** Name of the function that tells whether a match counts for `.after_match(..)`; null = it does. */
   readonly counts: string | null;
   readonly module: ModuleText<FusedRuntime>;
+  /** Somebody wants to see the runs at work. */
+  readonly isWatched: boolean;
   /** Name of the stream's node. */
   readonly node: string;
 }

@@ -171,7 +171,14 @@ export class PatternText {
 
   #drop(state: AutomatonState, run: string, { isTrial }: HandlerNames): string {
     if (isTrial) return '{}';
-    return `{${this.#places.leave(run, state)}${this.open}.remove(${run});}`;
+    return `{${this.#over(run, state)}}`;
+  }
+
+  /** The run is found no more. `last`: where it has come to by the event at hand. */
+  #over(run: string, state: AutomatonState, last: AutomatonState = state): string {
+    const left = this.#places.leave(run, state);
+    if (!this.#parts.isWatched) return `${left}${this.open}.remove(${run});`;
+    return `${left}${last === state ? '' : `${run}.state=${last.id};`}${this.#kernel}.over(${run});`;
   }
 
   /**
@@ -248,7 +255,7 @@ export class PatternText {
   #break(state: AutomatonState, run: string, handler: HandlerNames): string {
     const { waitsForEvents } = this.#parts.automaton;
     if (handler.isTrial || !waitsForEvents || !state.pattern.isComplete) return this.#drop(state, run, handler);
-    return `{${this.#places.leave(run, state)}${this.open}.remove(${run});${this.#kernel}.collect(${run});}`;
+    return `{${this.#over(run, state)}${this.#kernel}.collect(${run});}`;
   }
 
   /** That the event goes on as `.increasing(f)` says; null where nothing is said. */
@@ -307,7 +314,7 @@ export class PatternText {
 
   /** The match that the event gives, and the end of a run that can take nothing more. */
   #match(run: string, state: AutomatonState, { slot, target, emits }: Transition, { input, isCollecting, isEnded }: HandlerNames): string {
-    const closed = target.isOver ? `${this.#places.leave(run, state)}${this.open}.remove(${run});` : '';
+    const closed = target.isOver ? this.#over(run, state, target) : '';
     if (!emits) return closed;
     const isOver = target.isOver;
     return `${closed}${isCollecting ? `${this.#kernel}.collect(${run});` : this.#matches.given({ run, slot, input, isOver, isEnded })}`;
@@ -357,7 +364,7 @@ export class PatternText {
   /** How long (ms) a run that has taken its first event lasts when nothing else comes; null = for ever, or till its match. */
   #endsAt({ target }: Pick<Transition, 'target'>): number | null {
     const { withinMs } = this.#parts.plan;
-    const gapMs = target.pattern.needsEvent ? target.dueMs : Infinity;
+    const gapMs = target.pattern.needsEvent ? target.pattern.dueTime : Infinity;
     const endsMs = Math.min(withinMs ?? Infinity, gapMs);
     return endsMs === Infinity ? null : endsMs;
   }

@@ -32,6 +32,8 @@ export const patternProperties: readonly string[] = [
   'collect',
   'nextCompleted',
   'close',
+  'over',
+  'give',
   'endUntil',
   'isAlive',
   'overflow',

@@ -81,6 +81,17 @@ export class RunForm {
     return this.#keep(slot, 'count', false, '', 'number');
   }
 
+  /** Keeps every event whole. */
+  keepRows(): void {
+    this.#slots.forEach(({ isList }, slot) => {
+      if (!isList) this.aspect(slot, 'row');
+      else {
+        this.history(slot);
+        this.historyOf(slot).keep('row', '', 'value');
+      }
+    });
+  }
+
   /** All events that a closure has taken. */
   history(slot: number): Kept {
     this.historyOf(slot);

@@ -39,7 +39,7 @@ export class SharedClosureText {
    * taken together, '' where each takes for itself.
    */
   ask(state: AutomatonState, handler: HandlerNames, each: (shared: string) => string): string {
-    const together = handler.isTrial ? undefined : this.#conditionOfAll(state, handler);
+    const together = handler.isTrial || this.#parts.isWatched ? undefined : this.#conditionOfAll(state, handler);
     if (together !== undefined) this.#sharing.set(state.id, (transitionsFor(handler.input, state)[0] as Transition).slot);
     if (!this.catchUps.has(state.id)) return each('');
     const { lists, key } = handler;

@@ -1,5 +1,6 @@
+import { wakeTimeOf } from '../../patterns/run.ts';
 import { DeadlineQueue } from '../../time/deadline-queue.ts';
-import { justAfter, plus } from '../../time/instants.ts';
+import { justAfter } from '../../time/instants.ts';
 import type { AutomatonState } from './automaton.ts';
 import type { FusedRun } from './fused-run.ts';
 
@@ -44,7 +45,8 @@ export class WakingRuns {
 
   /** The run has taken an event, or stands elsewhere. */
   moved(run: WakingRun): void {
-    run.wake = wakeOf(run, this.#states[run.state] as AutomatonState);
+    const { pattern: state } = this.#states[run.state] as AutomatonState;
+    run.wake = wakeTimeOf({ state, base: run.base as number }, run.first, run.last);
     if (run.wake < run.queued) this.#queue(run);
   }
 
@@ -98,11 +100,4 @@ export class WakingRuns {
     }
     this.due = this.#line.next();
   }
-}
-
-function wakeOf({ first, last, base }: FusedRun, { isEnding, dueMs, absence }: AutomatonState): number {
-  const from = base as number;
-  let wake = isEnding ? Math.min(last, plus(from, dueMs)) : Infinity;
-  if (absence !== null) wake = Math.min(wake, absence.until === 'pattern' ? last : plus(from, absence.deadlineMs));
-  return Math.max(wake, first);
 }

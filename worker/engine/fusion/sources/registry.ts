@@ -1,9 +1,9 @@
 import type { SourcePlan } from '../../../../shared/language/plan/plan.ts';
 import type { Columns } from '../columns.ts';
 import { fuseJoin } from '../joins/fuse-join.ts';
-import { fusePattern } from '../patterns/fuse-pattern.ts';
+import { fusePattern, printWatchedPattern } from '../patterns/fuse-pattern.ts';
 import { fuseTrends } from '../patterns/trends/fuse-trends.ts';
-import type { SourceFuser, StreamPlace } from '../place.ts';
+import type { SourceFuser, StreamPlace, WatchedSourceFuser } from '../place.ts';
 import type { FusedInlet } from '../shared-functions.ts';
 import { CannotFuse, Refusal } from '../typed.ts';
 
@@ -25,6 +25,11 @@ function orRefused<T>({ program }: StreamPlace, print: () => T | Refusal): T | R
     back();
     return new Refusal(error.message);
   }
+}
+
+/** What prints the kernel of a source that somebody wants to see at work. */
+export function watchedSourceFuserOf(source: SourcePlan): WatchedSourceFuser | undefined {
+  return source.kind === 'pattern' ? (fusion) => orRefused(fusion, () => printWatchedPattern(fusion)) : undefined;
 }
 
 export function sourceFuserOf(source: SourcePlan): SourceFuser {
