@@ -16,7 +16,7 @@ import { matchRow } from './match-row.ts';
 import type { PatternObserver, Sight } from './observer.ts';
 import { buildPatternTree, listSlots } from './pattern-tree.ts';
 import type { Run } from './run.ts';
-import { inMatchOrder, RunStore } from './run-store.ts';
+import { compareInMatchOrder, RunStore } from './run-store.ts';
 import { type PatternMemory, patternState } from './saved-runs.ts';
 import { type Moment, StateSpace } from './state-space.ts';
 import { type Arrival, type Decision, type Take, Transition } from './transition.ts';
@@ -92,7 +92,11 @@ export class PatternMatcher {
     this.#watches = buildWatches(plan, environment);
     this.#transition = new Transition(plan, this.#space, this.#watches, environment);
     this.#afterMatch = new AfterMatch(plan, environment);
-    this.#store = new RunStore(plan, this.#watches, { isIndexed: options.isIndexed ?? true, closed: options.closed ?? null });
+    this.#store = new RunStore(plan, this.#watches, {
+      isIndexed: options.isIndexed ?? true,
+      closed: options.closed ?? null,
+      wake: (run) => this.#wake(run),
+    });
     this.#lateness = new Lateness(plan, this.#space.initial, environment);
     this.#savedState = patternState(this.#space);
     this.#expiry = new Expiry(environment.stream.partition.expireMs);
@@ -143,7 +147,7 @@ export class PatternMatcher {
       watches: this.#watches,
       space: this.#space,
       taken: new Set(takes.map(({ slot }) => slot)),
-      runs: this.#store.partition(key)?.runs.toArray() ?? [],
+      runs: [...(this.#store.partition(key)?.runs ?? [])],
       isList: this.#isList,
     };
   }
@@ -179,7 +183,7 @@ export class PatternMatcher {
     const partition = this.#store.partition(key);
     if (partition === undefined) return [];
     const isAll = this.#plan.selection === 'strict' && relevance.isStepSource;
-    return isAll ? partition.runs.toArray() : partition.concerned(row, relevance, this.#watches);
+    return isAll ? [...partition.runs] : partition.concerned(row, relevance, this.#watches);
   }
 
   /** Gives the number of matches. */
@@ -279,7 +283,7 @@ export class PatternMatcher {
   }
 
   #skip(match: Pending): void {
-    for (const run of this.#store.partition(match.run.partition.key)?.runs.toArray() ?? []) {
+    for (const run of this.#store.partition(match.run.partition.key)?.runs ?? []) {
       if (this.#isEndedBy(run, match)) this.#store.close(run);
     }
   }
@@ -297,20 +301,18 @@ export class PatternMatcher {
 
   /** The smallest watermark at which `advance` has something to do. */
   deadline(): number {
-    return Math.min(this.#store.nextWake(), this.#expiry.deadline());
+    return Math.min(this.#store.due, this.#expiry.deadline());
   }
 
   /** Time has moved: absences match, runs end, keys expire. `Infinity` is the end of input. */
   advance(watermark: number): void {
-    for (let due = this.#store.takeDue(watermark); due.length > 0; due = this.#store.takeDue(watermark)) {
-      for (const run of due) if (run.isOpen) this.#wake(run);
-    }
+    this.#store.advance(watermark);
     if (watermark === Infinity) this.#endOfInput();
     else for (const key of this.#expiry.expired(watermark)) this.#forget(key);
   }
 
   #wake(run: Run): void {
-    const deadline = run.wakeTime;
+    const deadline = run.wake;
     if (this.#expiry.isGone(run.partition.key, deadline)) {
       this.#store.close(run);
       return;
@@ -331,7 +333,7 @@ export class PatternMatcher {
   }
 
   #endOfInput(): void {
-    for (const run of inMatchOrder([...this.#store.all()])) {
+    for (const run of [...this.#store.all()].sort(compareInMatchOrder)) {
       if (!run.isOpen) continue;
       const pending: Pending[] = [];
       if (this.#isMovedByTime(run, { time: Infinity, isPatternOver: true })) this.#settle(run, Infinity, pending);
@@ -341,7 +343,7 @@ export class PatternMatcher {
   }
 
   #forget(key: string): void {
-    for (const run of this.#store.partition(key)?.runs.toArray() ?? []) this.#store.close(run);
+    for (const run of this.#store.partition(key)?.runs ?? []) this.#store.close(run);
   }
 
   /** `order`: of the rows that have yet to come here. */

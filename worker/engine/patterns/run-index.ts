@@ -1,7 +1,6 @@
 import { fieldOf } from '../evaluate/row-reading.ts';
 import type { Row } from '../operators/row.ts';
 import { type IndexKey, indexKeyOf } from './equality-key.ts';
-import { LinkedList } from './linked-list.ts';
 import { type IndexEntry, inOrderOfBeginning, type PartitionIndex, type Run } from './run.ts';
 import type { Relevance, Watch } from './watch.ts';
 
@@ -46,7 +45,8 @@ class Waiting {
 /** The open runs of one partition, found by what they wait for. */
 export class RunPartition implements PartitionIndex {
   readonly key: string;
-  readonly runs = new LinkedList<Run>();
+  /** In order of creation. */
+  readonly runs = new Set<Run>();
   readonly #waiting: (Waiting | undefined)[] = [];
 
   constructor(key: string) {
@@ -57,14 +57,9 @@ export class RunPartition implements PartitionIndex {
     return this.runs.size === 0;
   }
 
-  add(run: Run): void {
-    run.inPartition = this.runs.append(run);
-  }
-
   remove(run: Run): void {
     this.#leave(run);
-    if (run.inPartition !== null) this.runs.remove(run.inPartition);
-    run.inPartition = null;
+    this.runs.delete(run);
   }
 
   /** Enters the run for the watches it now waits by. A run whose key is null fits no event of that watch. */

@@ -1,17 +1,17 @@
 import type { PatternPlan } from '../../../shared/language/plan/plan.ts';
-import { DeadlineQueue } from '../time/deadline-queue.ts';
-import { justAfter } from '../time/instants.ts';
 import { compareCaptures } from './captures.ts';
-import { LinkedList } from './linked-list.ts';
 import { type Beginning, compareRuns, Run, wakeTimeOf } from './run.ts';
 import { RunPartition } from './run-index.ts';
 import type { PatternState, Progress } from './state-space.ts';
+import { WakingRuns } from './waking-runs.ts';
 import type { Watch } from './watch.ts';
 
 interface RunStoreOptions {
   readonly isIndexed: boolean;
   /** Called for each run that is over. */
   readonly closed: ((run: Run) => void) | null;
+  /** The time of a run has come. */
+  readonly wake: (run: Run) => void;
 }
 
 /** All open runs of a pattern: by partition, by what they wait for, by when something is due, by age. */
@@ -21,16 +21,21 @@ export class RunStore {
   readonly #isIndexed: boolean;
   readonly #closed: ((run: Run) => void) | null;
   readonly #partitions = new Map<string, RunPartition>();
-  readonly #runs = new LinkedList<Run>();
-  readonly #wakes = new DeadlineQueue<Run>();
+  readonly #runs: WakingRuns<Run>;
   readonly #watchesOf = new WeakMap<PatternState, readonly Watch[]>();
   #serial = 0;
 
-  constructor(plan: PatternPlan, watches: readonly Watch[], { isIndexed, closed }: RunStoreOptions) {
+  constructor(plan: PatternPlan, watches: readonly Watch[], { isIndexed, closed, wake }: RunStoreOptions) {
     this.#watches = watches;
     this.#cancels = watches.slice(plan.steps.length);
     this.#isIndexed = isIndexed;
     this.#closed = closed;
+    this.#runs = new WakingRuns({
+      wakeOf: ({ progress, firstTime, lastTime }) => wakeTimeOf(progress, firstTime, lastTime),
+      isOpen: (run) => run.isOpen,
+      compare: compareInMatchOrder,
+      wake,
+    });
   }
 
   get size(): number {
@@ -39,6 +44,15 @@ export class RunStore {
 
   get oldest(): Run | null {
     return this.#runs.first;
+  }
+
+  /** Watermark at which the next run is due. */
+  get due(): number {
+    return this.#runs.due;
+  }
+
+  advance(watermark: number): void {
+    this.#runs.advance(watermark);
   }
 
   partition(key: string): RunPartition | undefined {
@@ -57,15 +71,16 @@ export class RunStore {
       this.#partitions.set(key, partition);
     }
     const run = new Run(partition, ++this.#serial, progress, beginning);
-    run.inAll = this.#runs.append(run);
-    partition.add(run);
-    this.#settle(run);
+    partition.runs.add(run);
+    partition.wait(run, this.#watchesFor(progress.state), this.#isIndexed);
+    this.#runs.add(run);
     return run;
   }
 
   move(run: Run, progress: Progress): void {
     run.moveTo(progress);
-    this.#settle(run);
+    run.partition.wait(run, this.#watchesFor(progress.state), this.#isIndexed);
+    this.#runs.moved(run);
   }
 
   close(run: Run): void {
@@ -75,23 +90,7 @@ export class RunStore {
     const { partition } = run;
     partition.remove(run);
     if (partition.isEmpty) this.#partitions.delete(partition.key);
-    if (run.inAll !== null) this.#runs.remove(run.inAll);
-    run.inAll = null;
-    if (this.#wakes.size > 2 * this.#runs.size + 1_000) this.#wakes.retain((one) => one.isOpen);
-  }
-
-  /** Enters the run for what it now waits for, and until when. */
-  #settle(run: Run): void {
-    run.partition.wait(run, this.#watchesFor(run.progress.state), this.#isIndexed);
-    const wakeTime = wakeTimeOf(run.progress, run.firstTime, run.lastTime);
-    run.wakeTime = wakeTime;
-    if (wakeTime < Infinity && (run.queuedTime === null || wakeTime < run.queuedTime)) this.#queue(run);
-  }
-
-  /** A run stands in line once, at or before its time: one that waits longer by then goes back in line. */
-  #queue(run: Run): void {
-    run.queuedTime = run.wakeTime;
-    this.#wakes.push(justAfter(run.wakeTime), run.began, run);
+    this.#runs.remove(run);
   }
 
   #watchesFor(state: PatternState): readonly Watch[] {
@@ -102,30 +101,9 @@ export class RunStore {
     }
     return watches;
   }
-
-  /** Watermark at which the next run is due. */
-  nextWake(): number {
-    return this.#wakes.next();
-  }
-
-  /** The runs that are due first, all at one time, in order; empty when none is due at this watermark. */
-  takeDue(watermark: number): readonly Run[] {
-    const due = new Set<Run>();
-    for (let time = this.#wakes.next(); time < Infinity && time <= watermark && due.size === 0; time = this.#wakes.next()) {
-      for (let run = this.#wakes.popDue(time); run !== undefined; run = this.#wakes.popDue(time)) {
-        if (!run.isOpen || run.queuedTime === null || justAfter(run.queuedTime) !== time) continue;
-        const isEarly = run.queuedTime < run.wakeTime;
-        run.queuedTime = null;
-        if (!isEarly) due.add(run);
-        else if (run.wakeTime < Infinity) this.#queue(run);
-      }
-    }
-    return inMatchOrder([...due]);
-  }
 }
 
 /** By beginning, the branches of one beginning by what they hold. */
-export function inMatchOrder(runs: Run[]): readonly Run[] {
-  if (runs.length < 2) return runs;
-  return runs.sort((a, b) => a.began - b.began || compareCaptures(a.progress.captures, b.progress.captures) || compareRuns(a, b));
+export function compareInMatchOrder(a: Run, b: Run): number {
+  return a.began - b.began || compareCaptures(a.progress.captures, b.progress.captures) || compareRuns(a, b);
 }

@@ -1,7 +1,6 @@
 import type { Binding } from '../operators/row.ts';
 import { plus } from '../time/instants.ts';
 import { bindingsOf, type Captures } from './captures.ts';
-import type { Link } from './linked-list.ts';
 import type { Progress } from './state-space.ts';
 import type { Watch } from './watch.ts';
 
@@ -63,14 +62,12 @@ export class Run implements PartialMatch {
   emittedElements = 0;
   hasMatched = false;
   accepted: Captures | null = null;
-  /** Event time after which something is due: a `NOT` that matches, or the end of the run. */
-  wakeTime = Infinity;
-  /** The time under which it stands in line; null = it does not. Entries under other times are stale. */
-  queuedTime: number | null = null;
+  wake = Infinity;
+  queued = Infinity;
   isOpen = true;
   entries: readonly IndexEntry[] = [];
-  inAll: Link<Run> | null = null;
-  inPartition: Link<Run> | null = null;
+  before: Run | null = null;
+  after: Run | null = null;
   #bound: readonly Binding[] | null = null;
 
   constructor(partition: PartitionIndex, serial: number, progress: Progress, beginning: Beginning) {

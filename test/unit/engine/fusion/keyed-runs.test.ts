@@ -9,6 +9,8 @@ const run = (indexKey: RunIndexKey, began: number): FusedRun => ({
   began,
   first: began,
   last: Infinity,
+  wake: Infinity,
+  queued: Infinity,
   before: null,
   after: null,
   previous: null,

@@ -5,7 +5,6 @@ import { type AbsenceNode, buildPatternTree, isTimed, listSlots, type TreeNode }
 import type { EnabledStep } from '../../patterns/residual.ts';
 import { type PatternState, StateSpace } from '../../patterns/state-space.ts';
 import { justAfter } from '../../time/instants.ts';
-import { CannotFuse } from '../typed.ts';
 
 /** A step that can take the next event of a run. */
 export interface Transition {
@@ -65,24 +64,28 @@ export class Automaton {
   readonly isTimed: boolean;
   readonly #ids: ReadonlyMap<PatternState, number>;
 
-  /** @throws CannotFuse where the states are too many or more than steps decide about them */
-  constructor(plan: PatternPlan) {
-    const root = buildPatternTree(plan);
-    if (!hasOnlySteps(root)) throw new CannotFuse('it has `AND`, `OR` or a group');
+  private constructor(completion: Completion, { plan, root, space, reached }: Explored) {
     this.isList = listSlots(root, plan.steps.length);
-    this.completion = new Completion(plan, root, () => undefined);
-    this.space = new StateSpace(plan, root, this.completion.enumerated);
-    const reached = explore(this.space, plan.steps.length);
+    this.space = space;
+    this.completion = completion;
     this.#ids = new Map(reached.map(({ pattern }, at) => [pattern, at - 1]));
-    this.waits = this.completion.waitsForTheEnd;
+    this.waits = completion.waitsForTheEnd;
     this.waitsForEvents = this.waits && (plan.selection === 'strict' || plan.monotone !== null);
     const states = statesOf(reached, this.#ids, plan.steps.length, this.waits);
     [this.initial, ...this.states] = states as [AutomatonState, ...AutomatonState[]];
     const isWoken = ({ absence, pattern: { isComplete, needsEvent } }: AutomatonState): boolean =>
       (absence !== null && absence.until !== 'next_step') || !(isComplete || needsEvent);
     this.isTimed = isTimed(root) || this.states.some(isWoken);
-    if (this.waits && this.states.some(({ absence }) => absence !== null))
-      throw new CannotFuse('it waits for its end and for an absence at once');
+  }
+
+  /** Why there is none: a text. */
+  static of(plan: PatternPlan): Automaton | string {
+    const root = buildPatternTree(plan);
+    if (!hasOnlySteps(root)) return 'it has `AND`, `OR` or a group';
+    const completion = new Completion(plan, root, () => undefined);
+    const space = new StateSpace(plan, root, completion.enumerated);
+    const reached = explore(space, plan.steps.length);
+    return typeof reached === 'string' ? reached : new Automaton(completion, { plan, root, space, reached });
   }
 
   /** The state that stands for this one in generated code; undefined = none does. */
@@ -101,6 +104,13 @@ function absenceOf({ absences: [first] }: PatternState): AbsenceInForce | null {
 export function statesByTime(state: AutomatonState): readonly AutomatonState[] {
   const { absence, passed } = state;
   return absence?.until === 'gap' && passed !== null ? [passed, ...statesByTime(passed)] : [];
+}
+
+interface Explored {
+  readonly plan: PatternPlan;
+  readonly root: TreeNode;
+  readonly space: StateSpace;
+  readonly reached: readonly Reached[];
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -171,39 +181,49 @@ function capturesOf(reached: readonly Reached[], slots: number): readonly (reado
   return reached.map(({ pattern }) => known.get(pattern) as (boolean | null)[]);
 }
 
-/** The states, each behind all those that lead to it. Only a closure leads to itself. */
-function explore(space: StateSpace, slots: number): readonly Reached[] {
+/** The states, each behind all those that lead to it: only a closure leads to itself. A text: why they make no automaton. */
+function explore(space: StateSpace, slots: number): readonly Reached[] | string {
   const captures = new Array<null>(slots).fill(null);
   const found = new Set<PatternState>();
   const behindFirst: Reached[] = [];
-  const visit = (pattern: PatternState): void => {
+  const visit = (pattern: PatternState): string | null => {
     found.add(pattern);
-    if (found.size > MOST_STATES) throw new CannotFuse('it has too many states');
+    if (found.size > MOST_STATES) return 'it has too many states';
     const progress = { state: pattern, captures, base: 0 };
     const successors = pattern.enabledSteps.map((enabled) => ({ enabled, target: space.take(progress, enabled, NO_ROW, 1).state }));
+    const why = whyNotPassed(pattern, space, captures);
+    if (why !== null) return why;
     const passed = passedFrom(pattern, space, captures);
-    for (const target of [...successors.map((one) => one.target), ...(passed === null ? [] : [passed])])
-      if (!found.has(target)) visit(target);
+    for (const target of [...successors.map((one) => one.target), ...(passed === null ? [] : [passed])]) {
+      const whyNot = found.has(target) ? null : visit(target);
+      if (whyNot !== null) return whyNot;
+    }
     behindFirst.push({ pattern, successors, passed });
+    return null;
   };
-  visit(space.initial);
-  return behindFirst.reverse();
+  return visit(space.initial) ?? behindFirst.reverse();
 }
 
-/** @throws CannotFuse where a `NOT` does more than end the run, or matches at once with another one */
-function passedFrom(pattern: PatternState, space: StateSpace, captures: readonly null[]): PatternState | null {
+/** Why a `NOT` in force is none for an automaton; null = it is, or there is none. */
+function whyNotPassed(pattern: PatternState, space: StateSpace, captures: readonly null[]): string | null {
   const [absence] = pattern.absences;
   if (absence === undefined) return null;
   const progress = { state: pattern, captures, base: 0 };
   const { node } = absence;
   const isOnly = pattern.absences.every((other) => other.node === node);
-  if (!isOnly || node.slots.some((slot) => space.violate(progress, [slot]) !== null))
-    throw new CannotFuse('a `NOT` does more than end the run');
-  const isPatternOver = node.until === 'pattern';
-  const { state } = space.pass(progress, { time: isPatternOver ? -Infinity : justAfter(absence.deadline), isPatternOver });
-  if (state === pattern) return null;
-  if (state.isComplete && state.enabledSteps.length > 0) throw new CannotFuse('a match that time has completed may take more');
-  return state;
+  if (!isOnly || node.slots.some((slot) => space.violate(progress, [slot]) !== null)) return 'a `NOT` does more than end the run';
+  const passed = passedFrom(pattern, space, captures);
+  return passed?.isComplete && passed.enabledSteps.length > 0 ? 'a match that time has completed may take more' : null;
+}
+
+/** What the state becomes when the time of its first `NOT` is over; null where that changes nothing. */
+function passedFrom(pattern: PatternState, space: StateSpace, captures: readonly null[]): PatternState | null {
+  const [absence] = pattern.absences;
+  if (absence === undefined) return null;
+  const isPatternOver = absence.node.until === 'pattern';
+  const time = isPatternOver ? -Infinity : justAfter(absence.deadline);
+  const { state } = space.pass({ state: pattern, captures, base: 0 }, { time, isPatternOver });
+  return state === pattern ? null : state;
 }
 
 const NO_ROW: Row = { type: '', time: 0, order: 0, fields: new Map(), bound: null, attributes: null, causes: [] };

@@ -1,20 +1,19 @@
 import type { PatternPlan, PatternSourcePlan, SourcePlan, StreamPlan } from '../../../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../../../shared/language/plan/types.ts';
-import { isFollowingRuns } from '../../operators/operator-facts.ts';
 import type { KernelNode } from '../../physical/physical-plan.ts';
 import type { SourceOptions } from '../../sources/source-options.ts';
-import { originsOf } from '../../streams/routes.ts';
 import type { Columns } from '../columns.ts';
 import type { KernelFactory } from '../fused-runtime.ts';
 import type { StreamPlace } from '../place.ts';
 import type { DecidedKernel, ProgramFusion } from '../program-fusion.ts';
 import type { FusedInlet } from '../shared-functions.ts';
 import { CannotFuse, Refusal } from '../typed.ts';
-import { Automaton } from './automaton.ts';
+import type { Automaton } from './automaton.ts';
 import { collectsMatches } from './handler-names.ts';
 import type { KernelForm } from './kernel-form.ts';
 import { MatchColumns } from './match-columns.ts';
 import { printCounts } from './match-text.ts';
+import { originNamesOf, patternAlgorithmOf } from './pattern-algorithm.ts';
 import { PatternInput } from './pattern-input.ts';
 import { PatternKernel } from './pattern-kernel.ts';
 import { PatternText } from './pattern-text.ts';
@@ -25,7 +24,7 @@ import { runIndexKeysOf } from './run-index-keys.ts';
 export function fusePattern(fusion: StreamPlace, origin: string, columns: Columns): readonly FusedInlet[] | Refusal {
   const { program, plan: stream } = fusion;
   const { source } = stream;
-  if (source.kind !== 'pattern') throw new CannotFuse('it is no pattern');
+  if (source.kind !== 'pattern') return new Refusal('it is no pattern');
   const decided = program.kernel(source, () => print(fusion, source));
   if (decided instanceof Refusal) return decided;
   const { open, receivers } = decided;
@@ -65,15 +64,14 @@ interface Printed extends DecidedKernel {
   readonly receivers: ReadonlyMap<string, Receiver>;
 }
 
-function print(fusion: StreamPlace, source: PatternSourcePlan, isWatched = false): Printed {
+function print(fusion: StreamPlace, source: PatternSourcePlan, isWatched = false): Printed | Refusal {
   const { program, plan: stream } = fusion;
   const { module } = program;
   const { pattern: plan } = source;
-  requirePlain(plan, stream);
-  const automaton = new Automaton(plan);
-  requireMatchesOneByOne(automaton, plan);
-  requirePlainBreaks(automaton, plan);
-  const inputs = originNames(plan).map((origin) => new PatternInput(plan, origin, recordOf(origin, program), module, isWatched));
+  const algorithm = patternAlgorithmOf(stream, (origin) => recordOf(origin, program));
+  if (algorithm.name === 'matcher') return new Refusal(algorithm.why);
+  const { automaton } = algorithm;
+  const inputs = originNamesOf(plan).map((origin) => new PatternInput(plan, origin, recordOf(origin, program), module, isWatched));
   const form = new RunForm(inputs, slotForms(plan, automaton, inputs, isWatched), runTimes(automaton, plan, isWatched));
   if (isWatched) form.keepRows();
   const match = new MatchColumns(plan, stream.name, form, module);
@@ -140,51 +138,12 @@ function nodeOf(plan: PatternPlan, { partition }: StreamPlan, { automaton, index
   };
 }
 
-function originNames(plan: PatternPlan): readonly string[] {
-  return [...originsOf([...plan.steps, ...plan.cancels].map((step) => step.input)).keys()];
-}
-
 /** What is known of the fields of an origin's events; null = nothing. */
 function recordOf(origin: string, program: ProgramFusion): RecordType | null {
   if (origin.startsWith('event:')) return program.declared(origin.slice('event:'.length));
   if (!origin.startsWith('stream:')) return null;
   const type = program.plan.streams[Number(origin.slice('stream:'.length))]?.resultType;
   return type?.kind === 'record' ? type : null;
-}
-
-/** @throws CannotFuse where more than steps, conditions and `within` say what matches */
-function requirePlain(plan: PatternPlan, stream: StreamPlan): void {
-  const more: readonly (readonly [isThere: boolean, what: string])[] = [
-    [plan.selection === 'any', 'each event may extend a run in more than one way'],
-    [plan.cancels.some((cancel) => cancel.input.operators.length > 0), 'what cancels it has operators of its own'],
-    [plan.steps.some((step) => step.input.operators.length > 0), 'a step has operators of its own'],
-    [plan.steps.some((step) => step.taps.length > 0), 'a step has taps'],
-    [stream.partition.expireMs !== null, 'its keys expire'],
-    [stream.time.outOfOrderMs > 0, 'events wait for those that came before them'],
-    [stream.onError === 'null', 'a failure gives null and its step goes on'],
-    [stream.operators.some(isFollowingRuns), 'an operator follows the runs themselves'],
-  ];
-  const found = more.find(([isThere]) => isThere);
-  if (found !== undefined) throw new CannotFuse(found[1]);
-}
-
-/** @throws CannotFuse where an event may give a run several matches at once */
-function requireMatchesOneByOne({ initial, states, completion, waits }: Automaton, plan: PatternPlan): void {
-  const { enumerated } = completion;
-  if (enumerated === null) return;
-  const isEndedByTime = waits || states.some(({ passed }) => passed?.isOver);
-  if (enumerated.kind !== 'step' || plan.emission !== 'each' || isEndedByTime)
-    throw new CannotFuse('an event may complete several matches of a run');
-  const { slot } = enumerated;
-  const emitting = [initial, ...states].flatMap(({ transitions }) => transitions).filter(({ emits }) => emits);
-  if (!emitting.every((one) => one.slot === slot || one.target.captured[slot] === false))
-    throw new CannotFuse('an event may complete several matches of a run');
-}
-
-/** @throws CannotFuse where a break of `.strict()` does more than end a run */
-function requirePlainBreaks({ states }: Automaton, { selection }: PatternPlan): void {
-  if (selection === 'strict' && states.some(({ absence }) => absence !== null))
-    throw new CannotFuse('a break of `.strict()` does more than end a run');
 }
 
 function runTimes({ waits, isTimed, states }: Automaton, { afterMatch }: PatternPlan, isWatched: boolean): RunTimes {

@@ -24,6 +24,9 @@ export interface FusedRun {
   base?: number;
   /** Position of its last event, where that matters. */
   lastAt?: number;
+  /** Where time wakes runs: as `WakingRuns` has them. */
+  wake: number;
+  queued: number;
   /** How many of the events that the runs of its list have taken together it knows of. */
   seen?: number;
   /** All open runs, in order of creation. */

@@ -1,6 +1,15 @@
+import { RunList, WakingRuns } from '../../patterns/waking-runs.ts';
 import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import { justAfter } from '../../time/instants.ts';
 import type { FusedRun } from './fused-run.ts';
+
+/** All open runs of a pattern in which time alone decides something: a `NOT` that matches, the gap to the next step. */
+export class TimedRuns extends WakingRuns<FusedRun> {
+  override remove(run: FusedRun): void {
+    run.state = -1;
+    super.remove(run);
+  }
+}
 
 /** How many times within a pattern's span runs that come to nothing are looked for. */
 const LOOKS = 64;
@@ -10,10 +19,7 @@ const LOOKS = 64;
  * A run that ends without a match is nothing that anybody sees, so time is asked to wake the program for many of them at
  * once: those that time has passed by then are still here, and are over for whoever asks.
  */
-export class OpenRuns {
-  #size = 0;
-  first: FusedRun | null = null;
-  #last: FusedRun | null = null;
+export class OpenRuns extends RunList<FusedRun> {
   /** The watermark lies before it, and no run ends sooner than `slackMs` before it. At or before the watermark: a wake is due. */
   due = Infinity;
   readonly #slackMs: number;
@@ -24,24 +30,15 @@ export class OpenRuns {
 
   /** `isEndSeen`: the end of a run by time must be at its time. `close`: ends a run; it calls `remove`. */
   constructor(withinMs: number | null, isEndSeen: boolean, watermark: () => number, close: (run: FusedRun) => void) {
+    super();
     this.#slackMs = isEndSeen ? 0 : (withinMs ?? 0) / LOOKS;
     this.#watermark = watermark;
     this.#close = close;
   }
 
-  /** With those that time has passed. */
-  get size(): number {
-    return this.#size;
-  }
-
   add(run: FusedRun): void {
     if (run.last < this.due) this.#wakeFor(run.last);
-    const before = this.#last;
-    run.before = before;
-    this.#last = run;
-    if (before === null) this.first = run;
-    else before.after = run;
-    this.#size++;
+    const before = this.append(run);
     if (this.#byDeadline !== null || (before !== null && run.last < before.last)) this.#queue(run);
   }
 
@@ -57,16 +54,9 @@ export class OpenRuns {
   }
 
   remove(run: FusedRun): void {
-    const { before, after } = run;
-    if (before === null) this.first = after;
-    else before.after = after;
-    if (after === null) this.#last = before;
-    else after.before = before;
-    run.before = null;
-    run.after = null;
+    this.unlink(run);
     run.state = -1;
-    this.#size--;
-    if (this.#byDeadline !== null && this.#byDeadline.size > 2 * this.#size + 1_000) this.#byDeadline.retain((one) => one.state >= 0);
+    if (this.#byDeadline !== null && this.#byDeadline.size > 2 * this.size + 1_000) this.#byDeadline.retain((one) => one.state >= 0);
   }
 
   #queue(run: FusedRun): void {
@@ -105,7 +95,7 @@ export class OpenRuns {
   #earliest(): FusedRun | null {
     const queue = this.#byDeadline;
     if (queue === null) return this.first;
-    if (this.#size === 0) {
+    if (this.size === 0) {
       this.#byDeadline = null;
       return null;
     }

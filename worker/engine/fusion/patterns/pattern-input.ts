@@ -1,3 +1,4 @@
+import { InvariantError } from '../../../../shared/errors/error.ts';
 import type { AttributeName, PatternPlan, RowReference } from '../../../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../../../shared/language/plan/types.ts';
 import { type Relevance, relevanceOf } from '../../patterns/watch.ts';
@@ -92,7 +93,7 @@ export class PatternInput {
         return this.#parameter(kept.aspect, { of: kept.aspect });
       case 'count':
       case 'history':
-        throw new CannotFuse('that is kept of runs, not of events');
+        throw new InvariantError('that is kept of runs, not of events');
     }
   }
 

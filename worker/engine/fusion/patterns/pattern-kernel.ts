@@ -1,7 +1,7 @@
 import type { Value } from '../../../../shared/events/value.ts';
 import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
 import type { Row } from '../../operators/row.ts';
-import { compareRuns, type PartialMatch } from '../../patterns/run.ts';
+import { compareRuns, type PartialMatch, wakeTimeOf } from '../../patterns/run.ts';
 import { type PatternMemory, patternState } from '../../patterns/saved-runs.ts';
 import type { Source } from '../../sources/source.ts';
 import type { SourceOptions } from '../../sources/source-options.ts';
@@ -16,11 +16,10 @@ import { asGiven } from './history.ts';
 import { keptIn, partialMatchOf, type RunClass, runOf } from './kept-matches.ts';
 import type { KernelForm } from './kernel-form.ts';
 import { type KeyedRuns, keyedRuns } from './keyed-runs.ts';
-import { OpenRuns } from './open-runs.ts';
+import { OpenRuns, TimedRuns } from './open-runs.ts';
 import type { Given } from './pattern-input.ts';
 import type { Kept } from './run-form.ts';
 import type { SharedClosureLog } from './shared-closure-log.ts';
-import { type WakingRun, WakingRuns } from './waking-runs.ts';
 
 /** Hands on the match of a run that time has completed. Gives whether the match counts for `.after_match(..)`. */
 type Ended = (run: FusedRun, time: number) => boolean;
@@ -35,7 +34,7 @@ export class PatternKernel implements Source, Kernel {
   readonly fingerprint: string;
   /** Events received. */
   received = 0;
-  readonly open: OpenRuns | WakingRuns;
+  readonly open: OpenRuns | TimedRuns;
   /** The runs of a pattern without partition. */
   readonly whole: RunLists;
   /** By id of the state, where its runs are found by a value. */
@@ -70,7 +69,13 @@ export class PatternKernel implements Source, Kernel {
     this.#savedState = patternState(form.automaton.space);
     const { states, waits, isTimed } = form.automaton;
     this.open = isTimed
-      ? new WakingRuns(states, (run) => this.#wake(run as WakingRun))
+      ? new TimedRuns({
+          wakeOf: ({ state, base, first, last }) =>
+            wakeTimeOf({ state: (states[state] as AutomatonState).pattern, base: base as number }, first, last),
+          isOpen: ({ state }) => state >= 0,
+          compare: (a, b) => a.began - b.began,
+          wake: (run) => this.#wake(run),
+        })
       : new OpenRuns(
           form.plan.withinMs,
           waits || form.isWatched,
@@ -152,7 +157,7 @@ export class PatternKernel implements Source, Kernel {
   }
 
   /** The run's time has come: its `NOT` has matched, or the run is over. */
-  #wake(run: WakingRun): void {
+  #wake(run: FusedRun): void {
     const { absence, passed } = this.#form.automaton.states[run.state] as AutomatonState;
     const deadline = absence?.until === 'pattern' ? run.last : plus(run.base as number, absence?.deadlineMs ?? Infinity);
     if (passed === null || deadline > run.wake) this.#end(run);
@@ -168,7 +173,7 @@ export class PatternKernel implements Source, Kernel {
       return;
     }
     this.#enter(run);
-    (this.open as WakingRuns).moved(run as WakingRun);
+    (this.open as TimedRuns).moved(run);
   }
 
   #endOfInput(): void {

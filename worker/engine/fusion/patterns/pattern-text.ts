@@ -1,23 +1,22 @@
+import { invariant } from '../../../../shared/errors/error.ts';
 import type { PlanExpression, StepPlan, StreamPlan } from '../../../../shared/language/plan/plan.ts';
 import { laterSlots } from '../../patterns/lateness.ts';
 import type { FusedRuntime } from '../fused-runtime.ts';
 import { Body } from '../module-text.ts';
 import { printTyped } from '../print-typed.ts';
-import { boxed, CannotFuse, representationOf, type Typed } from '../typed.ts';
+import { boxed, CannotFuse, representationOf } from '../typed.ts';
 import type { AbsenceInForce, AutomatonState, Transition } from './automaton.ts';
 import { printCondition } from './conditions.ts';
 import { collectsMatches, emitsFor, type HandlerNames, transitionsFor } from './handler-names.ts';
 import type { KernelForm } from './kernel-form.ts';
 import { MatchText } from './match-text.ts';
+import { isCompared } from './pattern-algorithm.ts';
 import type { PatternInput } from './pattern-input.ts';
 import type { PatternKernel } from './pattern-kernel.ts';
 import type { PatternParts } from './pattern-parts.ts';
 import { equalityOf, residualOf, watchesOf, whereOf } from './run-index-keys.ts';
 import { RunPlaces } from './run-places.ts';
 import { notTooEarly, SharedClosureText } from './shared-closure-text.ts';
-
-/** Values that JavaScript's own signs compare. */
-const COMPARED: ReadonlySet<Typed['as']> = new Set(['number', 'timestamp', 'duration']);
 
 /** Id of the state before there is a run. */
 const INITIAL = -1;
@@ -263,9 +262,9 @@ export class PatternText {
     const { plan, form } = this.#parts;
     if (plan.monotone?.slot !== slot) return null;
     const { value, direction } = plan.monotone;
-    if (value.kind !== 'field' || value.of.kind !== 'current') throw new CannotFuse('what rises or falls is computed');
+    invariant(value.kind === 'field', 'an automaton has only fields that rise or fall');
     const field = input.field(value.of, value.name);
-    if (field === undefined || !COMPARED.has(field.as)) throw new CannotFuse('what rises or falls is no number');
+    if (field === undefined || !isCompared(field.as)) throw new CannotFuse('what rises or falls is no number');
     const isThere = `${field.text}!==null`;
     if (run === null || captured[slot] === false) return isThere;
     const isNext = `${field.text}${direction === 'increasing' ? '>' : '<'}${run}.${form.field(slot, value.name).property}`;
@@ -346,7 +345,6 @@ export class PatternText {
   #begin({ slot, target, emits }: Transition, handler: HandlerNames): string {
     const { plan, form } = this.#parts;
     const { input, at, key, runClass } = handler;
-    if (target.isOver) throw new CannotFuse('one event is all of the pattern');
     if (handler.isTrial) return '';
     const place = this.#places.placeOf(target, slot, () => 'null', handler);
     const last = plan.withinMs === null ? '1/0' : `plusTime(${input.time},${plan.withinMs})`;
@@ -383,9 +381,8 @@ function when(condition: string | null, text: string): string {
   return condition === null ? text : `if(${condition}){${text}}`;
 }
 
-/** @throws CannotFuse for keys that may be of any kind */
+/** How the partition's key stands in generated code. */
 function keyOf({ partition: { keys } }: StreamPlan): KernelForm['key'] {
   const kinds = keys.map(({ value }) => representationOf(value.type));
-  if (kinds.includes('value')) throw new CannotFuse('the key may be of any kind');
   return kinds.length > 1 ? 'text' : (kinds[0] ?? null);
 }
