@@ -1,0 +1,110 @@
+import type { Input, NodeId, Term } from '../core/messages.ts';
+import type { Manifest } from '../storage/codec.ts';
+import { chunkBytesDefault, type LogStorage, type Step } from '../storage/log-storage.ts';
+import { chunkAt, type SnapshotChunk, SnapshotReceiver } from '../storage/snapshot-transfer.ts';
+import type { Packet, SnapshotAnswer } from '../transport/packet.ts';
+
+/** Of one part, until the core is told that the follower cannot be given the snapshot now. */
+const triesMax = 5;
+
+interface Surroundings {
+  readonly id: NodeId;
+  readonly storage: LogStorage;
+  readonly send: (to: NodeId, packet: Packet) => void;
+  /** Writes, and says when that is durable. */
+  readonly stage: (step: Step, done: () => void) => void;
+  readonly step: (input: Input) => void;
+  readonly repeatMs: number;
+}
+
+interface Sending {
+  readonly manifest: Manifest;
+  readonly state: Uint8Array;
+  readonly term: Term;
+  offset: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** Snapshots on their way to followers, one part at a time each, and the one that comes from a leader. */
+export class SnapshotTraffic {
+  readonly #world: Surroundings;
+  readonly #sending = new Map<NodeId, Sending>();
+  readonly #receiver = new SnapshotReceiver();
+  /** The bytes of the current snapshot. */
+  #state: Uint8Array = new Uint8Array(0);
+  /** Those of the one that was put aside last. */
+  #arrived: Uint8Array = new Uint8Array(0);
+
+  constructor(world: Surroundings) {
+    this.#world = world;
+  }
+
+  /** This node has a newer snapshot of its own. */
+  keep(state: Uint8Array): void {
+    this.#state = state;
+  }
+
+  /** The state that is put aside becomes the current one. */
+  install(): Uint8Array {
+    this.#state = this.#arrived;
+    return this.#state;
+  }
+
+  begin(to: NodeId, term: Term): void {
+    this.#forget(to);
+    const { manifest } = this.#world.storage;
+    const sending: Sending = { manifest, state: this.#state, term, offset: 0, timer: undefined };
+    this.#sending.set(to, sending);
+    this.#sendPart(to, sending, 1);
+  }
+
+  #sendPart(to: NodeId, sending: Sending, tries: number) {
+    clearTimeout(sending.timer);
+    if (tries > triesMax) return this.#end(to, false);
+    const { manifest, state, term, offset } = sending;
+    const chunk = chunkAt({ from: this.#world.id, term }, manifest, state, offset, chunkBytesDefault);
+    this.#world.send(to, { kind: 'chunk', chunk });
+    sending.timer = setTimeout(() => this.#sendPart(to, sending, tries + 1), this.#world.repeatMs);
+  }
+
+  answered({ from, term, index, offset }: SnapshotAnswer) {
+    const sending = this.#sending.get(from);
+    if (sending === undefined || sending.manifest.index !== index || sending.term !== term) return;
+    if (offset >= sending.manifest.size) return this.#end(from, true);
+    if (offset === sending.offset) return;
+    sending.offset = offset;
+    this.#sendPart(from, sending, 1);
+  }
+
+  #end(to: NodeId, succeeded: boolean): void {
+    this.#forget(to);
+    this.#world.step({ type: 'snapshotSent', to, succeeded });
+  }
+
+  #forget(to: NodeId): void {
+    clearTimeout(this.#sending.get(to)?.timer);
+    this.#sending.delete(to);
+  }
+
+  /** A part of a snapshot of a leader. `ownTerm` is the newest that this node knows: those of older leaders are nothing any more. */
+  arrived(chunk: SnapshotChunk, ownTerm: Term) {
+    if (chunk.term < ownTerm) return;
+    const { id, storage } = this.#world;
+    const { next, complete } = this.#receiver.receive(chunk);
+    const { manifest, from, term } = chunk;
+    const answer = (): void =>
+      this.#world.send(from, { kind: 'chunkAnswer', answer: { from: id, term, index: manifest.index, offset: next } });
+    if (complete === undefined) return answer();
+    this.#arrived = complete;
+    this.#world.stage(storage.stage(manifest, manifest.chain, complete), () => {
+      answer();
+      const { index, term: ofEntry, configuration } = manifest;
+      const meta = { index, term: ofEntry, configuration };
+      if (storage.hasStaged(meta)) this.#world.step({ type: 'message', message: { type: 'installSnapshot', from, to: id, term, meta } });
+    });
+  }
+
+  stop(): void {
+    for (const to of [...this.#sending.keys()]) this.#forget(to);
+  }
+}
