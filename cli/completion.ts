@@ -1,8 +1,16 @@
 import { Command, type Definition, Option } from 'clipanion';
 import { isEnum } from 'typanion';
+import { configFormats } from '../shared/config/parse.ts';
 import { CepCommand } from './command.ts';
+import { eventFormats } from './event-files/event-source.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
+/** Words that options and arguments take, where these are fixed. An argument has no option. */
+const chosen: readonly { readonly path: string; readonly options: readonly string[]; readonly values: readonly string[] }[] = [
+  { path: 'completion', options: [], values: shells },
+  { path: 'config-gen', options: ['--format', '-f'], values: configFormats },
+  ...['explain', 'infer', 'inject', 'simulate'].map((path) => ({ path, options: ['--format'], values: eventFormats })),
+];
 
 export class CompletionCommand extends CepCommand {
   static override paths = [['completion']];
@@ -49,6 +57,7 @@ function followers(words: readonly Words[]): ReadonlyMap<string, readonly string
     for (const [index, word] of path.entries()) add(path.slice(0, index), [word]);
     add(path, options);
   }
+  for (const { path, options, values } of chosen) if (options.length === 0) add([path], values);
   add([], ['--config', '--help', '--version']);
   return new Map([...after].map(([key, next]) => [key, [...next]]));
 }
@@ -56,6 +65,9 @@ function followers(words: readonly Words[]): ReadonlyMap<string, readonly string
 /** zsh runs the script of bash by its own `bashcompinit`. File names complete where no word fits. */
 function bashScript(words: readonly Words[], shell: 'bash' | 'zsh'): string {
   const cases = [...followers(words)].map(([path, next]) => `    '${path}') words='${next.join(' ')}' ;;`);
+  const values = chosen.flatMap(({ path, options, values }) =>
+    options.length === 0 ? [] : [`    ${options.map((option) => `'${path} ${option}'`).join('|')}) words='${values.join(' ')}' ;;`],
+  );
   return `${shell === 'zsh' ? 'autoload -Uz compinit bashcompinit && compinit && bashcompinit\n' : ''}_cep() {
   local words='' current="\${COMP_WORDS[COMP_CWORD]}" first="\${COMP_WORDS[1]}" second="\${COMP_WORDS[2]}" path=''
   [ "$COMP_CWORD" -gt 1 ] && path="$first"
@@ -65,6 +77,9 @@ function bashScript(words: readonly Words[], shell: 'bash' | 'zsh'): string {
   case "$path" in
 ${cases.join('\n')}
   esac
+  case "$path \${COMP_WORDS[COMP_CWORD-1]}" in
+${values.join('\n')}
+  esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
 complete -o default -F _cep cep
@@ -72,15 +87,22 @@ complete -o default -F _cep cep
 }
 
 function fishScript(words: readonly Words[]): string {
-  const lines = [...followers(words)].map(([path, next]) => {
-    const isHere =
-      path === ''
-        ? '__fish_use_subcommand'
-        : path
-            .split(' ')
-            .map((word) => `__fish_seen_subcommand_from ${word}`)
-            .join('; and ');
-    return `complete -c cep -n '${isHere}' -a '${next.join(' ')}'`;
-  });
-  return `${lines.join('\n')}\n`;
+  const after = followers(words);
+  const lines = [...after].map(([path, next]) => complete(fishCondition(path, after), next));
+  const values = chosen.flatMap(({ path, options, values }) =>
+    options.length === 0 ? [] : [complete(`${fishCondition(path, after)}; and __fish_prev_arg_in ${options.join(' ')}`, values)],
+  );
+  return `${[...lines, ...values].join('\n')}\n`;
+}
+
+function complete(condition: string, words: readonly string[]): string {
+  return `complete -c cep -n '${condition}' -a '${words.join(' ')}'`;
+}
+
+/** Behind the words of a path, and not behind those of a longer one. */
+function fishCondition(path: string, after: ReadonlyMap<string, readonly string[]>): string {
+  if (path === '') return '__fish_use_subcommand';
+  const seen = path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`);
+  const further = (after.get(path) ?? []).filter((word) => after.has(`${path} ${word}`));
+  return [...seen, ...(further.length === 0 ? [] : [`not __fish_seen_subcommand_from ${further.join(' ')}`])].join('; and ');
 }

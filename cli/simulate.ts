@@ -103,11 +103,11 @@ export class SimulateCommand extends ResultCommand {
   async #simulate({ strict, intervalMs, workers, isAsked, partitionBy, signal, interrupt }: RunSettings): Promise<WatchedRun> {
     const paths = programPaths(this.programs);
     const checked = checkProgram(paths);
-    const { plan, sources } = checked;
+    const { plan, sources, patterns } = checked;
     const files = [...sources.map(({ name }) => name), ...this.events];
     if (plan === null || !this.quiet)
       this.context.stderr.write(diagnosticsText(checked.diagnostics, this.context.stderr, this.context.env));
-    if (plan === null) return { exitCode: 1, files };
+    if (plan === null) return { exitCode: 1, files, patterns };
     if (partitionBy !== undefined) requireField(plan, partitionBy);
     const screen = new Screen(this.context, { hasProgress: !this.#showsEvents && !this.json && !this.timed });
     const view = await this.#view(screen, plan);
@@ -138,7 +138,7 @@ export class SimulateCommand extends ResultCommand {
       view,
       signal,
     );
-    return { exitCode: isInterrupted ? INTERRUPTED_EXIT_CODE : unreadable > 0 && !this.skipInvalid ? 1 : 0, files };
+    return { exitCode: isInterrupted ? INTERRUPTED_EXIT_CODE : unreadable > 0 && !this.skipInvalid ? 1 : 0, files, patterns };
   }
 
   get #source() {

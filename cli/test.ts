@@ -43,6 +43,7 @@ export class TestCommand extends ResultCommand {
     return {
       exitCode: isRight && hasTests && total.failed === 0 ? 0 : 1,
       files: programs.flatMap(({ sources }) => sources.map(({ name }) => name)),
+      patterns: programs.flatMap(({ patterns }) => patterns),
     };
   }
 

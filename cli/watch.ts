@@ -1,8 +1,9 @@
 import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { type FSWatcher, watch } from 'chokidar';
+import { basename, dirname, resolve } from 'node:path';
+import { type ChokidarOptions, type FSWatcher, watch } from 'chokidar';
 import type { EventName } from 'chokidar/handler.js';
 import { CepError } from '../shared/errors/error.ts';
+import { isPattern, namesOfPattern } from '../shared/language/import-pattern.ts';
 import type { CliContext } from './context.ts';
 import { reportError } from './report-error.ts';
 
@@ -14,6 +15,8 @@ export interface WatchedRun {
   readonly exitCode: number;
   /** What it read: a change of one of these makes it run again. */
   readonly files: readonly string[];
+  /** Patterns of what it read: it runs again when a file comes that fits one. */
+  readonly patterns?: readonly string[];
 }
 
 type Run = (signal: AbortSignal) => Promise<WatchedRun>;
@@ -54,8 +57,8 @@ async function runUntilChange({ run, context, changes, interrupt, isFirst }: Rou
   const change = new AbortController();
   const changed = Promise.race([changes.next(), aborted(interrupt)]).then(() => change.abort());
   try {
-    const { files } = await run(change.signal);
-    await changes.add(files);
+    const { files, patterns = [] } = await run(change.signal);
+    await changes.add([...files, ...patterns]);
   } catch (error) {
     if (change.signal.aborted) return;
     if (isFirst || !(error instanceof CepError)) throw error;
@@ -100,13 +103,20 @@ class FileChanges {
     const added = files.map((file) => resolve(file)).filter((path) => !this.#watched.has(path));
     if (added.length === 0) return;
     for (const path of added) this.#watched.add(path);
-    const watcher = watch(added, { ignoreInitial: true });
+    const patterns = added.filter(isPattern);
+    const named = added.filter((path) => !isPattern(path));
+    await Promise.all([this.#watch(named), ...patterns.map((pattern) => this.#watch([dirname(pattern)], optionsOf(pattern)))]);
+    const paths = [...named, ...patterns.map((pattern) => dirname(pattern))];
+    const times = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)));
+    if (times.some((time) => time !== undefined && time.mtimeMs >= this.#runBegan - FILE_TIME_GRAIN_MS)) this.#change();
+  }
+
+  async #watch(paths: string[], options: ChokidarOptions = {}): Promise<void> {
+    const watcher = watch(paths, { ...options, ignoreInitial: true });
     this.#watchers.push(watcher);
     watcher.on('error', (cause) => this.#fail(cause));
     watcher.on('all', (event) => this.#seen(event));
     await new Promise<void>((done) => watcher.once('ready', done));
-    const times = await Promise.all(added.map((path) => stat(path).catch(() => undefined)));
-    if (times.some((time) => time !== undefined && time.mtimeMs >= this.#runBegan - FILE_TIME_GRAIN_MS)) this.#change();
   }
 
   /** Resolves with the next change, at once when there was one since the last time. One caller at a time. */
@@ -151,4 +161,10 @@ class FileChanges {
     this.#waiting?.reject(this.#failure);
     this.#waiting = undefined;
   }
+}
+
+/** Of the folder of a pattern, files that fit it are watched. */
+function optionsOf(pattern: string): ChokidarOptions {
+  const fits = (path: string): boolean => namesOfPattern(basename(pattern), [basename(path)]).length > 0;
+  return { depth: 0, ignored: (path, stats) => stats?.isFile() === true && !fits(path) };
 }

@@ -9,6 +9,8 @@ export interface CheckedProgram extends CheckResult {
   readonly sources: readonly SourceText[];
   /** Other names by which they were imported. */
   readonly otherNames: ReadonlyMap<string, SourceText>;
+  /** Patterns of imports, relative to the current directory. */
+  readonly patterns: readonly string[];
   /** Of the diagnostics those about bytes that are no text. */
   readonly problems: readonly Diagnostic[];
 }
@@ -17,8 +19,8 @@ export interface CheckedProgram extends CheckResult {
 export function checkProgram(paths: string | readonly string[], options: CheckOptions = {}): CheckedProgram {
   const files = new ProgramFiles();
   const result = check(files.main(...[paths].flat()), { ...options, resolveImport: files.resolveImport });
-  const { problems, sources, otherNames } = files;
-  const read = { sources, otherNames, problems };
+  const { problems, sources, otherNames, patterns } = files;
+  const read = { sources, otherNames, patterns, problems };
   if (problems.length === 0) return { ...result, ...read };
   return { ...result, plan: null, diagnostics: [...problems, ...result.diagnostics], ...read };
 }

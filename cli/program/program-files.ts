@@ -13,6 +13,7 @@ import { filesOfPattern } from './program-paths.ts';
 export class ProgramFiles {
   readonly #byRealPath = new Map<string, SourceText>();
   readonly #otherNames = new Map<string, SourceText>();
+  readonly #patterns = new Set<string>();
   readonly #problems: Diagnostic[] = [];
 
   /** Every file read so far, in order. */
@@ -23,6 +24,11 @@ export class ProgramFiles {
   /** Names by which files were called that have another one already: of symbolic links, mostly. */
   get otherNames(): ReadonlyMap<string, SourceText> {
     return this.#otherNames;
+  }
+
+  /** The patterns of imports: a file that comes to fit one belongs to the program. */
+  get patterns(): readonly string[] {
+    return [...this.#patterns];
   }
 
   /** What is wrong with the bytes of the files read so far: they are not UTF-8 text. */
@@ -51,6 +57,7 @@ export class ProgramFiles {
 
   /** What a pattern names, without the file that it stands in; undefined when there is nothing. */
   #pattern(pattern: string, from: string): SourceText | undefined {
+    this.#patterns.add(pattern);
     const paths = filesOfPattern(pattern).filter((path) => realPathOf(path) !== realPathOf(from));
     return paths.length === 0 ? undefined : importsOf(pattern, paths);
   }

@@ -38,6 +38,14 @@ describe('POST /events', () => {
     expect(body.output_events[0].timestamp).toBe(expected);
   });
 
+  it('answers a timestamp of null with 400 invalid_event, alone and in a batch, as the schema says', async () => {
+    const path = await service.deploy(typed);
+    const event = { event_type: 'A', fields: good, timestamp: null };
+    expect(await service.post(`${path}/events`, event)).toMatchObject({ status: 400, body: { details: { field: 'timestamp' } } });
+    const batch = await service.post(`${path}/events-batch`, { events: [event, { ...event, timestamp: 5 }] });
+    expect(batch.body).toMatchObject({ accepted: 1, rejected: 1, errors: [{ index: 0, code: 'invalid_event' }] });
+  });
+
   it.each([
     ['n', '1'],
     ['n', 1.5],

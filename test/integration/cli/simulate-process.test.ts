@@ -140,6 +140,21 @@ describe('a process cep simulate --watch', () => {
     expect((await process.ended).code).toBe(0);
   });
 
+  it('runs again when a file comes that an imported pattern names, and not for another', async () => {
+    mkdirSync(join(folder, 'parts'));
+    write('parts/one.vpl', 'stream One = Login.emit(n: tries)\n');
+    const program = write('by-pattern.vpl', 'import "parts/*.vpl"\n');
+    const process = cep(['simulate', '-p', program, '-e', write('patterned.evt', logins(10, 1000)), '--watch']);
+    await runs(process, 1);
+    expect(process.stdout).toContain('Alerts generated: 10\n');
+    write('parts/notes.txt', 'nothing\n');
+    write('parts/two.vpl', 'stream Two = Login.emit(n: tries)\n');
+    await process.until(({ stdout }) => stdout.includes('Alerts generated: 20\n'));
+    expect(process.stderr.split('watching for changes').length).toBeLessThanOrEqual(3);
+    process.kill('SIGINT');
+    expect((await process.ended).code).toBe(0);
+  });
+
   it('runs again when an import changes', async () => {
     const lib = write('lib.vpl', 'const LIMIT = 100\n');
     const program = write('importing.vpl', 'import "lib.vpl"\n\nstream A = Login\n    .where(tries >= LIMIT)\n    .emit(n: tries)\n');

@@ -26,6 +26,23 @@ describe('cep completion', () => {
     expect(offered(script, ['check', 'ru'])).toEqual([]);
   });
 
+  it('completes the words that options and arguments take', async () => {
+    const { stdout: script } = await cep(['completion', 'bash']);
+    expect(offered(script, ['config-gen', '--format', ''])).toEqual(['yaml', 'toml']);
+    expect(offered(script, ['config-gen', '-f', 't'])).toEqual(['toml']);
+    expect(offered(script, ['simulate', '-q', '--format', ''])).toEqual(['evt', 'jsonl', 'csv']);
+    expect(offered(script, ['completion', ''])).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']));
+    const { stdout: fish } = await cep(['completion', 'fish']);
+    expect(fish).toContain("-n '__fish_seen_subcommand_from config-gen; and __fish_prev_arg_in --format -f' -a 'yaml toml'\n");
+  });
+
+  it('offers the words behind a word once in fish', async () => {
+    const { stdout } = await cep(['completion', 'fish']);
+    const ofLetters = stdout.split('\n').filter((line) => /seen_subcommand_from dlq\b/.test(line));
+    expect(ofLetters[0]).toContain("-n '__fish_seen_subcommand_from dlq; and not __fish_seen_subcommand_from list replay clear' -a 'list");
+    expect(ofLetters.slice(1).every((line) => /from dlq; and __fish_seen_subcommand_from (list|replay|clear)'/.test(line))).toBe(true);
+  });
+
   it('prints scripts for zsh and fish', async () => {
     expect((await cep(['completion', 'zsh'])).stdout).toMatch(
       /^autoload -Uz compinit bashcompinit[\s\S]*complete -o default -F _cep cep\n$/,

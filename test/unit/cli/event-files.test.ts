@@ -173,6 +173,7 @@ describe('what asks for threads and gets one', () => {
   it.each([
     [['-e', './a.evt', '-w', '2'], 'more threads would not be faster for these events'],
     [['-e', './a.evt.gz', '-w', '2'], 'a.evt.gz can only be read from its beginning to its end'],
+    [['-e', './a.evt', '-e', './a.evt', '-w', '2'], 'of several files each goes on at the time of the one before'],
     [['-e', './a.evt', '-w', '2', '--verbose'], '--timed, --verbose and --trace go event by event'],
     [['-e', './a.evt', '--partition-by', 'user', '-w', '2'], 'more threads would not be faster for these events'],
   ])('learns why: %j', async (args, reason) => {

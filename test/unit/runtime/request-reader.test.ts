@@ -32,9 +32,15 @@ describe('the reader of requests', () => {
     ['0.5', 0.5],
     ['"2026-01-01T00:00:00.250Z"', 1_767_225_600_250],
     ['"2026-01-01T01:00:00.25+01:00"', 1_767_225_600_250],
-    ['null', undefined],
   ])('takes a timestamp of %s as epoch milliseconds or RFC 3339', (text, timestamp) => {
     expect(entries(`{"event_type":"A","fields":{},"timestamp":${text}}`, 'event')).toEqual([expect.objectContaining({ timestamp })]);
+  });
+
+  it('refuses null as a timestamp, but in a line as files have them', () => {
+    const text = '{"event_type":"A","fields":{},"timestamp":null}';
+    for (const body of [entries(text, 'event'), entries(`{"events":[${text}]}`, 'batch')])
+      expect(body).toEqual([{ field: 'timestamp', message: 'expected epoch milliseconds or RFC 3339 text, found nothing' }]);
+    expect(entries(text, 'ndjson')).toEqual([expect.objectContaining({ timestamp: undefined })]);
   });
 
   it('takes the time from a field that is named, wherever it stands, and from @timestamp', () => {

@@ -82,7 +82,8 @@ type Shape = 'fields' | 'flat' | 'any';
 
 class RequestScanner extends JsonScanner {
   private type: Value = null;
-  private timestamp: Value = null;
+  /** Null is no time, but in a line as files have them it is none that is stated. */
+  private timestamp: Value | undefined;
   private fields: Value | undefined;
   private data: Value | undefined;
   private flat = new Map<string, Value>();
@@ -167,7 +168,7 @@ class RequestScanner extends JsonScanner {
 
   private begin(): void {
     this.type = null;
-    this.timestamp = null;
+    this.timestamp = undefined;
     this.fields = undefined;
     this.data = undefined;
     if (this.flat.size > 0) this.flat = new Map();
@@ -198,9 +199,10 @@ class RequestScanner extends JsonScanner {
       return { field: 'event_type', message: `expected the name of the event type, found ${shown(named)}` };
     const fields = this.fieldsOf(shape);
     if (!isMap(fields)) return { field: 'fields', message: `expected an object of field values, found ${shown(fields)}` };
-    const timestamp = this.timestamp === null ? undefined : requestTime(this.timestamp);
+    const stated = this.timestamp === null && shape !== 'fields' ? undefined : this.timestamp;
+    const timestamp = stated === undefined ? undefined : requestTime(stated);
     if (timestamp === null)
-      return { field: 'timestamp', message: `expected epoch milliseconds or RFC 3339 text, found ${shown(this.timestamp)}` };
+      return { field: 'timestamp', message: `expected epoch milliseconds or RFC 3339 text, found ${shown(stated ?? null)}` };
     const outside = this.flat.size > 0 ? this.flat : fields;
     return { type: named, fields, timestamp: this.times.stated(fields, { timestamp, outside }) };
   }
