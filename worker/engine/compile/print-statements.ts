@@ -8,9 +8,14 @@ import { type PrintContext, printCondition, printExpression } from './print-expr
  */
 export function printBody(body: readonly PlanStatement[], context: PrintContext): string {
   const activation = context.names.mint('a');
-  const text = printStatements(body, { ...context, activation });
-  const declaration = text.includes(`${activation}.`) ? `const ${activation}=activation();` : '';
-  return `${declaration}${text}return null;`;
+  const declaration = body.some(hasLoop) ? `const ${activation}=activation();` : '';
+  return `${declaration}${printStatements(body, { ...context, activation })}return null;`;
+}
+
+/** Whether a statement counts passes. Lambdas in it have bodies of their own. */
+function hasLoop(statement: PlanStatement): boolean {
+  if (statement.kind === 'for' || statement.kind === 'while') return true;
+  return statement.kind === 'if' && [...statement.branches.flatMap(({ body }) => body), ...statement.otherwise].some(hasLoop);
 }
 
 interface BodyContext extends PrintContext {
@@ -38,7 +43,7 @@ const printers: { readonly [K in PlanStatement['kind']]: Print<K> } = {
     // One after the other instead of in each other's `else`: a table of thousands of branches would be nested as deep.
     const label = context.names.mint('b');
     const rest = [first, ...others].map(({ test, text, goesOn }) => `${test}{${text}${goesOn ? `break ${label};` : ''}}`).join('') + last;
-    return rest.includes(`break ${label};`) ? `${label}:{${rest}}` : rest;
+    return [first, ...others].some(({ goesOn }) => goesOn) ? `${label}:{${rest}}` : rest;
   },
   for: ({ slot, iterable, body }, context) => {
     const item = context.names.mint('v');

@@ -1,35 +1,10 @@
 import { invariant } from '../../../../shared/errors/error.ts';
-import type { NumericState } from '../../../../shared/language/functions/descriptor.ts';
 import type { AggregateCall, AggregatePlan } from '../../../../shared/language/plan/plan.ts';
 import { acceptanceRank, descriptorOf } from '../../windows/aggregate-call.ts';
 import { callsReadInPassing } from '../../windows/passing-reads.ts';
 import { type AggregateInput, AggregateInputs, type InputContext } from './aggregate-inputs.ts';
-import {
-  type CallForm,
-  countForm,
-  emaForm,
-  endForm,
-  extremeForm,
-  meanForm,
-  objectForm,
-  rateForm,
-  slidingSpreadForm,
-  spreadForm,
-  sumForm,
-} from './call-forms.ts';
-import {
-  type Column,
-  type ColumnCode,
-  countCode,
-  emaCode,
-  endCode,
-  extremeCode,
-  slidingSquaresCode,
-  squaresCode,
-  sumCode,
-  type TakingNames,
-} from './column-code.ts';
-import { EXACT_WIDTH } from './slots.ts';
+import { type CallForm, objectForm } from './call-forms.ts';
+import { type Column, type ColumnCode, countCode, numericForm, type TakingNames } from './numeric-states.ts';
 
 /** An aggregate call that keeps an accumulator of its own in each slot. */
 export interface ObjectCall {
@@ -101,43 +76,25 @@ export class AggregateColumns {
   #form(call: AggregateCall, position: number): CallForm {
     this.#position = position;
     const { numbers } = descriptorOf(call);
-    if (numbers?.keeps === 'count') return this.#countForm(call, numbers);
-    invariant(call.arguments.length > 0, `${call.function} takes an argument`);
-    const input = this.inputs.argumentOf(call);
-    const form = numbers === undefined || input.as !== 'number' ? null : this.#numericForm(numbers, call, input);
-    return form ?? this.#objectForm(call);
+    const isCount = numbers?.keeps === 'count';
+    invariant(isCount || call.arguments.length > 0, `${call.function} takes an argument`);
+    if (numbers === undefined || (!isCount && this.inputs.argumentOf(call).as !== 'number')) return this.#objectForm(call);
+    const space = {
+      slides: this.#slides,
+      isFiltered: call.filter !== null,
+      nan: this.#nan,
+      column: (name: string, width: number, code: (at: number) => ColumnCode) =>
+        this.#column(name, call, this.inputs.argumentOf(call), width, code),
+      count: () => this.#count(call),
+    };
+    return numericForm(numbers, call.constants, space) ?? this.#objectForm(call);
   }
 
   /** The window's own count is that of a call without argument and filter, as long as no value can be refused. */
-  #countForm(call: AggregateCall, { per }: Extract<NumericState, { keeps: 'count' }>): CallForm {
-    const isPlain = call.arguments.length === 0 && call.filter === null && this.#isShared;
-    const at = isPlain ? 0 : this.#count(call).at;
-    return per === 'second' ? rateForm(at) : countForm(at);
-  }
-
-  /** Null where values leave of which what is kept tells nothing about the others. */
-  #numericForm(numbers: Exclude<NumericState, { keeps: 'count' }>, call: AggregateCall, input: AggregateInput): CallForm | null {
-    switch (numbers.keeps) {
-      case 'sum':
-        return sumForm(this.#sum(call, input).at);
-      case 'mean':
-        return meanForm(this.#count(call).at, this.#sum(call, input).at);
-      case 'moments':
-        return this.#spreadForm(numbers.gives, call, input);
-      case 'extreme':
-        return this.#slides ? null : extremeForm(this.#extreme(call, input, numbers.sign).at);
-      case 'average':
-        return this.#slides ? null : emaForm(this.#ema(call, input, numbers.weight(call.constants)).at);
-      case 'end':
-        return this.#slides || call.filter !== null ? null : endForm(this.#end(call, input, numbers.end).at);
-    }
-  }
-
-  #spreadForm(gives: 'variance' | 'deviation', call: AggregateCall, input: AggregateInput): CallForm {
-    const [count, sum] = [this.#count(call).at, this.#sum(call, input)];
-    const squares = this.#squares(call, input, sum).at;
-    if (!this.#slides) return spreadForm(gives, { count, sum: sum.at, squares });
-    return slidingSpreadForm(gives, { count, sum: sum.at, squares, overflows: squares + EXACT_WIDTH });
+  #count(call: AggregateCall): number {
+    if (call.arguments.length === 0 && call.filter === null && this.#isShared) return 0;
+    const input = call.arguments.length > 0 ? this.inputs.argumentOf(call) : this.inputs.filterOf(call);
+    return this.#column('count', call, input, 1, countCode).at;
   }
 
   #objectForm(call: AggregateCall): CallForm {
@@ -162,32 +119,6 @@ export class AggregateColumns {
   /** By the patience of its aggregate, then as written. */
   #rankOf(call: AggregateCall): number {
     return acceptanceRank(call) * 1_000_000 + this.#position;
-  }
-
-  #count(call: AggregateCall): Column {
-    const input = call.arguments.length > 0 ? this.inputs.argumentOf(call) : this.inputs.filterOf(call);
-    return this.#column('count', call, input, 1, countCode);
-  }
-
-  #sum(call: AggregateCall, input: AggregateInput): Column {
-    return this.#column('sum', call, input, EXACT_WIDTH, sumCode);
-  }
-
-  #squares(call: AggregateCall, input: AggregateInput, sum: Column): Column {
-    if (this.#slides) return this.#column('squares', call, input, EXACT_WIDTH + 1, (at) => slidingSquaresCode(at, sum));
-    return this.#column('squares', call, input, EXACT_WIDTH, (at) => squaresCode(at, sum));
-  }
-
-  #extreme(call: AggregateCall, input: AggregateInput, sign: '<' | '>'): Column {
-    return this.#column(`extreme ${sign}`, call, input, 1, (at) => extremeCode(at, sign, this.#nan));
-  }
-
-  #ema(call: AggregateCall, input: AggregateInput, weight: number): Column {
-    return this.#column(`average ${weight}`, call, input, 1, (at) => emaCode(at, weight, this.#nan));
-  }
-
-  #end(call: AggregateCall, input: AggregateInput, end: 'first' | 'last'): Column {
-    return this.#column(end, call, input, 3, (at) => endCode(at, end === 'first', this.#nan));
   }
 
   /** Statements that make a slot that of a window without events. */

@@ -4,8 +4,8 @@ import type { KernelFactory } from '../fused-runtime.ts';
 import { Body } from '../module-text.ts';
 import type { Place } from '../place.ts';
 import { Refusal } from '../typed.ts';
-import type { TakingNames } from './column-code.ts';
 import { Intake, type IntakeNeeds } from './intake.ts';
+import type { TakingNames } from './numeric-states.ts';
 import { decideResult, handToWindow, type KernelNames, kernelNames, printHeader, type ResultPrint } from './print-window.ts';
 
 /** What windows that close one after the other differ in: those of time, of events, and sessions. */
