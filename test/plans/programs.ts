@@ -47,6 +47,7 @@ const forms: Readonly<Record<string, string>> = {
   'a pattern of a group': `${TYPES}stream S = A as a -> (B AND A) within 5m .emit(id: a.id)`,
   'a pattern of undeclared events': 'stream S = A as a -> B where id == a.id within 5m .emit(id: a.id)',
   trends: `${TYPES}stream S = A as a -> B+ as b .within(1m).partition_by(id).trend_aggregate(n: count_trends()).emit()`,
+  'trends with an edge predicate': `${TYPES}stream S = A+ where v > a.v as a .within(1m).trend_aggregate(n: count_trends(), most: max_trends(a.v)).emit()`,
   'a timer': 'stream S = timer(5s).emit(now: timestamp)',
   'a chain of joins and windows': `${TYPES}stream S = A.partition_by(id).window(1m).aggregate(v: sum(v))\nstream T = join(S, B).on(S.id == B.id).window(5m).emit(id: B.id, v: S.v)`,
 };

@@ -117,7 +117,7 @@ function streamNode(
   const rows: readonly Execution[] = [{ by: 'rows', why: null }];
   const source = runsAt(SOURCE);
   const whole: readonly Execution[] = source.length === 0 ? [{ by: 'rows', why: whyRows(stream, plan) }] : source;
-  const sourceRuns = whole.map((one) => withKernel(one, stream.source));
+  const sourceRuns = whole.map((one) => withKernel(one, stream));
   const operators = stream.operators.map((operator, at): OperatorNode => {
     const runs = runsAt(at).length === 0 ? rows : runsAt(at);
     return { text: operator.text, runs: runs.map((one) => withWindow(one, operator, stream)) };
@@ -125,11 +125,17 @@ function streamNode(
   return { name: stream.name, source: { text: sourceText(stream.source), runs: sourceRuns }, operators, readers };
 }
 
-/** A join has one kernel, whatever form its rows have. */
-function withKernel(execution: Execution, source: SourcePlan): Execution {
-  if (source.kind !== 'join' || execution.by !== 'rows') return execution;
-  const kernel = { name: `${source.join} join of ${source.sides.length} sides`, keys: [], keeps: ['rows'], sharedWith: [] };
-  return { by: 'kernel', form: 'rows', why: execution.why, kernel };
+/** Joins and trends have one kernel, whatever form their rows have. */
+function withKernel(execution: Execution, { source, operators: [first], partition }: StreamPlan): Execution {
+  if (execution.by !== 'rows') return execution;
+  const whole = { by: 'kernel', form: 'rows', why: execution.why } as const;
+  if (source.kind === 'join') {
+    const name = `${source.join} join of ${source.sides.length} sides`;
+    return { ...whole, kernel: { name, keys: [], keeps: ['rows'], sharedWith: [] } };
+  }
+  if (first?.kind !== 'trend_aggregate') return execution;
+  const keeps = [...new Set(first.calls.map((call) => call.function))];
+  return { ...whole, kernel: { name: 'trends, in groups', keys: partition.keys.map(({ name }) => name), keeps, sharedWith: [] } };
 }
 
 /** Windows and running aggregates have kernels for whole rows as well. */

@@ -103,8 +103,8 @@ export class ProgramFusion {
   }
 
   /** What is known of the program's plan, found out once. */
-  derived<T>(derive: (plan: Plan) => T): T {
-    if (!this.#derived.has(derive)) this.#derived.set(derive, derive(this.plan));
+  derived<T>(derive: (plan: Plan, program: ProgramFusion) => T): T {
+    if (!this.#derived.has(derive)) this.#derived.set(derive, derive(this.plan, this));
     return this.#derived.get(derive) as T;
   }
 

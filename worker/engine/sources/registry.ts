@@ -1,11 +1,12 @@
 import type { StreamPlan } from '../../../shared/language/plan/plan.ts';
 import { JoinKernel } from '../joins/join-kernel.ts';
+import { formOfRows } from '../patterns/trends/trend-form.ts';
+import { TrendKernel } from '../patterns/trends/trend-kernel.ts';
 import { EventsSource } from './events-source.ts';
 import { PatternSource } from './pattern-source.ts';
 import type { Source } from './source.ts';
 import type { SourceOptions } from './source-options.ts';
 import { TimerSource } from './timer-source.ts';
-import { TrendSource } from './trend-source.ts';
 
 /** Makes the head of a stream. Total over the kinds of sources. */
 export function createSource(
@@ -22,7 +23,7 @@ export function createSource(
       return new JoinKernel(source, { environment, next, makeLink, recorder, conditions });
     case 'pattern': {
       const [first] = stream.operators;
-      if (first?.kind === 'trend_aggregate') return new TrendSource(source.pattern, first, next, environment);
+      if (first?.kind === 'trend_aggregate') return new TrendKernel(formOfRows(stream, source.pattern, first), { environment, next });
       return new PatternSource(source.pattern, { environment, next, makeLink, observer, recorder, conditions });
     }
   }

@@ -111,6 +111,15 @@ export function countBelow(end: number): Codec<number> {
 
 export const count = countBelow(Infinity);
 
+/** A whole number without bounds, as text. */
+export const wholeNumber: Codec<bigint> = {
+  save: String,
+  load: (saved) => {
+    if (typeof saved !== 'string' || !/^-?\d+$/.test(saved)) throw new DamagedState(saved, 'a whole number as text');
+    return BigInt(saved);
+  },
+};
+
 /** For what only another part of the state decides. `what`: as the error names it. @throws DamagedState */
 export function requireBelow(found: number, end: number, what: string): void {
   if (found >= end) throw new DamagedState(found, `${what} below ${end}`);

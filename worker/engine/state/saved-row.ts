@@ -24,7 +24,7 @@ export function saveRow(row: Row): Value {
 }
 
 /** @throws DamagedState */
-export function loadRow(saved: Value | undefined): Row {
+function loadRow(saved: Value | undefined): Row {
   const { type, time, order, fields, bound, attributes, causes, hasLast } = members.load(saved);
   const last = hasLast && bound !== null ? lastRow(bound) : null;
   const row = { type, time, order, fields, bound, attributes: attributes as Row['attributes'], causes };

@@ -2,6 +2,7 @@ import type { SourcePlan } from '../../../../shared/language/plan/plan.ts';
 import type { Columns } from '../columns.ts';
 import { fuseJoin } from '../joins/fuse-join.ts';
 import { fusePattern, printWatchedPattern } from '../patterns/fuse-pattern.ts';
+import { decideTrends } from '../patterns/trends/decide-trends.ts';
 import { fuseTrends } from '../patterns/trends/fuse-trends.ts';
 import type { SourceFuser, StreamPlace, WatchedSourceFuser } from '../place.ts';
 import type { FusedInlet } from '../shared-functions.ts';
@@ -11,8 +12,11 @@ import { CannotFuse, Refusal } from '../typed.ts';
 const sourceFusers: { readonly [K in SourcePlan['kind']]?: SourceFuser } = { join: fuseJoin, pattern: fusePatternOrTrends };
 
 function fusePatternOrTrends(fusion: StreamPlace, origin: string, columns: Columns): readonly FusedInlet[] | Refusal {
-  const isOfTrends = fusion.plan.operators[0]?.kind === 'trend_aggregate';
-  return orRefused(fusion, () => (isOfTrends ? fuseTrends : fusePattern)(fusion, origin, columns));
+  const trends = fusion.program.derived(decideTrends).get(fusion.plan);
+  if (trends instanceof Refusal) return trends;
+  return orRefused(fusion, () =>
+    trends === undefined ? fusePattern(fusion, origin, columns) : fuseTrends(trends, fusion, origin, columns),
+  );
 }
 
 /** For those that print while they decide: where they give up, what they have printed is taken back. */

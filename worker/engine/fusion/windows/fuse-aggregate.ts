@@ -47,7 +47,7 @@ function decideTake(plan: AggregateOperatorPlan, intake: Intake, names: KernelNa
   body.add(`${numbers}[${base}]=${count}+1;if(${count}===0){${begun}${intake.columns.printClear(taking)}}`);
   body.add(intake.columns.printAdd(taking));
   const results = bindResults(intake, { ...taking, lengthMs: '0' }, body);
-  const items = decideItems(plan, rowColumns(intake, place), results, place);
+  const items = decideItems(plan.aggregate?.items ?? [], rowColumns(intake, place), results, place);
   if (items instanceof Refusal) return items;
   return place.rest(items.columns, body) ?? items.canFail;
 }

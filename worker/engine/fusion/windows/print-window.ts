@@ -1,4 +1,4 @@
-import type { AttributeName, OperatorPlan, RowReference } from '../../../../shared/language/plan/plan.ts';
+import type { AttributeName, NamedExpression, OperatorPlan, RowReference } from '../../../../shared/language/plan/plan.ts';
 import { isActingAtWindowEnd } from '../../operators/operator-facts.ts';
 import type { KernelNode } from '../../physical/physical-plan.ts';
 import { NamedColumns } from '../columns.ts';
@@ -219,7 +219,7 @@ export function decideResult(print: ResultPrint, place: Place): boolean | Refusa
     attribute: (name) => attributes.get(name) ?? NULL_TYPED,
     module,
   });
-  const items = decideItems(plan, bare, results, place);
+  const items = decideItems(plan.aggregate?.items ?? [], bare, results, place);
   if (items instanceof Refusal) return items;
   const isEndHeard = isActingAtEnd(plan, place);
   const refused = isEndHeard ? handOn(items.columns, place) : place.rest(items.columns, body);
@@ -246,7 +246,7 @@ export function bindResults({ columns }: Intake, names: ResultNames, body: Body)
 
 /** The row of a result: the items in written order, then the keys that have no item of their name. */
 export function decideItems(
-  plan: AggregatingPlan,
+  items: readonly NamedExpression[],
   columns: NamedColumns,
   results: readonly Typed[],
   { body, module, stream }: Pick<Place, 'body' | 'module' | 'stream'>,
@@ -254,7 +254,7 @@ export function decideItems(
   const readable = new AggregateReadable(columns, results);
   const fields = new Map<string, Typed>();
   let canFail = false;
-  for (const { name, value } of plan.aggregate?.items ?? []) {
+  for (const { name, value } of items) {
     const typed = typedOf(value, { module, body, readable });
     if (typed instanceof Refusal) return typed;
     if (typed.canFail && stream.onError === 'null') return new Refusal('a value of the result may fail, which gives null');

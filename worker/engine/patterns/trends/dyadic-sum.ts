@@ -1,66 +1,58 @@
+import { type Codec, count, record, wholeNumber } from '../../state/codec.ts';
+
 /**
  * A sum of doubles, each taken any whole number of times, without rounding and without bounds: every double is a whole
  * number over a power of two, and so is the sum. Trends are exponential in number, so their sums outgrow doubles.
  */
 export class DyadicSum {
   static readonly ZERO = new DyadicSum(0n, 0);
-  readonly #numerator: bigint;
+  readonly numerator: bigint;
   /** The sum is the numerator over 2 to this power. */
-  readonly #scale: number;
+  readonly scale: number;
 
   constructor(numerator: bigint, scale: number) {
-    this.#numerator = numerator;
-    this.#scale = scale;
+    this.numerator = numerator;
+    this.scale = scale;
   }
 
   /** With `value`, a finite number, added `times` times. */
   plus(value: number, times: bigint): DyadicSum {
     const { mantissa, exponent } = decompose(value);
-    return this.#add(new DyadicSum((mantissa * times) << BigInt(Math.max(0, exponent)), Math.max(0, -exponent)));
+    const all = mantissa * times;
+    return exponent >= 0 ? this.#plus(all << BigInt(exponent), 0) : this.#plus(all, -exponent);
   }
 
   add(other: DyadicSum): DyadicSum {
-    return this.#add(other);
+    return this.#plus(other.numerator, other.scale);
   }
 
-  #add(other: DyadicSum): DyadicSum {
-    const scale = Math.max(this.#scale, other.#scale);
-    return new DyadicSum(this.#numeratorAt(scale) + other.#numeratorAt(scale), scale);
-  }
-
-  #numeratorAt(scale: number): bigint {
-    return this.#numerator << BigInt(scale - this.#scale);
+  #plus(numerator: bigint, scale: number): DyadicSum {
+    if (scale === this.scale) return new DyadicSum(this.numerator + numerator, scale);
+    if (scale > this.scale) return new DyadicSum((this.numerator << BigInt(scale - this.scale)) + numerator, scale);
+    return new DyadicSum(this.numerator + (numerator << BigInt(this.scale - scale)), this.scale);
   }
 
   /** The double next to the sum divided by `divisor` (> 0); infinite beyond the range of doubles. */
   over(divisor: bigint): number {
-    return quotient(this.#numerator, divisor << BigInt(this.#scale));
-  }
-
-  /** The power of two that the sum is a whole number over. */
-  get scale(): number {
-    return this.#scale;
-  }
-
-  /** The sum times 2 to a power that is not below `scale`. */
-  at(scale: number): bigint {
-    return this.#numeratorAt(scale);
-  }
-
-  save(): readonly [string, number] {
-    return [this.#numerator.toString(), this.#scale];
-  }
-
-  static load([numerator, scale]: readonly [string, number]): DyadicSum {
-    return new DyadicSum(BigInt(numerator), scale);
+    return quotient(this.numerator, divisor << BigInt(this.scale));
   }
 }
+
+const members = record({ numerator: wholeNumber, scale: count });
+
+export const savedSum: Codec<DyadicSum> = {
+  save: members.save,
+  load: (saved) => {
+    const { numerator, scale } = members.load(saved);
+    return new DyadicSum(numerator, scale);
+  },
+};
 
 /** For looking at the bits of a double. */
 const view = new DataView(new ArrayBuffer(8));
 
 /** `value = mantissa * 2 ** exponent`, from the bits of the double. */
-export function decompose(value: number): { readonly mantissa: bigint; readonly exponent: number } {
+function decompose(value: number): { readonly mantissa: bigint; readonly exponent: number } {
   if (Number.isSafeInteger(value)) return { mantissa: BigInt(value), exponent: 0 };
   view.setFloat64(0, value);
   const bits = view.getBigUint64(0);

@@ -1,17 +1,15 @@
-import type { Value, ValueArray } from '../../../../shared/events/value.ts';
-import { greater, less } from '../../../../shared/language/functions/arithmetic.ts';
-import type { PatternPlan, TrendAggregatePlan } from '../../../../shared/language/plan/plan.ts';
-import type { OperatorEnvironment } from '../../operators/operator.ts';
-import { type Evaluate, type Row, scopeOf } from '../../operators/row.ts';
-import { loadRow, saveRow } from '../../state/saved-row.ts';
+import type { Value } from '../../../../shared/events/value.ts';
+import type { PatternPlan } from '../../../../shared/language/plan/plan.ts';
+import type { Row } from '../../operators/row.ts';
+import { anyValue, list, number, record, type Saved } from '../../state/codec.ts';
+import { savedRow } from '../../state/saved-row.ts';
 import { plus } from '../../time/instants.ts';
-import { bindingsOf, Capture, type Captures, capturesInOrder } from '../captures.ts';
+import { Capture, type Captures, capturesInOrder } from '../captures.ts';
 import { noteListReads, noteReads } from '../expression-reads.ts';
-import { buildPatternTree } from '../pattern-tree.ts';
+import { buildPatternTree, isTimed } from '../pattern-tree.ts';
 import { type Absence, type EnabledStep, isInGap } from '../residual.ts';
-import { type Progress, StateSpace } from '../state-space.ts';
-import { buildWatches, type Relevance, type Watch } from '../watch.ts';
-import { type EventValues, summand, TrendTotals } from './trend-totals.ts';
+import type { Progress, StateSpace } from '../state-space.ts';
+import { type EventValues, savedTotals, type TrendColumns, TrendTotals } from './trend-totals.ts';
 
 /** Trends, finished or not, that nothing to come can tell apart: in one state, with equal events where conditions look. */
 export interface TrendGroup {
@@ -20,17 +18,39 @@ export interface TrendGroup {
   readonly totals: TrendTotals;
 }
 
-/** The groups of one partition and window, by what tells them apart, and what has been completed. */
+/** The trends of one window: its groups, oldest first, and what has been completed. Immutable. */
 export interface TrendSet {
-  readonly groups: ReadonlyMap<string, TrendGroup>;
+  readonly groups: readonly TrendGroup[];
   readonly completed: TrendTotals;
 }
 
-/** What an event makes of a set of trends. */
-export interface TrendStep extends TrendSet {
+/** A set of trends after an event. */
+export interface TakenEvent extends TrendSet {
   /** Slots by which some trend takes the event. */
-  readonly taken: ReadonlySet<number>;
+  readonly taken: readonly number[];
 }
+
+/** An event, as trends see it. */
+export interface TrendEvent {
+  readonly time: number;
+  readonly row: Row;
+  /** Tells it from all other events of the window. */
+  readonly at: number;
+  /** Whether it fits the step or `NOT` of a slot, behind these events. @throws EvaluationError */
+  fits(slot: number, captures: Captures): boolean;
+  /** What it brings by the step of a slot. @throws EvaluationError */
+  valuesOf(slot: number): EventValues;
+}
+
+const savedGroup = record({
+  state: anyValue,
+  base: number,
+  captures: list(list(record({ row: savedRow, at: number }))),
+  firstTime: number,
+  totals: savedTotals,
+});
+
+export const savedTrends = record({ groups: list(savedGroup), completed: savedTotals });
 
 /**
  * Counts trends without enumerating them: dynamic programming over the states of the pattern's automaton under
@@ -39,77 +59,85 @@ export interface TrendStep extends TrendSet {
  *
  * @see "GRETA: Graph-based Real-time Event Trend Aggregation" (VLDB 2017).
  */
-export class TrendCounter {
-  readonly #plan: PatternPlan;
-  readonly #calls: TrendAggregatePlan['calls'];
-  readonly #arguments: readonly (Evaluate | null)[];
+export class TrendGroups {
+  /** A window without events. */
+  readonly nothing: TrendSet;
+  /** By slot: whether conditions read more than its last event. */
+  readonly readsList: readonly boolean[];
+  readonly #columns: TrendColumns;
   readonly #space: StateSpace;
-  readonly #watches: readonly Watch[];
-  readonly #monotoneValue: Evaluate | null;
-  /** By slot: whether conditions read its last event, and more than that. */
-  readonly #reads: readonly boolean[];
-  readonly #readsList: readonly boolean[];
-  /** The bound on a trend's length, where windows are longer than it. */
+  /** What a trend's last time is its first one plus. */
   readonly #withinMs: number;
+  /** By slot: whether conditions read its last event. */
+  readonly #reads: readonly boolean[];
+  /** Whether a trend may end before its window does. */
+  readonly #usesFirst: boolean;
+  /** Nothing but states tells groups apart. */
+  readonly #isByState: boolean;
+  readonly #known = new Map<EnabledStep, Progress>();
+  readonly #noCaptures: Captures;
+  readonly #one: TrendTotals;
 
-  constructor(pattern: PatternPlan, { calls, windowMs }: TrendAggregatePlan, environment: OperatorEnvironment) {
-    this.#plan = { ...pattern, selection: 'any', emission: 'longest' };
-    this.#calls = calls;
-    this.#arguments = calls.map(({ argument }) => argument && environment.evaluator(argument));
-    this.#space = new StateSpace(this.#plan, buildPatternTree(this.#plan), null);
-    this.#watches = buildWatches(this.#plan, environment);
-    this.#monotoneValue = pattern.monotone && environment.evaluator(pattern.monotone.value);
+  constructor(pattern: PatternPlan, columns: TrendColumns, windowMs: number, space: StateSpace) {
     const conditions = pattern.steps.map((step) => step.where);
-    this.#readsList = slotsRead(pattern, (note) => conditions.forEach((where) => void noteListReads(where, note)));
+    this.#columns = columns;
+    this.#space = space;
+    this.#withinMs = pattern.withinMs ?? Infinity;
+    this.#usesFirst = this.#withinMs < windowMs || space.usesPatternDeadline;
+    this.readsList = slotsRead(pattern, (note) => conditions.forEach((where) => void noteListReads(where, note)));
     this.#reads = slotsRead(pattern, (note) => {
       for (const where of conditions) noteReads(where, note);
       if (pattern.monotone !== null) note(pattern.monotone.slot);
     });
-    this.#withinMs = pattern.withinMs !== null && pattern.withinMs < windowMs ? pattern.withinMs : Infinity;
+    this.#isByState = !isTimed(buildPatternTree(pattern)) && !this.#usesFirst && !this.#reads.includes(true);
+    this.#noCaptures = pattern.steps.map(() => null);
+    this.#one = TrendTotals.empty(columns, 1n);
+    this.nothing = { groups: [], completed: TrendTotals.empty(columns, 0n) };
   }
 
-  get nothing(): TrendSet {
-    return { groups: new Map(), completed: TrendTotals.none(this.#calls.length) };
-  }
-
-  /** What an event makes of the trends. Changes nothing. @throws EvaluationError when a condition or an argument fails. */
-  step(set: TrendSet, row: Row, at: number, relevance: Relevance): TrendStep {
-    const groups = new Map<string, TrendGroup>();
-    const step: Stepping = { row, at, relevance, groups, completed: set.completed, taken: new Set(), values: new Map() };
+  /** What an event makes of the trends. @throws EvaluationError when a condition or an argument fails */
+  step(set: TrendSet, event: TrendEvent): TakenEvent {
+    const passed = this.pass(set, event.time);
     const kept: TrendGroup[] = [];
-    for (const group of this.pass(set, row.time, step).groups.values()) {
-      const left = this.#afterViolations(group, row, relevance);
-      if (left !== null && !this.#isOutlived(left, row.time)) kept.push(left);
+    for (const group of passed.groups) {
+      const left = this.#afterViolations(group, event);
+      if (left !== null && !this.#isOutlived(left, event.time)) kept.push(left);
     }
-    for (const group of kept) this.#add(groups, group);
+    const merged = this.#merged(kept);
+    const step: Stepping = { event, merged, completed: passed.completed, taken: [] };
     for (const group of kept) this.#extend(group, step);
-    this.#open(step);
-    return step;
+    const progress = { state: this.#space.initial, captures: this.#noCaptures, base: 0 };
+    this.#extend({ progress, firstTime: event.time, totals: this.#one }, step);
+    return { groups: merged.groups, completed: step.completed, taken: step.taken };
   }
 
   /** After `NOT`s whose deadline lies before `time` have matched. */
-  pass(set: TrendSet, time: number, into: { completed: TrendTotals } = { completed: set.completed }): TrendSet {
-    const groups = new Map<string, TrendGroup>();
-    for (const group of set.groups.values()) {
-      const passed = this.#passed(group, time);
-      if (passed !== group && passed.progress.state.isComplete) into.completed = into.completed.union(passed.totals);
-      if (passed === group || !isFinal(passed)) this.#add(groups, passed);
+  pass(set: TrendSet, time: number): TrendSet {
+    if (!set.groups.some((group) => this.#isDue(group, time))) return set;
+    let { completed } = set;
+    const left: TrendGroup[] = [];
+    for (const group of set.groups) {
+      const passed = this.#isDue(group, time) ? this.#passed(group, time) : group;
+      if (passed !== group && passed.progress.state.isComplete) completed = completed.plus(passed.totals, null);
+      if (passed === group || !isFinal(passed.progress)) left.push(passed);
     }
-    return { groups, completed: into.completed };
+    return { groups: this.#merged(left).groups, completed };
+  }
+
+  #isDue(group: TrendGroup, time: number): boolean {
+    return group.progress.state.absences.some((absence) => this.#deadlineOf(absence, group) < time);
   }
 
   #passed(group: TrendGroup, time: number): TrendGroup {
-    const { absences } = group.progress.state;
-    if (!absences.some((absence) => this.#deadlineOf(absence, group) < time)) return group;
     const progress = this.#space.pass(group.progress, { time, isPatternOver: this.#lastTimeOf(group) < time });
     return progress === group.progress ? group : { ...group, progress };
   }
 
-  #afterViolations(group: TrendGroup, row: Row, relevance: Relevance): TrendGroup | null {
+  #afterViolations(group: TrendGroup, event: TrendEvent): TrendGroup | null {
     const { progress } = group;
+    if (progress.state.absences.length === 0) return group;
     const violated = progress.state.absences
-      .filter((absence) => relevance.isWatched[absence.slot] && row.time <= this.#deadlineOf(absence, group))
-      .filter(({ slot }) => this.#accepts(slot, row, progress.captures))
+      .filter((absence) => event.time <= this.#deadlineOf(absence, group) && event.fits(absence.slot, progress.captures))
       .map(({ slot }) => slot);
     if (violated.length === 0) return group;
     const left = this.#space.violate(progress, violated);
@@ -122,12 +150,7 @@ export class TrendCounter {
 
   /** Last event time that the pattern's `within` allows. */
   #lastTimeOf({ firstTime }: TrendGroup): number {
-    return plus(firstTime, this.#plan.withinMs ?? Infinity);
-  }
-
-  /** First event time that it allows: a displaced event may lie as far back. */
-  #firstTimeOf({ firstTime }: TrendGroup): number {
-    return plus(firstTime, -(this.#plan.withinMs ?? Infinity));
+    return plus(firstTime, this.#withinMs);
   }
 
   /** No event can come in time any more, and one is needed; what only waits for a `NOT` is not bounded. */
@@ -136,46 +159,51 @@ export class TrendCounter {
     return this.#lastTimeOf(group) < time && (isComplete || needsEvent);
   }
 
+  /** Trends that take the event by one of the steps that may come next. A displaced event may lie as far back as `within` allows. */
   #extend(group: TrendGroup, step: Stepping): void {
-    if (this.#lastTimeOf(group) < step.row.time || this.#firstTimeOf(group) > step.row.time) return;
+    const { event } = step;
+    if (this.#withinMs < Infinity && !this.#isWithin(group, event.time)) return;
     const { state, base, captures } = group.progress;
     for (const enabled of state.enabledSteps) {
-      const { slot } = enabled.step;
-      if (!step.relevance.isWatched[slot] || !isInGap(step.row.time, enabled, base)) continue;
-      if (!this.#accepts(slot, step.row, captures) || !this.#isMonotone(slot, step.row, captures)) continue;
-      this.#take(group, enabled, step);
+      if (isInGap(event.time, enabled, base) && event.fits(enabled.step.slot, captures)) this.#take(group, enabled, step);
     }
   }
 
-  #open(step: Stepping): void {
-    const captures = this.#plan.steps.map(() => null);
-    const progress: Progress = { state: this.#space.initial, captures, base: 0 };
-    this.#extend({ progress, firstTime: step.row.time, totals: TrendTotals.one(this.#calls.length) }, step);
+  #isWithin(group: TrendGroup, time: number): boolean {
+    return time <= this.#lastTimeOf(group) && time >= plus(group.firstTime, -this.#withinMs);
   }
 
   #take({ progress, firstTime, totals }: TrendGroup, enabled: EnabledStep, step: Stepping): void {
     const { slot } = enabled.step;
-    const next = this.#space.take(progress, enabled, step.row, step.at);
-    const taken: TrendGroup = {
-      progress: { ...next, captures: this.#relevant(next.captures) },
-      firstTime,
-      totals: totals.with(this.#valuesOf(slot, step)),
-    };
-    step.taken.add(slot);
-    if (next.state.isComplete) step.completed = step.completed.union(taken.totals);
-    if (!isFinal(taken)) this.#add(step.groups, taken);
+    const next = this.#next(progress, enabled, step.event);
+    const values = step.event.valuesOf(slot);
+    if (!step.taken.includes(slot)) step.taken.push(slot);
+    if (next.state.isComplete) step.completed = step.completed.plus(totals, values);
+    if (!isFinal(next)) step.merged.add(next, firstTime, totals, values);
   }
 
-  #add(groups: Map<string, TrendGroup>, group: TrendGroup): void {
-    const key = this.#keyOf(group);
-    const same = groups.get(key);
-    groups.set(key, same === undefined ? group : { ...same, totals: same.totals.union(group.totals) });
+  /** What takes an event by a step. Where states tell groups apart it is found once for each step. */
+  #next(progress: Progress, enabled: EnabledStep, { row, at }: TrendEvent): Progress {
+    const known = this.#known.get(enabled);
+    if (known !== undefined) return known;
+    const { state, base, captures } = this.#space.take(progress, enabled, row, at);
+    const next = { state, base, captures: this.#relevant(captures) };
+    if (this.#isByState) this.#known.set(enabled, next);
+    return next;
+  }
+
+  #merged(groups: readonly TrendGroup[]): MergedGroups {
+    const merged = new MergedGroups(
+      this.nothing.completed,
+      this.#isByState ? null : (progress, firstTime) => this.#keyOf(progress, firstTime),
+    );
+    for (const { progress, firstTime, totals } of groups) merged.add(progress, firstTime, totals, null);
+    return merged;
   }
 
   /** What tells groups apart: the state, the times that still matter, and the events that conditions may look at. */
-  #keyOf({ progress: { state, base, captures }, firstTime }: TrendGroup): string {
-    const usesFirst = this.#withinMs < Infinity || this.#space.usesPatternDeadline;
-    const times = `${this.#space.usesBase ? base : ''};${usesFirst ? firstTime : ''}`;
+  #keyOf({ state, base, captures }: Progress, firstTime: number): string {
+    const times = `${this.#space.usesBase ? base : ''};${this.#usesFirst ? firstTime : ''}`;
     const events = captures.map((capture) =>
       capture === null
         ? ''
@@ -188,80 +216,84 @@ export class TrendCounter {
 
   /** Without the events that no condition looks at. */
   #relevant(captures: Captures): Captures {
+    if (this.#isByState) return this.#noCaptures;
     return captures.map((capture, slot) => {
-      if (capture === null || this.#readsList[slot]) return capture;
+      if (capture === null || this.readsList[slot]) return capture;
       return this.#reads[slot] ? new Capture(capture.row, capture.at, -1, null) : null;
     });
   }
 
-  #accepts(slot: number, row: Row, captures: Captures): boolean {
-    return (this.#watches[slot] as Watch).accepts(row, bindingsOf(captures, this.#readsList));
-  }
-
-  /** `.increasing(f)` is a condition on neighbours here; a break ends no trend, as another event may be taken instead. */
-  #isMonotone(slot: number, row: Row, captures: Captures): boolean {
-    const { monotone } = this.#plan;
-    if (monotone === null || this.#monotoneValue === null || slot !== monotone.slot) return true;
-    const value = this.#monotoneValue(scopeOf(row));
-    const previous = captures[slot] ?? null;
-    if (previous === null) return value !== null;
-    const isNext = monotone.direction === 'increasing' ? greater : less;
-    return isNext(value, this.#monotoneValue(scopeOf(previous.row))) === true;
-  }
-
-  #valuesOf(slot: number, { row, values }: Stepping): EventValues {
-    let known = values.get(slot);
-    if (known === undefined) {
-      known = this.#calls.map((call, index) => {
-        if (call.slot !== slot) return undefined;
-        const argument = this.#arguments[index] ?? null;
-        return argument === null ? true : summand(call, argument(scopeOf(row)));
-      });
-      values.set(slot, known);
-    }
-    return known;
-  }
-
-  save({ groups, completed }: TrendSet): Value {
-    const saved = [...groups.values()].map(({ progress: { state, base, captures }, firstTime, totals }) => [
-      this.#space.save(state),
+  save({ groups, completed }: TrendSet): Saved<typeof savedTrends> {
+    const saved = groups.map(({ progress: { state, base, captures }, firstTime, totals }) => ({
+      state: this.#space.save(state) as Value,
       base,
-      captures.map((top) => capturesInOrder(top).map(({ row, at }) => [saveRow(row), at])),
+      captures: captures.map(capturesInOrder),
       firstTime,
-      totals.save(),
-    ]);
-    return [saved, completed.save()];
+      totals: totals.save(),
+    }));
+    return { groups: saved, completed: completed.save() };
   }
 
-  load(saved: Value): TrendSet {
-    const [groups, completed] = saved as ValueArray;
-    const loaded = new Map<string, TrendGroup>();
-    for (const one of groups as ValueArray) {
-      const [state, base, captures, firstTime, totals] = one as ValueArray;
-      const progress = {
-        state: this.#space.load(state as Value),
-        base: base as number,
-        captures: (captures as ValueArray).map(loadCaptures),
-      };
-      this.#add(loaded, { progress, firstTime: firstTime as number, totals: TrendTotals.load(totals as Value) });
+  load({ groups, completed }: Saved<typeof savedTrends>): TrendSet {
+    const loaded = groups.map(({ state, base, captures, firstTime, totals }) => ({
+      progress: { state: this.#space.load(state), base, captures: captures.map(captureOf) },
+      firstTime,
+      totals: TrendTotals.load(this.#columns, totals),
+    }));
+    return this.setOf(loaded, TrendTotals.load(this.#columns, completed));
+  }
+
+  setOf(groups: readonly TrendGroup[], completed: TrendTotals): TrendSet {
+    return { groups: this.#merged(groups).groups, completed };
+  }
+}
+
+/** Groups of a window that are made anew: what is equal becomes one. */
+class MergedGroups {
+  readonly groups: TrendGroup[] = [];
+  readonly #nothing: TrendTotals;
+  readonly #keyOf: ((progress: Progress, firstTime: number) => string) | null;
+  readonly #positions = new Map<string, number>();
+
+  /** `keyOf`: what tells groups apart; null = their states, of which there are few. */
+  constructor(nothing: TrendTotals, keyOf: ((progress: Progress, firstTime: number) => string) | null) {
+    this.#nothing = nothing;
+    this.#keyOf = keyOf;
+  }
+
+  /** Trends that come to a group, with an event that they take; null = with none. */
+  add(progress: Progress, firstTime: number, totals: TrendTotals, values: EventValues | null): void {
+    const at = this.#find(progress, firstTime);
+    const same = this.groups[at];
+    if (same !== undefined)
+      this.groups[at] = { progress: same.progress, firstTime: same.firstTime, totals: same.totals.plus(totals, values) };
+    else this.groups.push({ progress, firstTime, totals: values === null ? totals : this.#nothing.plus(totals, values) });
+  }
+
+  /** Behind all, where there is no such group. */
+  #find(progress: Progress, firstTime: number): number {
+    const { groups } = this;
+    if (this.#keyOf === null) {
+      for (let at = 0; at < groups.length; at++) if (groups[at]?.progress.state === progress.state) return at;
+      return groups.length;
     }
-    return { groups: loaded, completed: TrendTotals.load(completed as Value) };
+    const key = this.#keyOf(progress, firstTime);
+    const at = this.#positions.get(key);
+    if (at === undefined) this.#positions.set(key, groups.length);
+    return at ?? groups.length;
   }
 }
 
 /** A step being made. */
 interface Stepping {
-  readonly row: Row;
-  readonly at: number;
-  readonly relevance: Relevance;
-  readonly groups: Map<string, TrendGroup>;
+  readonly event: TrendEvent;
+  readonly merged: MergedGroups;
   completed: TrendTotals;
-  readonly taken: Set<number>;
-  /** By slot, the values of the calls for this event. */
-  readonly values: Map<number, EventValues>;
+  readonly taken: number[];
 }
 
-function isFinal({ progress: { state } }: TrendGroup): boolean {
+/** Complete, and nothing more may come. */
+function isFinal({ state }: Progress): boolean {
   return state.isComplete && state.enabledSteps.length === 0;
 }
 
@@ -273,11 +305,6 @@ function slotsRead(pattern: PatternPlan, read: (note: (slot: number) => void) =>
   return reads;
 }
 
-function loadCaptures(saved: Value): Capture | null {
-  let top: Capture | null = null;
-  for (const one of saved as ValueArray) {
-    const [row, at] = one as ValueArray;
-    top = new Capture(loadRow(row as Value), at as number, -1, top);
-  }
-  return top;
+function captureOf(events: readonly { readonly row: Row; readonly at: number }[]): Capture | null {
+  return events.reduce((top: Capture | null, { row, at }) => new Capture(row, at, -1, top), null);
 }

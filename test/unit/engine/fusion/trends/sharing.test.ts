@@ -5,7 +5,7 @@ import type { Plan } from '../../../../../shared/language/plan/plan.ts';
 import { createEngine, type EngineOptions } from '../../../../../worker/engine/create-engine.ts';
 import type { Engine, EngineHost } from '../../../../../worker/engine/engine.ts';
 import { printProgram } from '../../../../../worker/engine/fusion/fuse.ts';
-import { sharingOf } from '../../../../../worker/engine/fusion/patterns/trends/sharing.ts';
+import { decideTrends, type NumberedTrends } from '../../../../../worker/engine/fusion/patterns/trends/decide-trends.ts';
 import { ProgramFusion } from '../../../../../worker/engine/fusion/program-fusion.ts';
 import { plain, shipped } from '../../../../reference/ways.ts';
 
@@ -40,7 +40,9 @@ test('streams with the same windows share them, others do not', () => {
       query('S3', 'A').replace('21ms', '20ms'),
   );
   const program = new ProgramFusion(plan);
-  const together = plan.streams.map((stream) => sharingOf(stream, program).map(({ form }) => form.stream.name));
+  const together = plan.streams.map((one) =>
+    (program.derived(decideTrends).get(one) as readonly NumberedTrends[]).map(({ stream }) => stream.name),
+  );
   expect(together).toEqual([['S0', 'S1'], ['S0', 'S1'], ['S2'], ['S3']]);
 });
 

@@ -4,7 +4,8 @@ import { SourceText } from '../../../../../shared/language/diagnostics/diagnosti
 import type { PatternPlan, TrendAggregatePlan, TrendCall } from '../../../../../shared/language/plan/plan.ts';
 import { ANY } from '../../../../../shared/language/plan/types.ts';
 import type { Row } from '../../../../../worker/engine/operators/row.ts';
-import { TrendAggregator } from '../../../../../worker/engine/patterns/trends/trend-aggregator.ts';
+import { formOfRows } from '../../../../../worker/engine/patterns/trends/trend-form.ts';
+import { TrendKernel } from '../../../../../worker/engine/patterns/trends/trend-kernel.ts';
 import { Harness, rowOf, type TestEvent } from '../harness.ts';
 import { ORIGIN } from '../pattern-builder.ts';
 
@@ -29,7 +30,7 @@ export class TrendHarness {
   readonly #pattern: PatternPlan;
   readonly #plan: TrendAggregatePlan;
   readonly #stream: Harness;
-  #trends: TrendAggregator;
+  #trends: TrendKernel;
   #order = 0;
 
   constructor(pattern: PatternPlan, plan: TrendAggregatePlan, by?: string) {
@@ -39,9 +40,10 @@ export class TrendHarness {
     this.#trends = this.#create();
   }
 
-  #create(): TrendAggregator {
+  #create(): TrendKernel {
     const next = { process: (row: Row) => void this.results.push(row), endWindow: () => undefined };
-    return new TrendAggregator(this.#pattern, this.#plan, next, this.#stream.environment);
+    const { environment } = this.#stream;
+    return new TrendKernel(formOfRows(environment.stream, this.#pattern, this.#plan), { environment, next });
   }
 
   get late(): readonly Row[] {
@@ -53,12 +55,13 @@ export class TrendHarness {
   }
 
   get activeRuns(): number {
-    return this.#trends.activeRuns;
+    return this.#trends.runsActive();
   }
 
   push(event: TestEvent): this {
     this.advance(event.time);
-    this.#trends.receive(rowOf(event, ++this.#order), `event:${event.type}`);
+    const row = rowOf(event, ++this.#order);
+    for (const receive of this.#trends.receivers(`event:${event.type}`)) receive(row);
     return this;
   }
 

@@ -1,16 +1,14 @@
-import type { AttributeName, RowReference, TrendCall } from '../../../../../shared/language/plan/plan.ts';
+import type { AttributeName, TrendCall } from '../../../../../shared/language/plan/plan.ts';
 import { NamedColumns } from '../../columns.ts';
 import { functionForm } from '../../function-form.ts';
-import type { Body, ModuleText } from '../../module-text.ts';
+import { Body } from '../../module-text.ts';
 import type { StreamPlace } from '../../place.ts';
-import { printTyped } from '../../print-typed.ts';
 import type { ProgramFusion } from '../../program-fusion.ts';
-import { CannotFuse, NULL_TYPED, named, type Readable, representationOf, type Typed } from '../../typed.ts';
-import type { TrendForm } from './trend-form.ts';
+import { NULL_TYPED, named, Refusal, representationOf, type Typed } from '../../typed.ts';
+import { decideItems } from '../../windows/print-window.ts';
+import type { NumberedTrends } from './decide-trends.ts';
 
-type Constants = Pick<ModuleText<never>, 'constant' | 'names'>;
-
-/** What reads the result of a window works on. */
+/** What a result is made of: names of a function's parameters. */
 interface Ended {
   readonly window: string;
   readonly type: string;
@@ -21,20 +19,14 @@ interface Ended {
 
 /**
  * Prints what hands on the result of a window, with all that follows it: a name for its constants and the function that reads them;
- * null where the engine is to make it a row.
+ * null where the kernel is to make it a row.
  */
-export function printClose(form: TrendForm, kernel: string, fusion: StreamPlace): string | null {
+export function printClose(trends: NumberedTrends, kernel: string, fusion: StreamPlace): string | null {
   const { program } = fusion;
-  const back = program.mark();
-  try {
-    if (form.held !== null) throw new CannotFuse('results read the last event of a step');
-    return shared(printEnd(form, kernel, fusion), program);
-  } catch (error) {
-    if (!(error instanceof CannotFuse)) throw error;
-    back();
-    program.decisions.operator(fusion.index, 1, { by: 'rows', why: error.message });
-    return null;
-  }
+  const decided = trends.held.size > 0 ? new Refusal('results read the last event of a step') : decideEnd(trends, kernel, fusion);
+  if (typeof decided === 'string') return shared(decided, program);
+  program.decisions.operator(fusion.index, 1, { by: 'rows', why: decided.why });
+  return null;
 }
 
 /** Streams whose results go the same way, but for constants, have one function: it is hot when each of them is cold. */
@@ -56,32 +48,28 @@ function shared(name: string, program: ProgramFusion): string {
   return own;
 }
 
-function printEnd(form: TrendForm, kernel: string, fusion: StreamPlace): string {
+/** The name of the function. */
+function decideEnd(trends: NumberedTrends, kernel: string, fusion: StreamPlace): string | Refusal {
+  const { stream, plan } = trends;
   const { module } = fusion.program;
   const [window, type, last] = [module.names.mint('r'), module.names.mint('a'), module.names.mint('o')];
   const [start, end] = [module.names.mint('t'), module.names.mint('t')];
-  return module.function(
-    () => [window, type, last, start, end],
-    (body) => {
-      const bare = rowOf(form, kernel, { window, type, last, start, end }, body, module);
-      const numbers = body.bind(`${window}.numbers`);
-      const results = form.plan.calls.map((call, at) => bound(resultOf(form, call, at, numbers), body));
-      const readable = new ResultReadable(bare, results);
-      const fields = new Map<string, Typed>();
-      for (const { name, value } of form.plan.items) {
-        const typed = printTyped(value, { module, body, readable });
-        if (typed.canFail) throw new CannotFuse('a value of the result may fail');
-        fields.set(name, bound(typed, body));
-      }
-      for (const [name, key] of bare.fields) if (!fields.has(name)) fields.set(name, key);
-      const refused = fusion.chain(bare.with([...fields]), body);
-      if (refused !== null) throw new CannotFuse(refused.why);
-    },
-  );
+  const body = new Body(module.names);
+  const bare = rowOf(trends, kernel, { window, type, last, start, end }, body, fusion);
+  const numbers = body.bind(`${window}.numbers`);
+  const results = plan.calls.map((call, at): Typed => {
+    const result = resultOf(trends, call, at, numbers);
+    return { ...result, text: body.bind(result.text), isSimple: true };
+  });
+  const items = decideItems(plan.items, bare, results, { body, module, stream });
+  if (items instanceof Refusal) return items;
+  if (items.canFail) return new Refusal('a value of the result may fail');
+  return fusion.chain(items.columns, body) ?? module.define(() => [window, type, last, start, end], body);
 }
 
-function rowOf(form: TrendForm, kernel: string, { window, type, last, start, end }: Ended, body: Body, module: Constants): NamedColumns {
-  const keys = form.stream.partition.keys.map(({ name, value }, at) => {
+function rowOf({ stream }: NumberedTrends, kernel: string, ended: Ended, body: Body, { program: { module } }: StreamPlace): NamedColumns {
+  const { window, type, last, start, end } = ended;
+  const keys = stream.partition.keys.map(({ name, value }, at) => {
     const key = named(body.bind(`${window}.pane.keys[${at}]`), representationOf(value.type), true);
     return [name, key] as const;
   });
@@ -104,17 +92,14 @@ function rowOf(form: TrendForm, kernel: string, { window, type, last, start, end
   });
 }
 
-function bound(value: Typed, body: Body): Typed {
-  return value.isSimple ? value : { ...value, text: body.bind(value.text), isSimple: true, canFail: false };
-}
-
 /** The result of a call, from the numbers of the completed trends. */
-function resultOf(form: TrendForm, call: TrendCall, at: number, numbers: string): Typed {
-  const read = (kind: 'events' | 'sum' | 'min' | 'max'): string => `${numbers}[${form.completed + form.at(form.columnOf(at, kind) ?? 0)}]`;
+function resultOf({ columns, numbers: layout }: NumberedTrends, call: TrendCall, at: number, numbers: string): Typed {
+  const read = (kind: 'events' | 'sum' | 'min' | 'max'): string =>
+    `${numbers}[${layout.completed + layout.at(columns.of(at, kind) as number)}]`;
   const number = (text: string, isNullable = false): Typed => ({ ...named(text, 'number', isNullable), isSimple: false });
   switch (call.function) {
     case 'count_trends':
-      return number(`${numbers}[${form.completed}]`);
+      return number(`${numbers}[${layout.completed}]`);
     case 'count_events':
       return number(read('events'));
     case 'sum_trends':
@@ -124,33 +109,8 @@ function resultOf(form: TrendForm, call: TrendCall, at: number, numbers: string)
     case 'min_trends':
     case 'max_trends': {
       const kind = call.function === 'min_trends' ? 'min' : 'max';
-      const as = form.columns[form.columnOf(at, kind) ?? 0]?.as ?? 'number';
+      const as = layout.representations[columns.of(at, kind) as number] ?? 'number';
       return { ...named(`(${read(kind)}===${read(kind)}?${read(kind)}:null)`, as, true), isSimple: false };
     }
-  }
-}
-
-/** What the items of a `.trend_aggregate` may read. */
-class ResultReadable implements Readable {
-  readonly #columns: NamedColumns;
-  readonly #results: readonly Typed[];
-  readonly time: string;
-
-  constructor(columns: NamedColumns, results: readonly Typed[]) {
-    this.#columns = columns;
-    this.#results = results;
-    this.time = columns.time;
-  }
-
-  field(of: RowReference, name: string): Typed | undefined {
-    return this.#columns.field(of, name);
-  }
-
-  attribute(of: RowReference, name: AttributeName): Typed | undefined {
-    return this.#columns.attribute(of, name);
-  }
-
-  aggregate(index: number): Typed | undefined {
-    return this.#results[index];
   }
 }

@@ -1,55 +1,61 @@
 import { fingerprint } from '../../../../../shared/language/plan/fingerprint.ts';
-import type { SourcePlan } from '../../../../../shared/language/plan/plan.ts';
+import type { SourcePlan, StreamPlan } from '../../../../../shared/language/plan/plan.ts';
+import type { RecordType } from '../../../../../shared/language/plan/types.ts';
 import { isStatements } from '../../../operators/operator-facts.ts';
+import type { TrendForm } from '../../../patterns/trends/trend-form.ts';
+import { TrendKernel } from '../../../patterns/trends/trend-kernel.ts';
+import type { SharedForm } from '../../../patterns/trends/trend-panes.ts';
 import { relevanceOf } from '../../../patterns/watch.ts';
 import type { KernelNode } from '../../../physical/physical-plan.ts';
 import type { SourceOptions } from '../../../sources/source-options.ts';
 import type { Columns } from '../../columns.ts';
-import type { FusedRuntime, KernelFactory } from '../../fused-runtime.ts';
+import type { FusedRuntime } from '../../fused-runtime.ts';
 import { Body } from '../../module-text.ts';
 import type { StreamPlace } from '../../place.ts';
 import type { DecidedKernel, ProgramFusion } from '../../program-fusion.ts';
 import type { FusedInlet } from '../../shared-functions.ts';
-import { CannotFuse, Refusal } from '../../typed.ts';
-import { type Given, PatternInput } from '../pattern-input.ts';
+import { Refusal } from '../../typed.ts';
+import { PatternInput } from '../pattern-input.ts';
 import { printClose } from './close-text.ts';
-import { type Lane, type LanePart, LaneText, printFit, printRepeat, printStep } from './lane-text.ts';
-import { type SharingStream, sharingOf } from './sharing.ts';
-import type { TrendForm } from './trend-form.ts';
-import { TrendKernel } from './trend-kernel.ts';
-import type { TrendKernelForm } from './trend-kernel-form.ts';
-import type { SharedForm } from './trend-panes.ts';
+import type { NumberedTrends } from './decide-trends.ts';
+import { type InputPart, InputText, printFit, printRepeat, printStep, type TrendInput } from './input-text.ts';
 
 /** What stands for the trends of streams that share, in the text. */
 interface Printed extends DecidedKernel {
   /** Name of the panes. */
   readonly panes: string;
-  readonly lanes: readonly Lane[];
-  /** By lane: names of the functions that take events. */
+  readonly inputs: readonly TrendInput[];
+  /** By input: names of the functions that take events. */
   readonly takes: readonly string[];
 }
 
-/** Trends at the head of a stream: the events of a type are taken by one function for all streams with the same windows. */
-export function fuseTrends(fusion: StreamPlace, origin: string, columns: Columns): readonly FusedInlet[] | Refusal {
-  const { program, plan } = fusion;
-  const streams = sharingOf(plan, program);
-  const leader = sourceOf(streams[0] as SharingStream);
-  const decided = program.kernel(leader, () => printAll(streams, fusion));
+/**
+ * Trends at the head of a stream: the events of a type are taken by one function for all streams with the same windows. `sharing`: those
+ * streams, in order of declaration.
+ */
+export function fuseTrends(
+  sharing: readonly NumberedTrends[],
+  fusion: StreamPlace,
+  origin: string,
+  columns: Columns,
+): readonly FusedInlet[] | Refusal {
+  const { program } = fusion;
+  const leader = sharing[0] as NumberedTrends;
+  const decided = program.kernel(leader.stream.source, () => printAll(sharing, fusion));
   if (decided instanceof Refusal) return decided;
-  const { panes, lanes, takes } = decided;
-  const lane = lanes.find(({ input }) => input.origin === origin);
-  if (lane === undefined) throw new CannotFuse('no step takes these events');
-  const [first] = lane.parts as [LanePart];
-  if (streams[first.position]?.index !== fusion.index) return [];
+  const { panes, inputs, takes } = decided;
+  const input = inputs.find(({ event }) => event.origin === origin) as TrendInput;
+  const [first] = input.parts as [InputPart];
+  if (first.trends.index !== fusion.index) return [];
   const inlet = fusion.inlet(
     origin,
     columns,
     (passed, body) => {
       body.note(() => {
-        for (const { form } of streams) program.useKernel(form.stream.source);
+        for (const { stream } of sharing) program.useKernel(stream.source);
       });
-      body.add(`${panes}.counts[${lane.at}]++;`);
-      body.add(`${takes[lane.at]}(${lane.input.argumentsOf(passed).join(',')});`);
+      body.add(`${panes}.counts[${input.at}]++;`);
+      body.add(`${takes[input.at]}(${input.event.argumentsOf(passed).join(',')});`);
       return null;
     },
     { isCounted: false },
@@ -57,15 +63,11 @@ export function fuseTrends(fusion: StreamPlace, origin: string, columns: Columns
   return inlet instanceof Refusal ? inlet : [inlet];
 }
 
-function sourceOf({ form }: SharingStream): SourcePlan {
-  return form.stream.source;
-}
-
 /** Prints all streams that share; gives the kernel of the first. */
-function printAll(streams: readonly SharingStream[], fusion: StreamPlace): Printed {
+function printAll(sharing: readonly NumberedTrends[], fusion: StreamPlace): Printed {
   const { program } = fusion;
   const { module } = program;
-  const leader = sourceOf(streams[0] as SharingStream);
+  const leader = (sharing[0] as NumberedTrends).stream.source;
   const panesOf = (runtime: FusedRuntime): TrendKernel['panes'] | undefined => (runtime.kernel(leader) as TrendKernel | undefined)?.panes;
   const panes = module.late((runtime) => {
     const found = panesOf(runtime);
@@ -73,88 +75,87 @@ function printAll(streams: readonly SharingStream[], fusion: StreamPlace): Print
     return found;
   });
   const table = module.late((runtime) => panesOf(runtime)?.table);
-  const lanes = lanesOf(streams, fusion);
-  const shared = sharedForm(streams, lanes);
-  const text = new LaneText(program, panes, table);
-  const takes = lanes.map((lane) => text.print(lane));
-  const equals = equalsAmong(streams, lanes);
-  const kernels = streams.map((stream, position) => printKernel(stream, position, { shared, lanes, panes, equals, fusion }));
-  kernels.slice(1).forEach((kernel, at) => void program.kernel(sourceOf(streams[at + 1] as SharingStream), () => kernel));
+  const inputs = inputsOf(sharing, fusion);
+  const shared = sharedForm(sharing, inputs);
+  const text = new InputText(program, panes, table);
+  const takes = inputs.map((input) => text.print(input));
+  const equals = equalsAmong(sharing, inputs);
+  const kernels = sharing.map((trends, position) => printKernel(trends, position, { shared, inputs, panes, equals, fusion }));
+  kernels.slice(1).forEach((kernel, at) => void program.kernel((sharing[at + 1] as NumberedTrends).stream.source, () => kernel));
   const [first] = kernels as [DecidedKernel];
-  return { ...first, links: [...first.links, ...takes], panes, lanes, takes };
+  return { ...first, links: [...first.links, ...takes], panes, inputs, takes };
 }
 
-function lanesOf(streams: readonly SharingStream[], fusion: StreamPlace): readonly Lane[] {
+function inputsOf(sharing: readonly NumberedTrends[], fusion: StreamPlace): readonly TrendInput[] {
   const { program } = fusion;
-  const origins = [...new Set(streams.flatMap(({ form }) => form.origins))];
+  const origins = [...new Set(sharing.flatMap((trends) => trends.origins))];
   let classes = 0;
   return origins.map((origin, at) => {
-    const readers = streams.flatMap((stream, position) => (stream.form.origins.includes(origin) ? [{ stream, position }] : []));
-    const first = (readers[0] as (typeof readers)[number]).stream;
-    const input = new PatternInput(first.form.pattern, origin, program.declared(origin.slice('event:'.length)), program.module);
-    const parts = readers.map(({ stream, position }) => partOf(stream, position, origin, fusion));
-    const byFit = new Map<string, LanePart[]>();
+    const parts = sharing.flatMap((trends, position) =>
+      trends.origins.includes(origin) ? [partOf(trends, position, origin, fusion)] : [],
+    );
+    const record = program.declared(origin.slice('event:'.length)) as RecordType;
+    const event = new PatternInput((parts[0] as InputPart).trends.pattern, origin, record, program.module);
+    const byFit = new Map<string, InputPart[]>();
     for (const part of parts.filter(isCountable)) {
-      const fit = printFit(part, part.slots[0] as number, input, new Body(program.module.names), program.module);
+      const fit = printFit(part, part.slots[0] as number, event, new Body(program.module.names), program.module);
       byFit.set(fit, [...(byFit.get(fit) ?? []), part]);
     }
     const bursts = [...byFit.values()].map((members) => ({
       at: classes++,
       parts: members,
       burst: {
-        lane: at,
+        input: at,
         streams: members.map(({ position }) => position),
         opening: members.filter(({ isOpening }) => isOpening).map(({ position }) => position),
       },
     }));
-    return { at, input, parts, classes: bursts, single: parts.filter((part) => !isCountable(part)) };
+    return { at, event, parts, classes: bursts, single: parts.filter((part) => !isCountable(part)) };
   });
 }
 
 /** The events do one thing to the stream's trends, and nothing is read of them. */
-function isCountable({ form, slots, isRead }: LanePart): boolean {
-  return slots.length === 1 && form.pattern.steps[slots[0] as number]?.negated === false && !isRead;
+function isCountable({ trends, slots, isRead }: InputPart): boolean {
+  return slots.length === 1 && trends.pattern.steps[slots[0] as number]?.negated === false && !isRead;
 }
 
-function partOf({ form, index }: SharingStream, position: number, origin: string, fusion: StreamPlace): LanePart {
+function partOf(trends: NumberedTrends, position: number, origin: string, fusion: StreamPlace): InputPart {
   const { program } = fusion;
-  const watches = relevanceOf(form.pattern, origin)?.watches ?? [];
-  const source = form.stream.source;
+  const { stream, pattern, numbers, columns, index, held } = trends;
+  const slots = relevanceOf(pattern, origin)?.watches ?? [];
   return {
-    form,
+    trends,
     position,
-    slots: watches,
-    isOpening: form.states.initial.some(({ slot }) => watches.includes(slot)),
-    isRead:
-      form.columns.some(({ slot, argument }) => argument !== null && watches.includes(slot)) ||
-      (form.held ?? []).some(({ slot }) => watches.includes(slot)),
-    kernel: program.once(`trends:${index}`, () => program.module.late((runtime) => runtime.kernel(source))),
+    slots,
+    isOpening: numbers.states.initial.some(({ slot }) => slots.includes(slot)),
+    isRead: columns.all.some(({ slot, argument }) => argument !== null && slots.includes(slot)) || slots.some((slot) => held.has(slot)),
+    kernel: program.once(`trends:${index}`, () => program.module.late((runtime) => runtime.kernel(stream.source))),
     node: fusion.sibling(index).node,
   };
 }
 
-function sharedForm(streams: readonly SharingStream[], lanes: readonly Lane[]): SharedForm {
-  const [{ form }] = streams as [SharingStream];
+function sharedForm(sharing: readonly NumberedTrends[], inputs: readonly TrendInput[]): SharedForm {
+  const [{ plan, stream }] = sharing as [NumberedTrends];
   return {
-    streams: streams.map(({ index }) => index),
-    lanes: lanes.map(({ input, parts }) => ({
-      origin: input.origin,
-      type: input.type,
+    streams: sharing.map(({ index }) => index),
+    inputs: inputs.map(({ event, parts }) => ({
+      origin: event.origin,
+      type: event.type,
       streams: parts.map(({ position }) => position),
       isOpening: parts.some(({ isOpening }) => isOpening),
     })),
-    classes: lanes.flatMap(({ classes }) => classes.map(({ burst }) => burst)),
-    windowMs: form.plan.windowMs,
-    allowedLatenessMs: form.stream.time.allowedLatenessMs,
-    isKeyed: form.stream.partition.keys.length > 0,
+    classes: inputs.flatMap(({ classes }) => classes.map(({ burst }) => burst)),
+    windowMs: plan.windowMs,
+    allowedLatenessMs: stream.time.allowedLatenessMs,
+    isKeyed: stream.partition.keys.length > 0,
   };
 }
 
 /** By position: those of the streams that count the same trends, of events that are all counted alone. */
-function equalsAmong(streams: readonly SharingStream[], lanes: readonly Lane[]): readonly (readonly number[])[] {
-  const keys = streams.map(({ form: { pattern, plan, held } }, position) => {
-    const isAlone = held !== null || lanes.some(({ single }) => single.some((part) => part.position === position));
-    const classes = lanes.flatMap((lane) => lane.classes.filter(({ burst }) => burst.streams.includes(position)).map(({ at }) => at));
+function equalsAmong(sharing: readonly NumberedTrends[], inputs: readonly TrendInput[]): readonly (readonly number[])[] {
+  const keys = sharing.map(({ pattern, plan, held }, position) => {
+    const isAlone = held.size > 0 || inputs.some(({ single }) => single.some((part) => part.position === position));
+    const classes = inputs.flatMap((input) => input.classes.filter(({ burst }) => burst.streams.includes(position)).map(({ at }) => at));
     return isAlone ? `alone ${position}` : fingerprint([pattern.fingerprint, pattern.runsMax, plan.fingerprint, classes]);
   });
   const positions = new Map<string, number[]>();
@@ -164,45 +165,45 @@ function equalsAmong(streams: readonly SharingStream[], lanes: readonly Lane[]):
 
 interface Sharing {
   readonly shared: SharedForm;
-  readonly lanes: readonly Lane[];
+  readonly inputs: readonly TrendInput[];
   readonly panes: string;
   /** By position: those of the streams that count the same trends. */
   readonly equals: readonly (readonly number[])[];
   readonly fusion: StreamPlace;
 }
 
-function printKernel({ form, index }: SharingStream, position: number, { shared, lanes, panes, equals, fusion }: Sharing): DecidedKernel {
+function printKernel(trends: NumberedTrends, position: number, { shared, inputs, panes, equals, fusion }: Sharing): DecidedKernel {
   const { program } = fusion;
-  const own = lanes.flatMap((lane) => lane.parts.filter((part) => part.position === position).map((part) => ({ lane, part })));
-  const bursts = lanes.flatMap(({ classes }) => classes.filter(({ burst }) => burst.streams.includes(position)));
+  const { stream, index } = trends;
+  const own = inputs.flatMap((input) => input.parts.filter((part) => part.position === position).map((part) => ({ input, part })));
+  const bursts = inputs.flatMap(({ classes }) => classes.filter(({ burst }) => burst.streams.includes(position)));
   const classes = bursts.map(({ at, parts }) => ({ at, slot: parts.find((part) => part.position === position)?.slots[0] as number }));
   const { kernel } = (own[0] as (typeof own)[number]).part;
-  const close = printClose(form, kernel, fusion.sibling(index));
+  const close = printClose(trends, kernel, fusion.sibling(index));
   const steps = classes.flatMap(({ slot }) => [
-    printStep(program, form, [{ slot, text: 'true' }], { values: new Map(), valueParameters: [], slots: [slot] }),
-    printRepeat(program, form, slot),
+    printStep(program, trends, [{ slot, text: 'true' }], { values: new Map(), valueParameters: [], slots: [slot] }),
+    printRepeat(program, trends, slot),
   ]);
-  const kernelForm: TrendKernelForm = {
-    trends: form,
+  const form: TrendForm = {
+    ...trends,
     shared,
     position,
-    lanes: own.map(({ lane }) => lane.at),
+    inputs: own.map(({ input }) => input.at),
+    relevances: [],
     classes,
-    given: new Map<number, readonly Given[]>(
-      own.filter(({ lane }) => lane.parts[0]?.position === position).map(({ lane }) => [lane.at, lane.input.given]),
-    ),
-    keyFields: form.stream.partition.keys.map(({ value }) => (value.kind === 'field' ? value.name : '')),
+    given: new Map(own.filter(({ input }) => input.parts[0]?.position === position).map(({ input }) => [input.at, input.event.given])),
+    keyFields: stream.partition.keys.map(({ value }) => (value.kind === 'field' ? value.name : '')),
     equals: equals[position] as readonly number[],
-    endsMatter: !form.stream.operators.slice(1).every(isStatements),
+    endsMatter: !stream.operators.slice(1).every(isStatements),
+    heldFields: trends.held,
   };
-  const create: KernelFactory = (_: SourcePlan, options: SourceOptions) => new TrendKernel(kernelForm, options);
-  const node = nodeOf(form, program, shared);
-  return { create, links: [panes, close ?? 'null', ...steps], node };
+  const create = (_: SourcePlan, options: SourceOptions): TrendKernel => new TrendKernel(form, options);
+  return { create, links: [panes, close ?? 'null', ...steps], node: nodeOf(trends, program, shared) };
 }
 
-function nodeOf({ stream, plan, columns }: TrendForm, { plan: { streams } }: ProgramFusion, shared: SharedForm): KernelNode {
-  const names = shared.streams.map((index) => streams[index]?.name ?? '').filter((name) => name !== stream.name);
+function nodeOf({ stream, plan, columns }: NumberedTrends, { plan: { streams } }: ProgramFusion, shared: SharedForm): KernelNode {
+  const names = shared.streams.map((index) => (streams[index] as StreamPlan).name).filter((name) => name !== stream.name);
   const keeps = [...new Set(plan.calls.map((call) => call.function))];
   const keys = stream.partition.keys.map(({ name }) => name);
-  return { name: `trends, ${columns.length} columns for each state`, keys, keeps, sharedWith: names };
+  return { name: `trends, ${columns.all.length} columns for each state`, keys, keeps, sharedWith: names };
 }

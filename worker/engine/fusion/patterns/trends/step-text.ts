@@ -1,5 +1,6 @@
-import { LARGEST, type TrendForm } from './trend-form.ts';
-import { subsetsOf, type TrendState } from './trend-states.ts';
+import { LARGEST, type TrendNumbers } from '../../../patterns/trends/trend-numbers.ts';
+import { subsetsOf, type TrendState } from '../../../patterns/trends/trend-states.ts';
+import type { TrendColumn } from '../../../patterns/trends/trend-totals.ts';
 
 /** A step or `NOT` that an event may fit, as the text of a step has it. */
 export interface FitText {
@@ -26,7 +27,7 @@ interface Change {
  * it prints depends on the pattern alone, so that equal patterns are one function.
  */
 export class StepText {
-  readonly #form: TrendForm;
+  readonly #numbers: TrendNumbers;
   readonly #fits: readonly FitText[];
   /** By column: the parameter with the event's value; null = the event has one whatever it is. */
   readonly #values: ReadonlyMap<number, string>;
@@ -38,11 +39,11 @@ export class StepText {
   readonly #emptied = new Set<number>();
   #names = 0;
 
-  constructor(form: TrendForm, fits: readonly FitText[], values: ReadonlyMap<number, string>) {
-    this.#form = form;
+  constructor(numbers: TrendNumbers, fits: readonly FitText[], values: ReadonlyMap<number, string>) {
+    this.#numbers = numbers;
     this.#fits = fits;
     this.#values = values;
-    const { initial, counted } = form.states;
+    const { initial, counted } = numbers.states;
     const begun = counted.flatMap((from) => from.enabledSteps.map((enabled) => ({ from, ...enabled })));
     const all = [...begun, ...initial.map((enabled) => ({ from: null, ...enabled }))];
     this.#contributions = all.flatMap(({ from, slot, target }) => {
@@ -59,7 +60,7 @@ export class StepText {
     const took = held.map((slot) => `w0.took[${slot}]=${this.#isTaken(slot)}?1:0;`).join('');
     const parameters = ['w0', 'o0', ...this.#fits.filter(({ text }) => text !== 'true').map(({ text }) => text), ...values];
     const body = [
-      'if(w0.exact!==null)return 2;',
+      'if(w0.groups!==null)return 2;',
       `const d0=w0.numbers;${this.#declared('const')}`,
       guards,
       this.#lines.join(''),
@@ -78,7 +79,7 @@ export class StepText {
     const changes = this.#changes();
     const put = changes.map(({ at }) => `d0[${at}]=a${at};`).join('');
     const step = `${this.#lines.join('')}${this.#checked('break;')}${changes.map(({ at, text }) => `a${at}=${text};`).join('')}`;
-    return `(w0,q0)=>{if(w0.exact!==null)return q0;const d0=w0.numbers;${this.#declared('let')}for(;q0>0;q0=q0-1){${step}}${put}return q0;}`;
+    return `(w0,q0)=>{if(w0.groups!==null)return q0;const d0=w0.numbers;${this.#declared('let')}for(;q0>0;q0=q0-1){${step}}${put}return q0;}`;
   }
 
   #declared(how: 'const' | 'let'): string {
@@ -101,7 +102,7 @@ export class StepText {
   }
 
   #base({ id }: TrendState): number {
-    return id * this.#form.stride;
+    return id * this.#numbers.stride;
   }
 
   #fitting(slots: readonly number[]): readonly FitText[] {
@@ -111,7 +112,7 @@ export class StepText {
   /** Events of `NOT`s end trends; where one does something else, that is done slowly. */
   #violations(): string {
     let guards = '';
-    for (const state of this.#form.states.counted) {
+    for (const state of this.#numbers.states.counted) {
       const fits = this.#fitting(state.absent);
       if (fits.length === 0) continue;
       const isViolated = fits.map(({ text }) => text).join('||');
@@ -132,7 +133,7 @@ export class StepText {
 
   /** What a number of a state is once violated trends have ended. */
   #left(state: TrendState, column: number | null): string {
-    const at = this.#base(state) + (column === null ? 0 : this.#form.at(column));
+    const at = this.#base(state) + (column === null ? 0 : this.#numbers.at(column));
     const isViolated = this.#kept.get(state.id);
     const old = this.#read(at);
     if (isViolated === undefined) return old;
@@ -152,12 +153,12 @@ export class StepText {
   }
 
   #isExtreme(column: number): boolean {
-    const kind = this.#form.columns[column]?.kind;
+    const kind = this.#numbers.columns[column]?.kind;
     return kind === 'min' || kind === 'max';
   }
 
   #changes(): readonly Change[] {
-    const { states, completed } = this.#form;
+    const { states, completed } = this.#numbers;
     const changes: Change[] = [];
     for (const state of states.counted) {
       const into = this.#contributions.filter(({ target }) => target === state && !isFinal(target));
@@ -166,7 +167,7 @@ export class StepText {
     }
     const completing = this.#contributions.filter(({ target }) => target.isComplete);
     if (completing.length > 0) {
-      const old = (column: number | null): string => this.#read(completed + (column === null ? 0 : this.#form.at(column)));
+      const old = (column: number | null): string => this.#read(completed + (column === null ? 0 : this.#numbers.at(column)));
       changes.push(...this.#sums(completed, old, completing));
     }
     return changes;
@@ -176,9 +177,9 @@ export class StepText {
   #sums(base: number, old: (column: number | null) => string, into: readonly Contribution[]): readonly Change[] {
     const count = this.#bind([old(null), ...into.map((one) => this.#countOf(one))].join('+'));
     this.#checks.push(`${count}<=${LARGEST}`);
-    const columns = this.#form.columns.map(({ kind }, column): Change => {
+    const columns = this.#numbers.columns.map(({ kind }, column): Change => {
       const parts = [old(column), ...into.map((one) => this.#part(one, column))];
-      const at = base + this.#form.at(column);
+      const at = base + this.#numbers.at(column);
       if (kind === 'min' || kind === 'max') {
         return { at, text: this.#bind(parts.reduce((all, part) => `${kind === 'min' ? 'lesserOf' : 'greaterOf'}(${all},${part})`)) };
       }
@@ -198,7 +199,7 @@ export class StepText {
   /** What they bring to a column. */
   #part(contribution: Contribution, column: number): string {
     const { fit, from } = contribution;
-    const { kind, slot } = this.#form.columns[column] as TrendForm['columns'][number];
+    const { kind, slot } = this.#numbers.columns[column] as TrendColumn;
     const count = this.#countOf(contribution);
     const carried = from === null ? this.#nothing(column) : this.#left(from, column);
     const isOwn = slot === fit.slot;
@@ -229,13 +230,13 @@ export class StepText {
 
   /** How states come to have trends, and lose them. Several that come to have some at once are put in order slowly. */
   #moves(): { readonly before: string; readonly after: string } {
-    const targets = this.#form.states.counted.filter((state) =>
+    const targets = this.#numbers.states.counted.filter((state) =>
       this.#contributions.some(({ target }) => target === state && !isFinal(target)),
     );
     const left = (state: TrendState): string => this.#left(state, null);
     const newOf = (state: TrendState): string => `d0[${this.#base(state)}]`;
     const coming = targets.map((state) => `${left(state)}===0&&(${this.#comes(state)})`);
-    const going = [...this.#emptied].map((id) => this.#form.states.counted[id] as TrendState);
+    const going = [...this.#emptied].map((id) => this.#numbers.states.counted[id] as TrendState);
     if (targets.length === 0 && going.length === 0) return { before: '', after: '' };
     const count = (conditions: readonly string[]): string =>
       conditions.length === 0 ? '0' : conditions.map((one) => `(${one}?1:0)`).join('+');

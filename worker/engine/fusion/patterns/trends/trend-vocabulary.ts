@@ -1,9 +1,9 @@
 /** NaN stands for no value. */
-export function lesserOf(a: number, b: number): number {
+function lesserOf(a: number, b: number): number {
   return b < a || Number.isNaN(a) ? b : a;
 }
 
-export function greaterOf(a: number, b: number): number {
+function greaterOf(a: number, b: number): number {
   return b > a || Number.isNaN(a) ? b : a;
 }
 
@@ -34,7 +34,7 @@ export const trendProperties = [
   'takeSlowly',
   'hold',
   'release',
-  'exact',
+  'groups',
   'moved',
   'counts',
   'pane',

@@ -1,6 +1,6 @@
-import type { Value } from '../../../../../shared/events/value.ts';
-import type { Row } from '../../../operators/row.ts';
-import type { ExactTrends } from './exact-trends.ts';
+import type { Value } from '../../../../shared/events/value.ts';
+import type { Row } from '../../operators/row.ts';
+import type { TrendSet } from './trend-groups.ts';
 
 /** What windows and panes ask of the kernel of a stream that counts in them. */
 export interface TrendStream {
@@ -9,12 +9,12 @@ export interface TrendStream {
   /** A window for a pane that has none of this stream, nor of those that count the same. */
   open(pane: TrendPane, order: number): TrendWindow;
   /** A window opened by another stream counts for this one as well. */
-  enter(window: TrendWindow, order: number): void;
+  enter(window: TrendWindow): void;
   /** All streams of a window have closed it. */
   clear(window: TrendWindow): void;
-  /** There are more states with trends in the window, or fewer. */
+  /** There are more groups in the window, or fewer. */
   moved(window: TrendWindow, more: number): void;
-  /** As many more groups in all windows of this stream, or fewer. */
+  /** So many more groups in all windows of this stream, or fewer. */
   addGroups(more: number): void;
   /** So many groups were given up, because there were more than `max_runs`. */
   dropGroups(dropped: number): void;
@@ -34,14 +34,18 @@ export class TrendWindow {
   /** Those of all the streams, and for how many of them it has not closed yet. */
   sharing: readonly TrendStream[];
   left = 0;
-  /** By state, then of the completed trends: as `TrendForm` lays them out. */
+  /** By state, then of the completed trends: as `TrendNumbers` lays them out. */
   readonly numbers: Float64Array;
-  /** Where the numbers do not hold the trends any more. */
-  exact: ExactTrends | null = null;
+  /** The trends, where the numbers do not hold them. */
+  groups: TrendSet | null = null;
   pane: TrendPane;
+  /** Windows that end together close in this order. */
+  rank = 0;
   /** Arrival number of the first event. */
   first = 0;
-  /** States in which there are trends. */
+  /** The last event, where rows are counted; else the pane knows. */
+  last: Row | null = null;
+  /** Groups, or states in which there are trends. */
   live = 0;
   /** The class of bursts that the window leaves to its pane; -1: none. */
   lazy = -1;
@@ -49,8 +53,8 @@ export class TrendWindow {
   done = 0;
   /** By slot, whether some trend took the newest event there: kept for slots that are held. */
   readonly took: Float64Array;
-  /** By slot: arrival number, time, type and fields of the last event that a trend took; null = none. */
-  readonly held: (HeldEvent | null)[];
+  /** By slot: the last event that a trend took; null = none, or nothing reads it. */
+  readonly held: (HeldEvent | Row | null)[];
 
   constructor(kernel: TrendStream, pane: TrendPane, numbers: Float64Array, slots: number) {
     this.kernel = kernel;
@@ -58,7 +62,7 @@ export class TrendWindow {
     this.pane = pane;
     this.numbers = numbers;
     this.took = new Float64Array(slots);
-    this.held = new Array<HeldEvent | null>(slots).fill(null);
+    this.held = new Array<HeldEvent | Row | null>(slots).fill(null);
   }
 
   /** Trends came to states that had none, or left states. */
@@ -97,12 +101,20 @@ export class TrendWindow {
   }
 }
 
-/** What is kept of an event that results read. */
-export interface HeldEvent {
+/** What generated code keeps of an event: the values of the fields that are read. */
+interface HeldEvent {
   readonly order: number;
   readonly time: number;
   readonly type: string;
   readonly values: readonly Value[];
+}
+
+/** A kept event as a row with the fields of these names. */
+export function boundRow(event: HeldEvent | Row | null, names: readonly string[]): Row | null {
+  if (event === null || 'fields' in event) return event;
+  const { type, time, order, values } = event;
+  const fields = new Map(names.map((name, at) => [name, values[at] ?? null]));
+  return { type, time, order, fields, bound: null, attributes: null, causes: [order] };
 }
 
 /** How generated code finds the panes of a key: its value, or its text where it has several parts. */
@@ -143,7 +155,7 @@ export class TrendPane {
   next: TrendPane | null = null;
   /** Windows in use. */
   open = 0;
-  /** By lane: arrival number of the newest event. */
+  /** By input: arrival number of the newest event. */
   readonly last: Float64Array;
   /** By class: how many events there were. */
   readonly bursts: Float64Array;
@@ -154,8 +166,8 @@ export class TrendPane {
   /** By stream. */
   readonly windows: (TrendWindow | null)[];
 
-  constructor({ lanes, classes, streams }: { readonly lanes: number; readonly classes: number; readonly streams: number }) {
-    this.last = new Float64Array(lanes);
+  constructor({ inputs, classes, streams }: { readonly inputs: number; readonly classes: number; readonly streams: number }) {
+    this.last = new Float64Array(inputs);
     this.bursts = new Float64Array(classes);
     this.unopened = new Array<number>(classes).fill(0);
     this.loud = Array.from({ length: classes }, () => new WindowList());

@@ -1,21 +1,20 @@
-import { invariant } from '../../../../../shared/errors/error.ts';
-import type { Value } from '../../../../../shared/events/value.ts';
-import type { Row } from '../../../operators/row.ts';
-import { wholeSteps } from '../../../time/instants.ts';
-import type { FusedRuntime } from '../../fused-runtime.ts';
-import { later } from './later.ts';
+import { invariant } from '../../../../shared/errors/error.ts';
+import type { Value } from '../../../../shared/events/value.ts';
+import type { FusedRuntime } from '../../fusion/fused-runtime.ts';
+import type { Row } from '../../operators/row.ts';
+import { plus, wholeSteps } from '../../time/instants.ts';
 import { type PaneKey, TrendPane, type TrendStream, type TrendWindow, type WindowList } from './trend-window.ts';
 
-/** Events that some streams take alike: of one lane, with one condition, by one step each. */
+/** Events that some streams take alike: of one input, with one condition, by one step each. */
 export interface BurstClass {
-  readonly lane: number;
+  readonly input: number;
   /** Positions of the streams, and those among them for which such an event begins a trend. */
   readonly streams: readonly number[];
   readonly opening: readonly number[];
 }
 
 /** Events of one type. */
-export interface SharedLane {
+export interface SharedInput {
   readonly origin: string;
   /** Name of the events' type. */
   readonly type: string;
@@ -29,7 +28,7 @@ export interface SharedLane {
 export interface SharedForm {
   /** Indexes of the streams in the program. */
   readonly streams: readonly number[];
-  readonly lanes: readonly SharedLane[];
+  readonly inputs: readonly SharedInput[];
   readonly classes: readonly BurstClass[];
   readonly windowMs: number;
   readonly allowedLatenessMs: number;
@@ -46,20 +45,20 @@ export interface EqualTrends {
 
 const NO_KEYS: readonly Value[] = [];
 
-/** Takes an event of a lane; the last argument is its row where there is one. */
+/** Takes an event of an input; the last argument is its row where there is one. */
 export type TakeTrendEvent = (time: number, order: number, ...given: unknown[]) => void;
 
 /** The open panes of streams whose windows begin and end together. */
 export class TrendPanes {
   readonly form: SharedForm;
-  /** By lane: events that have come since counters were read. */
+  /** By input: events that have come since counters were read. */
   readonly counts: Float64Array;
   /** The pane used last, where there is no key. */
   current: TrendPane;
   /** The pane used last, by key. */
   readonly table = new Map<PaneKey, TrendPane>();
   readonly kernels: TrendStream[] = [];
-  /** By lane. */
+  /** By input. */
   takes: readonly TakeTrendEvent[] = [];
   /** The event that had no pane came too late. */
   wasLate = false;
@@ -71,15 +70,15 @@ export class TrendPanes {
 
   constructor(form: SharedForm) {
     this.form = form;
-    this.counts = new Float64Array(form.lanes.length);
+    this.counts = new Float64Array(form.inputs.length);
     this.#equals = form.streams.map(() => undefined);
     this.#none = this.#create();
     this.current = this.#none;
   }
 
   #create(): TrendPane {
-    const { lanes, classes, streams } = this.form;
-    return new TrendPane({ lanes: lanes.length, classes: classes.length, streams: streams.length });
+    const { inputs, classes, streams } = this.form;
+    return new TrendPane({ inputs: inputs.length, classes: classes.length, streams: streams.length });
   }
 
   /** Lets the streams' counters know of the events before anybody reads them. */
@@ -88,9 +87,9 @@ export class TrendPanes {
     this.#isCounting = true;
     const counters = this.form.streams.map((stream) => runtime.node(stream).counters);
     runtime.beforeCounting(() => {
-      this.form.lanes.forEach(({ streams }, lane) => {
-        for (const stream of streams) (counters[stream] as { eventsIn: number }).eventsIn += this.counts[lane] as number;
-        this.counts[lane] = 0;
+      this.form.inputs.forEach(({ streams }, input) => {
+        for (const stream of streams) (counters[stream] as { eventsIn: number }).eventsIn += this.counts[input] as number;
+        this.counts[input] = 0;
       });
     });
   }
@@ -99,16 +98,21 @@ export class TrendPanes {
    * The pane of an event that the key's pane used last does not hold; null = it has none and needs none, or is late. `keys`: the
    * parts of a key of several.
    */
-  paneAt(lane: number, time: number, key: PaneKey, keys: readonly Value[] | null): TrendPane | null {
-    const { windowMs, lanes } = this.form;
-    const start = later(wholeSteps(time, windowMs) * windowMs, 0);
-    this.wasLate = this.#closesAt(start) <= (this.kernels[0] as TrendStream).watermark();
+  paneAt(input: number, time: number, key: PaneKey, keys: readonly Value[] | null): TrendPane | null {
+    const start = this.startOf(time);
+    this.wasLate = this.closesAt(start) <= (this.kernels[0] as TrendStream).watermark();
     if (this.wasLate) return null;
-    return this.#find(key, start) ?? (lanes[lane]?.isOpening ? this.#begin(key, keys, start) : null);
+    return this.find(key, start) ?? (this.form.inputs[input]?.isOpening ? this.#begin(key, keys, start) : null);
   }
 
-  #closesAt(start: number): number {
-    return later(later(start, this.form.windowMs), this.form.allowedLatenessMs);
+  /** The start of the window that a time lies in. */
+  startOf(time: number): number {
+    return plus(wholeSteps(time, this.form.windowMs) * this.form.windowMs, 0);
+  }
+
+  /** The watermark at which a window closes. */
+  closesAt(start: number): number {
+    return plus(plus(start, this.form.windowMs), this.form.allowedLatenessMs);
   }
 
   #first(key: PaneKey): TrendPane | null {
@@ -116,16 +120,17 @@ export class TrendPanes {
     return this.current === this.#none ? null : this.current;
   }
 
-  late(lane: number, row: Row): void {
-    for (const stream of this.form.lanes[lane]?.streams ?? []) this.kernels[stream]?.late(row);
+  late(input: number, row: Row): void {
+    for (const stream of this.form.inputs[input]?.streams ?? []) this.kernels[stream]?.late(row);
   }
 
   /** The key's pane of a window, in use from now on. */
   paneOf(key: PaneKey, keys: readonly Value[] | null, start: number): TrendPane {
-    return this.#find(key, start) ?? this.#begin(key, keys, start);
+    return this.find(key, start) ?? this.#begin(key, keys, start);
   }
 
-  #find(key: PaneKey, start: number): TrendPane | null {
+  /** The key's pane of a window; null = it has none. */
+  find(key: PaneKey, start: number): TrendPane | null {
     const first = this.#first(key);
     let before: TrendPane | null = null;
     for (let pane = first; pane !== null; before = pane, pane = pane.next) {
@@ -140,11 +145,18 @@ export class TrendPanes {
     return null;
   }
 
+  /** All panes of a key. */
+  ofKey(key: PaneKey): readonly TrendPane[] {
+    const panes: TrendPane[] = [];
+    for (let pane = this.#first(key); pane !== null; pane = pane.next) panes.push(pane);
+    return panes;
+  }
+
   #begin(key: PaneKey, keys: readonly Value[] | null, start: number): TrendPane {
     const pane = this.#unused.pop() ?? this.#create();
     pane.start = start;
-    pane.end = later(start, this.form.windowMs);
-    pane.closesAt = this.#closesAt(start);
+    pane.end = plus(start, this.form.windowMs);
+    pane.closesAt = this.closesAt(start);
     pane.key = key;
     pane.keys = keys ?? (this.form.isKeyed ? [key] : NO_KEYS);
     pane.next = this.#first(key);

@@ -1,11 +1,10 @@
-import type { PatternPlan } from '../../../../../shared/language/plan/plan.ts';
-import type { Row } from '../../../operators/row.ts';
-import { buildPatternTree, isTimed } from '../../../patterns/pattern-tree.ts';
-import { type PatternState, StateSpace } from '../../../patterns/state-space.ts';
-import { CannotFuse } from '../../typed.ts';
+import type { PatternPlan } from '../../../../shared/language/plan/plan.ts';
+import type { Row } from '../../operators/row.ts';
+import { buildPatternTree } from '../pattern-tree.ts';
+import { type PatternState, StateSpace } from '../state-space.ts';
 
-/** A step that trends in a state may take an event by. */
-export interface TrendOffer {
+/** A step by which trends in a state take an event, and where they come to. */
+export interface TrendTransition {
   readonly slot: number;
   readonly target: TrendState;
 }
@@ -16,35 +15,42 @@ export interface TrendState {
   readonly id: number;
   readonly pattern: PatternState;
   readonly isComplete: boolean;
-  readonly enabledSteps: readonly TrendOffer[];
+  readonly enabledSteps: readonly TrendTransition[];
   /** Slots of the `NOT`s in force. */
   readonly absent: readonly number[];
   /** What the trends come to when an event fits these of the `NOT`s; null = they end. */
   violated(slots: readonly number[]): TrendState | null;
 }
 
-/** More of them, or of the `NOT`s in force at once, would print more text than the pattern is worth. */
+/** More of them, or of the `NOT`s in force at once, would make more generated code than the pattern is worth. */
 const MOST_STATES = 16;
 const MOST_ABSENT = 3;
+
+/** The states of all trends of a pattern, made as they are reached. */
+export function spaceOf(pattern: PatternPlan): StateSpace {
+  const plan: PatternPlan = { ...pattern, selection: 'any', emission: 'longest' };
+  return new StateSpace(plan, buildPatternTree(plan), null);
+}
 
 /** All states that trends can be in, for a pattern in which no time matters. */
 export class TrendStates {
   readonly space: StateSpace;
   /** What begins a trend. */
-  readonly initial: readonly TrendOffer[];
+  readonly initial: readonly TrendTransition[];
   /** By id. */
   readonly counted: readonly TrendState[];
+  /** There are more of them than are worth it, and not all stand here. */
+  readonly areTooMany: boolean;
   readonly #found = new Map<PatternState, Mutable<TrendState>>();
   readonly #captures: readonly null[];
+  #isOver = false;
 
-  /** @throws CannotFuse where time matters, or the states are too many */
   constructor(plan: PatternPlan) {
-    const root = buildPatternTree(plan);
-    this.space = new StateSpace({ ...plan, selection: 'any', emission: 'longest' }, root, null);
-    if (isTimed(root) || this.space.usesPatternDeadline) throw new CannotFuse('time decides about the trends');
+    this.space = spaceOf(plan);
     this.#captures = plan.steps.map(() => null);
-    this.initial = this.#offersOf(this.space.initial);
+    this.initial = this.#transitionsOf(this.space.initial);
     this.counted = [...this.#found.values()].filter(({ id }) => id >= 0).sort((a, b) => a.id - b.id);
+    this.areTooMany = this.#isOver;
   }
 
   /** The state that stands for this one; undefined = none does. */
@@ -55,13 +61,14 @@ export class TrendStates {
   #visit(pattern: PatternState, isKept: boolean): TrendState {
     let state = this.#found.get(pattern);
     if (state === undefined) {
-      if (this.#found.size >= MOST_STATES || pattern.absences.length > MOST_ABSENT) throw new CannotFuse('the trends have too many states');
       const outcomes = new Map<string, TrendState | null>();
       const absent = pattern.absences.map(({ slot }) => slot);
       const violated: TrendState['violated'] = (slots) => outcomes.get(String(slots)) as TrendState | null;
       state = { id: -1, pattern, isComplete: pattern.isComplete, enabledSteps: [], absent, violated };
       this.#found.set(pattern, state);
-      state.enabledSteps = this.#offersOf(pattern);
+      this.#isOver ||= this.#found.size > MOST_STATES || pattern.absences.length > MOST_ABSENT;
+      if (this.#isOver) return state;
+      state.enabledSteps = this.#transitionsOf(pattern);
       for (const slots of subsetsOf(absent)) outcomes.set(String(slots), this.#violated(pattern, slots));
     }
     const isFinal = state.isComplete && state.enabledSteps.length === 0;
@@ -69,7 +76,7 @@ export class TrendStates {
     return state;
   }
 
-  #offersOf(pattern: PatternState): readonly TrendOffer[] {
+  #transitionsOf(pattern: PatternState): readonly TrendTransition[] {
     const progress = { state: pattern, captures: this.#captures, base: 0 };
     return pattern.enabledSteps.map((enabled) => ({
       slot: enabled.step.slot,

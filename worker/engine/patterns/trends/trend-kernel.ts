@@ -1,0 +1,527 @@
+import { keyOf } from '../../../../shared/events/text.ts';
+import type { Value } from '../../../../shared/events/value.ts';
+import { evaluationFailure } from '../../evaluate/failure.ts';
+import type { Kernel } from '../../fusion/fused-runtime.ts';
+import { asGiven } from '../../fusion/patterns/history.ts';
+import type { Given } from '../../fusion/patterns/pattern-input.ts';
+import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
+import type { Row } from '../../operators/row.ts';
+import { EventOrder, savedOrder } from '../../sources/event-order.ts';
+import type { Source } from '../../sources/source.ts';
+import type { SourceOptions } from '../../sources/source-options.ts';
+import { count, list, number, orNull, record, type Saved, stateOf, text } from '../../state/codec.ts';
+import { Expiry, savedExpiry } from '../../state/expiry.ts';
+import { savedRow } from '../../state/saved-row.ts';
+import { DeadlineQueue } from '../../time/deadline-queue.ts';
+import { plus } from '../../time/instants.ts';
+import {
+  causesBetween,
+  firstCause,
+  frameAttributes,
+  lastCause,
+  type PreparedItem,
+  prepareItem,
+  resultFields,
+} from '../../windows/window-result.ts';
+import type { Relevance } from '../watch.ts';
+import { RowEvents } from './row-events.ts';
+import type { Close, RepeatStep, TakeStep, TrendForm } from './trend-form.ts';
+import { savedTrends, type TrendEvent, TrendGroups, type TrendSet } from './trend-groups.ts';
+import type { TrendNumbers } from './trend-numbers.ts';
+import { type TakeTrendEvent, TrendPanes } from './trend-panes.ts';
+import type { EventValues } from './trend-totals.ts';
+import { boundRow, type PaneKey, type TrendPane, type TrendStream, TrendWindow } from './trend-window.ts';
+
+/**
+ * `first` and `last`: the first and last event of a window, as far as the result tells of them. `bound`: by slot, the last event that a
+ * trend took there.
+ */
+const savedWindow = record({
+  key: text,
+  start: number,
+  rank: number,
+  first: savedRow,
+  last: savedRow,
+  trends: savedTrends,
+  bound: list(orNull(savedRow)),
+});
+
+const savedState = stateOf({
+  name: 'trends',
+  version: 1,
+  members: { order: savedOrder, trends: record({ received: count, expiry: savedExpiry, windows: list(savedWindow) }) },
+});
+
+/**
+ * `.trend_aggregate(..)`: in place of matches one result per partition and window, over all trends of the pattern whose
+ * events lie in that window. Windows are tumbling, aligned to the epoch, and close when the watermark reaches their end
+ * (+ allowed lateness), in order of end, then of first event. A window in which no event was taken gives nothing.
+ *
+ * Where generated code counts, trends are numbers (`TrendNumbers`), and streams whose windows begin and end together share what they
+ * count; a window whose trends doubles do not hold goes on as groups (`TrendGroups`). Where none does, rows are counted in groups.
+ * Memory is bounded by the pattern's `runsMax`: over it the oldest groups of the window at hand are given up and counted.
+ */
+export class TrendKernel implements Source, Kernel, TrendStream {
+  readonly fingerprint: string;
+  due = Infinity;
+  /** Where those that share find each other; that of the first of them is the one in use. */
+  panes: TrendPanes;
+  readonly #form: TrendForm;
+  readonly #environment: OperatorEnvironment;
+  readonly #next: Next;
+  readonly #order: EventOrder;
+  readonly #items: readonly PreparedItem[];
+  readonly #groups: TrendGroups;
+  /** Reads rows where no generated code does. */
+  readonly #events: RowEvents | null;
+  readonly #expiry: Expiry;
+  readonly #empty: Float64Array;
+  readonly #closings = new DeadlineQueue<TrendWindow>();
+  readonly #unused: TrendWindow[] = [];
+  readonly #classes: readonly number[];
+  #close: Close | null = null;
+  /** By class. */
+  readonly #steps: TakeStep[] = [];
+  readonly #repeats: RepeatStep[] = [];
+  /** Rows counted in groups. */
+  #received = 0;
+  /** Groups that are open: with numbers, states in which there are trends. */
+  #open = 0;
+
+  constructor(form: TrendForm, { environment, next }: Pick<SourceOptions, 'environment' | 'next'>) {
+    const { pattern, plan, columns, numbers, space, shared } = form;
+    this.fingerprint = `${pattern.fingerprint}:${plan.fingerprint}`;
+    this.#form = form;
+    this.#environment = environment;
+    this.#next = next;
+    this.#items = plan.items.map((item) => prepareItem(item, environment));
+    this.#groups = new TrendGroups(pattern, columns, plan.windowMs, space);
+    this.#events = numbers === null ? new RowEvents(pattern, columns, this.#groups.readsList, environment) : null;
+    this.#expiry = new Expiry(environment.stream.partition.expireMs);
+    this.#empty = numbers === null ? new Float64Array() : numbers.empty;
+    this.#classes = form.classes.map(({ at }) => at);
+    this.#order = new EventOrder(environment, {
+      receive: (row, input) => this.#receive(row, input),
+      deadline: () => this.due,
+      advance: (watermark) => this.#advance(watermark),
+    });
+    this.panes = new TrendPanes(shared);
+    this.panes.kernels[form.position] = this;
+  }
+
+  /** `functions`: for each class the step and its repetition; of the first that shares, those for the inputs as well. */
+  link(...functions: readonly unknown[]): void {
+    const [panes, close, ...rest] = functions;
+    this.panes = panes as TrendPanes;
+    this.panes.kernels[this.#form.position] = this;
+    this.#close = close as Close | null;
+    this.#classes.forEach((at, i) => {
+      this.#steps[at] = rest[2 * i] as TakeStep;
+      this.#repeats[at] = rest[2 * i + 1] as RepeatStep;
+    });
+    if (this.#form.position === 0) this.panes.takes = rest.slice(2 * this.#classes.length) as TakeTrendEvent[];
+  }
+
+  watermark(): number {
+    return this.#environment.watermark();
+  }
+
+  /** Arrival number of the event behind what happens now. */
+  order(): number {
+    return this.#environment.order();
+  }
+
+  late(row: Row): void {
+    this.#environment.late(row);
+  }
+
+  /** A row is taken once, however many steps read its origin; and once for all that share, by the first that reads it. */
+  receivers(origin: string): readonly ((row: Row) => void)[] {
+    const input = this.#form.shared.inputs.findIndex((one) => one.origin === origin);
+    const isTaken = this.#events === null ? this.#form.given.has(input) : input >= 0;
+    return [isTaken ? (row) => this.#order.receive(row, input) : () => undefined];
+  }
+
+  #receive(row: Row, input: number): void {
+    if (this.#events === null) {
+      const values = (this.#form.given.get(input) as readonly Given[]).map((one) => givenBy(row, one));
+      (this.panes.takes[input] as TakeTrendEvent)(row.time, row.order, ...values);
+      return;
+    }
+    try {
+      this.#count(row, this.#form.relevances[input] as Relevance, this.#events);
+    } catch (thrown) {
+      this.#environment.fail(evaluationFailure(thrown), row, null);
+    }
+    this.due = this.#nextDue();
+  }
+
+  /** Counts a row in groups. Whatever may fail comes first. */
+  #count(row: Row, relevance: Relevance, events: RowEvents): void {
+    const key = this.#environment.partition(row);
+    const start = this.panes.startOf(row.time);
+    if (this.panes.closesAt(start) <= this.#environment.watermark()) {
+      this.#environment.late(row);
+      return;
+    }
+    const isGone = this.#expiry.isGone(key, row.time);
+    const open = isGone ? null : (this.panes.find(key, start)?.windows[0] ?? null);
+    const at = this.#received + 1;
+    const { taken, ...trends } = this.#groups.step(open?.groups ?? this.#groups.nothing, events.of(row, at, relevance));
+    this.#received = at;
+    if (isGone) this.#drop(key);
+    this.#expiry.touch(key, row.time);
+    if (open === null && taken.length === 0) return;
+    const window = open ?? this.open(this.panes.paneOf(key, [], start), at);
+    if (open === null) window.first = firstCause(row);
+    window.last = row;
+    for (const slot of taken) window.held[slot] = row;
+    this.#put(window, trends);
+  }
+
+  /** A window in a pane that has none of this stream, nor of those that count the same: one for all of them, if they can share it. */
+  open(pane: TrendPane, order: number): TrendWindow {
+    const { apart, kernels } = this.panes.equalsOf(this.#form.equals);
+    return apart === 0 ? this.#begin(pane, order, kernels) : this.#openApart(pane, order);
+  }
+
+  /** A window of this stream alone. */
+  #openApart(pane: TrendPane, order: number): TrendWindow {
+    this.panes.equalsOf(this.#form.equals).apart++;
+    return this.#begin(pane, order, [this]);
+  }
+
+  #begin(pane: TrendPane, order: number, sharing: readonly TrendStream[]): TrendWindow {
+    const window = this.#unused.pop() ?? new TrendWindow(this, pane, this.#empty.slice(), this.#form.pattern.steps.length);
+    window.pane = pane;
+    window.rank = order;
+    window.first = order;
+    window.sharing = sharing;
+    window.left = sharing.length;
+    this.panes.entered(window, this.#classes);
+    for (const kernel of sharing) kernel.enter(window);
+    return window;
+  }
+
+  enter(window: TrendWindow): void {
+    this.panes.occupy(window, this.#form.position);
+    this.#closings.push(window.pane.closesAt, window.rank, window);
+    this.due = this.#nextDue();
+  }
+
+  #nextDue(): number {
+    return Math.min(this.#closings.next(), this.#expiry.deadline());
+  }
+
+  /** The trends of a window, as groups. */
+  #trendsOf(window: TrendWindow): TrendSet {
+    const { numbers } = this.#form;
+    if (window.groups !== null) return window.groups;
+    return numbers === null ? this.#groups.nothing : numbers.setOf(window.numbers, window.pane.start, this.#groups);
+  }
+
+  /** The trends of a window from now on: in numbers, if they are now and doubles hold them. */
+  #put(window: TrendWindow, trends: TrendSet): void {
+    const { numbers } = this.#form;
+    if (window.groups !== null || numbers === null || !numbers.write(trends, window.numbers)) window.groups = trends;
+    const more = trends.groups.length - window.live;
+    window.live += more;
+    this.moved(window, more);
+  }
+
+  /** There are more groups, or fewer. */
+  moved(window: TrendWindow, more: number): void {
+    for (const kernel of window.sharing) kernel.addGroups(more);
+    if (this.#open > this.#form.pattern.runsMax) this.#keepBudget(window);
+  }
+
+  /** The window at hand gives up its oldest groups; what they would have become is missing in its result. */
+  #keepBudget(window: TrendWindow): void {
+    const over = Math.min(this.#open - this.#form.pattern.runsMax, window.live);
+    if (over <= 0) return;
+    const { groups, completed } = this.#trendsOf(window);
+    const left = { groups: groups.slice(over), completed };
+    if (window.groups !== null) window.groups = left;
+    else this.#form.numbers?.write(left, window.numbers);
+    window.live -= over;
+    for (const kernel of window.sharing) kernel.dropGroups(over);
+  }
+
+  addGroups(more: number): void {
+    this.#open += more;
+  }
+
+  dropGroups(dropped: number): void {
+    this.#open -= dropped;
+    this.#environment.runsDropped('max_runs', dropped);
+  }
+
+  /** Takes an event for which doubles, or numbers alone, do not do. Gives whether trends came to other states. */
+  #slowly(window: TrendWindow, event: TrendEvent): boolean {
+    const before = this.#trendsOf(window);
+    const { taken, ...trends } = this.#groups.step(before, event);
+    window.took.fill(0);
+    for (const slot of taken) window.took[slot] = 1;
+    this.#put(window, trends);
+    return (
+      before.groups.length !== trends.groups.length ||
+      before.groups.some((one, at) => one.progress.state !== trends.groups[at]?.progress.state)
+    );
+  }
+
+  /** The same, from generated code: whether the event fits by the positions of slots, and the values of columns. */
+  takeSlowly(
+    window: TrendWindow,
+    slots: readonly number[],
+    fits: readonly boolean[],
+    columns: readonly number[],
+    values: readonly (number | null)[],
+  ): void {
+    const numbers = this.#form.numbers as TrendNumbers;
+    this.#slowly(window, new NumberEvent(window.pane.start, numbers, { slots, fits, columns, values }));
+  }
+
+  /** An event of a class. Gives whether trends came to other states. */
+  takeInBurst(at: number, window: TrendWindow, order: number): boolean {
+    const taken = (this.#steps[at] as TakeStep)(window, order);
+    return taken === 2 ? this.slowlyInBurst(at, window) : taken === 1;
+  }
+
+  repeat(at: number, window: TrendWindow, times: number): number {
+    return (this.#repeats[at] as RepeatStep)(window, times);
+  }
+
+  slowlyInBurst(at: number, window: TrendWindow): boolean {
+    const slots = this.#form.classes.flatMap((one) => (one.at === at ? [one.slot] : []));
+    const numbers = this.#form.numbers as TrendNumbers;
+    return this.#slowly(window, new NumberEvent(window.pane.start, numbers, { slots, fits: [true], columns: [], values: [] }));
+  }
+
+  deadline(): number {
+    return this.#order.deadline();
+  }
+
+  advance(watermark: number): void {
+    this.#order.advance(watermark);
+  }
+
+  #advance(watermark: number): void {
+    try {
+      for (let window = this.#closings.popDue(watermark); window; window = this.#closings.popDue(watermark)) {
+        if (window.left > 0) this.#end(window);
+      }
+      for (const key of this.#expiry.expired(watermark)) this.#drop(key);
+    } finally {
+      this.due = this.#nextDue();
+    }
+  }
+
+  #end(window: TrendWindow): void {
+    const { pane } = window;
+    const { start, end, key, closesAt } = pane;
+    window.catchUp();
+    const last = this.#lastOf(window);
+    this.#leave(window);
+    if (this.#close !== null && window.groups === null) {
+      this.#close.x0(this.#close, window, last.type, last.cause, start, end);
+      if (this.#form.endsMatter) this.#next.endWindow(this.#frameOf(start, end));
+    } else if (!this.#expiry.isGone(key as string, closesAt)) this.#give(window, last, start, end);
+    if (window.left === 0 && this.#events === null) window.kernel.clear(window);
+  }
+
+  #leave(window: TrendWindow): void {
+    this.#open -= window.live;
+    this.panes.leave(window, this.#form.position, this.#classes);
+    const equals = this.panes.equalsOf(this.#form.equals);
+    if (window.sharing !== equals.kernels) equals.apart--;
+  }
+
+  /** The key has expired: its windows come to nothing. */
+  #drop(key: string): void {
+    for (const { windows } of this.panes.ofKey(key)) for (const window of windows) if (window !== null) this.#leave(window);
+  }
+
+  clear(window: TrendWindow): void {
+    const { numbers } = window;
+    for (let at = 0; at < numbers.length; at++) numbers[at] = this.#empty[at] as number;
+    window.groups = null;
+    window.live = 0;
+    window.held.fill(null);
+    this.#unused.push(window);
+  }
+
+  /** Hands on the result, and says that the window has ended. An item that fails is reported, and there is no result. */
+  #give(window: TrendWindow, { type, cause, keys }: LastEvent, start: number, end: number): void {
+    const { columns } = this.#form;
+    const frame = this.#frameOf(start, end);
+    const { completed } = this.#groups.pass(this.#trendsOf(window), end);
+    const row: Row = {
+      type,
+      time: frame.time,
+      order: this.order(),
+      fields: new Map(keys),
+      bound: this.#boundOf(window),
+      attributes: frameAttributes(frame),
+      causes: causesBetween(window.first, cause),
+    };
+    const results = columns.calls.map((_, call) => completed.result(call));
+    const fields = this.#fieldsOf(row, results, keys);
+    if (fields !== null) this.#next.process({ ...row, fields });
+    this.#next.endWindow(frame);
+  }
+
+  #fieldsOf(row: Row, results: readonly Value[], keys: LastEvent['keys']): Row['fields'] | null {
+    try {
+      return resultFields(this.#items, row, results, keys);
+    } catch (thrown) {
+      this.#environment.fail(evaluationFailure(thrown), row, null);
+      return null;
+    }
+  }
+
+  #frameOf(start: number, end: number): Parameters<Next['endWindow']>[0] {
+    return { time: plus(end, -1), start, end, isFinal: true, lengthMs: this.#form.plan.windowMs };
+  }
+
+  /** By slot, the last event that a trend took there, as far as it is kept. */
+  #boundOf({ held }: TrendWindow): readonly (Row | null)[] {
+    return this.#form.pattern.steps.map(({ slot }) => boundRow(held[slot] ?? null, this.#form.heldFields.get(slot) ?? []));
+  }
+
+  #lastOf({ last, pane }: TrendWindow): LastEvent {
+    if (last !== null) return { type: last.type, cause: lastCause(last), keys: this.#environment.partitionFields(last) };
+    const input = this.#newestInput(pane);
+    const names = this.#form.stream.partition.keys;
+    return {
+      type: this.#form.shared.inputs[input]?.type ?? '',
+      cause: pane.last[input] as number,
+      keys: names.map(({ name }, at) => [name, pane.keys[at] ?? null]),
+    };
+  }
+
+  /** The input of the newest event. */
+  #newestInput({ last }: TrendPane): number {
+    const { inputs } = this.#form;
+    let newest = inputs[0] as number;
+    for (let at = 1; at < inputs.length; at++) {
+      const input = inputs[at] as number;
+      if ((last[input] as number) > (last[newest] as number)) newest = input;
+    }
+    return newest;
+  }
+
+  runsActive(): number {
+    return this.#open;
+  }
+
+  save(): Value {
+    const open = [...this.#closings.items()].filter(({ left }) => left > 0).sort((a, b) => a.rank - b.rank);
+    const received = this.#events === null ? this.order() : this.#received;
+    const windows = open.map((window) => this.#saved(window));
+    return savedState.save({ order: this.#order.save(), trends: { received, expiry: this.#expiry.save(), windows } });
+  }
+
+  #saved(window: TrendWindow): Saved<typeof savedWindow> {
+    window.catchUp();
+    const { pane, rank } = window;
+    const { type, cause } = this.#lastOf(window);
+    const fields = new Map(this.#form.keyFields.map((name, at) => [name, pane.keys[at] ?? null]));
+    const row = (order: number): Row => ({ ...NO_ROW, type, time: pane.start, order, fields, causes: [order] });
+    return {
+      key: this.#events === null ? (pane.keys.length === 0 ? '' : keyOf(pane.keys)) : (pane.key as string),
+      start: pane.start,
+      rank,
+      first: row(window.first),
+      last: window.last ?? row(cause),
+      trends: this.#groups.save(this.#trendsOf(window)),
+      bound: this.#boundOf(window),
+    };
+  }
+
+  load(saved: Value): void {
+    const { order, trends } = savedState.load(saved);
+    this.#order.load(order);
+    this.#received = trends.received;
+    this.#expiry.load(trends.expiry);
+    for (const window of trends.windows) this.#load(window);
+    this.due = this.#nextDue();
+  }
+
+  #load({ key, start, rank, first, last, trends, bound }: Saved<typeof savedWindow>): void {
+    const window = this.#openApart(this.#paneOf(key, last, start), rank);
+    window.first = firstCause(first);
+    if (this.#events !== null) window.last = last;
+    bound.forEach((row, slot) => {
+      window.held[slot] = row;
+    });
+    this.#put(window, this.#groups.load(trends));
+  }
+
+  #paneOf(key: string, last: Row, start: number): TrendPane {
+    if (this.#events !== null) return this.panes.paneOf(key, [], start);
+    const keys = this.#form.keyFields.map((name) => last.fields.get(name) ?? null);
+    const pane = this.panes.paneOf(keys.length > 1 ? keyOf(keys) : ((keys[0] ?? null) as PaneKey), keys.length > 1 ? keys : null, start);
+    const input = this.#form.shared.inputs.findIndex(({ type }) => type === last.type);
+    pane.last[input] = Math.max(pane.last[input] as number, last.order);
+    return pane;
+  }
+}
+
+/** What a result tells of the last event of its window. */
+interface LastEvent {
+  readonly type: string;
+  readonly cause: number;
+  readonly keys: readonly (readonly [string, Value])[];
+}
+
+const NO_ROW: Row = { type: '', time: 0, order: 0, fields: new Map(), bound: null, attributes: null, causes: [] };
+
+/** What generated code says of an event: by the positions of slots whether it fits them, and the values of columns. */
+interface GivenNumbers {
+  readonly slots: readonly number[];
+  readonly fits: readonly boolean[];
+  readonly columns: readonly number[];
+  readonly values: readonly (number | null)[];
+}
+
+/** An event of generated code. No time matters to the trends: it has that of the window's start. */
+class NumberEvent implements TrendEvent {
+  readonly time: number;
+  readonly row = NO_ROW;
+  readonly at = 0;
+  readonly #numbers: TrendNumbers;
+  readonly #given: GivenNumbers;
+  /** By slot. */
+  readonly #found: EventValues[] = [];
+
+  constructor(time: number, numbers: TrendNumbers, given: GivenNumbers) {
+    this.time = time;
+    this.#numbers = numbers;
+    this.#given = given;
+  }
+
+  fits(slot: number): boolean {
+    return this.#given.fits[this.#given.slots.indexOf(slot)] === true;
+  }
+
+  valuesOf(slot: number): EventValues {
+    this.#found[slot] ??= this.#read(slot);
+    return this.#found[slot];
+  }
+
+  #read(taken: number): EventValues {
+    const { columns, values } = this.#given;
+    return this.#numbers.columns.map(({ slot, argument, kind }, column) => {
+      if (slot !== taken) return undefined;
+      if (argument === null) return 1;
+      const value = values[columns.indexOf(column)] ?? null;
+      return kind === 'sum' ? value : this.#numbers.valueOf(column, value);
+    });
+  }
+}
+
+/** What generated code is given of a row. */
+function givenBy(row: Row, given: Given): unknown {
+  if (given.of === 'field') return asGiven(row.fields.get(given.name) ?? null, given.as);
+  return given.of === 'type' ? row.type : row;
+}
