@@ -28,7 +28,7 @@ import { RowEvents } from './row-events.ts';
 import type { Close, RepeatStep, TakeStep, TrendForm } from './trend-form.ts';
 import { savedTrends, type TrendEvent, TrendGroups, type TrendSet } from './trend-groups.ts';
 import type { TrendNumbers } from './trend-numbers.ts';
-import { type TakeTrendEvent, TrendPanes } from './trend-panes.ts';
+import { type SharedInput, type TakeTrendEvent, TrendPanes } from './trend-panes.ts';
 import type { EventValues } from './trend-totals.ts';
 import { boundRow, type PaneKey, type TrendPane, type TrendStream, TrendWindow } from './trend-window.ts';
 
@@ -70,6 +70,7 @@ export class TrendKernel implements Source, Kernel, TrendStream {
   readonly #environment: OperatorEnvironment;
   readonly #next: Next;
   readonly #order: EventOrder;
+  readonly #isReordering: boolean;
   readonly #items: readonly PreparedItem[];
   readonly #groups: TrendGroups;
   /** Reads rows where no generated code does. */
@@ -100,6 +101,7 @@ export class TrendKernel implements Source, Kernel, TrendStream {
     this.#expiry = new Expiry(environment.stream.partition.expireMs);
     this.#empty = numbers === null ? new Float64Array() : numbers.empty;
     this.#classes = form.classes.map(({ at }) => at);
+    this.#isReordering = environment.stream.time.outOfOrderMs > 0;
     this.#order = new EventOrder(environment, {
       receive: (row, input) => this.#receive(row, input),
       deadline: () => this.due,
@@ -298,11 +300,12 @@ export class TrendKernel implements Source, Kernel, TrendStream {
   }
 
   deadline(): number {
-    return this.#order.deadline();
+    return this.#isReordering ? this.#order.deadline() : this.due;
   }
 
   advance(watermark: number): void {
-    this.#order.advance(watermark);
+    if (this.#isReordering) this.#order.advance(watermark);
+    else this.#advance(watermark);
   }
 
   #advance(watermark: number): void {
@@ -310,7 +313,7 @@ export class TrendKernel implements Source, Kernel, TrendStream {
       for (let window = this.#closings.popDue(watermark); window; window = this.#closings.popDue(watermark)) {
         if (window.left > 0) this.#end(window);
       }
-      for (const key of this.#expiry.expired(watermark)) this.#drop(key);
+      if (this.#expiry.deadline() <= watermark) for (const key of this.#expiry.expired(watermark)) this.#drop(key);
     } finally {
       this.due = this.#nextDue();
     }
@@ -320,12 +323,17 @@ export class TrendKernel implements Source, Kernel, TrendStream {
     const { pane } = window;
     const { start, end, key, closesAt } = pane;
     window.catchUp();
-    const last = this.#lastOf(window);
-    this.#leave(window);
     if (this.#close !== null && window.groups === null) {
-      this.#close.x0(this.#close, window, last.type, last.cause, start, end);
+      const input = this.#newestInput(pane);
+      const last = pane.last[input] as number;
+      this.#leave(window);
+      this.#close.x0(this.#close, window, (this.#form.shared.inputs[input] as SharedInput).type, last, start, end);
       if (this.#form.endsMatter) this.#next.endWindow(this.#frameOf(start, end));
-    } else if (!this.#expiry.isGone(key as string, closesAt)) this.#give(window, last, start, end);
+    } else {
+      const last = this.#lastOf(window);
+      this.#leave(window);
+      if (!this.#expiry.isGone(key as string, closesAt)) this.#give(window, last, start, end);
+    }
     if (window.left === 0 && this.#events === null) window.kernel.clear(window);
   }
 
@@ -393,7 +401,7 @@ export class TrendKernel implements Source, Kernel, TrendStream {
     const input = this.#newestInput(pane);
     const names = this.#form.stream.partition.keys;
     return {
-      type: this.#form.shared.inputs[input]?.type ?? '',
+      type: (this.#form.shared.inputs[input] as SharedInput).type,
       cause: pane.last[input] as number,
       keys: names.map(({ name }, at) => [name, pane.keys[at] ?? null]),
     };
