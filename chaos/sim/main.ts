@@ -52,6 +52,7 @@ function commandOf({ seed, steps: count, without: left = [] }: SimulationOptions
 function runSeeds(): void {
   const sum = { committed: 0, elections: 0, operations: 0, recoveries: 0, refusals: 0 };
   for (let seed = first; seed < first + count; seed++) {
+    if (seed > first && (seed - first) % 1_000 === 0) print(`seeds ${first} to ${seed - 1}: no law broken`);
     const options = { seed, steps, without };
     const failure = failureOf(options, (run) => {
       const result = simulate(run);

@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { killerOf } from '../../../chaos/sim/kill.ts';
-import { mutants } from '../../../chaos/sim/mutants.ts';
 import { shrink } from '../../../chaos/sim/shrink.ts';
 import { type SimulationOptions, type SimulationResult, simulate } from '../../../chaos/sim/simulation.ts';
 
@@ -36,27 +33,4 @@ describe('the simulator of Raft', () => {
     expect(without).not.toContain('crash');
     expect(without).not.toContain('loss');
   });
-
-  it.each(mutants)('has a mutant whose text stands in the code once: $name', ({ changes }) => {
-    for (const { file, find } of changes) {
-      const text = readFileSync(new URL(`../../../coordinator/raft/${file}`, import.meta.url), 'utf8');
-      expect(text.split(find)).toHaveLength(2);
-    }
-  });
-
-  it.each([
-    'two votes in a term',
-    'quorum one too small',
-    'acknowledgement before sync',
-    'sessions not in snapshots',
-    'repeated commands done again',
-  ])(
-    'kills the mutant by some seed: %s',
-    async (name) => {
-      const mutant = mutants.find((found) => found.name === name);
-      if (mutant === undefined) throw new Error(`no mutant is called ${name}`);
-      expect(await killerOf(mutant, new Map(), { first: 1, count: 100, steps: 4_000 })).toMatch(/^seed /);
-    },
-    120_000,
-  );
 });
