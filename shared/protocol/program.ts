@@ -32,7 +32,9 @@ export const programMembers = {
         'imports are not kept.',
     }),
   ),
-  path: Type.Optional(Type.String({ description: 'Where the program itself lies among the files; `program.vpl` if absent.' })),
+  path: Type.Optional(
+    Type.String({ minLength: 1, description: 'Where the program itself lies among the files; `program.vpl` if absent.' }),
+  ),
 };
 
 export const validateRequestSchema = Type.Object(programMembers, strict);

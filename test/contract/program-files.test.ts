@@ -126,6 +126,12 @@ describe('a program with the files that it imports', () => {
     }
   });
 
+  it('has no empty path, which the schema of the request says too', async () => {
+    expect(await service.post(path, { source, files, path: '' })).toMatchObject({ status: 400, body: { code: 'validation_error' } });
+    const route = service.server.routes.find(({ operation }) => operation === 'validateProgram');
+    expect(route?.body).toMatchObject({ properties: { path: { minLength: 1 } } });
+  });
+
   it('may have as much text as the limit says, whatever JSON makes of it', async () => {
     const lines = (bytes: number): string => `stream S = A.emit(x: 1)\n${'\n'.repeat(bytes - 24)}`;
     expect(await service.post(path, { source: lines(limits.programBytesMax) })).toMatchObject({ status: 200, body: { valid: true } });
@@ -238,7 +244,7 @@ describe('the paths of files', () => {
     expect(await refused({ files: { [name]: twice } })).toMatch(/^files: '/);
   });
 
-  it.each(['', '..', '../a.vpl', '/a.vpl', 'a\\b.vpl', 'C:\\a.vpl', '*.vpl'])('nor that of the program when it is %o', async (name) => {
+  it.each(['..', '../a.vpl', '/a.vpl', 'a\\b.vpl', 'C:\\a.vpl', '*.vpl'])('nor that of the program when it is %o', async (name) => {
     expect(await refused({ path: name })).toMatch(/^path: '/);
   });
 
