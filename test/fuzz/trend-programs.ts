@@ -32,7 +32,7 @@ export function trendProgram(tape: Tape, rare: number): string {
     lateness: tape.pick(['', '', '.allowed_lateness(1s)', '.allowed_lateness(4s)']),
   };
   const heads = tape.list(1, 3, () => pattern(tape, rare));
-  const streams = tape.list(1, 5, (position) => stream(tape, position, tape.pick(heads as [Head, ...Head[]]), common));
+  const streams = tape.list(1, 5, (position) => stream(tape, position, tape.pick(heads as [Head, ...Head[]]), common, rare));
   const follower = tape.chance(20) ? 'stream N = S0\n    .emit(first: n, at: timestamp, type: event_type)\n' : '';
   return [EVENTS, ...streams, follower].join('\n');
 }
@@ -81,10 +81,11 @@ function where(tape: Tape, before: readonly string[], rare: number): string {
   return parts.length === 0 ? '' : ` where ${parts.join(' and ')}`;
 }
 
-function stream(tape: Tape, position: number, { text, aliases }: Head, common: Common): string {
+function stream(tape: Tape, position: number, { text, aliases }: Head, common: Common, rare: number): string {
   const isUnlike = tape.chance(15);
   const lines = [text, isUnlike ? '.partition_by(k)' : common.partition, isUnlike ? '' : common.lateness, `.window(${common.window})`];
   if (tape.chance(5)) lines.push('.within(1s)');
+  if (tape.chance(rare / 6)) lines.push('.watermark(out_of_order: 1s)');
   const items = tape.chance(30) ? [] : tape.list(0, 4, (at) => `o${at}: ${item(tape, aliases)}`);
   lines.push(`.trend_aggregate(${['n: count_trends()', ...items].join(', ')})`);
   const names = ['n', ...items.map((_, at) => `o${at}`)];

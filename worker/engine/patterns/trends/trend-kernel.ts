@@ -162,7 +162,8 @@ export class TrendKernel implements Source, Kernel, TrendStream {
   #count(row: Row, relevance: Relevance, events: RowEvents): void {
     const key = this.#environment.partition(row);
     const start = this.panes.startOf(row.time);
-    if (this.panes.closesAt(start) <= this.#environment.watermark()) {
+    // A row that was held back is seen as if time had come to it and no further: its window has not closed.
+    if (!this.#isReordering && this.panes.closesAt(start) <= this.#environment.watermark()) {
       this.#environment.late(row);
       return;
     }
@@ -207,8 +208,9 @@ export class TrendKernel implements Source, Kernel, TrendStream {
 
   enter(window: TrendWindow): void {
     this.panes.occupy(window, this.#form.position);
-    this.#closings.push(window.pane.closesAt, window.rank, window);
-    this.due = this.#nextDue();
+    const { closesAt } = window.pane;
+    this.#closings.push(closesAt, window.rank, window);
+    if (closesAt < this.due) this.due = closesAt;
   }
 
   #nextDue(): number {

@@ -1,7 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { PatternNode, PatternPlan, TrendCall } from '../../../../../shared/language/plan/plan.ts';
+import { check } from '../../../../../shared/language/checker/check.ts';
+import { SourceText } from '../../../../../shared/language/diagnostics/diagnostic.ts';
+import type { PatternNode, PatternPlan, Plan, TrendCall } from '../../../../../shared/language/plan/plan.ts';
 import { ANY } from '../../../../../shared/language/plan/types.ts';
+import { createEngine } from '../../../../../worker/engine/create-engine.ts';
 import { events, type TestEvent } from '../harness.ts';
 import { isCovered } from '../oracle.ts';
 import { randomEvents, randomPattern } from '../random-patterns.ts';
@@ -107,6 +110,24 @@ describe('trends', () => {
     harness.push({ type: 'E', v: 1, k: null, time: 6000 });
     harness.push({ type: 'E', v: 2, k: null, time: 4000 });
     expect(harness.late).toHaveLength(1);
+  });
+
+  test('events held back by out_of_order count, however far time has jumped when they are seen', () => {
+    const { plan } = check(
+      new SourceText(
+        'test.vpl',
+        'stream S = E+ as e .window(5s) .watermark(out_of_order: 3s) .trend_aggregate(n: count_trends()) .emit(n: n)\n',
+      ),
+    );
+    const seen: unknown[] = [];
+    const engine = createEngine(plan as Plan, { output: ({ time, fields }) => seen.push([time, fields.get('n')]) });
+    for (const time of [1000, 0, 20_000, 21_000]) engine.push({ type: 'E', fields: new Map(), timestamp: time, fallbackTime: time });
+    engine.end();
+    expect(seen).toEqual([
+      [4999, 3],
+      [24_999, 3],
+    ]);
+    expect(engine.counters().streams.get('S')?.late).toBe(0);
   });
 
   test('without edge predicates the groups of a window do not grow with its events', () => {
