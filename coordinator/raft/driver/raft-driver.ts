@@ -57,6 +57,9 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
+/** As many commands as one proposal may have. */
+const batchMax = raftDefaults.entriesPerMessageMax;
+
 /** One node of a Raft group with its disk and clock. The core decides; this does what it says, in the order that it says. */
 export class RaftDriver {
   readonly #options: Required<RaftDriverOptions>;
@@ -66,12 +69,16 @@ export class RaftDriver {
   readonly #queue: WriteQueue;
   readonly #snapshots: SnapshotTraffic;
   readonly #asked = new Map<number, Waiting>();
+  readonly #batches = new Map<number, readonly Waiting[]>();
   /** What has a place in the log, by that place. */
   readonly #accepted = new Map<Index, Waiting & { readonly term: Term }>();
   #promises: { readonly afterSeq: number; readonly messages: Output['sendAfter'] }[] = [];
   #durableSeq = 0;
   #applied: Index;
   #isCompacting = false;
+  /** Commands that wait for the write that is being done: what comes meanwhile is proposed together. */
+  #commands: (Waiting & { readonly data: Uint8Array })[] = [];
+  #isProposing = false;
   #nextId = 1;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
@@ -112,6 +119,7 @@ export class RaftDriver {
     this.#queue = new WriteQueue(
       (step) => disk.write(step),
       (cause) => this.#fail(cause),
+      () => this.#proposeAll(),
     );
     this.#raft = new Raft({ ...raftDefaults, id: options.identity.nodeId, random: options.random }, recovered);
     this.#snapshots = new SnapshotTraffic({
@@ -136,7 +144,11 @@ export class RaftDriver {
 
   /** Resolves with what the state machine made of it, once it is committed. Refused with a `RaftRefusal`. */
   propose(data: Uint8Array): Promise<unknown> {
-    return this.#ask((id) => ({ type: 'propose', id, data: [data] }));
+    if (this.#isStopped) return Promise.reject(new RaftRefusal('stopped', 0));
+    return new Promise((resolve, reject) => {
+      this.#commands.push({ data, resolve, reject });
+      this.#proposeSoon();
+    });
   }
 
   /** Resolves when the new members are agreed on; more than one other voter takes a second change, which follows by itself. */
@@ -156,6 +168,25 @@ export class RaftDriver {
   /** The connection to this node has closed. */
   forgetLeader(suspect: NodeId): void {
     this.#step({ type: 'forgetLeader', suspect });
+  }
+
+  /** With the next write, or in the next turn of the loop when there is none. */
+  #proposeSoon(): void {
+    if (this.#isProposing || this.#commands.length === 0 || this.#queue.isBusy) return;
+    this.#isProposing = true;
+    setImmediate(() => {
+      this.#isProposing = false;
+      this.#proposeAll();
+    });
+  }
+
+  #proposeAll(): void {
+    while (this.#commands.length > 0 && !this.#isStopped) {
+      const batch = this.#commands.splice(0, batchMax);
+      const id = this.#nextId++;
+      this.#batches.set(id, batch);
+      this.#step({ type: 'propose', id, data: batch.map(({ data }) => data) });
+    }
   }
 
   #ask(inputOf: (id: number) => Input): Promise<unknown> {
@@ -198,10 +229,14 @@ export class RaftDriver {
     this.#release();
     for (const { id, index, term } of output.accepted) {
       const waiting = this.#asked.get(id);
-      // What had this place before, in an earlier term, was removed with it.
-      this.#supersede((taken) => taken === index);
-      if (waiting) this.#accepted.set(index, { ...waiting, term });
+      const batch = waiting ? [waiting] : (this.#batches.get(id) ?? []);
+      // What had these places before, in an earlier term, was removed with it.
+      this.#supersede((taken) => taken >= index);
+      batch.forEach((one, at) => {
+        this.#accepted.set(index + at, { ...one, term });
+      });
       this.#asked.delete(id);
+      this.#batches.delete(id);
     }
     for (const { id, reason, leader } of output.refused) this.#settle(id, (waiting) => waiting.reject(new RaftRefusal(reason, leader)));
     for (const entry of output.committed) this.#apply(entry);
@@ -212,8 +247,10 @@ export class RaftDriver {
 
   #settle(id: number, how: (waiting: Waiting) => void): void {
     const waiting = this.#asked.get(id);
+    const batch = waiting ? [waiting] : (this.#batches.get(id) ?? []);
     this.#asked.delete(id);
-    if (waiting) how(waiting);
+    this.#batches.delete(id);
+    for (const one of batch) how(one);
   }
 
   #write(write: Write): void {
@@ -303,8 +340,11 @@ export class RaftDriver {
     this.#isStopped = true;
     clearTimeout(this.#timer);
     this.#snapshots.stop();
-    for (const { reject } of [...this.#asked.values(), ...this.#accepted.values()]) reject(new RaftRefusal('stopped', 0));
+    const waiting = [...this.#asked.values(), ...this.#accepted.values(), ...this.#commands, ...[...this.#batches.values()].flat()];
+    for (const { reject } of waiting) reject(new RaftRefusal('stopped', 0));
     this.#asked.clear();
+    this.#batches.clear();
+    this.#commands = [];
     this.#accepted.clear();
   }
 

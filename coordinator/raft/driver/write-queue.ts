@@ -11,20 +11,26 @@ interface Queued {
 export class WriteQueue {
   readonly #write: (step: Step) => Promise<void>;
   readonly #failed: (cause: unknown) => void;
+  readonly #settled: () => void;
   #queue: Queued[] = [];
   #running: Promise<void> | undefined;
   #hasFailed = false;
 
-  /** `failed` is told of the first write that fails; nothing is written after it. */
-  constructor(write: (step: Step) => Promise<void>, failed: (cause: unknown) => void) {
+  /** `failed` is told of the first write that fails; nothing is written after it. `settled` is told of the end of each that does not. */
+  constructor(write: (step: Step) => Promise<void>, failed: (cause: unknown) => void, settled: () => void) {
     this.#write = write;
     this.#failed = failed;
+    this.#settled = settled;
   }
 
   push(queued: Queued): void {
     if (this.#hasFailed) return;
     this.#queue.push(queued);
     this.#running ??= this.#run();
+  }
+
+  get isBusy(): boolean {
+    return this.#running !== undefined;
   }
 
   /** Resolves when nothing waits. */
@@ -40,6 +46,7 @@ export class WriteQueue {
         const taken = this.#take();
         await this.#write(merged(taken.map(({ step }) => step)));
         for (const { done } of taken) done();
+        this.#settled();
       }
     } catch (cause) {
       this.#hasFailed = true;
@@ -47,6 +54,7 @@ export class WriteQueue {
       this.#failed(cause);
     } finally {
       this.#running = undefined;
+      if (!this.#hasFailed) this.#settled();
     }
   }
 

@@ -17,6 +17,7 @@ function queue() {
       return new Promise((resolve, reject) => ends.push((cause) => (cause ? reject(cause) : resolve())));
     },
     (cause) => log.push(`failed ${(cause as Error).message}`),
+    () => undefined,
   );
   const push = (key: string, isWrite = true, slot?: number): void =>
     made.push({ step: stepOf(key, slot), isWrite, done: () => log.push(`done ${key}`) });
