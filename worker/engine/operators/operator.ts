@@ -29,7 +29,7 @@ export interface Operator {
   /** @throws DamagedState */
   load(saved: Value): void;
   /**
-   * `save` put off, for state of many keys: takes a picture of this moment at next to no cost, and makes the value when it is
+   * `save` put off, for state of many keys: takes a snapshot of this moment at next to no cost, and makes the value when it is
    * called, once. What happens in between does not show, and nothing changes what it gave. Absent = `save` is cheap.
    */
   capture?(): () => Value;

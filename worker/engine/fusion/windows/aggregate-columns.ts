@@ -116,7 +116,7 @@ export class AggregateColumns {
     return column;
   }
 
-  /** By the patience of its aggregate, then as written. */
+  /** By the acceptance rank of its aggregate, then as written. */
   #rankOf(call: AggregateCall): number {
     return acceptanceRank(call) * 1_000_000 + this.#position;
   }

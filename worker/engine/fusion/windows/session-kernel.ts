@@ -49,7 +49,7 @@ export class SessionKernel extends ChainKernel {
   readonly #gapMs: number;
   readonly #graceMs: number;
   readonly #closings = new DeadlineQueue<Waiting>();
-  /** What the clocks of the stream have come to, as far as it has been heard of. */
+  /** Highest watermark seen. */
   #watermark = -Infinity;
 
   constructor(

@@ -88,7 +88,7 @@ export class Slots {
     if (this.#spilled?.delete(at) === true && this.#spilled.size === 0) this.#spilled = null;
   }
 
-  /** Adds to the exact sum at `at`. Whether rounding takes anything is anybody's guess: without branches that costs less. */
+  /** Adds to the exact sum at `at`. Branch-free (TwoSum): the sign of a rounding error is unpredictable. */
   add(at: number, value: number): void {
     if (!(Math.abs(value) < HUGE)) {
       this.spill(at, value);

@@ -1,7 +1,7 @@
 import type { Value } from '../../../../shared/events/value.ts';
 import type { OperatorEnvironment } from '../../operators/operator.ts';
 import type { Row } from '../../operators/row.ts';
-import { Pictures, type Piece } from '../../state/pictures.ts';
+import { CopyOnWrite, type Piece } from '../../state/copy-on-write.ts';
 import type { Sample } from '../../windows/sample.ts';
 import { type SlotField, SlotFields, type SlotLayout } from './slot-fields.ts';
 
@@ -42,14 +42,14 @@ export class WholeRows<C, U extends WholeUse<C> = WholeUse<C>> implements SlotLa
   /** What makes and fills the contents. */
   readonly contents: U;
   readonly #held: (Held<C> | undefined)[] = [];
-  readonly #pictures: Pictures<Held<C>>;
+  readonly #snapshots: CopyOnWrite<Held<C>>;
 
   constructor({ stream }: OperatorEnvironment, contents: U, { hot = [], cold = [] }: WholeFields = {}) {
     this.contents = contents;
     this.expireMs = stream.partition.expireMs;
     this.fields = new SlotFields(['count', ...hot], this.expireMs === null ? cold : [...cold, 'touched']);
     this.width = this.fields.hotWidth;
-    this.#pictures = new Pictures(({ content }) => contents.save(content));
+    this.#snapshots = new CopyOnWrite(({ content }) => contents.save(content));
   }
 
   textOfKey([text]: readonly Value[]): string {
@@ -67,12 +67,12 @@ export class WholeRows<C, U extends WholeUse<C> = WholeUse<C>> implements SlotLa
   /** To be called before the content of the slot changes. */
   beforeChange(slot: number): C {
     const held = this.#held[slot] as Held<C>;
-    this.#pictures.beforeChange(held);
+    this.#snapshots.beforeChange(held);
     return held.content;
   }
 
   put(slot: number, content: C): void {
-    this.#held[slot] = { content, picture: this.#pictures.taken };
+    this.#held[slot] = { content, version: this.#snapshots.taken };
   }
 
   forget(slot: number): void {
@@ -81,7 +81,7 @@ export class WholeRows<C, U extends WholeUse<C> = WholeUse<C>> implements SlotLa
 
   /** The contents of these slots as they are now, as they are saved. */
   capture(slots: readonly number[]): () => ReadonlyMap<number, Value> {
-    const saved = this.#pictures.take(slots.map((slot) => this.#held[slot] as Held<C>));
+    const saved = this.#snapshots.take(slots.map((slot) => this.#held[slot] as Held<C>));
     return () => {
       const values = saved();
       return new Map(slots.map((slot, at) => [slot, values[at] as Value]));
