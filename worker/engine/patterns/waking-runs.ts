@@ -1,49 +1,10 @@
 import { DeadlineQueue } from '../time/deadline-queue.ts';
 import { justAfter } from '../time/instants.ts';
 
-/** A place in a `RunList`. */
+/** A place among the open runs. */
 interface Listed<R> {
   before: R | null;
   after: R | null;
-}
-
-/** Runs in order of creation, with removal from anywhere in constant time. */
-export class RunList<R extends Listed<R>> {
-  #size = 0;
-  first: R | null = null;
-  #last: R | null = null;
-
-  get size(): number {
-    return this.#size;
-  }
-
-  /** Gives the run that was the last before. */
-  protected append(run: R): R | null {
-    const before = this.#last;
-    run.before = before;
-    this.#last = run;
-    if (before === null) this.first = run;
-    else before.after = run;
-    this.#size++;
-    return before;
-  }
-
-  protected unlink(run: R): void {
-    const { before, after } = run;
-    if (before === null) this.first = after;
-    else before.after = after;
-    if (after === null) this.#last = before;
-    else after.before = before;
-    run.before = null;
-    run.after = null;
-    this.#size--;
-  }
-
-  toArray(): R[] {
-    const runs: R[] = [];
-    for (let run = this.first; run !== null; run = run.after) runs.push(run);
-    return runs;
-  }
 }
 
 /** A run that stands in line for a time of its own. */
@@ -65,20 +26,31 @@ export interface WakingOptions<R> {
   readonly wake: (run: R) => void;
 }
 
-/** The open runs of a pattern, each woken by time when something is due. */
-export class WakingRuns<R extends Waking<R>> extends RunList<R> {
+/** The open runs of a pattern in order of creation, each woken by time when something is due. */
+export class WakingRuns<R extends Waking<R>> {
+  #size = 0;
+  first: R | null = null;
+  #last: R | null = null;
   /** The smallest watermark at which a run is due. */
   due = Infinity;
   readonly #options: WakingOptions<R>;
   readonly #line = new DeadlineQueue<R>();
 
   constructor(options: WakingOptions<R>) {
-    super();
     this.#options = options;
   }
 
+  get size(): number {
+    return this.#size;
+  }
+
   add(run: R): void {
-    this.append(run);
+    const before = this.#last;
+    run.before = before;
+    this.#last = run;
+    if (before === null) this.first = run;
+    else before.after = run;
+    this.#size++;
     this.moved(run);
   }
 
@@ -97,8 +69,15 @@ export class WakingRuns<R extends Waking<R>> extends RunList<R> {
 
   /** The run is open no more. */
   remove(run: R): void {
-    this.unlink(run);
-    if (this.#line.size > 2 * this.size + 1_000) this.#line.retain(this.#options.isOpen);
+    const { before, after } = run;
+    if (before === null) this.first = after;
+    else before.after = after;
+    if (after === null) this.#last = before;
+    else after.before = before;
+    run.before = null;
+    run.after = null;
+    this.#size--;
+    if (this.#line.size > 2 * this.#size + 1_000) this.#line.retain(this.#options.isOpen);
   }
 
   /** Time has come to the watermark: wakes the runs whose time has passed. */
@@ -133,5 +112,11 @@ export class WakingRuns<R extends Waking<R>> extends RunList<R> {
       this.#line.popDue(Infinity);
     }
     this.due = this.#line.next();
+  }
+
+  toArray(): R[] {
+    const runs: R[] = [];
+    for (let run = this.first; run !== null; run = run.after) runs.push(run);
+    return runs;
   }
 }
