@@ -98,8 +98,6 @@ export const limits = {
   largeAnswersBytesPerSecondMax: 8_388_608,
   /** Requests of one tenant that wait for that. */
   largeAnswersWaitingMax: 100,
-  /** Body of a request that holds a program and its files: their text, and what JSON makes of its line ends, quotes and controls. */
-  programBodyBytesMax: 8_388_608,
   /** Body of a batch of events, and of a checkpoint to restore. */
   batchBodyBytesMax: 16_777_216,
   /** Request line and headers of a request together. */

@@ -41,7 +41,7 @@ export function registerRoute<Caller>(app: FastifyInstance, route: Route<Caller>
   const registered: RouteOptions = {
     method,
     url: path.replace(/\{(\w+)\}/g, ':$1'),
-    bodyLimit: bytes?.bytesMax ?? route.bodyBytesMax ?? limits.requestBodyBytesMax,
+    bodyLimit: bytes?.bytesMax ?? limits.requestBodyBytesMax,
     config: {
       access,
       bytes,

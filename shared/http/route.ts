@@ -69,8 +69,6 @@ interface RouteFacts {
   readonly keyInQuery?: true;
   /** A client may leave the body out. */
   readonly isBodyOptional?: true;
-  /** @default requestBodyBytesMax */
-  readonly bodyBytesMax?: number;
 }
 
 export interface Route<Caller> extends RouteFacts {

@@ -132,20 +132,6 @@ describe('a program with the files that it imports', () => {
     expect(route?.body).toMatchObject({ properties: { path: { minLength: 1 } } });
   });
 
-  it('may have as much text as the limit says, whatever JSON makes of it', async () => {
-    const lines = (bytes: number): string => `stream S = A.emit(x: 1)\n${'\n'.repeat(bytes - 24)}`;
-    expect(await service.post(path, { source: lines(limits.programBytesMax) })).toMatchObject({ status: 200, body: { valid: true } });
-    expect(await service.post(path, { source: lines(limits.programBytesMax + 1) })).toMatchObject({
-      status: 413,
-      body: { code: 'payload_too_large', error: 'the program is larger than 1048576 bytes' },
-    });
-    const parts = { source: 'import "a.vpl"\n', files: { 'a.vpl': lines(limits.programBytesMax) } };
-    expect((await service.post('/api/v1/pipelines', { name: uniqueName(), ...parts })).body.error).toBe(
-      'the 2 files of the program together are larger than 1048576 bytes',
-    );
-    expect((await service.post(path, { source: ' '.repeat(limits.programBodyBytesMax) })).status).toBe(413);
-  });
-
   it('is replaced with them', async () => {
     const pipeline = await deployed({ source, files });
     const thrice = { 'lib/twice.vpl': 'fn twice(x: int):\n    return x * 3\n' };

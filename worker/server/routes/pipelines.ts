@@ -2,7 +2,6 @@ import Type from 'typebox';
 import { Answer } from '../../../shared/http/answer.ts';
 import { limitParameter, offsetParameter, pageFacts, requiredTextParameter, textParameter } from '../../../shared/http/query.ts';
 import type { Arrival } from '../../../shared/http/route.ts';
-import { limits } from '../../../shared/limits.ts';
 import {
   deletedSchema,
   deployedSchema,
@@ -37,7 +36,6 @@ export function pipelineRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       access: 'key',
       admit,
       body: deployRequestSchema,
-      bodyBytesMax: limits.programBodyBytesMax,
       success: { 201: deployedSchema },
       errors: [
         'parse_error',
@@ -149,7 +147,6 @@ function lifecycleRoutes({ pipelines }: Owner): readonly ApiRoute[] {
       access: 'key',
       admit,
       body: reloadRequestSchema,
-      bodyBytesMax: limits.programBodyBytesMax,
       success: { 200: reloadReportSchema },
       errors: [
         ...unknownPipeline,
@@ -185,7 +182,6 @@ function lifecycleRoutes({ pipelines }: Owner): readonly ApiRoute[] {
       access: 'key',
       admit,
       body: validateRequestSchema,
-      bodyBytesMax: limits.programBodyBytesMax,
       success: { 200: validationSchema },
       errors: ['validation_error', 'quota_exceeded', 'queue_full'],
       handle: async ({ caller, signal, body }) => {
