@@ -74,7 +74,7 @@ function stream(tape: Tape, name: string, before: readonly Stream[], functionCou
   );
   const withFunctions = { ...source.names, functions };
   const lines = [`stream ${name} = ${source.text}`];
-  const end = operators(tape, lines, withFunctions, source.isJoin);
+  const end = operators(tape, lines, withFunctions, source);
   return { name, text: lines.join('\n    '), names: end };
 }
 
@@ -82,6 +82,8 @@ interface Source {
   readonly text: string;
   readonly names: Names;
   readonly isJoin: boolean;
+  /** What a stream that ends without `.emit` hands on, where that is not what it reads; null = it is not tried. */
+  readonly handedOn?: Names | null;
 }
 
 function eventSource(tape: Tape): Source {
@@ -110,6 +112,7 @@ function joinSource(tape: Tape): Source {
     text: `${kind}(A, K)\n    .on(${on})\n    ${window}`,
     names: names(['A.id', 'A.v', 'K.id', 'K.v'], ['A.s'], ['A.ok']),
     isJoin: true,
+    handedOn: null,
   };
 }
 
@@ -145,7 +148,8 @@ function patternSource(tape: Tape): Source {
   else if (tape.chance(25)) lines.push(`.after_match(${hasClosure ? 'no_skip' : tape.pick(['skip_past_last', 'skip_to_next'])})`);
   if (tape.chance(15)) lines.push('.not(D)');
   const fields = aliases.flatMap((alias) => [`${alias}.id`, `${alias}.v`]);
-  return { text: lines.join('\n    '), names: names(fields), isJoin: true };
+  const handedOn = names(['a_id', 'a_v', 'match_duration_ms']);
+  return { text: lines.join('\n    '), names: names(fields), isJoin: true, handedOn };
 }
 
 function where(tape: Tape, scope: Names): string {
@@ -153,7 +157,7 @@ function where(tape: Tape, scope: Names): string {
 }
 
 /** Appends operators to the lines of a stream; gives the names readable behind them. */
-function operators(tape: Tape, lines: string[], start: Names, isBound: boolean): Names {
+function operators(tape: Tape, lines: string[], start: Names, { isJoin: isBound, handedOn }: Source): Names {
   let known = start;
   let isKeyed = lines.some((line) => line.includes('.partition_by'));
   if (!isBound && known.num.includes('id') && tape.chance(40) && !isKeyed) {
@@ -164,6 +168,8 @@ function operators(tape: Tape, lines: string[], start: Names, isBound: boolean):
   if (!isBound && tape.chance(45)) known = aggregation(tape, lines, known, isKeyed);
   for (let n = tape.below(2); n > 0; n--) lines.push(rowOperator(tape, known));
   if (tape.chance(30)) lines.push(`.on_error(${tape.pick(['skip', 'null'])})`);
+  const bare = known === start && handedOn !== undefined ? handedOn : known;
+  if (bare !== null && tape.chance(20)) return { ...bare, functions: start.functions };
   const items: [string, Kind][] = tape.list(1, 3, (position) => [
     `o${position}`,
     tape.pick<Kind>(['num', 'num', 'str', 'bool', 'any', 'list']),

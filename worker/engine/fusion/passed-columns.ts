@@ -78,8 +78,10 @@ export class PassedColumns implements Columns {
     return this.#knows('isBare');
   }
 
+  /** Fields that are not all known, as those of a match, are passed one by one, and make no row in another function. */
   get isPartial(): boolean {
-    return this.#inner.isPartial === true;
+    const { isPartial, fields, isEvent } = this.#inner;
+    return isPartial === true || (fields === null && isEvent !== true);
   }
 
   /** A type that all rows of the caller have is known here. */

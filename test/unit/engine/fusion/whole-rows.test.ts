@@ -30,6 +30,8 @@ const programs: Readonly<Record<string, string>> = {
   'a running aggregate': 'stream S = B.where(user == "bob" or user == "ann").aggregate(n: count()).emit()',
   'streams that follow':
     'stream S = A.where(user == "ann")\nstream T = merge(S, B).emit(user: user)\nstream U = S as a -> B as b within 5s .emit(user: a.user)',
+  'matches that are handed on whole':
+    'event B:\n    user: str\n\nevent C:\n    user: str\n\nstream S = B as a -> B as b within 5s\nstream T = S.where(match_duration_ms > 100).emit(a: a_user, b: b_user, ms: match_duration_ms)',
   'many rules': Array.from({ length: 14 }, (_, i) => `stream R${i} = A.where(user == "k${i}" and n + ${i} > 5).emit(n: n)`).join('\n'),
   'many rules over numbers': Array.from({ length: 14 }, (_, i) => `stream R${i} = A.where(n == ${i} and len(user) > 2).emit(n: n)`).join(
     '\n',
