@@ -78,7 +78,7 @@ function admitting<Caller>({ admit, isPaced }: Route<Caller>, options: RegisterO
     const caller = request.caller as Caller;
     if (!callers.isAdmin(caller)) {
       const answered = await pace.enter(callers.nameOf(caller), signalOf(request, reply));
-      reply.raw.once('close', () => answered(Number(reply.raw.getHeader('content-length') ?? 0)));
+      reply.raw.once('close', () => answered(Number(reply.getHeader('content-length') ?? 0)));
     }
     await own?.(request, reply);
   };

@@ -240,10 +240,11 @@ describe('a route', () => {
 
   it('with large answers lets a client wait that asks for many, and not the administrator', async () => {
     const app = await make();
+    const url = await app.listen({ port: 0, host: '127.0.0.1' });
     const began = performance.now();
     const ended: string[] = [];
     const askThrice = async (name: string, headers: Record<string, string>): Promise<void> => {
-      for (let n = 0; n < 3; n++) expect((await app.inject({ url: '/large', headers })).statusCode).toBe(200);
+      for (let n = 0; n < 3; n++) expect(((await (await fetch(`${url}/large`, { headers })).json()) as { text: string }).text).not.toBe('');
       ended.push(name);
     };
     await Promise.all([askThrice('ann', ann), askThrice('root', { 'x-api-key': 'key-of-root' })]);
