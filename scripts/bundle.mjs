@@ -64,6 +64,7 @@ const entries = {
   main: 'cli/main.ts',
   'engine-worker': 'worker/runtime/threads/engine-worker.ts',
   'check-process': 'worker/runtime/checking/check-process.ts',
+  'raft-thread': 'coordinator/raft/thread/raft-thread.ts',
   'piece-worker': 'cli/simulation/threads/piece-worker.ts',
 };
 

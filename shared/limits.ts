@@ -96,8 +96,12 @@ export const limits = {
   requestBodyBytesMax: 1_048_576,
   /** What one tenant is given of lists, dead letters, checkpoints and the like in a second, over a while; further requests wait. */
   largeAnswersBytesPerSecondMax: 8_388_608,
+  /** Such answers to one tenant that are being made or sent at a time. */
+  largeAnswersUnderWayMax: 4,
   /** Requests of one tenant that wait for that. */
   largeAnswersWaitingMax: 100,
+  /** How long one may wait; then it is refused with 429. */
+  largeAnswersWaitMsMax: 30_000,
   /** Body of a batch of events, and of a checkpoint to restore. */
   batchBodyBytesMax: 16_777_216,
   /** Request line and headers of a request together. */
@@ -145,6 +149,8 @@ export const limits = {
   deadLetterTenantFileBytesMax: 16_777_216,
   /** Text of the dead letters in one answer; one that holds fewer letters than were asked for is as long. */
   deadLetterPageCharsMax: 4_194_304,
+  /** One command of the state that coordinators replicate. */
+  raftCommandBytesMax: 1_048_576,
   /** How long one event may keep an engine busy (`eventBudgetMs`); then it is given up and its thread replaced. */
   eventBudgetMsDefault: 5_000,
   /** Events given up within ten minutes after which a pipeline has failed. */

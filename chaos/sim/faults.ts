@@ -1,6 +1,7 @@
 type Random = (bound: number) => number;
 
-export type Damage = 'none' | 'lostSync' | 'tornBatch' | 'flippedBit' | 'flippedWitness' | 'lostRecord';
+/** `wiped`: everything is gone, for good; the others let in nobody under the old id, so a member with a new one takes its place. */
+export type Damage = 'none' | 'lostSync' | 'tornBatch' | 'flippedBit' | 'flippedWitness' | 'lostRecord' | 'wiped';
 
 /** Faults of one run; 0 or `none` means that there are none of a kind. */
 export interface Faults {

@@ -72,9 +72,12 @@ class Simulation {
 
   constructor({ seed, steps, without = [] }: SimulationOptions) {
     this.#random = seededRandom(seed);
-    this.#faults = drawFaults(this.#random, new Set(without));
+    const faults = drawFaults(this.#random, new Set(without));
+    // By the seed alone, so that what the others draw stays what it was.
+    this.#faults = faults.damage !== 'none' && seed % 6 === 0 ? { ...faults, damage: 'wiped' } : faults;
     this.#stepsMax = steps;
-    const voters = Array.from({ length: this.#random(3) === 0 ? 5 : 3 }, (_, at) => at + 1);
+    const voterCount = this.#random(3) === 0 ? 5 : 3;
+    const voters = Array.from({ length: seed % 16 === 0 ? 7 : voterCount }, (_, at) => at + 1);
     this.#frail = voters.slice(0, Math.floor((voters.length - 1) / 2));
     for (const id of voters) this.#add(id, voters);
     for (const id of [voters.length + 1, voters.length + 2]) this.#add(id, voters);
@@ -129,6 +132,11 @@ class Simulation {
     this.#sometimes(faults.transferEveryMs, () => this.#input(this.#someLeader(), { type: 'transfer', to: this.#anyNode().id }));
     this.#sometimes(faults.forgetEveryMs, () => this.#forgetLeader());
     if (faults.damage !== 'none') this.#sometimes(2_000, () => this.#damage());
+    if (faults.damage === 'wiped')
+      this.#every(
+        () => 300,
+        () => this.#replaceWiped(),
+      );
     while (this.#steps < this.#stepsMax) this.#queue.runNext();
     this.#heal();
     this.#checkHistory();
@@ -279,13 +287,35 @@ class Simulation {
   }
 
   /** Of a disk of the minority; it is seen at the next start, which soon comes. */
-  #damage(): void {
+  #damage() {
     const node = this.#nodes.get(this.#frail[this.#random(this.#frail.length)] ?? 0);
     if (node === undefined) return;
+    if (this.#faults.damage === 'wiped') return this.#wipe(node);
     if (this.#faults.damage === 'flippedBit') node.disk.flipBit(this.#random);
     if (this.#faults.damage === 'flippedWitness') node.disk.flipBitOfWitness(this.#random);
     if (this.#faults.damage === 'lostRecord') node.disk.loseRecord(this.#random);
     this.#crash(node);
+  }
+
+  /** Once, of each of the minority: the process is killed, and its directory is deleted. */
+  #wipe(node: SimulatedNode): void {
+    if (node.refusal !== undefined) return;
+    node.crash(false);
+    node.refusal = 'its disk was wiped';
+  }
+
+  /** As an operator does it: who is lost leaves, a member with a new id learns, and then votes. */
+  #replaceWiped(): void {
+    const leader = this.#someLeader();
+    const { voters, learners } = leader.raft?.view.configuration ?? configurationOf([]);
+    const isLost = (id: NodeId): boolean => this.#nodes.get(id)?.refusal !== undefined;
+    const kept = voters.filter((id) => !isLost(id));
+    const spare = [...this.#nodes.keys()].find((id) => !voters.includes(id) && !isLost(id));
+    if (voters.length === 0) return;
+    const change = (next: { readonly voters: NodeId[]; readonly learners: NodeId[] }): void =>
+      this.#input(leader, { type: 'proposeConfiguration', id: this.#nextId++, change: next });
+    if (kept.length < voters.length) change({ voters: kept, learners: spare === undefined ? [] : [spare] });
+    else if (learners.length > 0) change({ voters: [...voters, ...learners], learners: [] });
   }
 
   #forgetLeader(): void {
@@ -362,6 +392,7 @@ class Simulation {
     // Joint consensus ends by itself, and nobody leads a group of which it is no voter.
     if (configuration.outgoing.length > 0 || configurationIndex > log.commit || !configuration.voters.includes(leader.view.id))
       return false;
+    if (membersOf(configuration).some((id) => this.#nodes.get(id)?.refusal === 'its disk was wiped')) return false;
     const members = rafts.filter(({ view }) => membersOf(configuration).includes(view.id));
     return (
       log.termAt(log.commit) === term &&

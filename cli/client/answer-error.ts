@@ -37,6 +37,7 @@ const hints: Readonly<Record<string, string>> = {
   invalid_api_key: 'check CEP_API_KEY, --api-key-file or --api-key, and that --server is the server of this key',
   pipeline_not_found: "'cep pipelines' lists those there are",
   pipeline_not_running: "'cep pipeline' with its name shows why, 'cep start' starts it",
+  member_not_found: "'cep raft status' lists those there are",
   tenant_not_found: "'cep tenants' lists those there are",
   checkpoint_corrupt: "give a file that 'cep checkpoint' wrote",
   name_taken: "change the pipeline with 'cep reload', or choose another name with --name",

@@ -2,7 +2,7 @@ import { Option } from 'clipanion';
 import { isLoopback } from '../../shared/http/listen.ts';
 import { ResultCommand } from '../command.ts';
 import { openSecretFiles } from '../secret-files.ts';
-import { type ClientSettings, readClientSettings } from './client-settings.ts';
+import { type ClientSettings, readClientSettings, type UrlSetting } from './client-settings.ts';
 import { ServerApi } from './server-api.ts';
 
 /** A command that asks a server: the options that say which one, and the connection. */
@@ -13,18 +13,21 @@ export abstract class ClientCommand extends ResultCommand {
   tlsCa = Option.String('--tls-ca', { description: "PEM file of the authority of the server's certificate (CEP_TLS_CA)" });
   timeout = Option.String('--timeout', { description: 'How long to wait for an answer, seconds or a duration (CEP_TIMEOUT, 30s)' });
 
+  /** Which setting `server` is. */
+  protected readonly urlSetting: UrlSetting = 'client.server';
+
   /** Does the work of the command; gives its exit code, or nothing for 0. */
   protected abstract ask(api: ServerApi): Promise<number | undefined>;
 
   override async run(): Promise<number | undefined> {
     const config = await this.loadConfig({
-      'client.server': this.server,
+      [this.urlSetting]: this.server,
       'server.api_key': this.apiKey,
       'client.api_key_file': this.apiKeyFile,
       'client.tls_ca': this.tlsCa,
       'client.timeout': this.timeout,
     });
-    const settings = await readClientSettings(config);
+    const settings = await readClientSettings(config, this.urlSetting);
     for (const { file, mode } of await openSecretFiles(config))
       this.note(`warning: ${file} holds a secret, and others can read it (mode ${mode})`);
     this.#warnOfOpenKey(settings);

@@ -16,23 +16,25 @@ export interface ClientSettings {
   readonly timeoutMs: number;
 }
 
+/** What says whom a command asks: a server, or a coordinator. */
+export type UrlSetting = 'client.server' | 'client.coordinator';
+
 /**
  * Reads what the settings of a client name.
  * @throws CepError `file_not_found`, `io_error`; `config_error`, or `usage_error` for a bad flag
  */
-export async function readClientSettings(config: Config): Promise<ClientSettings> {
+export async function readClientSettings(config: Config, urlName: UrlSetting = 'client.server'): Promise<ClientSettings> {
   return {
-    url: urlOf(config),
+    url: urlOf(config, urlName),
     apiKey: await apiKeyOf(config),
     ca: await authorityOf(config),
     timeoutMs: intervalSetting(config, 'client.timeout'),
   };
 }
 
-function urlOf(config: Config): string {
-  const text = config.get('client.server');
-  const wrong = (problem: string, hint?: string): CepError =>
-    settingError(config, 'client.server', (where) => `${where}: ${problem}`, hint);
+function urlOf(config: Config, name: UrlSetting): string {
+  const text = config.get(name);
+  const wrong = (problem: string, hint?: string): CepError => settingError(config, name, (where) => `${where}: ${problem}`, hint);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     const hint = /^[\w.-]+(:\d+)?$/.test(text) ? `http://${text}` : undefined;

@@ -5,6 +5,7 @@ import { nearestName } from '../../shared/language/diagnostics/nearest-name.ts';
 import { limits } from '../../shared/limits.ts';
 import type { backupSchema } from '../../shared/protocol/backups.ts';
 import type { checkpointSchema, restoredSchema } from '../../shared/protocol/checkpoints.ts';
+import type { memberAddedSchema, memberRemovedSchema, raftStatusSchema, transferredSchema } from '../../shared/protocol/cluster.ts';
 import type { batchInjectedSchema } from '../../shared/protocol/events.ts';
 import type {
   clearedSchema,
@@ -35,6 +36,7 @@ export type UsageAnswer = Static<typeof usageSchema>;
 export type TenantRequest = Static<typeof tenantRequestSchema>;
 export type TenantEntry = Static<typeof tenantSchema>;
 export type NewTenant = Static<typeof tenantCreatedSchema>;
+export type RaftStatusAnswer = Static<typeof raftStatusSchema>;
 export type HealthAnswer = Static<typeof healthSchema>;
 export type ReadyAnswer = Static<typeof readySchema>;
 
@@ -188,6 +190,28 @@ export class ServerApi {
 
   removeTenant(id: string): Promise<Static<typeof deletedSchema>> {
     return this.http.request({ method: 'DELETE', path: `/api/v1/tenants/${encodeURIComponent(id)}` });
+  }
+
+  raftStatus(): Promise<RaftStatusAnswer> {
+    return this.#get('/api/v1/cluster/raft/status');
+  }
+
+  addMember(id: number, url: string): Promise<Static<typeof memberAddedSchema>> {
+    return this.#post('/api/v1/cluster/raft/members', JSON.stringify({ id, url }));
+  }
+
+  promoteMember(id: number): Promise<Static<typeof memberAddedSchema>> {
+    return this.#post(`/api/v1/cluster/raft/members/${id}/promote`);
+  }
+
+  removeMember(id: number): Promise<Static<typeof memberRemovedSchema>> {
+    return this.http.request({ method: 'DELETE', path: `/api/v1/cluster/raft/members/${id}` });
+  }
+
+  /** To the member with most entries when none is named. Sent once: a repeat could hand on what the first has handed over. */
+  transferLeadership(to: number | undefined): Promise<Static<typeof transferredSchema>> {
+    const body = JSON.stringify(to === undefined ? {} : { to });
+    return this.http.request({ method: 'POST', path: '/api/v1/cluster/raft/transfer', body });
   }
 
   health(): Promise<HealthAnswer> {

@@ -72,8 +72,9 @@ function streamBranches(streams: readonly StreamNode[]): readonly Branch[] {
   return [streamBranch(first, `streams ${namesOf(streams.map(({ name }) => name))}, alike; ${first.name}:`)];
 }
 
-function streamBranch({ source, operators, readers }: StreamNode, line: string): Branch {
-  return { line, below: [...[source, ...operators].map(operatorBranch), ...readers.map(readerBranch)] };
+function streamBranch({ found, source, operators, readers }: StreamNode, line: string): Branch {
+  const rows = found === null ? [] : [{ line: `found where ${found}`, below: [] }];
+  return { line, below: [...rows, ...[source, ...operators].map(operatorBranch), ...readers.map(readerBranch)] };
 }
 
 function operatorBranch({ text, runs }: OperatorNode): Branch {

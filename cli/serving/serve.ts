@@ -4,6 +4,7 @@ import { isLoopback } from '../../shared/http/listen.ts';
 import { ProcessSignals, type SignalSource, withDeadline } from '../../shared/lifecycle/process-signals.ts';
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import { openTelemetry, type RunningServer, startServer } from '../../worker/server/index.ts';
+import type { HttpSettings } from './http-settings.ts';
 import type { ServerSettings } from './server-settings.ts';
 
 /** Time from the signal to the end of the process. */
@@ -49,13 +50,18 @@ export async function serve(settings: ServerSettings, { stdout, stderr, signals:
 }
 
 function warn(settings: ServerSettings, telemetry: Telemetry): void {
-  const { apiKey, bind, isInsecureAccepted, isKeyOnCommandLine, openSecrets, stateDir } = settings;
+  warnOfAccess(settings, telemetry);
+  if (settings.stateDir !== undefined) return;
+  telemetry.report('StateInMemory', {});
+  telemetry.report('DeadLettersInMemory', {});
+}
+
+/** Says who else could come in, or read what is secret. */
+export function warnOfAccess(settings: HttpSettings & { readonly bind: string }, telemetry: Telemetry): void {
+  const { apiKey, bind, isInsecureAccepted, isKeyOnCommandLine, openSecrets } = settings;
   if (apiKey === undefined && !isLoopback(bind) && !isInsecureAccepted) telemetry.report('AuthenticationOff', { bind });
   if (isKeyOnCommandLine) telemetry.report('KeyOnCommandLine', {});
   for (const file of openSecrets) telemetry.report('SecretReadableByOthers', { ...file });
-  if (stateDir !== undefined) return;
-  telemetry.report('StateInMemory', {});
-  telemetry.report('DeadLettersInMemory', {});
 }
 
 async function closeOnSignal(server: RunningServer, signals: ProcessSignals, telemetry: Telemetry): Promise<number> {
@@ -77,7 +83,7 @@ async function closeOnSignal(server: RunningServer, signals: ProcessSignals, tel
   process.exit(runtimeErrorExitCode);
 }
 
-function crashOf(error: unknown): { readonly error: string; readonly stack?: string } {
+export function crashOf(error: unknown): { readonly error: string; readonly stack?: string } {
   if (!(error instanceof Error)) return { error: String(error) };
   return { error: error.message, ...(error.stack === undefined ? {} : { stack: error.stack }) };
 }

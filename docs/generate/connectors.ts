@@ -53,7 +53,8 @@ export function connectorsPage(): string {
   });
 }
 
-function connectorBlocks({ name, aliases = [], roles: own, summary, oneOf, topics, broker, parameters }: ConnectorDescriptor): string[] {
+function connectorBlocks(descriptor: ConnectorDescriptor): string[] {
+  const { name, aliases = [], roles: own, summary, oneOf, topics, broker, parameters, example } = descriptor;
   const facts = [
     `For ${own.map((role) => roles[role]).join(', ')}.`,
     ...(aliases.length > 0 ? [`Also written ${codes(aliases)}.`] : []),
@@ -61,7 +62,19 @@ function connectorBlocks({ name, aliases = [], roles: own, summary, oneOf, topic
     ...(topics[0] !== undefined && topics[0] !== 'topic' ? [`\`topic:\` in \`.from\` and \`.to\` stands for ${code(topics[0])}.`] : []),
     ...(broker ? ['`.from` needs a topic; `.to` without one uses the name of the stream (W041).'] : []),
   ];
-  return [`## ${name}`, sentence(summary), facts.join(' '), parameterTable(parameters)];
+  const shown = example === undefined ? [] : [`\`\`\`vpl\nevent Payment:\n    amount: float\n\n${example}\n\`\`\``];
+  return [`## ${name}`, sentence(summary), facts.join(' '), ...guaranteeTable(descriptor), ...shown, parameterTable(parameters)];
+}
+
+/** For what this build can do. */
+function guaranteeTable({ built = [], guarantees = {} }: ConnectorDescriptor): string[] {
+  if (built.length === 0) return [];
+  return [
+    table(
+      ['as', 'what is promised'],
+      built.map((role) => [roles[role], guarantees[role] ?? '']),
+    ),
+  ];
 }
 
 function parameterTable(parameters: readonly ConnectorParameter[]): string {

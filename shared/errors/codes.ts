@@ -99,8 +99,35 @@ export const errorCodes = {
   budget_exceeded: { exitCode: 4, status: 422 },
   /** No such tenant. */
   tenant_not_found: { exitCode: 4, status: 404 },
-  /** The pipeline has no connector of this name that takes webhooks. */
+  /** The pipeline has no connector of this name that takes webhooks, or the cluster none at all. */
   connector_not_found: { exitCode: 4, status: 404 },
+
+  /** The member does not lead its group, and was asked by another member that took it for the leader; `details.leader_url` names who leads. */
+  not_leader: { exitCode: 4, status: 421 },
+  /** The group has no leader at the moment, or not enough members reach each other. Nothing of the request was done. */
+  no_leader: { exitCode: 4, status: 503 },
+  /** The group has more to decide than it can take. Nothing of the request was done. */
+  overloaded: { exitCode: 4, status: 503 },
+  /** The group did not say in time whether the request was done: it may have been. */
+  outcome_unknown: { exitCode: 4, status: 504 },
+  /** A request came again so late that nobody knows any more whether it was done. */
+  session_expired: { exitCode: 4, status: 410 },
+  /** The Raft group has no such member. */
+  member_not_found: { exitCode: 4, status: 404 },
+  /** The Raft group cannot change in this way, or not now. */
+  member_conflict: { exitCode: 4, status: 409 },
+  /** The cluster has no such worker. */
+  worker_not_found: { exitCode: 4, status: 404 },
+  /** The cluster has no such pipeline group. */
+  group_not_found: { exitCode: 4, status: 404 },
+  /** The cluster has no such migration. */
+  migration_not_found: { exitCode: 4, status: 404 },
+  /** Another process of the worker has taken the place of this one. */
+  stale_incarnation: { exitCode: 4, status: 409 },
+  /** The pipeline was given to another worker since. */
+  stale_epoch: { exitCode: 4, status: 409 },
+  /** What is asked for cannot follow from the status that it has. */
+  transition_refused: { exitCode: 4, status: 409 },
 } as const satisfies Record<string, Outcome>;
 
 export type ErrorCode = keyof typeof errorCodes;

@@ -6,16 +6,20 @@ import { type Place, WrongValue } from './wrong-value.ts';
 
 /** What a number, a bool or a null counts for. */
 const SCALAR_BYTES = 8;
+/** A UTF-16 code unit of a text has at most so many bytes in UTF-8. */
+const UNIT_BYTES = 3;
 
 /**
  * Refuses an event over a limit: fields, nesting, text of one value, all together. The size is an estimate: the UTF-8
  * length of names and texts, and 8 bytes for every other value.
  * @throws WrongValue
  */
-export function requireWithinLimits({ type, fields }: InputEvent): void {
+export function requireWithinLimits(event: InputEvent): void {
+  const { type, fields } = event;
   if (fields.size > limits.eventFieldsMax) {
     throw new WrongValue(undefined, `found ${fields.size} fields, expected at most ${limits.eventFieldsMax}: send less, or several events`);
   }
+  if (isFarWithin(event)) return;
   let bytes = textBytes(type, undefined);
   for (const [name, value] of fields) {
     bytes += textBytes(name, undefined);
@@ -26,6 +30,17 @@ export function requireWithinLimits({ type, fields }: InputEvent): void {
   if (bytes > limits.eventBytesMax) {
     throw new WrongValue(undefined, `found about ${bytes} bytes, expected at most ${limits.eventBytesMax}: send less, or several events`);
   }
+}
+
+/** Nearly every event is flat and so small that none of its texts need be measured. */
+function isFarWithin({ type, fields }: InputEvent): boolean {
+  let most = type.length * UNIT_BYTES;
+  for (const [name, value] of fields) {
+    most += name.length * UNIT_BYTES + SCALAR_BYTES;
+    if (typeof value === 'string') most += value.length * UNIT_BYTES;
+    else if (!(Number.isFinite(value) || value === null || typeof value === 'boolean')) return false;
+  }
+  return most <= limits.eventBytesMax && most <= limits.eventStringBytesMax;
 }
 
 function valueBytes(value: Value, place: Place, depth: number): number {

@@ -25,6 +25,8 @@ export interface HttpAppOptions<Caller> {
   readonly tls?: TlsPair | undefined;
   /** Keeps a part of the thread free while several callers, as `nameOf` names them, use it. @default of its own */
   readonly shares?: RequestShares;
+  /** Aborted when the server begins to end: requests that wait for their turn learn at once why they are refused. */
+  readonly ending?: AbortSignal;
   /** Why requests are refused at the moment, but for probes. */
   readonly refusal: () => CepError | undefined;
   /** Serve `/openapi.json` and `/docs`. */

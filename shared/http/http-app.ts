@@ -53,20 +53,27 @@ export async function createHttpApp<Caller>(options: HttpAppOptions<Caller>): Pr
   await takeWebSockets(app, webSockets);
   const origins = new Origins(options.corsOrigins);
   await origins.answerBrowsers(app);
+  const shares = options.shares ?? new RequestShares(options);
   guardRequests(app, {
     ...options,
     hosts: new Hosts(options.allowedHosts ?? []),
     origins,
     paths,
     buckets: bucketsOf(options),
-    shares: options.shares ?? new RequestShares(options),
+    shares,
     log: new RequestLog(options.telemetry, (caller) => options.callers.nameOf(caller as Caller)),
   });
   if (hasDocs) await registerDocs(app, options);
   const pace = new AnswerPace({
     bytesPerSecond: limits.largeAnswersBytesPerSecondMax,
     burstBytes: limits.largeAnswersBytesPerSecondMax,
+    underWayMax: limits.largeAnswersUnderWayMax,
     waitingMax: limits.largeAnswersWaitingMax,
+    waitMsMax: limits.largeAnswersWaitMsMax,
+  });
+  options.ending?.addEventListener('abort', () => {
+    shares.end();
+    pace.end();
   });
   for (const route of routes) registerRoute(app, route, { ...options, pace });
   return app;

@@ -78,7 +78,9 @@ function admitting<Caller>({ admit, isPaced }: Route<Caller>, options: RegisterO
     const caller = request.caller as Caller;
     if (!callers.isAdmin(caller)) {
       const answered = await pace.enter(callers.nameOf(caller), signalOf(request, reply));
-      reply.raw.once('close', () => answered(Number(reply.getHeader('content-length') ?? 0)));
+      const tell = (): void => answered(Number(reply.getHeader('content-length') ?? 0));
+      if (reply.raw.closed) tell();
+      else reply.raw.once('close', tell);
     }
     await own?.(request, reply);
   };

@@ -75,19 +75,21 @@ export function guardRequests<Caller>(app: FastifyInstance, options: GuardOption
 function admitInTurn<Caller>(
   request: FastifyRequest,
   reply: FastifyReply,
-  { callers, shares }: GuardOptions<Caller>,
+  options: GuardOptions<Caller>,
   done: (error?: Error) => void,
 ): void {
+  const { callers, shares, refusal } = options;
   const { isWebSocket, isStream } = request.routeOptions.config;
+  const admitNow = (): void => admit(request, reply, options, done);
   if (request.caller === undefined || isWebSocket || isStream) {
-    admit(request, reply, done);
+    admitNow();
     return;
   }
   const name = callers.nameOf(request.caller as Caller);
   const turn = shares.enter(name, weightOf(request));
   reply.raw.once('close', () => shares.leave(name));
-  if (turn === undefined) admit(request, reply, done);
-  else void turn.then(() => admit(request, reply, done));
+  if (turn === undefined) admitNow();
+  else turn.then(() => orRefused(refusal(), done, admitNow), done);
 }
 
 /** What a request costs this thread, as a multiple of one with a small body. */
@@ -96,10 +98,21 @@ function weightOf({ headers }: FastifyRequest): number {
 }
 
 /** Before the body is read, so that what is refused costs no reading, and its sender has to wait with sending. */
-function admit(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
+function admit<Caller>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { refusal }: GuardOptions<Caller>,
+  done: (error?: Error) => void,
+): void {
   const admitted = request.routeOptions.config.admit?.(request, reply);
   if (admitted === undefined) done();
-  else admitted.then(() => done(), done);
+  else admitted.then(() => orRefused(refusal(), done, done), done);
+}
+
+/** For a request that has waited: the server may have begun to end meanwhile. */
+function orRefused(refused: CepError | undefined, done: (error?: Error) => void, goOn: () => void): void {
+  if (refused) done(refused);
+  else goOn();
 }
 
 function guard<Caller>(request: FastifyRequest, options: GuardOptions<Caller>): void {

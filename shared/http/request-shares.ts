@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { CepError } from '../errors/error.ts';
 
 /** A body that takes about as long to read as the rest of its request. */
 export const SMALL_BODY_BYTES = 16_384;
@@ -10,6 +11,10 @@ const ACTIVE_MS = 1_000;
 const BUSY_PART_MAX = 0.6;
 /** How fast a client that was kept back is given more again, from slice to slice. */
 const GROWTH = 1.2;
+/** Requests of one client that may wait. */
+const WAITING_MAX = 1_000;
+/** How long one may wait, ms. */
+const WAIT_MS_MAX = 30_000;
 
 interface Client {
   /** Weight of the requests let in, in this slice. */
@@ -21,7 +26,14 @@ interface Client {
   activeAtMs: number;
   /** Weight that it may have let in per slice; undefined = as much as it likes. */
   allowance: number | undefined;
-  waiting: { readonly weight: number; readonly begin: () => void }[];
+  waiting: Waiting[];
+}
+
+interface Waiting {
+  readonly weight: number;
+  readonly sinceMs: number;
+  begin(): void;
+  refuse(error: CepError): void;
 }
 
 export interface RequestSharesOptions {
@@ -40,6 +52,7 @@ export class RequestShares {
   readonly #busyPart: () => number;
   readonly #clients = new Map<string, Client>();
   #timer: NodeJS.Timeout | undefined;
+  #isEnded = false;
 
   constructor({ now, busyPart = busyPartOfThread() }: RequestSharesOptions) {
     this.#now = now;
@@ -47,8 +60,9 @@ export class RequestShares {
   }
 
   /**
-   * Every request that is let in is told to `leave` when it is answered.
+   * Every request is told to `leave` when it is answered, or refused.
    * @param weight What the request costs, as a multiple of a small one. @returns nothing when it may go on at once
+   * @throws CepError by the promise: `rate_limited` when too many requests of the client wait, or this one has waited too long
    */
   enter(name: string, weight: number): undefined | Promise<void> {
     const client = this.#clients.get(name) ?? { load: 0, debt: 0, underWay: 0, activeAtMs: 0, allowance: undefined, waiting: [] };
@@ -57,11 +71,19 @@ export class RequestShares {
     this.#timer ??= setInterval(() => this.#endSlice(), SLICE_MS).unref();
     const isOneAtATime = client.underWay === 0 && client.waiting.length === 0;
     client.underWay++;
-    if (isOneAtATime || (client.waiting.length === 0 && hasRoom(client))) {
+    if (this.#isEnded || isOneAtATime || (client.waiting.length === 0 && hasRoom(client))) {
       client.load += weight;
       return undefined;
     }
-    return new Promise((resolve) => client.waiting.push({ weight, begin: resolve }));
+    if (client.waiting.length >= WAITING_MAX) return Promise.reject(tooMany(`${WAITING_MAX} requests of this client wait already`));
+    const sinceMs = client.activeAtMs;
+    return new Promise((begin, refuse) => client.waiting.push({ weight, sinceMs, begin, refuse }));
+  }
+
+  /** Lets everybody in who waits or comes: the server ends, and refuses them by itself. */
+  end(): void {
+    this.#isEnded = true;
+    for (const { waiting } of this.#clients.values()) for (const { begin } of waiting.splice(0)) begin();
   }
 
   leave(name: string): void {
@@ -72,10 +94,20 @@ export class RequestShares {
   #endSlice(): void {
     this.#forgetIdle();
     this.#divide(this.#busyPart());
-    for (const client of this.#clients.values()) letIn(client);
+    for (const client of this.#clients.values()) {
+      letIn(client);
+      this.#refuseOld(client);
+    }
     if (this.#clients.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
+  }
+
+  #refuseOld({ waiting }: Client): void {
+    const since = this.#now() - WAIT_MS_MAX;
+    while (waiting[0] !== undefined && waiting[0].sinceMs < since) {
+      waiting.shift()?.refuse(tooMany(`other requests of this client took ${WAIT_MS_MAX / 1_000} s`));
+    }
   }
 
   #forgetIdle(): void {
@@ -109,7 +141,7 @@ function letIn(client: Client): void {
   client.debt = allowance === undefined ? 0 : Math.max(0, debt + load - allowance);
   client.load = 0;
   while (client.waiting.length > 0 && hasRoom(client)) {
-    const { weight, begin } = client.waiting.shift() as Client['waiting'][number];
+    const { weight, begin } = client.waiting.shift() as Waiting;
     client.load += weight;
     begin();
   }
@@ -118,6 +150,10 @@ function letIn(client: Client): void {
 /** Undefined when the client has long been asking for less. */
 function grown(allowance: number, { load, waiting }: Client): number | undefined {
   return waiting.length === 0 && load * 4 < allowance ? undefined : allowance * GROWTH;
+}
+
+function tooMany(found: string): CepError {
+  return new CepError('rate_limited', found, { retryAfterSeconds: 1, hint: 'send fewer requests at a time; batches take many events' });
 }
 
 function busyPartOfThread(): () => number {

@@ -1,6 +1,6 @@
 import { lookup as resolveName } from 'node:dns';
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
-import { connect as connectTls, type SecureContextOptions } from 'node:tls';
+import { type ConnectionOptions, connect as connectTls, type SecureContextOptions } from 'node:tls';
 import { ForbiddenAddress, type NetworkPolicy } from '../security/network-policy.ts';
 
 /** The other end of a connection. */
@@ -9,7 +9,7 @@ export interface Target {
   readonly host: string;
   readonly port: number;
   /** Speaks TLS. @default plain TCP */
-  readonly tls?: SecureContextOptions;
+  readonly tls?: SecureContextOptions & Pick<ConnectionOptions, 'servername'>;
 }
 
 /**
@@ -26,17 +26,25 @@ export class OutboundDoor {
     this.#network = network;
   }
 
+  /**
+   * For drivers that keep what the other side sends until it is whole, whatever its length: a machine that nobody vouches for could fill the
+   * memory that all tenants share, so a tenant reaches the networks that the operator has named and no public address.
+   */
+  withoutPublic(): OutboundDoor {
+    return new OutboundDoor(this.#network.withoutPublic());
+  }
+
   /** For a host that is written as an address, which the system looks up nowhere. @throws ForbiddenAddress */
   requireHost(host: string): void {
     const address = withoutBrackets(host);
-    if (isIP(address) !== 0 && !this.#network.permits(address)) throw new ForbiddenAddress();
+    if (isIP(address) !== 0 && !this.#network.permits(address)) throw new ForbiddenAddress(this.#network);
   }
 
   /** Looks a name up for a connection. One address that may not be reached refuses them all. */
   readonly lookup: LookupFunction = (hostname, options, done) => {
     resolveName(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) done(error, []);
-      else if (!addresses.every(({ address }) => this.#network.permits(address))) done(new ForbiddenAddress(), []);
+      else if (!addresses.every(({ address }) => this.#network.permits(address))) done(new ForbiddenAddress(this.#network), []);
       else if (options.all) done(null, addresses);
       else done(null, addresses[0]?.address ?? '', addresses[0]?.family);
     });

@@ -30,8 +30,9 @@ export class ForbiddenAddress extends Error {
   override readonly name = 'ForbiddenAddress';
   readonly code = 'forbidden_address';
 
-  constructor() {
-    super('the address is not a public one, and this tenant may reach no other');
+  constructor(policy: NetworkPolicy) {
+    const others = policy.hasPublic ? 'is not a public one' : 'is in none of the networks that the operator has named';
+    super(`the address ${others}, and this tenant may reach no other`);
   }
 }
 
@@ -40,9 +41,11 @@ export class NetworkPolicy {
   /** Every machine that this one reaches. */
   static readonly everywhere = new NetworkPolicy(undefined);
   readonly #networks: readonly Network[] | undefined;
+  readonly hasPublic: boolean;
 
-  private constructor(networks: readonly Network[] | undefined) {
+  private constructor(networks: readonly Network[] | undefined, hasPublic = true) {
     this.#networks = networks;
+    this.hasPublic = hasPublic;
   }
 
   /** Public addresses, and those of the networks named: each as `<address>/<bits>` or `<address>`. */
@@ -50,8 +53,13 @@ export class NetworkPolicy {
     return new NetworkPolicy(networks.map(networkOf));
   }
 
+  /** The same without public addresses: of who is held to some networks, those that were named. */
+  withoutPublic(): NetworkPolicy {
+    return this.#networks === undefined ? this : new NetworkPolicy(this.#networks, false);
+  }
+
   permits(text: string): boolean {
-    if (this.#networks === undefined || isPublicAddress(text)) return true;
+    if (this.#networks === undefined || (this.hasPublic && isPublicAddress(text))) return true;
     const address = addressOf(text);
     return address !== undefined && this.#networks.some((network) => isIn(address, network));
   }

@@ -9,7 +9,8 @@ const secretPlaces: readonly (readonly [RegExp, string])[] = [
   [/([?&](?:api_key|apikey|token|password|secret)=)[^&\s"'<>\\]+/gi, `$1${hidden}`],
   [/\b(bearer\s+)[\w.~+/=-]+/gi, `$1${hidden}`],
   [/\b(cep-auth\.)[\w.~+/=-]+/g, `$1${hidden}`],
-  [/([a-z][a-z0-9+.-]*:\/\/[^\s:/@"'\\]*:)[^\s@/"'\\]+@/gi, `$1${hidden}@`],
+  // Without the scheme before it, which in a long word would be looked for from each of its letters on.
+  [/(:\/\/[^\s:/@"'\\]*:)[^\s@/"'\\]+@/g, `$1${hidden}@`],
 ];
 
 /** Takes known secrets, and what stands where secrets stand, out of texts that people or files will see. */

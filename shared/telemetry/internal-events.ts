@@ -30,6 +30,16 @@ export const internalEvents = {
   ServerStopping: event<{ signal: string }>('info', 'Server stopping'),
   ServerStopped: event<{ seconds: number; clean: boolean }>('info', 'Server stopped'),
   ServerCrashed: event<{ error: string; stack?: string }>('error', 'Server crashed'),
+  CoordinatorListening: event<{ url: string; version: string }>('info', 'Coordinator listening'),
+  ClusterStateInMemory: event<LogFields>(
+    'info',
+    'The state of the cluster is in memory; it is gone when the process ends (set --raft-data-dir to keep it)',
+  ),
+  CoordinatorFailed: event<{ error: string; hint?: string }>('error', 'Coordinator failed; the process ends'),
+  GroupWithoutKey: event<LogFields>(
+    'warn',
+    'The members of the Raft group know each other by no key: whoever can reach their ports can be one (set CEP_RAFT_KEY)',
+  ),
   StateInMemory: event<LogFields>('info', 'State is in memory; it is gone when the process ends (set --state-dir to keep it)'),
   DeadLettersInMemory: event<LogFields>('warn', 'Dead letters are kept in memory, the newest only (set --state-dir to keep them)'),
   AuthenticationOff: event<{ bind: string }>(
@@ -47,6 +57,23 @@ export const internalEvents = {
     'warn',
     'Traces not exported; they are dropped until the collector takes them',
   ),
+
+  RaftLeadershipChanged: event<{ leader: number; term: number; role: string }>('info', 'Raft leadership changed', (metrics) =>
+    metrics.count('cep_raft_leader_changes_total', {}),
+  ),
+  RaftLogRepaired: event<{ problem: string }>('warn', 'Raft log repaired'),
+  RaftRecovering: event<LogFields>('error', 'Raft member has lost acknowledged entries; it does not vote before it has them again'),
+  RaftPeerConnected: event<{ peer: number }>('info', 'Raft member connected'),
+  RaftPeerLost: event<{ peer: number; reason: string }>('warn', 'Raft member out of reach; connecting goes on'),
+  RaftConnectionRefused: event<{ remote: string; reason: string; connections: number }>(
+    'warn',
+    'Raft connection refused or broken',
+    (metrics, { connections }) => metrics.count('cep_raft_connections_refused_total', {}, connections),
+  ),
+  RaftLoopStalled: event<{ seconds: number }>('warn', 'Raft thread stood still', (metrics) =>
+    metrics.count('cep_raft_loop_stalls_total', {}),
+  ),
+  RaftMemberFailed: event<{ error: string }>('error', 'Raft member failed'),
 
   AuditRecord: event<OfRequest & { who: string; operation: string; status: number }>('info', 'Audit'),
   RequestAnswered: event<OfRequest & { status: number; ms: number }>('debug', 'Request answered'),

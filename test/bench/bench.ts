@@ -17,7 +17,7 @@ import { microCheck, scenarioCheck } from './quick-checks.ts';
 import { type BenchReport, reportText } from './report.ts';
 import { measureInRounds, runSideBySide, succeeded } from './rounds.ts';
 import { ScenarioBench } from './scenario-bench.ts';
-import { eventsOf, type Scenario, scenarios } from './scenarios.ts';
+import { eventsOf, eventsOfGate, type Scenario, scenarios } from './scenarios.ts';
 import { ServiceBench, type ServiceCase, serviceCases } from './service-bench.ts';
 
 /** The first makes the code warm. */
@@ -142,7 +142,9 @@ function allTasks(): Task[] {
     name: scenario.name,
     group: 'scenarios',
     make: ({ build, work, options: { gates, events, record, clock, quick } }) => {
-      if (gates) return new ScenarioGate(scenario, { build, events, clock, record, runs: quick ? 1 : GATE_RUNS });
+      if (gates) {
+        return new ScenarioGate(scenario, { build, events: eventsOfGate(scenario, events), clock, record, runs: quick ? 1 : GATE_RUNS });
+      }
       const setup = { build, work, events: eventsOf(scenario, events), runs: WARM_RUNS, clock };
       return record ? new ScenarioBench(scenario, setup, null) : new ScenarioBench(scenario, setup);
     },

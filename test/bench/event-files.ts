@@ -9,7 +9,7 @@ const SAMPLED = 1_000;
 
 /** The path of a scenario's event file, which is written when there is none of this generator yet. */
 export function eventFile(scenario: Scenario, count: number): string {
-  const path = join(cacheFolder('events'), `${scenario.name}-${count}-${sampleOf(scenario, count)}.evt`);
+  const path = join(cacheFolder('events'), `${scenario.name}-${count}-${sampleOf(scenario, count)}.${scenario.format ?? 'evt'}`);
   if (!existsSync(path)) writeEvents(scenario, count, path);
   return path;
 }
@@ -23,11 +23,11 @@ export function readAhead(path: string): void {
 }
 
 /** One event per millisecond. */
-export function writeEvents({ line }: Pick<Scenario, 'line'>, count: number, path: string): void {
+export function writeEvents({ line, format }: Pick<Scenario, 'line' | 'format'>, count: number, path: string): void {
   const file = openSync(`${path}.part`, 'w');
   let piece = '';
   for (let i = 0; i < count; i++) {
-    piece += `@${i} ${line(i, count)}\n`;
+    piece += format === 'jsonl' ? `${line(i, count)}\n` : `@${i} ${line(i, count)}\n`;
     if (piece.length < PIECE_CHARACTERS) continue;
     writeSync(file, piece);
     piece = '';

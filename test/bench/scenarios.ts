@@ -1,21 +1,29 @@
 import { fileURLToPath } from 'node:url';
 import type { MakeBound } from './bounds/bound.ts';
+import { detectionBound } from './bounds/detection.ts';
 import { filterBound, manyRulesBound } from './bounds/filters.ts';
 import { crossoverBound, sensorsBound, temporalJoinBound } from './bounds/joins.ts';
 import { risingRunBound, sequenceBound } from './bounds/patterns.ts';
 import { aggregationBound, manyKeysBound } from './bounds/windows.ts';
+import { type DetectionRule, detectionLine, detectionProgram, detectionRules } from './detection.ts';
 
 /** A program, its events and the same work by hand. */
 export interface Scenario {
   readonly name: string;
   readonly what: string;
-  /** Event number `i` of `count` without its time, which is `i` ms. */
+  /** Event number `i` of `count` without its time, which is `i` ms; of a file of JSON lines the whole line. */
   readonly line: (i: number, count: number) => string;
+  /** @default evt */
+  readonly format?: 'evt' | 'jsonl';
+  /** Path of a program that is made, not kept. */
+  readonly program?: () => string;
   readonly bound: MakeBound;
   /** The number in each output that the checksum is made of. */
   readonly checked: string;
   /** Of the events asked for, where one event is so much work for the reference evaluator that all would take too long. @default 1 */
   readonly share?: number;
+  /** More events are not worth their time. */
+  readonly eventsMax?: number;
 }
 
 /** How many events a scenario has when this many are asked for. */
@@ -23,9 +31,29 @@ export function eventsOf({ share = 1 }: Pick<Scenario, 'share'>, asked: number):
   return Math.ceil(asked * share);
 }
 
+/** So many where the reference evaluator does not run. */
+export function eventsOfGate({ eventsMax = Infinity }: Pick<Scenario, 'eventsMax'>, asked: number): number {
+  return Math.min(asked, eventsMax);
+}
+
+/** Sigma-like rules over undeclared types. */
+function detection(name: string, rules: readonly DetectionRule[], share: number): Scenario {
+  return {
+    name,
+    what: `${rules.length.toLocaleString('en')} rules over texts, undeclared types`,
+    line: (i) => detectionLine(i, rules),
+    format: 'jsonl',
+    program: () => detectionProgram(rules),
+    bound: detectionBound(rules),
+    checked: 'number',
+    share,
+    eventsMax: 100_000,
+  };
+}
+
 /** The `.vpl` file of a scenario. */
-export function programOf({ name }: Scenario, root = new URL('../..', import.meta.url)): string {
-  return fileURLToPath(new URL(`test/bench/programs/${name}.vpl`, root));
+export function programOf({ name, program }: Scenario, root = new URL('../..', import.meta.url)): string {
+  return program?.() ?? fileURLToPath(new URL(`test/bench/programs/${name}.vpl`, root));
 }
 
 export const scenarios: readonly Scenario[] = [
@@ -100,6 +128,8 @@ export const scenarios: readonly Scenario[] = [
     bound: manyKeysBound,
     checked: 'spread',
   },
+  detection('11-detection', detectionRules(500), 0.01),
+  detection('11-detection-5000', detectionRules(5_000), 0.001),
 ];
 
 const SYMBOLS: readonly string[] = ['AAPL', 'GOOG', 'MSFT'];

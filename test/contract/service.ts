@@ -1,26 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { Value } from 'typebox/value';
 import { expect } from 'vitest';
-import { type ErrorCode, errorCodes } from '../../shared/errors/codes.ts';
-import { codesOf } from '../../shared/http/openapi.ts';
 import type { Route } from '../../shared/http/route.ts';
-import { errorSchema } from '../../shared/protocol/error-schema.ts';
 import { Redactor } from '../../shared/security/redaction.ts';
 import { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import { createLogger } from '../../shared/telemetry/logger.ts';
 import { MetricRegistry } from '../../shared/telemetry/metric-registry.ts';
 import { createRuntime } from '../../worker/runtime/runtime.ts';
-import type { Access, Runtime, RuntimeOptions } from '../../worker/runtime/service.ts';
+import type { Runtime, RuntimeOptions } from '../../worker/runtime/service.ts';
 import { createServer, type Server, type ServerOptions } from '../../worker/server/server.ts';
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is what the tests are about.
-  readonly body: any;
-}
+import { type Answer, ask, holdToRoutes } from './declared-answer.ts';
 
 export interface RequestOptions {
   /** Undefined = the server's key, null = none. */
@@ -86,20 +75,8 @@ export class Service {
 
   async request(method: string, path: string, { key, body, headers = {} }: RequestOptions = {}): Promise<Answer> {
     const presented = key === undefined ? this.#key : (key ?? undefined);
-    const isRaw = typeof body === 'string' || body instanceof Uint8Array;
-    const response = await fetch(`${this.url}${path}`, {
-      method,
-      headers: {
-        ...(presented === undefined ? {} : { 'x-api-key': presented }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: (isRaw ? body : JSON.stringify(body)) as string }),
-    });
-    const text = await response.text();
-    const isJson = response.headers.get('content-type')?.includes('json') === true;
-    const answer = { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
-    this.#hold(method, path, answer);
+    const answer = await ask({ method, url: `${this.url}${path}`, key: presented, body, headers });
+    holdToRoutes(this.server.routes as readonly Route<never>[], { method, path, answer });
     return answer;
   }
 
@@ -127,27 +104,9 @@ export class Service {
     const { body } = await this.post('/api/v1/tenants', { name: uniqueName(), plan: 'enterprise', ...changes });
     return { id: body.id, key: body.api_key };
   }
-
-  /** An answer has the shape that its route declares, or is one of the errors that it declares. */
-  #hold(method: string, path: string, { status, body, headers }: Answer): void {
-    expect(headers.get('x-request-id')).toBeTruthy();
-    const route = this.server.routes.find((declared) => declared.method === method && patternOf(declared).test(path));
-    const success = route?.success[status];
-    if (success !== undefined && typeof success !== 'string') {
-      expect([...Value.Errors(success, body)].map(({ instancePath, message }) => `${instancePath} ${message}`)).toEqual([]);
-    } else if (status >= 400) {
-      const { reason: _reason, status: _status, engine_loaded: _loaded, ...error } = body;
-      expect([error, Value.Check(errorSchema, error)]).toEqual([error, true]);
-      expect(errorCodes[error.code as ErrorCode].status).toBe(status);
-      expect(error.request_id).toBe(headers.get('x-request-id'));
-      if (route) expect(codesOf(route as Route<never>)).toContain(error.code);
-    }
-  }
 }
 
-function patternOf({ path }: Route<Access>): RegExp {
-  return new RegExp(`^${path.replace(/\{\w+\}/g, '[^/?]+')}(\\?|$)`);
-}
+export type { Answer };
 
 let names = 0;
 

@@ -21,6 +21,10 @@ const forms: Readonly<Record<string, string>> = {
   'a merge of two types': `${TYPES}stream S = merge(A.where(v > 1), B.where(v < 1)).emit(id: id)`,
   'streams that part and meet': `${TYPES}stream S = A.where(v > 1)\nstream T = merge(S.where(v > 2), S.where(v <= 2)).emit(id: id)`,
   'many rules': `${TYPES}${Array.from({ length: 12 }, (_, i) => `stream R${i} = A.where(id == "k${i}" and v > ${i}).emit(v: v)`).join('\n')}`,
+  'rules by texts of undeclared events': Array.from(
+    { length: 12 },
+    (_, i) => `stream R${i} = A.where((contains(lower(a), "x${i}") or ends_with(b, "y${i}")) and not starts_with(b, "z")).emit(a: a)`,
+  ).join('\n'),
   'an operator that takes rows': `${TYPES}stream S = A.where(v > 1).throttle(3, per: 1m).emit(v: v)`,
   'failures give null': `${TYPES}stream S = A.on_error(null).where(log(v) > 1).emit(v: v)`,
   'a field says the time': `${TYPES}stream S = A.watermark(on: at).where(v > 1).emit(v: v)`,
@@ -45,6 +49,9 @@ const forms: Readonly<Record<string, string>> = {
   'a closure': `${TYPES}stream S = A as a -> B+ where id == a.id as b -> A where id == a.id within 5m .emit(n: count(b))`,
   'an absence': `${TYPES}stream S = A as a -> NOT B where id == a.id within 5m .emit(id: a.id)`,
   'a pattern of a group': `${TYPES}stream S = A as a -> (B AND A) within 5m .emit(id: a.id)`,
+  'a pattern of rows that come whole':
+    'event A:\n    tags: [str]\n    v: float\nevent B:\n    v: float\nstream Few = B.throttle(3, per: 1m)\nstream S = A as a -> Few where v > a.v within 1m .emit(v: a.v)',
+  'a pattern out of order': `${TYPES}stream S = A as a -> B where id == a.id within 1m .watermark(out_of_order: 5s).emit(id: a.id)`,
   'a pattern of undeclared events': 'stream S = A as a -> B where id == a.id within 5m .emit(id: a.id)',
   trends: `${TYPES}stream S = A as a -> B+ as b .within(1m).partition_by(id).trend_aggregate(n: count_trends()).emit()`,
   'trends with an edge predicate': `${TYPES}stream S = A+ where v > a.v as a .within(1m).trend_aggregate(n: count_trends(), most: max_trends(a.v)).emit()`,

@@ -14,7 +14,7 @@ const pureFolders = [
 ];
 
 /** Packages without input, output, clock or randomness. */
-const purePackages = new Set(['re2js']);
+const purePackages = new Set(['re2js', 'typebox', 'typebox/compile', 'typebox/value']);
 
 /** Node's modules that one file of the pure folders needs. */
 const exceptions: Readonly<Record<string, string>> = { 'worker/engine/compile/load.ts': 'node:vm' };

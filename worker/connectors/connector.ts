@@ -2,21 +2,35 @@ import type { Value } from '../../shared/events/value.ts';
 import type { OutboundDoor } from '../../shared/outbound/outbound-door.ts';
 import type { Profiles } from '../../shared/security/credentials/credentials.ts';
 
-/** What the code of a connector type can do. Reading comes with the types that events are read from. */
+/** What the code of a connector type can do: what it has not, no program can ask of it. */
 export interface ConnectorType {
   /** As the language calls it; aliases are the language's matter. */
   readonly name: string;
   /** @throws CepError `connector_error` when the settings cannot work; does not connect yet */
   openSink?(settings: ConnectorSettings, environment: ConnectorEnvironment): Sink;
+  /** @throws CepError `connector_error` when the settings cannot work; does not connect yet */
+  openSource?(settings: SourceSettings, environment: ConnectorEnvironment): Source;
 }
 
 /** A connector as a program declares it; parameters under their main names. */
 export interface ConnectorSettings {
   readonly name: string;
   readonly type: string;
+  /** The type as the program calls it: perhaps an alias. */
+  readonly writtenType: string;
   readonly parameters: ReadonlyMap<string, Value>;
   /** Texts of the parameters that nobody may see. */
   readonly secrets: readonly string[];
+}
+
+/** A connector as one `.from` uses it: with the parameters that stand there. */
+export interface SourceSettings extends ConnectorSettings {
+  /** Names the subscription: stable over restarts and changes of the program, and unlike any other of the process. */
+  readonly subscription: string;
+  /** What is read; null where the connector has but one thing to read. */
+  readonly topic: string | null;
+  /** Fields of the events bound to it that are texts, whatever they look like where nothing else says that. */
+  readonly textFields: readonly string[];
 }
 
 /** What connectors need of the process they run in. */
@@ -25,8 +39,60 @@ export interface ConnectorEnvironment {
   readonly console: (line: string) => void;
   /** The way out of the process, which knows which machines the owner of the program may reach. Nothing connects but through it. */
   readonly door: OutboundDoor;
+  /** What sources have given outlives the process. @default it does not */
+  readonly keepsState?: boolean;
   /** What `profile:` names; undefined where the owner of the program has no credentials. */
   readonly profiles?: Profiles | undefined;
+  /**
+   * The path without links of a file that the owner of the program may use, or undefined. The file need not be there yet, its folder must.
+   * @default it may use none
+   */
+  readonly filePath?: (path: string) => string | undefined;
+}
+
+/**
+ * The other end of `.from`. Once started it reads for as long as it is open: a connection that is lost is made again, for ever. It hands over
+ * one batch at a time and reads no further than that while it waits, so whoever takes the batches sets the pace.
+ */
+export interface Source {
+  /** Called once. */
+  start(reading: SourceReading): void;
+  /** Ends what is under way and waits for nobody. What was not taken by then comes again from where the next one starts. */
+  close(): Promise<void>;
+}
+
+/** What a source reads for. */
+export interface SourceReading {
+  /** Behind what was taken last; null: nothing was, so where to begin is the connector's matter. */
+  readonly position: SourcePosition | null;
+  /**
+   * Resolves when the messages are safe, so that the other side can be told that they were taken; with false when the source was closed
+   * meanwhile, and they are not. Never rejects.
+   */
+  take(batch: SourceBatch): Promise<boolean>;
+  /** What it reads from can be reached. */
+  connected(): void;
+  /** What it reads from cannot be reached, for this reason; it will be tried again. */
+  disconnected(reason: string): void;
+  /** Everything was taken, and there will be nothing more. */
+  ended(): void;
+}
+
+export interface SourceBatch {
+  readonly messages: readonly SourceMessage[];
+  /** Behind these messages; null where the other side alone knows what was taken. */
+  readonly position: SourcePosition | null;
+}
+
+/** JSON, as its source understands it. */
+export type SourcePosition = Readonly<Record<string, unknown>>;
+
+export interface SourceMessage {
+  readonly bytes: Uint8Array;
+  /** The last part of its topic: its event type where nothing else says one. */
+  readonly topicPart?: string | undefined;
+  /** Why it is no event, where the source has found that out. */
+  readonly problem?: string;
 }
 
 /** The other end of `.to` and `.alert`. */

@@ -1,4 +1,6 @@
 import { Duration, isMap, type Value } from '../../shared/events/value.ts';
+import { Redactor } from '../../shared/security/redaction.ts';
+import type { ConnectorSettings } from './connector.ts';
 
 export type Parameters = ReadonlyMap<string, Value>;
 
@@ -28,4 +30,18 @@ export function textsParameter(parameters: Parameters, name: string): Record<str
   const value = parameters.get(name) ?? null;
   if (!isMap(value)) return {};
   return Object.fromEntries([...value].flatMap(([key, item]) => (typeof item === 'string' ? [[key, item]] : [])));
+}
+
+/** Takes the secrets of a connector out of what its code says went wrong. */
+export function redactorOf(settings: Pick<ConnectorSettings, 'secrets'> | null): (text: string) => string {
+  const redactor = new Redactor();
+  for (const secret of settings?.secrets ?? []) redactor.add(secret);
+  return (text) => redactor.redact(text);
+}
+
+/** Equal for equal settings. */
+export function settingsText({ type, parameters }: ConnectorSettings): string {
+  return JSON.stringify([type, [...parameters].sort(([a], [b]) => (a < b ? -1 : 1))], (_key, value: unknown) =>
+    value instanceof Map ? ['map', ...value] : value,
+  );
 }

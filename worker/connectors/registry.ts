@@ -3,13 +3,16 @@ import { decodeValue, type StoredValue } from '../../shared/events/stored-value.
 import { isArray, isMap, type Value } from '../../shared/events/value.ts';
 import type { ConnectorDescriptor } from '../../shared/language/connectors/descriptor.ts';
 import { findConnector, findConnectorParameter } from '../../shared/language/connectors/table.ts';
-import type { ConnectorEnvironment, ConnectorSettings, ConnectorType, Sink } from './connector.ts';
+import type { ConnectorEnvironment, ConnectorSettings, ConnectorType, Sink, Source, SourceSettings } from './connector.ts';
 import { consoleConnector } from './console.ts';
+import { fileConnector } from './file.ts';
 import { httpConnector } from './http.ts';
+import { mqttConnector } from './mqtt.ts';
+import { redisConnector } from './redis.ts';
 
 /** The code of the connector types, by the language's name: there for each role that the language's table says is built. */
 export const connectorTypes: ReadonlyMap<string, ConnectorType> = new Map(
-  [consoleConnector, httpConnector].map((type) => [type.name, type]),
+  [consoleConnector, fileConnector, httpConnector, mqttConnector, redisConnector].map((type) => [type.name, type]),
 );
 
 /** A declaration with aliases of type and parameters resolved. `stored`: values as `encodeValue` gives them. */
@@ -19,7 +22,8 @@ export function settingsOf(name: string, type: string, stored: readonly (readonl
     const known = descriptor && findConnectorParameter(descriptor, key);
     return [known?.name ?? key, decodeValue(value as StoredValue)];
   });
-  return { name, type: descriptor?.name ?? type, parameters: new Map(parameters), secrets: secretTexts(parameters, descriptor) };
+  const secrets = secretTexts(parameters, descriptor);
+  return { name, type: descriptor?.name ?? type, writtenType: type, parameters: new Map(parameters), secrets };
 }
 
 function secretTexts(parameters: readonly (readonly [string, Value])[], descriptor: ConnectorDescriptor | undefined): readonly string[] {
@@ -32,6 +36,31 @@ function textsOf(value: Value): readonly string[] {
   if (isMap(value)) return [...value.values()].flatMap(textsOf);
   if (isArray(value)) return value.flatMap(textsOf);
   return typeof value === 'string' ? [value] : [];
+}
+
+/** The connector as one `.from` uses it, whose parameters go before its own. `stored`: as for `settingsOf`. */
+export function withUse(
+  settings: ConnectorSettings,
+  stored: readonly (readonly [string, unknown])[],
+): Omit<SourceSettings, 'subscription' | 'textFields'> {
+  const use = settingsOf(settings.name, settings.type, stored);
+  const parameters = new Map([...settings.parameters, ...use.parameters]);
+  const topics = findConnector(settings.type)?.topics ?? [];
+  // `topic` at the use stands for whatever the connector calls it, and goes before that.
+  const topic = [use.parameters.get('topic'), ...topics.map((name) => parameters.get(name))].find((value) => typeof value === 'string');
+  return { ...settings, parameters, secrets: [...settings.secrets, ...use.secrets], topic: typeof topic === 'string' ? topic : null };
+}
+
+/** @throws CepError `connector_error` */
+export function openSource(settings: SourceSettings, environment: ConnectorEnvironment): Source {
+  const open = connectorTypes.get(settings.type)?.openSource;
+  if (open === undefined) {
+    const known = [...connectorTypes.values()].flatMap((type) => (type.openSource === undefined ? [] : [type.name]));
+    throw new CepError('connector_error', `connector '${settings.name}': this build cannot read from connectors of type ${settings.type}`, {
+      hint: `it can from ${known.join(', ')}`,
+    });
+  }
+  return open(settings, environment);
 }
 
 /** @throws CepError `connector_error` */

@@ -10,6 +10,7 @@ import { ClockTicks } from './clock-ticks.ts';
 import { CreatedAnswers } from './created-answers.ts';
 import type { PipelineContext } from './pipelines/pipeline-context.ts';
 import { PipelineDirectory } from './pipelines/pipeline-directory.ts';
+import { newPathInFolder } from './programs/program-folder.ts';
 import { recover } from './recovery.ts';
 import type { Backup, OnceRequest, Readiness, Runtime, RuntimeMetrics, RuntimeOptions, Tenant, Tenants, Usage } from './service.ts';
 import { DurableStorage } from './storage/durable-storage.ts';
@@ -28,7 +29,8 @@ const MAINTENANCE_MS = 1_000;
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { stateDir, report, logFiles } = options;
   const files = logFiles && { logFiles };
-  const places = { folderOf: foldersOf(options), environmentOf: environmentsOf(options) };
+  const folderOf = foldersOf(options);
+  const places = { folderOf, environmentOf: environmentsOf(options, folderOf) };
   const storage = stateDir === undefined ? null : await DurableStorage.open({ stateDir: resolve(stateDir), report, ...files });
   try {
     const letters = await TenantLetters.open({ ...options, list: storage?.letterList ?? null });
@@ -60,6 +62,7 @@ class ServerRuntime implements Runtime {
   readonly #context: PipelineContext;
   readonly #clock: ArrivalClock;
   readonly #keepBackups: number;
+  #isRecovered: () => void = () => undefined;
 
   constructor(options: RuntimeOptions, { storage, letters, folderOf, environmentOf }: Places) {
     const { report } = options;
@@ -90,7 +93,12 @@ class ServerRuntime implements Runtime {
       report,
       deadLetters: letters,
       tracer: options.tracer,
+      outputs: options.outputs,
       environmentOf,
+      admit: (tenantId, events) => this.#registry.admit(tenantId, events),
+      recovered: new Promise((resolve) => {
+        this.#isRecovered = resolve;
+      }),
     };
     this.pipelines = new PipelineDirectory({
       ...this.#context,
@@ -153,6 +161,7 @@ class ServerRuntime implements Runtime {
     if (storage !== null) await recover({ storage, tenants: this.#registry, directory: this.pipelines, context });
     this.#ticks.start();
     this.#state = 'ready';
+    this.#isRecovered();
     void this.#context.deadLetters.examine();
   }
 
@@ -199,15 +208,23 @@ class ServerRuntime implements Runtime {
 
   async shutdown({ deadlineMs }: { readonly deadlineMs: number }): Promise<{ readonly clean: boolean }> {
     this.#state = 'draining';
+    this.#checks.close();
     this.#ticks.stop();
     clearInterval(this.#maintenance);
-    const stopped = Promise.all(this.pipelines.hosted().map((pipeline) => pipeline.shutdown())).then((clean) => !clean.includes(false));
-    const clean = await Promise.race([stopped, after(deadlineMs)]);
-    this.#checks.close();
+    const clean = await Promise.race([this.#endPipelines(), after(deadlineMs)]);
     await this.#pool.close();
     await this.#context.deadLetters.close();
     await this.#storage?.close();
     return { clean };
+  }
+
+  /** Those too that are being started; a change that takes long holds up no other pipeline. */
+  async #endPipelines(): Promise<boolean> {
+    const before = this.pipelines.hosted();
+    const endAll = (pipelines: typeof before): Promise<boolean[]> => Promise.all(pipelines.map((pipeline) => pipeline.shutdown()));
+    const started = this.pipelines.drain().then(() => this.pipelines.hosted().filter((pipeline) => !before.includes(pipeline)));
+    const ended = await Promise.all([endAll(before), started.then(endAll)]);
+    return !ended.flat().includes(false);
   }
 }
 
@@ -215,11 +232,18 @@ class ServerRuntime implements Runtime {
  * The server's own tenant reaches every machine that the server does, and uses the operator's credentials; others reach what is
  * public, and what the operator names. They get no credentials: a program could send them wherever it likes.
  */
-function environmentsOf({ console, tenantNetworks = [], profiles = new Map() }: RuntimeOptions): PipelineContext['environmentOf'] {
+function environmentsOf(
+  { console, tenantNetworks = [], profiles = new Map(), namesAnyFile = false, stateDir }: RuntimeOptions,
+  folderOf: PipelineContext['folderOf'],
+): PipelineContext['environmentOf'] {
   const write = console ?? ((line: string): void => void process.stdout.write(`${line}\n`));
   const own = { console: write, door: new OutboundDoor(NetworkPolicy.everywhere), profiles };
   const others = { console: write, door: new OutboundDoor(NetworkPolicy.publicAnd(tenantNetworks)), profiles: undefined };
-  return (tenantId) => (tenantId === SERVER_TENANT ? own : others);
+  return (tenantId) => {
+    const isOwn = tenantId === SERVER_TENANT;
+    const filePath = isOwn && namesAnyFile ? resolve : (path: string): string | undefined => newPathInFolder(path, folderOf(tenantId));
+    return { ...(isOwn ? own : others), filePath, keepsState: stateDir !== undefined };
+  };
 }
 
 /** The server's own tenant reads the work directory; others read a folder that is theirs alone, if the operator has made one. */

@@ -1,5 +1,6 @@
 import type { Profiles } from '../../shared/security/credentials/credentials.ts';
 import type { TraceContext, Tracer } from '../../shared/telemetry/tracing.ts';
+import type { SourceStatus } from '../connectors/sources/source-runner.ts';
 import type { UnreadType } from '../engine/streams/unread-types.ts';
 import type { MachineClock } from './arrival-clock.ts';
 import type { EventNotes } from './programs/event-notes.ts';
@@ -466,6 +467,8 @@ export interface Pipelines {
   follow(tenant: string, id: string, follower: Follower): OutputCursor;
   /** The newest lines, oldest first, at most 1,000. */
   programLog(tenant: string, id: string, limit: number): readonly ProgramLogLine[];
+  /** What the program reads with `.from`, in the order of the program. */
+  sources(tenant: string, id: string): readonly SourceStatus[];
   deadLetters(tenant: string, id: string, page: Page): Promise<DeadLetters>;
   /** To the sink that failed, and to no other. */
   replayDeadLetters(tenant: string, id: string): Promise<{ readonly replayed: number; readonly failed: number }>;
@@ -539,6 +542,8 @@ export interface RuntimeOptions {
   readonly stateDir?: string | undefined;
   /** What programs of the server's own tenant may read of the file system. @default the current directory */
   readonly workDir?: string;
+  /** File connectors of the server's own tenant name any file, relative to the current directory. @default they name those of `workDir` */
+  readonly namesAnyFile?: boolean;
   /** Holds a folder for each other tenant, of its id, which its programs may read. @default they may read nothing */
   readonly tenantWorkDir?: string | undefined;
   /** Files of the operator that no program may read, wherever they lie; the state directory is never read. @default none */
@@ -565,6 +570,8 @@ export interface RuntimeOptions {
   readonly profiles?: Profiles | undefined;
   /** Where the console connector writes. @default standard output */
   readonly console?: (line: string) => void;
+  /** Takes every output of every pipeline as it comes. While it is full nothing more is read from connectors. @default nobody does */
+  readonly outputs?: { readonly push: (output: Output) => void; readonly isFull: () => boolean } | undefined;
   /** Records how events of a trace go through pipelines, and on to sinks. @default nothing is recorded */
   readonly tracer?: Tracer | undefined;
   readonly report: (report: RuntimeReport) => void;

@@ -7,6 +7,7 @@ import type { Route } from '../../shared/http/route.ts';
 import { limits } from '../../shared/limits.ts';
 import type { TlsPair } from '../../shared/security/tls-files.ts';
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
+import { ProcessMetrics } from '../../shared/telemetry/process-metrics.ts';
 import type { Access, Runtime } from '../runtime/service.ts';
 import { backupRoutes } from './routes/backups.ts';
 import { eventRoutes } from './routes/events.ts';
@@ -17,7 +18,7 @@ import { scrapeRoute } from './routes/scrape.ts';
 import { stateRoutes } from './routes/state.ts';
 import { tenantRoutes } from './routes/tenants.ts';
 import { webSocketRoute } from './routes/websocket.ts';
-import { collectRuntime, ProcessMetrics } from './runtime-metrics.ts';
+import { collectRuntime } from './runtime-metrics.ts';
 import type { Connection } from './streaming/connection.ts';
 import type { EventStream } from './streaming/event-stream.ts';
 import { StreamClients } from './streaming/stream-clients.ts';
@@ -53,6 +54,8 @@ export interface Server {
   readonly metrics: FastifyInstance | undefined;
   /** Everything that it serves. */
   readonly routes: readonly Route<Access>[];
+  /** Requests that wait for their turn are asked again whether they may come in, and no longer wait. */
+  endWaiting(): void;
   /** Sends clients that stay away: what they can still have they get. */
   endStreams(): void;
   /** Stops listening; waits for requests under way. */
@@ -76,6 +79,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     telemetry,
   });
   const shares = new RequestShares({ now: () => performance.now() });
+  const ending = new AbortController();
   collectRuntime(telemetry.metrics, runtime);
   const processMetrics = hasMetrics ? new ProcessMetrics(telemetry.metrics) : undefined;
   const render = async (): Promise<string> => `${await telemetry.metrics.render()}${(await processMetrics?.text()) ?? ''}`;
@@ -104,13 +108,13 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     processMetrics?.close();
   };
   try {
-    const api = await createHttpApp({ ...appOptions(options, routes), shares });
+    const api = await createHttpApp({ ...appOptions(options, routes), shares, ending: ending.signal });
     apps.push(api);
     const metrics = hasMetrics
       ? await createHttpApp(metricsOptions(options, scrapeRoute(render, metricsNeedKey ? 'admin' : 'open')))
       : undefined;
     if (metrics !== undefined) apps.push(metrics);
-    return { api, metrics, routes, endStreams, close };
+    return { api, metrics, routes, endWaiting: () => ending.abort(), endStreams, close };
   } catch (error) {
     await close();
     throw error;

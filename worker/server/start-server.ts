@@ -186,8 +186,10 @@ interface SecureServer {
 
 /** Ends the runtime, which finishes what it has accepted, while requests are refused; then the connections. */
 async function close({ runtime, server, tracing }: Parts, deadlineMs: number): Promise<boolean> {
-  const ended = await runtime?.shutdown({ deadlineMs: Math.max(0, deadlineMs - farewellMs) });
+  const ended = runtime?.shutdown({ deadlineMs: Math.max(0, deadlineMs - farewellMs) });
+  server?.endWaiting();
+  const isClean = (await ended)?.clean ?? true;
   await server?.close();
   await tracing?.close(tracesMs);
-  return ended?.clean ?? true;
+  return isClean;
 }

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import { spawnThread } from '../../../worker/runtime/threads/spawn.ts';
+import { spawnThread } from '../../../shared/threads/spawn.ts';
 import type { FromPieceThread, PieceSetup } from './piece-messages.ts';
 import type { Piece, PieceRecord } from './piece-record.ts';
 

@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Level } from 'level';
@@ -6,6 +7,9 @@ import { encodeIdentity, type Identity } from '../storage/codec.ts';
 import { firstStep, type Operation, type Step } from '../storage/log-storage.ts';
 import type { DiskImage } from '../storage/open-log.ts';
 import { witnessBytes } from '../storage/witness.ts';
+
+/** A write to a file that is open so is durable when it returns, by one call to the system. */
+const { O_DSYNC, O_RDWR } = constants;
 
 const WRITE_BUFFER_BYTES = 16_777_216;
 
@@ -84,9 +88,8 @@ export class LevelDisk {
     await this.#strictly(async () => {
       if (operations.length > 0) await this.#batch(operations);
       if (witness === undefined) return;
-      this.#witness ??= await open(join(this.#folder, 'witness'), 'r+');
+      this.#witness ??= await open(join(this.#folder, 'witness'), O_RDWR | O_DSYNC);
       await this.#witness.write(witness.bytes, 0, witness.bytes.length, witness.offset);
-      await this.#witness.datasync();
     });
   }
 

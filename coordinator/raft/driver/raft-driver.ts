@@ -1,91 +1,134 @@
 import { CepError, invariant } from '../../../shared/errors/error.ts';
-import type { ConfigurationChange, Entry, Index, Input, NodeId, Output, Refusal, Term, Write } from '../core/messages.ts';
+import { isVoter, membersOf } from '../core/configuration.ts';
+import type {
+  Configuration,
+  ConfigurationChange,
+  Entry,
+  Index,
+  Input,
+  NodeId,
+  Output,
+  Refusal,
+  Role,
+  Term,
+  Write,
+} from '../core/messages.ts';
 import { Raft } from '../core/raft.ts';
 import { raftDefaults } from '../core/state.ts';
-import type { Identity } from '../storage/codec.ts';
+import { decodeIdentity, type Identity } from '../storage/codec.ts';
 import type { LogStorage } from '../storage/log-storage.ts';
 import { openLog } from '../storage/open-log.ts';
+import { DamagedRecord } from '../storage/record.ts';
 import { decodePacket, encodePacket, type Packet } from '../transport/packet.ts';
+import { HeldHeartbeats } from './held-heartbeats.ts';
 import { LevelDisk } from './level-disk.ts';
 import { SnapshotTraffic } from './snapshot-traffic.ts';
 import { WriteQueue } from './write-queue.ts';
 
-/** What a group agrees on. Its results and states follow from the entries alone. */
-export interface StateMachine {
-  readonly apply: (entry: Entry) => unknown;
-  readonly save: () => Uint8Array;
-  /** From what `save` gave, or from nothing when that is empty. */
-  readonly restore: (state: Uint8Array) => void;
+/** Why nothing came of what was asked. `superseded`: another entry has the place of this one, which has not happened and will not. */
+export type DriverRefusal = Refusal | 'superseded';
+
+export interface Delivered {
+  readonly entry: Entry;
+  /** The number under which it was proposed here, or 0. */
+  readonly proposal: number;
+}
+
+/** What the node says to the thread that holds the state machine, in this order. */
+export interface DriverOutlet {
+  /** The state up to `index` stands in the place of everything before. */
+  readonly restore: (state: Uint8Array, index: Index) => void;
+  /** What is committed, each entry once, in order. `RaftDriver.applied` makes room for more. */
+  readonly committed: (batch: readonly Delivered[]) => void;
+  /** The read or the change of members with this number; everything up to `index` was delivered before. */
+  readonly done: (id: number, index: Index) => void;
+  readonly refused: (id: number, reason: DriverRefusal, leader: NodeId) => void;
+  /** Asks for `RaftDriver.snapshotTaken`. */
+  readonly snapshotWanted: () => void;
+  /** Role, leader, term or members are others now. */
+  readonly changed: () => void;
+  /** A write took so long until it was durable. */
+  readonly written: (ms: number) => void;
+  /** The loop stood still for so long. */
+  readonly stalled: (ms: number) => void;
+  /** The node has stopped by itself, and the process must end: what its disk holds is not known before it is opened again. */
+  readonly failed: (cause: unknown) => void;
 }
 
 export interface RaftDriverOptions {
   readonly folder: string;
+  /** Of a node that is new; the incarnation and the voters of one that is not are those on its disk. */
   readonly identity: Identity;
-  readonly machine: StateMachine;
-  /** To another node. It may be lost, come late or twice. */
-  readonly send: (to: NodeId, packet: Uint8Array) => void;
+  /** To another node. It may be lost, come late or twice. False when it is known to be lost. */
+  readonly send: (to: NodeId, packet: Uint8Array, purpose: 'messages' | 'snapshots') => boolean;
+  readonly outlet: DriverOutlet;
   /** A whole number, `0 <= n < bound`. */
   readonly random: (bound: number) => number;
   /** What was found damaged at the start, one sentence each. */
   readonly report: (problem: string) => void;
-  /** The node has stopped by itself, and the process must end: what its disk holds is not known before it is opened again. */
-  readonly failed: (cause: unknown) => void;
   /** @default 50 ms */
-  readonly tickMs?: number;
+  readonly tickMs?: number | undefined;
   /** A snapshot is made after so many entries. @default 10000 */
-  readonly snapshotEntries?: number;
+  readonly snapshotEntries?: number | undefined;
   /** Entries kept behind a snapshot for followers that are slow. @default 5000 */
-  readonly entriesKept?: number;
+  readonly entriesKept?: number | undefined;
 }
 
-/** Why nothing came of what was asked. `stopped` and `superseded` alone come after the entry had a place in the log. */
-export class RaftRefusal extends Error {
-  override readonly name = 'RaftRefusal';
-  readonly reason: Refusal | 'superseded' | 'stopped';
-  /** Who leads, as far as this node knows; 0 when it does not. */
+export interface DriverStatus {
+  readonly role: Role;
   readonly leader: NodeId;
-
-  constructor(reason: RaftRefusal['reason'], leader: NodeId) {
-    super(`the node does not do this: ${reason}${leader === 0 ? '' : `; node ${leader} leads`}`);
-    this.reason = reason;
-    this.leader = leader;
-  }
+  readonly term: Term;
+  readonly commitIndex: Index;
+  readonly lastIndex: Index;
+  readonly isRecovering: boolean;
+  readonly members: readonly { readonly id: NodeId; readonly isVoter: boolean; readonly matchIndex: Index | undefined }[];
 }
 
-interface Waiting {
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: Error) => void;
-}
+/** What one proposal to the core may have. */
+const batchEntriesMax = raftDefaults.entriesPerMessageMax;
+const batchBytesMax = raftDefaults.bytesPerMessageMax;
+/** Of commands that were delivered and are not applied. */
+const deliveredBytesMax = 16_777_216;
+/** A snapshot is made, too, after so many bytes of commands. */
+const snapshotBytes = 8_388_608;
 
-/** As many commands as one proposal may have. */
-const batchMax = raftDefaults.entriesPerMessageMax;
-
-/** One node of a Raft group with its disk and clock. The core decides; this does what it says, in the order that it says. */
+/**
+ * One node of a Raft group with its disk and clock. The core decides; this does what it says, in the order that it says. The state machine
+ * is elsewhere, perhaps in another thread, and takes its time.
+ */
 export class RaftDriver {
-  readonly #options: Required<RaftDriverOptions>;
+  readonly identity: Identity;
+  readonly #options: RaftDriverOptions & { readonly tickMs: number; readonly snapshotEntries: number; readonly entriesKept: number };
   readonly #raft: Raft;
   readonly #storage: LogStorage;
   readonly #disk: LevelDisk;
   readonly #queue: WriteQueue;
   readonly #snapshots: SnapshotTraffic;
-  readonly #asked = new Map<number, Waiting>();
-  readonly #batches = new Map<number, readonly Waiting[]>();
+  readonly #heartbeats: HeldHeartbeats;
+  /** Commands that wait to be proposed together. */
+  #commands: { readonly id: number; readonly data: Uint8Array }[] = [];
+  /** Numbers of the proposals in what the core was asked, by the number of that. */
+  readonly #asked = new Map<number, readonly number[]>();
   /** What has a place in the log, by that place. */
-  readonly #accepted = new Map<Index, Waiting & { readonly term: Term }>();
+  readonly #accepted = new Map<Index, { readonly id: number; readonly term: Term }>();
+  #reads: { readonly id: number; readonly index: Index }[] = [];
   #promises: { readonly afterSeq: number; readonly messages: Output['sendAfter'] }[] = [];
   #durableSeq = 0;
-  #applied: Index;
-  #isCompacting = false;
-  /** Commands that wait for the write that is being done: what comes meanwhile is proposed together. */
-  #commands: (Waiting & { readonly data: Uint8Array })[] = [];
+  #delivered: Index;
+  /** Delivered and not applied. */
+  #unapplied: { readonly last: Index; readonly bytes: number }[] = [];
+  #unappliedBytes = 0;
+  #bytesSinceSnapshot = 0;
+  #isSnapshotDue = false;
+  #seen: readonly unknown[] = [];
   #isProposing = false;
-  #nextId = 1;
+  #nextAsk = 1;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
   #isStepping = false;
 
   /**
-   * Opens the data, or makes it when the folder is new, and takes part in the group.
+   * Opens the data, or makes it when the folder is new, and takes part in the group once `begin` is called.
    * @throws CepError `runtime_error` when the node may not take part with what its disk holds; `io_error` when another process has it open
    */
   static async start(options: RaftDriverOptions): Promise<RaftDriver> {
@@ -105,34 +148,42 @@ export class RaftDriver {
     }
     for (const problem of opened.problems) report(problem);
     for (const step of opened.repair) await disk.write(step);
-    return new RaftDriver(options, disk, opened);
+    return new RaftDriver(options, disk, { ...opened, identity: decodeIdentity(image.identity as Uint8Array) });
   }
 
   private constructor(
     options: RaftDriverOptions,
     disk: LevelDisk,
-    { recovered, state, storage }: Extract<ReturnType<typeof openLog>, { kind: 'opened' }>,
+    { recovered, state, storage, identity }: Extract<ReturnType<typeof openLog>, { kind: 'opened' }> & { readonly identity: Identity },
   ) {
-    this.#options = { tickMs: 50, snapshotEntries: 10_000, entriesKept: 5_000, ...options };
+    const { tickMs = 50, snapshotEntries = 10_000, entriesKept = 5_000 } = options;
+    this.#options = { ...options, tickMs, snapshotEntries, entriesKept };
+    this.identity = identity;
     this.#disk = disk;
     this.#storage = storage;
     this.#queue = new WriteQueue(
-      (step) => disk.write(step),
+      (step) => this.#timed(disk.write(step)),
       (cause) => this.#fail(cause),
       () => this.#proposeAll(),
     );
-    this.#raft = new Raft({ ...raftDefaults, id: options.identity.nodeId, random: options.random }, recovered);
+    this.#raft = new Raft({ ...raftDefaults, id: identity.nodeId, random: options.random }, recovered);
     this.#snapshots = new SnapshotTraffic({
-      id: options.identity.nodeId,
+      id: identity.nodeId,
       storage,
       send: (to, packet) => this.#send(to, packet),
       stage: (step, done) => this.#queue.push({ step, isWrite: false, done: () => this.#isStopped || done() }),
       step: (input) => this.#step(input),
-      repeatMs: 10 * this.#options.tickMs,
+      repeatMs: 10 * tickMs,
     });
+    this.#heartbeats = new HeldHeartbeats((message) => this.#send(message.to, { kind: 'message', message }));
     this.#snapshots.keep(state);
-    this.#applied = recovered.snapshot.index;
-    options.machine.restore(state);
+    this.#delivered = recovered.snapshot.index;
+    options.outlet.restore(state, this.#delivered);
+  }
+
+  /** From now on the clock goes, and what is known to be committed is delivered. */
+  begin(): void {
+    this.#deliver();
     this.#tickLater();
   }
 
@@ -140,34 +191,69 @@ export class RaftDriver {
     return this.#raft.view;
   }
 
+  get status(): DriverStatus {
+    const { role, leader, term, log, configuration, canVote } = this.#raft.view;
+    const followers = this.#raft.leadership?.followers;
+    const members = membersOf(configuration).map((id) => ({
+      id,
+      isVoter: isVoter(configuration, id),
+      matchIndex: followers?.get(id)?.match,
+    }));
+    return { role, leader, term, commitIndex: log.commit, lastIndex: log.lastIndex, isRecovering: !canVote, members };
+  }
+
   // What is asked
 
-  /** Resolves with what the state machine made of it, once it is committed. Refused with a `RaftRefusal`. */
-  propose(data: Uint8Array): Promise<unknown> {
-    if (this.#isStopped) return Promise.reject(new RaftRefusal('stopped', 0));
-    return new Promise((resolve, reject) => {
-      this.#commands.push({ data, resolve, reject });
-      this.#proposeSoon();
-    });
+  /** Answered by `committed` or `refused`, if this node is not stopped before. */
+  propose(id: number, data: Uint8Array): void {
+    this.#commands.push({ id, data });
+    this.#proposeSoon();
   }
 
-  /** Resolves when the new members are agreed on; more than one other voter takes a second change, which follows by itself. */
-  async changeMembers(change: ConfigurationChange): Promise<void> {
-    await this.#ask((id) => ({ type: 'proposeConfiguration', id, change }));
+  /** More than one other voter takes a second change, which follows by itself. */
+  changeMembers(id: number, change: ConfigurationChange): void {
+    this.#ask([id], (ask) => ({ type: 'proposeConfiguration', id: ask, change }));
   }
 
-  /** Resolves when the state machine has everything that was acknowledged to anybody before the call. */
-  async read(): Promise<void> {
-    await this.#ask((id) => ({ type: 'read', id }));
+  /** Done when everything that was acknowledged to anybody before the call is delivered. */
+  read(id: number): void {
+    this.#ask([id], (ask) => ({ type: 'read', id: ask }));
   }
 
   transferTo(to: NodeId): void {
     this.#step({ type: 'transfer', to });
   }
 
-  /** The connection to this node has closed. */
+  /** The process of this node is gone. */
   forgetLeader(suspect: NodeId): void {
     this.#step({ type: 'forgetLeader', suspect });
+  }
+
+  /** The state machine has everything up to `index`. */
+  applied(index: Index): void {
+    while ((this.#unapplied[0]?.last ?? Number.POSITIVE_INFINITY) <= index) this.#unappliedBytes -= this.#unapplied.shift()?.bytes ?? 0;
+    this.#deliver();
+  }
+
+  /** The state as it was when everything up to `index` was applied. */
+  snapshotTaken(index: Index, state: Uint8Array) {
+    const { entriesKept } = this.#options;
+    const term = this.#raft.view.log.termAt(index);
+    // The snapshot of a leader may have come first.
+    if (this.#isStopped || term === undefined || index <= this.#storage.manifest.index) {
+      this.#isSnapshotDue = false;
+      return;
+    }
+    const steps = this.#storage.compact({ index, term, configuration: this.#raft.view.configurationAt(index) }, state, entriesKept);
+    this.#snapshots.keep(state);
+    this.#bytesSinceSnapshot = 0;
+    steps.forEach((step, at) => {
+      const done = (): void => {
+        if (at === 1) this.#step({ type: 'compact', index, keep: entriesKept });
+        if (at === steps.length - 1) this.#isSnapshotDue = false;
+      };
+      this.#queue.push({ step, isWrite: false, done });
+    });
   }
 
   /** With the next write, or in the next turn of the loop when there is none. */
@@ -182,29 +268,45 @@ export class RaftDriver {
 
   #proposeAll(): void {
     while (this.#commands.length > 0 && !this.#isStopped) {
-      const batch = this.#commands.splice(0, batchMax);
-      const id = this.#nextId++;
-      this.#batches.set(id, batch);
-      this.#step({ type: 'propose', id, data: batch.map(({ data }) => data) });
+      const batch = this.#takeBatch();
+      this.#ask(
+        batch.map(({ id }) => id),
+        (ask) => ({ type: 'propose', id: ask, data: batch.map(({ data }) => data) }),
+      );
     }
   }
 
-  #ask(inputOf: (id: number) => Input): Promise<unknown> {
-    if (this.#isStopped) return Promise.reject(new RaftRefusal('stopped', 0));
-    const id = this.#nextId++;
-    return new Promise((resolve, reject) => {
-      this.#asked.set(id, { resolve, reject });
-      this.#step(inputOf(id));
-    });
+  #takeBatch() {
+    let [count, bytes] = [0, 0];
+    for (const { data } of this.#commands) {
+      bytes += data.length;
+      if (count === batchEntriesMax || (count > 0 && bytes > batchBytesMax)) break;
+      count++;
+    }
+    return this.#commands.splice(0, count);
+  }
+
+  #ask(ids: readonly number[], inputOf: (ask: number) => Input): void {
+    const ask = this.#nextAsk++;
+    this.#asked.set(ask, ids);
+    this.#step(inputOf(ask));
+  }
+
+  #answered(ask: number): readonly number[] {
+    const ids = this.#asked.get(ask) ?? [];
+    this.#asked.delete(ask);
+    return ids;
   }
 
   /** A packet of another node. Throws `DamagedRecord` for what is none: the connection that brought it is not to be believed. */
-  receive(bytes: Uint8Array): void {
+  receive(from: NodeId, bytes: Uint8Array) {
     const packet = decodePacket(bytes);
+    if (senderOf(packet) !== from) throw new DamagedRecord(`node ${from} sends a packet of node ${senderOf(packet)}`);
     if (this.#isStopped) return;
-    if (packet.kind === 'message') this.#step({ type: 'message', message: packet.message });
-    else if (packet.kind === 'chunk') this.#snapshots.arrived(packet.chunk, this.#raft.view.term);
-    else this.#snapshots.answered(packet.answer);
+    if (packet.kind === 'chunk') return this.#snapshots.arrived(packet.chunk, this.#raft.view.term);
+    if (packet.kind === 'chunkAnswer') return this.#snapshots.answered(packet.answer);
+    if (packet.message.to !== this.identity.nodeId) throw new DamagedRecord(`node ${from} sends a packet for node ${packet.message.to}`);
+    this.#step({ type: 'message', message: packet.message });
   }
 
   // What the core says
@@ -213,51 +315,61 @@ export class RaftDriver {
     if (this.#isStopped) return;
     invariant(!this.#isStepping, 'a step is taken within another');
     this.#isStepping = true;
+    let unreachable: ReadonlySet<NodeId> = new Set();
     try {
-      this.#do(this.#raft.step(input));
+      unreachable = this.#do(this.#raft.step(input));
     } catch (cause) {
       this.#fail(cause);
     } finally {
       this.#isStepping = false;
     }
+    for (const peer of unreachable) this.#step({ type: 'unreachable', peer });
   }
 
-  #do(output: Output): void {
+  /** Gives the nodes to which entries are known to be lost. */
+  #do(output: Output): ReadonlySet<NodeId> {
     if (output.write) this.#write(output.write);
-    for (const message of output.sendNow) this.#send(message.to, { kind: 'message', message });
+    const unreachable = new Set<NodeId>();
+    for (const message of output.sendNow) {
+      if (this.#heartbeats.holds(message)) continue;
+      const isSent = this.#send(message.to, { kind: 'message', message });
+      if (!isSent && message.type === 'appendRequest') unreachable.add(message.to);
+    }
     if (output.sendAfter.length > 0) this.#promises.push({ afterSeq: output.afterSeq, messages: output.sendAfter });
     this.#release();
-    for (const { id, index, term } of output.accepted) {
-      const waiting = this.#asked.get(id);
-      const batch = waiting ? [waiting] : (this.#batches.get(id) ?? []);
-      // What had these places before, in an earlier term, was removed with it.
-      this.#supersede((taken) => taken >= index);
-      batch.forEach((one, at) => {
-        this.#accepted.set(index + at, { ...one, term });
-      });
-      this.#asked.delete(id);
-      this.#batches.delete(id);
-    }
-    for (const { id, reason, leader } of output.refused) this.#settle(id, (waiting) => waiting.reject(new RaftRefusal(reason, leader)));
-    for (const entry of output.committed) this.#apply(entry);
-    for (const { id } of output.reads) this.#settle(id, (waiting) => waiting.resolve(undefined));
+    for (const accepted of output.accepted) this.#accept(accepted);
+    for (const { id, reason, leader } of output.refused)
+      for (const refused of this.#answered(id)) this.#options.outlet.refused(refused, reason, leader);
+    for (const { id, index } of output.reads) for (const read of this.#answered(id)) this.#reads.push({ id: read, index });
+    this.#deliver();
     for (const to of output.sendSnapshot) this.#snapshots.begin(to, this.#raft.view.term);
-    this.#compact();
+    this.#tellChange();
+    return unreachable;
   }
 
-  #settle(id: number, how: (waiting: Waiting) => void): void {
-    const waiting = this.#asked.get(id);
-    const batch = waiting ? [waiting] : (this.#batches.get(id) ?? []);
-    this.#asked.delete(id);
-    this.#batches.delete(id);
-    for (const one of batch) how(one);
+  #accept({ id, index, term }: Output['accepted'][number]): void {
+    // What had these places before, in an earlier term, was removed with it.
+    this.#supersede((taken) => taken >= index);
+    this.#answered(id).forEach((proposal, at) => {
+      this.#accepted.set(index + at, { id: proposal, term });
+    });
+  }
+
+  #tellChange(): void {
+    const { role, leader, term, configuration, canVote } = this.#raft.view;
+    const now: readonly [Role, NodeId, Term, Configuration, boolean] = [role, leader, term, configuration, canVote];
+    if (now.every((value, at) => value === this.#seen[at])) return;
+    this.#seen = now;
+    this.#options.outlet.changed();
   }
 
   #write(write: Write): void {
     if (write.snapshot) {
-      this.#options.machine.restore(this.#snapshots.install());
-      this.#applied = write.snapshot.index;
-      this.#supersede((index) => index <= this.#applied);
+      const { index } = write.snapshot;
+      this.#delivered = index;
+      this.#bytesSinceSnapshot = 0;
+      this.#options.outlet.restore(this.#snapshots.install(), index);
+      this.#supersede((taken) => taken <= index);
     }
     const last = write.entries.at(-1);
     const done = (): void => {
@@ -269,67 +381,93 @@ export class RaftDriver {
     this.#queue.push({ step: this.#storage.write(write), isWrite: true, done });
   }
 
+  async #timed(writing: Promise<void>): Promise<void> {
+    const since = performance.now();
+    await writing;
+    this.#options.outlet.written(performance.now() - since);
+  }
+
   #release(): void {
     while ((this.#promises[0]?.afterSeq ?? Number.POSITIVE_INFINITY) <= this.#durableSeq)
       for (const message of this.#promises.shift()?.messages ?? []) this.#send(message.to, { kind: 'message', message });
   }
 
-  #send(to: NodeId, packet: Packet): void {
-    if (!this.#isStopped) this.#options.send(to, encodePacket(packet));
+  #send(to: NodeId, packet: Packet): boolean {
+    return !this.#isStopped && this.#options.send(to, encodePacket(packet), packet.kind === 'chunk' ? 'snapshots' : 'messages');
   }
 
-  #apply(entry: Entry): void {
-    const result = this.#options.machine.apply(entry);
-    this.#applied = entry.index;
-    const waiting = this.#accepted.get(entry.index);
-    this.#accepted.delete(entry.index);
-    if (waiting?.term === entry.term) waiting.resolve(result);
-    else waiting?.reject(new RaftRefusal('superseded', this.#raft.view.leader));
+  /** Hands on what is committed, as long as the state machine keeps up, and then the reads that waited for it. */
+  #deliver(): void {
+    const { log } = this.#raft.view;
+    const { outlet, snapshotEntries } = this.#options;
+    while (this.#delivered < log.commit && this.#unappliedBytes < deliveredBytesMax && !this.#isStopped) {
+      const through = Math.min(log.commit, this.#delivered + batchEntriesMax);
+      this.#handOn(log.slice(this.#delivered + 1, through));
+    }
+    while ((this.#reads[0]?.index ?? Number.POSITIVE_INFINITY) <= this.#delivered) {
+      const read = this.#reads.shift();
+      if (read) outlet.done(read.id, this.#delivered);
+    }
+    const entries = this.#delivered - this.#storage.manifest.index;
+    const isDue = entries >= snapshotEntries || (this.#bytesSinceSnapshot >= snapshotBytes && entries > 0);
+    if (this.#isSnapshotDue || !isDue) return;
+    this.#isSnapshotDue = true;
+    outlet.snapshotWanted();
   }
 
-  #supersede(isGone: (index: Index) => boolean): void {
-    for (const [index, waiting] of this.#accepted) {
-      if (!isGone(index)) continue;
+  #handOn(entries: readonly Entry[]): void {
+    const { outlet } = this.#options;
+    const last = entries.at(-1) as Entry;
+    const bytes = entries.reduce((sum, { data }) => sum + data.length, 0);
+    this.#delivered = last.index;
+    this.#bytesSinceSnapshot += bytes;
+    this.#unapplied.push({ last: last.index, bytes });
+    this.#unappliedBytes += bytes;
+    outlet.committed(entries.map((entry) => ({ entry, proposal: this.#proposalOf(entry) })));
+    for (const { index, kind } of entries) {
+      const accepted = kind === 'configuration' ? this.#accepted.get(index) : undefined;
       this.#accepted.delete(index);
-      waiting.reject(new RaftRefusal('superseded', this.#raft.view.leader));
+      if (accepted) outlet.done(accepted.id, index);
     }
   }
 
-  #compact(): void {
-    const { snapshotEntries, entriesKept, machine } = this.#options;
-    const index = this.#applied;
-    const term = this.#raft.view.log.termAt(index);
-    if (this.#isCompacting || term === undefined || index < this.#storage.manifest.index + snapshotEntries) return;
-    this.#isCompacting = true;
-    const state = machine.save();
-    const steps = this.#storage.compact({ index, term, configuration: this.#raft.view.configurationAt(index) }, state, entriesKept);
-    this.#snapshots.keep(state);
-    steps.forEach((step, at) => {
-      const done = (): void => {
-        if (at === 1) this.#step({ type: 'compact', index, keep: entriesKept });
-        if (at === steps.length - 1) this.#isCompacting = false;
-      };
-      this.#queue.push({ step, isWrite: false, done });
-    });
+  /** The one whose entry this is; one that waited for another entry in this place is told. */
+  #proposalOf({ index, term, kind }: Entry): number {
+    const accepted = this.#accepted.get(index);
+    if (accepted === undefined) return 0;
+    if (accepted.term === term) return kind === 'command' ? accepted.id : 0;
+    this.#accepted.delete(index);
+    this.#options.outlet.refused(accepted.id, 'superseded', this.#raft.view.leader);
+    return 0;
+  }
+
+  #supersede(isGone: (index: Index) => boolean): void {
+    for (const [index, { id }] of this.#accepted) {
+      if (!isGone(index)) continue;
+      this.#accepted.delete(index);
+      this.#options.outlet.refused(id, 'superseded', this.#raft.view.leader);
+    }
   }
 
   // Time
 
   /** After a stall, what has come meanwhile is read before the clock goes on, by one tick: it may hold the heartbeats that were missed. */
   #tickLater(): void {
-    const { tickMs } = this.#options;
+    const { tickMs, outlet } = this.#options;
     const due = performance.now() + tickMs;
     this.#timer = setTimeout(() => {
       const tick = (): void => {
         this.#step({ type: 'tick' });
         if (!this.#isStopped) this.#tickLater();
       };
-      if (performance.now() - due > 2 * tickMs) setImmediate(tick);
+      const lateMs = performance.now() - due;
+      if (lateMs > (raftDefaults.electionTicks / 2) * tickMs) outlet.stalled(lateMs);
+      if (lateMs > 2 * tickMs) setImmediate(tick);
       else tick();
     }, tickMs);
   }
 
-  /** Ends in order: what is being written is finished, what waits is told. */
+  /** Ends in order: what is being written is finished. */
   async stop(): Promise<void> {
     this.#halt();
     await this.#queue.drained();
@@ -340,17 +478,17 @@ export class RaftDriver {
     this.#isStopped = true;
     clearTimeout(this.#timer);
     this.#snapshots.stop();
-    const waiting = [...this.#asked.values(), ...this.#accepted.values(), ...this.#commands, ...[...this.#batches.values()].flat()];
-    for (const { reject } of waiting) reject(new RaftRefusal('stopped', 0));
-    this.#asked.clear();
-    this.#batches.clear();
-    this.#commands = [];
-    this.#accepted.clear();
+    this.#heartbeats.stop();
   }
 
   #fail(cause: unknown): void {
     if (this.#isStopped) return;
     this.#halt();
-    this.#options.failed(cause);
+    this.#options.outlet.failed(cause);
   }
+}
+
+function senderOf(packet: Packet): NodeId {
+  if (packet.kind === 'message') return packet.message.from;
+  return packet.kind === 'chunk' ? packet.chunk.from : packet.answer.from;
 }

@@ -1,4 +1,5 @@
 import { crc32c } from '../../../shared/checksum/crc32c.ts';
+import { invariant } from '../../../shared/errors/error.ts';
 import type { Configuration, Entry, HardState, Index, LogPoint, SnapshotMeta } from '../core/messages.ts';
 import { DamagedRecord, RecordReader, RecordWriter } from './record.ts';
 
@@ -33,14 +34,36 @@ function numberText(value: number): string {
 
 const kinds: readonly Entry['kind'][] = ['noop', 'command', 'configuration'];
 
+const indexBytes = new Uint8Array(8);
+
 function chainStart(index: Index, before: Chain): Chain {
-  return crc32c(new RecordWriter(8).u64(index).sealed().subarray(0, 8), before);
+  putU64(indexBytes, 0, index);
+  return crc32c(indexBytes, before);
+}
+
+/** As `RecordWriter` writes them; entries are too many for one. */
+function putU64(bytes: Uint8Array, at: number, value: number): void {
+  invariant(Number.isSafeInteger(value) && value >= 0, `${value} is no whole number that a record can hold`);
+  putU32(bytes, at, Math.floor(value / 2 ** 32));
+  putU32(bytes, at + 4, value % 2 ** 32);
+}
+
+function putU32(bytes: Uint8Array, at: number, value: number): void {
+  bytes[at] = value >>> 24;
+  bytes[at + 1] = value >>> 16;
+  bytes[at + 2] = value >>> 8;
+  bytes[at + 3] = value;
 }
 
 export function encodeEntry({ index, term, kind, data }: Entry, before: Chain): { readonly bytes: Uint8Array; readonly chain: Chain } {
-  const writer = new RecordWriter(data.length + 16).u8(kinds.indexOf(kind)).u64(term).raw(data);
-  const bytes = writer.sealed(chainStart(index, before));
-  return { bytes, chain: chainOf(bytes) };
+  const end = 9 + data.length;
+  const bytes = new Uint8Array(end + 4);
+  bytes[0] = kinds.indexOf(kind);
+  putU64(bytes, 1, term);
+  bytes.set(data, 9);
+  const chain = crc32c(bytes.subarray(0, end), chainStart(index, before));
+  putU32(bytes, end, chain);
+  return { bytes, chain };
 }
 
 export function decodeEntry(bytes: Uint8Array, index: Index, before: Chain): { readonly entry: Entry; readonly chain: Chain } {

@@ -13,7 +13,13 @@ export function frameOf(packet: Uint8Array): Uint8Array {
 
 /** Cuts what a connection brings into packets. Holds less than one packet and one piece. */
 export class FrameReader {
+  /** Of a packet. */
+  bytesMax: number;
   #held: Uint8Array = new Uint8Array(0);
+
+  constructor(bytesMax: number = frameBytesMax) {
+    this.bytesMax = bytesMax;
+  }
 
   /** The packets that this piece completes. Throws `DamagedRecord` when a length cannot be right. */
   push(piece: Uint8Array): Uint8Array[] {
@@ -23,7 +29,7 @@ export class FrameReader {
     let at = 0;
     while (bytes.length - at >= 4) {
       const length = view.getUint32(at);
-      if (length > frameBytesMax) throw new DamagedRecord(`a packet of ${length} bytes comes, and none has more than ${frameBytesMax}`);
+      if (length > this.bytesMax) throw new DamagedRecord(`a packet of ${length} bytes comes, and none has more than ${this.bytesMax}`);
       if (bytes.length - at - 4 < length) break;
       packets.push(bytes.slice(at + 4, at + 4 + length));
       at += 4 + length;

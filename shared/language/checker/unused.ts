@@ -38,7 +38,8 @@ function report(name: Identifier, message: string, hint: string | undefined, con
 }
 
 function hasEffect(node: StreamDeclaration): boolean {
-  let found = false;
+  let found = node.operators.some(({ name }) => EFFECTS.has(name.text));
+  if (found) return true;
   walk(node, (part) => {
     found ||= part.kind === 'OperatorCall' && EFFECTS.has(part.name.text);
     return !found;

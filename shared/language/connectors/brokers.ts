@@ -73,10 +73,24 @@ export const brokerConnectors: readonly ConnectorDescriptor[] = [
   {
     name: 'mqtt',
     roles: ['source', 'sink'],
+    built: ['source', 'sink'],
     oneOf: [['host', 'broker', 'url']],
     topics: ['topic'],
     broker: true,
     summary: 'MQTT topics; at least once with a persistent session',
+    guarantees: {
+      source:
+        'At least once with qos 1, where there is a state directory: the broker keeps the session, and a message is acknowledged once it is in ' +
+        'the log. What it gives again because it had not heard that is recognized, and not taken twice. With qos 0 at most once; ' +
+        'a source takes 2 for 1. What a broker loses itself is lost.',
+      sink: 'At least once with qos 1 and 2: delivered is what the broker has acknowledged. What is sent again has the same `id`.',
+    },
+    example: `connector Plant = mqtt (host: "broker.example.com", username: "cep", profile: "plant")
+
+stream Large = Payment.from(Plant, topic: "payments/+")
+    .where(amount > 1000)
+    .emit(amount)
+    .to(Plant, topic: "alerts/payments")`,
     parameters: [
       { name: 'host', aliases: ['broker'], kind: 'str', summary: 'host of the broker' },
       { name: 'port', kind: 'int', default: '1883', summary: 'port of the broker' },
@@ -85,7 +99,7 @@ export const brokerConnectors: readonly ConnectorDescriptor[] = [
       { name: 'input_topic', kind: 'str', summary: 'topic of the default input (config mqtt)' },
       { name: 'output_topic', kind: 'str', summary: 'topic of outputs without .to (config mqtt)' },
       { name: 'qos', kind: 'int', default: '1', summary: 'quality of service, 0 to 2' },
-      { name: 'client_id', kind: 'str', summary: 'identity of the session' },
+      { name: 'client_id', kind: 'str', summary: 'identity of the session of a source; a sink puts `-out` behind it' },
       { name: 'username', kind: 'str', summary: 'user' },
       { name: 'password', kind: 'str', secret: true, summary: 'password' },
       { name: 'tls', kind: 'bool', default: 'false', summary: 'TLS' },
@@ -95,10 +109,24 @@ export const brokerConnectors: readonly ConnectorDescriptor[] = [
     name: 'redis',
     aliases: ['redis_stream'],
     roles: ['source', 'sink', 'enrich'],
+    built: ['source', 'sink'],
     oneOf: [['url']],
     topics: ['channel', 'stream', 'topic'],
     broker: true,
     summary: 'Redis channels, streams, and look-ups by key',
+    guarantees: {
+      source:
+        'A stream exactly once, where there is a state directory: the place in it stands in the log and in checkpoints. In a group each ' +
+        'entry is acknowledged once it is in the log. A channel at most once: what is published while nobody listens is gone. What a ' +
+        'server loses itself is lost.',
+      sink: 'A stream at least once: what is added again has the same `id`. A channel reaches whoever listens at that moment.',
+    },
+    example: `connector Ledger = redis_stream (url: "redis://redis.example.com:6379", profile: "ledger")
+
+stream Large = Payment.from(Ledger, topic: "payments")
+    .where(amount > 1000)
+    .emit(amount)
+    .to(Ledger, topic: "alerts")`,
     parameters: [
       { name: 'url', kind: 'str', secret: true, summary: 'redis://host:port' },
       { name: 'channel', kind: 'str', summary: 'pub/sub channel: at most once' },

@@ -15,6 +15,10 @@ export interface ConnectorDescriptor {
   /** A broker needs a topic: `.from` must find one, `.to` falls back to the stream's name (W041). */
   readonly broker: boolean;
   readonly summary: string;
+  /** For each role that is built: what becomes of events when either side, or the way between them, fails. A sentence. */
+  readonly guarantees?: Readonly<Partial<Record<ConnectorRole, string>>>;
+  /** A program that uses it, for each role that is built. */
+  readonly example?: string;
 }
 
 /** What a connector can do for a stream: `.from`, `.to`, `.enrich`. */

@@ -31,6 +31,15 @@ export const endpointConnectors: readonly ConnectorDescriptor[] = [
     topics: ['topic'],
     broker: false,
     summary: 'Webhooks both ways, and look-ups',
+    guarantees: {
+      sink: 'At least once: what is sent again has the same `Idempotency-Key`. Only 2xx is taken for delivered.',
+    },
+    example: `connector Hooks = http (url: "https://alerts.example.com/hook", timeout: 5s)
+
+stream Large = Payment
+    .where(amount > 1000)
+    .emit(amount)
+    .to(Hooks)`,
     parameters: [
       { name: 'url', aliases: ['base_url'], kind: 'str', summary: 'address; a source needs none' },
       { name: 'method', kind: 'str', words: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], default: '"POST"', summary: 'of a request' },
@@ -43,14 +52,42 @@ export const endpointConnectors: readonly ConnectorDescriptor[] = [
   {
     name: 'file',
     roles: ['source', 'sink'],
+    built: ['source', 'sink'],
     oneOf: [],
     needs: { source: ['path', 'topic'], sink: ['path', 'topic'] },
     topics: ['path', 'topic'],
     broker: false,
-    summary: 'Event files, read or appended to',
+    summary: 'Event files, read and followed, or appended to',
+    guarantees: {
+      source:
+        'Exactly once, where there is a state directory: the place in the file stands in the log and in checkpoints, also across renamed files.',
+      sink:
+        'Each event once, also after a crash of the process: what the last 64 MiB of the file hold is not written again. When the whole ' +
+        'machine fails, the last 0.1 s may be missing.',
+    },
+    example: `connector Log = file (path: "payments.jsonl")
+connector Alerts = file (path: "alerts.jsonl")
+
+stream Large = Payment.from(Log)
+    .where(amount > 1000)
+    .emit(amount)
+    .to(Alerts)`,
     parameters: [
-      { name: 'path', kind: 'str', summary: 'path under the work directory' },
+      { name: 'path', kind: 'str', summary: 'path under the work directory; a source reads `.evt`, `.jsonl` or `.csv`, also with `.gz`' },
       { name: 'topic', kind: 'str', summary: 'another word for the path' },
+      {
+        name: 'follow',
+        kind: 'bool',
+        default: 'true',
+        summary: 'a source waits for what is appended, also when the file is replaced by another',
+      },
+      {
+        name: 'start',
+        kind: 'str',
+        words: ['earliest', 'latest'],
+        default: '"earliest"',
+        summary: 'where a source begins that was never read',
+      },
     ],
   },
   {
@@ -61,6 +98,13 @@ export const endpointConnectors: readonly ConnectorDescriptor[] = [
     topics: ['topic'],
     broker: false,
     summary: 'Lines on the terminal',
+    guarantees: { sink: 'At least once: what was shown since the last checkpoint is shown again after a crash.' },
+    example: `connector Screen = console (topic: "large")
+
+stream Large = Payment
+    .where(amount > 1000)
+    .emit(amount)
+    .to(Screen)`,
     parameters: [{ name: 'topic', kind: 'str', summary: 'label before each line' }],
   },
   {

@@ -6,11 +6,11 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { CepError } from '../../errors/error.ts';
 import type { MasterKey } from './master-key.ts';
+import { sealedForm } from './sealed-form.ts';
 
 const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
-const form = /^ENC\[AES256-GCM,key:([0-9a-f]{8}),nonce:([\w-]{16}),data:([\w-]*),tag:([\w-]{22})\]$/;
 
 /** Where a text stands: the profile's name, then the names down to the value. */
 export type Entry = readonly string[];
@@ -30,7 +30,7 @@ export function seal(text: string, key: MasterKey, entry: Entry): string {
 
 /** @throws CepError `config_error` when it was locked with another key, for another entry, or was changed */
 export function unseal(text: string, key: MasterKey, entry: Entry): string {
-  const [, keyId, ...parts] = form.exec(text) ?? [];
+  const [, keyId, ...parts] = sealedForm.exec(text) ?? [];
   const [nonce, data, tag] = parts.map(bytesOf);
   if (keyId === undefined || nonce === undefined || data === undefined || tag === undefined) throw changed(entry);
   if (keyId !== key.id) {

@@ -11,6 +11,8 @@ export type TakeOutput = (stream: string, time: number, fields: object, checked:
 /** One scenario by hand: takes the values of each line as they are read, and gives what follows from them. */
 export interface Bound {
   readonly lines: readonly LineShape[];
+  /** Takes each line as a text instead. */
+  takeLine?(line: string): void;
   /** The input has ended: what is open closes. */
   end?(): void;
 }
@@ -30,9 +32,20 @@ const LINE_FEED = 0x0a;
 export function runBound(make: MakeBound, path: string, output: TakeOutput): number {
   const names = new Names();
   const bound = make({ names, output });
-  const events = readFile(path, lineReader(bound.lines, names));
+  const takeLine = bound.takeLine?.bind(bound);
+  const events = readFile(path, takeLine === undefined ? lineReader(bound.lines, names) : textReader(takeLine));
   bound.end?.();
   return events;
+}
+
+/** Of a file in ASCII. */
+function textReader(take: (line: string) => void): ReadLines {
+  return (buffer, end) => {
+    const lines = buffer.toString('latin1', 0, end).split('\n');
+    lines.pop();
+    for (const line of lines) take(line);
+    return lines.length;
+  };
 }
 
 /** Whole lines in pieces of one buffer. */

@@ -7,26 +7,41 @@ import { RaftDriver } from '../../../coordinator/raft/driver/raft-driver.ts';
 const [folder = '', first = '1'] = process.argv.slice(2);
 let next = Number(first);
 
+function propose(): void {
+  const number = next++;
+  driver.propose(number, Buffer.from(String(number)));
+}
+
 const driver = await RaftDriver.start({
   folder,
   identity: { clusterId: 'crashing', nodeId: 1, incarnation: 1, voters: [1] },
-  machine: { apply: () => undefined, save: () => new Uint8Array(0), restore: () => undefined },
-  send: () => undefined,
+  send: () => false,
+  outlet: {
+    restore: () => undefined,
+    committed: (batch) => {
+      for (const { proposal } of batch) {
+        if (proposal === 0) continue;
+        process.stdout.write(`${proposal}\n`);
+        setImmediate(propose);
+      }
+      const last = batch.at(-1)?.entry.index ?? 0;
+      setImmediate(() => driver.applied(last));
+    },
+    done: () => undefined,
+    refused: () => undefined,
+    snapshotWanted: () => undefined,
+    changed: () => undefined,
+    written: () => undefined,
+    stalled: () => undefined,
+    failed: (cause) => {
+      throw cause;
+    },
+  },
   random: () => 0,
   report: (problem) => process.stdout.write(`problem ${problem}\n`),
-  failed: (cause) => {
-    throw cause;
-  },
   tickMs: 2,
 });
-
-async function client(): Promise<void> {
-  for (;;) {
-    const number = next++;
-    await driver.propose(Buffer.from(String(number)));
-    process.stdout.write(`${number}\n`);
-  }
-}
+driver.begin();
 
 while (driver.view.role !== 'leader') await new Promise((resolve) => setTimeout(resolve, 2));
-await Promise.all(Array.from({ length: 8 }, client));
+for (let client = 0; client < 8; client++) propose();

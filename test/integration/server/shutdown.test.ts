@@ -102,6 +102,24 @@ describe('a server that ends', () => {
     await Promise.all([sse.until(({ isEnded }) => isEnded), ws.until(({ closeCode }) => closeCode === 1001), idle.closed]);
   });
 
+  it('refuses changes that wait for their turn, instead of making them first', async () => {
+    const served = await serve(['--api-key', 'server-key-0123456789']);
+    const admin = { 'x-api-key': 'server-key-0123456789' };
+    const quota = { max_pipelines: 1_000 };
+    const tenant = await post(`${served.url}/api/v1/tenants`, { name: 'busy', plan: 'enterprise', quota }, admin);
+    const key = { 'x-api-key': String(tenant['api_key']) };
+    const deploy = (n: number): Promise<Record<string, unknown>> =>
+      post(`${served.url}/api/v1/pipelines`, { name: `p${n}`, source: program }, key).catch(() => ({ code: 'cut' }));
+    const first = deploy(0);
+    const deploys = Array.from({ length: 300 }, (_, n) => deploy(n + 1));
+    expect(await first).toMatchObject({ status: 'running' });
+    expect(await stop(served)).toEqual({ code: 0, isPrompt: true });
+    const answers = await Promise.all(deploys);
+    const codes = new Set(answers.map(({ code, status }) => code ?? status));
+    expect(codes).toContain('not_ready');
+    expect([...codes].filter((code) => code !== 'running' && code !== 'not_ready')).toEqual([]);
+  });
+
   it('answers a request that is under way, also on a connection that asked for another protocol', async () => {
     const served = await serve();
     const source =

@@ -118,7 +118,7 @@ describe('the table of settings', () => {
       ...['workers', 'partition_by', 'batch_size', 'strict_events'].map((key) => `processing.${key}`),
       ...['broker', 'port', 'input_topic', 'output_topic', 'client_id', 'qos', 'tls'].map((key) => `mqtt.${key}`),
       ...['port', 'bind', 'api_key_file', 'allowed_hosts'].map((key) => `server.${key}`),
-      ...['server', 'api_key_file', 'tls_ca', 'timeout'].map((key) => `client.${key}`),
+      ...['server', 'coordinator', 'api_key_file', 'tls_ca', 'timeout'].map((key) => `client.${key}`),
       ...['enabled', 'port'].map((key) => `metrics.${key}`),
       ...['level', 'format', 'timestamps'].map((key) => `logging.${key}`),
     ]);

@@ -80,6 +80,8 @@ describe('the generated files', () => {
       client:
         # URL of the server that client commands talk to.
         server: "http://127.0.0.1:9000"
+        # URL of the coordinator that commands about the cluster talk to; any member of its group.
+        coordinator: "http://127.0.0.1:9100"
         # File that holds the key which client commands send; relative to the configuration file that names it. Not set: no key is sent.
         # api_key_file: "api-key"
         # PEM file of the authority that signed the server's certificate; relative to the configuration file that names it. Not set: the authorities that this machine trusts.

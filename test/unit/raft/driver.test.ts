@@ -3,25 +3,112 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { seededRandom } from '../../../chaos/sim/event-queue.ts';
-import { RaftDriver, RaftRefusal, type StateMachine } from '../../../coordinator/raft/driver/raft-driver.ts';
+import { type Delivered, RaftDriver, type RaftDriverOptions } from '../../../coordinator/raft/driver/raft-driver.ts';
 
 const tickMs = 5;
 
-/** The commands in their order. */
-class Journal implements StateMachine {
+/** A node with the commands that it was given, in their order, as its state, and what became of what it was asked. */
+class Node {
+  readonly driver: RaftDriver;
   commands: string[] = [];
-  apply = ({ kind, data }: Parameters<StateMachine['apply']>[0]): number => {
-    if (kind === 'command') this.commands.push(Buffer.from(data).toString());
-    return this.commands.length;
-  };
-  save = (): Uint8Array => Buffer.from(JSON.stringify(this.commands));
-  restore = (state: Uint8Array): void => {
-    this.commands = state.length === 0 ? [] : (JSON.parse(Buffer.from(state).toString()) as string[]);
-  };
+  readonly #answers = new Map<number, (answer: { readonly kind: string; readonly leader?: number }) => void>();
+  readonly #held: (readonly Delivered[])[] = [];
+  #holds = false;
+  #nextId = 1;
+
+  static async start(options: Omit<RaftDriverOptions, 'outlet'>): Promise<Node> {
+    const early: (readonly [Uint8Array])[] = [];
+    let node: Node | undefined;
+    const answered = (id: number, kind: string, leader?: number): void =>
+      node?.answer(id, { kind, ...(leader === undefined ? {} : { leader }) });
+    const driver = await RaftDriver.start({
+      ...options,
+      outlet: {
+        restore: (state) => (node ? node.restore(state) : early.push([state])),
+        committed: (batch) => node?.take(batch),
+        done: (id) => answered(id, 'done'),
+        refused: (id, reason, leader) => answered(id, reason, leader),
+        snapshotWanted: () => setImmediate(() => node?.save()),
+        changed: () => undefined,
+        written: () => undefined,
+        stalled: () => undefined,
+        failed: (cause) => failures.push(cause),
+      },
+    });
+    node = new Node(driver);
+    for (const [state] of early) node.restore(state);
+    driver.begin();
+    return node;
+  }
+
+  private constructor(driver: RaftDriver) {
+    this.driver = driver;
+  }
+
+  /** The index up to which commands were taken. */
+  index = 0;
+
+  take(batch: readonly Delivered[]): void {
+    if (this.#holds) this.#held.push(batch);
+    else this.#apply(batch);
+  }
+
+  #apply(batch: readonly Delivered[]): void {
+    for (const { entry, proposal } of batch) {
+      if (entry.kind === 'command') this.commands.push(Buffer.from(entry.data).toString());
+      this.index = entry.index;
+      this.answer(proposal, { kind: 'applied' });
+    }
+    const { index } = this;
+    setImmediate(() => this.driver.applied(index));
+  }
+
+  /** Takes commands, and does nothing with them until they are let go. */
+  hold(): void {
+    this.#holds = true;
+  }
+
+  get held(): number {
+    return this.#held.flat().length;
+  }
+
+  letGo(): void {
+    this.#holds = false;
+    for (const batch of this.#held.splice(0)) this.#apply(batch);
+  }
+
+  save(): void {
+    this.driver.snapshotTaken(this.index, Buffer.from(JSON.stringify([this.index, this.commands])));
+  }
+
+  restore(state: Uint8Array): void {
+    [this.index, this.commands] = state.length === 0 ? [0, []] : (JSON.parse(Buffer.from(state).toString()) as [number, string[]]);
+  }
+
+  answer(id: number, answer: { readonly kind: string; readonly leader?: number }): void {
+    this.#answers.get(id)?.(answer);
+    this.#answers.delete(id);
+  }
+
+  ask(send: (id: number) => void): Promise<{ readonly kind: string; readonly leader?: number }> {
+    const id = this.#nextId++;
+    return new Promise((resolve) => {
+      this.#answers.set(id, resolve);
+      send(id);
+    });
+  }
+
+  propose(text: string): Promise<{ readonly kind: string; readonly leader?: number }> {
+    return this.ask((id) => this.driver.propose(id, Buffer.from(text)));
+  }
+
+  read(): Promise<{ readonly kind: string; readonly leader?: number }> {
+    return this.ask((id) => this.driver.read(id));
+  }
 }
 
 let folder: string;
-let nodes: Map<number, { readonly driver: RaftDriver; readonly journal: Journal }>;
+let nodes: Map<number, Node>;
 let cut: Set<number>;
 let failures: unknown[];
 
@@ -36,22 +123,20 @@ afterEach(async () => {
 });
 
 async function start(nodeId: number, options: { readonly snapshotEntries?: number; readonly entriesKept?: number } = {}): Promise<void> {
-  const journal = new Journal();
-  const random = seededRandom(nodeId);
-  const driver = await RaftDriver.start({
+  const started = await Node.start({
     folder: join(folder, String(nodeId)),
     identity: { clusterId: 'cluster', nodeId, incarnation: 1, voters: [1, 2, 3] },
-    machine: journal,
     send: (to, packet) => {
-      if (!cut.has(nodeId) && !cut.has(to)) setImmediate(() => nodes.get(to)?.driver.receive(packet));
+      if (cut.has(nodeId) || cut.has(to)) return false;
+      setImmediate(() => nodes.get(to)?.driver.receive(nodeId, packet));
+      return true;
     },
-    random,
+    random: seededRandom(nodeId),
     report: (problem) => failures.push(problem),
-    failed: (cause) => failures.push(cause),
     tickMs,
     ...options,
   });
-  nodes.set(nodeId, { driver, journal });
+  nodes.set(nodeId, started);
 }
 
 async function stop(nodeId: number): Promise<void> {
@@ -60,7 +145,7 @@ async function stop(nodeId: number): Promise<void> {
   await driver.stop();
 }
 
-function node(nodeId: number) {
+function node(nodeId: number): Node {
   const found = nodes.get(nodeId);
   if (found === undefined) throw new Error(`node ${nodeId} is not there`);
   return found;
@@ -71,25 +156,23 @@ const wait = { timeout: 20_000, interval: 10 };
 /** One that leads and knows what is committed. */
 function leader(): Promise<number> {
   return vi.waitFor(() => {
-    const found = [...nodes].find(
-      ([
-        id,
-        {
-          driver: { view },
-        },
-      ]) => !cut.has(id) && view.role === 'leader' && view.log.termAt(view.log.commit) === view.term,
-    );
+    const found = [...nodes].find(([id, { driver }]) => {
+      const { role, log, term } = driver.view;
+      return !cut.has(id) && role === 'leader' && log.termAt(log.commit) === term;
+    });
     if (found === undefined) throw new Error('nobody leads');
     return found[0];
   }, wait);
 }
 
-const propose = async (id: number, text: string): Promise<unknown> => node(id).driver.propose(Buffer.from(text));
-
 async function agreed(commands: readonly string[]): Promise<void> {
   await vi.waitFor(() => {
-    for (const { journal } of nodes.values()) expect(journal.commands).toEqual(commands);
+    for (const found of nodes.values()) expect(found.commands).toEqual(commands);
   }, wait);
+}
+
+async function proposed(id: number, text: string): Promise<void> {
+  expect(await node(id).propose(text)).toEqual({ kind: 'applied' });
 }
 
 describe('the driver of a Raft node', () => {
@@ -97,21 +180,20 @@ describe('the driver of a Raft node', () => {
     for (const id of [1, 2, 3]) await start(id);
     const first = await leader();
     const commands = Array.from({ length: 200 }, (_, at) => `command ${at}`);
-    const results = await Promise.all(commands.map((command) => propose(first, command)));
-    expect(results).toEqual(commands.map((_, at) => at + 1));
+    await Promise.all(commands.map((command) => proposed(first, command)));
     await agreed(commands);
     for (const id of [1, 2, 3]) await stop(id);
     for (const id of [1, 2, 3]) await start(id);
-    await propose(await leader(), 'one more');
+    await proposed(await leader(), 'one more');
     await agreed([...commands, 'one more']);
   }, 60_000);
 
   it('goes on without a leader that stopped, and brings it up to date', async () => {
     for (const id of [1, 2, 3]) await start(id);
     const first = await leader();
-    await propose(first, 'a');
+    await proposed(first, 'a');
     await stop(first);
-    await propose(await leader(), 'b');
+    await proposed(await leader(), 'b');
     await start(first);
     await agreed(['a', 'b']);
   }, 60_000);
@@ -123,66 +205,76 @@ describe('the driver of a Raft node', () => {
     await stop(away);
     // Together longer than one part.
     const commands = Array.from({ length: 60 }, (_, at) => `${at} ${'x'.repeat(10_000)}`);
-    for (const command of commands) await propose(first, command);
+    for (const command of commands) await proposed(await leader(), command);
     await start(away, { snapshotEntries: 20, entriesKept: 2 });
     await agreed(commands);
     expect(node(away).driver.view.log.baseIndex).toBeGreaterThan(0);
     await stop(away);
     await start(away, { snapshotEntries: 20, entriesKept: 2 });
-    await propose(await leader(), 'one more');
+    await proposed(await leader(), 'one more');
     await agreed([...commands, 'one more']);
+  }, 60_000);
+
+  it('delivers no more than fits while the state machine does not keep up, and then everything', async () => {
+    for (const id of [1, 2, 3]) await start(id);
+    const first = await leader();
+    const slow = [1, 2, 3].find((id) => id !== first) as number;
+    node(slow).hold();
+    const command = 'x'.repeat(1_000_000);
+    const commands = Array.from({ length: 40 }, (_, at) => `${at} ${command}`);
+    for (const one of commands) await proposed(first, one);
+    await vi.waitFor(() => expect(node(slow).driver.view.log.commit).toBe(node(first).driver.view.log.commit), wait);
+    // 16 MiB, and what goes over it in one batch.
+    expect(node(slow).held).toBeLessThan(25);
+    node(slow).letGo();
+    await agreed(commands);
   }, 60_000);
 
   it('reads what was acknowledged, and nothing where a majority is out of reach', async () => {
     for (const id of [1, 2, 3]) await start(id);
     const first = await leader();
-    await propose(first, 'a');
-    await node(first).driver.read();
-    expect(node(first).journal.commands).toEqual(['a']);
+    await proposed(first, 'a');
+    expect(await node(first).read()).toEqual({ kind: 'done' });
+    expect(node(first).commands).toEqual(['a']);
     cut.add(first);
-    await expect(node(first).driver.read()).rejects.toThrow(RaftRefusal);
+    expect(await node(first).read()).toMatchObject({ kind: 'notLeader' });
     const second = await leader();
     expect(second).not.toBe(first);
-    await node(second).driver.read();
-    expect(node(second).journal.commands).toEqual(['a']);
+    expect(await node(second).read()).toEqual({ kind: 'done' });
+    expect(node(second).commands).toEqual(['a']);
   }, 60_000);
 
   it('says that a command was superseded when another has its place', async () => {
     for (const id of [1, 2, 3]) await start(id);
     const first = await leader();
     cut.add(first);
-    const lost = expect(propose(first, 'lost')).rejects.toMatchObject({ reason: 'superseded' });
+    const lost = node(first).propose('lost');
     const second = await leader();
-    await propose(second, 'kept');
+    await proposed(second, 'kept');
     cut.clear();
-    await lost;
+    expect(await lost).toMatchObject({ kind: 'superseded' });
     await agreed(['kept']);
   }, 60_000);
 
-  it('refuses what only a leader does and names it, and everything once it has stopped', async () => {
+  it('refuses what only a leader does and names it', async () => {
     for (const id of [1, 2, 3]) await start(id);
     const first = await leader();
-    await propose(first, 'a');
+    await proposed(first, 'a');
     const other = [1, 2, 3].find((id) => id !== first) as number;
     await vi.waitFor(() => expect(node(other).driver.view.leader).toBe(first), wait);
-    await expect(propose(other, 'b')).rejects.toMatchObject({ reason: 'notLeader', leader: first });
-    const { driver } = node(first);
-    await stop(first);
-    await expect(driver.propose(Buffer.from('c'))).rejects.toMatchObject({ reason: 'stopped' });
+    expect(await node(other).propose('b')).toEqual({ kind: 'notLeader', leader: first });
   }, 60_000);
 
   it('does not start with the data of another node', async () => {
     await start(1);
     await stop(1);
-    const options = {
+    const started = Node.start({
       folder: join(folder, '1'),
-      machine: new Journal(),
-      send: () => undefined,
+      send: () => false,
       random: () => 0,
       report: () => undefined,
-      failed: () => undefined,
-    };
-    const started = RaftDriver.start({ ...options, identity: { clusterId: 'cluster', nodeId: 2, incarnation: 1, voters: [1, 2, 3] } });
+      identity: { clusterId: 'cluster', nodeId: 2, incarnation: 1, voters: [1, 2, 3] },
+    });
     await expect(started).rejects.toThrow(/cannot be used: the data is of node 1 of cluster cluster, not of node 2 .* join under a new id/);
   });
 });

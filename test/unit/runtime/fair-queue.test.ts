@@ -156,6 +156,22 @@ describe('a piece of work that nobody waits for any more', () => {
   });
 });
 
+describe('a queue that is closed', () => {
+  it('refuses what waits and what comes, and ends what is under way', async () => {
+    const queue = new FairQueue({ what: 'work', places: 1, waitingMax: 3, waitMsMax: 60_000 });
+    let end = (): void => undefined;
+    const first = queue.run('ann', () => new Promise((resolve) => (end = () => resolve('done'))));
+    const refused = ['ann', 'ben'].map((owner) =>
+      expect(queue.run(owner, async () => 'begun')).rejects.toMatchObject({ code: 'not_ready', message: expect.stringContaining('stops') }),
+    );
+    queue.close();
+    refused.push(expect(queue.run('cat', async () => 'begun')).rejects.toMatchObject({ code: 'not_ready' }));
+    await Promise.all(refused);
+    end();
+    expect(await first).toBe('done');
+  });
+});
+
 describe('a budget of time', () => {
   it('lets work be begun while some is left, and says how long to wait when none is', () => {
     const budget = new TimeBudget(10_000);

@@ -310,6 +310,10 @@ class FakePipelines implements Pipelines {
     return cursor;
   }
 
+  sources() {
+    return [];
+  }
+
   programLog() {
     return [{ sequence: 1, time: 5, stream: 'S', level: 'info' as const, kind: 'print' as const, message: 'hello', dataJson: '{"a":1}' }];
   }

@@ -1,10 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { Value } from '../../../shared/events/value.ts';
-import { Redactor } from '../../../shared/security/redaction.ts';
 import type { TraceContext, Tracer } from '../../../shared/telemetry/tracing.ts';
 import type { ConnectorEnvironment, ConnectorSettings, Sink } from '../connector.ts';
-import { durationParameter, flagParameter, numberParameter, type Parameters, textParameter } from '../parameters.ts';
+import {
+  durationParameter,
+  flagParameter,
+  numberParameter,
+  type Parameters,
+  redactorOf,
+  settingsText,
+  textParameter,
+} from '../parameters.ts';
 import { withProfile } from '../profiles.ts';
 import { openSink } from '../registry.ts';
 import { ALERT_SERVERS_MAX, alertTarget, isAlert, openAlertSink } from './alert-sinks.ts';
@@ -112,7 +119,7 @@ export class PipelineSinks {
 
   #isAsBefore(settings: ConnectorSettings): boolean {
     const known = this.#sinks.get(settings.name)?.settings;
-    return known !== null && known !== undefined && textOf(known) === textOf(settings);
+    return known !== null && known !== undefined && settingsText(known) === settingsText(settings);
   }
 
   #add(name: string, sink: Sink, settings: ConnectorSettings | null): OpenSink {
@@ -176,8 +183,8 @@ export class PipelineSinks {
     return this.#add(name, openAlertSink(name, this.#options.environment), null);
   }
 
-  /** A row that a stream could not evaluate goes to the dead letters. */
-  takeDeadLetter(letter: Pick<DeadLetter, 'id' | 'stream' | 'event' | 'error'>): void {
+  /** A row that a stream could not evaluate goes to the dead letters; so does what came from a source and is no event of the program, which says where it is from. */
+  takeDeadLetter(letter: Pick<DeadLetter, 'id' | 'stream' | 'event' | 'error'> & Partial<DeadLetter>): void {
     const { pipelineId } = this.#options;
     const common = {
       timestamp: new Date().toISOString(),
@@ -338,18 +345,4 @@ export class PipelineSinks {
 
 function eventOf({ type, time, fieldsJson }: OutgoingEvent): DeadLetter['event'] {
   return { event_type: type, timestamp: time, data: JSON.parse(fieldsJson) };
-}
-
-/** Takes the secrets of a connector out of what its code says went wrong. */
-function redactorOf(settings: ConnectorSettings | null): (text: string) => string {
-  const redactor = new Redactor();
-  for (const secret of settings?.secrets ?? []) redactor.add(secret);
-  return (text) => redactor.redact(text);
-}
-
-/** Equal for equal declarations. */
-function textOf({ type, parameters }: ConnectorSettings): string {
-  return JSON.stringify([type, [...parameters].sort(([a], [b]) => (a < b ? -1 : 1))], (_key, value: unknown) =>
-    value instanceof Map ? ['map', ...value] : value,
-  );
 }

@@ -140,7 +140,7 @@ export class StartedProgram {
 
   /** Why a stream gave what it gave, or nothing. `key`: its partition key as text. @throws CepError when there is no such stream */
   explain(stream: string, key?: string): Explanation {
-    const explaining = createEngine(this.#plan, { output: () => undefined, score: () => undefined }, { isFused: false });
+    const explaining = createEngine(this.#plan, { output: () => undefined, score: () => undefined }, { explain: true });
     explaining.restore(this.#engine.snapshot());
     return explaining.explain(stream, key);
   }

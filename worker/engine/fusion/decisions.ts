@@ -1,7 +1,8 @@
 import type { EventPlan, OperatorPlan, Plan, SourcePlan, StreamPlan } from '../../../shared/language/plan/plan.ts';
-import type { EntryNode, Execution, OperatorNode, PhysicalPlan, ReaderNode, StreamNode } from '../physical/physical-plan.ts';
+import type { EntryNode, Execution, KernelNode, OperatorNode, PhysicalPlan, ReaderNode, StreamNode } from '../physical/physical-plan.ts';
 import { inputsOf } from '../streams/plan-inputs.ts';
 import { originsOf } from '../streams/routes.ts';
+import { boundsText, type RuleBounds } from './rules/finder.ts';
 import { windowNodeOf } from './windows/window-node.ts';
 
 /** Position of a stream's source among its operators. */
@@ -19,6 +20,8 @@ export type EntryDecision = Omit<EntryNode, 'type' | 'readers'>;
 export class Decisions {
   readonly #made: Decision[] = [];
   readonly #entries = new Map<EventPlan, EntryDecision>();
+  readonly #like = new Map<number, number>();
+  readonly #found = new Map<number, RuleBounds>();
 
   operator(stream: number, at: number, runs: Execution): void {
     this.#made.push({ of: 'operator', stream, at, runs });
@@ -32,15 +35,22 @@ export class Decisions {
     this.#entries.set(event, decision);
   }
 
-  /** What has been decided so far, to come back to. */
-  mark(): () => void {
-    const count = this.#made.length;
-    return () => {
-      this.#made.length = count;
-    };
+  /** What a stream is found by among those that read the same rows. */
+  found(stream: number, bounds: RuleBounds): void {
+    this.#found.set(stream, bounds);
   }
 
-  planOf(plan: Plan): PhysicalPlan {
+  /** A stream whose source and operators run as those of another do. */
+  runsLike(stream: number, other: number): void {
+    this.#like.set(stream, other);
+  }
+
+  isLikeAnother(stream: number): boolean {
+    return this.#like.has(stream);
+  }
+
+  /** `kernelOf`: what is known of the kernel of a source; null = it has none. */
+  planOf(plan: Plan, kernelOf: KernelOf): PhysicalPlan {
     const runs = new Lists<Execution>();
     const readers = new Lists<ReaderNode>();
     const written = writtenReaders(plan);
@@ -64,9 +74,12 @@ export class Decisions {
     }));
     return {
       entries: [...entries, ...undeclared].filter((entry) => entry.readers.length > 0),
-      streams: plan.streams.map((stream, index) =>
-        streamNode(stream, plan, (at) => runs.of(`${index} ${at}`) ?? [], readersOf(`stream:${index}`)),
-      ),
+      streams: plan.streams.map((stream, index) => {
+        const bounds = this.#found.get(index);
+        const runsAt = (at: number): readonly Execution[] => runs.of(`${this.#like.get(index) ?? index} ${at}`) ?? [];
+        const found = bounds === undefined ? null : boundsText(bounds);
+        return { ...streamNode(stream, plan, { runsAt, readers: readersOf(`stream:${index}`), kernelOf }), found };
+      }),
     };
   }
 }
@@ -108,16 +121,19 @@ function writtenReaders({ streams }: Plan): Lists<ReaderNode> {
   return readers;
 }
 
-function streamNode(
-  stream: StreamPlan,
-  plan: Plan,
-  runsAt: (at: number) => readonly Execution[],
-  readers: readonly ReaderNode[],
-): StreamNode {
+type KernelOf = (source: SourcePlan) => KernelNode | null;
+
+interface DecidedStream {
+  readonly runsAt: (at: number) => readonly Execution[];
+  readonly readers: readonly ReaderNode[];
+  readonly kernelOf: KernelOf;
+}
+
+function streamNode(stream: StreamPlan, plan: Plan, { runsAt, readers, kernelOf }: DecidedStream): Omit<StreamNode, 'found'> {
   const rows: readonly Execution[] = [{ by: 'rows', why: null }];
   const source = runsAt(SOURCE);
   const whole: readonly Execution[] = source.length === 0 ? [{ by: 'rows', why: whyRows(stream, plan) }] : source;
-  const sourceRuns = whole.map((one) => withKernel(one, stream));
+  const sourceRuns = whole.map((one) => withKernel(one, stream, kernelOf));
   const operators = stream.operators.map((operator, at): OperatorNode => {
     const runs = runsAt(at).length === 0 ? rows : runsAt(at);
     return { text: operator.text, runs: runs.map((one) => withWindow(one, operator, stream)) };
@@ -125,10 +141,12 @@ function streamNode(
   return { name: stream.name, source: { text: sourceText(stream.source), runs: sourceRuns }, operators, readers };
 }
 
-/** Joins and trends have one kernel, whatever form their rows have. */
-function withKernel(execution: Execution, { source, operators: [first], partition }: StreamPlan): Execution {
+/** Joins, patterns and trends have one kernel, whatever form their rows have. */
+function withKernel(execution: Execution, { source, operators: [first], partition }: StreamPlan, kernelOf: KernelOf): Execution {
   if (execution.by !== 'rows') return execution;
   const whole = { by: 'kernel', form: 'rows', why: execution.why } as const;
+  const kernel = kernelOf(source);
+  if (kernel !== null) return { ...whole, kernel };
   if (source.kind === 'join') {
     const name = `${source.join} join of ${source.sides.length} sides`;
     return { ...whole, kernel: { name, keys: [], keeps: ['rows'], sharedWith: [] } };

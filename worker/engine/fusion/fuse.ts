@@ -8,7 +8,7 @@ import type { FusedRuntime, Kernel, KernelFactory } from './fused-runtime.ts';
 import { fuserOf } from './operators/registry.ts';
 import { type PrintedEntry, ProgramEntries } from './program-entries.ts';
 import { ProgramFusion } from './program-fusion.ts';
-import { sourceFuserOf, watchedSourceFuserOf } from './sources/registry.ts';
+import { rowSourceFuserOf, sourceFuserOf } from './sources/registry.ts';
 import { StreamFollowers } from './stream-followers.ts';
 import { fusedLibrary, fusedParameters, fusedVocabulary } from './vocabulary.ts';
 
@@ -76,10 +76,10 @@ export interface PrintOptions {
 /** Decides how all of a program runs, then prints what has a form in generated code. */
 export function printProgram(plan: Plan, { watched = null }: PrintOptions = {}): PrintedProgram {
   const program = new ProgramFusion(plan);
-  const followers = new StreamFollowers(program, { operator: fuserOf, source: sourceFuserOf, watchedSource: watchedSourceFuserOf });
+  const followers = new StreamFollowers(program, { operator: fuserOf, source: sourceFuserOf, rowSource: rowSourceFuserOf });
   const { entries, rowEntries } = new ProgramEntries(program, followers, watched !== null);
   for (const stream of followers.streams) {
-    if (watched !== null) stream.printWatchedSource();
+    stream.printRowSource(watched !== null);
     if (watched !== 'explained') stream.printRowKernels();
   }
   const { module, kernels } = program;

@@ -8,16 +8,19 @@ import { Refusal, type Typed } from './typed.ts';
  * way.
  */
 export function guarded(values: readonly Typed[], plan: OperatorPlan, place: Place): readonly string[] | Refusal {
-  const { body, columns, module, stream, index } = place;
+  const { body, columns, module, stream, index, program } = place;
   if (stream.onError === 'null') return new Refusal('a failure gives null and the row goes on');
   if (columns.isPartial) return partial();
   const row = columns.row();
   const names = values.map(() => body.temporary());
   const thrown = module.names.mint('e');
-  const node = module.late((program) => program.node(index));
+  const node = module.lateOf(index, (stream, runtime) => runtime.node(stream));
+  const at = stream.operators.indexOf(plan);
+  const failed = (): string =>
+    at < 0 ? module.constant(plan) : module.knownOf(index, (other) => program.plan.streams[other]?.operators[at]);
   body.addEnd(() => {
     const assigned = values.map((value, i) => `${names[i]}=${value.text};`).join('');
-    return `try{${assigned}}catch(${thrown}){${node}.fail(${thrown},${row},${module.constant(plan)});return;}`;
+    return `try{${assigned}}catch(${thrown}){${node}.fail(${thrown},${row},${failed()});return;}`;
   });
   return names;
 }

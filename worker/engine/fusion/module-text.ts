@@ -11,21 +11,40 @@ class Late<R> {
   }
 }
 
-/** A function of a module. */
+/** A constant that belongs to a stream: in a function that streams of one form share, each has its own. */
+export class ConstantOfStream<R> {
+  readonly stream: number;
+  /** What it is of a stream of the same form. */
+  readonly of: (stream: number, runtime: R) => unknown;
+  /** It needs no running program. */
+  readonly isKnown: boolean;
+
+  constructor(stream: number, of: ConstantOfStream<R>['of'], isKnown: boolean) {
+    this.stream = stream;
+    this.of = of;
+    this.isKnown = isKnown;
+  }
+}
+
+/** A function of a module; a class is called with `new`. */
 export interface GeneratedFunction {
+  readonly kind: 'function' | 'class';
   readonly name: string;
   readonly parameters: readonly string[];
   readonly body: string;
 }
 
-/** A function that is decided: what it is printed from. */
-interface DecidedFunction {
+/** A function that is decided: its statements, or what prints them. */
+interface DecidedFunction extends Pick<GeneratedFunction, 'kind'> {
   readonly parameters: () => readonly string[];
-  readonly body: Body;
+  readonly body: Body | ((body: Body) => void);
 }
 
 function printDeclaration(one: string | GeneratedFunction): string {
-  return typeof one === 'string' ? one : `const ${one.name}=(${one.parameters.join(',')})=>{${one.body}};`;
+  if (typeof one === 'string') return one;
+  const { kind, name, parameters, body } = one;
+  const given = parameters.join(',');
+  return kind === 'class' ? `function ${name}(${given}){${body}}` : `const ${name}=(${given})=>{${body}};`;
 }
 
 /** A statement, or what prints it once everything is decided. */
@@ -109,17 +128,6 @@ export class Body {
     return this.#ends.length > 0 || this.#before?.mayReturn === true;
   }
 
-  /** What has been printed so far, to come back to. */
-  mark(): () => void {
-    const statements = this.#statements.length;
-    const temporaries = this.#temporaries.length;
-    return () => {
-      this.#statements.length = statements;
-      this.#temporaries.length = temporaries;
-      this.#ends.length = this.#ends.filter((at) => at < statements).length;
-    };
-  }
-
   get text(): string {
     const statements = this.#print();
     return (this.#temporaries.length === 0 ? '' : `let ${this.#temporaries.join(',')};`) + statements;
@@ -146,6 +154,7 @@ export class ModuleText<R> {
   /** Functions that stand among the declarations, in order. */
   readonly #used = new Set<string>();
   readonly #leftOut = new Set<string>();
+  readonly #own = new Map<object, ConstantOfStream<R>>();
   /** Asked for by whoever links the module. */
   readonly #exports: string[] = [];
 
@@ -159,10 +168,42 @@ export class ModuleText<R> {
     return this.constant(new Late(resolve));
   }
 
-  /** Decides a function, which is printed when something that is printed uses it; gives its name. */
-  define(parameters: () => readonly string[], body: Body): string {
-    const name = this.names.mint('f');
-    this.#decided.set(name, { parameters, body });
+  /** A name for an object that exists when the module is linked, of which each stream has one. */
+  lateOf(stream: number, of: ConstantOfStream<R>['of']): string {
+    return this.constant(new ConstantOfStream(stream, of, false));
+  }
+
+  /** A name for something that is known already, of which each stream has one. */
+  knownOf(stream: number, of: (stream: number) => unknown): string {
+    return this.constant(new ConstantOfStream(stream, of, true));
+  }
+
+  /** From now on a constant of the plan is, in the streams of one form, what `of` says of each. */
+  ownConstants(stream: number, constants: readonly object[], of: (at: number, stream: number) => unknown): void {
+    constants.forEach((constant, at) => {
+      this.#own.set(constant, new ConstantOfStream(stream, (other) => of(at, other), true));
+    });
+  }
+
+  /** The name of such a constant of the plan; undefined where it is the same for all that use it. */
+  ownConstant(constant: object): string | undefined {
+    const own = this.#own.get(constant);
+    return own && this.constant(own);
+  }
+
+  /** What a name stands for, where that belongs to a stream. */
+  constantOfStream(name: string): ConstantOfStream<R> | null {
+    const constant = name.startsWith('k') ? this.names.constants[Number(name.slice(1))] : null;
+    return constant instanceof ConstantOfStream ? (constant as ConstantOfStream<R>) : null;
+  }
+
+  /**
+   * Decides a function, which is printed when something that is printed uses it; gives its name. The parameters are asked for when the
+   * body is printed and knows what it reads.
+   */
+  define(parameters: () => readonly string[], body: DecidedFunction['body'], kind: GeneratedFunction['kind'] = 'function'): string {
+    const name = this.names.mint(kind === 'class' ? 'c' : 'f');
+    this.#decided.set(name, { kind, parameters, body });
     return name;
   }
 
@@ -181,23 +222,22 @@ export class ModuleText<R> {
     return name;
   }
 
-  /** Prints a function at once; gives its name. The parameters are asked for when the body is printed and knows what it reads. */
-  function(parameters: () => readonly string[], print: (body: Body) => void): string {
-    const body = new Body(this.names);
-    print(body);
-    return this.use(this.define(parameters, body));
-  }
-
   /** A function as it is printed, whether or not it stands in the module. */
   functionOf(name: string): GeneratedFunction {
     let generated = this.#functions.get(name);
     if (generated === undefined) {
-      const { parameters, body } = this.#decided.get(name) as DecidedFunction;
-      const { text } = body;
-      generated = { name, parameters: parameters(), body: text };
+      const { kind, parameters, body } = this.#decided.get(name) as DecidedFunction;
+      const { text } = typeof body === 'function' ? this.#printed(body) : body;
+      generated = { kind, name, parameters: parameters(), body: text };
       this.#functions.set(name, generated);
     }
     return generated;
+  }
+
+  #printed(print: (body: Body) => void): Body {
+    const body = new Body(this.names);
+    print(body);
+    return body;
   }
 
   /** Leaves a function out after all: its caller prints it otherwise. */
@@ -215,16 +255,6 @@ export class ModuleText<R> {
     return this.#exports.push(name) - 1;
   }
 
-  /** What has been printed so far, to come back to. */
-  mark(): () => void {
-    const [declarations, exported, used] = [this.#declarations.length, this.#exports.length, this.#used.size];
-    return () => {
-      this.#declarations.length = declarations;
-      this.#exports.length = exported;
-      for (const name of [...this.#used].slice(used)) this.#used.delete(name);
-    };
-  }
-
   get text(): string {
     const declarations = this.#declarations.filter((one) => typeof one === 'string' || !this.#leftOut.has(one.name));
     const constants = this.names.constants.map((_, at) => `const k${at}=K[${at}];`);
@@ -233,6 +263,11 @@ export class ModuleText<R> {
 
   /** The table that the text is loaded with. */
   resolve(runtime: R): readonly unknown[] {
-    return this.names.constants.map((constant) => (constant instanceof Late ? (constant as Late<R>).resolve(runtime) : constant));
+    return this.names.constants.map((constant) => resolved(constant, runtime));
   }
+}
+
+function resolved<R>(constant: unknown, runtime: R): unknown {
+  if (constant instanceof Late) return (constant as Late<R>).resolve(runtime);
+  return constant instanceof ConstantOfStream ? (constant as ConstantOfStream<R>).of(constant.stream, runtime) : constant;
 }

@@ -52,13 +52,13 @@ export type OperatorFuser<P extends OperatorPlan = OperatorPlan> = (plan: P, pla
 /** Decides what takes the rows of an origin at the head of a stream, one for each input that reads it. */
 export type SourceFuser = (fusion: StreamPlace, origin: string, columns: Columns) => readonly FusedInlet[] | Refusal;
 
-/** Prints a kernel for a source whose rows come whole, so that it can be seen at work. */
-export type WatchedSourceFuser = (fusion: StreamPlace) => Refusal | null;
+/** Prints a kernel for a source whose rows come whole. `isWatched`: somebody wants to see it at work. */
+export type RowSourceFuser = (fusion: StreamPlace, isWatched: boolean) => Refusal | null;
 
 /** What decides operators and sources, by their kind. */
 export interface Fusers {
   readonly operator: (plan: OperatorPlan) => OperatorFuser | Refusal;
   readonly source: (plan: SourcePlan) => SourceFuser;
   /** Undefined: the source has no kernel of this form. */
-  readonly watchedSource: (plan: SourcePlan) => WatchedSourceFuser | undefined;
+  readonly rowSource: (plan: SourcePlan) => RowSourceFuser | undefined;
 }

@@ -1,9 +1,10 @@
-import { invariant } from '../../../shared/errors/error.ts';
-import { Duration, Timestamp, type Value } from '../../../shared/events/value.ts';
+import { InvariantError, invariant } from '../../../shared/errors/error.ts';
+import { Duration, Timestamp } from '../../../shared/events/value.ts';
 import { functions } from '../../../shared/language/functions/index.ts';
 import {
   type BinaryExpression,
   type CallExpression,
+  type ConstantExpression,
   type LogicalExpression,
   type PlanExpression,
   type PlanExpressionVisitor,
@@ -14,7 +15,6 @@ import { makesValues } from '../evaluate/making.ts';
 import { printArithmetic, printCalled, printComparison } from './print-operators.ts';
 import {
   boxed,
-  CannotFuse,
   lazily,
   NULL_TYPED,
   named,
@@ -22,6 +22,7 @@ import {
   type Readable,
   Refusal,
   representationOf,
+  TRUE_TYPED,
   type Typed,
 } from './typed.ts';
 import type { TypedContext } from './typed-context.ts';
@@ -91,11 +92,10 @@ const whyOwn = {
   block: 'a lambda is applied',
 } as const;
 
-/** The text of an expression by what is known of its parts. @throws CannotFuse where something cannot be read that `typedOf` would tell */
+/** The text of an expression that has a form here, as `typedOf` tells. */
 export function printTyped(plan: PlanExpression, context: TypedContext): Typed {
   if (context.readable.isUntyped) return untyped(visitPlanExpression(plan, visitorOf(context)));
   const depth = (context.depth ?? 0) + 1;
-  if (depth > DEPTH_MAX) throw new CannotFuse('an expression is nested too deep');
   const printed = visitPlanExpression(plan, visitorOf({ ...context, depth }));
   const isMaking = depth === 1 && makesValues(plan);
   return isMaking ? lazily({ ...formOf(printed), isSimple: false }, () => `(beginMaking(),${printed.text})`) : printed;
@@ -122,7 +122,7 @@ function visitorOf(context: TypedContext): PlanExpressionVisitor<Typed> {
   const print = (node: PlanExpression): Typed => printTyped(node, context);
   const own = (node: OwnNode): Typed => readable.own?.(node) ?? notHere(node, readable);
   return {
-    constant: ({ value }) => literal(value, context),
+    constant: (node) => literal(node, context),
     field: (node) => readable.field(node.of, node.name, node.type) ?? notHere(node, readable),
     attribute: (node) => readable.attribute(node.of, node.name) ?? notHere(node, readable),
     row: own,
@@ -183,7 +183,7 @@ function printBinary(operator: BinaryExpression['operator'], left: Typed, right:
 }
 
 function notHere(node: PlanExpression, readable: Readable): never {
-  throw new CannotFuse(whyUnread(node, readable) as string);
+  throw new InvariantError(`an expression is printed that has no form: ${whyUnread(node, readable)}`);
 }
 
 function boolean(canFail: boolean, print: () => string): Typed {
@@ -200,18 +200,20 @@ function boxedAll(values: readonly Typed[]): string {
 }
 
 /** A constant of the language: small things stand in the text, everything else in the table. */
-function literal(value: Value, { module, readable }: TypedContext): Typed {
+function literal(node: ConstantExpression, { module, readable }: TypedContext): Typed {
+  const { value } = node;
   if (value === null) return NULL_TYPED;
-  if (typeof value === 'boolean') return named(String(value), 'boolean');
-  if (typeof value === 'number') return named(printNumber(value, module), 'number');
-  if (typeof value === 'string') return named(module.constant(value), 'string');
+  if (typeof value === 'boolean') return value ? TRUE_TYPED : named('false', 'boolean');
+  if (typeof value === 'number') return named(module.ownConstant?.(node) ?? printNumber(value, module), 'number');
+  if (typeof value === 'string') return named(module.ownConstant?.(node) ?? module.constant(value), 'string');
   if (readable.isUntyped) return named(module.constant(value), 'value');
   if (value instanceof Timestamp) return named(printNumber(value.ms, module), 'timestamp');
   if (value instanceof Duration) return named(printNumber(value.ms, module), 'duration');
   return named(module.constant(value), 'value');
 }
 
-function printNumber(value: number, module: TypedContext['module']): string {
+/** Text of a number. */
+export function printNumber(value: number, module: Pick<TypedContext['module'], 'constant'>): string {
   if (!Number.isFinite(value) || Object.is(value, -0)) return module.constant(value);
   return value < 0 ? `(${value})` : String(value);
 }

@@ -90,11 +90,11 @@ export class ProgramEntries {
 
   #enterRow(type: string, columns: RowColumns, followers: readonly Follower[]): PrintedRowEntry {
     const { module } = this.#program;
-    const name = module.function(
+    const name = module.define(
       () => columns.parameters,
       (body) => handOn(followers, body),
     );
-    return { type, position: module.export(name) };
+    return { type, position: module.export(module.use(name)) };
   }
 
   #enter(event: EventPlan, columns: EventColumns, followers: readonly Follower[]): PrintedEntry {

@@ -8,17 +8,16 @@ import { Decisions } from './decisions.ts';
 import type { FusedRuntime, KernelFactory } from './fused-runtime.ts';
 import { ModuleText } from './module-text.ts';
 import { SharedFunctions } from './shared-functions.ts';
-import { StackedMap } from './stacked-map.ts';
-import { operatorsMax } from './text-budget.ts';
+import { TextBudget } from './text-budget.ts';
 import { Refusal } from './typed.ts';
 
 /** So many streams and kernels are decided one inside the other; what follows them takes rows. It keeps this far from the end of the stack. */
 const DEPTH_MAX = 128;
 
-/** A kernel as a family of operators decides it: `links` are names of functions. */
+/** A kernel as a family of operators decides it. `links`: names of functions, asked for when everything is decided. */
 export interface DecidedKernel {
   readonly create: KernelFactory;
-  readonly links: readonly string[];
+  readonly links: () => readonly string[];
   readonly node: KernelNode;
 }
 
@@ -34,13 +33,12 @@ export class ProgramFusion {
   readonly module = new ModuleText<FusedRuntime>();
   readonly functions = new SharedFunctions();
   readonly decisions = new Decisions();
-  readonly #operatorsMax: number;
-  #operators = 0;
+  readonly budget: TextBudget;
   #depth = 0;
-  readonly #decided = new StackedMap<object, DecidedKernel>();
-  readonly #kernels = new StackedMap<object, UsedKernel>();
+  readonly #decided = new Map<object, DecidedKernel>();
+  readonly #kernels = new Map<object, UsedKernel>();
   readonly #records: ReadonlyMap<string, RecordType>;
-  readonly #once = new StackedMap<string, string>();
+  readonly #once = new Map<string, string>();
   readonly #derived = new Map<unknown, unknown>();
   readonly #kernelNames = new Map<object, string>();
   /** By origin: the streams that read it, in order of declaration, with the positions of the inputs. */
@@ -48,7 +46,7 @@ export class ProgramFusion {
 
   constructor(plan: Plan) {
     this.plan = plan;
-    this.#operatorsMax = operatorsMax(plan);
+    this.budget = new TextBudget(plan);
     this.#records = new Map(plan.events.map(({ name, fields }) => [name, { kind: 'record', name, fields }]));
     plan.streams.forEach((stream, index) => {
       for (const [origin, positions] of originsOf(inputsOf(stream.source))) {
@@ -79,7 +77,7 @@ export class ProgramFusion {
     const { create, links } = this.#decided.get(plan) as DecidedKernel;
     const exported: number[] = [];
     this.#kernels.set(plan, { create, links: exported });
-    exported.push(...links.map((name) => this.module.export(this.module.use(name))));
+    exported.push(...links().map((name) => this.module.export(this.module.use(name))));
   }
 
   /** What the physical plan says of a kernel. */
@@ -89,7 +87,7 @@ export class ProgramFusion {
 
   /** How the program runs, as it was decided. */
   get physicalPlan(): PhysicalPlan {
-    return this.decisions.planOf(this.plan);
+    return this.decisions.planOf(this.plan, (source) => (this.#kernels.has(source) ? this.kernelNode(source) : null));
   }
 
   /** A name for the kernel of an operator or source. */
@@ -108,27 +106,14 @@ export class ProgramFusion {
     return this.#derived.get(derive) as T;
   }
 
-  /** What has been printed so far, to come back to. */
-  mark(): () => void {
-    const backs = [this.module, this.decisions, this.#kernels, this.#decided, this.#once].map((one) => one.mark());
-    return () => {
-      for (const back of backs) back();
-    };
-  }
-
   /** Decides what stands one step further inside; refused where that is too deep, or the program would become too long. */
   deeper(decide: () => Refusal | null): Refusal | null {
     if (this.#depth >= DEPTH_MAX) return new Refusal('too many streams and windows stand one behind the other');
-    if (this.#operators > this.#operatorsMax) return new Refusal('the generated code of the program would become too long');
+    if (this.budget.isSpent) return new Refusal('the generated code of the program would become too long');
     this.#depth++;
     const refused = decide();
     this.#depth--;
     return refused;
-  }
-
-  /** To be called for each operator that is decided in one more form. */
-  countOperator(): void {
-    this.#operators++;
   }
 
   declared(type: string): RecordType | null {

@@ -148,11 +148,13 @@ export class StreamFusion implements StreamPlace {
   }
 
   get counters(): string {
-    return this.program.once(`counters:${this.index}`, () => this.program.module.late((runtime) => runtime.node(this.index).counters));
+    return this.program.once(`counters:${this.index}`, () =>
+      this.program.module.lateOf(this.index, (stream, runtime) => runtime.node(stream).counters),
+    );
   }
 
   get node(): string {
-    return this.program.once(`node:${this.index}`, () => this.program.module.late((runtime) => runtime.node(this.index)));
+    return this.program.once(`node:${this.index}`, () => this.program.module.lateOf(this.index, (stream, runtime) => runtime.node(stream)));
   }
 
   sibling(index: number): StreamPlace {
@@ -198,7 +200,7 @@ export class StreamFusion implements StreamPlace {
 
   #chain(position: number, columns: Columns, body: Body, way: Way): Refusal | null {
     const end: DecideRow = (rest, inner) => this.#end(rest, inner, way);
-    const entryOf = (at: number): string => this.program.module.late((runtime) => runtime.node(this.index).entry(at));
+    const entryOf = (at: number): string => this.program.module.lateOf(this.index, (stream, runtime) => runtime.node(stream).entry(at));
     return this.#operators({ operators: this.plan.operators, end, entryOf }, position, columns, body);
   }
 
@@ -230,6 +232,7 @@ export class StreamFusion implements StreamPlace {
         return null;
       }
       steps.push(step);
+      this.program.budget.spend();
       const behind = this.#operator(plan, step, (passed, inner) => this.#operators(run, at + 1, passed, inner));
       if (behind instanceof Refusal) return behind;
       if (entryOf !== null) this.#note(plan, at, behind, step.body);
@@ -263,9 +266,10 @@ export class StreamFusion implements StreamPlace {
     });
   }
 
-  /** A kernel for the source, to be seen at work; where it has none, what takes its rows one by one stays. */
-  printWatchedSource(): void {
-    this.#parts.fusers.watchedSource(this.plan.source)?.(this);
+  /** A kernel for a source that rows come to whole and nothing else; where it has none, what takes them one by one stays. */
+  printRowSource(isWatched: boolean): void {
+    const { source } = this.plan;
+    if (!this.program.kernels.has(source)) this.#parts.fusers.rowSource(source)?.(this, isWatched);
   }
 
   #printRowKernel(plan: OperatorPlan, at: number): void {

@@ -8,11 +8,29 @@ const PER_OBJECT = 4;
 const BASE = 1_024;
 
 /**
- * How many forms of operators the generated code of a program may have: it stays a small multiple of the plan. What would be more runs
+ * Forms of operators that may be decided for a program, so that its generated code stays a small multiple of the plan. What would be more runs
  * operator by operator. Functions that are shared keep every program far below; this stands behind that.
  */
-export function operatorsMax(plan: Plan): number {
-  return BASE + PER_OBJECT * objectsOf(plan);
+export class TextBudget {
+  readonly #plan: Plan;
+  #operators = 0;
+  /** Known when it matters: a plan may be large. */
+  #operatorsMax: number | undefined;
+
+  constructor(plan: Plan) {
+    this.#plan = plan;
+  }
+
+  /** To be called for each operator that is decided in one more form. */
+  spend(): void {
+    this.#operators++;
+  }
+
+  get isSpent(): boolean {
+    if (this.#operators <= BASE) return false;
+    this.#operatorsMax ??= BASE + PER_OBJECT * objectsOf(this.#plan);
+    return this.#operators > this.#operatorsMax;
+  }
 }
 
 /** Objects of a plan, whatever their kind. */

@@ -33,7 +33,7 @@ export interface Typed {
 /** Nodes that read the functions, variables and locals of the program, or rows as a whole. */
 export type OwnNode = Extract<PlanExpression, { kind: 'row' | 'local' | 'global' | 'invoke' | 'lambda' | 'block' }>;
 
-/** What the expressions at one place of a chain may read. `undefined`: not here; whoever asks gives up (`CannotFuse`). */
+/** What the expressions at one place of a chain may read. `undefined`: not here, so that they have no form. */
 export interface Readable {
   /** `type`: its static type where it is read. */
   field(of: RowReference, name: string, type?: Type): Typed | undefined;
@@ -62,10 +62,10 @@ export class Refusal {
   }
 }
 
-/** Thrown by patterns and trends where they have no form in generated code. The message is the reason. */
-export class CannotFuse extends Error {}
-
 export const NULL_TYPED: Typed = { text: 'null', as: 'value', isNullable: true, isSimple: true, canFail: false, isNull: true };
+
+/** Nothing but `true`. */
+export const TRUE_TYPED: Typed = { text: 'true', as: 'boolean', isNullable: false, isSimple: true, canFail: false };
 
 /** A value whose form is known before its text is printed. The text is printed once, when it is first asked for. */
 export function lazily(form: Omit<Typed, 'text'>, print: () => string): Typed {

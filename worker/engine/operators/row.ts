@@ -62,7 +62,8 @@ export function reusableScope(): (row: Row) => Scope {
   };
 }
 
-const NO_ROW: Row = { type: '', time: 0, order: 0, fields: new Map(), bound: null, attributes: null, causes: [] };
+/** Stands for a row of which nothing is read. */
+export const NO_ROW: Row = { type: '', time: 0, order: 0, fields: new Map(), bound: null, attributes: null, causes: [] };
 
 /** The latest of the rows that a match holds, by time, then by arrival; null when it holds none. */
 export function lastRow(bound: readonly Binding[]): Row | null {

@@ -26,7 +26,10 @@ export interface WakingOptions<R> {
   readonly wake: (run: R) => void;
 }
 
-/** The open runs of a pattern in order of creation, each woken by time when something is due. */
+/**
+ * The open runs of a pattern in order of creation, each woken by time when something is due. `OpenRuns`, where nothing but the end of a
+ * run is due, keeps such a list itself: with one base class for both, patterns with closures took a sixth more time.
+ */
 export class WakingRuns<R extends Waking<R>> {
   #size = 0;
   first: R | null = null;

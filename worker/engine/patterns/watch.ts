@@ -1,6 +1,6 @@
 import type { CancelPlan, InputPlan, PatternPlan, PlanExpression, StepPlan } from '../../../shared/language/plan/plan.ts';
 import type { OperatorEnvironment } from '../operators/operator.ts';
-import type { Binding, Evaluate, Row, Scope } from '../operators/row.ts';
+import { type Binding, type Evaluate, NO_ROW, type Row, type Scope } from '../operators/row.ts';
 import { type EqualityKey, equalityKeyOf } from './equality-key.ts';
 
 /**
@@ -46,8 +46,6 @@ function condition(evaluate: Evaluate): (row: Row, bound: readonly Binding[]) =>
     return evaluate(scope) === true;
   };
 }
-
-const NO_ROW: Row = { type: '', time: 0, order: 0, fields: new Map(), bound: null, attributes: null, causes: [] };
 
 /** Null when nothing of the pattern takes rows from there. */
 export function relevanceOf(plan: PatternPlan, origin: string): Relevance | null {

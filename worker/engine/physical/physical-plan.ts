@@ -46,6 +46,8 @@ export interface ReaderNode {
 
 export interface StreamNode {
   readonly name: string;
+  /** The rows that it is found for, where an index finds it among others; null = all come to it. */
+  readonly found: string | null;
   /** What the stream begins with. */
   readonly source: OperatorNode;
   /** In written order. */

@@ -1,7 +1,7 @@
+import type { SentError } from '../../../shared/threads/sent-error.ts';
 import type { ProgramFolder } from '../programs/program-folder.ts';
 import type { SentProgram } from '../programs/sent-program.ts';
 import type { CheckReply } from '../threads/messages.ts';
-import type { SentError } from '../threads/sent-error.ts';
 
 /** What a check process is asked, one program at a time. */
 export interface CheckRequest {

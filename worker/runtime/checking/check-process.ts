@@ -1,6 +1,6 @@
 import process from 'node:process';
+import { sentError } from '../../../shared/threads/sent-error.ts';
 import { checkProgram } from '../programs/check-program.ts';
-import { sentError } from '../threads/sent-error.ts';
 import type { CheckAnswer, CheckRequest } from './check-message.ts';
 
 /** What runs in a check process: takes programs, one after the other, until the server is gone. It may die at any of them. */

@@ -2,9 +2,9 @@ import type { ChildProcess } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { CepError } from '../../../shared/errors/error.ts';
 import { limits } from '../../../shared/limits.ts';
+import { receivedError } from '../../../shared/threads/sent-error.ts';
+import { spawnProcess } from '../../../shared/threads/spawn.ts';
 import type { CheckReply } from '../threads/messages.ts';
-import { receivedError } from '../threads/sent-error.ts';
-import { spawnProcess } from '../threads/spawn.ts';
 import type { CheckAnswer, CheckRequest } from './check-message.ts';
 import { usageOf } from './process-usage.ts';
 

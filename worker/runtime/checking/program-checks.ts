@@ -18,7 +18,8 @@ const ATTEMPTS_MAX = 3;
 /** Processes that are kept for the next program. */
 const SPARE_MAX = 2;
 
-type Account = Pick<TenantAccount, 'tenant' | 'checkTime'>;
+/** For whom something is checked. */
+type Account = Pick<TenantAccount, 'checkTime'> & { readonly tenant: Pick<TenantAccount['tenant'], 'id'> };
 
 /**
  * Checks programs in processes of their own, for tenants in turn. A program that takes too much memory or time ends its process, and
@@ -126,8 +127,10 @@ export class ProgramChecks {
     return false;
   }
 
+  /** Refuses checks that have not begun, and ends the others. */
   close(): void {
     this.#isClosed = true;
+    void this.#queue.close();
     for (const checker of this.#checkers) this.#drop(checker);
   }
 }

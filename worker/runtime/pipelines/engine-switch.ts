@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { CepError } from '../../../shared/errors/error.ts';
+import type { PipelineSources } from '../../connectors/sources/pipeline-sources.ts';
 import type { ArrivalClock } from '../arrival-clock.ts';
 import type { CheckpointResult, ReloadReport, RestoreResult } from '../service.ts';
 import type { CheckReply, ProgramSummary, SwitchReply } from '../threads/messages.ts';
@@ -7,7 +8,8 @@ import type { Intake } from './intake.ts';
 import type { PipelineRecord } from './pipeline-record.ts';
 import type { PipelineSaver } from './pipeline-saver.ts';
 import type { PipelineTally } from './pipeline-tally.ts';
-import type { PipelineDefinition } from './runtime-storage.ts';
+import type { PipelineDefinition, SourcePositions } from './runtime-storage.ts';
+import type { SourceMarks } from './source-marks.ts';
 
 export type ProgramReport = Omit<ReloadReport, 'warnings'>;
 
@@ -18,6 +20,8 @@ export interface SwitchParts {
   readonly tally: PipelineTally;
   readonly saver: PipelineSaver;
   readonly record: PipelineRecord;
+  readonly sources: PipelineSources;
+  readonly marks: SourceMarks;
   /** Opens the connectors of a program. @throws CepError `connector_error`; then nothing has changed */
   readonly connect: (summary: ProgramSummary) => void;
 }
@@ -28,6 +32,7 @@ type Decision =
       readonly counts?: Readonly<Record<string, number>>;
       /** Where the clock of the server stood that gave the state, epoch ms. */
       readonly createdAt?: number;
+      readonly positions?: SourcePositions;
     }
   | { readonly refusal?: CepError };
 
@@ -40,7 +45,7 @@ export class EngineSwitch {
   }
 
   async checkpoint(): Promise<CheckpointResult> {
-    const { pipelineId, clock, tally, intake, record } = this.#parts;
+    const { pipelineId, clock, tally, intake, record, marks } = this.#parts;
     const { eventsProcessed, eventsInvalid, eventsRefused, outputEventsEmitted } = tally.counts();
     const counters = {
       events_processed: eventsProcessed,
@@ -49,17 +54,32 @@ export class EngineSwitch {
       output_events_emitted: outputEventsEmitted,
     };
     const sourceHash = createHash('sha256').update(record.definition.program.source).digest('hex');
-    const call = { kind: 'document', pipelineId, sourceHash, createdAt: clock.now(), counters } as const;
+    const sources = marks.save(intake.sentMarks);
+    const call = { kind: 'document', pipelineId, sourceHash, createdAt: clock.now(), counters, sources } as const;
     const checkpointJson = await intake.call<string>((slot) => ({ ...call, slot }));
     return { pipelineId, checkpointJson, eventsProcessed };
   }
 
+  /** Nothing that sources gave before is left when the state is another: they go on from where that stands. */
   async restore(document: Uint8Array): Promise<RestoreResult> {
-    const { pipelineId, intake } = this.#parts;
-    const reply = await this.#switch(
-      () => intake.call<SwitchReply>((slot) => ({ kind: 'restore', slot, document })),
-      ({ counters, createdAt }) => ({ change: {}, counts: counters, createdAt }),
-    );
+    const { pipelineId, intake, sources, record, connect } = this.#parts;
+    await sources.stop();
+    await intake.drained();
+    let reply: SwitchReply;
+    try {
+      reply = await this.#switch(
+        () => intake.call<SwitchReply>((slot) => ({ kind: 'restore', slot, document })),
+        ({ counters, createdAt, sources: positions }) => ({
+          change: {},
+          counts: counters,
+          createdAt,
+          positions: positions as SourcePositions,
+        }),
+      );
+    } finally {
+      connect(record.definition.summary);
+      void sources.start();
+    }
     const { preserved, reset, changed, added, counters } = reply;
     return { pipelineId, eventsRestored: counters['events_processed'] ?? 0, preserved, reset: [...reset, ...changed, ...added] };
   }
@@ -104,17 +124,19 @@ export class EngineSwitch {
   async #take(
     reply: SwitchReply,
     sequence: number,
-    { change, counts, createdAt = 0 }: Extract<Decision, { change: unknown }>,
+    { change, counts, createdAt = 0, positions = {} }: Extract<Decision, { change: unknown }>,
   ): Promise<void> {
-    const { intake, clock, tally, saver, connect, record } = this.#parts;
-    const before = { summary: record.definition.summary, counts: tally.counts() };
+    const { intake, clock, tally, saver, connect, record, marks } = this.#parts;
+    const before = { summary: record.definition.summary, counts: tally.counts(), positions: marks.save() };
     try {
       connect(reply.summary);
+      marks.restore(positions);
       if (counts) tally.restore(counts);
       await record.change(change, saver.checkpointOf(sequence, reply.state, createdAt));
     } catch (error) {
       intake.settle(false);
       tally.replace(before.counts);
+      marks.restore(before.positions);
       connect(before.summary);
       throw error;
     }

@@ -1,4 +1,6 @@
 import { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
+import { PipelineSources } from '../../connectors/sources/pipeline-sources.ts';
+import type { SourceFeed, SourceStatus } from '../../connectors/sources/source-runner.ts';
 import { ArrivalClock } from '../arrival-clock.ts';
 import type {
   CheckpointResult,
@@ -15,8 +17,10 @@ import type {
   RestoreResult,
   Topology,
 } from '../service.ts';
+import type { Admission } from '../tenants/event-meter.ts';
 import type { CheckReply, CountersReply, RecordResult } from '../threads/messages.ts';
 import { EngineSwitch, type ProgramReport } from './engine-switch.ts';
+import { countEvents } from './event-count.ts';
 import { IdempotencyWindow } from './idempotency-window.ts';
 import { type Entry, Intake, type IntakeOwner } from './intake.ts';
 import { OutputRing } from './output-ring.ts';
@@ -28,8 +32,9 @@ import { PipelineRecord } from './pipeline-record.ts';
 import { PipelineSaver } from './pipeline-saver.ts';
 import { PipelineTally } from './pipeline-tally.ts';
 import { ProgramLog } from './program-log.ts';
-import { type Admission, ResultHandler } from './result-handler.ts';
+import { ResultHandler } from './result-handler.ts';
 import type { LoggedRequest, PipelineCheckpoint, PipelineDefinition } from './runtime-storage.ts';
+import { SourceMarks } from './source-marks.ts';
 
 type CheckedProgram = NonNullable<CheckReply['program']>;
 
@@ -54,6 +59,7 @@ export class HostedPipeline implements IntakeOwner {
   readonly #tally: PipelineTally;
   readonly #log = new ProgramLog();
   readonly #sinks: PipelineSinks;
+  readonly #sources: PipelineSources;
   readonly #results: ResultHandler;
   readonly #saver: PipelineSaver;
   readonly #events: PipelineEvents;
@@ -88,18 +94,33 @@ export class HostedPipeline implements IntakeOwner {
       tracer,
       onChange: () => this.#lookAtSinks(),
     });
-    const { connect } = new PipelineConnectors(sinks, checkpoint?.deliveries ?? null);
-    const results = new ResultHandler(pipelineId, { ring, tally, answers, log: this.#log, sinks });
+    const marks = new SourceMarks(checkpoint?.sources);
+    const sources = new PipelineSources({
+      pipelineId,
+      environment: environmentOf(tenantId),
+      deadLetters: deadLetters.of(tenantId),
+      report,
+      feed: (feed) => this.#feed(feed),
+      position: (id) => marks.next(id),
+      onChange: () => this.#life.showHealth(),
+      ready: context.recovered,
+    });
+    const { connect } = new PipelineConnectors({ sinks, sources }, checkpoint?.deliveries ?? null);
+    const results = new ResultHandler(pipelineId, { ring, tally, answers, log: this.#log, sinks, marks, outputs: context.outputs });
     const saver = new PipelineSaver(
       { pipelineId, storage, intervalMs: checkpointIntervalMs, arrivalTime: () => clock.now(), report },
-      { intake, tally, answers, sinks, definition: () => (record.isDeleted ? null : record.definition) },
+      { intake, tally, answers, sinks, marks, definition: () => (record.isDeleted ? null : record.definition) },
       checkpoint?.sequence ?? 0,
     );
-    const events = new PipelineEvents({ pipelineId, nextSequence, clock, storage, tracer }, { intake, results, answers, sinks });
-    this.#life = new PipelineLife(context, { record, intake, events, sinks, saver, ring, connect });
-    this.#switch = new EngineSwitch({ pipelineId, clock, intake, tally, saver, record, connect });
+    const events = new PipelineEvents(
+      { pipelineId, nextSequence, clock, storage, tracer, outputs: context.outputs },
+      { intake, results, answers, sinks, marks },
+    );
+    this.#life = new PipelineLife(context, { record, intake, events, sinks, sources, saver, ring, connect });
+    this.#switch = new EngineSwitch({ pipelineId, clock, intake, tally, saver, record, sources, marks, connect });
     [this.#record, this.#intake, this.#ring, this.#tally] = [record, intake, ring, tally];
     [this.#sinks, this.#results, this.#saver, this.#events] = [sinks, results, saver, events];
+    this.#sources = sources;
   }
 
   #lookAtSinks(): void {
@@ -176,6 +197,17 @@ export class HostedPipeline implements IntakeOwner {
     return this.#events.inject(request, () => admit(events));
   }
 
+  /** What a source has read. @throws CepError, as `PipelineEvents.feed` */
+  async #feed({ body, timeField, mark }: SourceFeed): Promise<void> {
+    this.requireRunning();
+    await this.#events.feed({ body, timeField, mark }, () => this.#context.admit(this.tenantId, countEvents(body, 'ndjson')));
+  }
+
+  /** What the program reads with `.from`. */
+  sources(): readonly SourceStatus[] {
+    return this.#sources.status();
+  }
+
   /** @throws CepError `pipeline_not_running` */
   requireRunning(): void {
     this.#life.requireRunning();
@@ -226,7 +258,7 @@ export class HostedPipeline implements IntakeOwner {
 
   result(entry: Entry, result: RecordResult): void {
     this.#results.handle(entry, result, this.streams);
-    this.#saver.note(result);
+    this.#saver.note(result, entry.source !== null);
     this.#saver.saveWhenLong();
   }
 

@@ -7,6 +7,7 @@ import type { EngineThread, NewCall, SlotOwner } from '../threads/engine-thread.
 import type { Beat } from '../threads/heartbeat.ts';
 import type { CountersReply, LoadCall, LoadReply, RecordResult, SaveReply } from '../threads/messages.ts';
 import { Fifo } from './fifo.ts';
+import type { SourceMark } from './runtime-storage.ts';
 
 /** Records that a pipeline has on its thread at a time; the others wait here, so that no pipeline fills the thread's queue. */
 const WINDOW_RECORDS = 256;
@@ -26,6 +27,8 @@ export interface Entry {
   readonly time: number;
   readonly outputsMax: number;
   readonly idempotencyKey: string | null;
+  /** Where the source stood behind it; null: it came from elsewhere. */
+  readonly source: SourceMark | null;
   /** The part of a trace that its work is. */
   readonly trace: TraceContext | null;
   /** As `performance.now`. */
@@ -306,6 +309,11 @@ export class Intake implements SlotOwner {
     );
   }
 
+  /** Of what the engine has, and has not given a result of: in order. */
+  get sentMarks(): readonly SourceMark[] {
+    return Array.from(this.#sent).flatMap(({ source }) => (source === null ? [] : [source]));
+  }
+
   /** The sequence of what was sent last: what the engine will have worked through when it answers the next call. */
   get lastSent(): number {
     return this.#lastSent;
@@ -346,9 +354,12 @@ export class Intake implements SlotOwner {
     for (const resolve of drained) resolve();
   }
 
-  /** Refuses everything that was accepted and has no result yet; gives it back. */
+  /** Refuses everything that was accepted and has no result yet; gives it back. What came from sources stays: nobody would send it again. */
   refuseAll(error: CepError): readonly Entry[] {
-    const entries = this.#waiting.takeAll();
+    const all = this.#waiting.takeAll();
+    const stays = (entry: Entry): boolean => entry.source !== null && !entry.isReplay && !entry.isDropped;
+    this.#waiting.putBack(all.filter(stays));
+    const entries = all.filter((entry) => !stays(entry));
     const refused = entries.filter((entry) => !entry.isReplay && !entry.isDropped);
     for (const entry of entries) {
       this.#queuedBytes -= sizeOf(entry);

@@ -2,16 +2,22 @@ import { CepError } from '../../../shared/errors/error.ts';
 import { canConnect } from '../../../shared/language/connectors/table.ts';
 import type { PipelineSinks, SavedDeliveries } from '../../connectors/delivery/pipeline-sinks.ts';
 import { settingsOf } from '../../connectors/registry.ts';
+import type { PipelineSources } from '../../connectors/sources/pipeline-sources.ts';
 import type { ProgramSummary } from '../threads/messages.ts';
 
 /** The connectors of the program that a pipeline runs. */
 export class PipelineConnectors {
   readonly #sinks: PipelineSinks;
+  readonly #sources: PipelineSources;
   /** What a checkpoint says is still to be delivered; null once the sinks have it. */
   #undelivered: SavedDeliveries | null;
 
-  constructor(sinks: PipelineSinks, undelivered: SavedDeliveries | null) {
+  constructor(
+    { sinks, sources }: { readonly sinks: PipelineSinks; readonly sources: PipelineSources },
+    undelivered: SavedDeliveries | null,
+  ) {
     this.#sinks = sinks;
+    this.#sources = sources;
     this.#undelivered = undelivered;
   }
 
@@ -19,14 +25,14 @@ export class PipelineConnectors {
   readonly connect = ({ connectors, sinks, sources, lookups = [] }: ProgramSummary): void => {
     const types = new Map(connectors.map(({ name, type }) => [name, type]));
     const typeOf = (name: string): string => types.get(name) ?? '';
-    const unreadable = sources.find((name) => !canConnect(typeOf(name), 'source'));
+    const unreadable = sources.find(({ connector }) => !canConnect(typeOf(connector), 'source'))?.connector;
     if (unreadable !== undefined) throw cannot(unreadable, `read from connectors of type ${typeOf(unreadable)}`, readHint);
     const unasked = lookups.find((name) => !canConnect(typeOf(name), 'enrich'));
     if (unasked !== undefined) throw cannot(unasked, `look anything up in connectors of type ${typeOf(unasked)} (.enrich)`, lookupHint);
-    this.#sinks.configure(
-      connectors.map(({ name, type, parameters }) => settingsOf(name, type, parameters)),
-      sinks,
-    );
+    const settings = connectors.map(({ name, type, parameters }) => settingsOf(name, type, parameters));
+    this.#sources.check(settings, sources);
+    this.#sinks.configure(settings, sinks);
+    this.#sources.configure(settings, sources);
     if (this.#undelivered !== null) this.#sinks.load(this.#undelivered);
     this.#undelivered = null;
   };

@@ -1,7 +1,8 @@
 import type { Tracer } from '../../../shared/telemetry/tracing.ts';
 import type { ConnectorEnvironment } from '../../connectors/connector.ts';
 import type { ProgramFolder } from '../programs/program-folder.ts';
-import type { RuntimeReport } from '../service.ts';
+import type { RuntimeOptions, RuntimeReport } from '../service.ts';
+import type { Admission } from '../tenants/event-meter.ts';
 import type { TenantLetters } from '../tenants/tenant-letters.ts';
 import type { EnginePool } from '../threads/engine-pool.ts';
 import type { RuntimeStorage } from './runtime-storage.ts';
@@ -23,6 +24,11 @@ export interface PipelineContext {
   readonly report: (report: RuntimeReport) => void;
   readonly deadLetters: TenantLetters;
   readonly tracer: Tracer | undefined;
+  readonly outputs: RuntimeOptions['outputs'];
+  /** Takes events of a source into the quota of a tenant. @throws CepError `quota_exceeded` */
+  readonly admit: (tenantId: string, events: number) => Admission;
+  /** Resolves when everything from before is back: nothing is read from connectors until then. */
+  readonly recovered: Promise<void>;
   /** What connectors need of the process, on behalf of a tenant. */
   readonly environmentOf: (tenantId: string) => ConnectorEnvironment;
 }

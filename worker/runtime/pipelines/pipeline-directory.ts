@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { CepError } from '../../../shared/errors/error.ts';
 import { limits } from '../../../shared/limits.ts';
+import type { SourceStatus } from '../../connectors/sources/source-runner.ts';
 import type { ProgramChecks } from '../checking/program-checks.ts';
 import { normalProgram, type SentProgram } from '../programs/sent-program.ts';
 import type {
@@ -26,6 +27,7 @@ import type {
   Validation,
   Waiting,
 } from '../service.ts';
+import type { Admission } from '../tenants/event-meter.ts';
 import { FairQueue } from '../tenants/fair-queue.ts';
 import { HeldRefusals } from '../tenants/held-refusals.ts';
 import { SERVER_TENANT, type TenantAccount, type TenantRegistry } from '../tenants/tenant-registry.ts';
@@ -34,7 +36,6 @@ import { countEvents } from './event-count.ts';
 import { HostedPipeline } from './hosted-pipeline.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import { Reservations } from './reservations.ts';
-import type { Admission } from './result-handler.ts';
 
 /** How long a metrics request waits for a busy engine. */
 const METRICS_WAIT_MS = 200;
@@ -88,6 +89,11 @@ export class PipelineDirectory implements Pipelines {
     } finally {
       this.#reservations.release(reservation, isThere);
     }
+  }
+
+  /** Refuses changes that have not begun, and waits for the others. */
+  drain(): Promise<void> {
+    return this.#changes.close();
   }
 
   /** One that takes long needs no place: it waits for sinks, or for its own thread. */
@@ -359,6 +365,10 @@ export class PipelineDirectory implements Pipelines {
 
   programLog(tenant: string, id: string, limit: number): readonly ProgramLogLine[] {
     return this.#find(tenant, id).programLog(limit);
+  }
+
+  sources(tenant: string, id: string): readonly SourceStatus[] {
+    return this.#find(tenant, id).sources();
   }
 
   async deadLetters(tenant: string, id: string, { limit, offset }: Page): Promise<DeadLetters> {

@@ -2,13 +2,15 @@ import { CepError } from '../../../shared/errors/error.ts';
 import type { Tracer } from '../../../shared/telemetry/tracing.ts';
 import type { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
 import type { ArrivalClock } from '../arrival-clock.ts';
-import type { InjectRequest, InjectResult } from '../service.ts';
+import type { InjectRequest, InjectResult, RuntimeOptions } from '../service.ts';
+import type { Admission } from '../tenants/event-meter.ts';
 import type { IdempotencyWindow } from './idempotency-window.ts';
 import type { Entry, Intake } from './intake.ts';
 import { deferred, digestOf, newEntry, tickEntry } from './pipeline-inputs.ts';
 import { eventRefusal } from './record-answer.ts';
-import type { Admission, ResultHandler } from './result-handler.ts';
-import type { LoggedRequest, RuntimeStorage } from './runtime-storage.ts';
+import type { ResultHandler } from './result-handler.ts';
+import type { LoggedRequest, RuntimeStorage, SourceMark } from './runtime-storage.ts';
+import type { SourceMarks } from './source-marks.ts';
 
 export interface EventsOptions {
   readonly pipelineId: string;
@@ -16,6 +18,7 @@ export interface EventsOptions {
   readonly clock: ArrivalClock;
   readonly storage: RuntimeStorage | null;
   readonly tracer: Tracer | undefined;
+  readonly outputs: RuntimeOptions['outputs'];
 }
 
 export interface EventsParts {
@@ -23,6 +26,15 @@ export interface EventsParts {
   readonly results: ResultHandler;
   readonly answers: IdempotencyWindow<InjectResult>;
   readonly sinks: PipelineSinks;
+  readonly marks: SourceMarks;
+}
+
+/** What a source has read. */
+export interface SourceInput {
+  /** One event per line. Nobody changes the bytes after the call. */
+  readonly body: Uint8Array;
+  readonly timeField: string | undefined;
+  readonly mark: SourceMark;
 }
 
 /** What comes into one pipeline: requests with events, and ticks, new ones and those that the log holds from before. */
@@ -109,16 +121,38 @@ export class PipelineEvents {
     const entry = newEntry(request, { sequence: nextSequence(), time, settle, idempotencyKey: idempotency?.key ?? null });
     if (idempotency !== null) answers.begin(idempotency.key, { digest: idempotency.digest, now: this.#options.clock.elapsedMs() }, promise);
     results.enter(entry, admission);
-    if (request.durable === true && storage !== null) this.#keepOnDisk(entry, { request, idempotency, storage });
+    if (request.durable === true && storage !== null)
+      void this.#keepOnDisk(entry, { request, idempotency, storage }).catch(() => undefined);
     intake.accept(entry);
     return promise;
+  }
+
+  /**
+   * Takes in what a source has read. Resolves when it is safe: in the log, or without one, worked through.
+   * @throws CepError `queue_full`, `storage_unavailable`; nothing of it is taken then
+   */
+  async feed({ body, timeField, mark }: SourceInput, admit: () => Admission): Promise<void> {
+    this.requireRoom(body.byteLength);
+    const { nextSequence, clock, storage, outputs } = this.#options;
+    if (outputs?.isFull()) throw new CepError('queue_full', 'whoever takes the outputs takes no more for now', { retryAfterSeconds: 1 });
+    const { results, intake, marks } = this.#parts;
+    const admission = admit();
+    const { promise, settle } = deferred<InjectResult>();
+    promise.catch(() => undefined); // Who feeds is told by the log, where there is one.
+    const request: InjectRequest = { body, format: 'ndjson', timeField, outputs: outputs !== undefined };
+    const entry = newEntry(request, { sequence: nextSequence(), time: clock.now(), settle, idempotencyKey: null, source: mark });
+    results.enter(entry, admission);
+    const kept = storage === null ? promise : this.#keepOnDisk(entry, { request, idempotency: null, storage });
+    intake.accept(entry);
+    await kept;
+    marks.accepted(mark);
   }
 
   /** The entry waits for the log; when that fails it is refused, as if it had never come. */
   #keepOnDisk(
     entry: Entry,
     { request, idempotency, storage }: { request: InjectRequest; idempotency: LoggedRequest['idempotency']; storage: RuntimeStorage },
-  ): void {
+  ): Promise<void> {
     const { results, intake } = this.#parts;
     entry.isReady = false;
     const record: LoggedRequest = {
@@ -131,34 +165,37 @@ export class PipelineEvents {
       idempotency,
       outputs: request.outputs !== false,
       bytes: request.body,
+      ...(entry.source && { source: entry.source }),
     };
-    storage.append(record).then(
+    return storage.append(record).then(
       () => intake.release(entry, true),
       (error: Error) => {
         results.leave(entry);
         entry.settle?.reject(error);
         intake.release(entry, false);
+        throw error;
       },
     );
   }
 
   /** A request that the log holds from before: nobody waits for its answer, but the idempotency key does. */
   recover(record: LoggedRequest, skip: readonly number[]): void {
-    const { answers, intake } = this.#parts;
+    const { answers, intake, marks } = this.#parts;
     const { promise, settle } = deferred<InjectResult>();
     promise.catch(() => undefined); // Nobody asks for it any more.
-    const { sequence, time, idempotency, format, timeField, outputs, bytes } = record;
+    const { sequence, time, idempotency, format, timeField, outputs, bytes, source = null } = record;
     this.#options.clock.notBefore(time);
     const request: InjectRequest = { body: bytes, format, timeField, outputs };
     if (idempotency !== null) answers.begin(idempotency.key, { digest: idempotency.digest, now: this.#options.clock.elapsedMs() }, promise);
-    const entry = newEntry(request, { sequence, time, settle, idempotencyKey: idempotency?.key ?? null });
+    const entry = newEntry(request, { sequence, time, settle, idempotencyKey: idempotency?.key ?? null, source });
+    if (source !== null) marks.accepted(source);
     entry.skip.push(...skip);
     intake.accept(entry);
   }
 
   recoverTick(sequence: number, time: number, isSkipped: boolean): void {
     this.#options.clock.notBefore(time);
-    const entry = tickEntry(sequence, time);
+    const entry = tickEntry(sequence, time, this.#options.outputs !== undefined);
     if (isSkipped) entry.skip.push(-1);
     this.#parts.intake.accept(entry);
   }
@@ -166,7 +203,7 @@ export class PipelineEvents {
   /** `logged`: resolves when the log has the tick, which counts only then. */
   tick(sequence: number, time: number, logged?: Promise<void>): void {
     const { intake } = this.#parts;
-    const entry = tickEntry(sequence, time);
+    const entry = tickEntry(sequence, time, this.#options.outputs !== undefined);
     entry.isReady = logged === undefined;
     intake.accept(entry);
     void logged?.then(() => intake.release(entry, true));

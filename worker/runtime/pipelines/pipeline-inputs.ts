@@ -8,10 +8,11 @@ export const ANSWER_OUTPUTS_MAX = 100_000;
 
 export function newEntry(
   { body, format, timeField, outputs, trace }: InjectRequest,
-  rest: Pick<Entry, 'sequence' | 'time' | 'settle' | 'idempotencyKey'>,
+  rest: Pick<Entry, 'sequence' | 'time' | 'settle' | 'idempotencyKey'> & Partial<Pick<Entry, 'source'>>,
 ): Entry {
   const outputsMax = outputs === false ? limits.outputRingEventsMax : ANSWER_OUTPUTS_MAX;
   return {
+    source: null,
     ...rest,
     format,
     timeField: timeField ?? null,
@@ -26,7 +27,8 @@ export function newEntry(
   };
 }
 
-export function tickEntry(sequence: number, time: number): Entry {
+/** `wanted`: somebody takes each of its outputs. */
+export function tickEntry(sequence: number, time: number, wanted: boolean): Entry {
   return {
     sequence,
     format: null,
@@ -34,13 +36,14 @@ export function tickEntry(sequence: number, time: number): Entry {
     bytes: null,
     trace: null,
     time,
-    outputsMax: limits.outputRingEventsMax,
+    outputsMax: wanted ? ANSWER_OUTPUTS_MAX : limits.outputRingEventsMax,
     acceptedAt: performance.now(),
     skip: [],
     isReady: true,
     isDropped: false,
     isReplay: false,
     idempotencyKey: null,
+    source: null,
     settle: null,
   };
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
+import type { PipelineSources } from '../../connectors/sources/pipeline-sources.ts';
 import type { PipelineStatus } from '../service.ts';
 import type { ProgramSummary } from '../threads/messages.ts';
 import { EngineOpening, isThreadLost } from './engine-opening.ts';
@@ -25,6 +26,7 @@ export interface LifeParts {
   readonly intake: Intake;
   readonly events: PipelineEvents;
   readonly sinks: PipelineSinks;
+  readonly sources: PipelineSources;
   readonly saver: PipelineSaver;
   readonly ring: OutputRing;
   /** Opens the connectors of the program. @throws CepError `connector_error`; then nothing has changed */
@@ -82,7 +84,9 @@ export class PipelineLife {
   showHealth(): void {
     if (!this.isRunning) return;
     const circuits = this.#parts.sinks.openCircuits;
-    const reason = circuits.length > 0 ? `the circuit breaker is open: ${circuits.join(', ')}` : this.#strikes.shown(performance.now());
+    const [unread] = this.#parts.sources.problems;
+    const connectors = circuits.length > 0 ? `the circuit breaker is open: ${circuits.join(', ')}` : unread && `cannot read from ${unread}`;
+    const reason = connectors ?? this.#strikes.shown(performance.now());
     if (reason === undefined) this.#become('running');
     else this.#become('degraded', reason);
   }
@@ -104,7 +108,7 @@ export class PipelineLife {
 
   /** Puts it on a thread with its last state. @throws CepError when the program does not start */
   start(): Promise<void> {
-    const { record, connect, events } = this.#parts;
+    const { record, connect, events, sources } = this.#parts;
     return this.exclusive(async () => {
       if (this.isRunning) return;
       this.#become('starting');
@@ -118,6 +122,7 @@ export class PipelineLife {
         throw error;
       }
       this.#become('running');
+      void sources.start();
       await record.change({ isStopped: false, error: null });
     });
   }
@@ -134,9 +139,10 @@ export class PipelineLife {
 
   /** False when its state could not be saved. */
   async #drain(): Promise<boolean> {
-    const { intake, events, sinks, saver } = this.#parts;
+    const { intake, events, sinks, sources, saver } = this.#parts;
     this.#become('draining');
     this.#isDraining = true;
+    await sources.stop();
     events.finishing(true);
     await intake.drained();
     events.finishing(false);
@@ -149,9 +155,10 @@ export class PipelineLife {
 
   /** Ends with the process: as `stop`, but it will be running again after the next start. False when something is not delivered and not kept. */
   shutdown(): Promise<boolean> {
-    const { record, ring, sinks } = this.#parts;
+    const { record, ring, sinks, sources } = this.#parts;
     return this.exclusive(async () => {
       let isSaved = true;
+      await sources.stop();
       if (this.isRunning) {
         isSaved = await this.#drain();
         this.#become('stopped');
@@ -164,10 +171,11 @@ export class PipelineLife {
 
   /** What its sinks have not taken is given up and kept as dead letters; none of them is waited for. */
   delete(): Promise<void> {
-    const { record, intake, events, ring, sinks } = this.#parts;
+    const { record, intake, events, ring, sinks, sources } = this.#parts;
     const calm = sinks.hurry();
     const done = this.exclusive(async () => {
       await record.delete();
+      void sources.stop();
       intake.close();
       events.refuseAll(new CepError('pipeline_not_found', `there is no pipeline '${record.definition.id}'`));
       ring.end('deleted');
@@ -221,8 +229,9 @@ export class PipelineLife {
   }
 
   async #fail(error: string): Promise<void> {
-    const { record, intake, events, saver } = this.#parts;
+    const { record, intake, events, saver, sources } = this.#parts;
     const { id: pipelineId, name } = record.definition;
+    void sources.stop();
     intake.close();
     this.#become('failed', error);
     this.#report('Pipeline failed', { name, error });

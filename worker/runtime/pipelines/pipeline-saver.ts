@@ -5,6 +5,7 @@ import type { IdempotencyWindow } from './idempotency-window.ts';
 import type { Intake } from './intake.ts';
 import type { PipelineTally } from './pipeline-tally.ts';
 import type { PipelineCheckpoint, PipelineDefinition, RuntimeStorage } from './runtime-storage.ts';
+import type { SourceMarks } from './source-marks.ts';
 
 /** A save is due when so much came in, or several times the size of the state, so that saving costs a bounded share of the work. */
 const SAVE_BYTES_MIN = 16 * 1_048_576;
@@ -26,6 +27,7 @@ export interface SavedParts {
   readonly tally: PipelineTally;
   readonly answers: IdempotencyWindow<InjectResult>;
   readonly sinks: PipelineSinks;
+  readonly marks: SourceMarks;
   /** Null when the pipeline is gone. */
   readonly definition: () => PipelineDefinition | null;
 }
@@ -56,9 +58,9 @@ export class PipelineSaver {
     return (performance.now() - this.#savedAt) / 1000;
   }
 
-  /** What came through. */
-  note({ events, unreadable, outputs, deliveries, deadLetters, log }: RecordResult): void {
-    const isQuiet = events === 0 && unreadable === null && outputs.skipped === 0 && outputs.time.length === 0;
+  /** What came through; `fromSource`: with it a source has moved on. */
+  note({ events, unreadable, outputs, deliveries, deadLetters, log }: RecordResult, fromSource: boolean): void {
+    const isQuiet = !fromSource && events === 0 && unreadable === null && outputs.skipped === 0 && outputs.time.length === 0;
     if (!isQuiet || deliveries.length + deadLetters.length + log.length > 0) this.#hasEffect = true;
   }
 
@@ -138,9 +140,10 @@ export class PipelineSaver {
 
   /** @param notBefore When the state was made, where that was on another server, epoch ms. */
   checkpointOf(sequence: number, state: Uint8Array, notBefore = 0): PipelineCheckpoint {
-    const { tally, answers, sinks } = this.#parts;
+    const { tally, answers, sinks, marks } = this.#parts;
     const savedAt = Math.max(this.#options.arrivalTime(), notBefore);
-    return { sequence, state, savedAt, counts: tally.counts(), answers: answers.save(), deliveries: sinks.save() };
+    const rest = { counts: tally.counts(), answers: answers.save(), deliveries: sinks.save(), sources: marks.save() };
+    return { sequence, state, savedAt, ...rest };
   }
 
   report(error: unknown): void {

@@ -1,7 +1,9 @@
 import { decodeValue, type StoredValue } from '../../../shared/events/stored-value.ts';
 import type { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
-import type { InjectResult, Output } from '../service.ts';
+import type { InjectResult, Output, RuntimeOptions } from '../service.ts';
+import type { Admission } from '../tenants/event-meter.ts';
 import type { RecordResult } from '../threads/messages.ts';
+import { badEventLetters } from './bad-event-letters.ts';
 import type { IdempotencyWindow } from './idempotency-window.ts';
 import type { Entry } from './intake.ts';
 import type { OutputRing } from './output-ring.ts';
@@ -9,13 +11,8 @@ import { ANSWER_OUTPUTS_MAX } from './pipeline-inputs.ts';
 import type { PipelineTally } from './pipeline-tally.ts';
 import type { ProgramLog } from './program-log.ts';
 import { outputsOf, resultOf, unreadableBody } from './record-answer.ts';
-
-/** What an accepted request counts as: what the tenant's quota sees. */
-export interface Admission {
-  readonly events: number;
-  /** The engine found another number of events in the request. */
-  readonly correct: (difference: number) => void;
-}
+import type { SourceMark } from './runtime-storage.ts';
+import type { SourceMarks } from './source-marks.ts';
 
 export interface ResultParts {
   readonly ring: OutputRing;
@@ -23,6 +20,8 @@ export interface ResultParts {
   readonly answers: IdempotencyWindow<InjectResult>;
   readonly log: ProgramLog;
   readonly sinks: PipelineSinks;
+  readonly marks: SourceMarks;
+  readonly outputs: RuntimeOptions['outputs'];
 }
 
 /** Takes what an engine made of an input to where it belongs: outputs to those who follow, deliveries to sinks, the answer to who waits for it. */
@@ -60,6 +59,7 @@ export class ResultHandler {
     ring.skip(result.outputs.skipped);
     for (const output of outputs) this.#output(output, elapsedMs);
     this.#send(result, entry.trace);
+    if (entry.source !== null) this.#sourceMoved(entry, entry.source, result);
     if (result.log.length > 0) log.add(result.log);
     this.#answer(entry, result, outputs);
   }
@@ -77,6 +77,7 @@ export class ResultHandler {
 
   #output(output: Output, elapsedMs: number): void {
     this.#parts.ring.push(output);
+    this.#parts.outputs?.push(output);
     this.#parts.tally.output(output.stream, output.eventType, elapsedMs / 1000);
   }
 
@@ -92,6 +93,14 @@ export class ResultHandler {
       const event = { event_type: type, timestamp: time, data: JSON.parse(fieldsJson) as unknown };
       sinks.takeDeadLetter({ id: `${record}-${mark}`, stream, event, error: reason });
     }
+  }
+
+  /** Nobody waits for an answer that would say which of its events are none: these are kept for who looks after it. */
+  #sourceMoved(entry: Entry, mark: SourceMark, result: RecordResult): void {
+    const { sinks, marks } = this.#parts;
+    marks.through(mark);
+    const record = `${this.#pipelineId}-${result.sequence.toString(36)}`;
+    for (const letter of badEventLetters(entry, mark, result)) sinks.takeDeadLetter({ ...letter, id: `${record}-e${letter.id}` });
   }
 
   #answer(entry: Entry, result: RecordResult, outputs: readonly Output[]): void {

@@ -1,3 +1,4 @@
+import type { SourcePosition } from '../../connectors/connector.ts';
 import type { SavedDeliveries } from '../../connectors/delivery/pipeline-sinks.ts';
 import type { InjectFormat, InjectResult } from '../service.ts';
 import type { ProgramSummary, ProgramText } from '../threads/messages.ts';
@@ -36,6 +37,17 @@ export interface PipelineCheckpoint {
   readonly answers: readonly SavedAnswer<InjectResult>[];
   /** Deliveries that no sink has taken yet, as the sinks save them. */
   readonly deliveries: SavedDeliveries;
+  /** Where the sources stood, by subscription; absent in those of earlier versions. */
+  readonly sources?: SourcePositions;
+}
+
+export type SourcePositions = Readonly<Record<string, SourcePosition>>;
+
+/** Where a source stood behind the messages of an input; null where it is not for us to know. */
+export interface SourceMark {
+  /** The subscription, as the plan names it: `<connector>/<topic>`. */
+  readonly id: string;
+  readonly position: SourcePosition | null;
 }
 
 /** A request with events as it stands in the log. */
@@ -50,6 +62,8 @@ export interface LoggedRequest {
   readonly idempotency: { readonly key: string; readonly digest: string } | null;
   readonly outputs: boolean;
   readonly bytes: Uint8Array;
+  /** It came from a source. */
+  readonly source?: SourceMark | undefined;
 }
 
 /** A tick of the clock that these pipelines took. */

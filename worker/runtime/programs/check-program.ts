@@ -1,6 +1,7 @@
 import { dirname, relative, resolve } from 'node:path';
 import { CepError } from '../../../shared/errors/error.ts';
 import { encodeValue } from '../../../shared/events/stored-value.ts';
+import type { Value } from '../../../shared/events/value.ts';
 import { type CheckResult, check } from '../../../shared/language/checker/check.ts';
 import type { CheckOptions } from '../../../shared/language/checker/options.ts';
 import { canConnect } from '../../../shared/language/connectors/table.ts';
@@ -14,7 +15,7 @@ import type { CheckRequest } from '../checking/check-message.ts';
 import { PlainBodies } from '../requests/plain-bodies.ts';
 import { RequestReader } from '../requests/request-reader.ts';
 import type { ProgramDiagnostic } from '../service.ts';
-import type { CheckReply, ProgramSummary, ProgramText } from '../threads/messages.ts';
+import type { CheckReply, ProgramConnector, ProgramSummary, ProgramText } from '../threads/messages.ts';
 import { ImportReader, storedImports } from './program-files.ts';
 import { mainName, type ProgramFolder, pathInFolder, rootOf } from './program-folder.ts';
 import { lookupsOf, sinksOf, topologyOf } from './topology.ts';
@@ -123,13 +124,26 @@ export function summaryOf(plan: Plan): ProgramSummary {
     connectors: plan.connectors.map(({ name, type, parameters }) => ({
       name,
       type,
-      parameters: Array.from(parameters, ([key, value]) => [key, encodeValue(value)] as const),
+      parameters: storedParameters(parameters),
     })),
     sinks: sinksOf(plan),
     lookups: lookupsOf(plan),
-    sources: plan.sources.flatMap(({ connector }) => (connector === null ? [] : [connector])),
+    sources: plan.sources.flatMap(({ id, connector, parameters, eventTypes }) =>
+      connector === null
+        ? []
+        : [{ id, connector, parameters: storedParameters(parameters), eventTypes, textFields: textFieldsOf(plan, eventTypes) }],
+    ),
     isTimed: plan.streams.some(isTimed),
   };
+}
+
+function textFieldsOf({ events }: Plan, types: readonly string[]): readonly string[] {
+  const fields = events.flatMap((event) => (types.includes(event.name) ? event.fields : []));
+  return [...new Set(fields.flatMap(({ name, type }) => (type.kind === 'str' ? [name] : [])))];
+}
+
+function storedParameters(parameters: ReadonlyMap<string, Value>): ProgramConnector['parameters'] {
+  return Array.from(parameters, ([key, value]) => [key, encodeValue(value)] as const);
 }
 
 const timelessOperators: ReadonlySet<OperatorPlan['kind']> = new Set([

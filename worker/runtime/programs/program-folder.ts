@@ -1,5 +1,5 @@
-import { realpathSync, type Stats, statSync } from 'node:fs';
-import { sep } from 'node:path';
+import { existsSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 
 /** What programs of a tenant may read of the file system. It is plain data, so that it can be sent to where programs are checked. */
 export interface ProgramFolder {
@@ -39,6 +39,18 @@ export function pathInFolder(path: string, folder: ProgramFolder): string | unde
   } catch {
     return undefined;
   }
+}
+
+/** The same for a file that need not be there: its folder must. A path that is not absolute stands in the folder. */
+export function newPathInFolder(path: string, folder: ProgramFolder): string | undefined {
+  if (folder.path === null) return undefined;
+  const full = resolve(folder.path, path);
+  if (existsSync(full)) return pathInFolder(full, folder);
+  const place = realPathOf(dirname(full));
+  const root = realPathOf(folder.path);
+  if (place === undefined || root === undefined || !(place === root || isWithin(place, root))) return undefined;
+  const real = join(place, basename(full));
+  return folder.refused.some((refused) => real === refused || isWithin(real, realPathOf(refused) ?? refused)) ? undefined : real;
 }
 
 /** By path, and by what the path leads to: another hard link, or a name in other letters, is the same file. */

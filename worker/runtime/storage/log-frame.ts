@@ -1,5 +1,5 @@
 import { crc32c } from '../../../shared/checksum/crc32c.ts';
-import type { LoggedRecord, LoggedRequest } from '../pipelines/runtime-storage.ts';
+import type { LoggedRecord, LoggedRequest, SourceMark } from '../pipelines/runtime-storage.ts';
 import type { InjectFormat } from '../service.ts';
 
 /**
@@ -27,6 +27,7 @@ type Head =
       readonly t: number;
       readonly i?: { readonly key: string; readonly digest: string };
       readonly o: boolean;
+      readonly c?: SourceMark;
     }
   | { readonly k: 'tick'; readonly s: number; readonly t: number; readonly p: readonly string[] }
   | { readonly k: 'skip'; readonly p: string; readonly s: number; readonly i: number }
@@ -49,8 +50,8 @@ export function frameOf(record: LoggedRecord | LoggedCut): Buffer {
 function headOf(record: LoggedRecord | LoggedCut): Head {
   switch (record.kind) {
     case 'request': {
-      const { pipelineId: p, sequence: s, format: f, timeField: n, time: t, idempotency, outputs: o } = record;
-      return { k: 'request', p, s, f, ...(n === undefined ? {} : { n }), t, o, ...(idempotency === null ? {} : { i: idempotency }) };
+      const { pipelineId: p, sequence: s, format: f, timeField: n, time: t, idempotency: i, outputs: o, source: c } = record;
+      return { k: 'request', p, s, f, ...(n && { n }), t, o, ...(i && { i }), ...(c && { c }) };
     }
     case 'tick':
       return { k: 'tick', s: record.sequence, t: record.time, p: record.pipelineIds };
@@ -111,7 +112,7 @@ function recordOf(payload: Buffer): LoggedRecord | LoggedCut {
   }
 }
 
-function requestOf({ p, s, f, n, t, i, o }: Extract<Head, { k: 'request' }>, bytes: Uint8Array): LoggedRequest {
-  const named = n === undefined ? {} : { timeField: n };
-  return { kind: 'request', pipelineId: p, sequence: s, format: f, ...named, time: t, idempotency: i ?? null, outputs: o, bytes };
+function requestOf({ p, s, f, n, t, i, o, c }: Extract<Head, { k: 'request' }>, bytes: Uint8Array): LoggedRequest {
+  const further = { ...(n === undefined ? {} : { timeField: n }), ...(c && { source: c }) };
+  return { kind: 'request', pipelineId: p, sequence: s, format: f, ...further, time: t, idempotency: i ?? null, outputs: o, bytes };
 }

@@ -3,7 +3,7 @@ import { CepError } from '../../../shared/errors/error.ts';
 import type { SavedDeliveries } from '../../connectors/delivery/pipeline-sinks.ts';
 import type { SealedAnswer } from '../created-answers.ts';
 import type { SavedAnswer } from '../pipelines/idempotency-window.ts';
-import type { PipelineCheckpoint, PipelineCounts, PipelineDefinition } from '../pipelines/runtime-storage.ts';
+import type { PipelineCheckpoint, PipelineCounts, PipelineDefinition, SourcePositions } from '../pipelines/runtime-storage.ts';
 import type { InjectResult, RuntimeReport } from '../service.ts';
 import type { StoredTenant } from '../tenants/tenant-registry.ts';
 import { reportDamage } from './damage.ts';
@@ -27,6 +27,7 @@ interface CheckpointHead {
   readonly counts: PipelineCounts;
   readonly answers: readonly SavedAnswer<InjectResult>[];
   readonly deliveries: SavedDeliveries;
+  readonly sources?: SourcePositions;
   readonly definition: PipelineDefinition;
 }
 
@@ -313,8 +314,8 @@ function checkpointKey(id: string, sequence: number): string {
 }
 
 function sealCheckpoint(checkpoint: PipelineCheckpoint, definition: PipelineDefinition): Buffer {
-  const { sequence, savedAt, counts, answers, deliveries, state } = checkpoint;
-  return seal({ sequence, savedAt, counts, answers, deliveries, definition } satisfies CheckpointHead, state);
+  const { state, ...rest } = checkpoint;
+  return seal({ ...rest, definition } satisfies CheckpointHead, state);
 }
 
 interface Opened {

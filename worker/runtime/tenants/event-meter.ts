@@ -1,8 +1,17 @@
+/** What an accepted request counts as: what the tenant's quota sees. */
+export interface Admission {
+  readonly events: number;
+  /** The engine found another number of events in the request. */
+  readonly correct: (difference: number) => void;
+}
+
 /** Counts the events of a second. Times are milliseconds of any clock that only moves on. */
 export class EventMeter {
   readonly #perSecond: number;
   #second = -1;
   #used = 0;
+  /** What was lent of the seconds to come. */
+  #lent = 0;
 
   constructor(perSecond: number) {
     this.#perSecond = perSecond;
@@ -13,6 +22,14 @@ export class EventMeter {
     this.#turn(now);
     if (this.#used + events > this.#perSecond) return false;
     this.#used += events;
+    return true;
+  }
+
+  /** Takes all of them if the second has room for one: what goes beyond it is lent of the seconds to come. For whom cannot ask for fewer. */
+  borrow(events: number, now: number): boolean {
+    if (this.isFull(now)) return false;
+    this.#used += events;
+    this.#lent = Math.max(0, this.#used - this.#perSecond);
     return true;
   }
 
@@ -31,7 +48,8 @@ export class EventMeter {
   #turn(now: number): void {
     const second = Math.floor(now / 1000);
     if (second === this.#second) return;
+    this.#used = Math.max(0, this.#lent - this.#perSecond * (second - this.#second - 1));
+    this.#lent = Math.max(0, this.#used - this.#perSecond);
     this.#second = second;
-    this.#used = 0;
   }
 }

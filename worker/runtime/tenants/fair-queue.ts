@@ -1,4 +1,5 @@
 import { CepError } from '../../../shared/errors/error.ts';
+import { Debt } from '../../../shared/security/debt.ts';
 import type { Waiting } from '../service.ts';
 
 export interface FairQueueOptions {
@@ -26,6 +27,7 @@ interface Share {
 
 interface Piece {
   begin(): void;
+  refuse(error: CepError): void;
 }
 
 /**
@@ -36,11 +38,13 @@ export class FairQueue {
   readonly #options: FairQueueOptions;
   /** Owners with work, in the order of their turns. */
   readonly #waiting = new Map<string, Piece[]>();
-  readonly #underWay = new Set<string>();
-  /** Work of owners with a bounded share that is not made up for by rest yet, ms, and since when. */
-  readonly #spent = new Map<string, { readonly ms: number; readonly at: number }>();
+  /** By their owners. */
+  readonly #underWay = new Map<string, Promise<unknown>>();
+  /** Work of owners with a bounded share that is not made up for by rest yet, ms. */
+  readonly #spent = new Map<string, Debt>();
   #wakeUp: NodeJS.Timeout | undefined;
   #placesTaken = 0;
+  #isClosed = false;
 
   constructor(options: FairQueueOptions) {
     this.#options = options;
@@ -58,6 +62,7 @@ export class FairQueue {
       return Promise.reject(new CepError('queue_full', message, { hint: 'wait for their answers', retryAfterSeconds: 1 }));
     }
     if (signal?.aborted) return Promise.reject(abandoned(what));
+    if (this.#isClosed) return Promise.reject(stopping(what));
     return new Promise<T>((resolve, reject) => {
       const giveUp = (error: CepError): void => {
         this.#forget(owner, entry);
@@ -74,21 +79,30 @@ export class FairQueue {
         signal?.removeEventListener('abort', onAbort);
       };
       const entry: Piece = {
+        refuse: giveUp,
         begin: () => {
           settle();
           const leave = this.#takePlace(owner);
-          void action(leave)
+          const done = action(leave)
             .then(resolve, reject)
             .finally(() => {
               this.#underWay.delete(owner);
               leave();
               this.#beginNext();
             });
+          this.#underWay.set(owner, done);
         },
       };
       this.#waiting.set(owner, [...waiting, entry]);
       this.#beginNext();
     });
+  }
+
+  /** Refuses what waits, and all that comes. Resolves when what is under way is done. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const piece of Array.from(this.#waiting.values()).flat()) piece.refuse(stopping(this.#options.what));
+    await Promise.allSettled(this.#underWay.values());
   }
 
   /** Gives what frees it again, once. */
@@ -117,7 +131,6 @@ export class FairQueue {
       // Behind all others, so that its next piece comes after theirs.
       this.#waiting.delete(owner);
       if (rest.length > 0) this.#waiting.set(owner, rest);
-      this.#underWay.add(owner);
       first.begin();
       this.#beginNext();
       return;
@@ -128,22 +141,17 @@ export class FairQueue {
 
   /** How long the owner has to rest until its next piece, ms. */
   #restMs(owner: string): number {
-    const { share } = this.#options;
-    const spent = this.#spentBy(owner);
-    return share === undefined || spent < share.savedMsMax ? 0 : (spent - share.savedMsMax) / share.part + 1;
-  }
-
-  #spentBy(owner: string): number {
-    const spent = this.#spent.get(owner);
-    const { share } = this.#options;
-    return spent === undefined || share === undefined ? 0 : Math.max(0, spent.ms - (performance.now() - spent.at) * share.part);
+    return this.#spent.get(owner)?.msUntil(this.#options.share?.savedMsMax ?? 0, performance.now()) ?? 0;
   }
 
   #spend(owner: string, ms: number): void {
     const { share } = this.#options;
     if (share === undefined || share.isUnbounded(owner)) return;
-    this.#spent.set(owner, { ms: this.#spentBy(owner) + ms, at: performance.now() });
-    for (const one of this.#spent.keys()) if (this.#spentBy(one) === 0) this.#spent.delete(one);
+    const now = performance.now();
+    const spent = this.#spent.get(owner) ?? new Debt(share.part);
+    spent.add(ms, now);
+    this.#spent.set(owner, spent);
+    for (const [name, debt] of this.#spent) if (debt.at(now) === 0) this.#spent.delete(name);
   }
 
   #forget(owner: string, entry: Piece): void {
@@ -155,4 +163,8 @@ export class FairQueue {
 
 function abandoned(what: string): CepError {
   return new CepError('not_ready', `nobody waits for ${what} any more`);
+}
+
+function stopping(what: string): CepError {
+  return new CepError('not_ready', `the server stops, and does ${what} no more`, { retryAfterSeconds: 5 });
 }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { CepError } from '../../../shared/errors/error.ts';
 import { type Access, type Quota, type Tenant, type TenantPlan, tenantPlans } from '../service.ts';
-import { EventMeter } from './event-meter.ts';
+import { type Admission, EventMeter } from './event-meter.ts';
 import { checkMsPerMinute, quotas } from './quotas.ts';
 import { TimeBudget } from './time-budget.ts';
 
@@ -132,6 +132,14 @@ export class TenantRegistry {
     const account = this.#accounts.get(id);
     if (account === undefined) throw new CepError('tenant_not_found', `there is no tenant '${id}'`);
     return account;
+  }
+
+  /** Takes in events that a source has read. @throws CepError `quota_exceeded` when they have to wait */
+  admit(id: string, events: number): Admission {
+    const { meter } = this.account(id);
+    if (!meter.borrow(events, performance.now()))
+      throw new CepError('quota_exceeded', 'the tenant has taken in as many events as it may in this second', { retryAfterSeconds: 1 });
+    return { events, correct: (difference) => meter.correct(difference, performance.now()) };
   }
 
   /** A pipeline of the tenant is deleted: what it did still counts, as long as there is the tenant. */

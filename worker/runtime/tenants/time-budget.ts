@@ -1,4 +1,5 @@
 import { CepError } from '../../../shared/errors/error.ts';
+import { Debt } from '../../../shared/security/debt.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -8,33 +9,24 @@ const MINUTE_MS = 60_000;
  */
 export class TimeBudget {
   readonly #msPerMinute: number;
-  #left: number;
-  #at = Number.NEGATIVE_INFINITY;
+  readonly #used: Debt;
 
   constructor(msPerMinute: number) {
     this.#msPerMinute = msPerMinute;
-    this.#left = msPerMinute;
+    this.#used = new Debt(msPerMinute / MINUTE_MS);
   }
 
   /** @param what The work, for the message. @throws CepError `quota_exceeded` while nothing is left */
   require(what: string, now: number): void {
-    this.#refill(now);
-    if (this.#left > 0) return;
+    if (this.#used.at(now) < this.#msPerMinute) return;
     const seconds = Math.round(this.#msPerMinute / 1_000);
     throw new CepError('quota_exceeded', `${what} may take ${seconds} s of a minute for this tenant, and they are used up`, {
       hint: 'check programs with `cep check` before they are sent',
-      retryAfterSeconds: Math.ceil(((1 - this.#left) / this.#msPerMinute) * (MINUTE_MS / 1_000)),
+      retryAfterSeconds: Math.ceil(this.#used.msUntil(this.#msPerMinute - 1, now) / 1_000),
     });
   }
 
   spend(ms: number, now: number): void {
-    this.#refill(now);
-    this.#left -= ms;
-  }
-
-  #refill(now: number): void {
-    const saved = (Math.max(0, now - this.#at) / MINUTE_MS) * this.#msPerMinute;
-    this.#left = Math.min(this.#msPerMinute, this.#left + saved);
-    this.#at = now;
+    this.#used.add(ms, now);
   }
 }

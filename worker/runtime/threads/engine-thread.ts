@@ -1,5 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { CepError } from '../../../shared/errors/error.ts';
+import { receivedError } from '../../../shared/threads/sent-error.ts';
+import { spawnThread } from '../../../shared/threads/spawn.ts';
 import { type Beat, Heartbeat } from './heartbeat.ts';
 import {
   BODY_PADDING_BYTES,
@@ -11,8 +13,6 @@ import {
   type WorkRecord,
 } from './messages.ts';
 import { fullResult } from './record-outcome.ts';
-import { receivedError } from './sent-error.ts';
-import { spawnEngineWorker } from './spawn.ts';
 
 /** What a thread tells the pipeline of a slot. */
 export interface SlotOwner {
@@ -52,7 +52,11 @@ export class EngineThread {
 
   constructor(name: string, heapMb: number) {
     this.name = name;
-    this.#worker = spawnEngineWorker({ name, heartbeat: this.#heartbeat.shared, heapMb });
+    this.#worker = spawnThread('worker/runtime/threads/engine-worker.ts', {
+      name,
+      data: { heartbeat: this.#heartbeat.shared },
+      limits: { maxOldGenerationSizeMb: heapMb },
+    });
     this.#worker.on('message', (message: FromThread) => this.#take(message));
     this.#worker.on('error', (error) => this.#end(`the engine thread ended: ${error.message}`));
     this.#worker.on('exit', () => this.#end('the engine thread ended'));
@@ -131,7 +135,13 @@ export class EngineThread {
 
   async close(): Promise<void> {
     this.#isEnded = true;
+    this.#refuseCalls();
     await this.#worker.terminate();
+  }
+
+  #refuseCalls(): void {
+    for (const call of this.#calls.values()) call.reject(threadLost());
+    this.#calls.clear();
   }
 
   #post(message: ToThread): void {
@@ -183,8 +193,7 @@ export class EngineThread {
     const beat = this.#heartbeat.read();
     this.#isEnded = true;
     void this.#worker.terminate();
-    for (const call of this.#calls.values()) call.reject(threadLost());
-    this.#calls.clear();
+    this.#refuseCalls();
     this.onEnd?.();
     const owners = [...this.#owners];
     this.#owners.clear();
@@ -193,5 +202,5 @@ export class EngineThread {
 }
 
 function threadLost(): CepError {
-  return new CepError('not_ready', 'the engine thread was replaced while it worked on this: try again', { retryAfterSeconds: 1 });
+  return new CepError('not_ready', 'the engine thread ended while it worked on this: try again', { retryAfterSeconds: 1 });
 }

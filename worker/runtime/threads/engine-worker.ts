@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { sentError } from '../../../shared/threads/sent-error.ts';
 import { RequestReader } from '../requests/request-reader.ts';
 import { Heartbeat } from './heartbeat.ts';
 import {
@@ -11,7 +12,6 @@ import {
   type ToThread,
   type WorkMessage,
 } from './messages.ts';
-import { sentError } from './sent-error.ts';
 import { Slot } from './slot.ts';
 
 /** How old the counters may be that the API thread knows, ms. */

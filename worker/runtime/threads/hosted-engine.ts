@@ -186,14 +186,14 @@ export class HostedEngine {
     return this.load(before.#documentEngine());
   }
 
-  document({ pipelineId, sourceHash, createdAt, counters }: DocumentCall): string {
+  document({ pipelineId, sourceHash, createdAt, counters, sources }: DocumentCall): string {
     const document: CheckpointDocument = {
       version: 1,
       pipeline_id: pipelineId,
       source_hash: sourceHash,
       created_at: createdAt,
       engine: this.#documentEngine(),
-      sources: {},
+      sources,
       counters,
     };
     return documentText(document);

@@ -1,8 +1,9 @@
+import type { SentError } from '../../../shared/threads/sent-error.ts';
+import type { SourceUse } from '../../connectors/sources/pipeline-sources.ts';
 import type { LogEntry } from '../../engine/engine.ts';
 import type { EventNotes } from '../programs/event-notes.ts';
 import type { ProgramFolder } from '../programs/program-folder.ts';
 import type { InjectFormat, ProgramDiagnostic, StreamMetrics, Topology } from '../service.ts';
-import type { SentError } from './sent-error.ts';
 
 /**
  * What the API thread and an engine thread say to each other. Bytes are transferred; everything else is small, or comes in
@@ -38,8 +39,8 @@ export interface ProgramSummary {
   readonly connectors: readonly ProgramConnector[];
   /** Connectors that events go to. */
   readonly sinks: readonly string[];
-  /** Connectors that events come from. */
-  readonly sources: readonly string[];
+  /** What events come from. */
+  readonly sources: readonly SourceUse[];
   /** Connectors that are asked; absent in what an earlier version has kept. */
   readonly lookups?: readonly string[];
   /** Whether the wall clock moves anything in it. */
@@ -92,6 +93,8 @@ export interface DocumentCall extends SlotCallBase<'document'> {
   readonly sourceHash: string;
   readonly createdAt: number;
   readonly counters: Readonly<Record<string, number>>;
+  /** Where the sources stand, by subscription. */
+  readonly sources: Readonly<Record<string, unknown>>;
 }
 
 export interface ExplainCall extends SlotCallBase<'explain'> {
@@ -175,6 +178,8 @@ export interface SwitchReply {
   readonly state: Uint8Array;
   /** Of a restored document. */
   readonly counters: Readonly<Record<string, number>>;
+  /** The same: where the sources stood, by subscription. */
+  readonly sources: Readonly<Record<string, unknown>>;
   /** When the restored document was made, epoch ms; 0 of a reload. */
   readonly createdAt: number;
   /** What the new engine has counted. */

@@ -126,11 +126,11 @@ export class Slot {
   async #reload({ program }: ReloadCall): Promise<SwitchReply> {
     const { folder, strictEvents } = this.#running.hosted;
     const next = await HostedEngine.open({ program, folder, strictEvents }, this.#guarded);
-    return this.#guarded(() => this.#offer(next, next.succeed(this.#running), { counters: {}, createdAt: 0 }));
+    return this.#guarded(() => this.#offer(next, next.succeed(this.#running), { counters: {}, sources: {}, createdAt: 0 }));
   }
 
   async #restore({ document }: RestoreCall): Promise<SwitchReply> {
-    const { engine, counters, created_at: createdAt } = this.#guarded(() => readDocument(textOf(document)));
+    const { engine, counters, sources, created_at: createdAt } = this.#guarded(() => readDocument(textOf(document)));
     const next = await HostedEngine.open(this.#running.hosted, this.#guarded);
     const report = this.#guarded(() => loaded(next, engine));
     if (!fits(report)) {
@@ -142,10 +142,10 @@ export class Slot {
         },
       );
     }
-    return this.#guarded(() => this.#offer(next, report, { counters, createdAt }));
+    return this.#guarded(() => this.#offer(next, report, { counters, sources, createdAt }));
   }
 
-  #offer(next: HostedEngine, report: RestoreReport, document: Pick<SwitchReply, 'counters' | 'createdAt'>): SwitchReply {
+  #offer(next: HostedEngine, report: RestoreReport, document: Pick<SwitchReply, 'counters' | 'sources' | 'createdAt'>): SwitchReply {
     this.#next = next;
     return { ...report, summary: next.summary, state: bytesOf(next.save()), ...document, counts: next.counters() };
   }

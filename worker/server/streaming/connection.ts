@@ -227,10 +227,12 @@ export class Connection {
     if (turn === undefined) return;
     this.#isKeptBack = true;
     this.#holdReading();
-    void turn.then(() => {
+    const readOn = (): void => {
       this.#isKeptBack = false;
       this.#holdReading();
-    });
+    };
+    // The message is here already: what is refused is only to wait longer.
+    turn.then(readOn, readOn);
   }
 
   /** Stops reading a client that sends more than is done with, or does not read its answers. */

@@ -21,6 +21,11 @@ const DERIVED = `stream D = A
     .emit(k: k, v: v + 1, s: s)
 `;
 
+const HEAD = `${EVENTS}\n${DERIVED}`;
+
+/** Rows of all types but `A` come whole: a field is a list, and `.limit` takes rows. */
+const WHOLE_HEAD = HEAD.replace('event B:', 'event B:\n    tags: [str]?').replace('.emit(', '.limit(1_000)\n    .emit(');
+
 /** What a random pattern is made of. */
 export interface PatternKinds {
   readonly quantifiers: readonly [string, ...string[]];
@@ -33,6 +38,8 @@ export interface PatternKinds {
   readonly timed: number;
   /** Chance in a hundred that a part of a condition is one that may fail. */
   readonly failing: number;
+  /** What stands before the pattern. */
+  readonly head?: string;
 }
 
 const single: readonly [string] = [''];
@@ -97,6 +104,30 @@ export const patternKinds: { readonly [name: string]: PatternKinds & { readonly 
     fusedShare: 0.15,
   },
   'sequences with gaps': { ...steps, quantifiers: ['', '', '+', '*'], policies: ['.longest()', ''], timed: 50, fusedShare: 0.35 },
+  'patterns of events out of order': {
+    ...steps,
+    quantifiers: ['', '', '', '+', '?'],
+    policies: [
+      '.watermark(out_of_order: 2s)',
+      '.watermark(out_of_order: 700ms)\n    .longest()',
+      '.watermark(out_of_order: 1s)\n    .after_match(skip_past_last)',
+      '.watermark(out_of_order: 5s)\n    .strict()',
+    ],
+    negated: 20,
+    timed: 20,
+    failing: 5,
+    fusedShare: 0.25,
+  },
+  'patterns of rows that come whole': {
+    ...steps,
+    quantifiers: ['', '', '', '+', '*', '?'],
+    policies: ['', '.longest()', '.after_match(skip_past_last)', '.strict()'],
+    negated: 10,
+    timed: 10,
+    failing: 5,
+    head: WHOLE_HEAD,
+    fusedShare: 0.3,
+  },
 };
 
 interface Step {
@@ -129,7 +160,7 @@ export function patternProgram(tape: Tape, kinds: PatternKinds): string {
   if (tape.chance(10)) lines.push(`.distinct(${tape.pick(reads(steps))}, within: 3s)`);
   lines.push(`.emit(${items.join(', ')})`);
   const follower = tape.chance(20) ? `\nstream N = M\n    .emit(first: o0, id: match_id, at: timestamp)\n` : '';
-  return `${EVENTS}\n${DERIVED}\nstream M = ${lines.join('\n    ')}\n${follower}`;
+  return `${kinds.head ?? HEAD}\nstream M = ${lines.join('\n    ')}\n${follower}`;
 }
 
 function step(tape: Tape, position: number, before: readonly Step[], kinds: PatternKinds, isLast: boolean): Step {

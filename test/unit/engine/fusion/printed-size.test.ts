@@ -1,9 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { check } from '../../../../shared/language/checker/check.ts';
 import { SourceText } from '../../../../shared/language/diagnostics/diagnostic.ts';
 import type { Plan } from '../../../../shared/language/plan/plan.ts';
 import { printProgram } from '../../../../worker/engine/fusion/fuse.ts';
-import { objectsOf } from '../../../../worker/engine/fusion/text-budget.ts';
+import { objectsOf, TextBudget } from '../../../../worker/engine/fusion/text-budget.ts';
 import { expectAlike, seenOf } from '../../../reference/seen.ts';
 import { inputEvent } from '../support/engine-run.ts';
 
@@ -82,6 +82,31 @@ describe.each(Object.entries(shapes))('the generated code of %s', (_, shape) => 
 test('the code of a program that is long but simple is in proportion to it', () => {
   const plan = planOf(shapes['rules']?.(400) as string);
   expect(printProgram(plan).module.text.length / objectsOf(plan)).toBeLessThan(PER_OBJECT);
+});
+
+describe('the budget of a program', () => {
+  afterEach(() => void vi.restoreAllMocks());
+
+  test('counts each operator that is decided, and is spent beyond a multiple of the plan', () => {
+    const spend = vi.spyOn(TextBudget.prototype, 'spend');
+    const plan = planOf(shapes['chain']?.(50) as string);
+    printProgram(plan);
+    expect(spend.mock.calls.length).toBeGreaterThanOrEqual(50);
+    const budget = new TextBudget(plan);
+    let spent = 0;
+    for (; !budget.isSpent; spent++) budget.spend();
+    expect(spent).toBeGreaterThan(4 * objectsOf(plan));
+    expect(spent).toBeLessThan(5_000);
+  });
+
+  test('leaves what is over it to operators that take rows', () => {
+    const plan = planOf(shapes['chain']?.(4) as string);
+    const before = seenOf(plan, events);
+    vi.spyOn(TextBudget.prototype, 'isSpent', 'get').mockReturnValue(true);
+    const { physicalPlan } = printProgram(plan);
+    expect(JSON.stringify(physicalPlan)).toContain('would become too long');
+    expect(seenOf(plan, events)).toEqual(before);
+  });
 });
 
 describe('what is too deep to be printed takes rows', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isWithin, type RuleBounds } from '../../../../worker/engine/fusion/rules/finder.ts';
-import { ruleIndex } from '../../../../worker/engine/fusion/rules/rule-index.ts';
+import { isWithin, type RuleBounds, type TextTest } from '../../../../worker/engine/fusion/rules/finder.ts';
+import { columnsOf, ruleIndex } from '../../../../worker/engine/fusion/rules/rule-index.ts';
 import { newCounters } from '../../../../worker/engine/streams/stream-runtime.ts';
 
 /** Numbers that lie close together and far apart, so that most parts of the line are empty. */
@@ -55,6 +55,56 @@ describe('an index of rules', () => {
     expect(new Set(keepers.map(({ text, place }) => index.find(text, place))).size).toBe(4);
   });
 
+  test('finds the rules of which a column has one of the texts, and those whose columns are none', () => {
+    const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'A', 'é', 'É', '😀'), minLength: 1, maxLength: 4 });
+    const column = fc.constantFrom('x', 'y');
+    const asked = fc.record({
+      column,
+      letters: fc.constantFrom('same' as const, 'lower' as const, 'upper' as const),
+      how: fc.constantFrom('contains' as const, 'starts' as const, 'ends' as const, 'equals' as const),
+      text: letters,
+    });
+    const rule = fc.tuple(fc.array(asked, { minLength: 1, maxLength: 4 }), fc.array(column, { maxLength: 1 }));
+    const long = fc.string({ unit: fc.constantFrom('a', 'b', 'A', 'é', 'É', '😀'), maxLength: 12 });
+    const value = fc.oneof({ weight: 6, arbitrary: long }, { weight: 1, arbitrary: fc.constantFrom(null, 7) });
+    const rows = fc.array(fc.record({ x: value, y: value }), { minLength: 1 });
+    const property = fc.property(fc.array(rule, { minLength: 1, maxLength: 30 }), rows, (rules, given) => {
+      const bounds = rules.map(([tests, others]): RuleBounds => {
+        const reads = new Set([...tests.map((one) => one.column), ...others]);
+        return { kind: 'texts', tests, reads, makes: 1, isExact: false };
+      });
+      const index = ruleIndex(bounds, bounds.map(newCounters));
+      for (const row of given) {
+        const list = index.find(columnsOf(bounds).map((name) => row[name as 'x' | 'y']));
+        const fitting = bounds.flatMap((one, place) => {
+          if (one.kind !== 'texts') return [];
+          const isAsked = [...one.reads].some((name) => typeof row[name as 'x' | 'y'] === 'number');
+          return isAsked || one.tests.some((each) => holds(each, row)) ? [place] : [];
+        });
+        expect([...index.rules.subarray(index.starts[list], index.starts[list + 1])]).toEqual(fitting);
+      }
+    });
+    fc.assert(property, { numRuns: 300 });
+  });
+
+  test('finds texts that are longer than what is looked for of them', () => {
+    const long = 'x'.repeat(200);
+    const tests = (['contains', 'starts', 'ends', 'equals'] as const).map(
+      (how): TextTest => ({ column: 'x', letters: 'same', how, text: `a${long}b` }),
+    );
+    const bounds = tests.map((one): RuleBounds => ({ kind: 'texts', tests: [one], reads: new Set(['x']), makes: 1, isExact: false }));
+    const index = ruleIndex(bounds, bounds.map(newCounters));
+    const foundIn = (text: string): number[] => {
+      const list = index.find([text]);
+      return [...index.rules.subarray(index.starts[list], index.starts[list + 1])];
+    };
+    expect(foundIn(`a${long}b`)).toEqual([0, 1, 2, 3]);
+    expect(foundIn(`.a${long}b.`)).toEqual([0]);
+    expect(foundIn(`a${long}b.`)).toEqual([0, 1]);
+    expect(foundIn('b')).toEqual([]);
+    expect(foundIn('z'.repeat(100_000))).toEqual([0, 1, 2, 3]);
+  });
+
   test('counts what came and what was found to the streams, once', () => {
     const counters = [newCounters(), newCounters()];
     const bounds = [0, 5].map((low): RuleBounds => {
@@ -77,12 +127,25 @@ function expectFound(bounds: readonly RuleBounds[], values: readonly number[]): 
   const columns = new Set(bounds.map(({ kind }) => kind)).size;
   for (const value of values) {
     const list = index.find(columns === 1 ? value : [value, value]);
-    const fitting = bounds.flatMap((one, place) => ((one.kind === 'equals' ? one.value === value : isWithin(value, one)) ? place : []));
+    const fitting = bounds.flatMap((one, place) => (fits(one, value) ? place : []));
     expect([...index.rules.subarray(index.starts[list], index.starts[list + 1])]).toEqual(fitting);
   }
 }
 
+function fits(one: RuleBounds, value: number): boolean {
+  return one.kind === 'equals' ? one.value === value : one.kind === 'between' && isWithin(value, one);
+}
+
+function holds({ column, letters, how, text }: TextTest, row: Readonly<Record<string, unknown>>): boolean {
+  const value = row[column];
+  if (value === null) return false;
+  const given = letters === 'lower' ? String(value).toLowerCase() : letters === 'upper' ? String(value).toUpperCase() : String(value);
+  if (how === 'equals') return given === text;
+  if (how === 'contains') return given.includes(text);
+  return how === 'starts' ? given.startsWith(text) : given.endsWith(text);
+}
+
 function endsOf(bounds: readonly RuleBounds[]): number[] {
-  const ends = bounds.flatMap((one) => (one.kind === 'equals' ? [one.value as number] : [one.low, one.high]));
+  const ends = bounds.flatMap((one) => (one.kind === 'equals' ? [one.value as number] : one.kind === 'between' ? [one.low, one.high] : []));
   return ends.filter(Number.isFinite);
 }

@@ -94,6 +94,90 @@ describe('many streams with a condition on one input', () => {
     const { text } = printProgram(planOf(`${DECLARED}\n${rules.join('\n')}`)).module;
     expect(text.match(/if\((?!a0===|this\.shape)/g)).toHaveLength(1);
   });
+
+  test('of one shape have their own constants, names and failures', () => {
+    const rules = Array.from({ length: 24 }, (_, at) => {
+      const type = at % 3 === 0 ? ` as Alert${at % 2}` : '';
+      return stream(
+        at,
+        `symbol == "S${at % 5}" and lower(word) == "w${at % 2}"`,
+        `.emit${type}(rule: "rule ${at}", level: ${at % 4})`,
+        'Raw',
+      );
+    });
+    const plan = planOf(rules.join('\n'));
+    const input = Array.from({ length: 40 }, (_, at): InputEvent => {
+      const fields = new Map<string, string | number>([
+        ['symbol', `S${at % 6}`],
+        ['word', at % 7 === 0 ? at : `W${at % 3}`],
+      ]);
+      return { type: 'Raw', fields, fallbackTime: at };
+    });
+    const seen = run(plan, input, shipped);
+    expect(seen).toEqual(run(plan, input, reference));
+    expect(seen.filter((one) => String(one).startsWith('S'))).not.toHaveLength(0);
+    expect(seen.filter((one) => String(one).includes('lower'))).not.toHaveLength(0);
+    expect(printProgram(plan).module.text.match(/try\{/g)).toHaveLength(1);
+  });
+});
+
+const field = fc.constantFrom('a', 'b');
+const sought = fc.constantFrom('x', 'xy', 'X', 'yx', 'y', 'z y', '');
+const textCondition = fc.letrec<{ readonly any: string }>((tie) => {
+  const subject = fc.tuple(field, fc.constantFrom('', 'lower', 'upper')).map(([name, call]) => (call === '' ? name : `${call}(${name})`));
+  const asked = fc.oneof(
+    fc
+      .tuple(fc.constantFrom('contains', 'starts_with', 'ends_with'), subject, sought)
+      .map(([call, of, text]) => `${call}(${of}, '${text}')`),
+    fc.tuple(subject, sought).map(([of, text]) => `${of} == '${text}'`),
+    fc.tuple(subject, sought).map(([of, text]) => `'${text}' in ${of}`),
+    fc.tuple(subject, sought, sought).map(([of, one, other]) => `${of} in ['${one}', '${other}']`),
+  );
+  const other = fc.constantFrom('n > 1', 'n != 2', 'a != null', 'b == null', "matches(a, 'x.*y')", 'len(b) > 2', 'true');
+  const joined = fc
+    .tuple(tie('any'), fc.constantFrom('and', 'or', 'or'), tie('any'))
+    .map(([left, by, right]) => `(${left} ${by} ${right})`);
+  const not = tie('any').map((one) => `not ${one}`);
+  return {
+    any: fc.oneof(
+      { maxDepth: 3 },
+      { weight: 6, arbitrary: asked },
+      { weight: 1, arbitrary: other },
+      { weight: 4, arbitrary: joined },
+      { weight: 1, arbitrary: not },
+    ),
+  };
+}).any;
+const textual = fc.oneof(
+  { weight: 8, arbitrary: fc.string({ unit: fc.constantFrom('x', 'y', 'z', 'X', 'Y', ' '), maxLength: 5 }) },
+  { weight: 1, arbitrary: fc.constantFrom<string | number | null | boolean>(null, 3, true) },
+);
+const textFields = fc.record({ a: textual, b: textual, n: fc.constantFrom(0, 1, 2, 3) }, { requiredKeys: [] });
+
+describe('many streams that ask for texts', () => {
+  test.each(['', 'event Log:\n    a: str\n    b: str\n    n: int\n'])(
+    'give what they give one by one, with the same failures (%s)',
+    (declared) => {
+      const ends = fc.constantFrom('.emit(a: a)', '.emit(n: n)', '.window(2).aggregate(m: count()).emit(m: m)');
+      const rules = fc.array(fc.tuple(textCondition, ends), { minLength: 9, maxLength: 24 });
+      const property = fc.property(rules, fc.array(textFields, { maxLength: 20 }), (streams, rows) => {
+        const text = `${declared}${streams.map(([asked, tail], at) => stream(at, asked, tail, 'Log')).join('\n')}`;
+        const { plan } = check(new SourceText('rules.vpl', text));
+        fc.pre(plan !== null);
+        const input = rows.map((row, at): InputEvent => ({ type: 'Log', fields: new Map(Object.entries(row)), fallbackTime: at }));
+        expect(run(plan as Plan, input, shipped), text).toEqual(run(plan as Plan, input, reference));
+      });
+      fc.assert(property, { numRuns: 150 });
+    },
+  );
+
+  test('are looked up by the texts', () => {
+    const rules = Array.from({ length: 12 }, (_, at) =>
+      stream(at, `(contains(lower(a), 'w${at}') or ends_with(b, 'e${at}')) and not starts_with(b, 'x')`, '.emit(a: a)', 'Log'),
+    );
+    const [entry] = printProgram(planOf(rules.join('\n'))).physicalPlan.entries;
+    expect(entry?.readers).toMatchObject([{ index: ['a', 'b'] }]);
+  });
 });
 
 function planOf(text: string): Plan {
@@ -106,7 +190,10 @@ function run(plan: Plan, input: readonly InputEvent[], options: EngineOptions): 
   const seen: unknown[] = [];
   const engine = createEngine(
     plan,
-    { output: (event) => seen.push(`${event.stream} ${event.time} ${fieldsToJson(event.fields)}`) },
+    {
+      output: (event) => seen.push(`${event.stream} ${event.type} ${event.time} ${fieldsToJson(event.fields)}`),
+      log: ({ stream, message }) => seen.push(`failed in ${stream}: ${message}`),
+    },
     options,
   );
   for (const event of input) seen.push(engine.push(event).status);

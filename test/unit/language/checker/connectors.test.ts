@@ -57,7 +57,8 @@ describe('what this build has', () => {
     for (const { name, roles } of connectors) {
       const code = connectorTypes.get(name);
       const built = roles.filter((role: ConnectorRole) => canConnect(name, role));
-      expect([name, built]).toEqual([name, code?.openSink === undefined ? [] : ['sink']]);
+      const coded = [code?.openSource === undefined ? [] : ['source'], code?.openSink === undefined ? [] : ['sink']].flat();
+      expect([name, built]).toEqual([name, coded]);
     }
   });
 
@@ -71,7 +72,7 @@ stream C = Login.enrich(R, key: user, fields: [role]).emit(user, role)`;
     expect(checkText(text, {}, { canConnect }).diagnostics.map(printed)).toEqual([
       expect.stringContaining('W039 this build cannot read from connectors of type kafka'),
       expect.stringContaining(
-        'W039 this build cannot send to connectors of type kafka: a server refuses the program (it can for types http, console)',
+        'W039 this build cannot send to connectors of type kafka: a server refuses the program (it can for types mqtt, redis, http, file, console)',
       ),
       expect.stringContaining('W039 this build cannot look anything up in connectors of type http'),
     ]);

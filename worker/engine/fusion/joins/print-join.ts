@@ -76,7 +76,7 @@ export function decideJoin(plan: JoinSourcePlan, fusion: StreamPlace): DecidedJo
     arrive: arrivals[slot] as string,
     wait: isOuter(plan, slot) ? defineWait(slot, classes[slot] as RowClass, place) : null,
   }));
-  return { sides: decided, keyAs: form.keyAs, isWhole: columns.isWhole, create, links, node: nodeOf(plan, sides) };
+  return { sides: decided, keyAs: form.keyAs, isWhole: columns.isWhole, create, links: () => links, node: nodeOf(plan, sides) };
 }
 
 function nodeOf({ join, sides: [first] }: JoinSourcePlan, sides: readonly KeptSide[]): KernelNode {

@@ -1,4 +1,4 @@
-import type { EmitPlan } from '../../../../shared/language/plan/plan.ts';
+import type { EmitPlan, StreamPlan } from '../../../../shared/language/plan/plan.ts';
 import { isNumeric, type RecordType } from '../../../../shared/language/plan/types.ts';
 import type { Columns } from '../columns.ts';
 import { OutputShape } from '../fused-output.ts';
@@ -13,7 +13,7 @@ const FIELDS_MAX = 256;
 
 /** `.emit(n: e, ..)`: makes an output event of a class of its own, and hands on a row of the same fields. */
 export function fuseEmit(plan: EmitPlan, place: Place): Columns | Refusal {
-  const { body, columns, module, stream, program } = place;
+  const { body, columns, module, stream, index, program } = place;
   const items = plan.items === null ? columns.fields : itemsOf(plan.items, plan, place);
   if (items === null) return new Refusal('it hands on all fields, which are not known here');
   if (items instanceof Refusal) return items;
@@ -21,11 +21,16 @@ export function fuseEmit(plan: EmitPlan, place: Place): Columns | Refusal {
   const fields = fitted(items, stream.resultType.kind === 'record' ? stream.resultType : program.declared(plan.type), body);
   const names = fields.map(([name]) => name);
   const { time } = columns;
+  const at = stream.operators.indexOf(plan);
   body.add(() => {
-    const shape = module.constant(new OutputShape(stream.name, plan.type, names));
+    const shape = module.knownOf(index, (other) => outputShape(program.plan.streams[other] as StreamPlan, at, names));
     return `give(new ${outputClass(fields.length, place)}(${[shape, time, ...fields.map(([, value]) => boxed(value))].join(',')}));`;
   });
   return withFields(columns, fields, module, plan.type);
+}
+
+function outputShape({ name, operators }: StreamPlan, at: number, names: readonly string[]): OutputShape {
+  return new OutputShape(name, (operators[at] as EmitPlan).type, names);
 }
 
 /** A duration in a field of numbers is its milliseconds. */

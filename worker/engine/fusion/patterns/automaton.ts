@@ -1,5 +1,5 @@
 import type { PatternPlan } from '../../../../shared/language/plan/plan.ts';
-import type { Row } from '../../operators/row.ts';
+import { NO_ROW } from '../../operators/row.ts';
 import { Completion } from '../../patterns/completion.ts';
 import { type AbsenceNode, buildPatternTree, isTimed, listSlots, type TreeNode } from '../../patterns/pattern-tree.ts';
 import type { EnabledStep } from '../../patterns/residual.ts';
@@ -225,5 +225,3 @@ function passedFrom(pattern: PatternState, space: StateSpace, captures: readonly
   const { state } = space.pass({ state: pattern, captures, base: 0 }, { time, isPatternOver });
   return state === pattern ? null : state;
 }
-
-const NO_ROW: Row = { type: '', time: 0, order: 0, fields: new Map(), bound: null, attributes: null, causes: [] };

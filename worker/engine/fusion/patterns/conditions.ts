@@ -5,9 +5,9 @@ import type {
   RowReference,
   UnlessFirstCaptureExpression,
 } from '../../../../shared/language/plan/plan.ts';
-import type { Body, ModuleText } from '../module-text.ts';
-import { printTyped, printTypedCondition } from '../print-typed.ts';
-import { NULL_TYPED, named, type Readable, type Typed } from '../typed.ts';
+import { conditionOf, printTypedCondition, typedOf } from '../print-typed.ts';
+import { lazily, NULL_TYPED, named, type Readable, Refusal, TRUE_TYPED, type Typed } from '../typed.ts';
+import type { TypedContext } from '../typed-context.ts';
 import type { AutomatonState } from './automaton.ts';
 import { isOfFirst } from './match-columns.ts';
 import type { PatternInput } from './pattern-input.ts';
@@ -20,19 +20,19 @@ export interface Asking {
   readonly state: AutomatonState;
   /** Name of the run; null before there is one. */
   readonly run: string | null;
-  /** Is told when the condition may fail. */
-  readonly mayFail: () => void;
 }
+
+type Context = Omit<TypedContext, 'readable' | 'depth'>;
 
 /** What the condition of a step reads: the event, and what its run has kept. */
 class RunReadable implements Readable {
   readonly time: string;
   readonly #asking: Asking;
-  readonly #print: (plan: PlanExpression) => Typed;
+  readonly #context: Context;
 
-  constructor(asking: Asking, print: (plan: PlanExpression, readable: Readable) => Typed) {
+  constructor(asking: Asking, context: Context) {
     this.#asking = asking;
-    this.#print = (plan) => print(plan, this);
+    this.#context = context;
     this.time = asking.input.time;
   }
 
@@ -56,31 +56,34 @@ class RunReadable implements Readable {
   unlessFirst({ slot, condition }: UnlessFirstCaptureExpression): Typed | undefined {
     const { form, run, state } = this.#asking;
     const isTaken = run === null ? false : state.captured[slot];
-    if (isTaken === false) return named('true', 'boolean');
-    const value = this.#print(condition);
+    if (isTaken === false) return TRUE_TYPED;
+    const value = typedOf(condition, { ...this.#context, readable: this, depth: 1 });
+    if (value instanceof Refusal) return undefined;
     if (isTaken === true) return value;
     if (!form.isCounted(slot)) return undefined;
-    return { ...value, text: `(${run}.${form.count(slot).property}===0||${value.text})`, isSimple: false };
+    const { as, isNullable, canFail } = value;
+    const count = `${run}.${form.count(slot).property}`;
+    return lazily({ as, isNullable, isSimple: false, canFail }, () => `(${count}===0||${value.text})`);
   }
 
-  #held(of: Exclude<RowReference, { kind: 'current' }>, kept: (ofFirst: boolean) => Kept): Typed | undefined {
+  #held(of: Exclude<RowReference, { kind: 'current' }>, kept: (ofFirst: boolean) => Kept | undefined): Typed | undefined {
     const { run, state } = this.#asking;
     const ofFirst = isOfFirst(of);
     if (ofFirst === undefined) return undefined;
-    return run === null || state.captured[of.slot] === false ? NULL_TYPED : readOf(run, kept(ofFirst));
+    if (run === null || state.captured[of.slot] === false) return NULL_TYPED;
+    const found = kept(ofFirst);
+    return found && readOf(run, found);
   }
 }
 
-/** A condition that is true or false; null = always true. @throws CannotFuse */
-export function printCondition(
-  plan: PlanExpression | null,
-  asking: Asking,
-  body: Body,
-  module: Pick<ModuleText<never>, 'constant'>,
-): string | null {
+/** A condition as what its step may read makes it. */
+export function conditionIn(plan: PlanExpression, asking: Asking, context: Context): Typed | Refusal {
+  return conditionOf(plan, { ...context, readable: new RunReadable(asking, context) });
+}
+
+/** Text of a condition that has a form; null = it is always true. */
+export function printCondition(plan: PlanExpression | null, asking: Asking, context: Context): string | null {
   if (plan === null) return null;
-  const print = (one: PlanExpression, readable: Readable): Typed => printTyped(one, { module, body, readable, depth: 1 });
-  const condition = printTypedCondition(plan, { module, body, readable: new RunReadable(asking, print) });
-  if (condition.canFail) asking.mayFail();
-  return condition.text === 'true' ? null : condition.text;
+  const condition = printTypedCondition(plan, { ...context, readable: new RunReadable(asking, context) });
+  return condition === TRUE_TYPED ? null : condition.text;
 }

@@ -3,16 +3,17 @@ import type { RecordType } from '../../../../shared/language/plan/types.ts';
 import type { KernelNode } from '../../physical/physical-plan.ts';
 import type { SourceOptions } from '../../sources/source-options.ts';
 import type { Columns } from '../columns.ts';
-import type { KernelFactory } from '../fused-runtime.ts';
+import { Body } from '../module-text.ts';
 import type { StreamPlace } from '../place.ts';
 import type { DecidedKernel, ProgramFusion } from '../program-fusion.ts';
 import type { FusedInlet } from '../shared-functions.ts';
-import { CannotFuse, Refusal } from '../typed.ts';
+import { Refusal } from '../typed.ts';
 import type { Automaton } from './automaton.ts';
+import { decideConditions } from './decide-conditions.ts';
 import { collectsMatches } from './handler-names.ts';
 import type { KernelForm } from './kernel-form.ts';
 import { MatchColumns } from './match-columns.ts';
-import { printCounts } from './match-text.ts';
+import { decideCounts } from './match-text.ts';
 import { originNamesOf, patternAlgorithmOf } from './pattern-algorithm.ts';
 import { PatternInput } from './pattern-input.ts';
 import { PatternKernel } from './pattern-kernel.ts';
@@ -25,104 +26,99 @@ export function fusePattern(fusion: StreamPlace, origin: string, columns: Column
   const { program, plan: stream } = fusion;
   const { source } = stream;
   if (source.kind !== 'pattern') return new Refusal('it is no pattern');
-  const decided = program.kernel(source, () => print(fusion, source));
+  const decided = program.kernel(source, () => decide(fusion, source, false));
   if (decided instanceof Refusal) return decided;
+  if (stream.time.outOfOrderMs > 0) return new Refusal('events wait for those that came before them');
+  if (columns.isWhole === true) return new Refusal('they come whole');
   const { open, receivers } = decided;
   const { input, name } = receivers.get(origin) as Receiver;
   const inlet = fusion.inlet(origin, columns, (passed, body) => {
+    const given = input.argumentsOf(passed);
+    if (given instanceof Refusal) return given;
     body.note(() => program.useKernel(source));
-    body.add(`${name}(${input.argumentsOf(passed).join(',')});`);
+    body.add(`${name}(${given.join(',')});`);
     fusion.watch(open, body);
     return null;
   });
   return inlet instanceof Refusal ? inlet : [inlet];
 }
 
-/** A pattern whose runs somebody wants to see at work: its kernel takes rows, and the operators behind it take the rows of matches. */
-export function printWatchedPattern(fusion: StreamPlace): Refusal | null {
+/** The kernel of a pattern whose rows all come whole. `isWatched`: the operators behind it take the rows of its matches. */
+export function printRowPattern(fusion: StreamPlace, isWatched: boolean): Refusal | null {
   const { program, plan: stream } = fusion;
   const { source } = stream;
   if (source.kind !== 'pattern' || stream.operators[0]?.kind === 'trend_aggregate') return new Refusal('it is no pattern');
   if (stream.time.on !== null) return new Refusal('a field says the time of its rows');
-  const decided = program.kernel(source, () => print(fusion, source, true));
+  const decided = program.kernel(source, () => decide(fusion, source, isWatched));
   if (decided instanceof Refusal) return decided;
   program.useKernel(source);
   return null;
 }
 
-/** A printed function that takes the events of an origin. */
+/** A function that takes the events of an origin. */
 interface Receiver {
   readonly input: PatternInput;
   readonly name: string;
 }
 
-/** What stands for a pattern in the text. */
-interface Printed extends DecidedKernel {
+/** A pattern as it was decided for the first that leads to it. */
+interface DecidedPattern extends DecidedKernel {
   /** Name of its open runs, which know what is due. */
   readonly open: string;
   /** By origin. */
   readonly receivers: ReadonlyMap<string, Receiver>;
 }
 
-function print(fusion: StreamPlace, source: PatternSourcePlan, isWatched = false): Printed | Refusal {
-  const { program, plan: stream } = fusion;
+function decide(fusion: StreamPlace, source: PatternSourcePlan, isWatched: boolean): DecidedPattern | Refusal {
+  const { program, plan: stream, node } = fusion;
   const { module } = program;
   const { pattern: plan } = source;
   const algorithm = patternAlgorithmOf(stream, (origin) => recordOf(origin, program));
   if (algorithm.name === 'matcher') return new Refusal(algorithm.why);
   const { automaton } = algorithm;
-  const inputs = originNamesOf(plan).map((origin) => new PatternInput(plan, origin, recordOf(origin, program), module, isWatched));
+  const isReordering = stream.time.outOfOrderMs > 0;
+  const inputs = originNamesOf(plan).map(
+    (origin) => new PatternInput(plan, origin, recordOf(origin, program) as RecordType, module, isWatched || isReordering),
+  );
   const form = new RunForm(inputs, slotForms(plan, automaton, inputs, isWatched), runTimes(automaton, plan, isWatched));
   if (isWatched) form.keepRows();
   const match = new MatchColumns(plan, stream.name, form, module);
-  const emit = module.function(
-    () => match.parameters,
-    (body) => (isWatched ? body.add(`${program.kernelName(source)}.give(${match.row()});`) : requireDecided(fusion.chain(match, body))),
-  );
-  const counts = printCounts(plan, stream, match, module);
+  const matched = new Body(module.names);
+  if (isWatched) matched.add(`${program.kernelName(source)}.give(${match.row()});`);
+  const refused = isWatched ? null : fusion.chain(match, matched);
+  if (refused !== null) return refused;
+  const emit = module.define(() => match.parameters, matched);
+  const counts = decideCounts(plan, stream, match, module);
+  if (counts instanceof Refusal) return counts;
   const indexKeys = runIndexKeysOf(plan, automaton, form, inputs, stream.partition.keys.length > 0);
-  const text = new PatternText({
-    plan,
-    source,
-    automaton,
-    form,
-    indexKeys,
-    match,
-    emit,
-    counts,
-    stream,
-    module,
-    isWatched,
-    node: fusion.node,
-  });
-  for (const input of inputs) text.note(input);
-  const catchUps = text.printCatchUps();
-  const runClass = form.printClass(module, catchUps.size > 0);
-  const receivers = inputs.map((input) => ({ input, name: text.receive(input, runClass) }));
-  const origins = inputs.map((input) => ({ origin: input.origin, given: input.given }));
+  const parts = { plan, stream, automaton, form, indexKeys, module, isWatched };
+  const conditions = decideConditions(parts, inputs);
+  if (conditions instanceof Refusal) return conditions;
+  const runClass = form.defineClass(module, conditions.sharing.size > 0);
+  const text = new PatternText({ ...parts, ...conditions, source, match, emit, counts, runClass, node });
+  const receivers = inputs.map((input) => ({ input, name: text.receive(input) }));
   const kernelForm = {
     plan,
     automaton,
     indexKeys,
-    origins,
+    origins: inputs.map(({ origin, given }) => ({ origin, given })),
     kept: form.kept,
     historyOf: (slot: number) => form.historyOf(slot),
-    isShared: automaton.states.map(({ id }) => catchUps.has(id)),
+    isShared: automaton.states.map(({ id }) => conditions.sharing.has(id)),
     fieldNames: (slot: number) => form.fieldNames(slot),
     isWatched,
+    isReordering,
     hasBase: form.hasBase,
     hasLastAt: form.hasLastAt,
     key: text.key,
   };
-  const create: KernelFactory = (_: SourcePlan, options: SourceOptions) => new PatternKernel(kernelForm, options);
-  const node = nodeOf(plan, stream, kernelForm);
-  const links = [runClass, text.ended(), ...receivers.map(({ name }) => name), ...catchUps.values()];
-  const byOrigin = new Map(receivers.map((receiver) => [receiver.input.origin, receiver]));
-  return { open: text.open, receivers: byOrigin, create, links, node };
-}
-
-function requireDecided(refused: Refusal | null): void {
-  if (refused !== null) throw new CannotFuse(refused.why);
+  return {
+    open: text.open,
+    receivers: new Map(receivers.map((receiver) => [receiver.input.origin, receiver])),
+    create: (_: SourcePlan, options: SourceOptions) => new PatternKernel(kernelForm, options),
+    links: () => [runClass, text.ended(), ...receivers.map(({ name }) => name), ...text.catchUps.values()],
+    node: nodeOf(plan, stream, kernelForm),
+  };
 }
 
 /** Runs are found by their partition and, in each state, by the value that the next event must equal. */

@@ -1,13 +1,13 @@
+import type { PatternPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Body } from '../module-text.ts';
 import { type Automaton, type AutomatonState, statesByTime, type Transition } from './automaton.ts';
 import type { PatternInput } from './pattern-input.ts';
+import { watchesOf } from './run-index-keys.ts';
 
 /** The names that the handler of one origin's events uses, and what kind of handler it is. */
 export interface HandlerNames {
   readonly input: PatternInput;
   readonly body: Body;
-  /** Class of the runs. */
-  readonly runClass: string;
   /** Position of the event. */
   readonly at: string;
   /** The partition's key; null without partition. */
@@ -40,4 +40,14 @@ export function emitsFor(input: PatternInput, { initial, states }: Automaton): b
 /** The steps by which runs in a state may take the event, in order. */
 export function transitionsFor(input: PatternInput, { transitions }: AutomatonState): readonly Transition[] {
   return transitions.filter(({ slot }) => input.slots.includes(slot));
+}
+
+/** Under `.strict()` an event of the sources that no step takes ends the run. */
+export function breaksRuns({ relevance }: PatternInput, { selection }: PatternPlan): boolean {
+  return selection === 'strict' && relevance.isStepSource;
+}
+
+/** Whether the event may do something to runs in a state. */
+export function concernsRuns(input: PatternInput, state: AutomatonState, plan: PatternPlan): boolean {
+  return !state.isOver && (breaksRuns(input, plan) || watchesOf(state, plan).some((id) => input.relevance.isWatched[id]));
 }

@@ -1,7 +1,7 @@
 import { Duration, Timestamp, type Value } from '../../../../shared/events/value.ts';
 import type { AggregateDescriptor } from '../../../../shared/language/functions/descriptor.ts';
 import { library } from '../../compile/library.ts';
-import { type Row, scopeOf } from '../../operators/row.ts';
+import { NO_ROW, type Row, scopeOf } from '../../operators/row.ts';
 import type { Representation } from '../typed.ts';
 import type { StepShape } from './made-match.ts';
 
@@ -102,8 +102,6 @@ export function pastRows(past: Past, history: History): readonly Row[] {
 export function pastCauses(past: Past, history: History): readonly number[] {
   return history.rows(past).flatMap(({ causes }) => causes);
 }
-
-const NO_ROW: Row = { type: '', time: 0, order: 0, fields: new Map(), bound: null, attributes: null, causes: [] };
 
 /** A value of the language as generated code takes it: times and durations as milliseconds. */
 export function asGiven(value: Value, as: Representation): unknown {

@@ -22,6 +22,8 @@ export interface KernelForm {
   readonly isShared: readonly boolean[];
   /** Rows come whole and matches leave so, and the ends of runs are told. */
   readonly isWatched: boolean;
+  /** Rows come whole, and wait for those that came before them. */
+  readonly isReordering: boolean;
   readonly hasBase: boolean;
   readonly hasLastAt: boolean;
   /** How the partition's key stands in generated code; null without a partition, `text` for one of several parts. */

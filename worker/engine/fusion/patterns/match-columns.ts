@@ -48,15 +48,19 @@ export class MatchColumns implements Columns {
   field(of: RowReference, name: string): Typed | undefined {
     if (of.kind === 'current') return name === 'match_duration_ms' ? this.#duration() : undefined;
     const ofFirst = isOfFirst(of);
-    return ofFirst === undefined ? this.#item(of, name) : this.#part(this.#form.field(of.slot, name, ofFirst));
+    if (ofFirst === undefined) return this.#item(of, name);
+    const kept = this.#form.field(of.slot, name, ofFirst);
+    return kept && this.#part(kept);
   }
 
   /** A field of any one event of a closure. */
   #item(of: Exclude<RowReference, { kind: 'current' }>, name: string): Typed | undefined {
     const position = positionOf(of);
     if (position === undefined || !this.#form.isList(of.slot)) return undefined;
-    const { column, as } = this.#form.pastField(of.slot, name);
-    return { ...named(this.#past('pastItem', of.slot, [String(column), String(position)]), as, true), isSimple: false };
+    const field = this.#form.pastField(of.slot, name);
+    if (field === undefined) return undefined;
+    const text = this.#past('pastItem', of.slot, [String(field.column), String(position)]);
+    return { ...named(text, field.as, true), isSimple: false };
   }
 
   attribute(of: RowReference, name: AttributeName): Typed | undefined {
@@ -79,7 +83,7 @@ export class MatchColumns implements Columns {
     if (descriptor === undefined || !isField || !this.#form.isList(slot)) return undefined;
     const history = this.#form.historyOf(slot);
     for (const aspect of ['time', 'order'] as const) history.keep(aspect, '', 'number');
-    if (argument !== null) this.#form.pastField(slot, argument.name);
+    if (argument !== null && this.#form.pastField(slot, argument.name) === undefined) return undefined;
     const field = argument === null ? 'null' : this.#module.constant(argument.name);
     const given = [this.#module.constant(descriptor), this.#module.constant(constants), field];
     const as = representationOf(type);

@@ -1,33 +1,39 @@
 import type { PatternPlan, StreamPlan } from '../../../../shared/language/plan/plan.ts';
 import { leadingFilters } from '../../patterns/after-match.ts';
 import type { FusedRuntime } from '../fused-runtime.ts';
-import type { ModuleText } from '../module-text.ts';
-import { printTypedCondition } from '../print-typed.ts';
+import { Body, type ModuleText } from '../module-text.ts';
+import { conditionOf } from '../print-typed.ts';
+import { Refusal, type Typed } from '../typed.ts';
 import type { MatchColumns, MatchPart } from './match-columns.ts';
 import type { PatternInput } from './pattern-input.ts';
 import type { PatternParts } from './pattern-parts.ts';
 
 /**
- * Prints the function that tells whether a match counts for `.after_match(..)`: the filters right behind the pattern pass it. Gives
- * its name; null where every match counts, or none need to. @throws CannotFuse
+ * The function that tells whether a match counts for `.after_match(..)`: the filters right behind the pattern pass it. Gives its name;
+ * null where every match counts, or none need to.
  */
-export function printCounts(
+export function decideCounts(
   { afterMatch }: PatternPlan,
   { operators }: StreamPlan,
   match: MatchColumns,
   module: ModuleText<FusedRuntime>,
-): string | null {
+): string | null | Refusal {
   const filters = afterMatch === 'no_skip' ? [] : leadingFilters(operators);
   if (filters.length === 0) return null;
-  return module.function(
-    () => match.parameters,
-    (body) => {
-      const conditions = filters.map(({ condition }) => printTypedCondition(condition, { module, body, readable: match }));
-      const text = `return ${conditions.map((one) => one.text).join('&&')};`;
-      const canFail = conditions.some((one) => one.canFail);
-      body.add(canFail ? `try{${text}}catch(${module.names.mint('e')}){return false;}` : text);
-    },
-  );
+  const body = new Body(module.names);
+  const conditions: Typed[] = [];
+  for (const { condition } of filters) {
+    const typed = conditionOf(condition, { module, body, readable: match });
+    if (typed instanceof Refusal) return typed;
+    conditions.push(typed);
+  }
+  const canFail = conditions.some((one) => one.canFail);
+  const thrown = module.names.mint('e');
+  body.add(() => {
+    const text = `return ${conditions.map((one) => one.text).join('&&')};`;
+    return canFail ? `try{${text}}catch(${thrown}){return false;}` : text;
+  });
+  return module.define(() => match.parameters, body);
 }
 
 /** A match that the event at hand gives. */
@@ -57,7 +63,7 @@ export class MatchText {
   /** Hands on a match, unless one before it has ended its run. */
   given({ run, slot, input, isOver, isEnded }: GivenMatch): string {
     const given = this.#argumentsOf(run, slot, input);
-    const emit = `${this.#parts.emit}(${given});`;
+    const emit = this.#emit(given);
     if (isEnded !== null) return `if(!${isEnded}){${isEnded}=${this.#counts(given)};${emit}}`;
     if (this.#parts.plan.afterMatch !== 'skip_to_next' || isOver) return emit;
     return `if(${this.#counts(given)})${this.#kernel}.close(${run});${emit}`;
@@ -65,7 +71,7 @@ export class MatchText {
 
   /** Hands on the matches that were collected. */
   collected(input: PatternInput, at: string, key: string | null): string {
-    const { module, emit, plan, automaton } = this.#parts;
+    const { module, plan, automaton } = this.#parts;
     const run = module.names.mint('r');
     if (automaton.waitsForEvents) return this.#collectedInTheEnd(run, key);
     const next = `${this.#kernel}.nextCompleted()`;
@@ -75,7 +81,7 @@ export class MatchText {
       skip_to_next: `if(${run}.state>=0&&${this.#counts(given)})${this.#kernel}.close(${run});`,
       skip_past_last: `if(${this.#counts(given)})${this.#kernel}.endUntil(${at},${key ?? 'null'});`,
     }[plan.afterMatch];
-    return `for(let ${run}=${next};${run}!==null;${run}=${next}){${ends}${emit}(${given});}`;
+    return `for(let ${run}=${next};${run}!==null;${run}=${next}){${ends}${this.#emit(given)}}`;
   }
 
   /** Of closures that are over: each match has the time of its last event. */
@@ -96,23 +102,31 @@ export class MatchText {
   }
 
   #counts(given: string): string {
-    return this.#parts.counts === null ? 'true' : `${this.#parts.counts}(${given})`;
+    const { counts, module } = this.#parts;
+    return counts === null ? 'true' : `${module.use(counts)}(${given})`;
   }
 
-  /** Prints the function for runs that time gives their match, at a time of its own or that of their last event; gives its name. */
+  #emit(given: string): string {
+    const { emit, module } = this.#parts;
+    return `${module.use(emit)}(${given});`;
+  }
+
+  /** The function for runs that time gives their match, at a time of its own or that of their last event; gives its name. */
   ended(): string {
-    this.#ended ??= this.#printEnded();
+    this.#ended ??= this.#defineEnded();
     return this.#ended;
   }
 
-  #printEnded(): string {
-    const { match, form, emit, module } = this.#parts;
+  #defineEnded(): string {
+    const { match, form, module } = this.#parts;
     const [run, time, counts] = [module.names.mint('r'), module.names.mint('t'), module.names.mint('h')];
     const read = (part: MatchPart): string => (part === 'duration' ? distance(time, `${run}.first`) : form.readAtEnd(run, part, -1, null));
-    const given = [time, `${this.#kernel}.order()`, ...match.parts.map(read)].join(',');
-    return module.function(
+    return module.define(
       () => [run, time],
-      (body) => body.add(`const ${counts}=${this.#counts(given)};${emit}(${given});return ${counts};`),
+      (body) => {
+        const given = [time, `${this.#kernel}.order()`, ...match.parts.map(read)].join(',');
+        body.add(`const ${counts}=${this.#counts(given)};${this.#emit(given)}return ${counts};`);
+      },
     );
   }
 }

@@ -40,7 +40,6 @@ function whyNotPlain(plan: PatternPlan, stream: StreamPlan): string | null {
     [plan.steps.some((step) => step.input.operators.length > 0), 'a step has operators of its own'],
     [plan.steps.some((step) => step.taps.length > 0), 'a step has taps'],
     [stream.partition.expireMs !== null, 'its keys expire'],
-    [stream.time.outOfOrderMs > 0, 'events wait for those that came before them'],
     [stream.onError === 'null', 'a failure gives null and its step goes on'],
     [stream.operators.some(isFollowingRuns), 'an operator follows the runs themselves'],
   ]);

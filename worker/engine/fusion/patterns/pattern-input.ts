@@ -1,11 +1,13 @@
 import { InvariantError } from '../../../../shared/errors/error.ts';
 import type { AttributeName, PatternPlan, RowReference } from '../../../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../../../shared/language/plan/types.ts';
+import type { Row } from '../../operators/row.ts';
 import { type Relevance, relevanceOf } from '../../patterns/watch.ts';
 import type { Columns } from '../columns.ts';
+import { rowOf } from '../guarded.ts';
 import type { ModuleText } from '../module-text.ts';
-import { boxed, CannotFuse, named, type Representation, representationOf, type Typed } from '../typed.ts';
-import type { Column } from './history.ts';
+import { boxed, named, Refusal, type Representation, representationOf, type Typed } from '../typed.ts';
+import { asGiven, type Column } from './history.ts';
 
 type Constants = Pick<ModuleText<never>, 'names' | 'constant'>;
 
@@ -16,6 +18,12 @@ export type Given =
   | { readonly of: 'causes' }
   /** The row that came, where generated code has none. */
   | { readonly of: 'row' };
+
+/** The same of a row that comes whole. */
+export function givenBy(row: Row, given: Given): unknown {
+  if (given.of === 'field') return asGiven(row.fields.get(given.name) ?? null, given.as);
+  return given.of === 'row' ? row : row[given.of];
+}
 
 /** An event of one origin on its way through a pattern: what is read of it becomes a parameter. Any field may be null. */
 export class PatternInput {
@@ -31,13 +39,11 @@ export class PatternInput {
   readonly #module: Constants;
   readonly #given = new Map<string, { readonly given: Given; readonly parameter: string }>();
 
-  /** @throws CannotFuse when nothing is known of the origin's fields */
-  constructor(plan: PatternPlan, origin: string, record: RecordType | null, module: Constants, isWhole = false) {
-    const relevance = relevanceOf(plan, origin);
-    if (relevance === null || record === null) throw new CannotFuse('nothing is known of the fields of a step');
+  /** `record`: the fields of the origin, which is one of the pattern's. */
+  constructor(plan: PatternPlan, origin: string, record: RecordType, module: Constants, isWhole = false) {
     this.origin = origin;
-    this.relevance = relevance;
-    this.slots = relevance.watches.filter((id) => id < plan.steps.length);
+    this.relevance = relevanceOf(plan, origin) as Relevance;
+    this.slots = this.relevance.watches.filter((id) => id < plan.steps.length);
     this.#isWhole = isWhole;
     this.#record = record;
     this.#module = module;
@@ -65,7 +71,6 @@ export class PatternInput {
     return field && representationOf(field.type);
   }
 
-  /** @throws CannotFuse for a field that is not declared: an event may have it all the same */
   field(of: RowReference, name: string): Typed | undefined {
     const as = this.representation(name);
     if (of.kind !== 'current' || as === undefined) return undefined;
@@ -115,22 +120,27 @@ export class PatternInput {
     return [this.time, this.order, ...[...this.#given.values()].map(({ parameter }) => parameter)];
   }
 
-  /** What stands for the parameters, of a row that comes here. @throws CannotFuse */
-  argumentsOf(columns: Columns): readonly string[] {
-    return [columns.time, columns.order, ...this.given.map((given) => this.#argumentOf(given, columns))];
+  /** What stands for the parameters, of a row that comes here; to be asked once all that is read of it is decided. */
+  argumentsOf(columns: Columns): readonly string[] | Refusal {
+    const texts = [columns.time, columns.order];
+    for (const given of this.given) {
+      const text = this.#argumentOf(given, columns);
+      if (text instanceof Refusal) return text;
+      texts.push(text);
+    }
+    return texts;
   }
 
-  #argumentOf(given: Given, columns: Columns): string {
-    if (given.of === 'row') return this.isEvent ? 'null' : columns.row();
+  #argumentOf(given: Given, columns: Columns): string | Refusal {
+    if (given.of === 'row') return this.isEvent ? 'null' : rowOf(columns);
     if (given.of === 'type') return columns.type;
     return given.of === 'causes' ? columns.causes : fieldOf(given, columns);
   }
 }
 
-function fieldOf(given: Extract<Given, { of: 'field' }>, columns: Columns): string {
+function fieldOf(given: Extract<Given, { of: 'field' }>, columns: Columns): string | Refusal {
   const value = columns.field({ kind: 'current' }, given.name);
-  if (value === undefined) throw new CannotFuse('a field of a step is not known here');
-  if (value.as === given.as || value.text === 'null') return value.text;
-  if (given.as !== 'value') throw new CannotFuse('a field has another type here');
-  return boxed(value);
+  if (value === undefined) return new Refusal('a field of a step is not known here');
+  if (value.as === given.as || value.isNull) return value.text;
+  return given.as === 'value' ? boxed(value) : new Refusal('a field has another type here');
 }

@@ -3,6 +3,7 @@ import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
 import type { Row } from '../../operators/row.ts';
 import { compareRuns, type PartialMatch, wakeTimeOf } from '../../patterns/run.ts';
 import { type PatternMemory, patternState } from '../../patterns/saved-runs.ts';
+import { EventOrder } from '../../sources/event-order.ts';
 import type { Source } from '../../sources/source.ts';
 import type { SourceOptions } from '../../sources/source-options.ts';
 import type { Codec } from '../../state/codec.ts';
@@ -12,12 +13,11 @@ import { type PatternWatch, watchOf } from '../../trace/pattern-watch.ts';
 import type { Kernel } from '../fused-runtime.ts';
 import type { AutomatonState } from './automaton.ts';
 import { type FusedRun, RunLists } from './fused-run.ts';
-import { asGiven } from './history.ts';
 import { keptIn, partialMatchOf, type RunClass, runOf } from './kept-matches.ts';
 import type { KernelForm } from './kernel-form.ts';
 import { type KeyedRuns, keyedRuns } from './keyed-runs.ts';
 import { OpenRuns, TimedRuns } from './open-runs.ts';
-import type { Given } from './pattern-input.ts';
+import { givenBy } from './pattern-input.ts';
 import type { Kept } from './run-form.ts';
 import type { SharedClosureLog } from './shared-closure-log.ts';
 
@@ -44,6 +44,9 @@ export class PatternKernel implements Source, Kernel {
   readonly #savedState: Codec<PatternMemory>;
   readonly #next: Next;
   readonly #watch: PatternWatch | null;
+  readonly #order: EventOrder;
+  /** The time of what is at work, where rows wait: that of the stream is ahead of it. Null between them. */
+  #now: number | null = null;
   /** The row at work, where rows come whole; null while time moves. */
   #row: Row | null = null;
   /** While the pattern is watched, of the row at work: its matches, the runs that it has ended, and those that its matches have. */
@@ -67,6 +70,11 @@ export class PatternKernel implements Source, Kernel {
     this.#next = next;
     this.#watch = form.isWatched ? watchOf(form.plan, options, { received: () => this.received, inspect: () => this.inspect() }) : null;
     this.#savedState = patternState(form.automaton.space);
+    this.#order = new EventOrder(environment, {
+      receive: (row, lane) => this.#at(row.time, () => this.#take(row, lane)),
+      deadline: () => this.open.due,
+      advance: (watermark) => this.#at(watermark, () => this.#advance(watermark)),
+    });
     const { states, waits, isTimed } = form.automaton;
     this.open = isTimed
       ? new TimedRuns({
@@ -78,8 +86,8 @@ export class PatternKernel implements Source, Kernel {
         })
       : new OpenRuns(
           form.plan.withinMs,
-          waits || form.isWatched,
-          () => environment.watermark(),
+          waits || form.isWatched || form.isReordering,
+          () => this.#now ?? environment.watermark(),
           (run) => this.#end(run),
         );
     this.keyed = form.indexKeys.map((indexKey) => (indexKey === null ? null : keyedRuns(indexKey.as)));
@@ -262,12 +270,15 @@ export class PatternKernel implements Source, Kernel {
     return this.#environment.order();
   }
 
-  /** Whether time has passed a run that begins at `first` and ends `spanMs` later. Events in order cost one comparison. */
+  /**
+   * Whether time has passed a run that begins at `first` and ends `spanMs` later. Events in order cost one comparison; what is late has
+   * been left out before where rows wait.
+   */
   isPassed(first: number, spanMs: number): boolean {
-    return this.#environment.mayHavePassed(first) && plus(first, spanMs) < this.#environment.watermark();
+    return this.#now === null && this.#environment.mayHavePassed(first) && plus(first, spanMs) < this.#environment.watermark();
   }
 
-  /** Counts the event at hand: a run that it could have been in is over. With `out_of_order` no pattern is generated code. */
+  /** Counts the event at hand: a run that it could have been in is over. */
   late(): void {
     this.#environment.late(this.#row);
   }
@@ -291,9 +302,22 @@ export class PatternKernel implements Source, Kernel {
   /** A row is seen once, however many steps read its origin. */
   receivers(origin: string): readonly ((row: Row) => void)[] {
     const lane = this.#form.origins.findIndex((one) => one.origin === origin);
+    return [(row) => (this.#form.isReordering ? this.#order.receive(row, lane) : this.#take(row, lane))];
+  }
+
+  #at(time: number, work: () => void): void {
+    this.#now = time;
+    try {
+      work();
+    } finally {
+      this.#now = null;
+    }
+  }
+
+  #take(row: Row, lane: number): void {
     const watch = this.#watch;
-    if (watch === null) return [(row) => this.#receive(row, lane)];
-    return [(row) => watch.receive(row, origin, () => this.#receiveWatched(row, lane, watch))];
+    if (watch === null) this.#receive(row, lane);
+    else watch.receive(row, this.#form.origins[lane]?.origin as string, () => this.#receiveWatched(row, lane, watch));
   }
 
   #receive(row: Row, lane: number): void {
@@ -315,17 +339,21 @@ export class PatternKernel implements Source, Kernel {
 
   deadline(): number {
     this.open.clean();
-    return this.open.due;
+    return this.#order.deadline();
   }
 
   advance(watermark: number): void {
-    if (this.#watch === null) this.#advance(watermark);
-    else this.#watch.advance(watermark, () => this.#advance(watermark));
+    if (this.#form.isReordering) this.#order.advance(watermark);
+    else this.#advance(watermark);
   }
 
   #advance(watermark: number): void {
-    this.open.advance(watermark);
-    if (watermark === Infinity) this.#endOfInput();
+    const work = (): void => {
+      this.open.advance(watermark);
+      if (watermark === Infinity) this.#endOfInput();
+    };
+    if (this.#watch === null) work();
+    else this.#watch.advance(watermark, work);
   }
 
   runsActive(): number {
@@ -334,7 +362,7 @@ export class PatternKernel implements Source, Kernel {
   }
 
   save(): Value {
-    return this.#savedState.save({ order: null, received: this.received, expiry: new Map(), runs: this.#partialMatches() });
+    return this.#savedState.save({ order: this.#order.save(), received: this.received, expiry: new Map(), runs: this.#partialMatches() });
   }
 
   #partialMatches(): readonly PartialMatch[] {
@@ -349,7 +377,8 @@ export class PatternKernel implements Source, Kernel {
 
   /** @throws DamagedState */
   load(saved: Value): void {
-    const { received, runs } = this.#savedState.load(saved);
+    const { order, received, runs } = this.#savedState.load(saved);
+    this.#order.load(order);
     this.received = received;
     for (const one of runs) {
       const run = runOf(one, this.#form, this.#RunClass as RunClass);
@@ -380,12 +409,4 @@ export class PatternKernel implements Source, Kernel {
 function closureEvents(run: FusedRun, { kept, automaton }: KernelForm): number {
   const counts = kept.filter(({ aspect, slot }) => aspect === 'count' && automaton.isList[slot] === true);
   return counts.reduce((sum, count) => sum + (keptIn(run, count) as number), 0);
-}
-
-/** What generated code is given of a row. */
-function givenBy(row: Row, given: Given): unknown {
-  if (given.of === 'row') return row;
-  if (given.of === 'type') return row.type;
-  if (given.of === 'causes') return row.causes;
-  return asGiven(row.fields.get(given.name) ?? null, given.as);
 }

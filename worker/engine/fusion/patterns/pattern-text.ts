@@ -1,25 +1,20 @@
-import { invariant } from '../../../../shared/errors/error.ts';
-import type { PlanExpression, StepPlan, StreamPlan } from '../../../../shared/language/plan/plan.ts';
+import type { FieldExpression, PlanExpression, StepPlan, StreamPlan } from '../../../../shared/language/plan/plan.ts';
 import { laterSlots } from '../../patterns/lateness.ts';
 import type { FusedRuntime } from '../fused-runtime.ts';
 import { Body } from '../module-text.ts';
 import { printTyped } from '../print-typed.ts';
-import { boxed, CannotFuse, representationOf } from '../typed.ts';
+import { boxed, representationOf, type Typed } from '../typed.ts';
 import type { AbsenceInForce, AutomatonState, Transition } from './automaton.ts';
 import { printCondition } from './conditions.ts';
-import { collectsMatches, emitsFor, type HandlerNames, transitionsFor } from './handler-names.ts';
+import { breaksRuns, collectsMatches, concernsRuns, emitsFor, type HandlerNames, transitionsFor } from './handler-names.ts';
 import type { KernelForm } from './kernel-form.ts';
 import { MatchText } from './match-text.ts';
-import { isCompared } from './pattern-algorithm.ts';
 import type { PatternInput } from './pattern-input.ts';
 import type { PatternKernel } from './pattern-kernel.ts';
 import type { PatternParts } from './pattern-parts.ts';
 import { equalityOf, residualOf, watchesOf, whereOf } from './run-index-keys.ts';
-import { RunPlaces } from './run-places.ts';
+import { RunIndexText } from './run-index-text.ts';
 import { notTooEarly, SharedClosureText } from './shared-closure-text.ts';
-
-/** Id of the state before there is a run. */
-const INITIAL = -1;
 
 /** Prints the functions that take a pattern's events. */
 export class PatternText {
@@ -28,11 +23,9 @@ export class PatternText {
   readonly #matches: MatchText;
   /** Name of the kernel's open runs. */
   readonly open: string;
-  readonly #places: RunPlaces;
+  readonly #index: RunIndexText;
   readonly #together: SharedClosureText;
   readonly #whole: string;
-  /** By input: the states whose conditions may fail for it. */
-  readonly #failing = new Map<PatternInput, Set<number>>();
   /** How the partition's key stands in generated code. */
   readonly key: KernelForm['key'];
 
@@ -44,36 +37,28 @@ export class PatternText {
     this.#matches = new MatchText(parts, this.#kernel);
     this.open = module.late((runtime) => kernel(runtime)?.open);
     this.#together = new SharedClosureText(parts, this.#kernel);
-    this.#places = new RunPlaces(parts, { kernel: this.#kernel, kernelOf: kernel, catchUps: this.#together.catchUps });
+    this.#index = new RunIndexText(parts, { kernel: this.#kernel, kernelOf: kernel, catchUps: this.#together.catchUps });
     this.#whole = module.late((runtime) => kernel(runtime)?.whole);
     this.key = keyOf(stream);
   }
 
-  /** Prints the functions by which runs come to know what their lists have taken; gives their names by id of the state, in order. */
-  printCatchUps(): ReadonlyMap<number, string> {
-    return this.#together.printCatchUps();
+  /** By id of the states whose runs take events together: names of the functions by which a run comes to know of what they took. */
+  get catchUps(): ReadonlyMap<number, string> {
+    return this.#together.catchUps;
   }
 
-  /** Finds out what the function for an origin reads, and what of it may fail. @throws CannotFuse */
-  note(input: PatternInput): void {
-    this.#print(input, new Body(this.#parts.module.names), 'c0');
-    const states = [...(this.#failing.get(input) ?? [])].filter((id) => id !== INITIAL);
-    // Which run's condition fails first would depend on more than one list.
-    if (states.length > 1) throw new CannotFuse('conditions of several steps may fail');
-  }
-
-  /** Prints the function for the events of an origin; gives its name. */
-  receive(input: PatternInput, runClass: string): string {
-    return this.#parts.module.function(
+  /** The function for the events of an origin; gives its name. */
+  receive(input: PatternInput): string {
+    return this.#parts.module.define(
       () => input.parameters,
-      (body) => this.#print(input, body, runClass),
+      (body) => this.#print(input, body),
     );
   }
 
-  #print(input: PatternInput, body: Body, runClass: string): void {
-    const { automaton, plan } = this.#parts;
-    const handler = this.#handler(input, body, runClass);
-    if (this.#failing.has(input)) this.#try(handler);
+  #print(input: PatternInput, body: Body): void {
+    const { automaton, failing, plan } = this.#parts;
+    const handler = this.#handler(input, body);
+    if (failing.has(input)) this.#try(handler);
     body.add(`const ${handler.at}=++${this.#kernel}.received;`);
     this.#askAll(handler);
     if (handler.isEnded !== null) body.add(`if(${handler.isEnded})${this.#kernel}.endUntil(${handler.at},${handler.key ?? 'null'});`);
@@ -107,17 +92,15 @@ export class PatternText {
   /** Runs that stand later are asked first, so that none is asked twice; then whether the event opens one. */
   #askAll(handler: HandlerNames): void {
     const { automaton, plan } = this.#parts;
-    const { relevance } = handler.input;
     for (const state of [...automaton.states].reverse()) {
-      const isConcerned = this.#breaks(handler) || watchesOf(state, plan).some((id) => relevance.isWatched[id]);
-      if (!state.isOver && isConcerned)
+      if (concernsRuns(handler.input, state, plan))
         handler.body.add(this.#together.ask(state, handler, (shared) => this.#askEach(state, handler, shared)));
     }
     const opening = transitionsFor(handler.input, automaton.initial);
     if (opening.length > 0) this.#open(opening, handler);
   }
 
-  #handler(input: PatternInput, body: Body, runClass: string): HandlerNames {
+  #handler(input: PatternInput, body: Body): HandlerNames {
     const { automaton, indexKeys, module } = this.#parts;
     const at = module.names.mint('p');
     const key = this.#printKey(input, body);
@@ -132,13 +115,12 @@ export class PatternText {
     if (isEnded !== null) body.add(`let ${isEnded}=false;`);
     const isLate = transitionsFor(input, automaton.initial).some((one) => this.#endsAt(one) !== null) ? module.names.mint('h') : null;
     if (isLate !== null) body.add(`let ${isLate}=false;`);
-    return { input, body, runClass, at, key, lists, isTaken, isEnded, isLate, isCollecting, isTrial: false };
+    return { input, body, at, key, lists, isTaken, isEnded, isLate, isCollecting, isTrial: false };
   }
 
   #printKey(input: PatternInput, body: Body): string | null {
     const { module, stream } = this.#parts;
     const values = stream.partition.keys.map(({ value }) => printTyped(value, { module, body, readable: input }));
-    if (values.some(({ canFail, as }) => canFail || as === 'value')) throw new CannotFuse('the key may fail, or be of any kind');
     const [only] = values;
     if (only === undefined) return null;
     if (values.length > 1) return body.bind(`keyText([${values.map(boxed).join(',')}])`);
@@ -155,7 +137,7 @@ export class PatternText {
     const isNear = notTooEarly(this.#parts.plan, `${run}.first`, handler.input.time);
     const asked = `${known}${when(isNear, this.#cancel(state, run, handler))}`;
     const text = when(isFound, asked);
-    return `for(let ${run}=${this.#places.firstOf(state, handler)};${run}!==null;){const ${next}=${run}.next;${text}${run}=${next};}`;
+    return `for(let ${run}=${this.#index.firstOf(state, handler)};${run}!==null;){const ${next}=${run}.next;${text}${run}=${next};}`;
   }
 
   /** An event of a `.not(..)` ends the run. */
@@ -175,7 +157,7 @@ export class PatternText {
 
   /** The run is found no more. `last`: where it has come to by the event at hand. */
   #over(run: string, state: AutomatonState, last: AutomatonState = state): string {
-    const left = this.#places.leave(run, state);
+    const left = this.#index.leave(run, state);
     if (!this.#parts.isWatched) return `${left}${this.open}.remove(${run});`;
     return `${left}${last === state ? '' : `${run}.state=${last.id};`}${this.#kernel}.over(${run});`;
   }
@@ -231,10 +213,7 @@ export class PatternText {
 
   #printed(where: PlanExpression | null, state: AutomatonState, run: string | null, { input, body }: HandlerNames): string | null {
     const { form, module } = this.#parts;
-    const mayFail = (): void => {
-      this.#failing.set(input, (this.#failing.get(input) ?? new Set()).add(state.id));
-    };
-    return printCondition(where, { input, form, state, run, mayFail }, body, module);
+    return printCondition(where, { input, form, state, run }, { body, module });
   }
 
   /** That the pattern's time is not over. */
@@ -243,11 +222,6 @@ export class PatternText {
     if (plan.withinMs === null) return null;
     const { open } = this;
     return automaton.isTimed ? `${time}<=${run}.last` : `${time}<=${run}.last&&(${run}.last>=${open}.due||${open}.isAlive(${run}))`;
-  }
-
-  /** Under `.strict()` an event of the sources that no step takes ends the run. */
-  #breaks({ input }: HandlerNames): boolean {
-    return this.#parts.plan.selection === 'strict' && input.relevance.isStepSource;
   }
 
   /** The run takes no more events: a closure that was still open gives its match. */
@@ -262,19 +236,18 @@ export class PatternText {
     const { plan, form } = this.#parts;
     if (plan.monotone?.slot !== slot) return null;
     const { value, direction } = plan.monotone;
-    invariant(value.kind === 'field', 'an automaton has only fields that rise or fall');
-    const field = input.field(value.of, value.name);
-    if (field === undefined || !isCompared(field.as)) throw new CannotFuse('what rises or falls is no number');
+    const { of, name } = value as FieldExpression;
+    const field = input.field(of, name) as Typed;
     const isThere = `${field.text}!==null`;
     if (run === null || captured[slot] === false) return isThere;
-    const isNext = `${field.text}${direction === 'increasing' ? '>' : '<'}${run}.${form.field(slot, value.name).property}`;
+    const isNext = `${field.text}${direction === 'increasing' ? '>' : '<'}${run}.${form.field(slot, name)?.property}`;
     const isNextOf = captured[slot] === true ? isNext : `(${run}.${form.count(slot).property}===0||${isNext})`;
     return `${isThere}&&${isNextOf}`;
   }
 
   /** The first step whose condition holds takes the event. `stands`: where the run is; `state`: what it has come to. */
   #choices(state: AutomatonState, stands: AutomatonState, run: string, handler: HandlerNames): string {
-    const broken = this.#breaks(handler) ? this.#break(stands, run, handler) : '';
+    const broken = breaksRuns(handler.input, this.#parts.plan) ? this.#break(stands, run, handler) : '';
     let text = '';
     for (const transition of transitionsFor(handler.input, state)) {
       const { slot } = transition;
@@ -302,7 +275,7 @@ export class PatternText {
     const taken = isTaken === null ? '' : `${isTaken}=true;`;
     if (handler.isTrial) return taken;
     const capture = `${form.capture(run, slot, input)}${form.hasLastAt ? `${run}.lastAt=${handler.at};` : ''}`;
-    const moved = target.isOver || target === state ? '' : this.#places.move(run, state, target, slot, handler);
+    const moved = target.isOver || target === state ? '' : this.#index.move(run, state, target, slot, handler);
     const matched = this.#match(run, state, transition, handler);
     const woken = automaton.isTimed && !target.isOver ? `${this.open}.moved(${run});` : '';
     const rest = `${moved}${woken}${matched}`;
@@ -319,7 +292,7 @@ export class PatternText {
     return `${closed}${isCollecting ? `${this.#kernel}.collect(${run});` : this.#matches.given({ run, slot, input, isOver, isEnded })}`;
   }
 
-  /** Prints the function for runs that time gives their match; gives its name. */
+  /** The function for runs that time gives their match; gives its name. */
   ended(): string {
     return this.#matches.ended();
   }
@@ -343,18 +316,18 @@ export class PatternText {
   }
 
   #begin({ slot, target, emits }: Transition, handler: HandlerNames): string {
-    const { plan, form } = this.#parts;
-    const { input, at, key, runClass } = handler;
+    const { plan, form, runClass, module } = this.#parts;
+    const { input, at, key } = handler;
     if (handler.isTrial) return '';
-    const place = this.#places.placeOf(target, slot, () => 'null', handler);
+    const place = this.#index.placeOf(target, slot, () => 'null', handler);
     const last = plan.withinMs === null ? '1/0' : `plusTime(${input.time},${plan.withinMs})`;
     const endsMs = this.#endsAt({ target });
     const given = [target.id, place, key ?? 'null', at, input.time, last, ...form.initial(slot, input)];
-    const run = this.#parts.module.names.mint('r');
+    const run = module.names.mint('r');
     const { isEnded } = handler;
     const match = (): string => this.#matches.given({ run, slot, input, isOver: false, isEnded });
     const matched = !emits ? '' : handler.isCollecting ? `${this.#kernel}.collect(${run});` : match();
-    const begun = `const ${run}=new ${runClass}(${given.join(',')});${this.#places.enter(run, target)}${this.open}.add(${run});${matched}`;
+    const begun = `const ${run}=new ${module.use(runClass)}(${given.join(',')});${this.#index.enter(run, target)}${this.open}.add(${run});${matched}`;
     if (endsMs === null) return begun;
     return `if(${this.#kernel}.isPassed(${input.time},${endsMs}))${handler.isLate}=true;else{${begun}}`;
   }

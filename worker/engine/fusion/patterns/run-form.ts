@@ -1,6 +1,6 @@
 import type { FusedRuntime } from '../fused-runtime.ts';
 import type { ModuleText } from '../module-text.ts';
-import { CannotFuse, named, type Representation, type Typed } from '../typed.ts';
+import { named, type Representation, type Typed } from '../typed.ts';
 import { type Column, History } from './history.ts';
 import type { PatternInput } from './pattern-input.ts';
 
@@ -66,9 +66,10 @@ export class RunForm {
     return this.kept.filter((one) => one.slot === slot);
   }
 
-  /** A field of what a step has taken last. Undefined: no event of that step has it. */
-  field(slot: number, name: string, ofFirst = false): Kept {
-    return this.#keep(slot, 'field', ofFirst && this.isList(slot), name, this.#fieldOf(slot, name));
+  /** A field of what a step has taken last. Undefined: no event of that step has it, or it has several types. */
+  field(slot: number, name: string, ofFirst = false): Kept | undefined {
+    const as = this.#fieldOf(slot, name);
+    return as && this.#keep(slot, 'field', ofFirst && this.isList(slot), name, as);
   }
 
   aspect(slot: number, aspect: 'time' | 'type' | 'order' | 'causes' | 'row', ofFirst = false): Kept {
@@ -108,10 +109,10 @@ export class RunForm {
     return history;
   }
 
-  /** A field of every event that a closure has taken: its position among what is kept of each. */
-  pastField(slot: number, name: string): { readonly column: number; readonly as: Representation } {
+  /** A field of every event that a closure has taken: its position among what is kept of each. Undefined: as `field` has it. */
+  pastField(slot: number, name: string): { readonly column: number; readonly as: Representation } | undefined {
     const as = this.#fieldOf(slot, name);
-    return { column: this.historyOf(slot).keep('field', name, as), as };
+    return as && { column: this.historyOf(slot).keep('field', name, as), as };
   }
 
   /** By type of the events of a step: the names of their fields, in order. */
@@ -134,11 +135,16 @@ export class RunForm {
     return this.#inputs.filter((one) => one.slots.includes(slot));
   }
 
-  #fieldOf(slot: number, name: string): Representation {
-    const found = new Set(this.#candidatesOf(slot).map((one) => one.representation(name)));
-    const [only] = found;
-    if (only === undefined || found.size > 1) throw new CannotFuse('a field of a step has several types');
-    return only;
+  #fieldOf(slot: number, name: string): Representation | undefined {
+    const [only, ...others] = new Set(this.#candidatesOf(slot).map((one) => one.representation(name)));
+    return others.length === 0 ? only : undefined;
+  }
+
+  /** Lets an input know of all that runs and matches keep of the events that a step takes. */
+  readFrom(input: PatternInput, slot: number): void {
+    const kept = [...this.#kept.values(), ...this.#passed.values()].filter((one) => one.slot === slot);
+    const columns: readonly Column[] = [...kept, ...(this.#histories.get(slot)?.columns ?? [])];
+    for (const one of columns) if (one.aspect !== 'count' && one.aspect !== 'history') input.valueOf(one);
   }
 
   #keep(slot: number, aspect: Aspect, ofFirst: boolean, name: string, as: Representation): Kept {
@@ -165,9 +171,8 @@ export class RunForm {
     return this.#slots[slot]?.isList === true;
   }
 
-  /** Prints the class of the runs; gives its name. `isSharing`: runs in one list may take events together. */
-  printClass(module: ModuleText<FusedRuntime>, isSharing: boolean): string {
-    const name = module.names.mint('c');
+  /** The class of the runs; gives its name. `isSharing`: runs in one list may take events together. */
+  defineClass(module: ModuleText<FusedRuntime>, isSharing: boolean): string {
     const own = this.kept.map(({ property }) => property);
     const given: readonly (readonly [property: string, value: string])[] = [
       ['state', 's0'],
@@ -184,8 +189,11 @@ export class RunForm {
       ...own.map((property) => [property, property] as const),
     ];
     const assigned = given.map(([property, value]) => `this.${property}=${value};`).join('');
-    module.declare(`function ${name}(${['s0', 's1', 's2', 's3', 's4', 's5', ...own].join(',')}){${assigned}}`);
-    return name;
+    return module.define(
+      () => ['s0', 's1', 's2', 's3', 's4', 's5', ...own],
+      (body) => body.add(assigned),
+      'class',
+    );
   }
 
   /** What a new run is given for what it keeps, when a step takes its first event. */

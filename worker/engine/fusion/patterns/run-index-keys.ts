@@ -24,8 +24,9 @@ export function runIndexKeysOf(
     if (first === undefined || automaton.isList[first.heldSlot] === true || state.captured[first.heldSlot] === false) return null;
     if (!keys.every(({ heldSlot, heldField }) => heldSlot === first.heldSlot && heldField === first.heldField)) return null;
     const kept = form.field(first.heldSlot, first.heldField);
+    if (kept === undefined || kept.as === 'value') return null;
     const isSame = inputs.every((input) => isFoundBy(input, kept, plan, state));
-    return isSame && kept.as !== 'value' ? kept : null;
+    return isSame ? kept : null;
   });
 }
 

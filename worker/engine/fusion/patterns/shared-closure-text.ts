@@ -1,37 +1,33 @@
 import type { PatternPlan } from '../../../../shared/language/plan/plan.ts';
-import { printTypedCondition } from '../print-typed.ts';
-import { CannotFuse } from '../typed.ts';
-import type { AutomatonState, Transition } from './automaton.ts';
+import { Body } from '../module-text.ts';
+import { conditionOf, printTypedCondition } from '../print-typed.ts';
+import { Refusal } from '../typed.ts';
+import type { AutomatonState } from './automaton.ts';
 import { type HandlerNames, transitionsFor } from './handler-names.ts';
-import type { PatternParts } from './pattern-parts.ts';
+import type { PatternInput } from './pattern-input.ts';
+import type { ConditionParts, PatternParts } from './pattern-parts.ts';
 import { whereOf } from './run-index-keys.ts';
 
 /** Prints how all runs that wait in a closure take an event together: it is noted once, and a run catches up when it is read. */
 export class SharedClosureText {
   readonly #parts: PatternParts;
   readonly #kernel: string;
-  /** By id of the state: the closure by which all its runs take events together. */
-  readonly #sharing = new Map<number, number>();
-  /** By id of these states: the name of the function by which a run comes to know of what they took. */
-  readonly catchUps = new Map<number, string>();
+  /** By id of the states whose runs take events together: the function by which a run comes to know of what they took. */
+  readonly catchUps: ReadonlyMap<number, string>;
 
   constructor(parts: PatternParts, kernel: string) {
     this.#parts = parts;
     this.#kernel = kernel;
+    this.catchUps = new Map([...parts.sharing].map(([id, slot]) => [id, this.#defineCatchUp(slot)]));
   }
 
-  /** Prints the functions by which runs come to know what their lists have taken; gives their names by id of the state, in order. */
-  printCatchUps(): ReadonlyMap<number, string> {
+  #defineCatchUp(slot: number): string {
     const { form, module } = this.#parts;
-    for (const [id, slot] of [...this.#sharing].sort(([a], [b]) => a - b)) {
-      const [run, shared] = [module.names.mint('r'), module.names.mint('b')];
-      const name = module.function(
-        () => [run, shared],
-        (body) => body.add(form.catchUp(run, shared, slot)),
-      );
-      this.catchUps.set(id, name);
-    }
-    return this.catchUps;
+    const [run, shared] = [module.names.mint('r'), module.names.mint('b')];
+    return module.define(
+      () => [run, shared],
+      (body) => body.add(form.catchUp(run, shared, slot)),
+    );
   }
 
   /**
@@ -39,64 +35,57 @@ export class SharedClosureText {
    * taken together, '' where each takes for itself.
    */
   ask(state: AutomatonState, handler: HandlerNames, each: (shared: string) => string): string {
-    const together = handler.isTrial || this.#parts.isWatched ? undefined : this.#conditionOfAll(state, handler);
-    if (together !== undefined) this.#sharing.set(state.id, (transitionsFor(handler.input, state)[0] as Transition).slot);
     if (!this.catchUps.has(state.id)) return each('');
     const { lists, key } = handler;
     const shared = this.#parts.module.names.mint('b');
     const head = `${lists}.heads[${state.id}]!==null`;
     const oneByOne = `${each(shared)}${shared}.fullAt=${shared}.fullAt-1;`;
-    const text = together === undefined ? oneByOne : this.#askAtOnce(together, oneByOne, { state, shared, handler });
+    const isTogether = !handler.isTrial && slotTakenByAll(this.#parts, state, handler.input) !== null;
+    const text = isTogether ? this.#askAtOnce(oneByOne, { state, shared, handler }) : oneByOne;
     return `if(${key === null ? head : `${lists}!==null&&${head}`}){const ${shared}=${lists}.shared[${state.id}];${text}}`;
   }
 
   /** All runs take the event at once, as long as time has not passed some of them. */
-  #askAtOnce(condition: string | null, oneByOne: string, { state, shared, handler }: Asked): string {
-    const { form } = this.#parts;
-    const { input, lists, at } = handler;
-    const slot = this.#sharing.get(state.id) as number;
+  #askAtOnce(oneByOne: string, { state, shared, handler }: Asked): string {
+    const { form, plan, module } = this.#parts;
+    const { input, lists, at, body } = handler;
+    const slot = this.#parts.sharing.get(state.id) as number;
     const place = `(${lists},${state.id}`;
     const isLong = form.ofSlot(slot).some(({ aspect }) => aspect === 'history');
     const trim = isLong ? `if(${shared}.past.length>${shared}.trimAt)${shared}.trim(${lists}.heads[${state.id}]);` : '';
     const taken = `${form.captureByAll(shared, slot, input, at)}${trim}if(${shared}.taken>${shared}.fullAt)${this.#kernel}.overflowAll${place});`;
     const isForAll = `(${input.time}<=${shared}.least||${this.#kernel}.takesAll${place},${input.time}))`;
-    const isNear = notTooEarly(this.#parts.plan, `${shared}.newest`, input.time);
+    const isNear = notTooEarly(plan, `${shared}.newest`, input.time);
     const text = `if(${isNear === null ? isForAll : `(${isNear})&&${isForAll}`}){${taken}}else{${oneByOne}}`;
-    return condition === null ? text : `if(${condition}){${text}}`;
+    const where = whereOf(plan, slot);
+    return where === null ? text : `if(${printTypedCondition(where, { module, body, readable: input }).text}){${text}}`;
   }
+}
 
-  /**
-   * The condition by which all runs in a state take the event or none does: they stay where they are, in a closure that asks nothing
-   * of a single run. Null = they take it; undefined = it is for each to say.
-   */
-  #conditionOfAll(state: AutomatonState, { input, body, isTaken }: HandlerNames): string | null | undefined {
-    const { automaton, indexKeys, plan, module } = this.#parts;
-    const [only, ...others] = transitionsFor(input, state);
-    const isAlone = only !== undefined && others.length === 0 && input.relevance.cancels.length === 0;
-    if (
-      !isAlone ||
-      plan.monotone !== null ||
-      plan.selection === 'strict' ||
-      automaton.isTimed ||
-      isTaken !== null ||
-      indexKeys[state.id] !== null ||
-      state.absence !== null
-    )
-      return undefined;
-    const isStaying = only.target === state && !only.emits && state.captured[only.slot] === true && automaton.isList[only.slot] === true;
-    if (!isStaying) return undefined;
-    const where = whereOf(plan, only.slot);
-    if (where === null) return null;
-    const undo = body.mark();
-    try {
-      const condition = printTypedCondition(where, { module, body, readable: input });
-      if (!condition.canFail) return condition.text;
-    } catch (error) {
-      if (!(error instanceof CannotFuse)) throw error;
-    }
-    undo();
-    return undefined;
-  }
+/**
+ * The closure in which all runs in a state take the event or none does: they stay where they are, and nothing is asked of a single run.
+ * Null = it is for each to say.
+ */
+export function slotTakenByAll(
+  { automaton, indexKeys, plan, module, isWatched }: ConditionParts,
+  state: AutomatonState,
+  input: PatternInput,
+): number | null {
+  const [only, ...others] = transitionsFor(input, state);
+  if (only === undefined || others.length > 0 || input.relevance.cancels.length > 0) return null;
+  const isForEach =
+    isWatched ||
+    plan.monotone !== null ||
+    plan.selection === 'strict' ||
+    automaton.isTimed ||
+    automaton.initial.transitions.some(({ skipsLeading }) => skipsLeading) ||
+    indexKeys[state.id] !== null ||
+    state.absence !== null;
+  const isStaying = only.target === state && !only.emits && state.captured[only.slot] === true && automaton.isList[only.slot] === true;
+  if (isForEach || !isStaying) return null;
+  const where = whereOf(plan, only.slot);
+  const condition = where && conditionOf(where, { module, body: new Body(module.names), readable: input });
+  return condition instanceof Refusal || condition?.canFail ? null : only.slot;
 }
 
 /** That an event does not lie further back than a run that began at `first` can last; null = no event does. */

@@ -1,20 +1,25 @@
 import type { Columns } from '../columns.ts';
 import { type FunctionForm, functionForm, isNumber } from '../function-form.ts';
 import type { FusedRuntime } from '../fused-runtime.ts';
-import type { ModuleText } from '../module-text.ts';
+import type { ConstantOfStream, ModuleText } from '../module-text.ts';
+import { printNumber } from '../print-typed.ts';
 import type { FusedInlet } from '../shared-functions.ts';
 import type { RuleBounds } from './finder.ts';
-import { columnsOf, type RuleIndex, ruleIndex } from './rule-index.ts';
+import { columnsOf, type RuleIndex, ruleIndex, takesList } from './rule-index.ts';
 
 /** From so many streams with a condition on one input on they are looked up, not tried one after the other. */
 export const RULES_MIN = 9;
 
-/** A stream that reads the rows and the function that takes them. */
+/** A stream that reads the rows and the function that takes them, which may be that of another stream of the same shape. */
 export interface PrintedRule {
   readonly stream: number;
   readonly bounds: RuleBounds;
   readonly inlet: FusedInlet;
 }
+
+/** A constant of a rule's function: its text, or what each stream has as its own. */
+type RuleConstant = string | OwnConstant;
+type OwnConstant = ConstantOfStream<FusedRuntime>;
 
 /** Names that the functions of all rules share: which rule it is, and the results of each. */
 export interface RuleNames {
@@ -52,18 +57,19 @@ export function numbersOf(numbers: readonly number[]): Float64Array {
 
 type Module = ModuleText<FusedRuntime>;
 
-/** Rules whose functions have one form: their places among all rules, and their constants. */
+/** Rules whose functions have one form: their places among all rules, their streams, and their constants. */
 interface RulesOfForm {
   readonly form: FunctionForm;
   readonly places: number[];
-  readonly constants: (readonly string[])[];
+  readonly streams: number[];
+  readonly constants: (readonly RuleConstant[])[];
 }
 
 /** What an index is asked with: the value of its only column and the place of that, or the values of all columns. */
 export function lookupOf(bounds: readonly RuleBounds[], columns: Columns): string {
   const fields = columnsOf(bounds).map((column) => columns.field({ kind: 'current' }, column));
   const values = fields.map((field) => field?.text ?? 'null');
-  if (values.length > 1) return `[${values.join(',')}]`;
+  if (takesList(bounds)) return `[${values.join(',')}]`;
   return [...values, ...(fields[0]?.place === undefined ? [] : [fields[0].place()])].join(',');
 }
 
@@ -83,16 +89,27 @@ export function printRules(rules: readonly PrintedRule[], lookup: string, module
   return `const ${list}=${index}.find(${lookup});${loop}{const ${names.rule}=${found}[${at}];${call}}`;
 }
 
+/** A function of a rule in its form: the rules that have that form, and its constants. */
+type FormOfFunction = readonly [rules: RulesOfForm, constants: readonly RuleConstant[]];
+
 function formsOf(rules: readonly PrintedRule[], module: Module, { rule, counts }: RuleNames): ReadonlyMap<string, RulesOfForm> {
   const forms = new Map<string, RulesOfForm>();
-  rules.forEach(({ inlet }, place) => {
+  const ofFunction = (inlet: FusedInlet): FormOfFunction => {
     const form = functionForm({ ...module.functionOf(inlet.name), arguments: inlet.arguments }, [rule, counts]);
-    const same = forms.get(form.key);
-    if (same === undefined) forms.set(form.key, { form, places: [place], constants: [form.constants] });
-    else {
-      same.places.push(place);
-      same.constants.push(form.constants);
-    }
+    const constants = form.constants.map((name) => module.constantOfStream(name) ?? name);
+    const key = `${constants.map((one) => typeof one === 'string')} ${form.key}`;
+    const same = forms.get(key) ?? { form, places: [], streams: [], constants: [] };
+    forms.set(key, same);
+    return [same, constants];
+  };
+  const byFunction = new Map<string, FormOfFunction>();
+  rules.forEach(({ inlet, stream }, place) => {
+    const known = byFunction.get(inlet.name) ?? ofFunction(inlet);
+    byFunction.set(inlet.name, known);
+    const [same, constants] = known;
+    same.places.push(place);
+    same.streams.push(stream);
+    same.constants.push(constants);
   });
   return forms;
 }
@@ -126,16 +143,41 @@ function printCall(forms: readonly RulesOfForm[], { module, names: { rule }, giv
 }
 
 /** A function for all rules of a form. What is the same in all of them stands in it; the rest it finds at `place`. */
-function printForm({ form, constants }: RulesOfForm, place: string, parameters: readonly string[], module: Module): string {
-  const texts = form.constants.map((first, at) => {
-    const values = constants.map((one) => one[at] as string);
-    if (values.every((value) => value === first)) return first;
-    const column = module.names.mint('a');
-    const list = `[${values.join(',')}]`;
-    module.declare(`const ${column}=${values.every(isNumber) ? `numbersOf(${list})` : list};`);
-    return `${column}[${place}]`;
+function printForm({ form, constants, streams }: RulesOfForm, place: string, parameters: readonly string[], module: Module): string {
+  const texts = form.constants.map((_, at) => {
+    const all = constants.map((one) => one[at] as RuleConstant);
+    const print = typeof all[0] === 'string' ? printNames(all as string[], module) : printOwn(all as OwnConstant[], streams, module);
+    return print(place);
   });
   const name = module.names.mint('f');
   module.declare(`const ${name}=(${parameters.join(',')})=>{${form.body((at) => texts[at] as string)}};`);
   return name;
+}
+
+/** Text of a constant by the place of a rule. */
+type PrintedConstant = (place: string) => string;
+
+function printNames(names: readonly string[], module: Module): PrintedConstant {
+  const [first] = names as [string];
+  if (names.every((name) => name === first)) return () => first;
+  const column = module.names.mint('a');
+  const list = `[${names.join(',')}]`;
+  module.declare(`const ${column}=${names.every(isNumber) ? `numbersOf(${list})` : list};`);
+  return (place) => `${column}[${place}]`;
+}
+
+/** What each stream has as its own, as one constant of the module. */
+function printOwn(constants: readonly OwnConstant[], streams: readonly number[], module: Module): PrintedConstant {
+  const valuesOf = (runtime: FusedRuntime): unknown[] => constants.map((one, at) => one.of(streams[at] as number, runtime));
+  if (constants.some(({ isKnown }) => !isKnown)) {
+    const late = module.late(valuesOf);
+    return (place) => `${late}[${place}]`;
+  }
+  const values = valuesOf(undefined as never);
+  const [first] = values;
+  if (values.every((value) => Object.is(value, first))) {
+    return () => (typeof first === 'number' ? printNumber(first, module) : module.constant(first));
+  }
+  const column = module.constant(values.every((value) => typeof value === 'number') ? Float64Array.from(values) : values);
+  return (place) => `${column}[${place}]`;
 }

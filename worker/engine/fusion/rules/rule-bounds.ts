@@ -1,19 +1,36 @@
 import type { BinaryExpression, FilterPlan, PlanExpression, StreamPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Interval, RuleBounds } from './finder.ts';
+import { textNeedsOf } from './text-tests.ts';
 
 /** A stream that is looked up: where its first condition can hold at all, and that condition. */
 export interface BoundedStream {
   readonly bounds: RuleBounds;
-  readonly condition: FilterPlan;
+  /** Null where it is asked for every row. */
+  readonly condition: FilterPlan | null;
   /** What of the condition is evaluated for a row that falls out of the bounds: none of it may fail. */
   readonly evaluatedOutside: readonly PlanExpression[];
 }
 
-/** Undefined when the stream begins with no condition, or with none that compares a field with a constant. An equality is preferred. */
-export function boundsOf({ source, operators }: StreamPlan): BoundedStream | undefined {
+/** All bounds of a stream that begins with a condition, the best first: an equality, else a range, else texts. */
+export function boundsOf({ source, operators }: StreamPlan): readonly BoundedStream[] {
+  if (source.kind !== 'events' || source.inputs.length !== 1) return [];
+  const first = source.inputs[0]?.operators[0] ?? operators[0];
+  if (first?.kind !== 'filter') return [];
+  const byColumn = columnBoundsOf(first);
+  if (byColumn?.bounds.kind === 'equals') return [byColumn];
+  const needs = textNeedsOf(first.condition);
+  const byTexts = needs && { bounds: { kind: 'texts', ...needs, isExact: false } as const, condition: first, evaluatedOutside: [] };
+  return [byColumn, byTexts].filter((one) => one !== undefined);
+}
+
+/** A stream that is asked for every row. Undefined where it is none that rows come to one by one. */
+export function unboundedOf({ source }: StreamPlan): BoundedStream | undefined {
   if (source.kind !== 'events' || source.inputs.length !== 1) return undefined;
-  const first = [...(source.inputs[0]?.operators ?? []), ...operators][0];
-  if (first?.kind !== 'filter') return undefined;
+  return { bounds: { kind: 'always', isExact: false }, condition: null, evaluatedOutside: [] };
+}
+
+/** Undefined when the condition compares no field with a constant. */
+function columnBoundsOf(first: FilterPlan): BoundedStream | undefined {
   const parts = conjuncts(first.condition);
   const comparisons = parts.flatMap((one) => comparisonOf(one) ?? []);
   const equality = comparisons.find(({ operator }) => operator === '==');

@@ -3,11 +3,12 @@ import type { TextPlace } from '../event-entry.ts';
 import { equalityFinder } from './equality-finder.ts';
 import type { Finder, PlacedRule, RuleBounds } from './finder.ts';
 import { intervalFinder } from './interval-finder.ts';
-import { type RuleLists, WrittenList } from './rule-lists.ts';
+import { listsOf, type RuleLists, WrittenList } from './rule-lists.ts';
+import { textColumnsOf, textFinder } from './text-finder.ts';
 
 /**
  * Finds those of many rules whose bounds a row fits: by hash on a constant that a column must equal, by the interval that a
- * number lies in. What is left of their conditions, the rules' own functions decide.
+ * number lies in, by texts of which columns must have one. What is left of their conditions, the rules' own functions decide.
  */
 export interface RuleIndex extends RuleLists {
   /**
@@ -21,10 +22,11 @@ export interface RuleIndex extends RuleLists {
   readonly settleCounts: () => void;
 }
 
-/** `bounds` of each rule, and the `counters` of its stream. One finder for each column and kind of bounds. */
+/** `bounds` of each rule, and the `counters` of its stream. One finder for each column and kind of bounds, one for all by texts, one for all that are
+ * asked always. */
 export function ruleIndex(bounds: readonly RuleBounds[], counters: readonly StreamCounters[]): RuleIndex {
-  const finders = [...byColumn(bounds).values()].map(finderOf);
-  const { lists, listOf } = finders.length === 1 ? (finders[0] as Finder) : joined(finders, bounds.length);
+  const groups = [...groupsOf(bounds).values()];
+  const { lists, listOf } = groups.length === 1 ? finderOf(groups[0] as PlacedRule[], 0) : joined(groups, bounds.length);
   const counts = new Float64Array(bounds.length);
   let arrived = 0;
   return {
@@ -45,21 +47,27 @@ export function ruleIndex(bounds: readonly RuleBounds[], counters: readonly Stre
   };
 }
 
-/** Of several columns: what all of them find. */
-function joined(finders: readonly Finder[], size: number): Finder {
+/** Of several groups: what all of them find. */
+function joined(groups: readonly (readonly PlacedRule[])[], size: number): Finder {
   const all = new WrittenList(size);
+  let from = 0;
+  const finders = groups.map((group) => {
+    const [finder, at] = [finderOf(group, from), from];
+    from += columnsOfGroup(group).length;
+    return isByTexts(group) ? finder : { lists: finder.lists, listOf: (values: unknown) => finder.listOf((values as unknown[])[at]) };
+  });
   const listOf = (values: unknown): number => {
     all.clear();
     let found = 0;
-    for (let at = 0; at < finders.length; at++) if (addFound(finders[at] as Finder, (values as unknown[])[at], all)) found++;
+    for (let at = 0; at < finders.length; at++) if (addFound(finders[at] as Finder, values, all)) found++;
     if (found > 1) all.sort();
     return 0;
   };
   return { lists: all, listOf };
 }
 
-function addFound({ lists: { starts, rules }, listOf }: Finder, value: unknown, all: WrittenList): boolean {
-  const list = listOf(value);
+function addFound({ lists: { starts, rules }, listOf }: Finder, values: unknown, all: WrittenList): boolean {
+  const list = listOf(values);
   const [from, to] = [starts[list] as number, starts[list + 1] as number];
   for (let at = from; at < to; at++) all.add(rules[at] as number);
   return from < to;
@@ -67,13 +75,20 @@ function addFound({ lists: { starts, rules }, listOf }: Finder, value: unknown, 
 
 /** The columns that rules are found by, in the order in which their values are handed in. */
 export function columnsOf(bounds: readonly RuleBounds[]): readonly string[] {
-  return [...byColumn(bounds).values()].map(([first]) => (first as PlacedRule).bounds.column);
+  return [...groupsOf(bounds).values()].flatMap(columnsOfGroup);
 }
 
-function byColumn(bounds: readonly RuleBounds[]): ReadonlyMap<string, readonly PlacedRule[]> {
+/** Whether the values are handed in as a list. */
+export function takesList(bounds: readonly RuleBounds[]): boolean {
+  const groups = [...groupsOf(bounds).values()];
+  return groups.length > 1 || groups.some(isByTexts);
+}
+
+/** Rules that one finder finds: those by one column and kind of bounds, and all those by texts. */
+function groupsOf(bounds: readonly RuleBounds[]): ReadonlyMap<string, readonly PlacedRule[]> {
   const groups = new Map<string, PlacedRule[]>();
   bounds.forEach((one, place) => {
-    const name = `${one.kind}:${one.column}`;
+    const name = 'column' in one ? `${one.kind}:${one.column}` : one.kind;
     const group = groups.get(name);
     if (group === undefined) groups.set(name, [{ place, bounds: one }]);
     else group.push({ place, bounds: one });
@@ -81,6 +96,26 @@ function byColumn(bounds: readonly RuleBounds[]): ReadonlyMap<string, readonly P
   return groups;
 }
 
-function finderOf(rules: readonly PlacedRule[]): Finder {
-  return rules[0]?.bounds.kind === 'equals' ? equalityFinder(rules) : intervalFinder(rules);
+function columnsOfGroup(group: readonly PlacedRule[]): readonly string[] {
+  const [{ bounds }] = group as readonly [PlacedRule];
+  if (bounds.kind === 'always') return [];
+  return bounds.kind === 'texts' ? textColumnsOf(group) : [bounds.column];
+}
+
+function isByTexts([first]: readonly PlacedRule[]): boolean {
+  return first?.bounds.kind === 'texts';
+}
+
+/** `from`: where the values of its columns begin. */
+function finderOf(rules: readonly PlacedRule[], from: number): Finder {
+  switch (rules[0]?.bounds.kind) {
+    case 'texts':
+      return textFinder(rules, from);
+    case 'equals':
+      return equalityFinder(rules);
+    case 'always':
+      return { lists: listsOf([rules.map(({ place }) => place)]), listOf: () => 0 };
+    default:
+      return intervalFinder(rules);
+  }
 }

@@ -38,7 +38,7 @@ export function fuseClosingWindow(plan: WindowOperatorPlan, window: ClosingWindo
     return {
       intake,
       take,
-      links: [take, close],
+      links: () => [take, close],
       create: (_: WindowOperatorPlan, next: Next, environment: OperatorEnvironment) => window.create(intake, next, environment),
       canFail: intake.columns.canRefuse || (itemsMayFail && !closesByTime),
       mayBeLate: closesByTime,

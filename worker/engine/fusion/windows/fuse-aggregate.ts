@@ -34,7 +34,7 @@ function decideRunning(plan: AggregateOperatorPlan, place: Place): DecidedWindow
   const create = (_: AggregateOperatorPlan, next: Next, environment: OperatorEnvironment): RunningKernel =>
     new RunningKernel(plan, next, environment, intake);
   const canFail = intake.columns.canRefuse || itemsMayFail;
-  return { intake, take, links: [take], create, canFail, mayBeLate: false, waits: intake.expireMs !== null };
+  return { intake, take, links: () => [take], create, canFail, mayBeLate: false, waits: intake.expireMs !== null };
 }
 
 /** One row: into the slot of its key, and on with the results so far. Gives whether those may fail. */

@@ -58,7 +58,7 @@ function decideSlidingWindow(
   const take = module.define(() => intake.parameters, taking);
   const create = (_: WindowOperatorPlan, next: Next, environment: OperatorEnvironment): SlidingKernel =>
     new SlidingKernel(intake, held, window, next, environment);
-  return { intake, take, links: [take, add, remove, give], create, canFail: false, mayBeLate: true, waits: true };
+  return { intake, take, links: () => [take, add, remove, give], create, canFail: false, mayBeLate: true, waits: true };
 }
 
 /** One row: into the ring, and into its slot if the window that closes next has it. Gives true when some of its windows have closed. */

@@ -57,7 +57,7 @@ export interface DecidedWindow {
   readonly intake: Intake;
   /** The function that takes a row. */
   readonly take: string;
-  readonly links: readonly string[];
+  readonly links: () => readonly string[];
   readonly create: KernelFactory;
   /** Taking a row may fail. */
   readonly canFail: boolean;

@@ -2,16 +2,14 @@ import { keyOf } from '../../../../shared/events/text.ts';
 import type { Value } from '../../../../shared/events/value.ts';
 import { evaluationFailure } from '../../evaluate/failure.ts';
 import type { Kernel } from '../../fusion/fused-runtime.ts';
-import { asGiven } from '../../fusion/patterns/history.ts';
-import type { Given } from '../../fusion/patterns/pattern-input.ts';
+import { type Given, givenBy } from '../../fusion/patterns/pattern-input.ts';
 import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
-import type { Row } from '../../operators/row.ts';
-import { EventOrder, savedOrder } from '../../sources/event-order.ts';
+import { NO_ROW, type Row } from '../../operators/row.ts';
+import { EventOrder } from '../../sources/event-order.ts';
 import type { Source } from '../../sources/source.ts';
 import type { SourceOptions } from '../../sources/source-options.ts';
-import { count, list, number, orNull, record, type Saved, stateOf, text } from '../../state/codec.ts';
-import { Expiry, savedExpiry } from '../../state/expiry.ts';
-import { savedRow } from '../../state/saved-row.ts';
+import type { Saved } from '../../state/codec.ts';
+import { Expiry } from '../../state/expiry.ts';
 import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import { plus } from '../../time/instants.ts';
 import {
@@ -24,33 +22,14 @@ import {
   resultFields,
 } from '../../windows/window-result.ts';
 import type { Relevance } from '../watch.ts';
+import { NumberEvent } from './number-event.ts';
 import { RowEvents } from './row-events.ts';
+import { type savedWindow, trendState } from './saved-trends.ts';
 import type { Close, RepeatStep, TakeStep, TrendForm } from './trend-form.ts';
-import { savedTrends, type TrendEvent, TrendGroups, type TrendSet } from './trend-groups.ts';
+import { type TrendEvent, TrendGroups, type TrendSet } from './trend-groups.ts';
 import type { TrendNumbers } from './trend-numbers.ts';
 import { type SharedInput, type TakeTrendEvent, TrendPanes } from './trend-panes.ts';
-import type { EventValues } from './trend-totals.ts';
 import { boundRow, type PaneKey, type TrendPane, type TrendStream, TrendWindow } from './trend-window.ts';
-
-/**
- * `first` and `last`: the first and last event of a window, as far as the result tells of them. `bound`: by slot, the last event that a
- * trend took there.
- */
-const savedWindow = record({
-  key: text,
-  start: number,
-  rank: number,
-  first: savedRow,
-  last: savedRow,
-  trends: savedTrends,
-  bound: list(orNull(savedRow)),
-});
-
-const savedState = stateOf({
-  name: 'trends',
-  version: 1,
-  members: { order: savedOrder, trends: record({ received: count, expiry: savedExpiry, windows: list(savedWindow) }) },
-});
 
 /**
  * `.trend_aggregate(..)`: in place of matches one result per partition and window, over all trends of the pattern whose
@@ -428,7 +407,7 @@ export class TrendKernel implements Source, Kernel, TrendStream {
     const open = [...this.#closings.items()].filter(({ left }) => left > 0).sort((a, b) => a.rank - b.rank);
     const received = this.#events === null ? this.order() : this.#received;
     const windows = open.map((window) => this.#saved(window));
-    return savedState.save({ order: this.#order.save(), trends: { received, expiry: this.#expiry.save(), windows } });
+    return trendState.save({ order: this.#order.save(), trends: { received, expiry: this.#expiry.save(), windows } });
   }
 
   #saved(window: TrendWindow): Saved<typeof savedWindow> {
@@ -449,7 +428,7 @@ export class TrendKernel implements Source, Kernel, TrendStream {
   }
 
   load(saved: Value): void {
-    const { order, trends } = savedState.load(saved);
+    const { order, trends } = trendState.load(saved);
     this.#order.load(order);
     this.#received = trends.received;
     this.#expiry.load(trends.expiry);
@@ -482,56 +461,4 @@ interface LastEvent {
   readonly type: string;
   readonly cause: number;
   readonly keys: readonly (readonly [string, Value])[];
-}
-
-const NO_ROW: Row = { type: '', time: 0, order: 0, fields: new Map(), bound: null, attributes: null, causes: [] };
-
-/** What generated code says of an event: by the positions of slots whether it fits them, and the values of columns. */
-interface GivenNumbers {
-  readonly slots: readonly number[];
-  readonly fits: readonly boolean[];
-  readonly columns: readonly number[];
-  readonly values: readonly (number | null)[];
-}
-
-/** An event of generated code. No time matters to the trends: it has that of the window's start. */
-class NumberEvent implements TrendEvent {
-  readonly time: number;
-  readonly row = NO_ROW;
-  readonly at = 0;
-  readonly #numbers: TrendNumbers;
-  readonly #given: GivenNumbers;
-  /** By slot. */
-  readonly #found: EventValues[] = [];
-
-  constructor(time: number, numbers: TrendNumbers, given: GivenNumbers) {
-    this.time = time;
-    this.#numbers = numbers;
-    this.#given = given;
-  }
-
-  fits(slot: number): boolean {
-    return this.#given.fits[this.#given.slots.indexOf(slot)] === true;
-  }
-
-  valuesOf(slot: number): EventValues {
-    this.#found[slot] ??= this.#read(slot);
-    return this.#found[slot];
-  }
-
-  #read(taken: number): EventValues {
-    const { columns, values } = this.#given;
-    return this.#numbers.columns.map(({ slot, argument, kind }, column) => {
-      if (slot !== taken) return undefined;
-      if (argument === null) return 1;
-      const value = values[columns.indexOf(column)] ?? null;
-      return kind === 'sum' ? value : this.#numbers.valueOf(column, value);
-    });
-  }
-}
-
-/** What generated code is given of a row. */
-function givenBy(row: Row, given: Given): unknown {
-  if (given.of === 'field') return asGiven(row.fields.get(given.name) ?? null, given.as);
-  return given.of === 'type' ? row.type : row;
 }

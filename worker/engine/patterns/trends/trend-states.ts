@@ -1,5 +1,5 @@
 import type { PatternPlan } from '../../../../shared/language/plan/plan.ts';
-import type { Row } from '../../operators/row.ts';
+import { NO_ROW } from '../../operators/row.ts';
 import { buildPatternTree } from '../pattern-tree.ts';
 import { type PatternState, StateSpace } from '../state-space.ts';
 
@@ -98,5 +98,3 @@ export function subsetsOf(slots: readonly number[]): readonly (readonly number[]
   for (const slot of slots) all.push([slot], ...all.map((one) => [...one, slot]));
   return all;
 }
-
-const NO_ROW: Row = { type: '', time: 0, order: 0, fields: new Map(), bound: null, attributes: null, causes: [] };

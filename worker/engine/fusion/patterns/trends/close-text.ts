@@ -18,15 +18,17 @@ interface Ended {
 }
 
 /**
- * Prints what hands on the result of a window, with all that follows it: a name for its constants and the function that reads them;
- * null where the kernel is to make it a row.
+ * Decides what hands on the result of a window, with all that follows it. Gives what prints it: a name for its constants and the function
+ * that reads them; `null` where the kernel is to make it a row.
  */
-export function printClose(trends: NumberedTrends, kernel: string, fusion: StreamPlace): string | null {
+export function decideClose(trends: NumberedTrends, kernel: string, fusion: StreamPlace): () => string {
   const { program } = fusion;
   const decided = trends.held.size > 0 ? new Refusal('results read the last event of a step') : decideEnd(trends, kernel, fusion);
-  if (typeof decided === 'string') return shared(decided, program);
-  program.decisions.operator(fusion.index, 1, { by: 'rows', why: decided.why });
-  return null;
+  return () => {
+    if (typeof decided === 'string') return shared(decided, program);
+    program.decisions.operator(fusion.index, 1, { by: 'rows', why: decided.why });
+    return 'null';
+  };
 }
 
 /** Streams whose results go the same way, but for constants, have one function: it is hot when each of them is cold. */

@@ -10,18 +10,17 @@ import type { KernelNode } from '../../../physical/physical-plan.ts';
 import type { SourceOptions } from '../../../sources/source-options.ts';
 import type { Columns } from '../../columns.ts';
 import type { FusedRuntime } from '../../fused-runtime.ts';
-import { Body } from '../../module-text.ts';
 import type { StreamPlace } from '../../place.ts';
 import type { DecidedKernel, ProgramFusion } from '../../program-fusion.ts';
 import type { FusedInlet } from '../../shared-functions.ts';
 import { Refusal } from '../../typed.ts';
 import { PatternInput } from '../pattern-input.ts';
-import { printClose } from './close-text.ts';
+import { decideClose } from './close-text.ts';
 import type { NumberedTrends } from './decide-trends.ts';
-import { type InputPart, InputText, printFit, printRepeat, printStep, type TrendInput } from './input-text.ts';
+import { decideReads, type InputPart, InputText, printRepeat, printStep, type TrendInput } from './input-text.ts';
 
-/** What stands for the trends of streams that share, in the text. */
-interface Printed extends DecidedKernel {
+/** The trends of streams that share, as they were decided for the first that leads to them. */
+interface DecidedTrends extends DecidedKernel {
   /** Name of the panes. */
   readonly panes: string;
   readonly inputs: readonly TrendInput[];
@@ -41,7 +40,7 @@ export function fuseTrends(
 ): readonly FusedInlet[] | Refusal {
   const { program } = fusion;
   const leader = sharing[0] as NumberedTrends;
-  const decided = program.kernel(leader.stream.source, () => printAll(sharing, fusion));
+  const decided = program.kernel(leader.stream.source, () => decideAll(sharing, fusion));
   if (decided instanceof Refusal) return decided;
   const { panes, inputs, takes } = decided;
   const input = inputs.find(({ event }) => event.origin === origin) as TrendInput;
@@ -51,11 +50,13 @@ export function fuseTrends(
     origin,
     columns,
     (passed, body) => {
+      const given = input.event.argumentsOf(passed);
+      if (given instanceof Refusal) return given;
       body.note(() => {
         for (const { stream } of sharing) program.useKernel(stream.source);
       });
       body.add(`${panes}.counts[${input.at}]++;`);
-      body.add(`${takes[input.at]}(${input.event.argumentsOf(passed).join(',')});`);
+      body.add(`${takes[input.at]}(${given.join(',')});`);
       return null;
     },
     { isCounted: false },
@@ -63,8 +64,8 @@ export function fuseTrends(
   return inlet instanceof Refusal ? inlet : [inlet];
 }
 
-/** Prints all streams that share; gives the kernel of the first. */
-function printAll(sharing: readonly NumberedTrends[], fusion: StreamPlace): Printed {
+/** Decides all streams that share; gives the kernel of the first. */
+function decideAll(sharing: readonly NumberedTrends[], fusion: StreamPlace): DecidedTrends {
   const { program } = fusion;
   const { module } = program;
   const leader = (sharing[0] as NumberedTrends).stream.source;
@@ -78,12 +79,12 @@ function printAll(sharing: readonly NumberedTrends[], fusion: StreamPlace): Prin
   const inputs = inputsOf(sharing, fusion);
   const shared = sharedForm(sharing, inputs);
   const text = new InputText(program, panes, table);
-  const takes = inputs.map((input) => text.print(input));
+  const takes = inputs.map((input) => text.define(input));
   const equals = equalsAmong(sharing, inputs);
-  const kernels = sharing.map((trends, position) => printKernel(trends, position, { shared, inputs, panes, equals, fusion }));
+  const kernels = sharing.map((trends, position) => decideKernel(trends, position, { shared, inputs, panes, equals, fusion }));
   kernels.slice(1).forEach((kernel, at) => void program.kernel((sharing[at + 1] as NumberedTrends).stream.source, () => kernel));
   const [first] = kernels as [DecidedKernel];
-  return { ...first, links: [...first.links, ...takes], panes, inputs, takes };
+  return { ...first, links: () => [...first.links(), ...takes], panes, inputs, takes };
 }
 
 function inputsOf(sharing: readonly NumberedTrends[], fusion: StreamPlace): readonly TrendInput[] {
@@ -96,9 +97,10 @@ function inputsOf(sharing: readonly NumberedTrends[], fusion: StreamPlace): read
     );
     const record = program.declared(origin.slice('event:'.length)) as RecordType;
     const event = new PatternInput((parts[0] as InputPart).trends.pattern, origin, record, program.module);
+    decideReads(parts, event, program.module);
     const byFit = new Map<string, InputPart[]>();
     for (const part of parts.filter(isCountable)) {
-      const fit = printFit(part, part.slots[0] as number, event, new Body(program.module.names), program.module);
+      const fit = fingerprint(part.trends.pattern.steps[part.slots[0] as number]?.where ?? null);
       byFit.set(fit, [...(byFit.get(fit) ?? []), part]);
     }
     const bursts = [...byFit.values()].map((members) => ({
@@ -172,18 +174,18 @@ interface Sharing {
   readonly fusion: StreamPlace;
 }
 
-function printKernel(trends: NumberedTrends, position: number, { shared, inputs, panes, equals, fusion }: Sharing): DecidedKernel {
+function decideKernel(trends: NumberedTrends, position: number, { shared, inputs, panes, equals, fusion }: Sharing): DecidedKernel {
   const { program } = fusion;
   const { stream, index } = trends;
   const own = inputs.flatMap((input) => input.parts.filter((part) => part.position === position).map((part) => ({ input, part })));
   const bursts = inputs.flatMap(({ classes }) => classes.filter(({ burst }) => burst.streams.includes(position)));
   const classes = bursts.map(({ at, parts }) => ({ at, slot: parts.find((part) => part.position === position)?.slots[0] as number }));
   const { kernel } = (own[0] as (typeof own)[number]).part;
-  const close = printClose(trends, kernel, fusion.sibling(index));
-  const steps = classes.flatMap(({ slot }) => [
+  const close = decideClose(trends, kernel, fusion.sibling(index));
+  const printSteps = ({ slot }: (typeof classes)[number]): readonly string[] => [
     printStep(program, trends, [{ slot, text: 'true' }], { values: new Map(), valueParameters: [], slots: [slot] }),
     printRepeat(program, trends, slot),
-  ]);
+  ];
   const form: TrendForm = {
     ...trends,
     shared,
@@ -198,7 +200,7 @@ function printKernel(trends: NumberedTrends, position: number, { shared, inputs,
     heldFields: trends.held,
   };
   const create = (_: SourcePlan, options: SourceOptions): TrendKernel => new TrendKernel(form, options);
-  return { create, links: [panes, close ?? 'null', ...steps], node: nodeOf(trends, program, shared) };
+  return { create, links: () => [panes, close(), ...classes.flatMap(printSteps)], node: nodeOf(trends, program, shared) };
 }
 
 function nodeOf({ stream, plan, columns }: NumberedTrends, { plan: { streams } }: ProgramFusion, shared: SharedForm): KernelNode {

@@ -1,7 +1,7 @@
 import type { BurstClass } from '../../../patterns/trends/trend-panes.ts';
 import type { FusedRuntime } from '../../fused-runtime.ts';
-import type { Body, ModuleText } from '../../module-text.ts';
-import { printTyped, printTypedCondition } from '../../print-typed.ts';
+import { Body, type ModuleText } from '../../module-text.ts';
+import { printTyped, printTypedCondition, typedOf } from '../../print-typed.ts';
 import type { ProgramFusion } from '../../program-fusion.ts';
 import { boxed, type Typed } from '../../typed.ts';
 import type { PatternInput } from '../pattern-input.ts';
@@ -35,8 +35,21 @@ export interface TrendInput {
   readonly single: readonly InputPart[];
 }
 
+/** Lets the event know of all that is read of it. */
+export function decideReads(parts: readonly InputPart[], event: PatternInput, module: ModuleText<FusedRuntime>): void {
+  for (const { trends, slots } of parts) {
+    const { pattern, stream, columns, held } = trends;
+    const values = columns.all.flatMap(({ slot, argument }) => (argument !== null && slots.includes(slot) ? [argument] : []));
+    const conditions = slots.flatMap((slot) => pattern.steps[slot]?.where ?? []);
+    const read = [...stream.partition.keys.map(({ value }) => value), ...conditions, ...values];
+    for (const one of read) typedOf(one, { module, body: new Body(module.names), readable: event });
+    for (const slot of slots) for (const name of held.get(slot) ?? []) event.field({ kind: 'current' }, name);
+  }
+  event.valueOf({ aspect: 'row', name: '', as: 'value' });
+}
+
 /** Text of whether an event fits a step; `true` where it always does. */
-export function printFit(
+function printFit(
   { trends: { pattern }, slots }: InputPart,
   slot: number,
   event: PatternInput,
@@ -61,8 +74,8 @@ export class InputText {
   }
 
   /** Gives the function's name. */
-  print(input: TrendInput): string {
-    return this.#program.module.function(
+  define(input: TrendInput): string {
+    return this.#program.module.define(
       () => input.event.parameters,
       (body) => {
         const pane = this.#printPane(input, body);

@@ -8,9 +8,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { workerData } from 'node:worker_threads';
 
 const entry = workerData?.entry ?? pathToFileURL(process.argv[2]).href;
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const cache = join(root, 'node_modules/.cache', basename(entry, '.ts'));
-const newest = Math.max(...['shared', 'worker', 'cli'].map((folder) => newestIn(join(root, folder))));
+const newest = Math.max(...['shared', 'worker', 'coordinator', 'cli'].map((folder) => newestIn(join(root, folder))));
 const bundle = join(cache, `${newest.toString(36).replace('.', '_')}.mjs`);
 
 if (!existsSync(bundle)) await makeBundle();

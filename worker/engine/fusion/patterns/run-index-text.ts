@@ -6,8 +6,8 @@ import type { PatternKernel } from './pattern-kernel.ts';
 import type { PatternParts } from './pattern-parts.ts';
 import { fieldThatFinds } from './run-index-keys.ts';
 
-/** Prints where runs stand: in the lists of their partition, or in the table of a state whose runs a value finds. */
-export class RunPlaces {
+/** Prints where runs are found: in the lists of their partition, or in the table of a state whose runs a value finds. */
+export class RunIndexText {
   readonly #parts: PatternParts;
   readonly #kernel: string;
   /** By id of the state; '' where its runs stand in lists. */
@@ -54,7 +54,7 @@ export class RunPlaces {
     return indexKey.slot === slot ? handler.input.valueOf(indexKey) : kept(indexKey.property);
   }
 
-  /** The run is found no more where it stands. */
+  /** The run is no longer found in its state. */
   leave(run: string, { id }: AutomatonState): string {
     return this.#parts.indexKeys[id] === null ? `${run}.indexKey.remove(${id},${run});` : `${this.#tables[id]}.remove(${run});`;
   }

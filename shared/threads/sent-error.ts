@@ -1,5 +1,5 @@
-import { type ErrorCode, errorCodes } from '../../../shared/errors/codes.ts';
-import { CepError, InvariantError } from '../../../shared/errors/error.ts';
+import { type ErrorCode, errorCodes } from '../errors/codes.ts';
+import { CepError, InvariantError } from '../errors/error.ts';
 
 /** An error on its way between threads or processes. */
 export interface SentError {

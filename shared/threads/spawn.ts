@@ -3,24 +3,11 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 
-export interface EngineWorkerOptions {
-  readonly name: string;
-  readonly heartbeat: SharedArrayBuffer;
-  /** Most memory of the thread's objects, MiB; above it the thread ends. */
-  readonly heapMb: number;
-}
-
 export interface ThreadOptions {
   readonly name: string;
   /** What the thread finds as `workerData`, beside the `entry`. */
   readonly data: object;
   readonly limits?: ResourceLimits;
-}
-
-/** Starts an engine thread. */
-export function spawnEngineWorker({ name, heartbeat, heapMb }: EngineWorkerOptions): Worker {
-  const limits = { maxOldGenerationSizeMb: heapMb };
-  return spawnThread('worker/runtime/threads/engine-worker.ts', { name, data: { heartbeat }, limits });
 }
 
 /** Starts a thread with a module of the repository: its bundle when this file is in one (an entry of its own), else the source. */
@@ -53,5 +40,5 @@ const isSource = import.meta.url.endsWith('.ts');
 const boot = new URL('./boot.mjs', import.meta.url);
 
 function entryOf(module: string): URL {
-  return new URL(isSource ? `../../../${module}` : `./${basename(module, '.ts')}.js`, import.meta.url);
+  return new URL(isSource ? `../../${module}` : `./${basename(module, '.ts')}.js`, import.meta.url);
 }

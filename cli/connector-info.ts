@@ -1,0 +1,63 @@
+import { Command, Option } from 'clipanion';
+import { CepError } from '../shared/errors/error.ts';
+import type { ConnectorDescriptor, ConnectorParameter, ConnectorRole } from '../shared/language/connectors/descriptor.ts';
+import { connectors, findConnector, parametersOf } from '../shared/language/connectors/table.ts';
+import { nearestName } from '../shared/language/diagnostics/nearest-name.ts';
+import { tableText } from './client/table.ts';
+import { ResultCommand } from './command.ts';
+
+const columns = ['Parameter', 'Takes', 'Default', 'Description'].map((title) => ({ title }));
+const operators: Readonly<Record<ConnectorRole, string>> = { source: '.from', sink: '.to', enrich: '.enrich' };
+
+export class ConnectorInfoCommand extends ResultCommand {
+  static override paths = [['connector', 'info']];
+  static override usage = Command.Usage({
+    category: 'Connectors',
+    description: 'Show the parameters of a type of connector, and an example',
+    details: 'Ends with 1 when this build has no such type.',
+    examples: [['Of files', '$0 connector info file']],
+  });
+
+  type = Option.String({ name: 'TYPE', required: true });
+
+  override async run(): Promise<undefined> {
+    const descriptor = builtType(this.type);
+    if (this.json) this.printJson(dataOf(descriptor));
+    else this.print(textOf(descriptor));
+  }
+}
+
+/** @throws CepError `usage_error` */
+function builtType(name: string): ConnectorDescriptor {
+  const found = findConnector(name);
+  if (found?.built !== undefined) return found;
+  const known = connectors.flatMap((type) => (type.built === undefined ? [] : [type.name]));
+  const nearest = nearestName(name, known);
+  throw new CepError('usage_error', `this build has no connectors of type '${name}'`, {
+    hint: nearest === undefined ? `it has ${known.join(', ')}` : `did you mean '${nearest}'?`,
+  });
+}
+
+function dataOf({ name, aliases = [], summary, built = [], guarantees = {}, example = '', ...descriptor }: ConnectorDescriptor): object {
+  const parameters = parametersOf({ ...descriptor, name, summary }).map((parameter) => ({
+    name: parameter.name,
+    aliases: parameter.aliases ?? [],
+    takes: parameter.words ?? parameter.kind,
+    default: parameter.default ?? null,
+    secret: parameter.secret ?? false,
+    description: parameter.summary,
+  }));
+  return { type: name, aliases, description: summary, roles: built, guarantees, parameters, example };
+}
+
+function textOf(descriptor: ConnectorDescriptor): string {
+  const { name, aliases = [], summary, built = [], guarantees = {}, example = '' } = descriptor;
+  const also = aliases.length === 0 ? '' : ` (also ${aliases.join(', ')})`;
+  const promises = built.map((role) => `${operators[role].padEnd(9)}${guarantees[role] ?? ''}\n`);
+  const parameters = tableText(columns, parametersOf(descriptor).map(rowOf));
+  return `${name}${also}: ${summary}\n\n${promises.join('')}\n${parameters}\nExample:\n\n${example.replace(/^(?=.)/gm, '    ')}\n`;
+}
+
+function rowOf({ name, aliases = [], kind, words, default: otherwise = '', secret = false, summary }: ConnectorParameter): string[] {
+  return [[name, ...aliases].join(', '), words?.join(', ') ?? kind, otherwise, secret ? `${summary} (secret)` : summary];
+}

@@ -1,0 +1,138 @@
+import { CepError } from '../../shared/errors/error.ts';
+import { ProcessSignals } from '../../shared/lifecycle/process-signals.ts';
+import { readProfiles } from '../../shared/security/credentials/credentials.ts';
+import { Redactor } from '../../shared/security/redaction.ts';
+import { createLogger, type LoggerOptions } from '../../shared/telemetry/logger.ts';
+import { createRuntime } from '../../worker/runtime/runtime.ts';
+import type { Output, Runtime, RuntimeReport } from '../../worker/runtime/service.ts';
+import { SERVER_TENANT } from '../../worker/runtime/tenants/tenant-registry.ts';
+import type { CliContext } from '../context.ts';
+import type { SentProgram } from '../program/program-to-send.ts';
+import { RunScreen } from './run-screen.ts';
+
+/** Name of the one pipeline in the state directory of a run. */
+const NAME = 'run';
+const LOOK_MS = 50;
+const STATUS_MS = 500;
+const SHUTDOWN_MS_MAX = 30_000;
+const gaveUpExitCode = new CepError('runtime_error', '').exitCode;
+
+export interface RunSettings {
+  readonly program: SentProgram;
+  readonly strictEvents: boolean;
+  readonly credentials: string | undefined;
+  readonly masterKey: string | undefined;
+  readonly logging: Pick<LoggerOptions, 'level' | 'format' | 'timestamps'>;
+  /** Undefined: nothing outlives the process. */
+  readonly stateDir: string | undefined;
+  readonly checkpointIntervalMs: number;
+  readonly isQuiet: boolean;
+  readonly isJson: boolean;
+}
+
+/** Runs a program until a signal ends it, or its sources have; gives the exit code. @throws CepError when it cannot start */
+export async function runProgram(settings: RunSettings, context: CliContext): Promise<number> {
+  const { stateDir, isQuiet, strictEvents, checkpointIntervalMs } = settings;
+  const screen = new RunScreen(context, settings);
+  const redactor = new Redactor();
+  const level = isQuiet ? 'warn' : settings.logging.level;
+  const logger = createLogger({ ...settings.logging, level, redactor, write: (line) => screen.note(line.trimEnd()) });
+  const profiles = settings.credentials === undefined ? undefined : await readProfiles(settings.credentials, settings.masterKey);
+  const runtime = await createRuntime({
+    ...(stateDir === undefined ? {} : { stateDir }),
+    ...(profiles === undefined ? {} : { profiles }),
+    strictEvents,
+    checkpointIntervalMs,
+    engineThreads: 1,
+    namesAnyFile: true,
+    console: (line) => screen.line(line),
+    outputs: { push: (output: Output) => screen.output(output), isFull: () => screen.isFull },
+    report: ({ level, message, fields }: RuntimeReport) => logger.log(level, message, fields),
+  });
+  const signals = new ProcessSignals(process, () => undefined);
+  let isClean = false;
+  try {
+    await runtime.start();
+    const run = new ProgramInRuntime(runtime, await placed(runtime, settings.program));
+    await run.until(signals.ended, screen);
+  } finally {
+    const ended = runtime.shutdown({ deadlineMs: SHUTDOWN_MS_MAX }).then(({ clean }) => clean);
+    isClean = await Promise.race([ended, signals.endedAgain.then(() => false)]);
+    signals.close();
+  }
+  await screen.end();
+  if (isClean) return 0;
+  screen.note('Something was given up: not all of what was taken in is delivered, or kept.');
+  // What did not end by itself would keep the process alive.
+  process.exit(gaveUpExitCode);
+}
+
+/** The pipeline of the program: that of the run before, or a new one. A changed program keeps the state that fits it. */
+async function placed(runtime: Runtime, program: SentProgram): Promise<string> {
+  const { pipelines } = runtime;
+  const [known] = pipelines.list(SERVER_TENANT, { limit: 1, offset: 0 }).pipelines;
+  if (known === undefined) return (await pipelines.deploy(SERVER_TENANT, { name: NAME, ...program })).pipeline.id;
+  if (known.status === 'stopped' || known.status === 'failed') await pipelines.start(SERVER_TENANT, known.id);
+  const isSame = known.source === program.source && JSON.stringify(known.files) === JSON.stringify(program.files ?? {});
+  if (!isSame) await pipelines.reload(SERVER_TENANT, known.id, program);
+  return known.id;
+}
+
+class ProgramInRuntime {
+  readonly #runtime: Runtime;
+  readonly #id: string;
+
+  constructor(runtime: Runtime, id: string) {
+    this.#runtime = runtime;
+    this.#id = id;
+  }
+
+  /** Resolves with the signal, or when the sources have given everything. @throws CepError when a source cannot be reached at first */
+  async until(signal: Promise<unknown>, screen: RunScreen): Promise<void> {
+    const { pipelines } = this.#runtime;
+    if (this.#sources.length === 0) screen.note('The program reads from no connector: nothing comes in. Ctrl+C ends it.');
+    let isEnded = false;
+    void signal.then(() => {
+      isEnded = true;
+    });
+    const waiting = new Set(this.#sources.map(({ id }) => id));
+    for (let shownAt = 0; !isEnded; await pause(LOOK_MS, signal)) {
+      this.#lookAtStart(waiting);
+      const { status, error } = pipelines.get(SERVER_TENANT, this.#id);
+      if (status === 'failed') throw new CepError('runtime_error', `the program failed: ${error ?? 'for an unknown reason'}`);
+      if (performance.now() - shownAt >= STATUS_MS) {
+        shownAt = performance.now();
+        await this.#show(screen);
+      }
+      if (this.#sources.length > 0 && this.#sources.every((source) => source.isEnded)) break;
+    }
+    await this.#show(screen);
+  }
+
+  get #sources(): ReturnType<Runtime['pipelines']['sources']> {
+    return this.#runtime.pipelines.sources(SERVER_TENANT, this.#id);
+  }
+
+  /** Each source has to be reached once; what is lost later comes back by itself. */
+  #lookAtStart(waiting: Set<string>): void {
+    for (const { id, isConnected, isEnded, problem } of this.#sources) {
+      if (isConnected || isEnded) waiting.delete(id);
+      else if (problem !== null && waiting.has(id)) throw new CepError('connector_error', `cannot read from ${id}: ${problem}`);
+    }
+  }
+
+  async #show(screen: RunScreen): Promise<void> {
+    const { eventsProcessed, eventsInvalid, outputEventsEmitted, dlqEvents } = await this.#runtime.pipelines.metrics(
+      SERVER_TENANT,
+      this.#id,
+    );
+    const sources = this.#sources;
+    const unreadable = sources.reduce((sum, source) => sum + source.unreadable, 0);
+    const away = sources.flatMap(({ id, problem }) => (problem === null ? [] : [id]));
+    screen.status({ eventsProcessed, eventsInvalid, unreadable, outputs: outputEventsEmitted, deadLetters: dlqEvents + unreadable, away });
+  }
+}
+
+function pause(ms: number, signal: Promise<unknown>): Promise<unknown> {
+  return Promise.race([signal, new Promise((resolve) => setTimeout(resolve, ms))]);
+}

@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import { memberUrl, type StartCoordinatorOptions } from '../../coordinator/index.ts';
+import type { Config } from '../../shared/config/config.ts';
+import type { ConfigName } from '../../shared/config/keys.ts';
+import { CepError } from '../../shared/errors/error.ts';
+import { readTextFile } from '../../shared/files/text-file.ts';
+import { isLoopback } from '../../shared/http/listen.ts';
+import { settingError } from '../setting-values.ts';
+import { type HttpSettings, readHttpSettings } from './http-settings.ts';
+
+type GroupSettings = NonNullable<StartCoordinatorOptions['group']>;
+
+/** What a coordinator is started with, read and checked. */
+export interface CoordinatorSettings extends HttpSettings, Pick<StartCoordinatorOptions, 'bind' | 'port' | 'dataDir'> {
+  readonly group: GroupSettings | undefined;
+  /** Its members know each other by no key. */
+  readonly isGroupOpen: boolean;
+}
+
+const PEERS_MIN = 3;
+const KEY_CHARS_MIN = 16;
+/** Where nobody else can come in. */
+const OPEN_KEY = 'members of a group without a key';
+
+/** @throws CepError `file_not_found`, `io_error`; `config_error`, or `usage_error` for a bad flag */
+export async function readCoordinatorSettings(config: Config): Promise<CoordinatorSettings> {
+  const http = await readHttpSettings(config);
+  requireTimes(config);
+  requireScaling(config);
+  const bind = config.get('coordinator.bind');
+  const isGroup = config.get('raft.enabled');
+  const peerUrls = isGroup ? peersOf(config) : [];
+  const key = isGroup ? keyOf(config, http.apiKey) : undefined;
+  if (isGroup) requireGroupKey(key, [bind, ...peerUrls.map((url) => new URL(url).hostname)]);
+  const group = isGroup ? await groupOf(config, peerUrls, key ?? OPEN_KEY) : undefined;
+  return {
+    ...http,
+    ...{ bind, port: config.get('coordinator.port'), dataDir: config.get('raft.data_dir') },
+    ...{ group, isGroupOpen: isGroup && key === undefined },
+  };
+}
+
+function requireTimes(config: Config): void {
+  const [interval, timeout] = [config.get('coordinator.heartbeat_interval'), config.get('coordinator.heartbeat_timeout')];
+  if (timeout > interval) return;
+  throw settingError(
+    config,
+    'coordinator.heartbeat_timeout',
+    (where) => `${where}: found ${timeout} s, expected more than the ${interval} s between two heartbeats`,
+  );
+}
+
+function requireScaling(config: Config): void {
+  const wrong = (name: ConfigName, problem: string): CepError => settingError(config, name, (where) => `${where}: ${problem}`);
+  const [min, max] = [config.get('coordinator.scaling_min_workers'), config.get('coordinator.scaling_max_workers')];
+  const [up, down] = [config.get('coordinator.scaling_up_threshold'), config.get('coordinator.scaling_down_threshold')];
+  if (min > max) throw wrong('coordinator.scaling_min_workers', `found ${min}, expected at most the ${max} of --scaling-max-workers`);
+  if (down >= up)
+    throw wrong('coordinator.scaling_down_threshold', `found ${down}, expected less than the ${up} of --scaling-up-threshold`);
+  const url = config.get('coordinator.scaling_webhook_url');
+  const isWeb = url === undefined || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol));
+  if (!isWeb) throw wrong('coordinator.scaling_webhook_url', 'expected a URL with http or https');
+}
+
+/** A group is not begun by halves: what is missing is all named at once. */
+async function groupOf(config: Config, peerUrls: readonly string[], key: string): Promise<GroupSettings> {
+  const nodeId = config.get('raft.node_id');
+  const missing = [
+    nodeId === undefined ? '--raft-node-id' : [],
+    config.get('raft.peers') === undefined ? '--raft-peers' : [],
+    config.get('raft.data_dir') === undefined ? '--raft-data-dir' : [],
+  ].flat();
+  if (nodeId === undefined || missing.length > 0) {
+    throw new CepError('config_error', `--raft needs ${missing.join(' and ')}`, {
+      hint: '--raft --raft-node-id 1 --raft-peers http://10.0.0.1:9100,http://10.0.0.2:9100,http://10.0.0.3:9100 --raft-data-dir raft',
+    });
+  }
+  const port = config.get('coordinator.port');
+  if (port === 0)
+    throw settingError(config, 'coordinator.port', (where) => `${where}: found 0, and the members of a group must find each other`);
+  const caPath = config.get('raft.tls_ca');
+  if (caPath !== undefined && config.get('server.tls_cert') === undefined) {
+    throw new CepError('config_error', '--raft-tls-ca needs --tls-cert and --tls-key: members show their certificates to each other');
+  }
+  const tlsCa = caPath === undefined ? undefined : await readTextFile(caPath, 'TLS authority of the members');
+  return { nodeId, peerUrls, clusterId: config.get('raft.cluster_id'), key, tlsCa };
+}
+
+function peersOf(config: Config): readonly string[] {
+  const text = config.get('raft.peers');
+  if (text === undefined) return [];
+  const wrong = (problem: string, hint?: string): CepError => settingError(config, 'raft.peers', (where) => `${where}: ${problem}`, hint);
+  const urls = text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map((part) => {
+      try {
+        return memberUrl(part);
+      } catch (error) {
+        throw error instanceof CepError ? wrong(error.message, error.hint) : error;
+      }
+    });
+  const repeated = urls.find((url, at) => urls.indexOf(url) !== at);
+  if (repeated !== undefined) throw wrong(`${repeated} stands there twice`);
+  if (urls.length >= PEERS_MIN) return urls;
+  throw wrong(`found ${urls.length} members, expected ${PEERS_MIN} or more`, 'a group of fewer cannot go on without one; leave --raft out');
+}
+
+/** Undefined when there is none. */
+function keyOf(config: Config, apiKey: string | undefined): string | undefined {
+  const given = config.get('raft.key');
+  if (given === undefined) return apiKey && createHash('sha256').update(`cep raft ${apiKey}`).digest('hex');
+  if (given.length >= KEY_CHARS_MIN) return given;
+  throw settingError(
+    config,
+    'raft.key',
+    (where) => `${where}: found a key of ${given.length} characters, expected at least ${KEY_CHARS_MIN}`,
+    'a good key is long and random: openssl rand -hex 32',
+  );
+}
+
+function requireGroupKey(key: string | undefined, hosts: readonly string[]): void {
+  const outside = hosts.find((host) => !isLoopback(host));
+  if (key !== undefined || outside === undefined) return;
+  throw new CepError(
+    'config_error',
+    `the group reaches beyond this machine (${outside}), and its members have no key to know each other by`,
+    {
+      hint: 'set CEP_RAFT_KEY, or CEP_API_KEY, to the same on all members: openssl rand -hex 32',
+    },
+  );
+}

@@ -1,0 +1,153 @@
+import { CepError } from '../../shared/errors/error.ts';
+import { type MembershipChange, type RaftMember, RaftRefusal, type RaftStatus } from '../raft/group.ts';
+import type { ClusterState } from '../state/cluster-state.ts';
+import type { CommandResult } from '../state/commands/outcome.ts';
+import { type Command, encodeProposal, type RequestId } from '../state/commands.ts';
+import type { Replica } from './replica.ts';
+
+/** How long a request waits for a leader. */
+const LEADER_WAIT_MS = 2_000;
+/** How often it is looked whether there is one, when nobody says so. */
+const LOOK_MS = 50;
+
+/** A command that is done. */
+export interface Done {
+  readonly value: Extract<CommandResult, { kind: 'done' }>['value'];
+  readonly isRepeat: boolean;
+  /** Where in the log it stands; of a repeat, where the repeat does. */
+  readonly index: number;
+}
+
+export interface GroupMemberOptions {
+  readonly member: RaftMember;
+  readonly replica: Replica;
+  /** Epoch ms. */
+  readonly clock: () => number;
+}
+
+/** What came of an attempt that gave no answer: `undone`, nothing at all; `unknown`, it may have been done, or be done yet. */
+export type NoAnswer = 'undone' | 'unknown';
+
+/** An attempt to have something done by a member that leads, as this one knows. */
+type Attempt<T> = (status: RaftStatus) => Promise<T | NoAnswer>;
+
+/** One member of the group, as the service sees it: the state that it has, and what the group can be asked for. */
+export class GroupMember {
+  readonly #member: RaftMember;
+  readonly #replica: Replica;
+  readonly #clock: () => number;
+
+  constructor({ member, replica, clock }: GroupMemberOptions) {
+    this.#member = member;
+    this.#replica = replica;
+    this.#clock = clock;
+  }
+
+  get state(): ClusterState {
+    return this.#replica.state;
+  }
+
+  status(): RaftStatus {
+    return this.#member.status();
+  }
+
+  /**
+   * Has something done by the leader: here when this member leads, else by `elsewhere`. While there is no leader, or it changes, waits for
+   * two seconds and tries again: what is asked for must have one effect however often it is tried.
+   * @throws CepError `no_leader` when there was none all the time, `outcome_unknown` when it may have been done
+   */
+  async byLeader<T>(here: () => Promise<T>, elsewhere: Attempt<T>, { isRead = false } = {}): Promise<T> {
+    const endMs = performance.now() + LEADER_WAIT_MS;
+    let mayHaveHappened = false; // Of a read nothing can have.
+    for (;;) {
+      try {
+        const status = this.#member.status();
+        const answer = status.role === 'leader' ? await here() : await elsewhere(status);
+        if (answer !== 'undone' && answer !== 'unknown') return answer;
+        mayHaveHappened ||= answer === 'unknown';
+      } catch (error) {
+        if (!(error instanceof RaftRefusal)) throw error;
+        mayHaveHappened ||= error.mayHaveHappened;
+        if (!isPassing(error)) throw refusalOf(error, mayHaveHappened && !isRead);
+      }
+      const leftMs = endMs - performance.now();
+      if (leftMs <= 0) throw mayHaveHappened && !isRead ? unknownOutcome() : this.#noLeader();
+      await this.#change(Math.min(leftMs, LOOK_MS));
+    }
+  }
+
+  /** On the leader: has a command agreed on. @throws RaftRefusal; CepError what the state refuses it with */
+  async propose(command: Command, request: RequestId | undefined): Promise<Done> {
+    const { index, result } = await this.#member.propose(encodeProposal({ command, request, atMs: this.#clock() }));
+    const known = result as CommandResult;
+    if (known.kind === 'done') return { value: known.value, isRepeat: known.isRepeat, index };
+    const { code, message, hint } = known.refusal;
+    const retry = code === 'overloaded' ? { retryAfterSeconds: 60 } : {};
+    throw new CepError(code, message, { ...retry, ...(hint === undefined ? {} : { hint }) });
+  }
+
+  /** On the leader: the state with everything that was acknowledged to anybody before the call. @throws RaftRefusal */
+  async confirmed(): Promise<{ readonly state: ClusterState; readonly index: number }> {
+    const index = await this.#member.readIndex();
+    return { state: this.#replica.state, index };
+  }
+
+  /** On the leader. @throws RaftRefusal */
+  changeMembership(change: MembershipChange): Promise<void> {
+    return this.#member.changeMembership(change);
+  }
+
+  /** On the leader. @throws RaftRefusal */
+  transferLeadership(to: number): Promise<void> {
+    return this.#member.transferLeadership(to);
+  }
+
+  /** Waits, not for long, until the state here shows what was answered elsewhere. */
+  async catchUp(index: number): Promise<void> {
+    await this.#replica.reached(index, LEADER_WAIT_MS);
+  }
+
+  #noLeader(): CepError {
+    const { peers } = this.#member.status();
+    const voters = peers.filter(({ role }) => role === 'voter');
+    const reachable = voters.filter(({ isReachable }) => isReachable).length;
+    const message = `the group has no leader at the moment: ${reachable} of its ${voters.length} voting members can be reached from here`;
+    return new CepError('no_leader', message, { hint: 'send it again; nothing of it was done', retryAfterSeconds: 1 });
+  }
+
+  /** Resolves when the member says that something changed, at the latest after a time. */
+  #change(withinMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        stop();
+        resolve();
+      };
+      const timer = setTimeout(end, withinMs);
+      const stop = this.#member.onStatus(end);
+    });
+  }
+}
+
+/** It may be another leader's turn in a moment, or the same request may be sent again. */
+function isPassing({ reason }: RaftRefusal): boolean {
+  return reason !== 'overloaded' && reason !== 'changePending' && reason !== 'invalid' && reason !== 'stopped';
+}
+
+function refusalOf({ reason }: RaftRefusal, mayHaveHappened: boolean): CepError {
+  if (mayHaveHappened) return unknownOutcome();
+  if (reason === 'overloaded') {
+    return new CepError('overloaded', 'the group has more to decide than it can take; nothing of this was done', { retryAfterSeconds: 1 });
+  }
+  if (reason === 'stopped') return new CepError('not_ready', 'the coordinator is ending', { retryAfterSeconds: 1 });
+  if (reason === 'changePending') {
+    return new CepError('member_conflict', 'the members of the group are being changed already', { hint: 'try again when that is done' });
+  }
+  return new CepError('member_conflict', 'the group cannot be changed in this way');
+}
+
+function unknownOutcome(): CepError {
+  return new CepError('outcome_unknown', 'the group did not say in time whether this was done: it may have been', {
+    hint: 'look whether it was done; with an Idempotency-Key it can be sent again without being done twice',
+  });
+}

@@ -1,0 +1,149 @@
+import { isIP } from 'node:net';
+import type { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
+import type { NodeId } from '../core/messages.ts';
+import { frameBytesMax } from '../transport/frames.ts';
+import { FramedSocket } from './framed-socket.ts';
+import {
+  Authenticator,
+  aliveMissedMax,
+  aliveMs,
+  encodeHello,
+  handshakeBytesMax,
+  type PeerSecrets,
+  type Purpose,
+  type Verdict,
+} from './handshake.ts';
+
+const retryMsMin = 20;
+const retryMsMax = 1_000;
+const connectMsMax = 2_000;
+
+/** Why there is no connection: nobody listens there, or anything else. */
+export type LinkLoss = 'closed' | 'refused' | 'failed';
+
+export interface LinkOptions {
+  readonly to: NodeId;
+  readonly host: string;
+  readonly port: number;
+  readonly purpose: Purpose;
+  readonly secrets: PeerSecrets;
+  readonly door: OutboundDoor;
+  readonly random: () => number;
+  /** Whether the member there has the data that it had when it was first met. */
+  readonly admits: (incarnation: number) => Promise<boolean>;
+  readonly opened: () => void;
+  /** `closed`: a connection that was open is over. The others: an attempt has come to nothing. */
+  readonly lost: (loss: LinkLoss, reason: string) => void;
+  /** The other side has told, and shown that it knows the key, that this member may not come in. */
+  readonly rejected: (verdict: Exclude<Verdict, 'accepted'>) => void;
+}
+
+/** A connection to another member, over which packets go out. It is made again, with pauses that grow, until the link is closed. */
+export class PeerLink {
+  readonly #options: LinkOptions;
+  #framed: FramedSocket | undefined;
+  #isOpen = false;
+  #isClosed = false;
+  #retryMs = retryMsMin;
+  #missed = 0;
+  #timer: NodeJS.Timeout | undefined;
+  /** The one that worked last: a name is not looked up for each attempt. */
+  #address: string | undefined;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+    this.#connect();
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** False when it is dropped: there is no connection, or too much waits in it. */
+  send(packet: Uint8Array): boolean {
+    return this.#isOpen && (this.#framed as FramedSocket).send(packet);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#isOpen = false;
+    clearTimeout(this.#timer);
+    this.#framed?.destroy();
+  }
+
+  #connect(): void {
+    const { host, port, secrets, door } = this.#options;
+    // An address that stands for a name is connected to under that name.
+    const tls = secrets.tls && { ...secrets.tls, ...(isIP(host) === 0 && { servername: host }) };
+    const socket = door.connect({ host: this.#address ?? host, port, ...(tls && { tls }) });
+    const framed = new FramedSocket(socket, handshakeBytesMax);
+    this.#framed = framed;
+    let isRefused = false;
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      isRefused = error.code === 'ECONNREFUSED';
+    });
+    this.#timer = setTimeout(() => framed.destroy(`no connection within ${connectMsMax} ms`), connectMsMax);
+    socket.once(tls ? 'secureConnect' : 'connect', () => this.#greet(framed));
+    framed.ended = (reason) => this.#ended(isRefused ? 'refused' : 'failed', reason ?? 'it was closed');
+  }
+
+  #greet(framed: FramedSocket): void {
+    const { to, purpose, secrets } = this.#options;
+    const { self, clusterId, key } = secrets;
+    const hello = encodeHello({ clusterId, purpose, from: self.id, to, incarnation: self.incarnation });
+    const authenticator = new Authenticator(key, hello);
+    framed.take = (challenge) => {
+      const found = authenticator.readChallenge(challenge);
+      if (found === undefined) return framed.destroy('who listens there does not know the key of the group');
+      if (found.from !== to) return framed.destroy(`node ${found.from} listens there, not node ${to}`);
+      framed.take = (bytes) => this.#judged(framed, authenticator.readVerdict(challenge, bytes), found.incarnation);
+      framed.send(authenticator.proof(challenge));
+    };
+    framed.send(hello);
+  }
+
+  #judged(framed: FramedSocket, verdict: Verdict | undefined, incarnation: number) {
+    if (verdict === undefined) return framed.destroy('who listens there does not know the key of the group');
+    if (verdict !== 'accepted') {
+      framed.destroy(`it is refused: ${verdict}`);
+      return this.#options.rejected(verdict);
+    }
+    framed.take = () => {
+      this.#missed = 0;
+    };
+    void this.#open(framed, incarnation);
+  }
+
+  async #open(framed: FramedSocket, incarnation: number): Promise<void> {
+    const { to, admits, opened } = this.#options;
+    const isAdmitted = await admits(incarnation);
+    if (this.#isClosed || framed.isOver) return;
+    if (!isAdmitted) return framed.destroy(`node ${to} has other data than the member that had this id before`);
+    clearTimeout(this.#timer);
+    framed.allow(frameBytesMax);
+    this.#address = framed.socket.remoteAddress;
+    this.#retryMs = retryMsMin;
+    this.#isOpen = true;
+    this.#missed = 0;
+    this.#timer = setInterval(() => this.#listen(framed), aliveMs);
+    opened();
+  }
+
+  /** Counts, and compares no times: after this process has stood still itself, what has come meanwhile is read first. */
+  #listen(framed: FramedSocket): void {
+    if (++this.#missed > aliveMissedMax) framed.destroy(`nothing was heard for ${(aliveMissedMax * aliveMs) / 1_000} s`);
+  }
+
+  #ended(attempt: LinkLoss, reason: string): void {
+    clearTimeout(this.#timer);
+    if (this.#isClosed) return;
+    const loss = this.#isOpen ? 'closed' : attempt;
+    if (!this.#isOpen) this.#address = undefined;
+    this.#isOpen = false;
+    // After a loss at once: whether somebody listens there still tells a process that is gone from a connection that broke.
+    const pauseMs = loss === 'closed' ? 1 : this.#retryMs * (0.5 + this.#options.random());
+    if (loss !== 'closed') this.#retryMs = Math.min(retryMsMax, 2 * this.#retryMs);
+    this.#timer = setTimeout(() => this.#connect(), pauseMs);
+    this.#options.lost(loss, reason);
+  }
+}

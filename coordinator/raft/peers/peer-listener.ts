@@ -1,0 +1,168 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { CepError } from '../../../shared/errors/error.ts';
+import type { NodeId } from '../core/messages.ts';
+import { DamagedRecord } from '../storage/record.ts';
+import { frameBytesMax } from '../transport/frames.ts';
+import { FramedSocket } from './framed-socket.ts';
+import {
+  Authenticator,
+  aliveMs,
+  decodeHello,
+  type Hello,
+  handshakeBytesMax,
+  type PeerSecrets,
+  type Purpose,
+  type Verdict,
+} from './handshake.ts';
+
+/** Of connections that have not shown that they know the key. Above it, new ones are closed at once. */
+const strangersMax = 64;
+const handshakeMsMax = 5_000;
+
+export interface ListenerOptions {
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly secrets: PeerSecrets;
+  /** Says whether it may come in; who dials is told, once it has shown that it knows the key. */
+  readonly judge: (hello: Hello) => Promise<Verdict>;
+  readonly take: (from: NodeId, packet: Uint8Array) => void;
+  /** A connection came to nothing. `remote` is its address. */
+  readonly refused: (remote: string, reason: string) => void;
+}
+
+/** Takes connections of other members: of each, one for every purpose, the newest. */
+export class PeerListener {
+  readonly #options: ListenerOptions;
+  readonly #server: Server;
+  readonly #strangers = new Set<FramedSocket>();
+  readonly #members = new Map<string, FramedSocket>();
+  #isClosed = false;
+
+  private constructor(options: ListenerOptions) {
+    this.#options = options;
+    const { tls } = options.secrets;
+    const taken = (socket: Socket): void => this.#accept(socket);
+    this.#server =
+      tls === undefined ? createServer(taken) : createTlsServer({ ...tls, requestCert: true, rejectUnauthorized: true }, taken);
+    this.#server.on('tlsClientError', (error: Error, socket: Socket) => options.refused(remoteOf(socket), `TLS: ${error.message}`));
+  }
+
+  /** @throws CepError `runtime_error` when it cannot bind */
+  static async start(options: ListenerOptions): Promise<PeerListener> {
+    const listener = new PeerListener(options);
+    await new Promise<void>((resolve, reject) => {
+      const { host, port } = options.listen;
+      listener.#server.once('error', (cause) => {
+        const hint = 'is another process there? stop it, or give this member another port';
+        reject(new CepError('runtime_error', `the Raft listener cannot bind to ${host}:${port}: ${cause.message}`, { hint, cause }));
+      });
+      listener.#server.listen(options.listen, resolve);
+    });
+    listener.#server.removeAllListeners('error');
+    listener.#server.on('error', (error) => options.refused('', error.message));
+    return listener;
+  }
+
+  get port(): number {
+    const address = this.#server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  }
+
+  #accept(socket: Socket) {
+    const framed = new FramedSocket(socket, handshakeBytesMax);
+    const remote = remoteOf(socket);
+    if (this.#strangers.size >= strangersMax) {
+      framed.destroy();
+      return this.#options.refused(remote, `${strangersMax} other connections have not shown yet that they know the key`);
+    }
+    this.#strangers.add(framed);
+    const timer = setTimeout(() => framed.destroy(`it has not shown within ${handshakeMsMax} ms that it knows the key`), handshakeMsMax);
+    framed.ended = (reason) => {
+      clearTimeout(timer);
+      this.#strangers.delete(framed);
+      if (!this.#isClosed) this.#options.refused(remote, reason ?? 'it was closed before it had shown that it knows the key');
+    };
+    framed.take = (bytes) => this.#greeted(framed, bytes, () => clearTimeout(timer));
+  }
+
+  #greeted(framed: FramedSocket, bytes: Uint8Array, known: () => void) {
+    const hello = attempt(() => decodeHello(bytes));
+    if (hello instanceof DamagedRecord) return framed.destroy(hello.message);
+    const { self, key } = this.#options.secrets;
+    const authenticator = new Authenticator(key, bytes);
+    const challenge = authenticator.challenge({ from: self.id, incarnation: self.incarnation });
+    framed.take = (proof) => {
+      if (!authenticator.isProof(challenge, proof)) return framed.destroy('it does not know the key of the group');
+      known();
+      // Until it is judged, nothing more is taken of it.
+      framed.take = () => framed.destroy('it goes on before it is told whether it may');
+      void this.#judge(framed, hello, (verdict) => authenticator.verdict(challenge, verdict));
+    };
+    framed.send(challenge);
+  }
+
+  async #judge(framed: FramedSocket, hello: Hello, verdictOf: (verdict: Verdict) => Uint8Array): Promise<void> {
+    const verdict = await this.#options.judge(hello);
+    if (framed.isOver) return;
+    framed.send(verdictOf(verdict));
+    this.#strangers.delete(framed);
+    const remote = remoteOf(framed.socket);
+    if (verdict !== 'accepted') {
+      framed.ended = () => undefined;
+      framed.end();
+      this.#options.refused(remote, `node ${hello.from}: ${refusalTexts[verdict]}`);
+      return;
+    }
+    this.#admit(framed, hello.from, hello.purpose);
+  }
+
+  #admit(framed: FramedSocket, from: NodeId, purpose: Purpose): void {
+    const place = `${from} ${purpose}`;
+    this.#members.get(place)?.destroy();
+    this.#members.set(place, framed);
+    framed.allow(frameBytesMax);
+    const alive = setInterval(() => framed.send(new Uint8Array(0)), aliveMs);
+    framed.ended = (reason) => {
+      clearInterval(alive);
+      if (this.#members.get(place) === framed) this.#members.delete(place);
+      if (reason !== undefined && !this.#isClosed) this.#options.refused(remoteOf(framed.socket), `node ${from}: ${reason}`);
+    };
+    framed.take = (packet) => {
+      try {
+        this.#options.take(from, packet);
+      } catch (cause) {
+        if (!(cause instanceof DamagedRecord)) throw cause;
+        framed.destroy(cause.message);
+      }
+    };
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+    });
+    this.#isClosed = true;
+    for (const framed of [...this.#strangers, ...this.#members.values()]) framed.destroy();
+    await closed;
+  }
+}
+
+const refusalTexts: Readonly<Record<Exclude<Verdict, 'accepted'>, string>> = {
+  otherCluster: 'it is of another cluster',
+  otherNode: 'it looks for another node here',
+  identityLost: 'it has other data than the member that had this id before',
+  notAMember: 'its id is that of this node',
+};
+
+function attempt<T>(read: () => T): T | DamagedRecord {
+  try {
+    return read();
+  } catch (cause) {
+    if (cause instanceof DamagedRecord) return cause;
+    throw cause;
+  }
+}
+
+function remoteOf({ remoteAddress, remotePort }: Socket): string {
+  return remoteAddress === undefined ? '' : `${remoteAddress}:${remotePort}`;
+}

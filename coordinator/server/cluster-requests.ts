@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import Type from 'typebox';
+import { CepError } from '../../shared/errors/error.ts';
+import { Answer } from '../../shared/http/answer.ts';
+import type { QueryParameter } from '../../shared/http/query.ts';
+import { idempotencyKeyOf } from '../../shared/http/register-route.ts';
+import type { Call } from '../../shared/http/route.ts';
+import type { Done, GroupMember, NoAnswer } from '../cluster/group-member.ts';
+import { OwnSession } from '../cluster/own-session.ts';
+import type { RaftStatus } from '../raft/group.ts';
+import type { ClusterState } from '../state/cluster-state.ts';
+import type { Command, RequestId } from '../state/commands.ts';
+import type { Operator } from './cluster-route.ts';
+import { forwardedHeader, forwardedId, type LeaderForwarding } from './leader-forwarding.ts';
+
+type ClusterCall = Pick<Call<Operator>, 'request' | 'caller'>;
+type Consistency = 'strong' | 'stale' | undefined;
+
+/** How fresh an answer must be. */
+export const consistencyParameter: QueryParameter<Consistency> = {
+  schema: Type.String({ enum: ['strong', 'stale'] }),
+  doc: '`strong`: what was acknowledged to anybody before the request is in the answer. `stale`, and without it: what the asked member has.',
+  read: (text) => {
+    if (text === undefined || text === 'strong' || text === 'stale') return text;
+    throw new CepError('validation_error', `consistency: found '${text}', expected strong or stale`);
+  },
+};
+
+const indexHeader = 'x-cep-read-index';
+const consistencyHeader = 'x-cep-consistency';
+
+/** How requests are carried out: changes by the leader, wherever they come in; reads here, or confirmed by the leader. */
+export class ClusterRequests {
+  readonly group: GroupMember;
+  readonly #forwarding: LeaderForwarding;
+  readonly #own = new OwnSession();
+
+  constructor(group: GroupMember, forwarding: LeaderForwarding) {
+    this.group = group;
+    this.#forwarding = forwarding;
+  }
+
+  /** Has a command agreed on, once, however often its client or a member sends the request. `answer`: of what the state says it did. */
+  async change(call: ClusterCall, command: Command, answer: (done: Done) => Answer): Promise<Answer> {
+    const given = clientId(call) ?? forwardedId(call.request);
+    if (given !== undefined) return await this.#change(call, command, given, answer);
+    for (let isFirst = true; ; isFirst = false) {
+      const own = this.#own.begin();
+      try {
+        return await this.#change(call, command, own.id, answer);
+      } catch (error) {
+        // The first word of a session that was not used for long: nothing of it was done.
+        if (!(isFirst && error instanceof CepError && error.code === 'session_expired')) throw error;
+        this.#own.renew(own.id.session);
+      } finally {
+        own.end();
+      }
+    }
+  }
+
+  async #change(call: ClusterCall, command: Command, id: RequestId, answer: (done: Done) => Answer): Promise<Answer> {
+    return await this.byLeader(
+      call,
+      async () => {
+        const done = await this.group.propose(command, id);
+        const { status, body, headers } = answer(done);
+        return new Answer(status, body, { ...headers, [indexHeader]: String(done.index) });
+      },
+      id,
+    );
+  }
+
+  /** Has something done where the leader is; it must have one effect however often it is done. What it changed is then in the state here. */
+  async byLeader(call: ClusterCall, here: () => Promise<Answer>, id?: RequestId): Promise<Answer> {
+    const answer = await this.group.byLeader(here, (status) => this.#elsewhere(call, status, id));
+    if (answer.status < 300) await this.group.catchUp(Number(answer.headers[indexHeader] ?? 0));
+    return answer;
+  }
+
+  #elsewhere({ request }: ClusterCall, status: RaftStatus, id?: RequestId): Promise<Answer | NoAnswer> {
+    if (request.headers[forwardedHeader] !== undefined) throw notLeader(status);
+    return this.#forwarding.forward(request, status, id);
+  }
+
+  /** What the state says. `answer` is given a state and reads nothing else. */
+  async read(call: ClusterCall, consistency: Consistency, answer: (state: ClusterState) => Answer): Promise<Answer> {
+    const shown = (state: ClusterState, index: number, how: string): Answer => {
+      const { status, body, headers } = answer(state);
+      return new Answer(status, body, { ...headers, [indexHeader]: String(index), [consistencyHeader]: how });
+    };
+    if (consistency !== 'strong') {
+      const { state } = this.group;
+      return shown(state, state.index, this.group.status().leader === 0 ? 'stale' : (consistency ?? 'local'));
+    }
+    const here = async (): Promise<Answer> => {
+      const { state, index } = await this.group.confirmed();
+      return shown(state, index, 'strong');
+    };
+    return await this.group.byLeader(here, (status) => this.#elsewhere(call, status), { isRead: true });
+  }
+}
+
+/** A client's own key makes a session of one request: whoever does not know it cannot meet it. */
+function clientId({ request, caller }: ClusterCall): RequestId | undefined {
+  const key = idempotencyKeyOf(request);
+  if (key === undefined) return undefined;
+  const session = createHash('sha256').update(`${caller.name} ${key}`).digest('base64url');
+  const digest = createHash('sha256').update(`${request.method} ${request.url}\n`);
+  if (request.bodyBytes) digest.update(request.bodyBytes);
+  return { session, sequence: 1, lowestUnacknowledged: 1, digest: digest.digest('base64url') };
+}
+
+function notLeader({ nodeId, leader, leaderUrl }: RaftStatus): CepError {
+  const who = leader === 0 ? 'it knows of no leader' : `member ${leader} leads`;
+  return new CepError('not_leader', `member ${nodeId} does not lead the group: ${who}`, {
+    details: { leader_id: leader === 0 ? null : leader, leader_url: leaderUrl ?? null },
+    hint: 'send it to the leader',
+  });
+}

@@ -1,0 +1,74 @@
+import type { FastifyRequest } from 'fastify';
+import { errorCodes } from '../../shared/errors/codes.ts';
+import { Answer } from '../../shared/http/answer.ts';
+import type { WebDoor } from '../../shared/outbound/web-door.ts';
+import type { NoAnswer } from '../cluster/group-member.ts';
+import type { RaftStatus } from '../raft/group.ts';
+import type { RequestId } from '../state/commands.ts';
+
+/** For all of a request that is handed on. */
+const ANSWER_MS_MAX = 15_000;
+/** Headers of a request that mean the same to the leader. */
+const handedOn = ['x-api-key', 'authorization', 'content-type', 'idempotency-key', 'traceparent'] as const;
+/** Headers of its answer that mean the same to the client. */
+const handedBack = ['content-type', 'retry-after', 'x-total-count', 'x-cep-read-index', 'x-cep-consistency', 'www-authenticate'] as const;
+
+/** Nothing of the request was sent. */
+const unconnected = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+
+/** The member that handed a request on. One that was handed on goes no further. */
+export const forwardedHeader = 'x-cep-forwarded';
+const requestHeader = 'x-cep-request';
+
+/** Hands requests on to the leader, as they came. */
+export class LeaderForwarding {
+  readonly #web: WebDoor;
+  readonly #nodeId: number;
+
+  constructor(web: WebDoor, nodeId: number) {
+    this.#web = web;
+    this.#nodeId = nodeId;
+  }
+
+  /** The answer of the leader. `id` makes the request one that can be sent again. */
+  async forward(request: FastifyRequest, { leaderUrl }: RaftStatus, id: RequestId | undefined): Promise<Answer | NoAnswer> {
+    if (leaderUrl === undefined) return 'undone';
+    const target = new URL(leaderUrl.replace(/\/+$/, '') + request.url);
+    const headers = this.#headersOf(request, id);
+    try {
+      const sent = { method: request.method as 'POST', headers, body: request.bodyBytes ?? null, deadlineMs: ANSWER_MS_MAX };
+      const { statusCode, headers: answered, body } = await this.#web.request(target, sent);
+      const bytes = Buffer.from(await body.arrayBuffer());
+      if (leadsNoMore(statusCode, bytes)) return 'undone';
+      const back = handedBack.flatMap((name) => (typeof answered[name] === 'string' ? [[name, answered[name]] as const] : []));
+      return new Answer(statusCode, bytes, Object.fromEntries(back));
+    } catch (error) {
+      return unconnected.has((error as NodeJS.ErrnoException).code ?? '') ? 'undone' : 'unknown';
+    }
+  }
+
+  #headersOf(request: FastifyRequest, id: RequestId | undefined): Record<string, string> {
+    const headers: Record<string, string> = { 'x-request-id': request.id, [forwardedHeader]: String(this.#nodeId) };
+    for (const name of handedOn) {
+      const value = request.headers[name];
+      if (typeof value === 'string') headers[name] = value;
+    }
+    if (id !== undefined) headers[requestHeader] = `${id.session} ${id.sequence} ${id.lowestUnacknowledged}`;
+    return headers;
+  }
+}
+
+/** It has no more to say in the group, or ends: whoever leads next is asked. */
+function leadsNoMore(status: number, body: Buffer): boolean {
+  if (status === errorCodes.not_leader.status) return true;
+  return status === errorCodes.not_ready.status && body.includes('"code":"not_ready"');
+}
+
+/** The identity that the member gave which handed the request on; undefined when none did, or its client gave one of its own. */
+export function forwardedId({ headers }: Pick<FastifyRequest, 'headers'>): RequestId | undefined {
+  const text = headers[requestHeader];
+  if (headers[forwardedHeader] === undefined || typeof text !== 'string') return undefined;
+  const [, session, sequence, lowest] = /^([\w-]{1,64}) (\d{1,15}) (\d{1,15})$/.exec(text) ?? [];
+  if (session === undefined) return undefined;
+  return { session, sequence: Math.max(1, Number(sequence)), lowestUnacknowledged: Math.max(1, Number(lowest)), digest: '' };
+}

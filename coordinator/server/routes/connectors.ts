@@ -1,0 +1,138 @@
+import Type from 'typebox';
+import { CepError } from '../../../shared/errors/error.ts';
+import { Answer } from '../../../shared/http/answer.ts';
+import { limitParameter, offsetParameter } from '../../../shared/http/query.ts';
+import { connectorChangeSchema, connectorRequestSchema, connectorSchema } from '../../../shared/protocol/cluster.ts';
+import { deletedSchema } from '../../../shared/protocol/pipelines.ts';
+import type { Connector, Json } from '../../state/cluster-state.ts';
+import { connectorProblem } from '../../state/connector-problem.ts';
+import { connectorsOf, requireConnector } from '../../state/queries.ts';
+import { type ClusterRequests, consistencyParameter } from '../cluster-requests.ts';
+import { type ClusterRoute, clusterPath, clusterRoute } from '../cluster-route.ts';
+import { connectorWire } from '../wire.ts';
+import { leaderErrors } from './leader-errors.ts';
+
+const tag = 'connectors';
+const connectorsPath = `${clusterPath}/connectors`;
+
+interface Definition {
+  readonly connector_type: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly description?: string;
+}
+
+/** Connectors that all programs of the cluster share. */
+export function connectorRoutes(requests: ClusterRequests): readonly ClusterRoute[] {
+  return [
+    clusterRoute({
+      method: 'POST',
+      path: connectorsPath,
+      operation: 'createConnector',
+      summary: 'Make a connector that programs of the cluster share',
+      tag,
+      access: 'key',
+      body: connectorRequestSchema,
+      success: { 201: connectorSchema },
+      errors: ['name_taken', 'quota_exceeded', 'session_expired', ...leaderErrors],
+      idempotency: 'handler',
+      isAudited: true,
+      handle: (call) => {
+        const { name, ...definition } = call.body;
+        const payload = { name, ...judged(definition) };
+        return requests.change(
+          call,
+          { type: 'CreateConnector', payload },
+          ({ value }) => new Answer(201, connectorWire(asConnector(value))),
+        );
+      },
+    }),
+    clusterRoute({
+      method: 'GET',
+      path: connectorsPath,
+      operation: 'listConnectors',
+      summary: 'List the connectors of the cluster, oldest first',
+      tag,
+      access: 'key',
+      isPaced: true,
+      query: { limit: limitParameter, offset: offsetParameter, consistency: consistencyParameter },
+      success: { 200: Type.Array(connectorSchema) },
+      errors: ['invalid_limit', 'invalid_offset', 'validation_error', ...leaderErrors],
+      handle: (call) => {
+        const { limit, offset, consistency } = call.query;
+        return requests.read(call, consistency, (state) => {
+          const all = connectorsOf(state);
+          const page = all.slice(offset, offset + limit).map(connectorWire);
+          return new Answer(200, page, { 'x-total-count': String(all.length) });
+        });
+      },
+    }),
+    clusterRoute({
+      method: 'GET',
+      path: `${connectorsPath}/{name}`,
+      operation: 'getConnector',
+      summary: 'Show a connector of the cluster',
+      tag,
+      access: 'key',
+      query: { consistency: consistencyParameter },
+      success: { 200: connectorSchema },
+      errors: ['connector_not_found', 'validation_error', ...leaderErrors],
+      handle: (call) =>
+        requests.read(call, call.query.consistency, (state) => new Answer(200, connectorWire(requireConnector(state, call.params.name)))),
+    }),
+    clusterRoute({
+      method: 'PUT',
+      path: `${connectorsPath}/{name}`,
+      operation: 'updateConnector',
+      summary: 'Change a connector of the cluster',
+      tag,
+      access: 'key',
+      body: connectorChangeSchema,
+      success: { 200: connectorSchema },
+      errors: ['connector_not_found', 'session_expired', ...leaderErrors],
+      idempotency: 'handler',
+      isAudited: true,
+      handle: (call) => {
+        const payload = { name: namedIn(call.params.name), ...judged(call.body) };
+        return requests.change(
+          call,
+          { type: 'UpdateConnector', payload },
+          ({ value }) => new Answer(200, connectorWire(asConnector(value))),
+        );
+      },
+    }),
+    clusterRoute({
+      method: 'DELETE',
+      path: `${connectorsPath}/{name}`,
+      operation: 'deleteConnector',
+      summary: 'Remove a connector of the cluster',
+      tag,
+      access: 'key',
+      success: { 200: deletedSchema },
+      errors: ['connector_not_found', 'session_expired', ...leaderErrors],
+      idempotency: 'handler',
+      isAudited: true,
+      handle: (call) => {
+        const payload = { name: namedIn(call.params.name) };
+        return requests.change(call, { type: 'DeleteConnector', payload }, () => new Answer(200, { deleted: true }));
+      },
+    }),
+  ];
+}
+
+/** Looked at before anything of it comes into the log, where no secret may stand. @throws CepError `validation_error` */
+function judged({ connector_type: type, params, description }: Definition): Pick<Connector, 'type' | 'parameters' | 'description'> {
+  const definition = { type, parameters: params as Connector['parameters'], ...(description === undefined ? {} : { description }) };
+  const problem = connectorProblem(definition);
+  if (problem === undefined) return definition;
+  throw new CepError(problem.code, problem.message, problem.hint === undefined ? {} : { hint: problem.hint });
+}
+
+/** A name that no connector can have is one that none has. */
+function namedIn(name: string): string {
+  if (/^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name)) return name;
+  throw new CepError('connector_not_found', `the cluster has no connector '${name}'`);
+}
+
+function asConnector(value: Json): Connector {
+  return value as unknown as Connector;
+}

@@ -1,0 +1,103 @@
+import { CepError } from '../../../shared/errors/error.ts';
+import { Answer } from '../../../shared/http/answer.ts';
+import { clusterHealthSchema, clusterIndexSchema, clusterReadySchema } from '../../../shared/protocol/cluster.ts';
+import type { GroupMember } from '../../cluster/group-member.ts';
+import { countsOf } from '../../state/queries.ts';
+import { type ClusterRoute, clusterPath, clusterRoute } from '../cluster-route.ts';
+import { raftStatusWire } from '../wire.ts';
+
+const tag = 'probes';
+
+export interface ProbeOptions {
+  readonly group: GroupMember;
+  readonly version: string;
+  readonly isGroup: boolean;
+  readonly startedAtMs: number;
+  /** Why no requests should be sent here at the moment. */
+  readonly refusal: () => CepError | undefined;
+  /** The text of all metrics. */
+  readonly metrics: () => Promise<string>;
+}
+
+/** What there is, whether the process lives and takes requests, and what it has counted. */
+export function probeRoutes({ group, version, isGroup, startedAtMs, refusal, metrics }: ProbeOptions): readonly ClusterRoute[] {
+  return [
+    clusterRoute({
+      method: 'GET',
+      path: '/',
+      operation: 'getIndex',
+      summary: 'Say what is served here, and where it is described',
+      tag,
+      access: 'open',
+      success: { 200: clusterIndexSchema },
+      handle: () => ({
+        ...{ name: 'cep', role: 'coordinator', version, docs: '/docs', openapi: '/openapi.json', api: clusterPath },
+        ...{ health: '/health', ready: '/ready', metrics: '/metrics' },
+      }),
+    }),
+    clusterRoute({
+      method: 'GET',
+      path: '/health',
+      operation: 'getHealth',
+      summary: 'Say that the process lives, and how the cluster is as it knows it',
+      tag,
+      access: 'open',
+      isProbe: true,
+      success: { 200: clusterHealthSchema },
+      handle: () => {
+        const { role, leader_id, term, recovering } = raftStatusWire(group.status(), isGroup);
+        const uptime = (performance.now() - startedAtMs) / 1_000;
+        return {
+          ...{ status: healthOf(group), role: 'coordinator', version, uptime_seconds: uptime },
+          ...(isGroup ? { raft: { role, leader_id, term, recovering } } : {}),
+          ...countsOf(group.state),
+        };
+      },
+    }),
+    clusterRoute({
+      method: 'GET',
+      path: '/ready',
+      operation: 'getReadiness',
+      summary: 'Say whether requests should be sent to this member',
+      tag,
+      access: 'open',
+      isProbe: true,
+      success: { 200: clusterReadySchema },
+      errors: ['not_ready'],
+      handle: () => {
+        const refused = refusal() ?? unreadyOf(group);
+        if (refused) throw refused;
+        return { status: 'ready', applied_index: group.state.index };
+      },
+    }),
+    clusterRoute({
+      method: 'GET',
+      path: '/metrics',
+      operation: 'getMetrics',
+      summary: 'Show all metrics in the Prometheus format',
+      tag,
+      access: 'admin',
+      isProbe: true,
+      success: { 200: 'Prometheus text exposition' },
+      textType: 'text/plain',
+      handle: async () => new Answer(200, await metrics(), { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
+    }),
+  ];
+}
+
+/** A member without a leader cannot change anything, and does not know what others have. */
+function unreadyOf(group: GroupMember): CepError | undefined {
+  const { leader, isRecovering } = group.status();
+  if (isRecovering) return new CepError('not_ready', 'the member gets back what its disk has lost', { retryAfterSeconds: 1 });
+  if (leader !== 0) return undefined;
+  return new CepError('not_ready', 'the group has no leader that this member knows of', { retryAfterSeconds: 1 });
+}
+
+function healthOf(group: GroupMember): string {
+  const { leader, peers, isRecovering } = group.status();
+  const { workers } = countsOf(group.state);
+  if (leader === 0) return 'critical';
+  if (workers.total === 0) return 'no_workers';
+  if (isRecovering || workers.unhealthy > 0 || peers.some(({ isReachable }) => !isReachable)) return 'degraded';
+  return 'healthy';
+}

@@ -1,0 +1,85 @@
+import type { FastifyInstance } from 'fastify';
+import { CepError } from '../../shared/errors/error.ts';
+import { createHttpApp } from '../../shared/http/http-app.ts';
+import type { Route } from '../../shared/http/route.ts';
+import type { WebDoor } from '../../shared/outbound/web-door.ts';
+import type { TlsPair } from '../../shared/security/tls-files.ts';
+import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
+import { ProcessMetrics } from '../../shared/telemetry/process-metrics.ts';
+import type { GroupMember } from '../cluster/group-member.ts';
+import { memberUrl } from '../cluster/raft-address.ts';
+import { collectCluster } from './cluster-metrics.ts';
+import { ClusterRequests } from './cluster-requests.ts';
+import type { Operator } from './cluster-route.ts';
+import { LeaderForwarding } from './leader-forwarding.ts';
+import { operatorsWith } from './operators.ts';
+import { connectorRoutes } from './routes/connectors.ts';
+import { probeRoutes } from './routes/probes.ts';
+import { programRoutes, type ValidateProgram } from './routes/programs.ts';
+import { raftRoutes } from './routes/raft.ts';
+
+export interface CoordinatorServerOptions {
+  readonly group: GroupMember;
+  /** False: the coordinator is on its own. */
+  readonly isGroup: boolean;
+  readonly apiKey: string | undefined;
+  /** Reaches the other members. */
+  readonly web: WebDoor;
+  readonly validate: ValidateProgram;
+  readonly telemetry: Telemetry;
+  readonly version: string;
+  /** Requests per second of a client; 0 = no limit. */
+  readonly rateLimit: number;
+  readonly corsOrigins: readonly string[];
+  readonly allowedHosts?: readonly string[] | undefined;
+  readonly trustedProxies?: readonly string[];
+  readonly tls?: TlsPair | undefined;
+}
+
+/** The HTTP side of a coordinator. It does not listen yet. */
+export interface CoordinatorServer {
+  readonly api: FastifyInstance;
+  /** Everything that it serves. */
+  readonly routes: readonly Route<Operator>[];
+  /** From now on new requests are refused, but for probes. */
+  drain(): void;
+  /** Stops listening; waits for requests under way. */
+  close(): Promise<void>;
+}
+
+/** Builds the HTTP side of a coordinator upon a member of its group, which it neither starts nor stops. */
+export async function createCoordinatorServer(options: CoordinatorServerOptions): Promise<CoordinatorServer> {
+  const { group, isGroup, apiKey, web, validate, telemetry, version } = options;
+  const requests = new ClusterRequests(group, new LeaderForwarding(web, group.status().nodeId));
+  collectCluster(telemetry.metrics, group);
+  const process = new ProcessMetrics(telemetry.metrics);
+  let isDraining = false;
+  const refusal = (): CepError | undefined =>
+    isDraining ? new CepError('not_ready', 'the coordinator is draining', { retryAfterSeconds: 1 }) : undefined;
+  const metrics = async (): Promise<string> => `${await telemetry.metrics.render()}${await process.text()}`;
+  const routes = [
+    ...probeRoutes({ group, version, isGroup, startedAtMs: performance.now(), refusal, metrics }),
+    ...raftRoutes({ requests, isGroup, memberUrl }),
+    ...connectorRoutes(requests),
+    ...programRoutes(validate),
+  ];
+  const { rateLimit, corsOrigins, allowedHosts, trustedProxies = [], tls } = options;
+  const api = await createHttpApp<Operator>({
+    ...{ routes, callers: operatorsWith(apiKey), telemetry, about: { title: 'cep coordinator', version } },
+    ...{ rateLimit, corsOrigins, allowedHosts, trustedProxies, tls, refusal },
+    now: () => performance.now(),
+    hasDocs: true,
+  });
+  const close = async (): Promise<void> => {
+    await api.close();
+    process.close();
+  };
+  return {
+    api,
+    routes,
+    drain: () => {
+      isDraining = true;
+    },
+    close,
+  };
+}

@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto';
+import manifest from '../../package.json' with { type: 'json' };
+import { listen } from '../../shared/http/listen.ts';
+import { OutboundDoor } from '../../shared/outbound/outbound-door.ts';
+import { WebDoor } from '../../shared/outbound/web-door.ts';
+import { NetworkPolicy } from '../../shared/security/network-policy.ts';
+import { readTlsPair, type TlsFiles, type TlsPair } from '../../shared/security/tls-files.ts';
+import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
+import { GroupMember } from '../cluster/group-member.ts';
+import { MemberDirectory } from '../cluster/member-directory.ts';
+import { MemoryMember } from '../cluster/memory-member.ts';
+import { RAFT_PORT_OFFSET, raftPeerOf } from '../cluster/raft-address.ts';
+import { Replica } from '../cluster/replica.ts';
+import { successorOf } from '../cluster/successor.ts';
+import { type RaftMember, RaftRefusal } from '../raft/group.ts';
+import { startRaftMember } from '../raft/start-raft-member.ts';
+import type { ValidateProgram } from './routes/programs.ts';
+import { type CoordinatorServer, createCoordinatorServer } from './server.ts';
+
+/** A group that a coordinator is a member of. */
+export interface GroupOptions {
+  readonly nodeId: number;
+  /** The URLs of the first members, in the order of their ids. */
+  readonly peerUrls: readonly string[];
+  readonly clusterId: string;
+  /** What members know each other by, 16 bytes or more. */
+  readonly key: string;
+  /** PEM of the authority that has signed the certificates of the members; with it they talk over TLS. */
+  readonly tlsCa?: string | undefined;
+}
+
+export interface StartCoordinatorOptions {
+  readonly bind: string;
+  /** 0 takes any free one; not in a group, whose members must find each other. */
+  readonly port: number;
+  readonly apiKey: string | undefined;
+  readonly tls?: TlsFiles | undefined;
+  readonly rateLimit: number;
+  readonly corsOrigins: readonly string[];
+  readonly allowedHosts?: readonly string[];
+  readonly trustedProxies?: readonly string[];
+  /** Where the log is. @default in memory, which only a coordinator on its own may have */
+  readonly dataDir: string | undefined;
+  /** @default on its own */
+  readonly group?: GroupOptions | undefined;
+  readonly validate: ValidateProgram;
+  readonly telemetry: Telemetry;
+}
+
+export interface RunningCoordinator {
+  /** Where it listens, with the port it has. */
+  readonly url: string;
+  /** Resolves when its member has stopped by itself; the process must end. */
+  readonly failed: Promise<Error>;
+  /** Ends in order: a leader hands over, requests under way are answered. */
+  close(): Promise<void>;
+}
+
+/** Of a coordinator on its own, whose log nobody else has. */
+const ALONE = 1;
+const KEY_BYTES = 32;
+
+/**
+ * Starts a coordinator, and waits until it serves what its log holds.
+ * @throws CepError of what cannot be started; nothing is left running then
+ */
+export async function startCoordinator(options: StartCoordinatorOptions): Promise<RunningCoordinator> {
+  const { telemetry, group, dataDir, apiKey } = options;
+  const tls = options.tls && (await readTlsPair(options.tls));
+  const replica = new Replica();
+  const clock = (): number => Date.now();
+  const web = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), { connectMs: 1_000, silenceMs: 15_000, ca: group?.tlsCa });
+  const member = await startMember(options, replica, tls);
+  let server: CoordinatorServer | undefined;
+  const close = async (): Promise<void> => {
+    server?.drain();
+    // While requests under way are still answered: those that come too late for this member are for the one that leads then.
+    await handOver(member);
+    await server?.close();
+    await member.close();
+    await web.close();
+  };
+  try {
+    if (group) new MemberDirectory({ member, replica, named: peersOf(group), clock });
+    const { rateLimit, corsOrigins, allowedHosts, trustedProxies = [], validate } = options;
+    server = await createCoordinatorServer({
+      ...{ group: new GroupMember({ member, replica, clock }), isGroup: group !== undefined, apiKey, web, validate, telemetry },
+      ...{ version: manifest.version, rateLimit, corsOrigins, allowedHosts, trustedProxies, tls },
+    });
+    const url = await listen(server.api, { bind: options.bind, port: options.port, what: 'the coordinator' });
+    telemetry.report('CoordinatorListening', { url, version: manifest.version });
+    if (dataDir === undefined) telemetry.report('ClusterStateInMemory', {});
+    return { url, failed: member.failed, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A leader lets another one lead, if there is one. */
+async function handOver(member: RaftMember): Promise<void> {
+  const status = member.status();
+  const to = status.role === 'leader' ? successorOf(status) : undefined;
+  if (to === undefined) return;
+  try {
+    await member.transferLeadership(to);
+  } catch (error) {
+    // The others elect one when it is gone.
+    if (!(error instanceof RaftRefusal)) throw error;
+  }
+}
+
+/** On its own it is a group of one: with a log on disk, or without. */
+function startMember(options: StartCoordinatorOptions, replica: Replica, tls: TlsPair | undefined): Promise<RaftMember> | RaftMember {
+  const { dataDir, group, bind, port, telemetry } = options;
+  const ownUrl = `${tls === undefined ? 'http' : 'https'}://${bind.includes(':') ? `[${bind}]` : bind}:${port}`;
+  if (dataDir === undefined) return new MemoryMember({ nodeId: ALONE, url: ownUrl, state: replica });
+  if (group === undefined) {
+    return startRaftMember({
+      ...{ dataDir, clusterId: 'alone', nodeId: ALONE, peers: [raftPeerOf(ALONE, ownUrl)], state: replica, telemetry },
+      // Nobody is to connect to it.
+      ...{ listen: { host: '127.0.0.1', port: 0 }, key: randomBytes(KEY_BYTES).toString('hex') },
+    });
+  }
+  const { nodeId, clusterId, key, tlsCa } = group;
+  return startRaftMember({
+    ...{ dataDir, clusterId, nodeId, peers: peersOf(group), key, state: replica, telemetry },
+    listen: { host: bind, port: port + RAFT_PORT_OFFSET },
+    ...(tls !== undefined && tlsCa !== undefined && { tls: { ...tls, ca: tlsCa } }),
+  });
+}
+
+function peersOf({ peerUrls }: GroupOptions): ReturnType<typeof raftPeerOf>[] {
+  return peerUrls.map((url, at) => raftPeerOf(at + 1, url));
+}

@@ -1,0 +1,31 @@
+import { CepError } from '../../shared/errors/error.ts';
+import type { ClusterState, Connector } from './cluster-state.ts';
+
+/** All connectors, oldest first. */
+export function connectorsOf({ connectors }: ClusterState): readonly Connector[] {
+  return [...connectors.values()].sort((a, b) => a.createdIndex - b.createdIndex);
+}
+
+/** @throws CepError `connector_not_found` */
+export function requireConnector({ connectors }: ClusterState, name: string): Connector {
+  const connector = connectors.get(name);
+  if (connector) return connector;
+  throw new CepError('connector_not_found', `the cluster has no connector '${name}'`, {
+    hint: 'GET /api/v1/cluster/connectors lists those there are',
+  });
+}
+
+/** How much there is of everything, as `/health` says it. */
+export function countsOf({ workers, groups, migrations }: ClusterState): {
+  readonly workers: { readonly total: number; readonly ready: number; readonly unhealthy: number; readonly draining: number };
+  readonly pipeline_groups: number;
+  readonly active_migrations: number;
+} {
+  const statuses = Array.from(workers.values(), ({ status }) => status).filter((status) => status !== 'removed');
+  const having = (wanted: string): number => statuses.filter((status) => status === wanted).length;
+  return {
+    workers: { total: statuses.length, ready: having('ready'), unhealthy: having('unhealthy'), draining: having('draining') },
+    pipeline_groups: groups.size,
+    active_migrations: [...migrations.values()].filter(({ status }) => status === 'started' || status === 'moved').length,
+  };
+}

@@ -1,0 +1,89 @@
+import { bounds } from './bounds.ts';
+import { type ClusterState, indexKey, type Json, type Session } from './cluster-state.ts';
+import type { CommandResult, Place, Refusal } from './commands/outcome.ts';
+import type { RequestId } from './commands.ts';
+
+/** Sessions that one command may forget, so that none takes long. More are made by no command. */
+const FORGOTTEN_AT_ONCE = 8;
+
+/**
+ * What makes a request that is proposed twice happen once (Ongaro's dissertation, §6.3). A session is forgotten when it was not used for ten
+ * minutes, and never before: when there is no room for another one, its request is refused.
+ */
+export function forgetUnused(state: ClusterState): ClusterState {
+  let next = state;
+  for (let forgotten = 0; forgotten < FORGOTTEN_AT_ONCE; forgotten++) {
+    const oldest = next.sessions.get(next.sessionsByUse.first() ?? '');
+    if (oldest === undefined || oldest.usedAtMs + bounds.sessionMsMax > next.nowMs) return next;
+    next = {
+      ...next,
+      sessions: next.sessions.delete(oldest.id),
+      sessionsByUse: next.sessionsByUse.delete(indexKey(oldest.usedIndex)),
+      sessionChars: next.sessionChars - oldest.chars,
+    };
+  }
+  return next;
+}
+
+/** What is answered to a request without carrying it out; undefined when it is new. */
+export function remembered(
+  state: ClusterState,
+  { session: id, sequence, lowestUnacknowledged, digest }: RequestId,
+): CommandResult | undefined {
+  const session = state.sessions.get(id);
+  if (session === undefined && sequence > 1) return refusal(expired);
+  if (session !== undefined && sequence < session.lowest) return refusal(expired);
+  const before = session?.results.find((result) => result.sequence === sequence);
+  if (before === undefined) return roomProblem(state, session, lowestUnacknowledged);
+  return before.digest === digest ? { kind: 'done', value: before.value, isRepeat: true } : refusal(conflict);
+}
+
+/** The state with the result of a request that was new. */
+export function withResult(
+  state: ClusterState,
+  { session: id, sequence, lowestUnacknowledged, digest }: RequestId,
+  { value, place }: { readonly value: Json; readonly place: Place },
+): ClusterState {
+  const before = state.sessions.get(id);
+  const lowest = Math.max(before?.lowest ?? 1, Math.min(lowestUnacknowledged, sequence));
+  const kept = (before?.results ?? []).filter((result) => result.sequence >= lowest);
+  const results = [...kept, { sequence, digest, value, chars: JSON.stringify(value).length }];
+  const chars = results.reduce((sum, result) => sum + result.chars, 0);
+  const session: Session = { id, lowest, results, usedIndex: place.index, usedAtMs: place.nowMs, chars };
+  const byUse = before === undefined ? state.sessionsByUse : state.sessionsByUse.delete(indexKey(before.usedIndex));
+  return {
+    ...state,
+    sessions: state.sessions.set(id, session),
+    sessionsByUse: byUse.set(indexKey(place.index), id),
+    sessionChars: state.sessionChars + chars - (before?.chars ?? 0),
+  };
+}
+
+function roomProblem(state: ClusterState, session: Session | undefined, lowest: number): CommandResult | undefined {
+  const waiting = session?.results.filter((result) => result.sequence >= lowest).length ?? 0;
+  const isFull = session === undefined && state.sessions.size >= bounds.sessionsMax;
+  const hasRoom = waiting < bounds.sessionResultsMax && !isFull && state.sessionChars < bounds.sessionCharsMax;
+  return hasRoom ? undefined : refusal(full);
+}
+
+function refusal(why: Refusal): CommandResult {
+  return { kind: 'refused', refusal: why };
+}
+
+const expired: Refusal = {
+  code: 'session_expired',
+  message: 'what this request did is not known any more: it was sent again too late, and may have been done',
+  hint: 'look whether it was done, and send it anew if not',
+};
+
+const conflict: Refusal = {
+  code: 'idempotency_conflict',
+  message: 'this Idempotency-Key came before with another request',
+  hint: 'use a new key for each request, and the same only to repeat it',
+};
+
+const full: Refusal = {
+  code: 'overloaded',
+  message: 'the cluster keeps the results of as many requests as it can; nothing of this one was done',
+  hint: 'send it again later: results are kept for ten minutes',
+};

@@ -1,0 +1,104 @@
+interface Chunk<V> {
+  readonly keys: readonly string[];
+  readonly values: readonly V[];
+}
+
+const CHUNK_MAX = 64;
+
+/**
+ * Values by key, in the order of the keys' code units, that never change: `set` and `delete` give another table, which shares nearly
+ * everything with this one. So a table is its own snapshot, however long that takes to be written, and keeping one costs nothing.
+ */
+export class Table<V> {
+  readonly size: number;
+  /** Sorted, none empty. */
+  readonly #chunks: readonly Chunk<V>[];
+
+  private constructor(chunks: readonly Chunk<V>[], size: number) {
+    this.#chunks = chunks;
+    this.size = size;
+  }
+
+  static empty<V>(): Table<V> {
+    return new Table<V>([], 0);
+  }
+
+  get(key: string): V | undefined {
+    const chunk = this.#chunks[this.#chunkOf(key)];
+    if (chunk === undefined) return undefined;
+    const at = placeOf(chunk.keys, key);
+    return chunk.keys[at] === key ? chunk.values[at] : undefined;
+  }
+
+  has(key: string): boolean {
+    return this.get(key) !== undefined;
+  }
+
+  set(key: string, value: V): Table<V> {
+    const index = this.#chunkOf(key);
+    const chunk = this.#chunks[index] ?? { keys: [], values: [] };
+    const at = placeOf(chunk.keys, key);
+    const isNew = chunk.keys[at] !== key;
+    const changed = {
+      keys: isNew ? chunk.keys.toSpliced(at, 0, key) : chunk.keys,
+      values: chunk.values.toSpliced(at, isNew ? 0 : 1, value),
+    };
+    return new Table(this.#chunks.toSpliced(index, 1, ...divided(changed)), this.size + (isNew ? 1 : 0));
+  }
+
+  delete(key: string): Table<V> {
+    const index = this.#chunkOf(key);
+    const chunk = this.#chunks[index];
+    const at = chunk === undefined ? 0 : placeOf(chunk.keys, key);
+    if (chunk === undefined || chunk.keys[at] !== key) return this;
+    const rest = { keys: chunk.keys.toSpliced(at, 1), values: chunk.values.toSpliced(at, 1) };
+    return new Table(this.#chunks.toSpliced(index, 1, ...(rest.keys.length === 0 ? [] : [rest])), this.size - 1);
+  }
+
+  *entries(): Generator<readonly [key: string, value: V]> {
+    for (const { keys, values } of this.#chunks) for (let at = 0; at < keys.length; at++) yield [keys[at] as string, values[at] as V];
+  }
+
+  *values(): Generator<V> {
+    for (const { values } of this.#chunks) yield* values;
+  }
+
+  /** The one with the least key. */
+  first(): V | undefined {
+    return this.#chunks[0]?.values[0];
+  }
+
+  /** The chunk in which the key stands, or belongs: the last that does not begin behind it. */
+  #chunkOf(key: string): number {
+    let low = 0;
+    let high = this.#chunks.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (((this.#chunks[middle] as Chunk<V>).keys[0] as string) <= key) low = middle + 1;
+      else high = middle;
+    }
+    return Math.max(0, low - 1);
+  }
+}
+
+/** Where a key stands among sorted ones, or belongs. */
+function placeOf(keys: readonly string[], key: string): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((keys[middle] as string) < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function divided<V>(chunk: Chunk<V>): readonly Chunk<V>[] {
+  const { keys, values } = chunk;
+  if (keys.length <= CHUNK_MAX) return [chunk];
+  const half = keys.length >>> 1;
+  return [
+    { keys: keys.slice(0, half), values: values.slice(0, half) },
+    { keys: keys.slice(half), values: values.slice(half) },
+  ];
+}

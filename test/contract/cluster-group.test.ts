@@ -1,0 +1,140 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { CoordinatorGroup } from './coordinator.ts';
+import { uniqueName } from './service.ts';
+
+const path = '/api/v1/cluster/connectors';
+const kafka = (name = uniqueName().replace('-', '_')): { name: string; connector_type: string; params: object } => ({
+  ...{ name, connector_type: 'kafka', params: { brokers: 'k:9092' } },
+});
+const wait = { timeout: 30_000, interval: 20 };
+
+describe('a group of coordinators', () => {
+  let group: CoordinatorGroup;
+
+  beforeAll(async () => {
+    group = await CoordinatorGroup.start();
+  }, 60_000);
+
+  afterAll(() => group.close());
+
+  it('takes changes through any member, which shows them from then on', async () => {
+    for (const id of [1, 2, 3]) {
+      const connector = kafka();
+      const made = await group.ask(id, 'POST', path, { body: connector, headers: { 'x-request-id': `made-by-${id}` } });
+      expect([made.status, made.body.name, made.headers.get('x-request-id')]).toEqual([201, connector.name, `made-by-${id}`]);
+      expect((await group.ask(id, 'GET', `${path}/${connector.name}`)).status).toBe(200);
+      for (const other of [1, 2, 3]) {
+        const read = await group.ask(other, 'GET', `${path}/${connector.name}?consistency=strong`);
+        expect([read.status, read.headers.get('x-cep-consistency')]).toEqual([200, 'strong']);
+      }
+    }
+  });
+
+  it('hands on refusals as the leader says them', async () => {
+    const follower = await group.follower();
+    const connector = kafka();
+    await group.ask(follower, 'POST', path, { body: connector });
+    const taken = await group.ask(follower, 'POST', path, { body: connector, headers: { 'x-request-id': 'mine-8' } });
+    expect([taken.status, taken.body.code, taken.body.request_id]).toEqual([409, 'name_taken', 'mine-8']);
+  });
+
+  it('knows a repeat through another member', async () => {
+    const headers = { 'idempotency-key': uniqueName() };
+    const body = kafka();
+    const answers = await Promise.all([1, 2, 3].map((id) => group.ask(id, 'POST', path, { body, headers })));
+    expect(answers.map(({ status, text }) => `${status} ${text}`)).toEqual(Array(3).fill(`201 ${answers[0]?.text}`));
+    const other = await group.ask(1, 'POST', path, { body: kafka(), headers });
+    expect([other.status, other.body.code]).toEqual([422, 'idempotency_conflict']);
+  });
+
+  it('hands a request on once, and names the leader to whom that is not enough', async () => {
+    const follower = await group.follower();
+    const answer = await group.ask(follower, 'POST', path, { body: kafka(), headers: { 'x-cep-forwarded': '9' } });
+    expect([answer.status, answer.body.code, answer.body.details.leader_url]).toEqual([421, 'not_leader', group.url(await group.leader())]);
+  });
+
+  it('says who its members are', async () => {
+    const leader = await group.leader();
+    const { body } = await group.ask(await group.follower(), 'GET', '/api/v1/cluster/raft/members');
+    expect(body).toEqual([1, 2, 3].map((id) => ({ id, url: group.url(id), role: id === leader ? 'leader' : 'follower', reachable: true })));
+  });
+
+  it('refuses members that it cannot have, and changes that it cannot bear', async () => {
+    const leader = await group.leader();
+    const members = '/api/v1/cluster/raft/members';
+    const ask = async (method: string, at: string, body?: object): Promise<unknown> => {
+      const answer = await group.ask(1, method, at, body === undefined ? {} : { body });
+      return [answer.status, answer.body.code];
+    };
+    expect(await ask('POST', members, { id: 9, url: 'ftp://a' })).toEqual([400, 'validation_error']);
+    expect(await ask('POST', members, { id: 9, url: group.url(2) })).toEqual([409, 'member_conflict']);
+    expect(await ask('POST', `${members}/9/promote`)).toEqual([404, 'member_not_found']);
+    expect(await ask('DELETE', `${members}/9`)).toEqual([404, 'member_not_found']);
+    expect(await ask('DELETE', `${members}/${leader}`)).toEqual([409, 'member_conflict']);
+  });
+
+  it('lets another one lead when it is asked to', async () => {
+    const follower = await group.follower();
+    const { status, body } = await group.ask(1, 'POST', '/api/v1/cluster/raft/transfer', { body: { to: follower } });
+    expect([status, body]).toEqual([200, { leader_id: follower }]);
+    expect(await group.leader()).toBe(follower);
+  });
+});
+
+describe('a group that loses members', () => {
+  let group: CoordinatorGroup;
+
+  afterEach(() => group.close());
+
+  it('goes on when its leader ends, with everything that it answered', async () => {
+    group = await CoordinatorGroup.start();
+    const headers = { 'idempotency-key': uniqueName() };
+    const body = kafka();
+    const follower = await group.follower();
+    const first = await group.ask(follower, 'POST', path, { body, headers });
+    await group.stop(await group.leader());
+    const again = await group.ask(follower, 'POST', path, { body, headers });
+    expect([again.status, again.body]).toEqual([201, first.body]);
+    const { body: all } = await group.ask(follower, 'GET', `${path}?consistency=strong`);
+    expect(all).toEqual([first.body]);
+  }, 60_000);
+
+  it('says that it has no leader, does nothing, and shows what it has', async () => {
+    group = await CoordinatorGroup.start();
+    const kept = kafka();
+    const [last, ...others] = [await group.follower(), await group.leader()] as const;
+    await group.ask(last, 'POST', path, { body: kept });
+    for (const id of [...others, ...[1, 2, 3].filter((one) => one !== last && !(others as number[]).includes(one))]) await group.stop(id);
+    await vi.waitFor(async () => {
+      const { body } = await group.ask(last, 'GET', '/api/v1/cluster/raft/status');
+      expect(body.leader_id).toBeNull();
+    }, wait);
+    const refused = await group.ask(last, 'POST', path, { body: kafka() });
+    expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([503, 'no_leader', '1']);
+    const strong = await group.ask(last, 'GET', `${path}?consistency=strong`);
+    expect([strong.status, strong.body.code]).toEqual([503, 'no_leader']);
+    const stale = await group.ask(last, 'GET', path);
+    expect([stale.body.map(({ name }: { name: string }) => name), stale.headers.get('x-cep-consistency')]).toEqual([[kept.name], 'stale']);
+    expect((await group.ask(last, 'GET', '/health')).body.status).toBe('critical');
+    expect((await group.ask(last, 'GET', '/ready')).status).toBe(503);
+  }, 60_000);
+
+  it('takes a fourth member in, lets it vote, and lets another one go whose number is used up', async () => {
+    group = await CoordinatorGroup.start(4);
+    const members = '/api/v1/cluster/raft/members';
+    const connector = kafka();
+    await group.ask(1, 'POST', path, { body: connector });
+    await group.startMember(4);
+    const added = await group.ask(1, 'POST', members, { body: { id: 4, url: group.url(4) } });
+    expect([added.status, added.body]).toEqual([201, { id: 4, url: group.url(4), role: 'learner' }]);
+    await vi.waitFor(async () => expect((await group.ask(4, 'GET', `${path}/${connector.name}`)).status).toBe(200), wait);
+    await vi.waitFor(async () => expect((await group.ask(4, 'POST', `${members}/4/promote`)).status).toBe(200), wait);
+    const gone = await group.follower();
+    await group.stop(gone);
+    await vi.waitFor(async () => expect((await group.ask(4, 'DELETE', `${members}/${gone}`)).body).toEqual({ removed: true }), wait);
+    const again = await group.ask(4, 'POST', members, { body: { id: gone, url: group.url(gone) } });
+    expect([again.status, again.body.code]).toEqual([409, 'member_conflict']);
+    const { body } = await group.ask(4, 'GET', members);
+    expect(body.map(({ id }: { id: number }) => id)).toEqual([1, 2, 3, 4].filter((id) => id !== gone));
+  }, 60_000);
+});

@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, vi } from 'vitest';
+import { type Audit, audit } from '../audit.ts';
+import type { ProgramRun } from './program-run.ts';
+
+const ANSWER_MS_MAX = 2_000;
+
+/** Somebody who gives a broker numbered events, each until the broker has taken it. */
+export abstract class NumberedPublisher {
+  /** Numbers that may stand with the broker twice: it was not heard to take them. */
+  readonly unsure = new Set<number>();
+  published = 0;
+
+  async publish(count: number): Promise<void> {
+    for (const end = this.published + count; this.published < end; ) {
+      try {
+        await this.#inTime(this.give(this.published));
+        this.published++;
+      } catch {
+        this.unsure.add(this.published);
+        await this.leave();
+        await sleep(50);
+      }
+    }
+  }
+
+  async #inTime(given: Promise<void>): Promise<void> {
+    given.catch(() => undefined);
+    await Promise.race([given, sleep(ANSWER_MS_MAX, undefined, { ref: false }).then(() => Promise.reject(new Error('no answer')))]);
+  }
+
+  /** Connects where it is not. */
+  protected abstract give(number: number): Promise<void>;
+  /** Forgets the connection. */
+  abstract leave(): Promise<void>;
+}
+
+/** Waits until more has come. */
+export type Some = () => Promise<void>;
+
+/**
+ * Publishes all the while that the trouble lasts to a program that writes what it reads to `out.jsonl`; gives what the auditor finds in
+ * there. What the broker was not heard to take may be there twice.
+ */
+export async function auditedRun(run: ProgramRun, publisher: NumberedPublisher, trouble: (some: Some) => Promise<void>): Promise<Audit> {
+  await run.startReading();
+  let isOn = true;
+  const publishing = (async (): Promise<void> => {
+    while (isOn) await publisher.publish(20);
+  })();
+  const some = async (): Promise<void> => {
+    const before = run.delivered('out.jsonl').length;
+    await vi.waitFor(() => expect(run.delivered('out.jsonl').length).toBeGreaterThan(before + 100), { timeout: 45_000, interval: 20 });
+  };
+  await some();
+  await trouble(some);
+  isOn = false;
+  await publishing;
+  await run.untilDelivered('out.jsonl', publisher.published);
+  expect((await run.end('SIGINT'))?.code).toBe(0);
+  await publisher.leave();
+  const found = audit(run.delivered('out.jsonl'), publisher.published);
+  return { ...found, repeated: found.repeated.filter((number) => !publisher.unsure.has(number)) };
+}

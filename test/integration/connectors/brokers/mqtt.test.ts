@@ -1,0 +1,177 @@
+import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectAsync, type MqttClient } from 'mqtt';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { audit, type Delivered } from '../audit.ts';
+import { auditedRun, NumberedPublisher } from './audited-run.ts';
+import { hasBroker, RunningBroker } from './containers.ts';
+import { Link } from './link.ts';
+import { ProgramRun } from './program-run.ts';
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 90_000 });
+
+const TOPIC = 'plant/readings';
+/** A broker that writes down what it holds when it ends. */
+const config = `listener 1883 0.0.0.0
+password_file /tmp/passwords
+allow_anonymous false
+persistence true
+persistence_location /var/lib/mosquitto/
+max_queued_messages 0
+user root
+`;
+const command = ['sh', '-c', 'mosquitto_passwd -b -c /tmp/passwords cep secret && exec mosquitto -c /tmp/m.conf'];
+
+class MqttPublisher extends NumberedPublisher {
+  readonly #port: number;
+  #client: MqttClient | undefined;
+
+  constructor(port: number) {
+    super();
+    this.#port = port;
+  }
+
+  protected override async give(number: number): Promise<void> {
+    this.#client ??= await this.#connect();
+    await this.#client.publishAsync(TOPIC, JSON.stringify({ event_type: 'Reading', n: number }), { qos: 1 });
+  }
+
+  async #connect(): Promise<MqttClient> {
+    const client = await connectAsync({ port: this.#port, host: '127.0.0.1', username: 'cep', password: 'secret', reconnectPeriod: 0 });
+    client.on('error', () => undefined);
+    return client;
+  }
+
+  override async leave(): Promise<void> {
+    this.#client?.end(true);
+    this.#client = undefined;
+  }
+}
+
+describe.skipIf(!(await hasBroker('mosquitto')))('mqtt', () => {
+  let broker: RunningBroker;
+  let link: Link;
+  const runs: ProgramRun[] = [];
+  beforeAll(async () => {
+    broker = await RunningBroker.start({ broker: 'mosquitto', port: 1883, command, files: { '/tmp/m.conf': config } });
+    link = await Link.to(broker.port);
+  });
+  afterAll(async () => {
+    for (const run of runs) await run.remove();
+    await link?.close();
+    await broker?.stop();
+  });
+
+  const begin = (program: (folder: string) => string): ProgramRun => {
+    const run = new ProgramRun(program);
+    runs.push(run);
+    return run;
+  };
+  const connector = (more = ''): string =>
+    `connector Broker = mqtt (host: "127.0.0.1", port: ${link.port}, username: "cep", password: "secret"${more})`;
+  const reading = (folder: string): string => `
+event Reading:
+    n: int
+
+${connector()}
+connector Out = file (path: "${folder}/out.jsonl")
+
+stream Each = Reading.from(Broker, topic: "plant/+")
+    .emit(n)
+    .to(Out)
+`;
+  const writing =
+    (topic: string) =>
+    (folder: string): string =>
+      `
+event Reading:
+    n: int
+
+connector In = file (path: "${folder}/in.jsonl")
+${connector(', retries: 100')}
+
+stream Each = Reading.from(In)
+    .emit(n)
+    .to(Broker, topic: "${topic}")
+`;
+
+  it('gives every message, once, over kills of cep, a pause of the broker, and a cut', async () => {
+    const run = begin(reading);
+    const found = await auditedRun(run, new MqttPublisher(broker.port), async (some) => {
+      for (let kill = 0; kill < 5; kill++) {
+        await run.end('SIGKILL');
+        await sleep(100);
+        await run.startReading();
+        await some();
+      }
+      await broker.pause();
+      await sleep(3_000);
+      await broker.resume();
+      await some();
+      link.silence();
+      await sleep(1_000);
+      link.heal();
+      await some();
+    });
+    expect(found).toEqual({ lost: [], repeated: [], repeatedIds: [] });
+  });
+
+  // One that is killed loses what it has acknowledged and not yet written: this one writes when it ends.
+  it('loses nothing when the broker is started again', async () => {
+    const { lost, repeatedIds } = await auditedRun(begin(reading), new MqttPublisher(broker.port), async (some) => {
+      for (let kill = 0; kill < 2; kill++) {
+        await broker.kill('SIGTERM');
+        await sleep(300);
+        await broker.startAgain();
+        await some();
+      }
+    });
+    expect({ lost, repeatedIds }).toEqual({ lost: [], repeatedIds: [] });
+  });
+
+  it('delivers every output, over kills of the broker and of cep', async () => {
+    const topic = 'plant/alerts';
+    const run = begin(writing(topic));
+    const received: Delivered[] = [];
+    const login = { port: broker.port, host: '127.0.0.1', username: 'cep', password: 'secret' };
+    const subscriber = await connectAsync({ ...login, clientId: 'auditor', clean: false, reconnectPeriod: 100 });
+    subscriber.on('error', () => undefined);
+    subscriber.on('message', (_topic, payload) => received.push(JSON.parse(payload.toString()) as Delivered));
+    await subscriber.subscribeAsync(topic, { qos: 1 });
+    const count = 3_000;
+    writeFileSync(run.path('in.jsonl'), Array.from({ length: count }, (_, n) => `{"event_type":"Reading","n":${n}}\n`).join(''));
+    const until = (part: number): Promise<void> =>
+      vi.waitFor(() => expect(new Set(received.map(({ data }) => data['n'])).size).toBeGreaterThanOrEqual(part), {
+        timeout: 60_000,
+        interval: 20,
+      });
+
+    await run.startReading();
+    await until(count / 4);
+    await run.end('SIGKILL');
+    await run.startReading();
+    await until(count / 2);
+    await broker.kill('SIGTERM');
+    await sleep(300);
+    await broker.startAgain();
+    await until(count);
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    await subscriber.endAsync(true);
+
+    const { lost } = audit(received, count);
+    expect(lost).toEqual([]);
+    // What comes again has the id that it had.
+    expect(new Set(received.map(({ id }) => id)).size).toBe(count);
+  });
+
+  it('says at the start that the broker cannot be reached, or refuses the login', async () => {
+    const refused = begin((folder) => reading(folder).replace('"secret"', '"wrong"'));
+    const ended = await refused.start().ended;
+    expect(ended.code).toBe(4);
+    expect(ended.stderr).toMatch(/cannot read from Broker\/plant\/\+: Connection refused: Not authorized/);
+    const absent = begin((folder) => reading(folder).replace(`port: ${link.port}`, 'port: 1'));
+    const other = await absent.start().ended;
+    expect(other.code).toBe(4);
+    expect(other.stderr).toMatch(/cannot read from Broker\/plant\/\+: connect ECONNREFUSED 127\.0\.0\.1:1/);
+  });
+});

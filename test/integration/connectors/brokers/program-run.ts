@@ -1,0 +1,58 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { vi } from 'vitest';
+import { CepProcess, type Ended } from '../../cli/cep-process.ts';
+import type { Delivered } from '../audit.ts';
+
+/** `cep run` with a state directory in a folder of its own, which it is started in again after each kill. */
+export class ProgramRun {
+  readonly folder = mkdtempSync(join(tmpdir(), 'cep-broker-'));
+  #process: CepProcess | undefined;
+
+  /** `program` is given the folder. */
+  constructor(program: (folder: string) => string) {
+    writeFileSync(join(this.folder, 'rules.vpl'), program(this.folder));
+  }
+
+  path(name: string): string {
+    return join(this.folder, name);
+  }
+
+  start(): CepProcess {
+    const state = ['--checkpoint-dir', this.path('state'), '--checkpoint-interval', '300ms'];
+    this.#process = new CepProcess(['run', '-f', this.path('rules.vpl'), ...state]);
+    return this.#process;
+  }
+
+  /** Started, and reading. */
+  async startReading(): Promise<void> {
+    await this.start().until(({ stderr }) => stderr.includes('Source connected'));
+  }
+
+  async end(signal: 'SIGKILL' | 'SIGINT'): Promise<Ended | undefined> {
+    const process = this.#process;
+    this.#process = undefined;
+    process?.kill(signal);
+    return process?.ended;
+  }
+
+  /** What stands in a file of the folder, line by line. */
+  delivered(name: string): Delivered[] {
+    if (!existsSync(this.path(name))) return [];
+    const lines = readFileSync(this.path(name), 'utf8').split('\n');
+    return lines.flatMap((line) => (line.endsWith('}}') ? [JSON.parse(line) as Delivered] : []));
+  }
+
+  async untilDelivered(name: string, count: number): Promise<void> {
+    await vi
+      .waitUntil(() => new Set(this.delivered(name).map(({ data }) => data['n'])).size >= count, { timeout: 45_000, interval: 50 })
+      // What has not come by then is counted by the auditor.
+      .catch(() => undefined);
+  }
+
+  async remove(): Promise<void> {
+    await this.end('SIGKILL');
+    rmSync(this.folder, { recursive: true });
+  }
+}

@@ -1,0 +1,194 @@
+import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { audit, type Delivered } from '../audit.ts';
+import { auditedRun, NumberedPublisher, type Some } from './audited-run.ts';
+import { hasBroker, RunningBroker } from './containers.ts';
+import { Link } from './link.ts';
+import { ProgramRun } from './program-run.ts';
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 90_000 });
+
+/** A server that writes down what it takes before it says so. */
+const command = ['redis-server', '--port', '6379', '--requirepass', 'secret', '--appendonly', 'yes', '--appendfsync', 'always'];
+
+class RedisPublisher extends NumberedPublisher {
+  readonly #port: number;
+  readonly #stream: string;
+  #client: Redis | undefined;
+
+  constructor(port: number, stream: string) {
+    super();
+    this.#port = port;
+    this.#stream = stream;
+  }
+
+  protected override async give(number: number): Promise<void> {
+    this.#client ??= clientOf(this.#port);
+    await this.#client.xadd(this.#stream, '*', 'event_type', 'Reading', 'n', String(number));
+  }
+
+  override async leave(): Promise<void> {
+    this.#client?.disconnect();
+    this.#client = undefined;
+  }
+}
+
+function clientOf(port: number): Redis {
+  const client = new Redis({ port, host: '127.0.0.1', password: 'secret', retryStrategy: () => null, maxRetriesPerRequest: 0 });
+  client.on('error', () => undefined);
+  return client;
+}
+
+describe.skipIf(!(await hasBroker('redis')))('redis', () => {
+  let broker: RunningBroker;
+  let link: Link;
+  const runs: ProgramRun[] = [];
+  beforeAll(async () => {
+    broker = await RunningBroker.start({ broker: 'redis', port: 6379, command });
+    link = await Link.to(broker.port);
+  });
+  afterAll(async () => {
+    for (const run of runs) await run.remove();
+    await link?.close();
+    await broker?.stop();
+  });
+
+  const begin = (program: (folder: string) => string): ProgramRun => {
+    const run = new ProgramRun(program);
+    runs.push(run);
+    return run;
+  };
+  const url = (): string => `url: "redis://:secret@127.0.0.1:${link.port}"`;
+  const reading =
+    (connector: string, topic: string) =>
+    (folder: string): string =>
+      `
+event Reading:
+    n: int
+
+connector Store = ${connector}
+connector Out = file (path: "${folder}/out.jsonl")
+
+stream Each = Reading.from(Store, topic: "${topic}")
+    .emit(n)
+    .to(Out)
+`;
+  const everyTrouble =
+    (run: ProgramRun) =>
+    async (some: Some): Promise<void> => {
+      for (let kill = 0; kill < 3; kill++) {
+        await run.end('SIGKILL');
+        await run.startReading();
+        await some();
+      }
+      await broker.kill('SIGKILL');
+      await sleep(300);
+      await broker.startAgain();
+      await some();
+      await broker.pause();
+      await sleep(3_000);
+      await broker.resume();
+      await some();
+      link.silence();
+      await sleep(1_000);
+      link.heal();
+      await some();
+    };
+  const nothing = { lost: [], repeated: [], repeatedIds: [] };
+
+  it('gives every entry of a stream, once, over kills of the server and of cep, a pause, and a cut', async () => {
+    const run = begin(reading(`redis_stream (${url()})`, 'readings'));
+    expect(await auditedRun(run, new RedisPublisher(broker.port, 'readings'), everyTrouble(run))).toEqual(nothing);
+  });
+
+  it('does so in a group, and leaves nothing that is not acknowledged', async () => {
+    const run = begin(reading(`redis (${url()}, group: "cep")`, 'shared'));
+    expect(await auditedRun(run, new RedisPublisher(broker.port, 'shared'), everyTrouble(run))).toEqual(nothing);
+    const client = clientOf(broker.port);
+    const [pending] = (await client.xpending('shared', 'cep')) as [number];
+    client.disconnect();
+    expect(pending).toBe(0);
+  });
+
+  it('adds every output to a stream, over kills of the server and of cep', async () => {
+    const run = begin(
+      (folder) => `
+event Reading:
+    n: int
+
+connector In = file (path: "${folder}/in.jsonl")
+connector Store = redis_stream (${url()}, retries: 100)
+
+stream Each = Reading.from(In)
+    .emit(n)
+    .to(Store, topic: "alerts")
+`,
+    );
+    const count = 3_000;
+    writeFileSync(run.path('in.jsonl'), Array.from({ length: count }, (_, n) => `{"event_type":"Reading","n":${n}}\n`).join(''));
+    const added = async (): Promise<Delivered[]> => {
+      const client = clientOf(broker.port);
+      const entries = await client.xrange('alerts', '-', '+').catch(() => []);
+      client.disconnect();
+      return entries.map(([, fields]) => JSON.parse(fields[fields.indexOf('payload') + 1] ?? '') as Delivered);
+    };
+    const until = (part: number): Promise<void> =>
+      vi.waitFor(async () => expect(new Set((await added()).map(({ id }) => id)).size).toBeGreaterThanOrEqual(part), {
+        timeout: 60_000,
+        interval: 50,
+      });
+    await run.startReading();
+    await until(count / 4);
+    await run.end('SIGKILL');
+    await run.startReading();
+    await until(count / 2);
+    await broker.kill('SIGKILL');
+    await sleep(300);
+    await broker.startAgain();
+    await until(count);
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    const all = await added();
+    expect(audit(all, count).lost).toEqual([]);
+    // What comes again has the id that it had.
+    expect(new Set(all.map(({ id }) => id)).size).toBe(count);
+  });
+
+  it('listens to a channel, also after the server was away', async () => {
+    const run = begin(reading(`redis (${url()})`, 'news'));
+    await run.startReading();
+    const say = async (n: number): Promise<void> => {
+      const client = clientOf(broker.port);
+      await client.publish('news', JSON.stringify({ event_type: 'Reading', n })).catch(() => 0);
+      client.disconnect();
+    };
+    const heard = (n: number): Promise<void> =>
+      vi.waitFor(
+        async () => {
+          await say(n);
+          expect(run.delivered('out.jsonl').some(({ data }) => data['n'] === n)).toBe(true);
+        },
+        { timeout: 30_000, interval: 200 },
+      );
+    await heard(1);
+    await broker.kill('SIGKILL');
+    await broker.startAgain();
+    await heard(2);
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+  });
+
+  it('says at the start that the server cannot be reached, refuses the login, or has something else under the name', async () => {
+    const failing = async (connector: string, topic: string): Promise<string> => {
+      const ended = await begin(reading(connector, topic)).start().ended;
+      expect(ended.code).toBe(4);
+      return ended.stderr.split('\n').find((line) => line.startsWith('error: ')) ?? ended.stderr;
+    };
+    expect(await failing('redis_stream (url: "redis://127.0.0.1:1")', 'readings')).toMatch(/connect ECONNREFUSED 127\.0\.0\.1:1/);
+    expect(await failing(`redis_stream (${url().replace('secret', 'wrong')})`, 'readings')).toMatch(/WRONGPASS/);
+    const client = clientOf(broker.port);
+    await client.set('text', 'no stream');
+    client.disconnect();
+    expect(await failing(`redis_stream (${url()})`, 'text')).toMatch(/WRONGTYPE/);
+  });
+});

@@ -1,0 +1,264 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { seededRandom } from '../../../chaos/sim/event-queue.ts';
+import { type LinkOptions, PeerLink } from '../../../coordinator/raft/peers/peer-link.ts';
+import { FrameReader, frameBytesMax, frameOf } from '../../../coordinator/raft/transport/frames.ts';
+import { encodePacket } from '../../../coordinator/raft/transport/packet.ts';
+import { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
+import { NetworkPolicy } from '../../../shared/security/network-policy.ts';
+import { Group, wait } from './group.ts';
+import { freePorts, groupKey, peersOn } from './local-peers.ts';
+
+let folder: string;
+let group: Group;
+const closes: (() => unknown)[] = [];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'cep-raft-'));
+  group = new Group(folder, peersOn(await freePorts(3)));
+});
+afterEach(async () => {
+  for (const close of closes.splice(0)) close();
+  await group.stopAll();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Resolves with the bytes that came until the other side closed. */
+function said(socket: Socket): Promise<Buffer> {
+  return new Promise((resolve) => {
+    const pieces: Buffer[] = [];
+    socket.on('data', (piece: Buffer) => pieces.push(piece));
+    socket.on('close', () => resolve(Buffer.concat(pieces)));
+  });
+}
+
+function dial(bytes: Uint8Array): Socket {
+  const socket = connect(group.of(1).member.port, '127.0.0.1');
+  closes.push(() => socket.destroy());
+  socket.on('error', () => undefined);
+  socket.write(bytes);
+  return socket;
+}
+
+/** What member 1 tells of connections that came to nothing. */
+const refusals = (): readonly { readonly reason: string; readonly connections: number }[] =>
+  group
+    .of(1)
+    .lines.filter(({ message }) => message === 'Raft connection refused or broken')
+    .map(({ fields }) => fields as { reason: string; connections: number });
+
+const reasons = (): string[] => refusals().map(({ reason }) => reason);
+
+const refusedFor = (reason: string | RegExp): Promise<void> =>
+  vi.waitFor(
+    () =>
+      expect(
+        reasons().some((found) => found.search(reason) >= 0),
+        reasons().join('\n'),
+      ).toBe(true),
+    wait,
+  );
+
+/** A link to member 1 as node 2 has it, and what becomes of it. */
+function link(options: Partial<LinkOptions['secrets']> = {}, to: { readonly port?: number } = {}) {
+  const events: string[] = [];
+  const made = new PeerLink({
+    to: 1,
+    host: '127.0.0.1',
+    port: to.port ?? group.of(1).member.port,
+    purpose: 'messages',
+    secrets: { clusterId: 'cluster', self: { id: 2, incarnation: 22 }, key: groupKey, tls: undefined, ...options },
+    door: new OutboundDoor(NetworkPolicy.everywhere),
+    random: Math.random,
+    admits: () => Promise.resolve(true),
+    opened: () => events.push('opened'),
+    lost: (loss, reason) => events.push(`${loss}: ${reason}`),
+    rejected: (verdict) => events.push(verdict),
+  });
+  closes.push(() => made.close());
+  const has = (event: string | RegExp): Promise<void> =>
+    vi.waitFor(
+      () =>
+        expect(
+          events.some((found) => found.search(event) >= 0),
+          events.join('\n'),
+        ).toBe(true),
+      wait,
+    );
+  return { link: made, events, has };
+}
+
+describe('a Raft listener', () => {
+  it('tells nothing to who sends garbage, nothing at all, or more than a greeting can be', async () => {
+    const { member } = await group.start(1);
+    expect(await said(dial(frameOf(Buffer.from('GET / HTTP/1.1'))))).toHaveLength(0);
+    await refusedFor('its checksum does not fit');
+    expect(await said(dial(Buffer.from('GET / HTTP/1.1\r\n\r\n')))).toHaveLength(0);
+    await refusedFor(/^a packet of 1195725856 bytes comes, and none has more than 512$/);
+    const cut = dial(frameOf(new Uint8Array(400)).subarray(0, 100));
+    cut.end();
+    expect(await said(cut)).toHaveLength(0);
+    await refusedFor('it was closed before it had shown that it knows the key');
+    expect(member.status().term).toBe(0);
+  }, 60_000);
+
+  it('is told apart by who has another key, and tells it so little that it learns nothing', async () => {
+    await group.start(1);
+    const stranger = link({ key: 'another key of 16 bytes' });
+    await stranger.has('who listens there does not know the key of the group');
+    expect(stranger.events).not.toContain('opened');
+    stranger.link.close();
+  }, 60_000);
+
+  it('and who dials with another key both say so, once', async () => {
+    await Promise.all([group.start(1), group.start(2, { key: 'another key of 16 bytes' })]);
+    const said = (id: number): number =>
+      group.of(id).lines.filter(({ fields }) => JSON.stringify(fields).includes('who listens there does not know the key of the group'))
+        .length;
+    await vi.waitFor(() => expect([said(1), said(2)]).toEqual([1, 1]), wait);
+    // Several attempts later.
+    await vi.waitFor(() => expect(reasons().length).toBeGreaterThan(4), wait);
+    expect([said(1), said(2)]).toEqual([1, 1]);
+  }, 60_000);
+
+  it('does not believe a proof that it did not ask for, nor a handshake that it heard before', async () => {
+    await group.start(1);
+    const heard: Buffer[] = [];
+    const [port = 0] = await freePorts(1);
+    const between = createServer((from) => {
+      const to = connect(group.of(1).member.port, '127.0.0.1');
+      closes.push(() => [from.destroy(), to.destroy()]);
+      from.on('data', (piece: Buffer) => heard.push(piece));
+      from.pipe(to).pipe(from);
+    }).listen(port, '127.0.0.1');
+    closes.push(() => between.close());
+    const honest = link({}, { port });
+    await honest.has('opened');
+    const [hello = new Uint8Array(0), proof = new Uint8Array(0)] = new FrameReader().push(Buffer.concat(heard));
+    const again = dial(frameOf(hello));
+    again.once('data', () => again.write(frameOf(proof)));
+    const answer = await said(again);
+    // The challenge, and no verdict.
+    expect(new FrameReader().push(answer)).toHaveLength(1);
+    await refusedFor('it does not know the key of the group');
+    expect(honest.link.isOpen).toBe(true);
+  }, 60_000);
+
+  it('lets in nobody of another cluster, nobody with its own id, and no id with the data of another', async () => {
+    await group.start(1);
+    await link({ clusterId: 'another' }).has('otherCluster');
+    await link({ self: { id: 1, incarnation: 5 } }).has('notAMember');
+    const second = link({ self: { id: 2, incarnation: 22 } });
+    await second.has('opened');
+    await link({ self: { id: 2, incarnation: 23 } }).has('identityLost');
+    await link({ self: { id: 3, incarnation: 22 } }).has('identityLost');
+    await refusedFor('node 3: it has other data than the member that had this id before');
+    expect(second.link.isOpen).toBe(true);
+  }, 60_000);
+
+  it('ends a connection that brings what is no packet, one for another, one of another, or one that is too long', async () => {
+    const { member } = await group.start(1);
+    const packet = (from: number, to: number): Uint8Array =>
+      encodePacket({ kind: 'message', message: { type: 'timeoutNow', from, to, term: 1_000 } });
+    const cases: readonly (readonly [Uint8Array, string])[] = [
+      [Buffer.from('no packet'), 'node 2: its checksum does not fit'],
+      [packet(3, 1), 'node 2: node 2 sends a packet of node 3'],
+      [packet(2, 3), 'node 2: node 2 sends a packet for node 3'],
+      [new Uint8Array(frameBytesMax + 1), `node 2: a packet of ${frameBytesMax + 1} bytes comes`],
+    ];
+    for (const [bytes, reason] of cases) {
+      const peer = link();
+      await peer.has('opened');
+      peer.link.send(bytes);
+      await refusedFor(reason);
+      await peer.has('closed');
+      peer.link.close();
+    }
+    expect(member.status()).toMatchObject({ term: 0, role: 'follower' });
+  }, 60_000);
+
+  it('is connected to anew when a connection is open and carries nothing any more', async () => {
+    await group.start(1);
+    const [port = 0] = await freePorts(1);
+    let connections = 0;
+    const between = createServer((from) => {
+      const to = connect(group.of(1).member.port, '127.0.0.1');
+      const isFirst = ++connections === 1;
+      let pieces = 0;
+      closes.push(() => [from.destroy(), to.destroy()]);
+      from.pipe(to);
+      // Challenge and verdict of the first, and then silence.
+      to.on('data', (piece: Buffer) => {
+        if (!isFirst || ++pieces <= 2) from.write(piece);
+      });
+    }).listen(port, '127.0.0.1');
+    closes.push(() => between.close());
+    const peer = link({}, { port });
+    await peer.has('opened');
+    await peer.has('closed: nothing was heard for 5 s');
+    await vi.waitFor(() => expect(peer.events.filter((event) => event === 'opened')).toHaveLength(2), wait);
+  }, 60_000);
+
+  it('takes no more than 64 strangers at a time, and members as soon as those are gone', async () => {
+    await group.start(1);
+    const strangers = Array.from({ length: 80 }, () => dial(new Uint8Array(1)));
+    await refusedFor('64 other connections have not shown yet that they know the key');
+    const peer = link();
+    for (const stranger of strangers) stranger.destroy();
+    await peer.has('opened');
+    const told = () => refusals().reduce((sum, { connections }) => sum + connections, 0);
+    await vi.waitFor(async () => {
+      // The next that is told of counts those that were too many.
+      await said(dial(frameOf(Buffer.from('nothing'))));
+      expect(told()).toBeGreaterThanOrEqual(strangers.length);
+    }, wait);
+    expect(refusals().length).toBeLessThan(strangers.length / 2);
+  }, 60_000);
+});
+
+/** Passes on to a port; of what the dialer says after its handshake every packet twice, after a while, and now and then in another order. */
+async function stutter(port: number, random: (bound: number) => number): Promise<Server> {
+  const server = createServer((from) => {
+    const to = connect(port, '127.0.0.1');
+    const reader = new FrameReader();
+    let packets = 0;
+    const both = [from, to] as const;
+    for (const [one, other] of [both, [to, from] as const]) {
+      one.on('error', () => undefined);
+      one.on('close', () => other.destroy());
+    }
+    closes.push(() => both.map((socket) => socket.destroy()));
+    to.pipe(from);
+    from.on('data', (piece: Buffer) => {
+      for (const packet of reader.push(piece)) {
+        if (++packets <= 2) to.write(frameOf(packet));
+        else for (const delayMs of [random(8), random(30)]) setTimeout(() => to.write(frameOf(packet)), delayMs);
+      }
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  closes.push(() => server.close());
+  return server;
+}
+
+it('members agree over connections that bring everything twice, late and out of order', async () => {
+  const random = seededRandom(1);
+  const proxied = await Promise.all(
+    group.peers.map(async (peer) => {
+      const address = (await stutter(peer.port, random)).address();
+      return { ...peer, port: (address as { port: number }).port };
+    }),
+  );
+  await Promise.all([1, 2, 3].map((id) => group.start(id, { peers: proxied })));
+  const leader = await group.leader();
+  const commands = Array.from({ length: 200 }, (_, at) => `command ${at}`);
+  for (let at = 0; at < commands.length; at += 20)
+    await Promise.all(commands.slice(at, at + 20).map((command) => group.propose(leader, command)));
+  await group.agreed(commands);
+  expect(group.of(leader).member.status().term).toBeLessThan(3);
+}, 60_000);

@@ -1,0 +1,195 @@
+import { appendFileSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { limits } from '../../../shared/limits.ts';
+import type { SourcePosition } from '../../../worker/connectors/connector.ts';
+import { FollowedFile, type FollowedFileOptions } from '../../../worker/connectors/file/followed-file.ts';
+import { ReadingSource } from './reading-source.ts';
+
+let folder = '';
+const open: ReadingSource[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cep-file-'));
+});
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((reading) => reading.close()));
+  rmSync(folder, { recursive: true });
+});
+
+function read(name: string, options: Partial<FollowedFileOptions> = {}, position: SourcePosition | null = null): ReadingSource {
+  const path = join(folder, name);
+  const source = new FollowedFile({ path, timeField: undefined, textFields: new Set(), follows: true, start: 'earliest', ...options });
+  const reading = new ReadingSource(source, position);
+  open.push(reading);
+  return reading;
+}
+
+const write = (name: string, text: string | Uint8Array): void => writeFileSync(join(folder, name), text);
+const append = (name: string, text: string): void => appendFileSync(join(folder, name), text);
+const line = (number: number): string => `{"event_type":"A","n":${number}}\n`;
+const lines = (from: number, to: number): string => Array.from({ length: to - from }, (_, at) => line(from + at)).join('');
+const numbers = ({ texts }: ReadingSource): number[] => texts.map((text) => JSON.parse(text).n);
+const upTo = (end: number): number[] => Array.from({ length: end }, (_, number) => number);
+
+describe('a followed file', () => {
+  it('gives what is there and what is appended, a line once it has its end', async () => {
+    write('a.jsonl', lines(0, 3));
+    const reading = read('a.jsonl');
+    await reading.until(() => reading.messages.length === 3);
+    append('a.jsonl', '{"event_type":"A",');
+    append('a.jsonl', `"n":3}\n${line(4)}`);
+    await reading.until(() => reading.messages.length === 5);
+    expect(numbers(reading)).toEqual(upTo(5));
+  });
+
+  it('goes on behind its position, in the middle of a file', async () => {
+    write('a.jsonl', lines(0, 3));
+    const first = read('a.jsonl');
+    await first.until(() => first.messages.length === 3);
+    await first.close();
+    append('a.jsonl', lines(3, 5));
+    const second = read('a.jsonl', {}, first.position);
+    await second.until(() => second.messages.length === 2);
+    expect(numbers(second)).toEqual([3, 4]);
+    await second.close();
+    append('a.jsonl', lines(5, 6));
+    const third = read('a.jsonl', {}, second.position);
+    await third.until(() => third.messages.length === 1);
+    expect(numbers(third)).toEqual([5]);
+  });
+
+  it('reads what is written to a renamed file before the one in its place', async () => {
+    write('a.jsonl', lines(0, 3));
+    const reading = read('a.jsonl');
+    await reading.until(() => reading.messages.length === 3);
+    renameSync(join(folder, 'a.jsonl'), join(folder, 'a.jsonl.1'));
+    write('a.jsonl', lines(5, 7));
+    append('a.jsonl.1', lines(3, 5));
+    await reading.until(() => reading.messages.length === 7);
+    expect(numbers(reading)).toEqual(upTo(7));
+  });
+
+  it('finds a file that was renamed while nobody read, and those that were in its place since', async () => {
+    write('a.jsonl', lines(0, 2));
+    const first = read('a.jsonl');
+    await first.until(() => first.messages.length === 2);
+    await first.close();
+    append('a.jsonl', lines(2, 4));
+    renameSync(join(folder, 'a.jsonl'), join(folder, 'a.jsonl.2'));
+    write('a.jsonl.1', lines(4, 6));
+    write('a.jsonl', lines(6, 8));
+    const second = read('a.jsonl', {}, first.position);
+    await second.until(() => second.messages.length === 6);
+    expect(numbers(second)).toEqual(upTo(8).slice(2));
+  });
+
+  it('begins anew where the file was cut, and where another has got its number', async () => {
+    write('a.jsonl', lines(0, 3));
+    const first = read('a.jsonl');
+    await first.until(() => first.messages.length === 3);
+    truncateSync(join(folder, 'a.jsonl'));
+    await first.until(() => first.isConnected);
+    append('a.jsonl', line(7));
+    await first.until(() => first.messages.length === 4);
+    expect(numbers(first)).toEqual([0, 1, 2, 7]);
+    await first.close();
+    truncateSync(join(folder, 'a.jsonl'));
+    append('a.jsonl', lines(10, 14));
+    const second = read('a.jsonl', {}, first.position);
+    await second.until(() => second.messages.length === 4);
+    expect(numbers(second)).toEqual([10, 11, 12, 13]);
+  });
+
+  it('waits for a file that is not there, and says so', async () => {
+    const reading = read('later.jsonl');
+    await reading.until(() => reading.problem !== undefined);
+    expect(reading.problem).toMatch(/later\.jsonl: there is no such file$/);
+    write('later.jsonl', lines(0, 1));
+    await reading.until(() => reading.messages.length === 1);
+    expect(reading.isConnected).toBe(true);
+  });
+
+  it('begins at the end where it is told to, and not again when it was started before', async () => {
+    write('a.jsonl', lines(0, 3));
+    const first = read('a.jsonl', { start: 'latest' });
+    await first.until(() => first.batches.length === 1);
+    await first.close();
+    append('a.jsonl', lines(3, 4));
+    const second = read('a.jsonl', { start: 'latest' }, first.position);
+    await second.until(() => second.messages.length === 1);
+    expect(numbers(second)).toEqual([3]);
+  });
+
+  it('ends with the file where it does not follow, its last line needing no end', async () => {
+    write('a.jsonl', lines(0, 2) + line(2).trimEnd());
+    const reading = read('a.jsonl', { follows: false });
+    await reading.until(() => reading.isEnded);
+    expect(numbers(reading)).toEqual(upTo(3));
+  });
+
+  it('reads no further than what is taken', async () => {
+    write('a.jsonl', lines(0, 50_000));
+    let open = (): void => undefined;
+    const reading = read('a.jsonl', { follows: false });
+    reading.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    await reading.until(() => reading.underWay === 1);
+    expect(reading.batches).toHaveLength(0);
+    open();
+    await reading.until(() => reading.isEnded);
+    expect(reading.batches.length).toBeGreaterThan(3);
+    expect(numbers(reading)).toEqual(upTo(50_000));
+  });
+
+  it('reads gzip once, and goes on in it', async () => {
+    write('a.jsonl.gz', gzipSync(lines(0, 20_000)));
+    const whole = read('a.jsonl.gz');
+    await whole.until(() => whole.isEnded);
+    expect(numbers(whole)).toEqual(upTo(20_000));
+    const half = whole.batches[1] as { readonly position: SourcePosition };
+    const taken = whole.batches.slice(0, 2).flatMap(({ messages }) => messages).length;
+    const rest = read('a.jsonl.gz', {}, half.position);
+    await rest.until(() => rest.isEnded);
+    expect(numbers(rest)).toEqual(upTo(20_000).slice(taken));
+  });
+
+  it('reads .evt with its offsets, and what has none is of its arrival', async () => {
+    write('a.evt', '# comment\n@100 A { n: 0 }\nA { n: 1 }\n');
+    write('b.evt', 'A { n: 0 }\nnonsense\n');
+    const [timed, untimed] = [read('a.evt', { follows: false }), read('b.evt', { follows: false })];
+    await timed.until(() => timed.isEnded);
+    await untimed.until(() => untimed.isEnded);
+    expect(timed.texts).toEqual([
+      '{"event_type":"A","timestamp":"1970-01-01T00:00:00.100Z","data":{"n":0}}',
+      '{"event_type":"A","timestamp":"1970-01-01T00:00:00.100Z","data":{"n":1}}',
+    ]);
+    expect(untimed.texts).toEqual(['{"event_type":"A","data":{"n":0}}', 'nonsense']);
+    expect(untimed.messages[1]?.problem).toBeDefined();
+  });
+
+  it('reads CSV by its header, also when it goes on', async () => {
+    write('a.csv', 'event_type,n,name,ok\nA,1,"two\nlines",true\n');
+    const options = { textFields: new Set(['name']) };
+    const first = read('a.csv', options);
+    await first.until(() => first.messages.length === 1);
+    await first.close();
+    append('a.csv', 'A,2,007,\nA,3,x,y,z\n');
+    const second = read('a.csv', options, first.position);
+    await second.until(() => second.messages.length === 2);
+    expect([...first.texts, second.texts[0]]).toEqual([
+      '{"event_type":"A","n":1,"name":"two\\nlines","ok":true}',
+      '{"event_type":"A","n":2,"name":"007","ok":null}',
+    ]);
+    expect(second.messages[1]?.problem).toBe('found 5 values, and the header names 4 columns');
+  });
+
+  it('passes over a line that is longer than an event, and says so once', async () => {
+    write('a.jsonl', `${line(0)}${'x'.repeat(3 * limits.eventBytesMax)}\n${line(1)}`);
+    const reading = read('a.jsonl', { follows: false });
+    await reading.until(() => reading.isEnded);
+    expect(reading.messages.map(({ problem }) => problem === undefined)).toEqual([true, false, true]);
+  });
+});

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import { GroupMember } from '../../../../coordinator/cluster/group-member.ts';
+import { MemoryMember } from '../../../../coordinator/cluster/memory-member.ts';
+import { Replica } from '../../../../coordinator/cluster/replica.ts';
+import { type Proposed, RaftRefusal, type RaftRefusalReason } from '../../../../coordinator/raft/group.ts';
+import type { Command } from '../../../../coordinator/state/commands.ts';
+
+/** A leader that refuses what it is asked first, each time for the next of some reasons; `timeout` may have been done all the same. */
+class Refusing extends MemoryMember {
+  readonly #reasons: RaftRefusalReason[];
+  readonly #isDoneAllTheSame: boolean;
+
+  constructor(replica: Replica, reasons: readonly RaftRefusalReason[], isDoneAllTheSame = false) {
+    super({ nodeId: 1, url: 'http://a', state: replica });
+    this.#reasons = [...reasons];
+    this.#isDoneAllTheSame = isDoneAllTheSame;
+  }
+
+  override async propose(data: Uint8Array): Promise<Proposed> {
+    const reason = this.#reasons.shift();
+    if (reason === undefined) return await super.propose(data);
+    if (this.#isDoneAllTheSame) await super.propose(data);
+    throw new RaftRefusal(reason, 1, 'http://a');
+  }
+}
+
+const create: Command = { type: 'CreateConnector', payload: { name: 'a', type: 'kafka', parameters: {} } };
+const request = { session: 's', sequence: 1, lowestUnacknowledged: 1, digest: '' };
+
+function refusing(reasons: readonly RaftRefusalReason[], isDoneAllTheSame = false) {
+  const replica = new Replica();
+  const group = new GroupMember({ member: new Refusing(replica, reasons, isDoneAllTheSame), replica, clock: () => 5 });
+  const send = () =>
+    group.byLeader(
+      () => group.propose(create, request),
+      () => Promise.resolve('undone'),
+    );
+  return { group, send };
+}
+
+describe('a change that the leader refuses', () => {
+  it.each(['notLeader', 'noLeader', 'transferring', 'notReady', 'superseded'] as const)(
+    'for the reason %s is sent again',
+    async (reason) => {
+      const { group, send } = refusing([reason, reason]);
+      expect(await send()).toMatchObject({ isRepeat: false, index: 1 });
+      expect(group.state.connectors.size).toBe(1);
+    },
+  );
+
+  it('without saying whether it was done is sent again, and done once', async () => {
+    const { group, send } = refusing(['timeout'], true);
+    expect(await send()).toMatchObject({ isRepeat: true, value: { name: 'a', version: 1 } });
+    expect(group.state.connectors.get('a')).toMatchObject({ version: 1, createdIndex: 1 });
+  });
+
+  it.each([
+    ['overloaded', 'overloaded'],
+    ['changePending', 'member_conflict'],
+    ['invalid', 'member_conflict'],
+    ['stopped', 'outcome_unknown'],
+  ] as const)('for the reason %s is refused as %s', async (reason, code) => {
+    await expect(refusing([reason]).send()).rejects.toMatchObject({ code });
+  });
+
+  it('for two seconds is refused: as undone when it is, and as unknown when it may have been done', async () => {
+    const always = (reason: RaftRefusalReason): RaftRefusalReason[] => Array(10_000).fill(reason);
+    const undone = refusing(always('notLeader')).send();
+    const unknown = refusing(['timeout', ...always('noLeader')]).send();
+    await expect(undone).rejects.toMatchObject({ code: 'no_leader', retryAfterSeconds: 1 });
+    await expect(unknown).rejects.toMatchObject({ code: 'outcome_unknown', retryAfterSeconds: undefined });
+  });
+});
+
+describe('what is asked of a leader elsewhere', () => {
+  const following = (answers: readonly (string | 'undone' | 'unknown')[], options = {}) => {
+    const replica = new Replica();
+    const member = new MemoryMember({ nodeId: 1, url: 'http://a', state: replica });
+    const status = { ...member.status(), role: 'follower', leader: 2 } as const;
+    const group = new GroupMember({ member: Object.assign(member, { status: () => status }), replica, clock: () => 5 });
+    const left = [...answers];
+    return group.byLeader(
+      () => Promise.reject(new Error('it does not lead')),
+      async () => left.shift() ?? 'undone',
+      options,
+    );
+  };
+
+  it('is asked again until there is an answer', async () => {
+    expect(await following(['undone', 'unknown', 'done'])).toBe('done');
+  });
+
+  it('is unknown when an answer was lost once, but for reads, which do nothing', async () => {
+    const [change, read, undone] = [following(['unknown']), following(['unknown'], { isRead: true }), following([])];
+    await expect(change).rejects.toMatchObject({ code: 'outcome_unknown' });
+    await expect(read).rejects.toMatchObject({ code: 'no_leader' });
+    await expect(undone).rejects.toMatchObject({ code: 'no_leader' });
+  });
+});
+
+describe('the state of a member', () => {
+  it('is reached when its commands are applied, and not waited for for ever', async () => {
+    const replica = new Replica();
+    const member = new MemoryMember({ nodeId: 1, url: 'http://a', state: replica });
+    const group = new GroupMember({ member, replica, clock: () => 5 });
+    const reached = replica.reached(2, 20_000);
+    expect(await replica.reached(2, 1)).toBe(false);
+    await group.propose(create, undefined);
+    await group.propose({ type: 'DeleteConnector', payload: { name: 'a' } }, undefined);
+    expect([await reached, await replica.reached(1, 1)]).toEqual([true, true]);
+  });
+
+  it('stops at an entry that it does not know, and says where and what to do', () => {
+    const replica = new Replica();
+    const data = new TextEncoder().encode(JSON.stringify({ format: 1, type: 'FlyToTheMoon', payload: {}, at: 5 }));
+    const apply = (): unknown => replica.apply({ index: 7, term: 1, data });
+    expect(apply).toThrow(
+      "entry 7 of the log cannot be applied: this version has no command 'FlyToTheMoon'. Start the version of cep that",
+    );
+    expect(replica.state.index).toBe(0);
+  });
+
+  it('is told of with what has happened, and as a whole when a snapshot takes its place', async () => {
+    const replica = new Replica();
+    const told: unknown[] = [];
+    replica.onChange((state, events) => told.push([state.index, events.map(({ type }) => type)]));
+    const member = new MemoryMember({ nodeId: 1, url: 'http://a', state: replica });
+    const group = new GroupMember({ member, replica, clock: () => 5 });
+    await group.propose(create, undefined);
+    const snapshot = Buffer.concat([...replica.save()]);
+    const other = new Replica();
+    other.onChange((state, events) => told.push([state.connectors.size, events]));
+    other.restore(snapshot);
+    expect(told).toEqual([
+      [0, []],
+      [1, ['ConnectorCreated']],
+      [1, []],
+    ]);
+  });
+});

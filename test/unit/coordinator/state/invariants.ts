@@ -1,0 +1,72 @@
+import { bounds } from '../../../../coordinator/state/bounds.ts';
+import { type ClusterState, indexKey, placementId } from '../../../../coordinator/state/cluster-state.ts';
+
+/** What is wrong with a state, each as a sentence. No sequence of commands leads to any of it. */
+export function stateProblems(state: ClusterState): string[] {
+  return [
+    ...placementProblems(state),
+    ...migrationProblems(state),
+    ...manifestProblems(state),
+    ...sessionProblems(state),
+    ...otherProblems(state),
+  ];
+}
+
+function placementProblems({ placements, groups, workers, index }: ClusterState): string[] {
+  const problems: string[] = [];
+  for (const { id, groupId, pipeline, replica, status, workerId, epoch } of placements.values()) {
+    const wanted = groups.get(groupId)?.pipelines.find(({ name }) => name === pipeline);
+    if (wanted === undefined || replica >= wanted.replicas) problems.push(`placement ${id} is of no pipeline`);
+    if (id !== placementId(groupId, pipeline, replica)) problems.push(`placement ${id} has the wrong id`);
+    if ((status === 'pending') !== (workerId === undefined)) problems.push(`placement ${id} is ${status} with worker ${workerId}`);
+    if (workerId !== undefined && workers.get(workerId)?.status === undefined) problems.push(`placement ${id} is at no worker`);
+    if (workerId !== undefined && ['removed', 'drained'].includes(workers.get(workerId)?.status ?? ''))
+      problems.push(`placement ${id} is at a gone worker`);
+    if (epoch > index || (workerId !== undefined && epoch === 0)) problems.push(`placement ${id} has epoch ${epoch} at ${index}`);
+  }
+  const expected = [...groups.values()].flatMap(({ pipelines }) => pipelines).reduce((sum, { replicas }) => sum + replicas, 0);
+  if (placements.size !== expected) problems.push(`there are ${placements.size} placements of ${expected}`);
+  return problems;
+}
+
+function migrationProblems({ migrations, placements }: ClusterState): string[] {
+  const open = [...migrations.values()].filter(({ status }) => status === 'started' || status === 'moved');
+  const moving = open.map((one) => one.placementId);
+  return [
+    ...(new Set(moving).size < moving.length ? ['a placement has two migrations at a time'] : []),
+    ...[...migrations.values()].filter((one) => !placements.has(one.placementId)).map(({ id }) => `migration ${id} is of no placement`),
+  ];
+}
+
+function manifestProblems({ manifests, placements }: ClusterState): string[] {
+  return [...manifests.entries()].flatMap(([id, kept]) => {
+    const isOrdered = kept.every(({ sequence }, at) => at === 0 || sequence === (kept[at - 1]?.sequence ?? 0) + 1);
+    const fits = kept.length > 0 && kept.length <= bounds.manifestsMax && isOrdered && placements.has(id);
+    return fits ? [] : [`the manifests of ${id} are wrong`];
+  });
+}
+
+function sessionProblems({ sessions, sessionsByUse, sessionChars }: ClusterState): string[] {
+  const all = [...sessions.values()];
+  const isFound = all.every(({ id, usedIndex }) => sessionsByUse.get(indexKey(usedIndex)) === id);
+  const chars = all.flatMap(({ results }) => results).reduce((sum, { value }) => sum + JSON.stringify(value).length, 0);
+  return [
+    ...(isFound && sessionsByUse.size === all.length ? [] : ['sessions and their order differ']),
+    ...(chars === sessionChars ? [] : [`sessions have ${chars} characters, and ${sessionChars} are counted`]),
+    ...all
+      .filter(({ results, lowest }) => results.some(({ sequence }) => sequence < lowest))
+      .map(({ id }) => `session ${id} keeps what it forgot`),
+  ];
+}
+
+function otherProblems({ connectors, groups, members, removedMembers, workers }: ClusterState): string[] {
+  const names = [...groups.values()].map(({ name }) => name);
+  return [
+    ...(new Set(names).size < names.length ? ['two groups have a name'] : []),
+    ...[...connectors.entries()].filter(([key, { name }]) => key !== name).map(([key]) => `connector ${key} has another name`),
+    ...[...members.values()].filter(({ id }) => removedMembers.includes(id)).map(({ id }) => `member ${id} came back`),
+    ...[...workers.values()]
+      .filter((one) => one.status !== 'removed' && one.fenced.includes(one.incarnation))
+      .map(({ id }) => `worker ${id} is fenced`),
+  ];
+}

@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest';
+import { type ClusterState, emptyState } from '../../../../coordinator/state/cluster-state.ts';
+import type { Command } from '../../../../coordinator/state/commands.ts';
+import { step } from './commands.ts';
+
+const register = (id: string, incarnation = 'i1'): Command => ({
+  type: 'RegisterWorker',
+  payload: { id, address: 'http://w', incarnation, version: '1', cpuCores: 2, pipelinesMax: 9 },
+});
+type Status = Extract<Command, { type: 'SetWorkerStatus' }>['payload']['status'];
+const status = (id: string, to: Status, incarnation = 'i1'): Command => ({
+  type: 'SetWorkerStatus',
+  payload: { id, incarnation, status: to },
+});
+const pipeline = (name: string, more: object = {}) => ({ name, source: '', replicas: 1, ...more });
+const group = (name: string, ...pipelines: ReturnType<typeof pipeline>[]): Command => ({
+  type: 'CreateGroup',
+  payload: { name, pipelines, routes: [] },
+});
+
+/** The state after commands in turn, and what each came to: `done`, or the code of its refusal. */
+function run(commands: readonly Command[], from: ClusterState = emptyState) {
+  let state = from;
+  const results = commands.map((command) => {
+    const applied = step(state, { command, request: undefined, atMs: 0 });
+    state = applied.state;
+    return applied.result.kind === 'done' ? 'done' : applied.result.refusal.code;
+  });
+  return { state, results };
+}
+
+/** Workers `a`, `b`, `c`, of which `c` is not ready, and a group with one pipeline, which `a` runs: indexes 1 to 8. */
+const begun = run([
+  ...['a', 'b'].flatMap((id) => [register(id), status(id, 'ready')]),
+  register('c'),
+  group('g', pipeline('p')),
+  { type: 'AssignPlacement', payload: { id: 'g_00000000000006:p:0', workerId: 'a' } },
+  { type: 'ReportPlacement', payload: { id: 'g_00000000000006:p:0', epoch: 7, status: 'running' } },
+]);
+const groupId = 'g_00000000000006';
+const id = `${groupId}:p:0`;
+const placement = (state: ClusterState) => state.placements.get(id);
+
+describe('a placement', () => {
+  it('is given to a worker under the index of that decision', () => {
+    expect(begun.results).toEqual(Array(8).fill('done'));
+    expect(placement(begun.state)).toMatchObject({ workerId: 'a', epoch: 7, status: 'running' });
+    const moved = run([{ type: 'AssignPlacement', payload: { id, workerId: 'b' } }], begun.state);
+    expect(placement(moved.state)).toMatchObject({ workerId: 'b', epoch: 9, status: 'assigned' });
+  });
+
+  it.each([
+    ['a worker that nobody knows', { id, workerId: 'x' }, 'worker_not_found'],
+    ['a worker that is not ready', { id, workerId: 'c' }, 'transition_refused'],
+    ['the worker that has it', { id, workerId: 'a' }, 'transition_refused'],
+  ])('is not given to %s', (_what, payload, code) => {
+    const { state, results } = run([{ type: 'AssignPlacement', payload }], begun.state);
+    expect([results, placement(state)]).toEqual([[code], placement(begun.state)]);
+  });
+
+  it('takes word only from who has it, under its epoch', () => {
+    const report = (epoch: number, to: 'running' | 'failed'): Command => ({ type: 'ReportPlacement', payload: { id, epoch, status: to } });
+    const { state, results } = run([report(6, 'failed'), report(8, 'failed'), report(7, 'failed'), report(7, 'running')], begun.state);
+    expect([results, placement(state)?.status]).toEqual([['stale_epoch', 'stale_epoch', 'done', 'transition_refused'], 'failed']);
+    const pending = run([{ type: 'ReleasePlacement', payload: { id, epoch: 7 } }, report(7, 'running')], begun.state);
+    expect(pending.results).toEqual(['done', 'stale_epoch']);
+  });
+
+  it('has a new epoch when its program changes, and keeps its worker', () => {
+    const update: Command = { type: 'UpdateGroup', payload: { id: groupId, pipelines: [pipeline('p', { source: 'new' })], routes: [] } };
+    const { state } = run([update], begun.state);
+    expect(placement(state)).toMatchObject({ workerId: 'a', epoch: 9, status: 'assigned' });
+  });
+
+  it('waits for another worker when its own is removed, or begins anew', () => {
+    for (const command of [{ type: 'RemoveWorker', payload: { id: 'a' } }, register('a', 'i2')] as Command[]) {
+      const { state } = run([command], begun.state);
+      expect(placement(state)).toEqual({ id, groupId, pipeline: 'p', replica: 0, status: 'pending', epoch: 7 });
+    }
+    expect(placement(run([register('a')], begun.state).state)).toMatchObject({ workerId: 'a', epoch: 7 });
+  });
+
+  it('is gone with its group, its checkpoints and its migrations', () => {
+    const { state } = run([checkpoint(1), migrate('b'), { type: 'DeleteGroup', payload: { id: groupId } }], begun.state);
+    expect([state.placements.size, state.manifests.size, state.migrations.size]).toEqual([0, 0, 0]);
+  });
+});
+
+const checkpoint = (sequence: number, epoch = 7): Command => ({
+  type: 'CommitCheckpoint',
+  payload: { placementId: id, epoch, sequence, bytes: 5, checksum: 6, locations: ['x'] },
+});
+const migrate = (targetWorker: string): Command => ({ type: 'StartMigration', payload: { placementId: id, targetWorker } });
+const move = (index: number): Command => ({ type: 'MovePlacement', payload: { migrationId: `m_${index.toString(16).padStart(14, '0')}` } });
+
+describe('a checkpoint', () => {
+  it('counts in its order, under the epoch of its placement, and the last three do', () => {
+    const { state, results } = run(
+      [checkpoint(2), checkpoint(1), checkpoint(1), checkpoint(2, 6), ...[2, 3, 4].map((n) => checkpoint(n))],
+      begun.state,
+    );
+    expect(results).toEqual(['transition_refused', 'done', 'transition_refused', 'stale_epoch', 'done', 'done', 'done']);
+    expect(state.manifests.get(id)?.map(({ sequence }) => sequence)).toEqual([2, 3, 4]);
+  });
+});
+
+describe('a migration', () => {
+  it('moves a placement once, under a new epoch, and then ends', () => {
+    const end: Command = { type: 'EndMigration', payload: { migrationId: 'm_00000000000009', status: 'completed' } };
+    const { state, results } = run([migrate('b'), migrate('b'), end, move(9), move(9), end], begun.state);
+    expect(results).toEqual(['done', 'transition_refused', 'transition_refused', 'done', 'transition_refused', 'done']);
+    expect(placement(state)).toMatchObject({ workerId: 'b', epoch: 12, status: 'assigned' });
+    expect([...state.migrations.values()]).toMatchObject([{ status: 'completed', epoch: 12, sourceWorker: 'a', targetWorker: 'b' }]);
+  });
+
+  it('does not move what has changed hands meanwhile, nor to a worker that is ready no more', () => {
+    const changed = run(
+      [
+        migrate('b'),
+        { type: 'ReleasePlacement', payload: { id, epoch: 7 } },
+        { type: 'AssignPlacement', payload: { id, workerId: 'a' } },
+        move(9),
+      ],
+      begun.state,
+    );
+    expect([changed.results.at(-1), placement(changed.state)]).toMatchObject(['stale_epoch', { workerId: 'a', epoch: 11 }]);
+    const unhealthy = run([migrate('b'), status('b', 'unhealthy'), move(9)], begun.state);
+    expect([unhealthy.results.at(-1), placement(unhealthy.state)?.workerId]).toEqual(['transition_refused', 'a']);
+  });
+});
+
+describe('a worker', () => {
+  it('changes its status as the table says', () => {
+    const { results } = run([status('a', 'drained'), status('a', 'draining'), status('a', 'ready'), status('a', 'drained')], begun.state);
+    expect(results).toEqual(['transition_refused', 'done', 'transition_refused', 'transition_refused']);
+    const empty = run(
+      [status('a', 'draining'), { type: 'ReleasePlacement', payload: { id, epoch: 7 } }, status('a', 'drained')],
+      begun.state,
+    );
+    expect(empty.results).toEqual(['done', 'done', 'done']);
+  });
+
+  it('says nothing any more when another process has its place, or it was removed', () => {
+    const { results } = run([register('a', 'i2'), status('a', 'ready'), register('a', 'i1'), status('a', 'ready', 'i2')], begun.state);
+    expect(results).toEqual(['done', 'stale_incarnation', 'stale_incarnation', 'done']);
+    const removed = run(
+      [{ type: 'RemoveWorker', payload: { id: 'a' } }, status('a', 'ready'), register('a'), register('a', 'i2')],
+      begun.state,
+    );
+    expect(removed.results).toEqual(['done', 'worker_not_found', 'stale_incarnation', 'done']);
+    expect(removed.state.workers.get('a')).toMatchObject({ status: 'registering', fenced: ['i1'] });
+  });
+});
+
+describe('a pipeline group', () => {
+  const create = (payload: object): Command =>
+    ({ type: 'CreateGroup', payload: { name: 'h', routes: [], pipelines: [pipeline('p')], ...payload } }) as Command;
+  const route = (fromPipeline: string, toPipeline: string) => ({ fromPipeline, toPipeline, eventTypes: ['*'] });
+
+  it.each([
+    ['a name that another has', { name: 'g' }, 'name_taken'],
+    ['two pipelines of a name', { pipelines: [pipeline('p'), pipeline('p')] }, 'validation_error'],
+    ['replicas that nothing divides', { pipelines: [pipeline('p', { replicas: 2 })] }, 'validation_error'],
+    ['a route from nowhere', { routes: [route('x', 'p')] }, 'validation_error'],
+    ['a route to nowhere', { routes: [route('p', 'x')] }, 'validation_error'],
+    ['a route to the outside', { routes: [route('p', '_external')] }, 'validation_error'],
+    [
+      'programs that are too long together',
+      { pipelines: [pipeline('p', { source: 'x'.repeat(600_000) }), pipeline('q', { source: 'x'.repeat(600_000) })] },
+      'validation_error',
+    ],
+  ])('is refused with %s', (_what, payload, code) => {
+    expect(run([create(payload)], begun.state).results).toEqual([code]);
+  });
+
+  it('is taken with routes from the outside and a placement for each replica', () => {
+    const pipelines = [pipeline('p', { replicas: 3, partitionKey: 'k' }), pipeline('q')];
+    const { state, results } = run([create({ pipelines, routes: [route('_external', 'p'), route('p', 'q')] })], begun.state);
+    expect(results).toEqual(['done']);
+    expect([...state.placements.values()].filter(({ groupId: of }) => of !== groupId).map(({ id: one }) => one.slice(17))).toEqual([
+      'p:0',
+      'p:1',
+      'p:2',
+      'q:0',
+    ]);
+  });
+
+  it('is given no worker while it is taken down, and does not change', () => {
+    const { results } = run(
+      [
+        { type: 'DrainGroup', payload: { id: groupId } },
+        { type: 'AssignPlacement', payload: { id, workerId: 'b' } },
+        { type: 'UpdateGroup', payload: { id: groupId, pipelines: [pipeline('p')], routes: [] } },
+        { type: 'DeleteGroup', payload: { id: groupId } },
+        { type: 'DeleteGroup', payload: { id: groupId } },
+      ],
+      begun.state,
+    );
+    expect(results).toEqual(['done', 'transition_refused', 'transition_refused', 'done', 'group_not_found']);
+  });
+});
+
+describe('the scaling policy', () => {
+  it.each([
+    [{ workersMin: 2, workersMax: 9, upThreshold: 4, downThreshold: 2 }, 'done'],
+    [{ workersMin: 9, workersMax: 2, upThreshold: 4, downThreshold: 2 }, 'validation_error'],
+    [{ workersMin: 2, workersMax: 9, upThreshold: 2, downThreshold: 2 }, 'validation_error'],
+  ])('%j is %s', (payload, result) => {
+    const { state, results } = run([{ type: 'SetScalingPolicy', payload }]);
+    expect([results, state.scaling]).toEqual([[result], result === 'done' ? payload : emptyState.scaling]);
+  });
+});

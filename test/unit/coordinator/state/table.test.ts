@@ -1,0 +1,42 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Table } from '../../../../coordinator/state/table.ts';
+
+const key = fc.integer({ min: 0, max: 400 }).map((number) => String(number));
+const change = fc.record({ key, value: fc.option(fc.nat(), { nil: undefined, freq: 3 }) });
+
+describe('a table', () => {
+  it('holds what a map holds, in the order of its keys, and all tables before it stay', () => {
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 600, size: 'max' }), (changes) => {
+        const model = new Map<string, number>();
+        const before: (readonly [Table<number>, string])[] = [];
+        const textOf = (table: Table<number>): string => JSON.stringify([...table.entries()]);
+        let table = Table.empty<number>();
+        for (const { key: name, value } of changes) {
+          before.push([table, textOf(table)]);
+          table = value === undefined ? table.delete(name) : table.set(name, value);
+          if (value === undefined) model.delete(name);
+          else model.set(name, value);
+          expect([table.size, table.get(name)]).toEqual([model.size, model.get(name)]);
+        }
+        const sorted = [...model].sort(([a], [b]) => (a < b ? -1 : 1));
+        expect([...table.entries()]).toEqual(sorted);
+        expect([...table.values()]).toEqual(sorted.map(([, value]) => value));
+        expect(table.first()).toBe(sorted[0]?.[1]);
+        for (const [old, text] of before.slice(-5)) expect(textOf(old)).toBe(text);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('takes keys that objects have by themselves', () => {
+    const table = Table.empty<number>().set('__proto__', 1).set('constructor', 2);
+    expect([table.get('__proto__'), table.get('constructor'), table.get('toString'), table.has('toString')]).toEqual([
+      1,
+      2,
+      undefined,
+      false,
+    ]);
+  });
+});

@@ -1,0 +1,129 @@
+import { createReadStream, existsSync } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { fileReason } from '../../../shared/files/file-reason.ts';
+import { DeliveryFailure, type Sink, type SinkMessage } from '../connector.ts';
+
+/** How much of the end of a file is searched for messages that come again after a crash. */
+const SEARCHED_BYTES = 67_108_864;
+/** How long a line may stay in the memory of the system before it is written to the disk, ms. */
+const SYNC_MS = 100;
+const FILES_MAX = 64;
+
+export interface AppendedFileOptions {
+  /** Where messages go that name no file; null: each names one. */
+  readonly path: string | null;
+  /** The path of a file that may be written to. */
+  readonly filePath: (path: string) => string | undefined;
+}
+
+/** Appends each message to a file as a line. What stands there already, by its id, is not written again. */
+export class AppendedFile implements Sink {
+  readonly #options: AppendedFileOptions;
+  readonly #files = new Map<string, Promise<LineFile>>();
+
+  constructor(options: AppendedFileOptions) {
+    this.#options = options;
+  }
+
+  async send({ id, topic, payload }: SinkMessage): Promise<void> {
+    const named = topic ?? this.#options.path;
+    const path = named === null ? undefined : this.#options.filePath(named);
+    if (path === undefined)
+      throw new DeliveryFailure('forbidden_path', `the file '${named}' is not in the work directory`, { isPermanent: true });
+    try {
+      await (await this.#fileOf(path)).append(id, payload);
+    } catch (error) {
+      throw new DeliveryFailure('file_error', `${path}: ${fileReason(error)}`, { cause: error });
+    }
+  }
+
+  async #fileOf(path: string): Promise<LineFile> {
+    const known = this.#files.get(path);
+    if (known !== undefined) return known;
+    const [oldest] = this.#files.keys();
+    if (this.#files.size >= FILES_MAX && oldest !== undefined) await this.#close(oldest);
+    const opened = LineFile.open(path);
+    this.#files.set(path, opened);
+    opened.catch(() => this.#files.delete(path));
+    return opened;
+  }
+
+  async #close(path: string): Promise<void> {
+    const file = this.#files.get(path);
+    this.#files.delete(path);
+    await (await file)?.close();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#files.keys(), (path) => this.#close(path)));
+  }
+}
+
+class LineFile {
+  readonly #handle: FileHandle;
+  /** Of lines from before, which may come once more. */
+  readonly #before: Set<string>;
+  #syncDue: NodeJS.Timeout | undefined;
+  #syncing: Promise<void> = Promise.resolve();
+  /** Of a sync that failed: the system tells it once, so the next message is told of it. */
+  #failure: unknown;
+
+  static async open(path: string): Promise<LineFile> {
+    const before = existsSync(path) ? await idsAtEnd(path) : new Set<string>();
+    const handle = await open(path, 'a+', 0o644);
+    const { size } = await handle.stat();
+    const last = Buffer.alloc(1);
+    if (size > 0) await handle.read(last, 0, 1, size - 1);
+    // A line without its end is one that a crash has torn: it stays as it is, and is not gone on with.
+    if (size > 0 && last[0] !== 10) await handle.write('\n');
+    return new LineFile(handle, before);
+  }
+
+  private constructor(handle: FileHandle, before: Set<string>) {
+    this.#handle = handle;
+    this.#before = before;
+  }
+
+  async append(id: string, payload: string): Promise<void> {
+    if (this.#before.delete(id)) return;
+    this.#throwFailure();
+    const line = Buffer.from(`${payload}\n`);
+    const { size } = await this.#handle.stat();
+    const { bytesWritten } = await this.#handle.write(line);
+    if (bytesWritten < line.length) {
+      await this.#handle.truncate(size);
+      throw Object.assign(new Error('no room'), { code: 'ENOSPC' });
+    }
+    this.#syncDue ??= setTimeout(() => {
+      this.#syncDue = undefined;
+      this.#syncing = this.#handle.datasync().catch((error: unknown) => {
+        this.#failure = error;
+      });
+    }, SYNC_MS).unref();
+  }
+
+  #throwFailure(): void {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) throw failure;
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#syncDue);
+    await this.#syncing;
+    await this.#handle.datasync().catch(() => undefined);
+    await this.#handle.close();
+  }
+}
+
+async function idsAtEnd(path: string): Promise<Set<string>> {
+  const { size } = await stat(path);
+  const ids = new Set<string>();
+  const lines = createInterface({ input: createReadStream(path, { start: Math.max(0, size - SEARCHED_BYTES) }) });
+  for await (const line of lines) {
+    const [, id] = /"id":"([^"\\]+)"/.exec(line) ?? [];
+    if (id !== undefined) ids.add(id);
+  }
+  return ids;
+}

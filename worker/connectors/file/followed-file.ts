@@ -1,0 +1,333 @@
+import { createReadStream } from 'node:fs';
+import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { crc32, createGunzip } from 'node:zlib';
+import { fileReason } from '../../../shared/files/file-reason.ts';
+import { limits } from '../../../shared/limits.ts';
+import type { Source, SourceMessage, SourceReading } from '../connector.ts';
+import { type FileFormat, type FileLines, fileLines, formatOf, type LinesState, sniffed } from './file-lines.ts';
+
+/** How often it is looked whether there is more. */
+const LOOK_MS = 100;
+/** Looks without anything new at a file that another has replaced, before it is left: who writes to it may not know yet. */
+const LAST_LOOKS = 10;
+const CHUNK_BYTES = 262_144;
+/** Of the start of a file, what tells it from another that has its number after it. */
+const HEAD_BYTES = 256;
+
+export interface FollowedFileOptions {
+  readonly path: string;
+  readonly timeField: string | undefined;
+  readonly textFields: ReadonlySet<string>;
+  /** Reads what is there and waits for more; else it ends with the file. */
+  readonly follows: boolean;
+  /** Where it begins that has no position. */
+  readonly start: 'earliest' | 'latest';
+}
+
+/** Where the reading of a file stands: behind `offset` bytes of the file with this number, whose first `headLength` bytes have this sum. */
+interface FilePosition {
+  readonly inode: number;
+  readonly offset: number;
+  readonly head: number;
+  readonly headLength: number;
+  readonly format?: FileFormat;
+  readonly state: LinesState;
+}
+
+interface OpenFile {
+  readonly path: string;
+  readonly handle: FileHandle;
+  readonly inode: number;
+}
+
+/**
+ * Reads a file from its position on and waits for what is appended. When another file is in its place (it was renamed), the one that
+ * it reads is read to its end first, then those that were in its place since, as far as they lie beside it. A file that is shorter than
+ * what was read of it begins anew. What is compressed (`.gz`) is read once: nothing is appended to it.
+ */
+export class FollowedFile implements Source {
+  readonly #options: FollowedFileOptions;
+  readonly #end = new AbortController();
+  #work: Promise<void> = Promise.resolve();
+  /** Behind what was taken. */
+  #position: FilePosition | null = null;
+
+  constructor(options: FollowedFileOptions) {
+    this.#options = options;
+  }
+
+  start(reading: SourceReading): void {
+    this.#work = this.#readAll(reading);
+  }
+
+  async close(): Promise<void> {
+    this.#end.abort();
+    await this.#work;
+  }
+
+  get #isClosed(): boolean {
+    return this.#end.signal.aborted;
+  }
+
+  async #readAll(reading: SourceReading): Promise<void> {
+    this.#position = reading.position as FilePosition | null;
+    const isCompressed = this.#options.path.endsWith('.gz');
+    while (!this.#isClosed) {
+      try {
+        await (isCompressed ? this.#readCompressed(reading) : this.#readOn(reading));
+        if (this.#isClosed) return;
+        if (isCompressed || !this.#options.follows) return reading.ended();
+      } catch (error) {
+        if (this.#isClosed) return;
+        reading.disconnected(`${this.#options.path}: ${isMissing(error) ? 'there is no such file' : fileReason(error)}`);
+        await this.#pause(LOOK_MS);
+      }
+    }
+  }
+
+  /** Reads one file to where another begins. */
+  async #readOn(reading: SourceReading): Promise<void> {
+    const file = await this.#find();
+    try {
+      reading.connected();
+      if (this.#position === null) await this.#begin(file, reading);
+      const position = this.#position as FilePosition | null;
+      const isOn = position !== null && file.inode === position.inode && (await isSame(file.handle, position));
+      const reader = new FileReader(file, isOn ? position : beginningOf(file.inode), this.#options);
+      while (!this.#isClosed && (await this.#readToEnd(reader, reading))) {
+        if (!this.#options.follows || (await this.#isLeft(file, reader))) {
+          await reader.step(true);
+          await this.#handOver(reader, reading);
+          return;
+        }
+        if (await reader.isCut()) {
+          this.#position = beginningOf(file.inode);
+          return;
+        }
+        await this.#pause(LOOK_MS);
+      }
+    } finally {
+      await file.handle.close();
+    }
+  }
+
+  /** Where it begins that was never read. That it does is kept, so that what comes now is not passed over after a crash. */
+  async #begin({ handle, inode }: OpenFile, reading: SourceReading): Promise<void> {
+    const offset = this.#options.start === 'latest' ? (await handle.stat()).size : 0;
+    const position = { ...beginningOf(inode), offset };
+    if (offset === 0 || (await reading.take({ messages: [], position: { ...position } }))) this.#position = position;
+  }
+
+  /** False when reading has ended. */
+  async #readToEnd(reader: FileReader, reading: SourceReading): Promise<boolean> {
+    while (await reader.step(false)) if (!(await this.#handOver(reader, reading))) return false;
+    return this.#handOver(reader, reading);
+  }
+
+  async #handOver(reader: FileReader, reading: SourceReading): Promise<boolean> {
+    const messages = reader.takeMessages();
+    const { position } = reader;
+    if (messages.length > 0 && !(await reading.take({ messages, position: { ...position } }))) return false;
+    this.#position = position;
+    return !this.#isClosed;
+  }
+
+  /** Another file is in its place, and nothing has come for a while. */
+  async #isLeft(file: OpenFile, reader: FileReader): Promise<boolean> {
+    if (!(await this.#isReplaced(file))) return false;
+    const { mtimeMs } = await file.handle.stat();
+    if (Date.now() - mtimeMs > LAST_LOOKS * LOOK_MS) return !(await reader.isGrown());
+    for (let looks = 0; looks < LAST_LOOKS && !this.#isClosed; looks++) {
+      await this.#pause(LOOK_MS);
+      if (await reader.isGrown()) return false;
+    }
+    return true;
+  }
+
+  /** The file that comes next: that of the position while it has more to give, else the one behind it, else the one of the name. */
+  async #find(): Promise<OpenFile> {
+    const { path } = this.#options;
+    const position = this.#position;
+    const current = position === null ? undefined : await stat(path).catch(() => undefined);
+    if (position === null || current?.ino === position.inode) return openFile(path);
+    const before = await this.#replaced(position);
+    if (before !== undefined) return openFile(before);
+    const file = await openFile(path);
+    // It may have been replaced between the two looks: then another lies between it and the position now.
+    const between = await this.#replaced(position);
+    if (between === undefined || (await stat(between)).ino === file.inode) return file;
+    await file.handle.close();
+    return openFile(between);
+  }
+
+  /** Of what lies beside the file and was in its place once: the one of the position if there is more in it, else the one that followed it. */
+  async #replaced(position: FilePosition): Promise<string | undefined> {
+    const names = (await readdir(dirname(this.#options.path))).filter((name) => name.startsWith(`${basename(this.#options.path)}.`));
+    const found = await Promise.all(
+      names.map(async (name) => {
+        const path = join(dirname(this.#options.path), name);
+        return { path, stats: await stat(path).catch(() => undefined) };
+      }),
+    );
+    const files = found.flatMap(({ path, stats }) => (stats?.isFile() && !path.endsWith('.gz') ? [{ path, stats }] : []));
+    // Of those of one moment the one with the higher number is older, as rotation gives them.
+    files.sort((a, b) => a.stats.mtimeMs - b.stats.mtimeMs || b.path.localeCompare(a.path, 'en', { numeric: true }));
+    const at = files.findIndex(({ stats }) => stats.ino === position.inode);
+    if (at < 0) return undefined;
+    return files.slice(at).find(({ stats }) => stats.ino !== position.inode || stats.size > position.offset)?.path;
+  }
+
+  async #isReplaced({ inode, path }: OpenFile): Promise<boolean> {
+    if (path !== this.#options.path) return true;
+    const now = await stat(path).catch(() => undefined);
+    return now !== undefined && now.ino !== inode;
+  }
+
+  async #readCompressed(reading: SourceReading): Promise<void> {
+    const { ino } = await stat(this.#options.path);
+    reading.connected();
+    const position = this.#position?.inode === ino ? this.#position : beginningOf(ino);
+    const reader = new FileReader(undefined, position, this.#options);
+    let skip = position.offset;
+    const bytes = createReadStream(this.#options.path, { signal: this.#end.signal }).pipe(createGunzip());
+    for await (const chunk of bytes as AsyncIterable<Buffer>) {
+      const rest = chunk.subarray(Math.min(skip, chunk.length));
+      skip -= chunk.length - rest.length;
+      if (rest.length === 0) continue;
+      reader.add(rest, false);
+      if (!(await this.#handOver(reader, reading))) return;
+    }
+    reader.add(Buffer.alloc(0), true);
+    await this.#handOver(reader, reading);
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.#end.signal }).catch(() => undefined);
+  }
+}
+
+/** One file on its way: bytes that are read, records that are whole, messages that are to be handed over. */
+class FileReader {
+  readonly #file: OpenFile | undefined;
+  readonly #options: FollowedFileOptions;
+  readonly #inode: number;
+  #lines: FileLines | undefined;
+  #format: FileFormat | undefined;
+  #state: LinesState;
+  /** Behind the bytes that were made messages of. */
+  #offset: number;
+  #head: number;
+  #headLength: number;
+  #headBytes: Buffer = Buffer.alloc(0);
+  #rest: Buffer = Buffer.alloc(0);
+  #messages: SourceMessage[] = [];
+  /** In the middle of a line that is too long. */
+  #isSkipping = false;
+
+  constructor(file: OpenFile | undefined, { inode, offset, head, headLength, format, state }: FilePosition, options: FollowedFileOptions) {
+    this.#file = file;
+    this.#options = options;
+    this.#inode = inode;
+    this.#offset = offset;
+    this.#head = head;
+    this.#headLength = headLength;
+    this.#state = state;
+    this.#format = format ?? formatOf(options.path);
+  }
+
+  get position(): FilePosition {
+    const format = this.#format === undefined ? {} : { format: this.#format };
+    const [inode, offset, head, headLength] = [this.#inode, this.#offset, this.#head, this.#headLength];
+    return { inode, offset, head, headLength, ...format, state: this.#lines?.state ?? this.#state };
+  }
+
+  /** Reads on; false when there is no more for now. `isEnd`: what stands behind the last line end is a line too. */
+  async step(isEnd: boolean): Promise<boolean> {
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    const { bytesRead = 0 } = (await this.#file?.handle.read(buffer, 0, CHUNK_BYTES, this.#offset + this.#rest.length)) ?? {};
+    this.add(buffer.subarray(0, bytesRead), isEnd);
+    return bytesRead > 0;
+  }
+
+  add(bytes: Buffer, isEnd: boolean): void {
+    if (this.#headBytes.length < HEAD_BYTES && this.#offset + this.#rest.length === this.#headBytes.length) {
+      this.#headBytes = Buffer.concat([this.#headBytes, bytes.subarray(0, HEAD_BYTES - this.#headBytes.length)]);
+    }
+    this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+    if (this.#rest.length === 0) return;
+    this.#format ??= sniffed(this.#rest);
+    const { timeField, textFields } = this.#options;
+    this.#lines ??= fileLines({ format: this.#format, timeField, textFields }, this.#state);
+    const whole = isEnd ? this.#rest.length : this.#lines.wholeLength(this.#rest);
+    if (whole > 0) this.#takeWhole(this.#lines, whole, isEnd);
+    else if (this.#rest.length > limits.eventBytesMax) this.#skipLong();
+  }
+
+  #takeWhole(lines: FileLines, length: number, isEnd: boolean): void {
+    let whole = this.#rest.subarray(0, length);
+    this.#rest = Buffer.from(this.#rest.subarray(length));
+    this.#offset += length;
+    if (this.#isSkipping) whole = whole.subarray(whole.indexOf(10) + 1);
+    this.#isSkipping = false;
+    const hasEnd = whole.at(-1) === 10;
+    if (whole.length > 0) this.#messages.push(...lines.messages(isEnd && !hasEnd ? Buffer.concat([whole, Buffer.of(10)]) : whole));
+    if (this.#headBytes.length === 0) return;
+    this.#headLength = Math.min(this.#headBytes.length, this.#offset);
+    this.#head = crc32(this.#headBytes.subarray(0, this.#headLength));
+  }
+
+  /** What has no end within the length of an event is none; what comes up to the next line end belongs to it. */
+  #skipLong(): void {
+    const problem = `found a line of more than ${limits.eventBytesMax} bytes, expected an event`;
+    if (!this.#isSkipping) this.#messages.push({ bytes: this.#rest, problem });
+    this.#isSkipping = true;
+    this.#offset += this.#rest.length;
+    this.#rest = Buffer.alloc(0);
+  }
+
+  /** What has been made of the bytes up to the position. */
+  takeMessages(): SourceMessage[] {
+    return this.#messages.splice(0);
+  }
+
+  async isGrown(): Promise<boolean> {
+    return ((await this.#file?.handle.stat())?.size ?? 0) > this.#offset + this.#rest.length;
+  }
+
+  /** Somebody has made it shorter. */
+  async isCut(): Promise<boolean> {
+    const size = (await this.#file?.handle.stat())?.size ?? 0;
+    return size < this.#offset + this.#rest.length;
+  }
+}
+
+async function openFile(path: string): Promise<OpenFile> {
+  const handle = await open(path, 'r');
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw new Error('it is no file');
+    return { path, handle, inode: stats.ino };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** Whether the file is the one of the position, and not one that has got its number, or was begun anew. */
+async function isSame(handle: FileHandle, { offset, head, headLength }: FilePosition): Promise<boolean> {
+  const { size } = await handle.stat();
+  if (size < offset || headLength === 0) return size >= offset;
+  const bytes = Buffer.alloc(headLength);
+  await handle.read(bytes, 0, headLength, 0);
+  return crc32(bytes) === head;
+}
+
+function beginningOf(inode: number): FilePosition {
+  return { inode, offset: 0, head: 0, headLength: 0, state: {} };
+}
+
+function isMissing(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT';
+}

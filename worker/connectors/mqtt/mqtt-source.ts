@@ -1,0 +1,217 @@
+import type { IPublishPacket, MqttClient, Packet } from 'mqtt';
+import { Backoff } from '../backoff.ts';
+import type { Source, SourceReading } from '../connector.ts';
+import { ANSWER_MS_MAX, type MqttAddress, mqttClient, mqttReason } from './mqtt-client.ts';
+import { markOf, TakenMessages } from './taken-messages.ts';
+
+/** What is read ahead of what was taken. */
+const WAITING_MESSAGES_MAX = 5_000;
+const WAITING_BYTES_MAX = 1_048_576;
+const REFUSED_QOS = 128;
+
+export interface MqttSourceOptions {
+  readonly address: MqttAddress;
+  readonly clientId: string;
+  /** With wildcards. */
+  readonly topic: string;
+  readonly qos: 0 | 1;
+  /** The broker keeps the session, and what comes while nobody reads. */
+  readonly isDurable: boolean;
+}
+
+/** Behind what was taken: the messages that the broker may send again, and what the session has been told to give. */
+interface MqttPosition {
+  readonly taken: readonly string[];
+  readonly topic: string;
+}
+
+/** A message that waits, with the way to say that it is safe. */
+interface Waiting {
+  readonly packet: IPublishPacket;
+  /** Over which it came last. */
+  connection: number;
+}
+
+type SendPacket = (packet: Packet, done?: () => void, ...rest: unknown[]) => void;
+
+/**
+ * Messages of a topic. Each is acknowledged once it is safe, and not before: what is not comes again when the connection, the broker or
+ * this process comes back. A broker sends no more than a few without hearing of them, which holds it up when nothing is taken.
+ */
+export class MqttSource implements Source {
+  readonly #options: MqttSourceOptions;
+  readonly #backoff = new Backoff();
+  #client: MqttClient | undefined;
+  #send: SendPacket = () => undefined;
+  #reading: SourceReading | undefined;
+  #taken = new TakenMessages([]);
+  #waiting: Waiting[] = [];
+  /** Handed over, and not yet safe: by their marks. */
+  #underWay = new Map<string, Waiting>();
+  /** For each question that the broker has not answered, how many messages it had been told of. */
+  #asked: number[] = [];
+  #waitingBytes = 0;
+  #isHandingOver = false;
+  #goOn: (() => void) | undefined;
+  /** Counts connections: what came over an earlier one cannot be acknowledged any more. */
+  #connection = 0;
+  #isSubscribed = false;
+  #isClosed = false;
+  #problem = '';
+
+  constructor(options: MqttSourceOptions) {
+    this.#options = options;
+  }
+
+  start(reading: SourceReading): void {
+    const position = reading.position as MqttPosition | null;
+    this.#reading = reading;
+    this.#taken = new TakenMessages(position?.taken ?? []);
+    this.#isSubscribed = position?.topic === this.#options.topic;
+    this.#open(reading).catch((error: unknown) => reading.disconnected(mqttReason(error)));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#goOn?.();
+    this.#client?.end(true);
+  }
+
+  async #open(reading: SourceReading): Promise<void> {
+    const { address, clientId, isDurable } = this.#options;
+    const onError = (error: Error): void => {
+      this.#problem = mqttReason(error);
+    };
+    const client = await mqttClient(address, { clientId, clean: !isDurable, reconnectPeriod: this.#backoff.next(), onError });
+    if (this.#isClosed) {
+      client.end(true);
+      return;
+    }
+    this.#client = client;
+    this.#holdAcknowledgements(client);
+    client.handleMessage = (packet, done) => this.#arrived(packet as IPublishPacket, done);
+    client.on('connect', ({ sessionPresent }) => this.#connected(client, sessionPresent));
+    client.on('error', onError);
+    client.on('close', () => this.#lost(client, reading));
+  }
+
+  /** The client acknowledges a message when it has handed it over; this one does so later, by itself. */
+  #holdAcknowledgements(client: MqttClient): void {
+    const inner = client as unknown as { _sendPacket?: SendPacket };
+    const send = inner._sendPacket;
+    if (typeof send !== 'function') throw new TypeError('the MQTT client is not the one that this was written for');
+    this.#send = send.bind(client);
+    inner._sendPacket = (packet, done, ...rest) => {
+      if (packet.cmd === 'puback') {
+        done?.();
+        return;
+      }
+      if (packet.cmd === 'pingreq') this.#asked.push(this.#taken.count);
+      this.#send(packet, done, ...rest);
+    };
+    // A broker works through what it is sent in order, so it has heard all acknowledgements that were sent before the question that it answers.
+    client.on('packetreceive', ({ cmd }) => {
+      if (cmd === 'pingresp') this.#answered();
+    });
+  }
+
+  #answered(): void {
+    const confirmed = this.#asked.shift();
+    if (confirmed !== undefined) this.#taken.confirm(confirmed);
+    if (this.#asked.length === 0 && confirmed !== this.#taken.count) this.#ask();
+  }
+
+  /** Asks for a sign of life, of which one is enough at a time. */
+  #ask(): void {
+    if (this.#asked.length > 0 || this.#client?.connected !== true) return;
+    this.#asked.push(this.#taken.count);
+    this.#send({ cmd: 'pingreq' });
+  }
+
+  #connected(client: MqttClient, hasSession: boolean): void {
+    this.#backoff.reset();
+    // A session that goes on has its subscription: asking again would bring retained messages again.
+    if (hasSession && this.#isSubscribed) this.#reading?.connected();
+    else this.#subscribe(client);
+  }
+
+  #subscribe(client: MqttClient): void {
+    const { topic, qos } = this.#options;
+    const connection = this.#connection;
+    client.subscribe(topic, { qos }, (error, granted) => {
+      if (this.#isClosed || connection !== this.#connection) return;
+      const isRefused = granted?.some((one) => (one.qos as number) === REFUSED_QOS) === true;
+      if (!error && !isRefused) {
+        this.#isSubscribed = true;
+        this.#reading?.connected();
+        return;
+      }
+      this.#reading?.disconnected(isRefused ? `the broker refuses the subscription of '${topic}'` : mqttReason(error));
+      setTimeout(() => connection === this.#connection && client.connected && this.#subscribe(client), ANSWER_MS_MAX).unref();
+    });
+  }
+
+  #lost(client: MqttClient, reading: SourceReading): void {
+    if (this.#isClosed) return;
+    this.#connection++;
+    // They come again. The first messages of a connection come before the client says that it is connected, so this is the place to forget.
+    [this.#waiting, this.#waitingBytes, this.#asked] = [[], 0, []];
+    client.options.reconnectPeriod = this.#backoff.next();
+    reading.disconnected(this.#problem || 'the connection was lost');
+    this.#problem = '';
+    this.#letGoOn();
+  }
+
+  /** `done` lets the client read on. */
+  #arrived(packet: IPublishPacket, done: () => void): void {
+    const underWay = packet.dup ? this.#underWay.get(markOf(packet)) : undefined;
+    if (underWay !== undefined) underWay.connection = this.#connection;
+    else if (this.#taken.isRepetition(packet)) this.#acknowledge({ packet, connection: this.#connection });
+    else {
+      this.#waiting.push({ packet, connection: this.#connection });
+      this.#waitingBytes += packet.payload.length;
+      void this.#handOver();
+    }
+    if (this.#waiting.length < WAITING_MESSAGES_MAX && this.#waitingBytes < WAITING_BYTES_MAX) done();
+    else this.#goOn = done;
+  }
+
+  #letGoOn(): void {
+    const goOn = this.#goOn;
+    this.#goOn = undefined;
+    goOn?.();
+  }
+
+  /** Whatever has come while the last batch was made safe is the next one. */
+  async #handOver(): Promise<void> {
+    const reading = this.#reading;
+    if (this.#isHandingOver || reading === undefined) return;
+    this.#isHandingOver = true;
+    // What came in the same piece belongs together.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#waiting.length > 0 && !this.#isClosed) {
+      const batch = this.#waiting;
+      [this.#waiting, this.#waitingBytes] = [[], 0];
+      this.#letGoOn();
+      const packets = batch.map(({ packet }) => packet);
+      this.#underWay = new Map(batch.map((waiting) => [markOf(waiting.packet), waiting]));
+      const position: MqttPosition = { taken: this.#taken.with(packets), topic: this.#options.topic };
+      if (!(await reading.take({ messages: batch.map(messageOf), position: { ...position } }))) break;
+      this.#underWay = new Map();
+      for (const waiting of batch) this.#acknowledge(waiting);
+      this.#taken.add(packets);
+      this.#ask();
+    }
+    this.#isHandingOver = false;
+  }
+
+  #acknowledge({ packet, connection }: Waiting): void {
+    if (packet.qos === 0 || connection !== this.#connection || this.#isClosed || packet.messageId === undefined) return;
+    this.#send({ cmd: 'puback', messageId: packet.messageId });
+  }
+}
+
+function messageOf({ packet }: Waiting): { readonly bytes: Uint8Array; readonly topicPart: string | undefined } {
+  const { topic, payload } = packet;
+  return { bytes: typeof payload === 'string' ? Buffer.from(payload) : payload, topicPart: topic.split('/').at(-1) };
+}

@@ -1,0 +1,66 @@
+import { CepError } from '../../shared/errors/error.ts';
+import { ForbiddenAddress } from '../../shared/security/network-policy.ts';
+import type { ConnectorEnvironment, ConnectorSettings, ConnectorType } from './connector.ts';
+import { numberParameter, textParameter } from './parameters.ts';
+import { RedisChannelSource } from './redis/channel-source.ts';
+import type { RedisAddress } from './redis/redis-client.ts';
+import { RedisSink } from './redis/redis-sink.ts';
+import { RedisStreamSource } from './redis/stream-source.ts';
+
+const PORT = 6379;
+const STREAM_TYPE = 'redis_stream';
+
+/** Channels and streams of Redis. */
+export const redisConnector: ConnectorType = {
+  name: 'redis',
+  openSource: (settings, environment) => {
+    const { name, topic, subscription, parameters, textFields } = settings;
+    if (topic === null)
+      throw new CepError('connector_error', `connector '${name}' has nothing to read`, { hint: 'write `channel: ".."` or `stream: ".."`' });
+    const address = addressOf(settings, environment);
+    if (!isStream(settings)) return new RedisChannelSource({ address, channel: topic });
+    const group = textParameter(parameters, 'group');
+    const consumer = textParameter(parameters, 'consumer') ?? subscription;
+    return new RedisStreamSource({ address, stream: topic, group, consumer, textFields: new Set(textFields) });
+  },
+  openSink: (settings, environment) => {
+    const { parameters } = settings;
+    const target = ['stream', 'channel', 'topic'].map((name) => textParameter(parameters, name)).find((text) => text !== undefined);
+    const maxLength = parameters.has('max_len') ? numberParameter(parameters, 'max_len', 0) : undefined;
+    return new RedisSink({ address: addressOf(settings, environment), target, isStream: isStream(settings), maxLength });
+  },
+};
+
+/** What says `stream`, or is written `redis_stream`, is one; a `channel` is none. */
+function isStream({ writtenType, parameters }: ConnectorSettings): boolean {
+  if (parameters.has('channel')) return false;
+  return writtenType === STREAM_TYPE || ['stream', 'group', 'consumer', 'max_len'].some((name) => parameters.has(name));
+}
+
+/** @throws CepError `connector_error` */
+function addressOf({ name, parameters }: ConnectorSettings, environment: ConnectorEnvironment): RedisAddress {
+  const door = environment.door.withoutPublic();
+  const text = textParameter(parameters, 'url') ?? '';
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || url.hostname === '' || !/^rediss?:$/.test(url.protocol)) {
+    throw new CepError('connector_error', `connector '${name}': its url is no address of a Redis server`, {
+      hint: 'write it as "redis://host:6379", or "rediss://host:6380" for TLS',
+    });
+  }
+  try {
+    door.requireHost(url.hostname);
+  } catch (cause) {
+    if (!(cause instanceof ForbiddenAddress)) throw cause;
+    const hint = 'whoever runs the server can allow a network with --tenant-networks';
+    throw new CepError('connector_error', `connector '${name}': ${cause.message}`, { hint, cause });
+  }
+  return {
+    door,
+    host: url.hostname,
+    port: Number(url.port) || PORT,
+    tls: url.protocol === 'rediss:',
+    database: Number(url.pathname.slice(1)) || 0,
+    username: textParameter(parameters, 'username') ?? (url.username === '' ? undefined : decodeURIComponent(url.username)),
+    password: textParameter(parameters, 'password') ?? (url.password === '' ? undefined : decodeURIComponent(url.password)),
+  };
+}

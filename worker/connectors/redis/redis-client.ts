@@ -1,0 +1,63 @@
+import type { Redis } from 'ioredis';
+import type { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
+
+/** Time for a server to answer, ms. */
+export const ANSWER_MS_MAX = 10_000;
+
+export interface RedisAddress {
+  readonly door: OutboundDoor;
+  readonly host: string;
+  readonly port: number;
+  readonly tls: boolean;
+  readonly database: number;
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+}
+
+/** A client that is connected, through the door. It does not connect again. `answerMs`: for one command. @throws what is wrong with the connection or the login */
+export async function redisClient(address: RedisAddress, answerMs = ANSWER_MS_MAX): Promise<Redis> {
+  const { door, host, port, tls, database, username, password } = address;
+  const { AbstractConnector, Redis: Client } = await import('ioredis');
+  class DoorConnector extends AbstractConnector {
+    constructor() {
+      super(ANSWER_MS_MAX);
+    }
+
+    override async connect(): ReturnType<InstanceType<typeof AbstractConnector>['connect']> {
+      this.stream = door.connect({ host, port, ...(tls ? { tls: {} } : {}) });
+      return this.stream;
+    }
+  }
+  const client = new Client({
+    Connector: DoorConnector,
+    lazyConnect: true,
+    retryStrategy: () => null,
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    autoResubscribe: false,
+    connectTimeout: ANSWER_MS_MAX,
+    commandTimeout: answerMs,
+    db: database,
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+  });
+  let problem: Error | undefined;
+  client.on('error', (error) => {
+    problem ??= error;
+  });
+  try {
+    await client.connect();
+    await client.ping();
+    return client;
+  } catch (error) {
+    client.disconnect();
+    throw problem ?? error;
+  }
+}
+
+/** What went wrong, in words. */
+export function redisReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as { readonly code?: unknown };
+  return error.message === '' && typeof code === 'string' ? code : error.message;
+}

@@ -1,0 +1,107 @@
+import { CepError } from '../../../shared/errors/error.ts';
+import type { ConnectorEnvironment, ConnectorSettings, Source, SourcePosition, SourceSettings } from '../connector.ts';
+import type { DeadLetters } from '../delivery/dead-letters.ts';
+import { redactorOf, settingsText } from '../parameters.ts';
+import { withProfile } from '../profiles.ts';
+import { openSource, withUse } from '../registry.ts';
+import { type SourceFeed, SourceRunner, type SourceRunnerOptions, type SourceStatus } from './source-runner.ts';
+
+/** A `.from` of a program. */
+export interface SourceUse {
+  /** The subscription, as the plan names it. */
+  readonly id: string;
+  readonly connector: string;
+  /** As `encodeValue` stores them. */
+  readonly parameters: readonly (readonly [string, unknown])[];
+  readonly eventTypes: readonly string[];
+  /** Fields of these that are texts. */
+  readonly textFields: readonly string[];
+}
+
+export interface PipelineSourcesOptions {
+  readonly pipelineId: string;
+  readonly environment: ConnectorEnvironment;
+  readonly deadLetters: DeadLetters;
+  readonly report: SourceRunnerOptions['report'];
+  readonly feed: (feed: SourceFeed) => Promise<void>;
+  /** Behind what was taken of a subscription. */
+  readonly position: (id: string) => SourcePosition | null;
+  readonly onChange: () => void;
+  /** Nothing is read before it resolves. */
+  readonly ready: Promise<void>;
+}
+
+/** The sources of one pipeline: what its program reads with `.from`. */
+export class PipelineSources {
+  readonly #options: PipelineSourcesOptions;
+  #runners = new Map<string, SourceRunner>();
+  #isStarted = false;
+
+  constructor(options: PipelineSourcesOptions) {
+    this.#options = options;
+  }
+
+  /** @throws CepError `connector_error` when `configure` would */
+  check(connectors: readonly ConnectorSettings[], uses: readonly SourceUse[]): void {
+    const declared = new Map(connectors.map((settings) => [settings.name, settings]));
+    for (const use of uses) void openSource(this.#settingsOf(use, declared.get(use.connector)), this.#options.environment).close();
+  }
+
+  /**
+   * The subscriptions of the program. Those whose settings did not change go on as they are; others are closed. @throws CepError
+   * `connector_error`; nothing has changed then
+   */
+  configure(connectors: readonly ConnectorSettings[], uses: readonly SourceUse[]): void {
+    const declared = new Map(connectors.map((settings) => [settings.name, settings]));
+    const next = new Map<string, SourceRunner>();
+    for (const use of uses) {
+      const settings = this.#settingsOf(use, declared.get(use.connector));
+      const known = this.#runners.get(use.id);
+      const isAsBefore = known !== undefined && settingsText(known.settings) === settingsText(settings);
+      next.set(use.id, isAsBefore ? known : this.#runner(use, settings, openSource(settings, this.#options.environment)));
+    }
+    const before = this.#runners;
+    this.#runners = next;
+    for (const [id, runner] of before) if (next.get(id) !== runner) void runner.close();
+    if (!this.#isStarted) return;
+    for (const [id, runner] of next) if (before.get(id) !== runner) runner.start();
+  }
+
+  #settingsOf({ id, connector, parameters, textFields }: SourceUse, declared: ConnectorSettings | undefined): SourceSettings {
+    if (declared === undefined) throw new CepError('connector_error', `connector '${connector}' is not declared by the program`);
+    const { environment, pipelineId } = this.#options;
+    return { ...withUse(withProfile(declared, environment.profiles), parameters), subscription: `${pipelineId}-${id}`, textFields };
+  }
+
+  #runner({ id, eventTypes }: SourceUse, settings: SourceSettings, source: Source): SourceRunner {
+    const { pipelineId, deadLetters, report, feed, position, onChange } = this.#options;
+    const redact = redactorOf(settings);
+    const common = { pipelineId, id, settings, eventTypes, source, feed, deadLetters, report, onChange, redact };
+    return new SourceRunner({ ...common, position: () => position(id) });
+  }
+
+  /** Begins to read, once reading may begin. */
+  async start(): Promise<void> {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    await this.#options.ready;
+    if (this.#isStarted) for (const runner of this.#runners.values()) runner.start();
+  }
+
+  /** Ends reading. What was handed over and is not safe yet comes again after the next start. */
+  async stop(): Promise<void> {
+    this.#isStarted = false;
+    const runners = [...this.#runners.values()];
+    this.#runners = new Map();
+    await Promise.all(runners.map((runner) => runner.close()));
+  }
+
+  /** Those that cannot be reached, each with the reason. */
+  get problems(): readonly string[] {
+    return this.status().flatMap(({ id, problem }) => (problem === null ? [] : [`${id}: ${problem}`]));
+  }
+
+  status(): readonly SourceStatus[] {
+    return Array.from(this.#runners.values(), ({ status }) => status);
+  }
+}

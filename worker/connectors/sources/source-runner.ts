@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CepError } from '../../../shared/errors/error.ts';
+import type { Source, SourceBatch, SourceMessage, SourcePosition, SourceSettings } from '../connector.ts';
+import type { DeadLetter, DeadLetters } from '../delivery/dead-letters.ts';
+import { textParameter } from '../parameters.ts';
+import { eventLine, type TypeNaming } from './event-line.ts';
+import { rawEvent } from './raw-message.ts';
+
+/** How long to wait before what was not taken is offered again, ms. */
+const FULL_PAUSE_MS = 10;
+const REFUSED_PAUSE_MS = 250;
+const FAILED_PAUSE_MS = 1_000;
+
+/** What was read, on its way into the pipeline. */
+export interface SourceFeed {
+  /** One event per line. */
+  readonly body: Uint8Array;
+  readonly timeField: string | undefined;
+  readonly mark: { readonly id: string; readonly position: SourcePosition | null };
+}
+
+export interface SourceRunnerOptions {
+  readonly pipelineId: string;
+  /** The subscription, as the plan names it. */
+  readonly id: string;
+  readonly settings: SourceSettings;
+  /** Of the events that the program binds to it. */
+  readonly eventTypes: readonly string[];
+  readonly source: Source;
+  /** Resolves when it is safe. @throws CepError when it is not taken now */
+  readonly feed: (feed: SourceFeed) => Promise<void>;
+  readonly position: () => SourcePosition | null;
+  readonly deadLetters: DeadLetters;
+  readonly report: (report: {
+    readonly level: 'info' | 'warn' | 'error';
+    readonly message: string;
+    readonly fields: Record<string, string | number | boolean>;
+  }) => void;
+  /** It was connected, or lost its connection. */
+  readonly onChange: () => void;
+  /** Takes secrets out of what is said of the other side. */
+  readonly redact: (text: string) => string;
+}
+
+export interface SourceStatus {
+  readonly id: string;
+  readonly connector: string;
+  readonly isConnected: boolean;
+  /** It has given everything that it had. */
+  readonly isEnded: boolean;
+  /** Why it is not; null before the first try has ended, and while it is. */
+  readonly problem: string | null;
+  /** Messages that were taken. */
+  readonly received: number;
+  /** Those among them that are no events. */
+  readonly unreadable: number;
+}
+
+/** One subscription at work: makes lines of messages, and offers them until they are taken. */
+export class SourceRunner {
+  readonly settings: SourceSettings;
+  readonly #options: SourceRunnerOptions;
+  readonly #naming: TypeNaming;
+  readonly #end = new AbortController();
+  #isConnected = false;
+  #isEnded = false;
+  #problem: string | null = null;
+  #received = 0;
+  #unreadable = 0;
+
+  constructor(options: SourceRunnerOptions) {
+    this.#options = options;
+    this.settings = options.settings;
+    const [declared, ...others] = options.eventTypes;
+    const connector = textParameter(options.settings.parameters, 'event_type');
+    this.#naming = { connector, declared: others.length === 0 ? declared : undefined };
+  }
+
+  get status(): SourceStatus {
+    const { id, settings } = this.#options;
+    const [isConnected, isEnded, problem] = [this.#isConnected, this.#isEnded, this.#problem];
+    const [received, unreadable] = [this.#received, this.#unreadable];
+    return { id, connector: settings.name, isConnected, isEnded, problem, received, unreadable };
+  }
+
+  start(): void {
+    const { source, position } = this.#options;
+    source.start({
+      position: position(),
+      take: (batch) => this.#take(batch),
+      connected: () => this.#become(true, null),
+      disconnected: (reason) => this.#become(false, reason),
+      ended: () => {
+        this.#isEnded = true;
+        this.#say('info', 'Source ended', { messages: this.#received });
+      },
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#end.abort();
+    await this.#options.source.close().catch((error: unknown) => this.#say('warn', 'Source not closed', { error: messageOf(error) }));
+  }
+
+  get #isClosed(): boolean {
+    return this.#end.signal.aborted;
+  }
+
+  #become(isConnected: boolean, problem: string | null): void {
+    if (this.#isClosed) return;
+    const shown = problem === null ? null : this.#options.redact(problem);
+    const isNews = isConnected !== this.#isConnected || (shown !== this.#problem && this.#problem === null);
+    [this.#isConnected, this.#problem] = [isConnected, shown];
+    if (!isNews) return;
+    if (isConnected) this.#say('info', 'Source connected', {});
+    else this.#say('warn', 'Source not connected', { error: shown ?? '' });
+    this.#options.onChange();
+  }
+
+  #say(level: 'info' | 'warn' | 'error', message: string, fields: Record<string, string | number>): void {
+    const { id, settings, pipelineId, report } = this.#options;
+    report({ level, message, fields: { connector: settings.name, source: id, pipeline: pipelineId, ...fields } });
+  }
+
+  async #take({ messages, position }: SourceBatch): Promise<boolean> {
+    const lines: Uint8Array[] = [];
+    for (const message of messages) {
+      const result = eventLine(message, this.#naming);
+      if ('line' in result) lines.push(result.line, newline);
+      else if (!(await this.#bury(message, result.problem))) return false;
+    }
+    const timeField = textParameter(this.settings.parameters, 'time_field');
+    const isTaken = await this.#offer({ body: Buffer.concat(lines), timeField, mark: { id: this.#options.id, position } });
+    if (isTaken) this.#received += messages.length;
+    return isTaken;
+  }
+
+  async #offer(feed: SourceFeed): Promise<boolean> {
+    while (!this.#isClosed) {
+      try {
+        await this.#options.feed(feed);
+        return true;
+      } catch (error) {
+        const code = error instanceof CepError ? error.code : '';
+        if (code === 'queue_full') await this.#pause(FULL_PAUSE_MS);
+        else if (code === 'quota_exceeded' || code === 'pipeline_not_running') await this.#pause(REFUSED_PAUSE_MS);
+        else await this.#failed('Source events not kept', error);
+      }
+    }
+    return false;
+  }
+
+  /** A letter is on disk before the source moves on. False when the source was closed meanwhile. */
+  async #bury({ bytes }: SourceMessage, problem: string): Promise<boolean> {
+    const { pipelineId, deadLetters } = this.#options;
+    const letter: DeadLetter = {
+      timestamp: new Date().toISOString(),
+      connector: this.settings.name,
+      error: problem,
+      event: rawEvent(bytes, Date.now()),
+      id: `${pipelineId}-${randomUUID()}`,
+      pipeline_id: pipelineId,
+      stream: '',
+      attempts: 0,
+      code: 'unreadable_message',
+    };
+    while (!this.#isClosed) {
+      try {
+        await deadLetters.add(letter);
+        this.#unreadable++;
+        this.#say('warn', 'DLQ write', { code: letter.code, error: problem });
+        return true;
+      } catch (error) {
+        await this.#failed('DLQ cannot be written', error);
+      }
+    }
+    return false;
+  }
+
+  async #failed(message: string, error: unknown): Promise<void> {
+    this.#say('error', message, { reason: messageOf(error) });
+    await this.#pause(FAILED_PAUSE_MS);
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.#end.signal }).catch(() => undefined); // Closed: the caller sees that.
+  }
+}
+
+const newline = Uint8Array.of(10);
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

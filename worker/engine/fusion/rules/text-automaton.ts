@@ -1,0 +1,138 @@
+/** A text that is looked for in others, and the rules that ask for it. */
+export interface SoughtText {
+  readonly text: string;
+  readonly how: 'contains' | 'starts' | 'ends';
+  readonly places: readonly number[];
+}
+
+/** So many letters of a text are looked for; what is found decides by its own condition whether the rest is there. */
+const LETTERS_MAX = 12;
+const LETTERS_MIN = 2;
+/** Entries of the table of one automaton; where there would be more, fewer letters of each text are looked for. */
+const ENTRIES_MAX = 1 << 23;
+const ASCII = 128;
+
+/** The letters of a text that are looked for. */
+interface Word {
+  readonly letters: string;
+  readonly how: SoughtText['how'];
+  readonly places: readonly number[];
+}
+
+/**
+ * Looks for many texts in one pass over another one, letter by letter (Aho and Corasick). It may find more than there is, where a text
+ * is longer than what of it is looked for, and never less.
+ */
+export class TextAutomaton {
+  /** Classes of letters: 0 for all that stand in no text. */
+  readonly #ascii = new Uint8Array(ASCII);
+  readonly #others = new Map<number, number>();
+  /** By state times `width` and class of letter: the next state times `width`; its complement where texts end. */
+  readonly #next: Int32Array;
+  readonly #width: number;
+  /** By state: the texts that end there. */
+  readonly #words: (readonly Word[] | undefined)[] = [];
+  /** By state: the longest other state that what was read ends with. */
+  readonly #shorter: Int32Array;
+
+  constructor(sought: readonly SoughtText[]) {
+    this.#width = this.#classify(sought);
+    const words = wordsOf(sought, this.#width);
+    const states = words.reduce((sum, { letters }) => sum + letters.length, 1);
+    this.#next = new Int32Array(states * this.#width).fill(-1);
+    this.#shorter = new Int32Array(states);
+    this.#link(this.#grow(words));
+  }
+
+  /** Calls `found` with the place of each rule of which a text is found, as often as that is. */
+  search(text: string, found: (place: number) => void): void {
+    const next = this.#next;
+    const ascii = this.#ascii;
+    let state = 0;
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      state = next[state + (code < ASCII ? (ascii[code] as number) : this.#classOf(code))] as number;
+      if (state < 0) {
+        state = ~state;
+        this.#report(state / this.#width, at + 1, text.length, found);
+      }
+    }
+  }
+
+  #classOf(code: number): number {
+    return this.#others.get(code) ?? 0;
+  }
+
+  /** Gives the number of classes. */
+  #classify(sought: readonly SoughtText[]): number {
+    let count = 1;
+    for (const { text } of sought) {
+      for (let at = 0; at < text.length; at++) {
+        const code = text.charCodeAt(at);
+        if (code >= ASCII) {
+          if (!this.#others.has(code)) this.#others.set(code, count++);
+        } else if (this.#ascii[code] === 0) this.#ascii[code] = count++;
+      }
+    }
+    return count;
+  }
+
+  /** The states that the words lead through, shorter ones first. Gives their number. */
+  #grow(words: readonly Word[]): number {
+    const width = this.#width;
+    const reached = new Int32Array(words.length);
+    let states = 1;
+    for (let at = 0, isOpen = words.length > 0; isOpen; at++) {
+      isOpen = false;
+      words.forEach((word, index) => {
+        if (at >= word.letters.length) return;
+        isOpen = true;
+        const code = word.letters.charCodeAt(at);
+        const step = (reached[index] as number) * width + (code < ASCII ? (this.#ascii[code] as number) : this.#classOf(code));
+        if (this.#next[step] === -1) this.#next[step] = states++;
+        reached[index] = this.#next[step] as number;
+        if (at + 1 === word.letters.length)
+          this.#words[reached[index] as number] = [...(this.#words[reached[index] as number] ?? []), word];
+      });
+    }
+    return states;
+  }
+
+  /** Where no word goes on, the search goes on in the longest state that what was read ends with. States are seen shorter ones first. */
+  #link(states: number): void {
+    const [next, shorter, width] = [this.#next, this.#shorter, this.#width];
+    const ends = new Uint8Array(states);
+    for (let state = 0; state < states; state++) {
+      const back = shorter[state] as number;
+      ends[state] = this.#words[state] !== undefined || (state > 0 && ends[back] === 1) ? 1 : 0;
+      for (let letter = 0; letter < width; letter++) {
+        const at = state * width + letter;
+        const other = state === 0 ? 0 : (next[back * width + letter] as number);
+        const to = next[at] as number;
+        if (to < 0) next[at] = other;
+        else shorter[to] = other;
+      }
+    }
+    for (let at = 0; at < states * width; at++) {
+      const to = next[at] as number;
+      next[at] = ends[to] === 1 ? ~(to * width) : to * width;
+    }
+  }
+
+  /** `end`: how many letters were read. */
+  #report(state: number, end: number, length: number, found: (place: number) => void): void {
+    for (let at = state; at !== 0; at = this.#shorter[at] as number) {
+      for (const { letters, how, places } of this.#words[at] ?? []) {
+        if (how === 'contains' || (how === 'starts' ? end === letters.length : end === length)) for (const place of places) found(place);
+      }
+    }
+  }
+}
+
+/** As many letters of each text as the table has room for: those at its end, but the first of what a text must begin with. */
+function wordsOf(sought: readonly SoughtText[], width: number): readonly Word[] {
+  let most = LETTERS_MAX;
+  const entries = (): number => sought.reduce((sum, { text }) => sum + Math.min(text.length, most), 1) * width;
+  while (most > LETTERS_MIN && entries() > ENTRIES_MAX) most--;
+  return sought.map(({ text, how, places }) => ({ letters: how === 'starts' ? text.slice(0, most) : text.slice(-most), how, places }));
+}

@@ -1,0 +1,32 @@
+import type { Static } from 'typebox';
+import { limits } from '../../shared/limits.ts';
+import type { validateRequestSchema, validationSchema } from '../../shared/protocol/program.ts';
+import { ProgramChecks } from '../runtime/checking/program-checks.ts';
+import { normalProgram } from '../runtime/programs/sent-program.ts';
+import type { Waiting } from '../runtime/service.ts';
+import { checkMsPerMinute, quotas } from '../runtime/tenants/quotas.ts';
+import { TimeBudget } from '../runtime/tenants/time-budget.ts';
+import { diagnosticWire } from './wire.ts';
+
+/** Checks programs as a server does before it takes them, in processes apart, for somebody who runs none. */
+export class ProgramValidation {
+  readonly #checks = new ProgramChecks(limits.checkCpuMsDefault);
+  readonly #account = { tenant: { id: 'cluster' }, checkTime: new TimeBudget(checkMsPerMinute.enterprise) };
+
+  /** Programs may import what is sent with them, and read no file. @throws CepError as a deployment that is refused before it is checked */
+  readonly validate = async (sent: Static<typeof validateRequestSchema>, waiting: Waiting): Promise<Static<typeof validationSchema>> => {
+    const request = {
+      program: normalProgram(sent),
+      folder: { path: null, refused: [] },
+      streamsMax: quotas.enterprise.maxStreamsPerPipeline,
+    };
+    const { statements, diagnostics } = await this.#checks.check(this.#account, request, waiting);
+    const valid = diagnostics.every(({ severity }) => severity !== 'error');
+    return { valid, statements, diagnostics: diagnostics.map(diagnosticWire) };
+  };
+
+  /** Refuses what has not begun, and ends the rest. */
+  close(): void {
+    this.#checks.close();
+  }
+}
