@@ -5,47 +5,65 @@ export const brokerConnectors: readonly ConnectorDescriptor[] = [
   {
     name: 'kafka',
     roles: ['source', 'sink'],
+    built: ['source', 'sink'],
     oneOf: [['brokers']],
     topics: ['topic'],
     broker: true,
     summary: 'Apache Kafka topics; offsets are part of the checkpoint',
+    guarantees: {
+      source:
+        'Exactly once, where there is a state directory and the group is not shared: the offsets stand in the log and in checkpoints, and are ' +
+        'committed once they are there. Where reading goes on they count before those of the group if they are ahead. In a group that several ' +
+        'pipelines share at least once: what was not committed when partitions change hands comes again. What a cluster loses itself is lost. ' +
+        'Reads messages without compression and with gzip.',
+      sink:
+        'At least once: delivered is what all replicas in sync have (acks=all). What is sent again has the same `id`, in the message and in ' +
+        'the header `id`. Messages have no key; topics are not created.',
+    },
+    example: `connector Ledger = kafka (brokers: "k1.example.com:9092", group_id: "fraud", profile: "ledger")
+
+stream Large = Payment.from(Ledger, topic: "payments")
+    .where(amount > 1000)
+    .emit(amount)
+    .to(Ledger, topic: "alerts")`,
     parameters: [
-      { name: 'brokers', kind: 'list', summary: 'addresses to start from, host:port' },
+      { name: 'brokers', kind: 'list', summary: 'addresses to start from, host:port (port 9092 where none is written)' },
       { name: 'topic', kind: 'str', summary: 'topic' },
-      { name: 'group_id', kind: 'str', default: '"cep-<pipeline>"', summary: 'consumer group' },
+      { name: 'group_id', kind: 'str', default: '"cep-<pipeline>-<source>"', summary: 'consumer group' },
       {
         name: 'start',
         aliases: ['auto_offset_reset'],
         kind: 'str',
         words: ['earliest', 'latest'],
         default: '"earliest"',
-        summary: 'where a new group begins',
+        summary: 'where a new group begins, and a group whose place is no longer there',
       },
       { name: 'client_id', kind: 'str', summary: 'name shown to the brokers' },
       {
         name: 'sasl_mechanism',
         kind: 'str',
         words: ['plain', 'scram-sha-256', 'scram-sha-512', 'PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'],
+        default: '"plain"',
         summary: 'kind of login',
       },
       { name: 'sasl_username', kind: 'str', summary: 'user' },
       { name: 'sasl_password', kind: 'str', secret: true, summary: 'password' },
       { name: 'ssl', kind: 'bool', default: 'false', summary: 'TLS' },
-      { name: 'ssl_ca', kind: 'str', summary: 'certificate authority, a PEM file' },
-      { name: 'ssl_cert', kind: 'str', summary: 'client certificate, a PEM file' },
-      { name: 'ssl_key', kind: 'str', secret: true, summary: 'client key, a PEM file' },
+      { name: 'ssl_ca', kind: 'str', summary: 'certificate authority: a PEM file, or its text; means `ssl`' },
+      { name: 'ssl_cert', kind: 'str', summary: 'client certificate, likewise' },
+      { name: 'ssl_key', kind: 'str', secret: true, summary: 'client key, likewise' },
       {
         name: 'compression',
         aliases: ['compression_type'],
         kind: 'str',
         words: ['none', 'gzip', 'snappy', 'lz4', 'zstd'],
         default: '"none"',
-        summary: 'of what is written',
+        summary: 'of what is written; this build refuses all but `none` and `gzip`',
       },
-      { name: 'batch_size', kind: 'int', summary: 'messages of one write' },
-      { name: 'linger_ms', kind: 'number', summary: 'how long a write waits for more, ms' },
-      { name: 'exactly_once', kind: 'bool', default: 'false', summary: 'writes in transactions' },
-      { name: 'transactional_id', kind: 'str', summary: 'identity of the transactions' },
+      { name: 'batch_size', kind: 'int', summary: 'messages of one write; without effect in this build, which writes each by itself' },
+      { name: 'linger_ms', kind: 'number', summary: 'how long a write waits for more, ms; without effect in this build' },
+      { name: 'exactly_once', kind: 'bool', default: 'false', summary: 'writes in transactions; this build refuses `true`' },
+      { name: 'transactional_id', kind: 'str', summary: 'identity of the transactions; this build refuses it' },
     ],
   },
   {

@@ -40,6 +40,14 @@ const brokers = [
         ['stream', 't'],
       ] as const,
   ],
+  [
+    'kafka',
+    (host: string) =>
+      [
+        ['brokers', `${host}:9092`],
+        ['topic', 't'],
+      ] as const,
+  ],
 ] as const;
 
 describe.each(brokers)('%s in a program of a tenant', (type, parametersOf) => {

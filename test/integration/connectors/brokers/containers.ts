@@ -50,7 +50,10 @@ export interface BrokerOptions {
   readonly broker: Broker;
   /** The port that it listens on inside. */
   readonly port: number;
-  readonly command: readonly string[];
+  /** @default what the image says */
+  readonly command?: readonly string[];
+  /** Variables by name. `outside`: the port of this machine. */
+  readonly environment?: (outside: number) => Readonly<Record<string, string>>;
   /** Texts by path. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -65,13 +68,15 @@ export class RunningBroker {
     this.port = port;
   }
 
-  static async start({ broker, port: inside, command, files = {} }: BrokerOptions): Promise<RunningBroker> {
+  static async start({ broker, port: inside, command, environment, files = {} }: BrokerOptions): Promise<RunningBroker> {
     const { GenericContainer, Wait } = await import('testcontainers');
     const port = await freePort();
-    const container = await new GenericContainer(images[broker])
+    const image = new GenericContainer(images[broker]);
+    if (command !== undefined) image.withCommand([...command]);
+    const container = await image
       .withLabels({ [label]: String(process.pid) })
       .withCopyContentToContainer(Object.entries(files).map(([target, content]) => ({ target, content })))
-      .withCommand([...command])
+      .withEnvironment({ ...environment?.(port) })
       .withExposedPorts({ container: inside, host: port })
       .withWaitStrategy(Wait.forListeningPorts())
       .withStartupTimeout(START_MS_MAX)

@@ -63,16 +63,16 @@ describe('what this build has', () => {
   });
 
   test('is asked for by name, alias and role: W039 for the rest', () => {
-    const text = `${EVENT}connector K = kafka (brokers: "b")
+    const text = `${EVENT}connector K = websocket (url: "wss://x.example")
 connector R = rest (url: "http://x.example")
 stream A = Login.from(K, topic: "t").emit(user).to(R)
 stream B = Login.emit(user).to(K, topic: "out")
 stream C = Login.enrich(R, key: user, fields: [role]).emit(user, role)`;
     expect(checkText(text).diagnostics.map(printed)).toEqual([]);
     expect(checkText(text, {}, { canConnect }).diagnostics.map(printed)).toEqual([
-      expect.stringContaining('W039 this build cannot read from connectors of type kafka'),
+      expect.stringContaining('W039 this build cannot read from connectors of type websocket'),
       expect.stringContaining(
-        'W039 this build cannot send to connectors of type kafka: a server refuses the program (it can for types mqtt, redis, http, file, console)',
+        'W039 this build cannot send to connectors of type websocket: a server refuses the program (it can for types kafka, mqtt, redis, http, file, console)',
       ),
       expect.stringContaining('W039 this build cannot look anything up in connectors of type http'),
     ]);

@@ -1,0 +1,298 @@
+import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import kafkajs, { type Kafka, type Producer } from 'kafkajs';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { OutboundDoor } from '../../../../shared/outbound/outbound-door.ts';
+import { NetworkPolicy } from '../../../../shared/security/network-policy.ts';
+import { openSink, openSource, settingsOf } from '../../../../worker/connectors/registry.ts';
+import { audit, type Delivered } from '../audit.ts';
+import { auditedRun, NumberedPublisher } from './audited-run.ts';
+import { hasBroker, RunningBroker } from './containers.ts';
+import { ProgramRun } from './program-run.ts';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
+
+const LOGIN = { mechanism: 'plain', username: 'cep', password: 'secret' } as const;
+const { CompressionTypes, logLevel, Partitioners } = kafkajs;
+
+function clientOf(port: number, retries = 0): Kafka {
+  return new kafkajs.Kafka({
+    clientId: 'test',
+    brokers: [`127.0.0.1:${port}`],
+    sasl: { ...LOGIN },
+    logLevel: logLevel.NOTHING,
+    retry: { retries, initialRetryTime: 100, maxRetryTime: 1_000 },
+  });
+}
+
+class KafkaPublisher extends NumberedPublisher {
+  readonly #port: number;
+  readonly #topic: string;
+  #producer: Producer | undefined;
+
+  constructor(port: number, topic: string) {
+    super();
+    this.#port = port;
+    this.#topic = topic;
+  }
+
+  protected override async give(number: number): Promise<void> {
+    this.#producer ??= await producerOf(this.#port);
+    const value = JSON.stringify({ event_type: 'Reading', n: number });
+    await this.#producer.send({ topic: this.#topic, acks: -1, compression: CompressionTypes.GZIP, messages: [{ value }] });
+  }
+
+  override async leave(): Promise<void> {
+    const producer = this.#producer;
+    this.#producer = undefined;
+    await producer?.disconnect().catch(() => undefined);
+  }
+}
+
+async function producerOf(port: number): Promise<Producer> {
+  const producer = clientOf(port).producer({ createPartitioner: Partitioners.DefaultPartitioner, allowAutoTopicCreation: false });
+  await producer.connect();
+  return producer;
+}
+
+describe.skipIf(!(await hasBroker('kafka')))('kafka', () => {
+  let broker: RunningBroker;
+  const runs: ProgramRun[] = [];
+  beforeAll(async () => {
+    broker = await RunningBroker.start({
+      broker: 'kafka',
+      port: 9092,
+      environment: (outside) => ({
+        KAFKA_EXTERNAL: `127.0.0.1:${outside}`,
+        KAFKA_SECURITY: 'SASL_PLAINTEXT',
+        KAFKA_USERS: 'cep:secret',
+        KAFKA_HEAP: '128m',
+      }),
+    });
+    const names = ['readings', 'restarted', 'orders', 'alerts', 'outputs', 'mixed'];
+    await withAdmin((admin) => admin.createTopics({ topics: names.map((topic) => ({ topic, numPartitions: 3 })) }));
+  });
+  afterAll(async () => {
+    for (const run of runs) await run.remove();
+    await broker?.stop();
+  });
+
+  const withAdmin = async <T>(ask: (admin: ReturnType<Kafka['admin']>) => Promise<T>): Promise<T> => {
+    const admin = clientOf(broker.port, 10).admin();
+    try {
+      await admin.connect();
+      return await ask(admin);
+    } finally {
+      await admin.disconnect();
+    }
+  };
+  const begin = (program: (folder: string) => string): ProgramRun => {
+    const run = new ProgramRun(program);
+    runs.push(run);
+    return run;
+  };
+  const connector = (more = ''): string =>
+    `connector Broker = kafka (brokers: "127.0.0.1:${broker.port}", sasl_username: "cep", sasl_password: "secret"${more})`;
+  const reading =
+    (topic: string) =>
+    (folder: string): string =>
+      `
+event Reading:
+    n: int
+
+${connector(', group_id: "cep"')}
+connector Out = file (path: "${folder}/out.jsonl")
+
+stream Each = Reading.from(Broker, topic: "${topic}")
+    .emit(n)
+    .to(Out)
+`;
+  /** All that stands in a topic, read without a group. */
+  const written = async (topic: string): Promise<{ readonly value: Delivered; readonly id: string | undefined }[]> => {
+    const ends = await withAdmin((admin) => admin.fetchTopicOffsets(topic));
+    const count = ends.reduce((sum, { high, low }) => sum + Number(high) - Number(low), 0);
+    const found: { readonly value: Delivered; readonly id: string | undefined }[] = [];
+    if (count === 0) return found;
+    const consumer = clientOf(broker.port, 10).consumer({ groupId: `auditor-${Math.random()}`, maxWaitTimeInMs: 100 });
+    await consumer.connect();
+    await consumer.subscribe({ topics: [topic], fromBeginning: true });
+    await consumer.run({
+      autoCommit: false,
+      eachMessage: async ({ message: { value, headers } }) => {
+        found.push({ value: JSON.parse(String(value)) as Delivered, id: headers?.['id']?.toString() });
+      },
+    });
+    await vi.waitFor(() => expect(found.length).toBeGreaterThanOrEqual(count), { timeout: 60_000, interval: 50 });
+    await consumer.disconnect();
+    return found;
+  };
+  const publish = async (topic: string, values: readonly (string | Buffer | null)[]): Promise<void> => {
+    const producer = await producerOf(broker.port);
+    await producer.send({ topic, acks: -1, messages: values.map((value) => ({ value, key: 'one' })) });
+    await producer.disconnect();
+  };
+  const nothing = { lost: [], repeated: [], repeatedIds: [] };
+
+  it('gives every message of all partitions, once, over kills of cep, and commits what was taken', async () => {
+    const run = begin(reading('readings'));
+    const found = await auditedRun(run, new KafkaPublisher(broker.port, 'readings'), async (some) => {
+      for (let kill = 0; kill < 2; kill++) {
+        await run.end('SIGKILL');
+        await run.startReading();
+        await some();
+      }
+    });
+    expect(found).toEqual(nothing);
+    const [ends, committed] = await withAdmin(async (admin) => [
+      await admin.fetchTopicOffsets('readings'),
+      await admin.fetchOffsets({ groupId: 'cep', topics: ['readings'] }),
+    ]);
+    const byPartition = (offsets: readonly { readonly partition: number; readonly offset: string }[]) =>
+      Object.fromEntries(offsets.map(({ partition, offset }) => [partition, offset]));
+    expect(byPartition(committed[0]?.partitions ?? [])).toEqual(byPartition(ends));
+  });
+
+  it('gives every message, once, over kills and a pause of the broker under load', async () => {
+    const found = await auditedRun(begin(reading('restarted')), new KafkaPublisher(broker.port, 'restarted'), async (some) => {
+      await broker.kill('SIGKILL');
+      await sleep(300);
+      await broker.startAgain();
+      await some();
+      await broker.pause();
+      await sleep(3_000);
+      await broker.resume();
+      await some();
+    });
+    expect(found).toEqual(nothing);
+  });
+
+  it('writes every output, over kills of the broker and of cep', async () => {
+    const run = begin(
+      (folder) => `
+event Reading:
+    n: int
+
+connector In = file (path: "${folder}/in.jsonl")
+${connector(', retries: 100, compression: "gzip"')}
+
+stream Each = Reading.from(In)
+    .emit(n)
+    .to(Broker, topic: "outputs")
+`,
+    );
+    const count = 3_000;
+    writeFileSync(run.path('in.jsonl'), Array.from({ length: count }, (_, n) => `{"event_type":"Reading","n":${n}}\n`).join(''));
+    const until = (part: number): Promise<void> =>
+      vi.waitFor(
+        async () => {
+          const ends = await withAdmin((admin) => admin.fetchTopicOffsets('outputs'));
+          expect(ends.reduce((sum, { high }) => sum + Number(high), 0)).toBeGreaterThanOrEqual(part);
+        },
+        { timeout: 90_000, interval: 100 },
+      );
+    await run.startReading();
+    await until(count / 4);
+    await run.end('SIGKILL');
+    await run.startReading();
+    await until(count / 2);
+    await broker.kill('SIGKILL');
+    await sleep(300);
+    await broker.startAgain();
+    let all: Awaited<ReturnType<typeof written>> = [];
+    await vi.waitFor(
+      async () => {
+        all = await written('outputs');
+        expect(new Set(all.map(({ id }) => id)).size).toBeGreaterThanOrEqual(count);
+      },
+      { timeout: 120_000, interval: 500 },
+    );
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    const values = all.map(({ value }) => value);
+    expect(audit(values, count).lost).toEqual([]);
+    // What comes again has the id that it had, which is that of the header.
+    expect(new Set(values.map(({ id }) => id)).size).toBe(count);
+    expect(all.every(({ id, value }) => id === value.id)).toBe(true);
+  });
+
+  it('makes alerts in one topic of events in two others, which share a group; what is no event is a dead letter with its bytes', async () => {
+    const run = begin(
+      () => `
+event Reading:
+    n: int
+event Order:
+    n: int
+
+${connector(', group_id: "both"')}
+
+stream Large = Reading.from(Broker, topic: "mixed")
+    .where(n > 10)
+    .emit(n)
+    .to(Broker, topic: "alerts")
+stream Orders = Order.from(Broker, topic: "orders")
+    .emit(n)
+    .to(Broker, topic: "alerts")
+`,
+    );
+    await publish('mixed', ['{"n":11}', Buffer.from([0xff, 0xfe]), null, '{"n":1}', '{"event_type":"Reading","data":{"n":12}}']);
+    await publish('orders', ['{"n":3}']);
+    await run.startReading();
+    await vi.waitFor(async () => expect((await written('alerts')).map(({ value }) => value.data['n']).sort()).toEqual([11, 12, 3]), {
+      timeout: 90_000,
+      interval: 500,
+    });
+    const ended = await run.end('SIGINT');
+    expect(ended?.code).toBe(0);
+    expect(ended?.stderr).toMatch(/found bytes that are no UTF-8 text/);
+    expect(ended?.stderr).toMatch(/found a message without a value/);
+  });
+
+  it('begins at the end of a topic where it is told to, and goes on from there', async () => {
+    const run = begin((folder) => reading('orders')(folder).replace('group_id: "cep"', 'group_id: "late", start: "latest"'));
+    await publish('orders', ['{"event_type":"Reading","n":100}']);
+    await run.startReading();
+    await run.end('SIGKILL');
+    // Nobody reads meanwhile.
+    await publish('orders', ['{"event_type":"Reading","n":101}']);
+    await run.startReading();
+    await run.untilDelivered('out.jsonl', 1);
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    expect(run.delivered('out.jsonl').map(({ data }) => data['n'])).toEqual([101]);
+  });
+
+  it('says at the start that the cluster cannot be reached, refuses the login, or has no such topic', async () => {
+    const failing = async (program: (folder: string) => string): Promise<string> => {
+      const ended = await begin(program).start().ended;
+      expect(ended.code).toBe(4);
+      return ended.stderr.split('\n').find((line) => line.startsWith('error: ')) ?? ended.stderr;
+    };
+    const program = reading('readings');
+    expect(await failing((folder) => program(folder).replace(`127.0.0.1:${broker.port}`, '127.0.0.1:1'))).toMatch(
+      /connect ECONNREFUSED 127\.0\.0\.1:1/,
+    );
+    expect(await failing((folder) => program(folder).replace('"secret"', '"wrong"'))).toMatch(/Invalid username or password/);
+    expect(await failing(reading('missing'))).toMatch(/the cluster has no topic 'missing'/);
+    expect(await withAdmin((admin) => admin.listTopics())).not.toContain('missing');
+  });
+
+  it('reaches no broker that the cluster names at an address which the owner of the program may not reach', async () => {
+    // The cluster is asked at one address of this machine, and names its broker at another.
+    const environment = { console: () => undefined, door: new OutboundDoor(NetworkPolicy.publicAnd(['127.0.0.2/32'])) };
+    const settings = settingsOf('Broker', 'kafka', [
+      ['brokers', `127.0.0.2:${broker.port}`],
+      ['sasl_username', 'cep'],
+      ['sasl_password', 'secret'],
+    ]);
+    const sink = openSink(settings, environment);
+    const refused = expect.objectContaining({ code: 'forbidden_address', isPermanent: true });
+    await expect(sink.send({ id: '1', topic: 'alerts', payload: '{}' })).rejects.toEqual(refused);
+    await sink.close();
+    const source = openSource({ ...settings, subscription: 's', topic: 'readings', textFields: [] }, environment);
+    const reason = await new Promise<string>((resolve, reject) => {
+      const unexpected = (): void => reject(new Error('it was reached'));
+      const take = async (): Promise<boolean> => false;
+      source.start({ position: null, take, connected: unexpected, ended: unexpected, disconnected: resolve });
+    });
+    await source.close();
+    expect(reason).toMatch(/operator has named/);
+  });
+});

@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
+import { NetworkPolicy } from '../../../shared/security/network-policy.ts';
+import { shareOut } from '../../../worker/connectors/kafka/partition-assigner.ts';
+import { TakenOffsets } from '../../../worker/connectors/kafka/taken-offsets.ts';
+import { openSink, openSource, settingsOf } from '../../../worker/connectors/registry.ts';
+
+const scope = { cluster: 'c', group: 'g', topic: 't' };
+
+describe('offsets that were taken', () => {
+  const taken = (next: bigint): TakenOffsets => new TakenOffsets(scope, new TakenOffsets(scope, null).with(0, next));
+  const ends = { low: 5n, high: 50n };
+
+  it('come back from a position, past what a number can hold', () => {
+    const next = 2n ** 62n;
+    expect(taken(next).next(0)).toBe(next);
+    expect(taken(next).next(1)).toBeUndefined();
+  });
+
+  it.each(['cluster', 'group', 'topic'] as const)('of another %s say nothing', (name) => {
+    const position = new TakenOffsets(scope, null).with(0, 7n);
+    expect(new TakenOffsets({ ...scope, [name]: 'other' }, position).next(0)).toBeUndefined();
+  });
+
+  it('count before those of the group where they are ahead, and behind them where they are not', () => {
+    expect(taken(20n).beginning(0, { committed: 10n, ...ends }, 'earliest')).toBe(20n);
+    expect(taken(20n).beginning(0, { committed: 30n, ...ends }, 'earliest')).toBe(30n);
+    expect(taken(20n).beginning(0, { committed: undefined, ...ends }, 'latest')).toBe(20n);
+    expect(taken(20n).beginning(1, { committed: 30n, ...ends }, 'latest')).toBe(30n);
+  });
+
+  it('that nobody has, or that the topic does not reach, leave it to the start', () => {
+    for (const offsets of [new TakenOffsets(scope, null), taken(51n)]) {
+      expect(offsets.beginning(0, { committed: undefined, ...ends }, 'earliest')).toBe(5n);
+      expect(offsets.beginning(0, { committed: 60n, ...ends }, 'latest')).toBe(50n);
+    }
+  });
+});
+
+describe('the partitions of a group', () => {
+  it('each go to one member that reads the topic, to each about as many', () => {
+    const members = new Map([
+      ['a', ['x', 'y']],
+      ['b', ['x']],
+      ['c', ['z']],
+    ]);
+    const partitions = new Map([
+      ['x', [2, 0, 1]],
+      ['y', [0, 1]],
+      ['z', [0]],
+    ]);
+    expect(Object.fromEntries(shareOut(members, partitions))).toEqual({ a: { x: [0, 2], y: [0, 1] }, b: { x: [1] }, c: { z: [0] } });
+  });
+
+  it('are shared out in the same way whatever order members and partitions come in', () => {
+    const one = shareOut(
+      new Map([
+        ['a', ['x']],
+        ['b', ['x']],
+      ]),
+      new Map([['x', [0, 1, 2]]]),
+    );
+    const other = shareOut(
+      new Map([
+        ['b', ['x']],
+        ['a', ['x']],
+      ]),
+      new Map([['x', [2, 1, 0]]]),
+    );
+    expect(Object.fromEntries(other)).toEqual(Object.fromEntries(one));
+  });
+});
+
+describe('a kafka connector', () => {
+  const environment = { console: () => undefined, door: new OutboundDoor(NetworkPolicy.everywhere) };
+  const settings = (more: readonly (readonly [string, unknown])[]) => settingsOf('K', 'kafka', [['brokers', 'k1, k2:9093'], ...more]);
+
+  it.each([
+    [[['brokers', 'k1:port']], /'k1:port' is no address of a broker/],
+    [[['brokers', '']], /'' is no address of a broker/],
+    [[['brokers', 'kafka://k1:9092']], /is no address of a broker/],
+    [[['brokers', 'k1:99999']], /is no address of a broker/],
+    [[['sasl_username', 'cep']], /needs both a user and a password/],
+    [[['compression', 'zstd']], /found compression 'zstd'/],
+    [[['exactly_once', true]], /without transactions/],
+    [[['transactional_id', 'x']], /without transactions/],
+    [[['ssl_ca', '/elsewhere/ca.pem']], /not in the work directory/],
+  ] as const)('with %j is refused', (parameters, message) => {
+    expect(() => openSink(settings(parameters), environment)).toThrow(message);
+  });
+
+  it('takes certificates as files that its owner may use, and as texts; what cannot be read is refused', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'cep-pem-'));
+    const withFiles = { ...environment, filePath: (path: string) => join(folder, path) };
+    writeFileSync(join(folder, 'ca.pem'), '-----BEGIN CERTIFICATE-----\n');
+    await openSink(settings([['ssl_ca', 'ca.pem']]), withFiles).close();
+    await openSink(settings([['ssl_ca', '-----BEGIN CERTIFICATE-----\n']]), environment).close();
+    expect(() => openSink(settings([['ssl_key', 'none.pem']]), withFiles)).toThrow(/ssl_key cannot be read: ENOENT/);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('without a topic has nothing to read', () => {
+    expect(() => openSource({ ...settings([]), subscription: 's', topic: null, textFields: [] }, environment)).toThrow(/no topic to read/);
+  });
+
+  it.each(['', '.', 'a b', 'a/b', 'x'.repeat(250)])('does not write to a topic called %j', async (topic) => {
+    const sink = openSink(settings([]), environment);
+    await expect(sink.send({ id: '1', topic, payload: '{}' })).rejects.toMatchObject({ code: 'bad_topic', isPermanent: true });
+  });
+});

@@ -1,0 +1,121 @@
+import { readFileSync, statSync } from 'node:fs';
+import type { SecureContextOptions } from 'node:tls';
+import { CepError } from '../../shared/errors/error.ts';
+import { isArray } from '../../shared/events/value.ts';
+import { ForbiddenAddress } from '../../shared/security/network-policy.ts';
+import type { ConnectorEnvironment, ConnectorSettings, ConnectorType } from './connector.ts';
+import type { KafkaAddress, KafkaLogin } from './kafka/kafka-client.ts';
+import { KafkaSink } from './kafka/kafka-sink.ts';
+import { KafkaSource } from './kafka/kafka-source.ts';
+import { flagParameter, type Parameters, textParameter } from './parameters.ts';
+
+const PORT = 9092;
+const PEM_BYTES_MAX = 1_048_576;
+/** What the library has the code for. */
+const compressions = ['none', 'gzip'];
+
+/** Topics of Apache Kafka. */
+export const kafkaConnector: ConnectorType = {
+  name: 'kafka',
+  openSource: (settings, environment) => {
+    const { name, topic, subscription, parameters } = settings;
+    if (topic === null) throw wrong(name, 'it has no topic to read', 'write `topic: ".."`');
+    return new KafkaSource({
+      address: addressOf(settings, environment),
+      topic,
+      group: textParameter(parameters, 'group_id') ?? `cep-${subscription}`,
+      start: textParameter(parameters, 'start') === 'latest' ? 'latest' : 'earliest',
+    });
+  },
+  openSink: (settings, environment) => {
+    const { name, parameters } = settings;
+    if (flagParameter(parameters, 'exactly_once') || parameters.has('transactional_id')) {
+      throw wrong(name, 'this build writes at least once, without transactions', 'leave out exactly_once and transactional_id');
+    }
+    const compression = textParameter(parameters, 'compression') ?? 'none';
+    if (!compressions.includes(compression)) {
+      throw wrong(name, `found compression '${compression}'`, `this build can ${compressions.join(' and ')}`);
+    }
+    const topic = textParameter(parameters, 'topic');
+    return new KafkaSink({ address: addressOf(settings, environment), topic, isGzip: compression === 'gzip' });
+  },
+};
+
+function wrong(connector: string, problem: string, hint: string): CepError {
+  return new CepError('connector_error', `connector '${connector}': ${problem}`, { hint });
+}
+
+/** @throws CepError `connector_error` */
+function addressOf(settings: ConnectorSettings, environment: ConnectorEnvironment): KafkaAddress {
+  const { name, parameters } = settings;
+  const door = environment.door.withoutPublic();
+  const brokers = brokersOf(name, parameters);
+  try {
+    for (const broker of brokers) door.requireHost(broker.replace(/:\d+$/, ''));
+  } catch (cause) {
+    if (!(cause instanceof ForbiddenAddress)) throw cause;
+    const hint = 'whoever runs the server can allow a network with --tenant-networks';
+    throw new CepError('connector_error', `connector '${name}': ${cause.message}`, { hint, cause });
+  }
+  const clientId = textParameter(parameters, 'client_id') ?? 'cep';
+  return { door, brokers, clientId, login: loginOf(name, parameters), tls: tlsOf(settings, environment) };
+}
+
+function brokersOf(name: string, parameters: Parameters): readonly string[] {
+  const value = parameters.get('brokers') ?? null;
+  const written = isArray(value) ? value.map(String) : String(value ?? '').split(',');
+  const brokers = written.map((text) => text.trim()).filter((text) => text !== '');
+  for (const broker of brokers.length === 0 ? [''] : brokers) {
+    const port = Number(/^[^\s:/]+(?::(\d{1,5}))?$/.exec(broker)?.[1] ?? (/[\s:/]/.test(broker) || broker === '' ? 0 : PORT));
+    if (port < 1 || port > 65_535) throw wrong(name, `'${broker}' is no address of a broker`, 'write brokers: ["host:9092"]');
+  }
+  return brokers.map((broker) => (broker.includes(':') ? broker : `${broker}:${PORT}`));
+}
+
+function loginOf(name: string, parameters: Parameters): KafkaLogin | undefined {
+  const username = textParameter(parameters, 'sasl_username');
+  const password = textParameter(parameters, 'sasl_password');
+  const written = textParameter(parameters, 'sasl_mechanism');
+  if (username === undefined && password === undefined && written === undefined) return undefined;
+  if (username === undefined || password === undefined) {
+    throw wrong(name, 'a login needs both a user and a password', 'write sasl_username and sasl_password, or leave out all of sasl_*');
+  }
+  return { mechanism: (written ?? 'plain').toLowerCase() as KafkaLogin['mechanism'], username, password };
+}
+
+/** Undefined: plain TCP. */
+function tlsOf(
+  { name, parameters }: ConnectorSettings,
+  { filePath = () => undefined }: ConnectorEnvironment,
+): SecureContextOptions | undefined {
+  const pem = (parameter: string): string | undefined => {
+    const path = textParameter(parameters, parameter);
+    if (path === undefined || path.startsWith('-----BEGIN ')) return path;
+    const file = filePath(path);
+    if (file === undefined) {
+      throw wrong(
+        name,
+        `${parameter}: the file '${path}' is not in the work directory`,
+        'name a file in the work directory, or write the PEM text itself',
+      );
+    }
+    return readPem(name, parameter, file);
+  };
+  const [ca, cert, key] = [pem('ssl_ca'), pem('ssl_cert'), pem('ssl_key')];
+  if (!flagParameter(parameters, 'ssl') && ca === undefined && cert === undefined && key === undefined) return undefined;
+  return { ...(ca === undefined ? {} : { ca }), ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key }) };
+}
+
+function readPem(name: string, parameter: string, file: string): string {
+  try {
+    const { size } = statSync(file);
+    if (size <= PEM_BYTES_MAX) return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CepError('connector_error', `connector '${name}': ${parameter} cannot be read: ${reason}`, {
+      hint: 'name a PEM file',
+      cause,
+    });
+  }
+  throw wrong(name, `${parameter}: the file has more than ${PEM_BYTES_MAX} bytes`, 'name a PEM file');
+}

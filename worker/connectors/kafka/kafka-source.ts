@@ -1,0 +1,199 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Admin, Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
+import type { Source, SourceMessage, SourceReading } from '../connector.ts';
+import { KeptConnection } from '../kept-connection.ts';
+import { type KafkaAddress, KafkaClient, kafkaReason } from './kafka-client.ts';
+import { subscribedAssigner } from './partition-assigner.ts';
+import { TakenOffsets } from './taken-offsets.ts';
+
+/** Of one answer of a broker, which is read only when all of the last one was taken. */
+const FETCH_BYTES_MAX = 4 * 1_048_576;
+const PARTITION_BYTES_MAX = 1_048_576;
+/** How long a broker waits for messages before it says that there are none. */
+const FETCH_MS_MAX = 500;
+/** Handed over at a time. */
+const TAKE_MESSAGES_MAX = 5_000;
+const TAKE_BYTES_MAX = 1_048_576;
+/** After this time a member that is silent has left the group. */
+const SESSION_MS = 10_000;
+const HEARTBEAT_MS = 2_000;
+/** Time to leave the group when it is closed: who does not leave is waited for by the others. */
+const LEAVE_MS_MAX = 2_000;
+
+export interface KafkaSourceOptions {
+  readonly address: KafkaAddress;
+  readonly topic: string;
+  readonly group: string;
+  /** Where to begin with a partition of which neither this source nor the group has taken anything. */
+  readonly start: 'earliest' | 'latest';
+}
+
+/** One connection's worth of reading. */
+interface Session {
+  readonly client: KafkaClient;
+  readonly admin: Admin;
+  readonly consumer: Consumer;
+  readonly taken: TakenOffsets;
+  /** Ends it, for this reason. */
+  readonly fail: (error: unknown) => void;
+}
+
+/**
+ * Messages of a topic, as a member of a consumer group. The offset behind a message is committed once the message is safe, and not before.
+ * Where reading goes on after an interruption the position counts before the group's offsets if it is ahead of them, so what was taken and
+ * not committed does not come twice. Nothing is fetched while a batch waits to be taken.
+ */
+export class KafkaSource implements Source {
+  readonly #options: KafkaSourceOptions;
+  readonly #connection = new KeptConnection(kafkaReason);
+  #leave: () => Promise<void> = async () => undefined;
+  /** What was taken last, of whatever cluster it was. */
+  #position: SourceReading['position'] = null;
+  /** Counts assignments: what was asked for an earlier one is of no use. */
+  #assignment = 0;
+
+  constructor(options: KafkaSourceOptions) {
+    this.#options = options;
+  }
+
+  start(reading: SourceReading): void {
+    this.#position = reading.position;
+    void this.#connection.keep(reading, (connected) => this.#read(reading, connected));
+  }
+
+  async close(): Promise<void> {
+    this.#connection.close();
+    await this.#leave();
+  }
+
+  async #read(reading: SourceReading, connected: () => void): Promise<void> {
+    const { address, group, topic } = this.#options;
+    const client = await KafkaClient.open(address);
+    const admin = client.kafka.admin();
+    const consumer = client.kafka.consumer({
+      groupId: group,
+      partitionAssigners: [await subscribedAssigner()],
+      sessionTimeout: SESSION_MS,
+      heartbeatInterval: HEARTBEAT_MS,
+      maxWaitTimeInMs: FETCH_MS_MAX,
+      maxBytes: FETCH_BYTES_MAX,
+      maxBytesPerPartition: PARTITION_BYTES_MAX,
+      allowAutoTopicCreation: false,
+      // A cluster that has just begun needs some seconds until it has a coordinator for the group.
+      retry: { retries: 6, initialRetryTime: 200, maxRetryTime: 2_000, restartOnFailure: async () => false },
+    });
+    this.#leave = async (): Promise<void> => {
+      const left = Promise.allSettled([consumer.disconnect(), admin.disconnect()]);
+      await Promise.race([left, sleep(LEAVE_MS_MAX)]);
+      client.destroy();
+    };
+    try {
+      await admin.connect();
+      await requireTopic(admin, topic);
+      const { clusterId } = await admin.describeCluster();
+      const taken = new TakenOffsets({ cluster: clusterId, group, topic }, this.#position);
+      await new Promise<void>((resolve, reject) => {
+        this.#connection.signal.addEventListener('abort', () => resolve(), { once: true });
+        this.#consume({ client, admin, consumer, taken, fail: reject }, reading, connected).catch(reject);
+      });
+    } finally {
+      await this.#leave();
+    }
+  }
+
+  async #consume(session: Session, reading: SourceReading, connected: () => void): Promise<void> {
+    const { consumer, fail } = session;
+    const { topic } = this.#options;
+    consumer.on(consumer.events.CRASH, ({ payload }) => fail(payload.error));
+    consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
+      this.#begin(session, payload.memberAssignment[topic] ?? []).then(connected, fail);
+    });
+    await consumer.connect();
+    await consumer.subscribe({ topics: [topic], fromBeginning: this.#options.start === 'earliest' });
+    const eachBatch = (payload: EachBatchPayload): Promise<void> => this.#take(session, payload, reading);
+    await consumer.run({ autoCommit: false, eachBatchAutoResolve: false, eachBatch });
+  }
+
+  /** Nothing is read of the partitions before it is known where to begin. */
+  async #begin({ admin, consumer, taken }: Session, partitions: readonly number[]): Promise<void> {
+    const { topic, group, start } = this.#options;
+    const assignment = ++this.#assignment;
+    if (partitions.length === 0) return;
+    const assigned = [{ topic, partitions: [...partitions] }];
+    consumer.pause(assigned);
+    const [committed, ends] = [await admin.fetchOffsets({ groupId: group, topics: [topic] }), await admin.fetchTopicOffsets(topic)];
+    if (assignment !== this.#assignment || this.#connection.isClosed) return;
+    const committedOf = new Map(committed[0]?.partitions.map(({ partition, offset }) => [partition, BigInt(offset)]));
+    for (const { partition, low, high } of ends.filter((end) => partitions.includes(end.partition))) {
+      const known = committedOf.get(partition) ?? -1n;
+      const offsets = { committed: known < 0n ? undefined : known, low: BigInt(low), high: BigInt(high) };
+      const next = taken.beginning(partition, offsets, start);
+      taken.set(partition, next);
+      consumer.seek({ topic, partition, offset: String(next) });
+      // From now on it is the group's place too: what comes before the first message is taken is not skipped by the next start.
+      if (offsets.committed !== next) await consumer.commitOffsets([{ topic, partition, offset: String(next) }]);
+    }
+    if (assignment === this.#assignment) consumer.resume(assigned);
+  }
+
+  async #take({ consumer, taken }: Session, payload: EachBatchPayload, reading: SourceReading): Promise<void> {
+    const { batch, heartbeat, resolveOffset, isStale } = payload;
+    const { topic, partition } = batch;
+    const next = taken.next(partition) ?? 0n;
+    const fresh = batch.messages.filter(({ offset }) => BigInt(offset) >= next);
+    for (const piece of piecesOf(fresh)) {
+      if (this.#connection.isClosed || isStale()) return;
+      const last = piece.at(-1)?.offset ?? '';
+      const behind = BigInt(last) + 1n;
+      const position = taken.with(partition, behind);
+      const messages = piece.map(({ value }) => messageOf(value, topic));
+      if (!(await whileBeating(heartbeat, reading.take({ messages, position })))) return;
+      taken.set(partition, behind);
+      this.#position = position;
+      resolveOffset(last);
+      await consumer.commitOffsets([{ topic, partition, offset: String(behind) }]);
+      await heartbeat();
+    }
+    // Behind what is no message: marks of transactions.
+    resolveOffset(batch.lastOffset());
+  }
+}
+
+/** @throws Error when the cluster has no such topic, or does not show it */
+async function requireTopic(admin: Admin, topic: string): Promise<void> {
+  if ((await admin.listTopics()).includes(topic)) return;
+  throw new Error(`the cluster has no topic '${topic}', or the user may not see it: create it, or correct the name`);
+}
+
+/** The member stays in the group while it waits, however long that is. */
+async function whileBeating<T>(heartbeat: () => Promise<void>, waiting: Promise<T>): Promise<T> {
+  // What is wrong with the group is told by the next request, when what waits is through.
+  const timer = setInterval(() => void heartbeat().catch(() => undefined), HEARTBEAT_MS);
+  try {
+    return await waiting;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** In order; none is larger than may be handed over at a time, unless one message is. */
+function* piecesOf(messages: readonly KafkaMessage[]): Generator<readonly KafkaMessage[]> {
+  let piece: KafkaMessage[] = [];
+  let bytes = 0;
+  for (const message of messages) {
+    const length = message.value?.length ?? 0;
+    if (piece.length > 0 && (piece.length >= TAKE_MESSAGES_MAX || bytes + length > TAKE_BYTES_MAX)) {
+      yield piece;
+      [piece, bytes] = [[], 0];
+    }
+    piece.push(message);
+    bytes += length;
+  }
+  if (piece.length > 0) yield piece;
+}
+
+function messageOf(value: Buffer | null, topic: string): SourceMessage {
+  const topicPart = topic.split(/[./:]/).at(-1);
+  if (value === null) return { bytes: new Uint8Array(), problem: 'found a message without a value, expected a JSON object' };
+  return { bytes: value, topicPart };
+}
