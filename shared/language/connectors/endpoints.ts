@@ -110,14 +110,28 @@ stream Large = Payment
   {
     name: 'websocket',
     roles: ['source', 'sink'],
+    built: ['source', 'sink'],
     oneOf: [['url']],
     topics: ['topic'],
     broker: false,
-    summary: 'A WebSocket both ways',
+    summary: 'A WebSocket of another server, both ways',
+    guarantees: {
+      source: 'At most once: what the server sends while the connection is lost is gone. A message of more than 1 MiB ends the connection.',
+      sink:
+        'At least once: delivered is a message when the server has answered the ping behind it, so has read it. What is sent again has the ' +
+        'same `id`.',
+    },
+    example: `connector Feed = websocket (url: "wss://feed.example.com/payments")
+connector Desk = websocket (url: "wss://desk.example.com/alerts")
+
+stream Large = Payment.from(Feed)
+    .where(amount > 1000)
+    .emit(amount)
+    .to(Desk)`,
     parameters: [
       { name: 'url', kind: 'str', summary: 'address, ws:// or wss://' },
       { name: 'headers', kind: 'map', secret: true, summary: 'headers of the handshake' },
-      { name: 'topic', kind: 'str', summary: 'label of a message' },
+      { name: 'topic', kind: 'str', summary: 'label: a sink puts it into each message as `topic`' },
     ],
   },
   database('postgres', 'PostgreSQL tables and look-ups'),

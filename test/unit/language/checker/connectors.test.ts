@@ -63,16 +63,15 @@ describe('what this build has', () => {
   });
 
   test('is asked for by name, alias and role: W039 for the rest', () => {
-    const text = `${EVENT}connector K = websocket (url: "wss://x.example")
+    const text = `${EVENT}connector D = mysql (url: "mysql://x.example/db", table: "logins")
 connector R = rest (url: "http://x.example")
-stream A = Login.from(K, topic: "t").emit(user).to(R)
-stream B = Login.emit(user).to(K, topic: "out")
+stream A = Login.emit(user).to(R)
+stream B = Login.emit(user).to(D)
 stream C = Login.enrich(R, key: user, fields: [role]).emit(user, role)`;
     expect(checkText(text).diagnostics.map(printed)).toEqual([]);
     expect(checkText(text, {}, { canConnect }).diagnostics.map(printed)).toEqual([
-      expect.stringContaining('W039 this build cannot read from connectors of type websocket'),
-      expect.stringContaining(
-        'W039 this build cannot send to connectors of type websocket: a server refuses the program (it can for types kafka, mqtt, redis, http, file, console)',
+      expect.stringMatching(
+        /W039 this build cannot send to connectors of type mysql: a server refuses the program \(it can for types kafka, .*http, file, console/,
       ),
       expect.stringContaining('W039 this build cannot look anything up in connectors of type http'),
     ]);

@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { WebSocket } from 'ws';
+import type { Source, SourceMessage, SourceReading } from '../connector.ts';
+import { KeptConnection } from '../kept-connection.ts';
+import { ANSWER_MS_MAX, openWebSocket, type WebSocketAddress, webSocketReason } from './websocket-client.ts';
+
+/** So much may wait to be taken; then nothing more is read from the connection. */
+const WAITING_MESSAGES_MAX = 1_000;
+const WAITING_BYTES_MAX = 4_194_304;
+/** How often it is asked whether the other side is still there. */
+const PING_MS = 5_000;
+
+export interface WebSocketSourceOptions {
+  readonly address: WebSocketAddress;
+  /** Its last part is the event type of messages where nothing else says one. */
+  readonly topic: string | null;
+}
+
+/** Messages that a server sends while this client is connected: nobody keeps those that it sends otherwise. */
+export class WebSocketSource implements Source {
+  readonly #options: WebSocketSourceOptions;
+  readonly #connection = new KeptConnection(webSocketReason);
+  readonly #topicPart: string | undefined;
+  #socket: WebSocket | undefined;
+  #waiting: SourceMessage[] = [];
+  #waitingBytes = 0;
+  #isHandingOver = false;
+
+  constructor(options: WebSocketSourceOptions) {
+    this.#options = options;
+    this.#topicPart = options.topic?.split(/[./:]/).at(-1);
+  }
+
+  start(reading: SourceReading): void {
+    void this.#connection.keep(reading, (connected) => this.#listen(reading, connected));
+  }
+
+  async close(): Promise<void> {
+    this.#connection.close();
+    this.#socket?.terminate();
+  }
+
+  async #listen(reading: SourceReading, connected: () => void): Promise<void> {
+    const { socket, closed } = await openWebSocket(this.#options.address, (bytes, from) => this.#arrived(from, bytes, reading));
+    this.#socket = socket;
+    if (this.#connection.isClosed) return socket.terminate();
+    connected();
+    const watched = new AbortController();
+    void watch(socket, watched.signal);
+    const { reason } = await closed;
+    watched.abort();
+    throw new Error(reason);
+  }
+
+  #arrived(socket: WebSocket, bytes: Buffer, reading: SourceReading): void {
+    this.#waiting.push({ bytes, topicPart: this.#topicPart });
+    this.#waitingBytes += bytes.length;
+    if (this.#isFull) socket.pause();
+    void this.#handOver(reading);
+  }
+
+  get #isFull(): boolean {
+    return this.#waiting.length >= WAITING_MESSAGES_MAX || this.#waitingBytes >= WAITING_BYTES_MAX;
+  }
+
+  async #handOver(reading: SourceReading): Promise<void> {
+    if (this.#isHandingOver) return;
+    this.#isHandingOver = true;
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#waiting.length > 0 && !this.#connection.isClosed) {
+      const messages = this.#waiting;
+      [this.#waiting, this.#waitingBytes] = [[], 0];
+      this.#socket?.resume();
+      if (!(await reading.take({ messages, position: null }))) break;
+    }
+    this.#isHandingOver = false;
+  }
+}
+
+/** Ends a connection over which nothing is answered any more. */
+async function watch(socket: WebSocket, signal: AbortSignal): Promise<void> {
+  let unanswered = 0;
+  socket.on('pong', () => {
+    unanswered = 0;
+  });
+  while (!signal.aborted) {
+    await sleep(PING_MS, undefined, { signal }).catch(() => undefined); // It was closed: the loop sees that.
+    // While nothing more is read an answer could not be seen.
+    if (signal.aborted || socket.isPaused) continue;
+    if (++unanswered > ANSWER_MS_MAX / PING_MS) socket.terminate();
+    else socket.ping(() => undefined);
+  }
+}
