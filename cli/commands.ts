@@ -50,6 +50,7 @@ export const commands: readonly CommandRow[] = [
   { words: 'raft transfer', load: async () => (await import('./raft-transfer.ts')).RaftTransferCommand },
   { words: 'connector list', load: async () => (await import('./connector-list.ts')).ConnectorListCommand },
   { words: 'connector info', load: async () => (await import('./connector-info.ts')).ConnectorInfoCommand },
+  { words: 'connector test', load: async () => (await import('./connector-test.ts')).ConnectorTestCommand },
   { words: 'credentials keygen', load: async () => (await import('./credentials-keygen.ts')).CredentialsKeygenCommand },
   { words: 'credentials encrypt', load: async () => (await import('./credentials-encrypt.ts')).CredentialsEncryptCommand },
   { words: 'credentials rotate', load: async () => (await import('./credentials-rotate.ts')).CredentialsRotateCommand },

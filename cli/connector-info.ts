@@ -1,10 +1,9 @@
 import { Command, Option } from 'clipanion';
-import { CepError } from '../shared/errors/error.ts';
 import type { ConnectorDescriptor, ConnectorParameter, ConnectorRole } from '../shared/language/connectors/descriptor.ts';
-import { connectors, findConnector, parametersOf } from '../shared/language/connectors/table.ts';
-import { nearestName } from '../shared/language/diagnostics/nearest-name.ts';
+import { parametersOf } from '../shared/language/connectors/table.ts';
 import { tableText } from './client/table.ts';
 import { ResultCommand } from './command.ts';
+import { builtType } from './connecting/built-type.ts';
 
 const columns = ['Parameter', 'Takes', 'Default', 'Description'].map((title) => ({ title }));
 const operators: Readonly<Record<ConnectorRole, string>> = { source: '.from', sink: '.to', enrich: '.enrich' };
@@ -25,17 +24,6 @@ export class ConnectorInfoCommand extends ResultCommand {
     if (this.json) this.printJson(dataOf(descriptor));
     else this.print(textOf(descriptor));
   }
-}
-
-/** @throws CepError `usage_error` */
-function builtType(name: string): ConnectorDescriptor {
-  const found = findConnector(name);
-  if (found?.built !== undefined) return found;
-  const known = connectors.flatMap((type) => (type.built === undefined ? [] : [type.name]));
-  const nearest = nearestName(name, known);
-  throw new CepError('usage_error', `this build has no connectors of type '${name}'`, {
-    hint: nearest === undefined ? `it has ${known.join(', ')}` : `did you mean '${nearest}'?`,
-  });
 }
 
 function dataOf({ name, aliases = [], summary, built = [], guarantees = {}, example = '', ...descriptor }: ConnectorDescriptor): object {

@@ -35,6 +35,11 @@ export function connectorsPage(): string {
         'that name their type whatever their `.from` says.',
       'Everything that leaves the process is judged by where the connection really goes: programs of tenants reach public addresses and the ' +
         'networks that `--tenant-networks` names, whatever a name, a topic or a url says. Redirects are not followed.',
+      '`cep connector test -p rules.vpl` goes the way of each connector of a program: name, TCP, TLS, login, and whether its topic is there ' +
+        'or may be read. It ends with 4 where a step fails, and says what was found, what was expected and what to do. It changes nothing ' +
+        'outside: no message is sent and no file, stream or group is made, so a permission to write that the other side tells of only when ' +
+        'something is written is shown as `untested`. At an MQTT broker it is a client of its own, `cep-test-..`; web servers are asked with ' +
+        'HEAD, or OPTIONS where they do not know that.',
       'The language knows all of these types. What stands under *in this build* works; a program that needs anything else is checked with a ' +
         'warning (W039) and refused when it is deployed (502 `connector_error`).',
       table(

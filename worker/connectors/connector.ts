@@ -1,6 +1,7 @@
 import type { Value } from '../../shared/events/value.ts';
 import type { OutboundDoor } from '../../shared/outbound/outbound-door.ts';
 import type { Profiles } from '../../shared/security/credentials/credentials.ts';
+import type { TestStep } from './testing/test-step.ts';
 
 /** What the code of a connector type can do: what it has not, no program can ask of it. */
 export interface ConnectorType {
@@ -10,6 +11,11 @@ export interface ConnectorType {
   openSink?(settings: ConnectorSettings, environment: ConnectorEnvironment): Sink;
   /** @throws CepError `connector_error` when the settings cannot work; does not connect yet */
   openSource?(settings: SourceSettings, environment: ConnectorEnvironment): Source;
+  /**
+   * The steps of the way to what a use names, each to be run before the next is asked for; whoever ends the iteration closes the connections.
+   * None of them changes anything outside. The iteration throws CepError `connector_error` when the settings cannot work.
+   */
+  test?(use: ConnectorUse, environment: ConnectorEnvironment): AsyncIterable<TestStep>;
 }
 
 /** A connector as a program declares it; parameters under their main names. */
@@ -21,6 +27,13 @@ export interface ConnectorSettings {
   readonly parameters: ReadonlyMap<string, Value>;
   /** Texts of the parameters that nobody may see. */
   readonly secrets: readonly string[];
+}
+
+/** A connector as one `.from` or `.to` uses it. */
+export interface ConnectorUse extends ConnectorSettings {
+  readonly role: 'source' | 'sink';
+  /** What is read or written; null where none is named, or each event names one. */
+  readonly topic: string | null;
 }
 
 /** A connector as one `.from` uses it: with the parameters that stand there. */

@@ -11,4 +11,7 @@ export const consoleConnector: ConnectorType = {
       close: async () => undefined,
     };
   },
+  async *test() {
+    yield { name: 'terminal', run: async () => 'there is nothing to reach: lines go to the standard output of the process' };
+  },
 };

@@ -1,6 +1,7 @@
 import { CepError } from '../../shared/errors/error.ts';
 import type { ConnectorType } from './connector.ts';
 import { AppendedFile } from './file/appended-file.ts';
+import { fileStep } from './file/file-test.ts';
 import { FollowedFile } from './file/followed-file.ts';
 import { flagParameter, textParameter } from './parameters.ts';
 
@@ -22,6 +23,12 @@ export const fileConnector: ConnectorType = {
     const path = textParameter(parameters, 'path') ?? textParameter(parameters, 'topic') ?? null;
     if (path !== null && filePath(path) === undefined) throw outside(name, path);
     return new AppendedFile({ path, filePath });
+  },
+  async *test({ name, role, topic }, { filePath = noFile }) {
+    const path = topic === null ? undefined : filePath(topic);
+    if (topic === null) yield { name: 'file', untested: 'the path is not named, or made of each event' };
+    else if (path === undefined) throw outside(name, topic);
+    else yield fileStep(role, path, topic);
   },
 };
 

@@ -5,6 +5,7 @@ import { ForbiddenAddress } from '../../shared/security/network-policy.ts';
 import { type ConnectorEnvironment, type ConnectorType, DeliveryFailure, type Sink } from './connector.ts';
 import { atServer, withTopic } from './http-target.ts';
 import { durationParameter, textParameter, textsParameter } from './parameters.ts';
+import { httpSteps } from './testing/http-steps.ts';
 
 const TIMEOUT_MS_DEFAULT = 10_000;
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -35,6 +36,17 @@ export const httpConnector: ConnectorType = {
         const put = topic ?? ownTopic;
         return put === null ? address : withTopic(address, put);
       },
+    });
+  },
+  async *test({ name, topic, parameters }, { door }) {
+    const headers = textsParameter(parameters, 'headers');
+    const { address, login } = addressOf(name, textParameter(parameters, 'url') ?? '', headers);
+    yield* httpSteps({
+      door,
+      target: topic === null ? address : withTopic(address, topic),
+      headers: { ...login, ...headers },
+      method: textParameter(parameters, 'method') ?? 'POST',
+      timeoutMs: durationParameter(parameters, 'timeout', TIMEOUT_MS_DEFAULT),
     });
   },
 };

@@ -5,6 +5,7 @@ import type { ConnectorEnvironment, ConnectorSettings, ConnectorType } from './c
 import type { MqttAddress } from './mqtt/mqtt-client.ts';
 import { MqttSink } from './mqtt/mqtt-sink.ts';
 import { MqttSource } from './mqtt/mqtt-source.ts';
+import { mqttSteps } from './mqtt/mqtt-test.ts';
 import { flagParameter, numberParameter, textParameter } from './parameters.ts';
 
 const PORT = 1883;
@@ -35,6 +36,9 @@ export const mqttConnector: ConnectorType = {
       topic: textParameter(settings.parameters, 'topic') ?? textParameter(settings.parameters, 'output_topic'),
       qos: qosOf(settings),
     });
+  },
+  async *test(use, environment) {
+    yield* mqttSteps({ address: addressOf(use, environment), qos: qosOf(use), role: use.role, topic: use.topic });
   },
 };
 

@@ -5,6 +5,7 @@ import { numberParameter, textParameter } from './parameters.ts';
 import { RedisChannelSource } from './redis/channel-source.ts';
 import type { RedisAddress } from './redis/redis-client.ts';
 import { RedisSink } from './redis/redis-sink.ts';
+import { redisSteps } from './redis/redis-test.ts';
 import { RedisStreamSource } from './redis/stream-source.ts';
 
 const PORT = 6379;
@@ -28,6 +29,11 @@ export const redisConnector: ConnectorType = {
     const target = ['stream', 'channel', 'topic'].map((name) => textParameter(parameters, name)).find((text) => text !== undefined);
     const maxLength = parameters.has('max_len') ? numberParameter(parameters, 'max_len', 0) : undefined;
     return new RedisSink({ address: addressOf(settings, environment), target, isStream: isStream(settings), maxLength });
+  },
+  async *test(use, environment) {
+    const { role, topic, parameters } = use;
+    const group = textParameter(parameters, 'group');
+    yield* redisSteps({ address: addressOf(use, environment), isStream: isStream(use), group, role, topic });
   },
 };
 
