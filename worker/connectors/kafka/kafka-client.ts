@@ -104,3 +104,12 @@ export function kafkaReason(error: unknown): string {
   if (error.name === 'KafkaJSNotImplemented') return `${error.message}: only uncompressed and gzip messages can be read`;
   return error.message === '' ? error.name : error.message;
 }
+
+/** What the broker said, by the protocol's name: it may stand in the cause of what the library made of it. */
+export function refusalOf(error: unknown): string | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const { type } = at as { readonly type?: unknown };
+    if (typeof type === 'string') return type;
+  }
+  return undefined;
+}

@@ -1,7 +1,7 @@
 import type { Producer } from 'kafkajs';
 import type { ForbiddenAddress } from '../../../shared/security/network-policy.ts';
 import { DeliveryFailure, type Sink, type SinkMessage } from '../connector.ts';
-import { ANSWER_MS_MAX, type KafkaAddress, KafkaClient, kafkaReason } from './kafka-client.ts';
+import { ANSWER_MS_MAX, type KafkaAddress, KafkaClient, kafkaReason, refusalOf } from './kafka-client.ts';
 
 /** All replicas that are in sync have it. */
 const ACKS_ALL = -1;
@@ -83,13 +83,4 @@ function failureOf(cause: unknown, forbidden: ForbiddenAddress | undefined, topi
     return new DeliveryFailure('unknown_topic', `the cluster has no topic '${topic}': create it, or correct the name`, { cause });
   }
   return new DeliveryFailure('kafka_error', kafkaReason(cause), { isPermanent: permanentRefusals.has(type ?? ''), cause });
-}
-
-/** What the broker said, by the protocol's name: it may stand in the cause of what the library made of it. */
-function refusalOf(error: unknown): string | undefined {
-  for (let at = error; at instanceof Error; at = at.cause) {
-    const { type } = at as { readonly type?: unknown };
-    if (typeof type === 'string') return type;
-  }
-  return undefined;
 }

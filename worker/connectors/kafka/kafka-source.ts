@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin, Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
 import type { Source, SourceMessage, SourceReading } from '../connector.ts';
 import { KeptConnection } from '../kept-connection.ts';
-import { type KafkaAddress, KafkaClient, kafkaReason } from './kafka-client.ts';
+import { type KafkaAddress, KafkaClient, kafkaReason, refusalOf } from './kafka-client.ts';
 import { subscribedAssigner } from './partition-assigner.ts';
 import { TakenOffsets } from './taken-offsets.ts';
 
@@ -17,6 +17,9 @@ const TAKE_BYTES_MAX = 1_048_576;
 /** After this time a member that is silent has left the group. */
 const SESSION_MS = 10_000;
 const HEARTBEAT_MS = 2_000;
+/** Time for a cluster that has just begun to find and load what it knows of the group, and how often it is asked meanwhile, ms. */
+const LOADING_MS_MAX = 15_000;
+const LOADING_PAUSE_MS = 250;
 /** Time to leave the group when it is closed: who does not leave is waited for by the others. */
 const LEAVE_MS_MAX = 2_000;
 
@@ -27,6 +30,12 @@ export interface KafkaSourceOptions {
   /** Where to begin with a partition of which neither this source nor the group has taken anything. */
   readonly start: 'earliest' | 'latest';
 }
+
+/** The group has moved on: another assignment follows. */
+const rebalances: ReadonlySet<unknown> = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID']);
+
+/** It will know the group in a moment. */
+const loadings: ReadonlySet<unknown> = new Set(['GROUP_LOAD_IN_PROGRESS', 'GROUP_COORDINATOR_NOT_AVAILABLE', 'NOT_COORDINATOR_FOR_GROUP']);
 
 /** One connection's worth of reading. */
 interface Session {
@@ -67,6 +76,18 @@ export class KafkaSource implements Source {
   }
 
   async #read(reading: SourceReading, connected: () => void): Promise<void> {
+    for (const end = performance.now() + LOADING_MS_MAX; ; ) {
+      try {
+        await this.#readOnce(reading, connected);
+        return;
+      } catch (error) {
+        if (!loadings.has(refusalOf(error)) || this.#connection.isClosed || performance.now() > end) throw error;
+        await sleep(LOADING_PAUSE_MS);
+      }
+    }
+  }
+
+  async #readOnce(reading: SourceReading, connected: () => void): Promise<void> {
     const { address, group, topic } = this.#options;
     const client = await KafkaClient.open(address);
     const admin = client.kafka.admin();
@@ -106,7 +127,9 @@ export class KafkaSource implements Source {
     const { topic } = this.#options;
     consumer.on(consumer.events.CRASH, ({ payload }) => fail(payload.error));
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
-      this.#begin(session, payload.memberAssignment[topic] ?? []).then(connected, fail);
+      this.#begin(session, payload.memberAssignment[topic] ?? []).then(connected, (error: unknown) => {
+        if (!rebalances.has(refusalOf(error))) fail(error);
+      });
     });
     await consumer.connect();
     await consumer.subscribe({ topics: [topic], fromBeginning: this.#options.start === 'earliest' });

@@ -69,7 +69,7 @@ describe.skipIf(!(await hasBroker('kafka')))('kafka', () => {
         KAFKA_HEAP: '128m',
       }),
     });
-    const names = ['readings', 'restarted', 'orders', 'alerts', 'outputs', 'mixed'];
+    const names = ['readings', 'restarted', 'orders', 'alerts', 'outputs', 'mixed', 'shared'];
     await withAdmin((admin) => admin.createTopics({ topics: names.map((topic) => ({ topic, numPartitions: 3 })) }));
   });
   afterAll(async () => {
@@ -126,9 +126,9 @@ stream Each = Reading.from(Broker, topic: "${topic}")
     await consumer.disconnect();
     return found;
   };
-  const publish = async (topic: string, values: readonly (string | Buffer | null)[]): Promise<void> => {
+  const publish = async (topic: string, values: readonly (string | Buffer | null)[], key: string | null = 'one'): Promise<void> => {
     const producer = await producerOf(broker.port);
-    await producer.send({ topic, acks: -1, messages: values.map((value) => ({ value, key: 'one' })) });
+    await producer.send({ topic, acks: -1, messages: values.map((value) => ({ value, key })) });
     await producer.disconnect();
   };
   const nothing = { lost: [], repeated: [], repeatedIds: [] };
@@ -244,6 +244,61 @@ stream Orders = Order.from(Broker, topic: "orders")
     expect(ended?.code).toBe(0);
     expect(ended?.stderr).toMatch(/found bytes that are no UTF-8 text/);
     expect(ended?.stderr).toMatch(/found a message without a value/);
+  });
+
+  it('shares the partitions with others of its group, and takes over those of one that dies', async () => {
+    const members = [begin(reading('shared')), begin(reading('shared'))] as const;
+    const values = (from: number, count: number): string[] =>
+      Array.from({ length: count }, (_, at) => `{"event_type":"Reading","n":${from + at}}`);
+    const numbers = (member: ProgramRun): unknown[] => member.delivered('out.jsonl').map(({ data }) => data['n']);
+    const spread = async (from: number): Promise<void> => {
+      for (const value of values(from, 30)) await publish('shared', [value], null);
+    };
+    const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 60_000, interval: 50 });
+    for (const member of members) await member.startReading();
+    let published = 0;
+    // Until the second one is there the first has all partitions.
+    await vi.waitFor(
+      async () => {
+        await spread(published);
+        published += 30;
+        for (const member of members) expect(numbers(member).length).toBeGreaterThan(0);
+      },
+      { timeout: 60_000, interval: 500 },
+    );
+    const all = (): Promise<void> => until(() => expect(new Set(members.flatMap(numbers)).size).toBe(published));
+    const killFirst = async (): Promise<void> => {
+      await members[0].end('SIGKILL');
+      await spread(published);
+      published += 30;
+    };
+    // What it had taken, and not yet written, it writes when it comes back.
+    await killFirst();
+    await members[0].startReading();
+    await all();
+    await killFirst();
+    await all();
+    expect((await members[1].end('SIGINT'))?.code).toBe(0);
+  });
+
+  it('makes no topic: outputs for one that is missing become dead letters that say so', async () => {
+    const run = begin(
+      (folder) => `
+event Reading:
+    n: int
+
+connector In = file (path: "${folder}/in.jsonl")
+${connector(', retries: 0')}
+
+stream Each = Reading.from(In)
+    .emit(n)
+    .to(Broker, topic: "absent")
+`,
+    );
+    writeFileSync(run.path('in.jsonl'), '{"event_type":"Reading","n":1}\n');
+    await run.start().until(({ stderr }) => stderr.includes("the cluster has no topic 'absent'"));
+    expect((await run.end('SIGINT'))?.stderr).toContain('unknown_topic');
+    expect(await withAdmin((admin) => admin.listTopics())).not.toContain('absent');
   });
 
   it('begins at the end of a topic where it is told to, and goes on from there', async () => {
