@@ -7,6 +7,7 @@ import type { ConnectorEnvironment, ConnectorSettings, ConnectorType } from './c
 import type { KafkaAddress, KafkaLogin } from './kafka/kafka-client.ts';
 import { KafkaSink } from './kafka/kafka-sink.ts';
 import { KafkaSource } from './kafka/kafka-source.ts';
+import { kafkaSteps } from './kafka/kafka-test.ts';
 import { flagParameter, type Parameters, textParameter } from './parameters.ts';
 
 const PORT = 9092;
@@ -38,6 +39,9 @@ export const kafkaConnector: ConnectorType = {
     }
     const topic = textParameter(parameters, 'topic');
     return new KafkaSink({ address: addressOf(settings, environment), topic, isGzip: compression === 'gzip' });
+  },
+  async *test(use, environment) {
+    yield* kafkaSteps({ address: addressOf(use, environment), role: use.role, topic: use.topic });
   },
 };
 

@@ -6,6 +6,7 @@ import { textParameter, textsParameter } from './parameters.ts';
 import type { WebSocketAddress } from './websocket/websocket-client.ts';
 import { WebSocketSink } from './websocket/websocket-sink.ts';
 import { WebSocketSource } from './websocket/websocket-source.ts';
+import { webSocketSteps } from './websocket/websocket-test.ts';
 
 /** WebSockets (RFC 6455) of other servers: this process is the client. */
 export const websocketConnector: ConnectorType = {
@@ -14,6 +15,9 @@ export const websocketConnector: ConnectorType = {
   openSink: (settings, environment) => {
     const topic = textParameter(settings.parameters, 'topic') ?? null;
     return new WebSocketSink({ address: addressOf(settings, environment), topic });
+  },
+  async *test(use, environment) {
+    yield* webSocketSteps(addressOf(use, environment));
   },
 };
 

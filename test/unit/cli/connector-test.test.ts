@@ -2,6 +2,7 @@ import { chmodSync, existsSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { WebSocketServer } from 'ws';
 import { cep } from './cep.ts';
 import { WorkFolder } from './work-folder.ts';
 
@@ -113,6 +114,20 @@ describe('cep connector test of a type', () => {
       expect(stdout).toContain('302');
       expect(stdout + stderr).not.toContain('top-secret');
     }
+  });
+
+  it('opens a WebSocket, and says where there is none', async () => {
+    const port = await webServer((_, response) => response.writeHead(403).end());
+    const refused = await cep(['connector', 'test', 'websocket', '--url', `ws://127.0.0.1:${port}/events`]);
+    expect(refused.exitCode).toBe(4);
+    expect(refused.stdout).toMatch(/failed {4}address {5}found 'Unexpected server response: 403', expected a handshake\n/);
+    const server = createServer();
+    const opened = await portOf(server);
+    const sockets = new WebSocketServer({ server });
+    const right = await cep(['connector', 'test', 'websocket', '--url', `ws://127.0.0.1:${opened}/events`]);
+    sockets.close();
+    expect(right.stdout).toContain('  ok        address     the server opens a WebSocket\n');
+    expect(right.exitCode).toBe(0);
   });
 
   it('refuses a type that there is not, an address that is missing, and times that are none', async () => {

@@ -1,10 +1,11 @@
 import { Redis } from 'ioredis';
+import kafkajs from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type CepResult, cep } from '../../../unit/cli/cep.ts';
 import { WorkFolder } from '../../../unit/cli/work-folder.ts';
 import { hasBroker, RunningBroker } from './containers.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 90_000 });
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
 const folder = new WorkFolder();
 
@@ -123,5 +124,51 @@ describe.skipIf(!(await hasBroker('mosquitto')))('cep connector test of mqtt', (
     expect(outcomes(result).at(-1)).toBe('failed login');
     expect(result.stdout).toMatch(text);
     expect(result.stdout + result.stderr).not.toContain('other-secret');
+  });
+});
+
+describe.skipIf(!(await hasBroker('kafka')))('cep connector test of kafka', () => {
+  let broker: RunningBroker;
+  beforeAll(async () => {
+    broker = await RunningBroker.start({
+      broker: 'kafka',
+      port: 9092,
+      environment: (outside) => ({
+        KAFKA_EXTERNAL: `127.0.0.1:${outside}`,
+        KAFKA_SECURITY: 'SASL_PLAINTEXT',
+        KAFKA_USERS: 'cep:top-secret',
+        KAFKA_HEAP: '128m',
+      }),
+    });
+    const admin = new kafkajs.Kafka({
+      brokers: [`127.0.0.1:${broker.port}`],
+      sasl: { mechanism: 'plain', username: 'cep', password: 'top-secret' },
+      logLevel: kafkajs.logLevel.NOTHING,
+      retry: { retries: 30, initialRetryTime: 200, maxRetryTime: 1_000 },
+    }).admin();
+    await admin.connect();
+    await admin.createTopics({ topics: [{ topic: 'readings', numPartitions: 3, replicationFactor: 1 }], waitForLeaders: true });
+    await admin.disconnect();
+  });
+  afterAll(async () => broker?.stop());
+  const connector = (password: string): string =>
+    `kafka (brokers: ["127.0.0.1:${broker.port}"], sasl_mechanism: "plain", sasl_username: "cep", sasl_password: "${password}")`;
+
+  it('is right for a login and a topic that are there', async () => {
+    const result = await tested(connector('top-secret'), '.from(Broker, topic: "readings")');
+    expect(result.exitCode).toBe(0);
+    expect(outcomes(result)).toEqual(['ok name', 'ok tcp', 'ok login', 'ok topic', 'untested permission']);
+    expect(result.stdout).toContain("the topic 'readings' has 3 partitions");
+  });
+
+  it.each([
+    ['a wrong password', 'other-secret', 'readings', 'login', /correct `sasl_username`, `sasl_password`/],
+    ['a topic that is not there', 'top-secret', 'redings', 'topic', /expected a topic 'redings' that this user may see/],
+  ])('says what is wrong with %s', async (_, password, topic, step, text) => {
+    const result = await tested(connector(password), `.from(Broker, topic: "${topic}")`);
+    expect(outcomes(result).at(-1)).toBe(`failed ${step}`);
+    expect(result.exitCode).toBe(4);
+    expect(result.stdout).toMatch(text);
+    expect(result.stdout + result.stderr).not.toMatch(/(?:top|other)-secret/);
   });
 });
