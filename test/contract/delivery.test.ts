@@ -53,7 +53,7 @@ describe('a program whose connector cannot work', () => {
   it.each([
     ['connector C = http (url: "nonsense")', /no http or https address/],
     ['connector C = http (profile: "none")', /no profile 'none'/],
-    ['connector C = websocket (url: "ws://localhost:1")', /cannot send to connectors of type websocket/],
+    ['connector C = mysql (url: "mysql://localhost:1/d", table: "t")', /cannot send to connectors of type mysql/],
     [
       'connector C = http (url: "http://a:b@localhost:1/", headers: {"Authorization": "Bearer x"})',
       /holds a login and its headers another/,

@@ -677,7 +677,7 @@ describe('the sinks of a pipeline', () => {
     sinks.take(order('1', 'Out'));
     expect(sinks.status()).toMatchObject([{ connector: 'Out' }]);
     expect(() =>
-      openSink(settingsOf('W', 'websocket', []), { console: () => undefined, door: new OutboundDoor(NetworkPolicy.everywhere) }),
+      openSink(settingsOf('M', 'mysql', []), { console: () => undefined, door: new OutboundDoor(NetworkPolicy.everywhere) }),
     ).toThrow(expect.objectContaining({ code: 'connector_error' }));
   });
 });
