@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import Type from 'typebox';
+import { errorCodes } from '../../shared/errors/codes.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import { Answer } from '../../shared/http/answer.ts';
 import type { QueryParameter } from '../../shared/http/query.ts';
@@ -47,14 +48,17 @@ export class ClusterRequests {
     for (let isFirst = true; ; isFirst = false) {
       const own = this.#own.begin();
       try {
-        return await this.#change(call, command, own.id, answer);
+        const told = await this.#change(call, command, own.id, answer);
+        if (told.status < 300) own.established();
+        // The leader's answer to a member that follows; thrown where the leader is here.
+        if (!(isFirst && told.status === errorCodes.session_expired.status)) return told;
       } catch (error) {
-        // The first word of a session that was not used for long: nothing of it was done.
         if (!(isFirst && error instanceof CepError && error.code === 'session_expired')) throw error;
-        this.#own.renew(own.id.session);
       } finally {
         own.end();
       }
+      // The first word of a session that was not used for long: nothing of it was done. The next attempt has a session to itself.
+      this.#own.renew(own.id.session);
     }
   }
 

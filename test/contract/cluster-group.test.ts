@@ -17,6 +17,15 @@ describe('a group of coordinators', () => {
 
   afterAll(() => group.close());
 
+  it('hands on what follows a refusal, although the group keeps nothing of that', async () => {
+    const unknown = `${path}/nobody_made_this`;
+    for (const id of [1, 2, 3]) {
+      const refused = await Promise.all([1, 2, 3].map(() => group.ask(id, 'DELETE', unknown)));
+      expect(refused.map(({ status }) => status)).toEqual([404, 404, 404]);
+      expect((await group.ask(id, 'POST', path, { body: kafka() })).status).toBe(201);
+    }
+  });
+
   it('takes changes through any member, which shows them from then on', async () => {
     for (const id of [1, 2, 3]) {
       const connector = kafka();

@@ -3,31 +3,58 @@ import { OwnSession } from '../../../../coordinator/cluster/own-session.ts';
 import { memberUrl, raftPeerOf } from '../../../../coordinator/cluster/raft-address.ts';
 import { bounds } from '../../../../coordinator/state/bounds.ts';
 
+/** One whose first request was done. */
+function establishedSession(): OwnSession {
+  const session = new OwnSession();
+  const first = session.begin();
+  first.established();
+  first.end();
+  return session;
+}
+
 describe('the session of a member', () => {
-  it('acknowledges what is answered, up to the oldest that is not', () => {
+  it('gives each request a session to itself until one of them is done', () => {
     const session = new OwnSession();
+    const [refused, first, second] = [session.begin(), session.begin(), session.begin()];
+    refused.end();
+    expect([refused, first, second].map(({ id }) => id.sequence)).toEqual([1, 1, 1]);
+    expect(new Set([refused, first, second].map(({ id }) => id.session)).size).toBe(3);
+    second.established();
+    first.established();
+    expect(session.begin().id).toMatchObject({ session: second.id.session, sequence: 2, lowestUnacknowledged: 2 });
+  });
+
+  it('acknowledges what is answered, up to the oldest that is not', () => {
+    const session = establishedSession();
     const [first, second] = [session.begin(), session.begin()];
     second.end();
-    expect(session.begin().id).toMatchObject({ sequence: 3, lowestUnacknowledged: 1 });
+    expect(session.begin().id).toMatchObject({ sequence: 4, lowestUnacknowledged: 2 });
     first.end();
-    expect(session.begin().id).toMatchObject({ sequence: 4, lowestUnacknowledged: 3 });
+    expect(session.begin().id).toMatchObject({ sequence: 5, lowestUnacknowledged: 4 });
   });
 
   it('begins anew when it is forgotten, once for all that meet it', () => {
-    const session = new OwnSession();
+    const session = establishedSession();
     const { id } = session.begin();
     session.renew(id.session);
     const next = session.begin();
+    next.established();
     session.renew(id.session);
     expect([next.id.sequence, next.id.session === id.session, session.begin().id.session]).toEqual([1, false, next.id.session]);
   });
 
-  it('takes no more than the group keeps results of', () => {
-    const session = new OwnSession();
+  it('takes no more than the group keeps results of, alone or together', () => {
+    const alone = new OwnSession();
+    const first = alone.begin();
+    for (let open = 1; open < bounds.sessionResultsMax; open++) alone.begin();
+    expect(() => alone.begin()).toThrow(expect.objectContaining({ code: 'overloaded' }));
+    first.end();
+    expect(alone.begin().id.sequence).toBe(1);
+    const session = establishedSession();
     const open = Array.from({ length: bounds.sessionResultsMax }, () => session.begin());
     expect(() => session.begin()).toThrow(expect.objectContaining({ code: 'overloaded' }));
     open[0]?.end();
-    expect(session.begin().id.lowestUnacknowledged).toBe(2);
+    expect(session.begin().id.lowestUnacknowledged).toBe(3);
   });
 });
 
