@@ -1,8 +1,12 @@
-/** What a client asked of one register, and what it was told. Registers are 0 at first. */
+/**
+ * What a client asked of one register, and what it was told. Registers are 0 at first. `replace` sets a register that is not 0, with the
+ * result true, and leaves one that is 0 alone, with the result false.
+ */
 export type RegisterOperation =
   | { readonly kind: 'read'; readonly result: number }
   | { readonly kind: 'write'; readonly value: number }
-  | { readonly kind: 'compareAndSet'; readonly expected: number; readonly value: number; readonly result: boolean | undefined };
+  | { readonly kind: 'compareAndSet'; readonly expected: number; readonly value: number; readonly result: boolean | undefined }
+  | { readonly kind: 'replace'; readonly value: number; readonly result: boolean | undefined };
 
 export interface Invocation {
   readonly key: string;
@@ -100,6 +104,11 @@ function outcome(operation: RegisterOperation, value: number, isUnanswered: bool
       const matches = operation.expected === value;
       if (!isUnanswered && operation.result !== matches) return undefined;
       return matches ? operation.value : value;
+    }
+    case 'replace': {
+      const isSet = value !== 0;
+      if (!isUnanswered && operation.result !== isSet) return undefined;
+      return isSet ? operation.value : value;
     }
   }
 }

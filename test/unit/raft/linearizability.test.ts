@@ -13,6 +13,7 @@ const swap = (expected: number, value: number, result: boolean | undefined): Reg
   value,
   result,
 });
+const replace = (value: number, result: boolean | undefined): RegisterOperation => ({ kind: 'replace', value, result });
 
 describe('the checker of linearizability', () => {
   it.each<[string, Invocation[]]>([
@@ -26,6 +27,8 @@ describe('the checker of linearizability', () => {
     ['a swap that finds another value', [called(0, 1, write(1)), called(2, 3, swap(2, 3, false)), called(4, 5, read(1))]],
     ['an unanswered swap that happened', [called(0, 1, write(1)), called(2, undefined, swap(1, 3, undefined)), called(4, 5, read(3))]],
     ['writes at once in either order', [called(0, 9, write(1)), called(0, 9, write(2)), called(10, 11, read(1)), called(12, 13, read(1))]],
+    ['a replacement of what is not there', [called(0, 1, replace(2, false)), called(2, 3, read(0))]],
+    ['a replacement', [called(0, 1, write(1)), called(2, 3, replace(2, true)), called(4, 5, read(2))]],
     ['keys apart from each other', [called(0, 1, write(1), 'a'), called(2, 3, read(0), 'b'), called(4, 5, read(1), 'a')]],
   ])('accepts: %s', (_, history) => {
     expect(checkLinearizable(history)).toEqual({ kind: 'linearizable' });
@@ -38,6 +41,8 @@ describe('the checker of linearizability', () => {
     ['a lost write', [called(0, 1, write(1)), called(2, 3, write(2)), called(4, 5, read(1))]],
     ['an unanswered write that comes and goes', [called(0, undefined, write(1)), called(5, 6, read(1)), called(7, 8, read(0))]],
     ['a swap that happens twice', [called(0, 1, swap(0, 1, true)), called(2, 3, write(0)), called(4, 5, read(1))]],
+    ['a replacement that says yes and found nothing', [called(0, 1, replace(2, true))]],
+    ['a replacement that says no and should say yes', [called(0, 1, write(1)), called(2, 3, replace(2, false))]],
     ['a swap that says no and should say yes', [called(0, 1, swap(0, 1, false))]],
     ['two swaps from one value', [called(0, 9, swap(0, 1, true)), called(0, 9, swap(0, 2, true))]],
     ['a read before what it sees was asked for', [called(0, 1, read(1)), called(2, 3, write(1))]],
@@ -61,6 +66,7 @@ describe('the checker of linearizability', () => {
       fc
         .tuple(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 1, max: 3 }), fc.boolean())
         .map(([from, to, result]) => swap(from, to, result)),
+      fc.tuple(fc.integer({ min: 0, max: 3 }), fc.boolean()).map(([to, result]) => replace(to, result)),
     );
     const invocation = fc
       .tuple(operation, fc.integer({ min: 0, max: 12 }), fc.integer({ min: 1, max: 6 }), fc.boolean())
@@ -94,7 +100,7 @@ function hasOrder(left: readonly Invocation[], value: number): boolean {
 function after({ operation, returnedAt }: Invocation, value: number): number | undefined {
   if (operation.kind === 'read') return operation.result === value ? value : undefined;
   if (operation.kind === 'write') return operation.value;
-  const fits = operation.expected === value;
+  const fits = operation.kind === 'replace' ? value !== 0 : operation.expected === value;
   if (returnedAt !== undefined && fits !== operation.result) return undefined;
   return fits ? operation.value : value;
 }
