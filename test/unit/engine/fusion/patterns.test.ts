@@ -54,6 +54,58 @@ test('one event ends two closures: the match of the first spares a run that bega
   expect(expectAlike(plan, input, { watch }).filter((line) => line.startsWith('M M'))).toHaveLength(2);
 });
 
+test.each([
+  ['events that were held back', 'A', '    .watermark(out_of_order: 2s)\n'],
+  ['rows that come together', 'Pairs', ''],
+])('a match has its own id, whatever its closure takes before the next stream reads it: %s', (_, origin, time) => {
+  const text = `event A:
+    k: int
+
+stream Pairs = A
+    .partition_by(k)
+    .window(2s)
+    .aggregate(k: first(k))
+
+stream M = ${origin} as first
+    -> ${origin}+ as more
+    .within(1h)
+${time}    .emit(n: count(more))
+
+stream N = M
+    .emit(n: n, id: match_id)
+
+stream Others = Pairs
+    .where(k > 1)
+    .emit(k: k)
+`;
+  const { plan } = check(new SourceText('ids.vpl', text));
+  if (plan === null) throw new Error('no program');
+  const input = Array.from(
+    { length: 24 },
+    (_, at): InputEvent => ({ type: 'A', fields: new Map([['k', at % 4]]), fallbackTime: at * 500 }),
+  );
+  expect(isFused(plan)).toBe(true);
+  expect(expectAlike(plan, input, { watch }).filter((line) => line.startsWith('N N')).length).toBeGreaterThan(10);
+});
+
+test('two absences behind each other match at the later of their deadlines', () => {
+  const text = `event A:
+    k: int
+
+stream M = A as one
+    -> A as two -> NOT A where k == one.k within 1s -> NOT A where k == 9
+    .within(2s)
+    .emit(k: one.k, took: match_duration_ms)
+`;
+  const { plan } = check(new SourceText('absences.vpl', text));
+  if (plan === null) throw new Error('no program');
+  const at = (time: number, k: number): InputEvent => ({ type: 'A', fields: new Map([['k', k]]), fallbackTime: time });
+  const seen = expectAlike(plan, [at(0, 1), at(1_500, 2), at(4_000, 9)], { watch });
+  expect(isFused(plan)).toBe(true);
+  // The first absence ends half a second after the pattern's time, with which the second ends.
+  expect(seen.filter((line) => line.startsWith('M M'))).toEqual(['M M 2500 {"k":1,"took":2500}']);
+});
+
 function isFused(plan: Plan): boolean {
   const program = fuse(plan);
   return plan.streams.some(({ source }) => source.kind === 'pattern' && program?.kernelOf(source) !== undefined);

@@ -80,7 +80,9 @@ function decide(fusion: StreamPlace, source: PatternSourcePlan, isWatched: boole
   const inputs = originNamesOf(plan).map(
     (origin) => new PatternInput(plan, origin, recordOf(origin, program) as RecordType, module, isWatched || isReordering),
   );
-  const form = new RunForm(inputs, slotForms(plan, automaton, inputs, isWatched), runTimes(automaton, plan, isWatched));
+  const copiesLists = isReordering || inputs.some(({ isEvent }) => !isEvent);
+  const use = { ...runTimes(automaton, plan, isWatched), copiesLists };
+  const form = new RunForm(inputs, slotForms(plan, automaton, inputs, isWatched), use);
   if (isWatched) form.keepRows();
   const match = new MatchColumns(plan, stream.name, form, module);
   const matched = new Body(module.names);

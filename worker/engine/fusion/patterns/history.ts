@@ -98,6 +98,11 @@ export function pastRows(past: Past, history: History): readonly Row[] {
   return history.rows(past);
 }
 
+/** What the list holds now: its run may take more events before all that follows a match has read it. */
+export function pastCopy(past: Past): Past {
+  return past === null ? null : past.slice();
+}
+
 /** Arrival numbers of what caused the events. */
 export function pastCauses(past: Past, history: History): readonly number[] {
   return history.rows(past).flatMap(({ causes }) => causes);

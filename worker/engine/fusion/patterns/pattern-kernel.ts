@@ -166,13 +166,16 @@ export class PatternKernel implements Source, Kernel {
 
   /** The run's time has come: its `NOT` has matched, or the run is over. */
   #wake(run: FusedRun): void {
-    const { absence, passed } = this.#form.automaton.states[run.state] as AutomatonState;
-    const deadline = absence?.until === 'pattern' ? run.last : plus(run.base as number, absence?.deadlineMs ?? Infinity);
-    if (passed === null || deadline > run.wake) this.#end(run);
+    const state = this.#form.automaton.states[run.state] as AutomatonState;
+    const { passed } = state;
+    if (passed === null || deadlineOf(state, run) > run.wake) this.#end(run);
     else this.#pass(run, passed, run.wake);
   }
 
-  #pass(run: FusedRun, passed: AutomatonState, time: number): void {
+  /** A `NOT` has matched, and with it those behind it whose time is over by then too. */
+  #pass(run: FusedRun, first: AutomatonState, time: number): void {
+    let passed = first;
+    while (passed.passed !== null && deadlineOf(passed, run) <= time) passed = passed.passed;
     this.#leave(run);
     run.state = passed.id;
     if (passed.isOver) {
@@ -404,6 +407,11 @@ export class PatternKernel implements Source, Kernel {
   inspect(): PatternView {
     return { kind: 'pattern', runs: this.#partialMatches(), first: this.#form.automaton.space.initial.enabledSteps };
   }
+}
+
+/** When the `NOT` of the state matches. */
+function deadlineOf({ absence }: AutomatonState, { base, last }: FusedRun): number {
+  return absence?.until === 'pattern' ? last : plus(base as number, absence?.deadlineMs ?? Infinity);
 }
 
 function closureEvents(run: FusedRun, { kept, automaton }: KernelForm): number {

@@ -1,6 +1,6 @@
 import { keyOf } from '../../../../shared/events/text.ts';
 import { plus } from '../../time/instants.ts';
-import { pastAggregate, pastCauses, pastItem, pastRows } from './history.ts';
+import { pastAggregate, pastCauses, pastCopy, pastItem, pastRows } from './history.ts';
 import { makeMatch, matchAttributes, matchIdOf, mergeCauses, stepRow } from './made-match.ts';
 import { pastWith } from './shared-closure-log.ts';
 
@@ -12,6 +12,7 @@ export const patternLibrary = {
   pastAggregate,
   pastRows,
   pastCauses,
+  pastCopy,
   pastWith,
   stepRow,
   makeMatch,

@@ -35,6 +35,12 @@ export interface RunTimes {
   readonly hasLastAt: boolean;
 }
 
+/** What the runs of a pattern are used for. */
+export interface RunUse extends RunTimes {
+  /** Several events may come one behind the other while what follows a match waits: the match needs lists of its own. */
+  readonly copiesLists: boolean;
+}
+
 /** The values that the runs of a pattern keep: what is read of them, by later steps or by the match. */
 export class RunForm {
   readonly #kept = new Map<string, Kept>();
@@ -45,11 +51,13 @@ export class RunForm {
   readonly hasBase: boolean;
   readonly isTimed: boolean;
   readonly hasLastAt: boolean;
+  readonly #copiesLists: boolean;
 
-  constructor(inputs: readonly PatternInput[], slots: readonly SlotForm[], { hasBase, isTimed, hasLastAt }: RunTimes) {
+  constructor(inputs: readonly PatternInput[], slots: readonly SlotForm[], { hasBase, isTimed, hasLastAt, copiesLists }: RunUse) {
     this.hasBase = hasBase;
     this.isTimed = isTimed;
     this.hasLastAt = hasLastAt;
+    this.#copiesLists = copiesLists;
     this.#inputs = inputs;
     this.#slots = slots;
     slots.forEach(({ isCounted }, slot) => {
@@ -213,7 +221,10 @@ export class RunForm {
 
   /** What a match reads, of a run that has just been completed by a step. */
   readAtEnd(run: string, kept: Kept, slot: number, input: PatternInput | null): string {
-    if (this.#slots[kept.slot]?.isPassed !== true) return `${run}.${kept.property}`;
+    if (this.#slots[kept.slot]?.isPassed !== true) {
+      const text = `${run}.${kept.property}`;
+      return kept.aspect === 'history' && this.#copiesLists ? `pastCopy(${text})` : text;
+    }
     return kept.slot === slot && input !== null ? input.valueOf(kept) : 'null';
   }
 
