@@ -105,7 +105,11 @@ export class EngineSwitch {
    * Makes another engine, and puts it in the place of the one that runs once that is on disk. While this is under way nothing is
    * sent to either, so that all input before it is of the one, and all behind it of the other.
    */
-  async #switch(make: () => Promise<SwitchReply>, decide: (reply: SwitchReply) => Decision): Promise<SwitchReply> {
+  #switch(make: () => Promise<SwitchReply>, decide: (reply: SwitchReply) => Decision): Promise<SwitchReply> {
+    return this.#parts.saver.whileSwitching(() => this.#change(make, decide));
+  }
+
+  async #change(make: () => Promise<SwitchReply>, decide: (reply: SwitchReply) => Decision): Promise<SwitchReply> {
     const { intake } = this.#parts;
     intake.pause();
     try {

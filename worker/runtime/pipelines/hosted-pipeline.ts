@@ -108,8 +108,8 @@ export class HostedPipeline implements IntakeOwner {
     const { connect } = new PipelineConnectors({ sinks, sources }, checkpoint?.deliveries ?? null);
     const results = new ResultHandler(pipelineId, { ring, tally, answers, log: this.#log, sinks, marks, outputs: context.outputs });
     const saver = new PipelineSaver(
-      { pipelineId, storage, intervalMs: checkpointIntervalMs, arrivalTime: () => clock.now(), report },
-      { intake, tally, answers, sinks, marks, definition: () => (record.isDeleted ? null : record.definition) },
+      { pipelineId, intervalMs: checkpointIntervalMs, arrivalTime: () => clock.now(), report },
+      { intake, tally, answers, sinks, marks, record },
       checkpoint?.sequence ?? 0,
     );
     const events = new PipelineEvents(

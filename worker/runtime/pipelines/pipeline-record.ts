@@ -1,11 +1,15 @@
 import type { ProgramSummary } from '../threads/messages.ts';
 import type { PipelineCheckpoint, PipelineDefinition, RuntimeStorage } from './runtime-storage.ts';
 
-/** The definition of one pipeline, in memory and in the storage, if there is one. */
+/**
+ * The definition of one pipeline, in memory and in the storage, if there is one. Whatever is written of the pipeline is written here, one
+ * after the other, with the definition of that moment: a checkpoint that comes while the definition changes does not bring the old one back.
+ */
 export class PipelineRecord {
   readonly storage: RuntimeStorage | null;
   #definition: PipelineDefinition;
   #isDeleted = false;
+  #writes: Promise<unknown> = Promise.resolve();
 
   constructor(definition: PipelineDefinition, storage: RuntimeStorage | null) {
     this.#definition = definition;
@@ -22,10 +26,16 @@ export class PipelineRecord {
   }
 
   /** Both change, or neither; with the checkpoint, if one is given. @throws CepError `storage_unavailable` */
-  async change(change: Partial<PipelineDefinition>, checkpoint: PipelineCheckpoint | null = null): Promise<void> {
-    const definition = { ...this.#definition, ...change };
-    if (this.storage !== null && !this.#isDeleted) await this.storage.savePipeline(definition, checkpoint);
-    this.#definition = definition;
+  change(change: Partial<PipelineDefinition>, checkpoint: PipelineCheckpoint | null = null): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#write({ ...this.#definition, ...change }, checkpoint);
+      this.#definition = { ...this.#definition, ...change };
+    });
+  }
+
+  /** Keeps a state of the program that runs. False when there is no storage, or the pipeline is deleted. @throws CepError `storage_unavailable` */
+  keep(checkpoint: PipelineCheckpoint): Promise<boolean> {
+    return this.#inTurn(() => this.#write(this.#definition, checkpoint));
   }
 
   /** What an engine says of the program that it runs; it says it again each time, so it need not be stored. */
@@ -35,6 +45,18 @@ export class PipelineRecord {
 
   async delete(): Promise<void> {
     this.#isDeleted = true;
-    await this.storage?.deletePipeline(this.#definition.id);
+    await this.#inTurn(async () => this.storage?.deletePipeline(this.#definition.id));
+  }
+
+  async #write(definition: PipelineDefinition, checkpoint: PipelineCheckpoint | null): Promise<boolean> {
+    if (this.storage === null || this.#isDeleted) return false;
+    await this.storage.savePipeline(definition, checkpoint);
+    return true;
+  }
+
+  #inTurn<T>(write: () => Promise<T>): Promise<T> {
+    const written = this.#writes.then(write);
+    this.#writes = written.catch(() => undefined);
+    return written;
   }
 }

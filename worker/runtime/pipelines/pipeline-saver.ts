@@ -3,8 +3,9 @@ import type { InjectResult, RuntimeReport } from '../service.ts';
 import type { RecordResult } from '../threads/messages.ts';
 import type { IdempotencyWindow } from './idempotency-window.ts';
 import type { Intake } from './intake.ts';
+import type { PipelineRecord } from './pipeline-record.ts';
 import type { PipelineTally } from './pipeline-tally.ts';
-import type { PipelineCheckpoint, PipelineDefinition, RuntimeStorage } from './runtime-storage.ts';
+import type { PipelineCheckpoint } from './runtime-storage.ts';
 import type { SourceMarks } from './source-marks.ts';
 
 /** A save is due when so much came in, or several times the size of the state, so that saving costs a bounded share of the work. */
@@ -15,7 +16,6 @@ const SAVE_TIME_SHARE = 20;
 
 export interface SaverOptions {
   readonly pipelineId: string;
-  readonly storage: RuntimeStorage | null;
   readonly intervalMs: number;
   /** Epoch ms; never goes back. */
   readonly arrivalTime: () => number;
@@ -23,13 +23,12 @@ export interface SaverOptions {
 }
 
 export interface SavedParts {
-  readonly intake: Intake;
+  readonly intake: Pick<Intake, 'save' | 'rebase' | 'forgetState' | 'base' | 'doneUpTo' | 'doneBytes' | 'isChanged'>;
   readonly tally: PipelineTally;
-  readonly answers: IdempotencyWindow<InjectResult>;
-  readonly sinks: PipelineSinks;
+  readonly answers: Pick<IdempotencyWindow<InjectResult>, 'save'>;
+  readonly sinks: Pick<PipelineSinks, 'save'>;
   readonly marks: SourceMarks;
-  /** Null when the pipeline is gone. */
-  readonly definition: () => PipelineDefinition | null;
+  readonly record: PipelineRecord;
 }
 
 /** Saves the state of a pipeline when that is due: to memory, from where a new thread takes it, and to the storage, if there is one. */
@@ -40,6 +39,8 @@ export class PipelineSaver {
   #savedAt = performance.now();
   #costMs = 0;
   #saving: Promise<boolean> | undefined;
+  /** While another engine takes the place of the one that runs. */
+  #switching: Promise<unknown> | undefined;
   /** Something came through that was no tick, or had an effect. */
   #hasEffect = false;
 
@@ -77,10 +78,33 @@ export class PipelineSaver {
 
   /** One save at a time: while one is under way it is that one. False when it failed, which is reported. */
   saveOrReport(): Promise<boolean> {
-    this.#saving ??= this.#saveOnce().finally(() => {
+    this.#saving ??= this.#saveInTurn().finally(() => {
       this.#saving = undefined;
     });
     return this.#saving;
+  }
+
+  /**
+   * Puts another engine in the place of the one that runs: a save that is under way is on disk before that, and none begins meanwhile, for
+   * it would write the state of the old engine over that of the new one. Only one may be under way.
+   */
+  async whileSwitching<T>(change: () => Promise<T>): Promise<T> {
+    const before = this.#saving;
+    const changed = (async () => {
+      await before;
+      return change();
+    })();
+    this.#switching = changed;
+    try {
+      return await changed;
+    } finally {
+      this.#switching = undefined;
+    }
+  }
+
+  async #saveInTurn(): Promise<boolean> {
+    await this.#switching?.catch(() => undefined);
+    return this.#saveOnce();
   }
 
   /** Everything that came through by now, also what a save that is under way has not. */
@@ -104,24 +128,20 @@ export class PipelineSaver {
 
   async #save(): Promise<void> {
     const started = performance.now();
-    const { intake, tally, definition } = this.#parts;
+    const { intake, tally, record } = this.#parts;
     const checkpoint = await intake.save(({ sequence, state, durationMs }) => {
       this.#costMs = durationMs;
       tally.stateBytes = state.byteLength;
       this.#hasEffect = false;
       return this.checkpointOf(sequence, state);
     });
-    const current = definition();
-    if (this.#options.storage !== null && current !== null) {
-      await this.#options.storage.savePipeline(current, checkpoint);
-      this.isStored(checkpoint.sequence);
-    }
+    if (await record.keep(checkpoint)) this.isStored(checkpoint.sequence);
     tally.checkpointSeconds = (performance.now() - started) / 1000;
   }
 
   /** A checkpoint of this sequence was kept in another way, with the definition. */
   isSaved(sequence: number): void {
-    if (this.#options.storage !== null) this.isStored(sequence);
+    if (this.#parts.record.storage !== null) this.isStored(sequence);
   }
 
   /** The storage has a checkpoint of this sequence: the state need not be kept here. */
@@ -132,9 +152,9 @@ export class PipelineSaver {
 
   /** Nothing but ticks without effect came through: the state is what it was. */
   async #saveIdle(): Promise<void> {
-    const { intake, definition } = this.#parts;
+    const { intake, record } = this.#parts;
     const sequence = intake.doneUpTo;
-    if (this.#options.storage !== null && definition() !== null) await this.#options.storage.saveIdle(this.#options.pipelineId, sequence);
+    if (!record.isDeleted) await record.storage?.saveIdle(this.#options.pipelineId, sequence);
     intake.rebase({ sequence, state: intake.base.state });
   }
 

@@ -1,0 +1,87 @@
+import { expect, it } from 'vitest';
+import { PipelineRecord } from '../../../worker/runtime/pipelines/pipeline-record.ts';
+import { PipelineSaver, type SavedParts } from '../../../worker/runtime/pipelines/pipeline-saver.ts';
+import { PipelineTally } from '../../../worker/runtime/pipelines/pipeline-tally.ts';
+import type { PipelineDefinition, RuntimeStorage } from '../../../worker/runtime/pipelines/runtime-storage.ts';
+import { SourceMarks } from '../../../worker/runtime/pipelines/source-marks.ts';
+
+/** An engine that gives its state when the test says so, and a disk that notes what it is given. */
+function saverUnderTest() {
+  const log: string[] = [];
+  const give: (() => void)[] = [];
+  let program = 'old';
+  const storage = {
+    savePipeline: async ({ version }: PipelineDefinition, checkpoint: { state: Uint8Array } | null) =>
+      void log.push(`version ${version}: state of the ${checkpoint && new TextDecoder().decode(checkpoint.state)} program`),
+  } as Pick<RuntimeStorage, 'savePipeline'> as RuntimeStorage;
+  const record = new PipelineRecord({ id: 'p_1', version: 1 } as PipelineDefinition, storage);
+  const intake: SavedParts['intake'] = {
+    save: (take) =>
+      new Promise((resolve) => {
+        const state = new TextEncoder().encode(program);
+        give.push(() => resolve(take({ sequence: 5, state, durationMs: 1 })));
+      }),
+    rebase: () => undefined,
+    forgetState: () => undefined,
+    base: { sequence: 0, state: null },
+    doneUpTo: 5,
+    doneBytes: 0,
+    isChanged: true,
+  };
+  const saver = new PipelineSaver(
+    { pipelineId: 'p_1', intervalMs: 1, arrivalTime: () => 0, report: () => undefined },
+    {
+      intake,
+      record,
+      tally: new PipelineTally(),
+      answers: { save: () => [] },
+      sinks: { save: () => ({}) as never },
+      marks: new SourceMarks(),
+    },
+    0,
+  );
+  const effect = { events: 1, unreadable: null, outputs: { skipped: 0, time: [] }, deliveries: [], deadLetters: [], log: [] };
+  saver.note(effect as unknown as Parameters<PipelineSaver['note']>[0], false);
+  const reload = (): Promise<void> =>
+    saver.whileSwitching(async () => {
+      log.push('the program changes');
+      await new Promise(setImmediate);
+      program = 'new';
+      await record.change({ version: 2 }, saver.checkpointOf(5, new TextEncoder().encode('new')));
+    });
+  return { saver, log, reload, giveState: () => give.shift()?.() };
+}
+
+it('saves the state of the old program before another takes its place, never over the state of the new one', async () => {
+  const { saver, log, reload, giveState } = saverUnderTest();
+  const saved = saver.saveOrReport();
+  const changed = reload();
+  await new Promise(setImmediate);
+  expect(log).toEqual([]);
+  giveState();
+  await Promise.all([saved, changed]);
+  expect(log).toEqual(['version 1: state of the old program', 'the program changes', 'version 2: state of the new program']);
+});
+
+it('asks no engine for its state while another takes its place', async () => {
+  const { saver, log, reload, giveState } = saverUnderTest();
+  const changed = reload();
+  const saved = saver.saveOrReport();
+  giveState(); // There is none to give yet.
+  await changed;
+  await new Promise(setImmediate);
+  giveState();
+  expect(await saved).toBe(true);
+  expect(log).toEqual(['the program changes', 'version 2: state of the new program', 'version 2: state of the new program']);
+});
+
+it('goes on saving after a change that failed', async () => {
+  const { saver, log, giveState } = saverUnderTest();
+  const changed = saver.whileSwitching(() => Promise.reject(new Error('refused')));
+  const saved = saver.saveOrReport();
+  await expect(changed).rejects.toThrow('refused');
+  await new Promise(setImmediate);
+  giveState();
+  expect(await saved).toBe(true);
+  expect(log).toEqual(['version 1: state of the old program']);
+});
