@@ -128,6 +128,10 @@ export const errorCodes = {
   stale_epoch: { exitCode: 4, status: 409 },
   /** What is asked for cannot follow from the status that it has. */
   transition_refused: { exitCode: 4, status: 409 },
+  /** A batch of a source does not follow the last one that was received; `details.expected` is the sequence that does. */
+  sequence_gap: { exitCode: 4, status: 409 },
+  /** The placement has no such checkpoint. */
+  checkpoint_not_found: { exitCode: 4, status: 404 },
 } as const satisfies Record<string, Outcome>;
 
 export type ErrorCode = keyof typeof errorCodes;

@@ -1,0 +1,11 @@
+import Type from 'typebox';
+import { manifestSchema } from './placements.ts';
+
+const strict = { additionalProperties: false } as const;
+const { sequence, epoch, bytes, checksum, locations, received } = manifestSchema.properties;
+
+/** A checkpoint whose bytes are safe, and which does not count yet. */
+export const checkpointStoredSchema = Type.Object({ placement_id: Type.String(), epoch, sequence, bytes, checksum, locations }, strict);
+
+/** With this it counts: the state of its pipeline is what it says. */
+export const checkpointCommitSchema = Type.Object({ bytes, checksum, locations, received }, strict);

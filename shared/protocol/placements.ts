@@ -1,0 +1,128 @@
+import Type from 'typebox';
+import { batchInjectedSchema, eventSchema } from './events.ts';
+
+const strict = { additionalProperties: false } as const;
+const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const placementId = Type.String({ minLength: 1, maxLength: 512, description: '`<group id>:<pipeline>:<replica>`' });
+const epoch = Type.Integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: 'Of the decision who runs the placement; whoever acts under an older one is refused.',
+});
+
+/** Where injected events come from: the source of their batches, and of the routes that say where they go. */
+export const externalSource = '_external';
+
+/**
+ * `starting`: it may not run before a heartbeat that reported it was acknowledged. `closed`: it has stopped with everything it had in a
+ * committed checkpoint, for another worker to go on. `fenced`: its lease has ended, and its state with it.
+ */
+export const workerPlacementStatuses = ['starting', 'running', 'degraded', 'failed', 'closed', 'fenced'] as const;
+export type WorkerPlacementStatus = (typeof workerPlacementStatuses)[number];
+
+/** How far the batches of each source are part of a pipeline's state, by the source. */
+export const receivedSchema = Type.Record(Type.String(), count);
+
+/** A checkpoint that counts. */
+export const manifestSchema = Type.Object(
+  {
+    sequence: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    epoch,
+    bytes: count,
+    checksum: Type.Integer({ minimum: 0, maximum: 2 ** 32 - 1, description: 'CRC-32C.' }),
+    locations: Type.Array(Type.String(), { minItems: 1, description: 'Coordinators that have its bytes.' }),
+    received: receivedSchema,
+  },
+  strict,
+);
+
+/** Where output events of a placement go. */
+export const placementRouteSchema = Type.Object(
+  {
+    event_types: Type.Array(Type.String({ description: 'A type, a prefix with `*`, or `*`.' })),
+    partition_key: Type.Optional(Type.String({ description: 'By whose hash events are divided among the targets.' })),
+    targets: Type.Array(Type.Object({ placement_id: placementId, replica: count, address: Type.String(), epoch }, strict)),
+  },
+  strict,
+);
+
+/** What a worker is to run. The same request may come any number of times. */
+export const placementRequestSchema = Type.Object(
+  {
+    epoch,
+    revision: Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description: 'Of all below: another one under the same epoch has other routes.',
+    }),
+    group: Type.String(),
+    group_id: Type.String(),
+    pipeline: Type.String(),
+    replica: count,
+    replicas: Type.Integer({ minimum: 1 }),
+    partition_key: Type.Optional(Type.String()),
+    source: Type.String(),
+    connectors: Type.Array(
+      Type.Object({ name: Type.String(), connector_type: Type.String(), params: Type.Record(Type.String(), Type.Unknown()) }, strict),
+    ),
+    checkpoint: Type.Optional(manifestSchema),
+    routes: Type.Array(placementRouteSchema),
+  },
+  strict,
+);
+
+/** A placement as its worker has it. */
+export const heldPlacementSchema = Type.Object({
+  placement_id: placementId,
+  epoch,
+  revision: Type.String(),
+  status: Type.Enum([...workerPlacementStatuses]),
+  pipeline_id: Type.Optional(Type.String()),
+  error: Type.Optional(Type.String()),
+  checkpoint_sequence: Type.Optional(count),
+  received: receivedSchema,
+  /** What `close` and `checkpoint` have committed. */
+  checkpoint: Type.Optional(manifestSchema),
+});
+
+export const heldPlacementsSchema = Type.Object({
+  worker_id: Type.String(),
+  incarnation: Type.String(),
+  placements: Type.Array(heldPlacementSchema),
+});
+
+export const placementEpochSchema = Type.Object({ epoch }, strict);
+
+const batchSchema = Type.Object(
+  {
+    sequence: Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'One more than the batch before of the same source.',
+    }),
+    received_at: Type.Integer({
+      minimum: 0,
+      description: 'Epoch ms: when events arrived that have no time of their own, also on a repeat.',
+    }),
+    events: Type.Array(eventSchema),
+  },
+  strict,
+);
+
+/** Events of one source, in its order. */
+export const deliveryRequestSchema = Type.Object(
+  { epoch, from: Type.Object({ placement_id: placementId, epoch }, strict), batches: Type.Array(batchSchema) },
+  strict,
+);
+
+const resultSchema = Type.Object({
+  sequence: count,
+  is_repeat: Type.Boolean({ description: 'It was part of the state already, and did nothing now.' }),
+  ...batchInjectedSchema.properties,
+});
+
+export const deliveryAnswerSchema = Type.Object({
+  received: Type.Integer({ minimum: 0, description: 'The last batch of the source that is part of the state.' }),
+  durable: Type.Integer({ minimum: 0, description: 'The last one that is part of a committed checkpoint: it is not asked for again.' }),
+  results: Type.Array(resultSchema),
+});
