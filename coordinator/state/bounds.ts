@@ -22,6 +22,16 @@ export const bounds = {
   /** Checkpoints of a placement that count; the oldest of more are forgotten. */
   manifestsMax: 3,
   manifestLocationsMax: 16,
+  /** Events that are kept for one placement until a checkpoint has them, as JSON text. */
+  ingressCharsMax: 8_388_608,
+  /** The same of all placements together. */
+  ingressTotalCharsMax: 67_108_864,
+  /** Batches that are kept for one placement. */
+  ingressBatchesMax: 100_000,
+  /** Batches that one command brings. */
+  ingressBatchesPerCommandMax: 1_000,
+  /** Events of one command, as JSON text. */
+  ingressCommandCharsMax: 1_048_576,
   sessionsMax: 100_000,
   /** Results of one session that its client has not acknowledged. */
   sessionResultsMax: 1_024,

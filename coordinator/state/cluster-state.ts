@@ -88,6 +88,34 @@ export interface Placement {
   /** The index at which it was last given to a worker, 0 before that: whoever acts under an older one is refused. */
   readonly epoch: LogIndex;
   readonly error?: string;
+  /** While it is pending: a process that had it, and of which nobody has shown yet that it has stopped. */
+  readonly formerHolder?: FormerHolder;
+}
+
+export interface FormerHolder {
+  readonly workerId: string;
+  readonly address: string;
+  readonly incarnation: string;
+}
+
+/** Events that were accepted for a placement and are not part of a committed checkpoint yet, so that they survive its worker. */
+export interface IngressBatch {
+  readonly placementId: string;
+  /** From 1, one more with each batch of the placement. */
+  readonly sequence: number;
+  readonly receivedAtMs: number;
+  /** A JSON list, as text. */
+  readonly events: string;
+  readonly eventCount: number;
+}
+
+/** The batches of one placement that are kept: from `first` to `last`. */
+export interface IngressLog {
+  readonly placementId: string;
+  readonly first: number;
+  /** Of all that there ever were; below `first` when none is kept. */
+  readonly last: number;
+  readonly chars: number;
 }
 
 /** The way of a placement from one worker to another. */
@@ -112,6 +140,8 @@ export interface Manifest {
   readonly checksum: number;
   /** Where its bytes are. */
   readonly locations: readonly string[];
+  /** How far the batches of each source are part of it. */
+  readonly received: Readonly<Record<string, number>>;
   readonly committedIndex: LogIndex;
 }
 
@@ -165,6 +195,12 @@ export interface ClusterState {
   readonly migrations: Table<Migration>;
   /** By placement, the newest last. */
   readonly manifests: Table<readonly Manifest[]>;
+  /** By placement and sequence. */
+  readonly ingress: Table<IngressBatch>;
+  /** By placement. */
+  readonly ingressLogs: Table<IngressLog>;
+  /** Of all that is kept for all placements. */
+  readonly ingressChars: number;
   readonly scaling: ScalingPolicy;
   readonly sessions: Table<Session>;
   /** Ids of sessions by the index of their last use, the oldest first. */
@@ -184,6 +220,9 @@ export const emptyState: ClusterState = {
   placements: Table.empty(),
   migrations: Table.empty(),
   manifests: Table.empty(),
+  ingress: Table.empty(),
+  ingressLogs: Table.empty(),
+  ingressChars: 0,
   scaling: { workersMin: 0, workersMax: 100, upThreshold: 5, downThreshold: 1 },
   sessions: Table.empty(),
   sessionsByUse: Table.empty(),
@@ -197,4 +236,8 @@ export function indexKey(index: LogIndex): string {
 
 export function placementId(groupId: string, pipeline: string, replica: number): string {
   return `${groupId}:${pipeline}:${replica}`;
+}
+
+export function ingressKey(placement: string, sequence: number): string {
+  return `${placement}:${indexKey(sequence)}`;
 }

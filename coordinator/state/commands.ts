@@ -4,6 +4,7 @@ import { Value } from 'typebox/value';
 import { invariant } from '../../shared/errors/error.ts';
 import { connectorCommands } from './commands/connectors.ts';
 import { groupCommands } from './commands/groups.ts';
+import { ingressCommands } from './commands/ingress.ts';
 import { memberCommands } from './commands/members.ts';
 import type { CommandDefinition } from './commands/outcome.ts';
 import { checkpointCommands, migrationCommands, placementCommands } from './commands/placements.ts';
@@ -19,6 +20,7 @@ export const commandTable = {
   ...placementCommands,
   ...migrationCommands,
   ...checkpointCommands,
+  ...ingressCommands,
   ...scalingCommands,
 };
 

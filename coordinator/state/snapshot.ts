@@ -9,7 +9,18 @@ const ENTITIES_PER_PIECE = 200;
 const CHECKSUM_BYTES = 4;
 
 /** Tables of the state, as a snapshot names them, in its order; `sessionsByUse` follows from the sessions. */
-const tableNames = ['connectors', 'members', 'workers', 'groups', 'placements', 'migrations', 'manifests', 'sessions'] as const;
+const tableNames = [
+  'connectors',
+  'members',
+  'workers',
+  'groups',
+  'placements',
+  'migrations',
+  'manifests',
+  'ingress',
+  'ingressLogs',
+  'sessions',
+] as const;
 type TableName = (typeof tableNames)[number];
 
 /** The members of the state that are no tables. */
@@ -32,8 +43,8 @@ export function* encodeSnapshot(state: ClusterState): Generator<Uint8Array> {
     checksum = crc32c(bytes, checksum);
     return bytes;
   };
-  const { index, term, nowMs, removedMembers, scaling, sessionChars } = state;
-  const facts: Facts = { index, term, nowMs, removedMembers, scaling, sessionChars };
+  const { index, term, nowMs, removedMembers, scaling, sessionChars, ingressChars } = state;
+  const facts: Facts = { index, term, nowMs, removedMembers, scaling, sessionChars, ingressChars };
   yield piece([JSON.stringify({ format: FORMAT, ...facts })]);
   for (const name of tableNames) {
     let lines: string[] = [];

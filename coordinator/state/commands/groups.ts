@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { bounds } from '../bounds.ts';
 import { type ClusterState, type Group, type GroupPipeline, indexKey, type Placement, placementId, type Route } from '../cluster-state.ts';
 import type { Table } from '../table.ts';
+import { withoutIngressOf } from './ingress.ts';
 import { changed, command, type Outcome, type Place, refused } from './outcome.ts';
 
 const strict = { additionalProperties: false } as const;
@@ -122,7 +123,9 @@ function withoutPlacements(state: ClusterState, gone: readonly Placement[]): Clu
     manifests = manifests.delete(id);
   }
   for (const migration of state.migrations.values()) if (ids.has(migration.placementId)) migrations = migrations.delete(migration.id);
-  return { ...state, placements, manifests, migrations };
+  let next: ClusterState = { ...state, placements, manifests, migrations };
+  for (const id of ids) next = withoutIngressOf(next, id);
+  return next;
 }
 
 function contentProblem({ pipelines, routes }: Group): Outcome | undefined {

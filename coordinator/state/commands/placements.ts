@@ -1,7 +1,9 @@
 import Type from 'typebox';
+import { externalSource } from '../../../shared/protocol/placements.ts';
 import { bounds } from '../bounds.ts';
 import { type ClusterState, indexKey, type Manifest, type Migration, type Placement } from '../cluster-state.ts';
 import { mayBecome } from '../transitions.ts';
+import { withoutIngressUpTo } from './ingress.ts';
 import { changed, command, type Outcome, refused } from './outcome.ts';
 
 const strict = { additionalProperties: false } as const;
@@ -16,17 +18,17 @@ export const placementCommands = {
     if (placement === undefined) return unknownPlacement(id);
     const problem = placeProblem(state, placement, workerId);
     if (problem) return problem;
-    const { error: _error, ...rest } = placement;
+    const { error: _error, formerHolder: _former, ...rest } = placement;
     const next: Placement = { ...rest, workerId, status: 'assigned', epoch: place.index };
     return kept(state, next, 'PlacementAssigned', { id, epoch: place.index });
   }),
 
-  /** Its worker does not have it any more, and no other has it yet. */
+  /** Its worker does not have it any more, and no other has it yet. Whoever proposes it knows that nothing of it runs there. */
   ReleasePlacement: command(Type.Object({ id: idSchema, epoch: indexSchema }, strict), (state, { id, epoch }) => {
     const placement = state.placements.get(id);
     if (placement === undefined) return unknownPlacement(id);
     if (placement.epoch !== epoch) return staleEpoch(placement, epoch);
-    const { workerId: _worker, error: _error, ...rest } = placement;
+    const { workerId: _worker, error: _error, formerHolder: _former, ...rest } = placement;
     return kept(state, { ...rest, status: 'pending' }, 'PlacementReleased', { id });
   }),
 
@@ -111,6 +113,7 @@ export const checkpointCommands = {
         bytes: indexSchema,
         checksum: Type.Integer({ minimum: 0, maximum: 2 ** 32 - 1 }),
         locations: Type.Array(Type.String({ minLength: 1, maxLength: 2_048 }), { minItems: 1, maxItems: bounds.manifestLocationsMax }),
+        received: Type.Record(Type.String({ maxLength: 512 }), indexSchema),
       },
       strict,
     ),
@@ -119,16 +122,27 @@ export const checkpointCommands = {
       if (placement === undefined) return unknownPlacement(id);
       if (placement.epoch !== payload.epoch || placement.workerId === undefined) return staleEpoch(placement, payload.epoch);
       const before = state.manifests.get(id) ?? [];
-      const next = (before.at(-1)?.sequence ?? 0) + 1;
+      const newest = before.at(-1);
+      // Whoever did not hear the answer says it again.
+      if (newest && isSame(newest, payload)) return changed(state, { id, sequence: newest.sequence });
+      const next = (newest?.sequence ?? 0) + 1;
       if (payload.sequence !== next) {
         return refused('transition_refused', `placement '${id}' has checkpoint ${next - 1}: expected ${next}, found ${payload.sequence}`);
       }
+      const received = payload.received[externalSource] ?? 0;
+      const sent = state.ingressLogs.get(id)?.last ?? 0;
+      if (received > sent) return refused('transition_refused', `placement '${id}' was sent ${sent} batches, and cannot have ${received}`);
       const manifest: Manifest = { ...payload, committedIndex: place.index };
       const manifests = state.manifests.set(id, [...before, manifest].slice(-bounds.manifestsMax));
-      return changed({ ...state, manifests }, { id, sequence: next }, { type: 'CheckpointCommitted', id });
+      const rest = withoutIngressUpTo(state, id, received);
+      return changed({ ...rest, manifests }, { id, sequence: next }, { type: 'CheckpointCommitted', id });
     },
   ),
 };
+
+function isSame(one: Pick<Manifest, 'sequence' | 'epoch' | 'checksum'>, other: Pick<Manifest, 'sequence' | 'epoch' | 'checksum'>): boolean {
+  return one.sequence === other.sequence && one.epoch === other.epoch && one.checksum === other.checksum;
+}
 
 function kept(state: ClusterState, placement: Placement, type: string, value: Parameters<typeof changed>[1]): Outcome {
   return changed({ ...state, placements: state.placements.set(placement.id, placement) }, value, { type, id: placement.id });

@@ -40,7 +40,7 @@ export const workerCommands = {
       };
       const next = { ...room, workers: room.workers.set(worker.id, worker) };
       // What the process before ran, the new one does not run.
-      const released = isSame ? next : release(next, worker.id);
+      const released = isSame || before === undefined ? next : release(next, before);
       return changed(released, { id: worker.id, epoch: place.index }, { type: 'WorkerRegistered', id: worker.id });
     },
   ),
@@ -91,7 +91,7 @@ function removed(state: ClusterState, worker: Worker): Outcome {
   const { id } = worker;
   const gone: Worker = { ...worker, status: 'removed', fenced: fencedWith(worker) };
   const reassigned = runningOn(state, id).length;
-  const next = release({ ...state, workers: state.workers.set(id, gone) }, id);
+  const next = release({ ...state, workers: state.workers.set(id, gone) }, worker);
   return changed(next, { id, reassigned }, { type: 'WorkerRemoved', id });
 }
 
@@ -103,11 +103,12 @@ function runningOn(state: ClusterState, workerId: string): readonly Placement[] 
   return [...state.placements.values()].filter((placement) => placement.workerId === workerId);
 }
 
-/** What a worker had waits for another one. */
-function release(state: ClusterState, workerId: string): ClusterState {
+/** What a worker had waits for another one, which is not to begin before the process that had it has stopped. */
+function release(state: ClusterState, { id: workerId, address, incarnation }: Worker): ClusterState {
+  const formerHolder = { workerId, address, incarnation };
   let { placements } = state;
   for (const { workerId: _gone, error: _error, ...rest } of runningOn(state, workerId)) {
-    placements = placements.set(rest.id, { ...rest, status: 'pending' });
+    placements = placements.set(rest.id, { ...rest, status: 'pending', formerHolder });
   }
   return { ...state, placements };
 }

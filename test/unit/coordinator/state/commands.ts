@@ -74,6 +74,18 @@ const payloads: { readonly [T in Command['type']]: fc.Arbitrary<unknown> } = {
     bytes: fc.nat(),
     checksum: fc.nat(),
     locations: fc.constant(['file:a']),
+    received: fc.dictionary(fc.constantFrom('_external', 'a'), fc.integer({ min: 0, max: 4 })),
+  }),
+  AppendIngress: fc.record({
+    batches: fc.array(
+      fc.record({
+        placementId,
+        receivedAtMs: fc.nat(),
+        events: fc.constantFrom('[{}]', '[{},{}]'),
+        eventCount: fc.integer({ min: 1, max: 2 }),
+      }),
+      { minLength: 1, maxLength: 3 },
+    ),
   }),
   SetScalingPolicy: fc.record({ workersMin: fc.nat(3), workersMax: fc.nat(3), upThreshold: fc.nat(3), downThreshold: fc.nat(3) }),
 };

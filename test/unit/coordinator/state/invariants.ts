@@ -1,5 +1,5 @@
 import { bounds } from '../../../../coordinator/state/bounds.ts';
-import { type ClusterState, indexKey, placementId } from '../../../../coordinator/state/cluster-state.ts';
+import { type ClusterState, indexKey, ingressKey, placementId } from '../../../../coordinator/state/cluster-state.ts';
 
 /** What is wrong with a state, each as a sentence. No sequence of commands leads to any of it. */
 export function stateProblems(state: ClusterState): string[] {
@@ -8,6 +8,7 @@ export function stateProblems(state: ClusterState): string[] {
     ...migrationProblems(state),
     ...manifestProblems(state),
     ...sessionProblems(state),
+    ...ingressProblems(state),
     ...otherProblems(state),
   ];
 }
@@ -44,6 +45,24 @@ function manifestProblems({ manifests, placements }: ClusterState): string[] {
     const fits = kept.length > 0 && kept.length <= bounds.manifestsMax && isOrdered && placements.has(id);
     return fits ? [] : [`the manifests of ${id} are wrong`];
   });
+}
+
+/** Each log is without gaps, and holds nothing that a checkpoint has. */
+function ingressProblems({ ingress, ingressLogs, ingressChars, manifests, placements }: ClusterState): string[] {
+  const problems: string[] = [];
+  let batches = 0;
+  let all = 0;
+  for (const { placementId: id, first, last, chars } of ingressLogs.values()) {
+    const kept = Array.from({ length: last - first + 1 }, (_, at) => ingress.get(ingressKey(id, first + at)));
+    const found = kept.reduce((sum, batch) => sum + (batch?.events.length ?? 0), 0);
+    batches += kept.length;
+    all += found;
+    if (kept.includes(undefined) || found !== chars) problems.push(`the ingress log of ${id} has gaps or counts wrongly`);
+    const covered = manifests.get(id)?.at(-1)?.received._external ?? 0;
+    if (!placements.has(id) || first <= Math.min(covered, last)) problems.push(`the ingress log of ${id} keeps what nobody needs`);
+  }
+  if (batches !== ingress.size || all !== ingressChars) problems.push('batches are kept that are in no log');
+  return problems;
 }
 
 function sessionProblems({ sessions, sessionsByUse, sessionChars }: ClusterState): string[] {

@@ -75,7 +75,15 @@ describe('a placement', () => {
   it('waits for another worker when its own is removed, or begins anew', () => {
     for (const command of [{ type: 'RemoveWorker', payload: { id: 'a' } }, register('a', 'i2')] as Command[]) {
       const { state } = run([command], begun.state);
-      expect(placement(state)).toEqual({ id, groupId, pipeline: 'p', replica: 0, status: 'pending', epoch: 7 });
+      expect(placement(state)).toEqual({
+        id,
+        groupId,
+        pipeline: 'p',
+        replica: 0,
+        status: 'pending',
+        epoch: 7,
+        formerHolder: { workerId: 'a', address: 'http://w', incarnation: 'i1' },
+      });
     }
     expect(placement(run([register('a')], begun.state).state)).toMatchObject({ workerId: 'a', epoch: 7 });
   });
@@ -86,21 +94,70 @@ describe('a placement', () => {
   });
 });
 
-const checkpoint = (sequence: number, epoch = 7): Command => ({
+const checkpoint = (sequence: number, { epoch = 7, checksum = 6, received = 0 } = {}): Command => ({
   type: 'CommitCheckpoint',
-  payload: { placementId: id, epoch, sequence, bytes: 5, checksum: 6, locations: ['x'] },
+  payload: { placementId: id, epoch, sequence, bytes: 5, checksum, locations: ['x'], received: { _external: received } },
 });
+const inject = (...events: string[]): Command => ({
+  type: 'AppendIngress',
+  payload: { batches: events.map((text) => ({ placementId: id, receivedAtMs: 1, events: text, eventCount: 1 })) },
+});
+const waiting = (state: ClusterState) => Array.from(state.ingress.values(), ({ sequence, events }) => [sequence, events]);
 const migrate = (targetWorker: string): Command => ({ type: 'StartMigration', payload: { placementId: id, targetWorker } });
 const move = (index: number): Command => ({ type: 'MovePlacement', payload: { migrationId: `m_${index.toString(16).padStart(14, '0')}` } });
 
 describe('a checkpoint', () => {
   it('counts in its order, under the epoch of its placement, and the last three do', () => {
     const { state, results } = run(
-      [checkpoint(2), checkpoint(1), checkpoint(1), checkpoint(2, 6), ...[2, 3, 4].map((n) => checkpoint(n))],
+      [checkpoint(2), checkpoint(1), checkpoint(2, { epoch: 6 }), ...[2, 3, 4].map((n) => checkpoint(n))],
       begun.state,
     );
-    expect(results).toEqual(['transition_refused', 'done', 'transition_refused', 'stale_epoch', 'done', 'done', 'done']);
+    expect(results).toEqual(['transition_refused', 'done', 'stale_epoch', 'done', 'done', 'done']);
     expect(state.manifests.get(id)?.map(({ sequence }) => sequence)).toEqual([2, 3, 4]);
+  });
+
+  it('may be committed again by whoever did not hear that it was, and by nobody else', () => {
+    const { state, results } = run([checkpoint(1), checkpoint(1), checkpoint(1, { checksum: 7 })], begun.state);
+    expect([results, state.manifests.get(id)?.length]).toEqual([['done', 'done', 'transition_refused'], 1]);
+  });
+});
+
+describe('events from outside', () => {
+  it('have a place in the order of their placement, and are kept until a checkpoint has them', () => {
+    const appended = run([inject('[1]', '[2]'), inject('[3]')], begun.state);
+    expect(waiting(appended.state)).toEqual([
+      [1, '[1]'],
+      [2, '[2]'],
+      [3, '[3]'],
+    ]);
+    const covered = run([checkpoint(1, { received: 2 }), inject('[4]')], appended.state);
+    expect(waiting(covered.state)).toEqual([
+      [3, '[3]'],
+      [4, '[4]'],
+    ]);
+    expect(covered.state.ingressChars).toBe(6);
+  });
+
+  it('survive the worker that had them, and go with their group', () => {
+    const lost = run([inject('[1]'), { type: 'RemoveWorker', payload: { id: 'a' } }], begun.state);
+    expect([waiting(lost.state), placement(lost.state)?.formerHolder?.incarnation]).toEqual([[[1, '[1]']], 'i1']);
+    const gone = run([{ type: 'DeleteGroup', payload: { id: groupId } }], lost.state);
+    expect([gone.state.ingress.size, gone.state.ingressLogs.size, gone.state.ingressChars]).toEqual([0, 0, 0]);
+  });
+
+  it('are refused all together when one of them has no placement, or too many wait', () => {
+    const elsewhere: Command = {
+      type: 'AppendIngress',
+      payload: { batches: [id, 'x'].map((placementId) => ({ placementId, receivedAtMs: 1, events: '[1]', eventCount: 1 })) },
+    };
+    const large = inject('x'.repeat(1_048_576));
+    const { state, results } = run([elsewhere, ...Array<Command>(9).fill(large)], begun.state);
+    expect(results).toEqual(['pipeline_not_found', ...Array<string>(8).fill('done'), 'queue_full']);
+    expect(state.ingress.size).toBe(8);
+  });
+
+  it('are not said to be part of a checkpoint before they were sent', () => {
+    expect(run([checkpoint(1, { received: 1 })], begun.state).results).toEqual(['transition_refused']);
   });
 });
 
