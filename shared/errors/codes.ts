@@ -58,6 +58,8 @@ export const errorCodes = {
   unsupported_media_type: { exitCode: 4, status: 415 },
   /** An `Idempotency-Key` came again with another request. */
   idempotency_conflict: { exitCode: 4, status: 422 },
+  /** What `If-Match` names is not what there is now: somebody else has changed it meanwhile. */
+  version_conflict: { exitCode: 4, status: 412 },
   /** Too many requests of this client. */
   rate_limited: { exitCode: 4, status: 429 },
   /** The headers are larger than the server takes. */
@@ -71,6 +73,8 @@ export const errorCodes = {
   invalid_event: { exitCode: 1, status: 400 },
   /** The tenant has no such pipeline. */
   pipeline_not_found: { exitCode: 4, status: 404 },
+  /** The pipeline has not given this alert, or no longer knows it. */
+  alert_not_found: { exitCode: 4, status: 404 },
   /** The pipeline is stopped, draining or failed. */
   pipeline_not_running: { exitCode: 4, status: 409 },
   /** The tenant has another pipeline, or the service another tenant, of this name. */

@@ -53,7 +53,7 @@ function operationOf(route: Route<never>, isAuthenticationOn: boolean): Json {
   };
 }
 
-function parametersOf({ path, query, idempotency }: Route<never>): Json[] {
+function parametersOf({ path, query, idempotency, isConditional }: Route<never>): Json[] {
   const inPath = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
   const inQuery = Object.entries(query).map(([name, { schema, doc, isRequired }]) => ({
     name,
@@ -69,7 +69,14 @@ function parametersOf({ path, query, idempotency }: Route<never>): Json[] {
     description: 'A repeat within 10 minutes gets the first answer.',
     schema: { type: 'string', minLength: 1, maxLength: limits.idempotencyKeyCharsMax },
   };
-  return [...inPath, ...inQuery, ...(idempotency ? [key] : [])];
+  const version = {
+    name: 'If-Match',
+    in: 'header',
+    required: false,
+    description: 'The ETag of what the change was made for; another one is refused with 412.',
+    schema: { type: 'string' },
+  };
+  return [...inPath, ...inQuery, ...(idempotency ? [key] : []), ...(isConditional ? [version] : [])];
 }
 
 function successesOf({ success, textType }: Route<never>): Json {
@@ -85,7 +92,7 @@ function successesOf({ success, textType }: Route<never>): Json {
 }
 
 /** Codes that a route can answer with: its own and those of its access, body and limits. */
-export function codesOf({ access, body, bytes, errors = [], isProbe, idempotency }: Route<never>): readonly ErrorCode[] {
+export function codesOf({ access, body, bytes, errors = [], isProbe, idempotency, isConditional }: Route<never>): readonly ErrorCode[] {
   const codes = new Set<ErrorCode>([...errors, 'bad_request', 'forbidden']);
   const add = (...more: readonly ErrorCode[]): void => {
     for (const code of more) codes.add(code);
@@ -94,6 +101,7 @@ export function codesOf({ access, body, bytes, errors = [], isProbe, idempotency
   if (!isProbe) add('rate_limited', 'internal_error');
   if (body || bytes) add('invalid_json', 'validation_error', 'payload_too_large', 'unsupported_media_type');
   if (idempotency) add('idempotency_conflict');
+  if (isConditional) add('version_conflict');
   return [...codes];
 }
 

@@ -2,8 +2,17 @@ import type { IncomingHttpHeaders } from 'node:http';
 import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 
-const exposedHeaders = ['x-request-id', 'retry-after', 'x-total-count'];
-const allowedHeaders = ['content-type', 'x-api-key', 'authorization', 'idempotency-key', 'x-request-id', 'traceparent', 'last-event-id'];
+const exposedHeaders = ['x-request-id', 'retry-after', 'x-total-count', 'etag'];
+const allowedHeaders = [
+  'content-type',
+  'x-api-key',
+  'authorization',
+  'idempotency-key',
+  'x-request-id',
+  'traceparent',
+  'last-event-id',
+  'if-match',
+];
 const maxAgeSeconds = 600;
 
 /** Which other web pages may use the service. Closed unless origins are named; `*` names all. */

@@ -61,6 +61,8 @@ interface RouteFacts {
   readonly isProbe?: true;
   /** Honours `Idempotency-Key`: `answer` = the first answer is given again, `handler` = the handler sees to it. */
   readonly idempotency?: 'answer' | 'handler';
+  /** Honours `If-Match`: what the client has seen is what it changes. */
+  readonly isConditional?: true;
   /** Answers may be large: a client that asks for many of them waits; who has the server's own key does not. */
   readonly isPaced?: true;
   /** Leaves a record of who did it. */

@@ -22,22 +22,34 @@ export const deployedSchema = Type.Object(
   strict,
 );
 
+/** What a pipeline is, without its program and its counts. */
+export const pipelineMembers = {
+  id: Type.String(),
+  name: Type.String(),
+  status,
+  version: Type.Integer({ minimum: 1, description: '1, and one more for each reload.' }),
+  labels: Type.Optional(labels),
+  created_at: epochMs,
+  updated_at: epochMs,
+  uptime_secs: Type.Number({ minimum: 0 }),
+  error: Type.Optional(Type.String({ description: 'Why it is failed or degraded.' })),
+};
+
+/** Counts of a pipeline that a look at many of them needs. */
+export const pipelineCountMembers = {
+  events_invalid: count,
+  events_incomplete: count,
+  events_late: count,
+  events_unread: count,
+  events_refused: count,
+  events_in_flight: count,
+  dlq_events: count,
+  active_runs: count,
+  state_bytes: count,
+};
+
 export const pipelineSchema = Type.Object(
-  {
-    id: Type.String(),
-    name: Type.String(),
-    status,
-    ...programMembers,
-    version: Type.Integer({ minimum: 1, description: '1, and one more for each reload.' }),
-    labels: Type.Optional(labels),
-    created_at: epochMs,
-    updated_at: epochMs,
-    uptime_secs: Type.Number({ minimum: 0 }),
-    events_processed: count,
-    output_events_emitted: count,
-    alerts_generated: count,
-    error: Type.Optional(Type.String({ description: 'Why it is failed or degraded.' })),
-  },
+  { ...pipelineMembers, ...programMembers, events_processed: count, output_events_emitted: count, alerts_generated: count },
   strict,
 );
 

@@ -179,6 +179,8 @@ export interface ProgramDiagnostic {
 export interface ReloadRequest extends SentProgram {
   readonly dryRun?: boolean;
   readonly acceptReset?: boolean;
+  /** The program may be put in the place of one of these versions. @default of any */
+  readonly versions?: readonly number[] | undefined;
 }
 
 export interface Validation {
@@ -280,6 +282,22 @@ export interface PipelineMetrics {
   readonly uptimeSeconds: number;
   readonly latency: LatencyMetrics;
   readonly streams: readonly StreamMetrics[];
+}
+
+/** A pipeline with what it has counted. */
+export interface PipelineCounts {
+  readonly pipeline: Pipeline;
+  readonly metrics: PipelineMetrics;
+}
+
+/** One end of a pipeline: a connector that it reads from, or one that it sends to. */
+export interface PipelineConnector {
+  readonly pipelineId: string;
+  readonly pipelineName: string;
+  readonly name: string;
+  /** Null for a target that the program names by its address. */
+  readonly type: string | null;
+  readonly end: { readonly source: SourceStatus } | { readonly sink: ConnectorScrape };
 }
 
 export interface TopologyNode {
@@ -422,6 +440,10 @@ export interface Pipelines {
   validate(tenant: string, program: SentProgram, waiting?: Waiting): Promise<Validation>;
   /** In order of creation. */
   list(tenant: string, page: Page): { readonly pipelines: readonly Pipeline[]; readonly total: number };
+  /** What they have counted, as far as it has been heard of; in order of creation. Never waits. */
+  counts(tenant: string, page: Page): { readonly pipelines: readonly PipelineCounts[]; readonly total: number };
+  /** What they read from and send to, in that order. */
+  connectors(tenant: string): readonly PipelineConnector[];
   /** All pipelines of all tenants, for administration. */
   all(): readonly (Pipeline & { readonly tenantId: string })[];
   /** @throws CepError `pipeline_not_found`, as all that follow */
@@ -436,6 +458,7 @@ export interface Pipelines {
   /**
    * Puts a changed program in its place, between two events. Any error leaves the old one running.
    * @throws CepError `parse_error`, `validation_error`, `quota_exceeded`, `state_would_reset` (`details`: ReloadReport),
+   *   `version_conflict` (`details`: {version, updated_at}),
    *   `pipeline_not_running`, `storage_unavailable`
    */
   reload(tenant: string, id: string, request: ReloadRequest, waiting?: Waiting): Promise<ReloadReport>;

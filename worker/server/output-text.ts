@@ -1,5 +1,5 @@
 /** Output events as JSON text. Fields come from the engine's thread as text already, so nothing is written twice. */
-import type { Output } from '../runtime/service.ts';
+import type { Output, Pipeline } from '../runtime/service.ts';
 
 const names = new Map<string, string>();
 const namesMax = 10_000;
@@ -28,4 +28,11 @@ export function outputInStream({ eventType, timestamp, fieldsJson }: Output): st
 export function outputMessage({ stream, eventType, timestamp, fieldsJson }: Output, pipelineId?: string): string {
   const whose = pipelineId === undefined ? '' : `,"pipeline_id":${quoted(pipelineId)}`;
   return `{"type":"output_event","stream":${quoted(stream)},"event_type":${quoted(eventType)},"timestamp":${timestamp},"data":${fieldsJson}${whose}}`;
+}
+
+/** One of the newest outputs of a pipeline, as lists of alerts show it. */
+export function alertText({ pipeline, output }: { readonly pipeline: Pick<Pipeline, 'id' | 'name'>; readonly output: Output }): string {
+  const whose = `"pipeline_id":${quoted(pipeline.id)},"pipeline":${quoted(pipeline.name)}`;
+  const which = `"sequence":${output.sequence},"id":${JSON.stringify(output.id)},"stream":${quoted(output.stream)}`;
+  return `{${whose},${which},${outputInStream(output).slice(1)}`;
 }

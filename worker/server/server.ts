@@ -12,6 +12,7 @@ import type { Access, Runtime } from '../runtime/service.ts';
 import { backupRoutes } from './routes/backups.ts';
 import { eventRoutes } from './routes/events.ts';
 import { outputRoutes } from './routes/outputs.ts';
+import { overviewRoutes } from './routes/overview.ts';
 import { pipelineRoutes } from './routes/pipelines.ts';
 import { probeRoutes, refusalOf } from './routes/probes.ts';
 import { scrapeRoute } from './routes/scrape.ts';
@@ -86,6 +87,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const routes: Route<Access>[] = [
     ...probeRoutes(runtime, { version: options.version, startedAtMs: performance.now(), hasMetrics }),
     ...pipelineRoutes(runtime),
+    ...overviewRoutes(runtime),
     ...eventRoutes(runtime),
     ...outputRoutes(runtime, followers, telemetry),
     ...stateRoutes(runtime),

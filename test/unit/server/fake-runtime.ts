@@ -182,6 +182,14 @@ class FakePipelines implements Pipelines {
     return { pipelines: all.slice(offset, offset + limit).map(({ entry }) => entry), total: all.length };
   }
 
+  counts() {
+    return { pipelines: [], total: 0 };
+  }
+
+  connectors() {
+    return [];
+  }
+
   all() {
     return [...this.#pipelines.values()].map(({ entry, tenant }) => ({ ...entry, tenantId: tenant }));
   }

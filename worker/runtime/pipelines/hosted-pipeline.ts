@@ -1,3 +1,4 @@
+import { CepError } from '../../../shared/errors/error.ts';
 import { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
 import { PipelineSources } from '../../connectors/sources/pipeline-sources.ts';
 import type { SourceFeed, SourceStatus } from '../../connectors/sources/source-runner.ts';
@@ -10,6 +11,8 @@ import type {
   InjectResult,
   OutputCursor,
   Pipeline,
+  PipelineConnector,
+  PipelineCounts,
   PipelineMetrics,
   PipelineScrape,
   PipelineStatus,
@@ -43,6 +46,12 @@ export interface HostedOptions {
   /** Inputs up to this one had no effect that the checkpoint lacks. */
   readonly idleUpTo?: number;
   readonly ephemeral?: boolean;
+}
+
+export interface ReloadOptions {
+  readonly dryRun: boolean;
+  readonly acceptReset: boolean;
+  readonly versions?: readonly number[] | undefined;
 }
 
 /** A deployed program: its life, what comes in and what goes out. Engines live on threads, which it outlives. */
@@ -309,12 +318,23 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   /** The program has been checked. */
-  reload(program: CheckedProgram, options: { readonly dryRun: boolean; readonly acceptReset: boolean }): Promise<ProgramReport> {
+  reload(program: CheckedProgram, options: ReloadOptions): Promise<ProgramReport> {
     return this.#whileRunning(async () => {
+      this.#requireVersion(options.versions);
       const report = await this.#switch.reload(program, options);
       const fields = { pipeline: this.id, version: this.definition.version };
       if (report.reloaded) this.#context.report({ level: 'info', message: 'Pipeline reloaded', fields });
       return report;
+    });
+  }
+
+  #requireVersion(versions: readonly number[] | undefined): void {
+    const { version, updatedAt } = this.definition;
+    if (versions === undefined || versions.includes(version)) return;
+    const made = versions.length === 1 ? `version ${versions[0]}` : 'another version';
+    throw new CepError('version_conflict', `the change was made for ${made}, and the pipeline is at version ${version} now`, {
+      hint: 'look at what has changed, and make the change again',
+      details: { version, updated_at: updatedAt },
     });
   }
 
@@ -351,6 +371,23 @@ export class HostedPipeline implements IntakeOwner {
       await Promise.race([asked, new Promise((resolve) => setTimeout(resolve, waitMs).unref())]);
     }
     return this.#metrics();
+  }
+
+  /** What was last heard of the engine. */
+  get counts(): PipelineCounts {
+    return { pipeline: this.view(), metrics: this.#metrics() };
+  }
+
+  /** Every end of the program that runs. */
+  ends(): readonly PipelineConnector[] {
+    const { id: pipelineId, name: pipelineName } = this;
+    const types = new Map(this.topology.nodes.map(({ label, config }) => [label, config['type']]));
+    const end = (name: string, of: PipelineConnector['end']): PipelineConnector => {
+      const type = types.get(name);
+      return { pipelineId, pipelineName, name, type: typeof type === 'string' ? type : null, end: of };
+    };
+    const sources = this.sources().map((source) => end(source.connector, { source }));
+    return [...sources, ...this.connectors().map((sink) => end(sink.connector, { sink }))];
   }
 
   #metrics(): PipelineMetrics {

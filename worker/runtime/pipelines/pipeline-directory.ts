@@ -16,6 +16,8 @@ import type {
   OutputCursor,
   Page,
   Pipeline,
+  PipelineConnector,
+  PipelineCounts,
   PipelineMetrics,
   Pipelines,
   ProgramDiagnostic,
@@ -178,6 +180,15 @@ export class PipelineDirectory implements Pipelines {
     return { pipelines: own.slice(offset, offset + limit).map((pipeline) => pipeline.view()), total: own.length };
   }
 
+  counts(tenant: string, { limit, offset }: Page): { readonly pipelines: readonly PipelineCounts[]; readonly total: number } {
+    const own = this.#of(tenant);
+    return { pipelines: own.slice(offset, offset + limit).map(({ counts }) => counts), total: own.length };
+  }
+
+  connectors(tenant: string): readonly PipelineConnector[] {
+    return this.#of(tenant).flatMap((pipeline) => pipeline.ends());
+  }
+
   all(): readonly (Pipeline & { readonly tenantId: string })[] {
     return this.hosted().flatMap((pipeline) => (pipeline.isEphemeral ? [] : [{ ...pipeline.view(), tenantId: pipeline.tenantId }]));
   }
@@ -248,11 +259,16 @@ export class PipelineDirectory implements Pipelines {
     return pipeline.view();
   }
 
-  async reload(tenant: string, id: string, { dryRun, acceptReset, ...sent }: ReloadRequest, waiting: Waiting = {}): Promise<ReloadReport> {
+  async reload(
+    tenant: string,
+    id: string,
+    { dryRun, acceptReset, versions, ...sent }: ReloadRequest,
+    waiting: Waiting = {},
+  ): Promise<ReloadReport> {
     const pipeline = this.#find(tenant, id);
     pipeline.requireRunning();
     const { program, diagnostics } = await this.#checked(sent, this.#context.tenants.account(tenant), waiting);
-    const options = { dryRun: dryRun ?? false, acceptReset: acceptReset ?? true };
+    const options = { dryRun: dryRun ?? false, acceptReset: acceptReset ?? true, versions };
     const report = await this.#inTurn(tenant, () => pipeline.reload(program, options), waiting);
     return { ...report, warnings: diagnostics };
   }

@@ -14,7 +14,7 @@ import {
   reloadRequestSchema,
 } from '../../../shared/protocol/pipelines.ts';
 import { topologySchema, validateRequestSchema, validationSchema } from '../../../shared/protocol/program.ts';
-import type { Access, Runtime } from '../../runtime/service.ts';
+import type { Access, Pipeline, Runtime } from '../../runtime/service.ts';
 import { deployedWire, diagnosticWire, metricsWire, pipelineWire, reloadWire, topologyWire } from '../wire.ts';
 import { type ApiRoute, apiRoute, pipelinePath, withWireDetails } from './api-route.ts';
 
@@ -78,7 +78,7 @@ export function pipelineRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       isPaced: true,
       success: { 200: pipelineSchema },
       errors: unknownPipeline,
-      handle: ({ caller, params }) => pipelineWire(pipelines.get(caller.tenantId, params.id)),
+      handle: ({ caller, params }) => shownPipeline(pipelines.get(caller.tenantId, params.id)),
     }),
     apiRoute({
       method: 'DELETE',
@@ -98,6 +98,17 @@ export function pipelineRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
     ...lifecycleRoutes({ pipelines }),
     ...insightRoutes({ pipelines }),
   ];
+}
+
+/** With the version as its ETag, which a reload may name. */
+function shownPipeline(pipeline: Pipeline): Answer {
+  return new Answer(200, pipelineWire(pipeline), { etag: `"${pipeline.version}"` });
+}
+
+/** The versions that `If-Match` names (RFC 9110, 13.1.1); undefined when any will do. What names none of ours matches none. */
+function versionsOf(header: string | undefined): readonly number[] | undefined {
+  if (header === undefined || header.trim() === '*') return undefined;
+  return Array.from(header.matchAll(/(?<!W\/)"(\d{1,15})"/g), ([, version]) => Number(version));
 }
 
 type Owner = Pick<Runtime, 'pipelines'>;
@@ -160,18 +171,13 @@ function lifecycleRoutes({ pipelines }: Owner): readonly ApiRoute[] {
         ...unstored,
       ],
       idempotency: 'answer',
+      isConditional: true,
       isAudited: true,
-      handle: async ({ caller, params, signal, body: { dry_run: dryRun, accept_reset: acceptReset, ...program } }) =>
-        reloadWire(
-          await withWireDetails(
-            pipelines.reload(
-              caller.tenantId,
-              params.id,
-              { ...program, ...(dryRun === undefined ? {} : { dryRun }), ...(acceptReset === undefined ? {} : { acceptReset }) },
-              { signal },
-            ),
-          ),
-        ),
+      handle: async ({ caller, params, signal, headers, body: { dry_run: dryRun, accept_reset: acceptReset, ...program } }) => {
+        const options = { ...(dryRun === undefined ? {} : { dryRun }), ...(acceptReset === undefined ? {} : { acceptReset }) };
+        const request = { ...program, ...options, versions: versionsOf(headers['if-match']) };
+        return reloadWire(await withWireDetails(pipelines.reload(caller.tenantId, params.id, request, { signal })));
+      },
     }),
     apiRoute({
       method: 'POST',

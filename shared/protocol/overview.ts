@@ -1,0 +1,92 @@
+import Type from 'typebox';
+import { pageMembers } from './paging.ts';
+import { pipelineCountMembers, pipelineMembers } from './pipelines.ts';
+
+const strict = { additionalProperties: false } as const;
+const count = Type.Integer({ minimum: 0 });
+
+const countMembers = {
+  events_processed: count,
+  output_events_emitted: count,
+  ...pipelineCountMembers,
+};
+
+/** What all pipelines have counted, and each of them, in one answer. */
+export const tenantMetricsSchema = Type.Object(
+  {
+    time: Type.Number({ description: 'Of the server, epoch milliseconds: rates are differences of two answers.' }),
+    totals: Type.Object({ pipelines: count, ...countMembers }, strict),
+    pipelines: Type.Array(
+      Type.Object(
+        {
+          ...pipelineMembers,
+          ...countMembers,
+          watermark: Type.Union([Type.Number(), Type.Null()], { description: 'Where event time stands, epoch milliseconds.' }),
+        },
+        strict,
+      ),
+    ),
+    ...pageMembers,
+  },
+  strict,
+);
+
+const connectorMembers = {
+  pipeline_id: Type.String(),
+  pipeline: Type.String({ description: 'Its name.' }),
+  name: Type.String(),
+  type: Type.Union([Type.String(), Type.Null()], { description: 'Null for a target that the program names by its address.' }),
+};
+
+/** Ends of pipelines: a source is connected or not, a sink has a circuit breaker. */
+export const connectorListSchema = Type.Object(
+  {
+    connectors: Type.Array(
+      Type.Union([
+        Type.Object(
+          {
+            ...connectorMembers,
+            direction: Type.Literal('source'),
+            state: Type.String({ enum: ['connected', 'disconnected', 'ended'] }),
+            problem: Type.Optional(Type.String({ description: 'Why it is not connected.' })),
+            received: count,
+            unreadable: count,
+          },
+          strict,
+        ),
+        Type.Object(
+          {
+            ...connectorMembers,
+            direction: Type.Literal('sink'),
+            state: Type.String({ enum: ['closed', 'half_open', 'open'], description: 'Of its circuit breaker.' }),
+            opened: Type.Integer({ minimum: 0, description: 'How often the breaker has opened.' }),
+            delivered: count,
+            pending: count,
+            dlq_events: count,
+            dlq_dropped: count,
+          },
+          strict,
+        ),
+      ]),
+    ),
+    ...pageMembers,
+  },
+  strict,
+);
+
+/** An output event among the newest of its pipeline. */
+export const alertSchema = Type.Object(
+  {
+    pipeline_id: Type.String(),
+    pipeline: Type.String({ description: 'Its name.' }),
+    sequence: Type.Integer({ minimum: 1, description: 'Counts the output events of the pipeline.' }),
+    id: Type.String({ description: 'The same event has the same id after a replay, and at every sink.' }),
+    stream: Type.String(),
+    event_type: Type.String(),
+    timestamp: Type.Number({ description: 'Epoch milliseconds.' }),
+    data: Type.Record(Type.String(), Type.Unknown()),
+  },
+  strict,
+);
+
+export const alertListSchema = Type.Object({ alerts: Type.Array(alertSchema) }, strict);
