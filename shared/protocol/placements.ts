@@ -41,7 +41,18 @@ export const placementRouteSchema = Type.Object(
   {
     event_types: Type.Array(Type.String({ description: 'A type, a prefix with `*`, or `*`.' })),
     partition_key: Type.Optional(Type.String({ description: 'By whose hash events are divided among the targets.' })),
-    targets: Type.Array(Type.Object({ placement_id: placementId, replica: count, address: Type.String(), epoch }, strict)),
+    targets: Type.Array(
+      Type.Object(
+        {
+          placement_id: placementId,
+          replica: count,
+          address: Type.Optional(Type.String({ description: 'Missing while no worker has it: what is for it waits.' })),
+          epoch,
+        },
+        strict,
+      ),
+      { description: 'All replicas, in their order.' },
+    ),
   },
   strict,
 );
@@ -50,6 +61,11 @@ export const placementRouteSchema = Type.Object(
 export const placementRequestSchema = Type.Object(
   {
     epoch,
+    tenure: Type.Integer({
+      minimum: 0,
+      description:
+        'The epoch since which the worker has had it without a break: what it holds since then, or later, has a state to go on with.',
+    }),
     revision: Type.String({
       minLength: 1,
       maxLength: 128,
@@ -66,6 +82,12 @@ export const placementRequestSchema = Type.Object(
       Type.Object({ name: Type.String(), connector_type: Type.String(), params: Type.Record(Type.String(), Type.Unknown()) }, strict),
     ),
     checkpoint: Type.Optional(manifestSchema),
+    ingress_sequence: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'The last batch of injected events that there is: time stands still until it was received.',
+      }),
+    ),
     routes: Type.Array(placementRouteSchema),
   },
   strict,
