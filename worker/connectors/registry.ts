@@ -9,15 +9,15 @@ import { fileConnector } from './file.ts';
 import { httpConnector } from './http.ts';
 import { kafkaConnector } from './kafka.ts';
 import { mqttConnector } from './mqtt.ts';
+import { natsConnector } from './nats.ts';
 import { redisConnector } from './redis.ts';
 import { websocketConnector } from './websocket.ts';
 
 /** The code of the connector types, by the language's name: there for each role that the language's table says is built. */
 export const connectorTypes: ReadonlyMap<string, ConnectorType> = new Map(
-  [consoleConnector, fileConnector, httpConnector, kafkaConnector, mqttConnector, redisConnector, websocketConnector].map((type) => [
-    type.name,
-    type,
-  ]),
+  [consoleConnector, fileConnector, httpConnector, kafkaConnector, mqttConnector, natsConnector, redisConnector, websocketConnector].map(
+    (type) => [type.name, type],
+  ),
 );
 
 /** A declaration with aliases of type and parameters resolved. `stored`: values as `encodeValue` gives them. */

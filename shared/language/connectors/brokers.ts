@@ -69,23 +69,63 @@ stream Large = Payment.from(Ledger, topic: "payments")
   {
     name: 'nats',
     roles: ['source', 'sink'],
+    built: ['source', 'sink'],
     oneOf: [['servers', 'url']],
     topics: ['subject', 'topic'],
     broker: true,
     summary: 'NATS subjects; with JetStream at least once',
+    guarantees: {
+      source:
+        'With JetStream exactly once, where there is a state directory and the consumer is not shared: without `durable` the place in the ' +
+        'stream stands in the log and in checkpoints; with it each message is acknowledged once it is in the log, and what is given again is ' +
+        'recognized. A consumer that several pipelines share: at least once. A subject of core NATS at most once: what is published while ' +
+        'nobody listens is gone. What a server loses itself is lost.',
+      sink:
+        'With JetStream at least once: delivered is what the stream has kept. What is sent again has the same `id`, also as `Nats-Msg-Id`, by ' +
+        'which the stream drops it within its duplicate window. To core NATS at most once: delivered is what the server has read.',
+    },
+    example: `connector Bus = nats (servers: "nats://n1.example.com:4222", jetstream: true, profile: "bus")
+
+stream Large = Payment.from(Bus, subject: "payments.>", durable: "large")
+    .where(amount > 1000)
+    .emit(amount)
+    .to(Bus, topic: "alerts.large")`,
     parameters: [
-      { name: 'servers', aliases: ['url'], kind: 'list', summary: 'addresses, nats://host:port' },
+      {
+        name: 'servers',
+        aliases: ['url'],
+        kind: 'list',
+        summary: 'addresses of one cluster, nats://host:port or tls://host:port (port 4222 where none is written)',
+      },
       { name: 'subject', kind: 'str', summary: 'subject, wildcards allowed in a source' },
       { name: 'topic', kind: 'str', summary: 'another word for the subject' },
-      { name: 'queue_group', kind: 'str', summary: 'members of one group share the messages' },
-      { name: 'jetstream', kind: 'bool', default: 'false', summary: 'keeps messages until acknowledged' },
-      { name: 'stream', kind: 'str', summary: 'JetStream stream' },
-      { name: 'durable', kind: 'str', summary: 'JetStream consumer' },
+      {
+        name: 'queue_group',
+        kind: 'str',
+        summary: 'members of one group share the messages; with JetStream they share the consumer of that name',
+      },
+      {
+        name: 'jetstream',
+        kind: 'bool',
+        default: 'false',
+        summary: 'reads from, and is kept by, a stream; `stream` and `durable` mean it too',
+      },
+      { name: 'stream', kind: 'str', summary: 'the stream, where it is not the one that has the subject; none is made' },
+      { name: 'durable', kind: 'str', summary: 'consumer that the server keeps, made where it is not there' },
+      {
+        name: 'start',
+        kind: 'str',
+        words: ['earliest', 'latest'],
+        default: '"earliest"',
+        summary: 'where a source of a stream begins that was never read',
+      },
       { name: 'username', aliases: ['user'], kind: 'str', summary: 'user' },
       { name: 'password', aliases: ['pass'], kind: 'str', secret: true, summary: 'password' },
       { name: 'token', kind: 'str', secret: true, summary: 'token' },
-      { name: 'auth', kind: 'map', secret: true, summary: 'login as a map: user and pass, or token' },
-      { name: 'tls', kind: 'bool', default: 'false', summary: 'TLS' },
+      { name: 'nkey', kind: 'str', secret: true, summary: 'seed of an NKey' },
+      { name: 'creds', kind: 'str', secret: true, summary: 'text of a credentials file: a JWT and the seed of its NKey' },
+      { name: 'auth', kind: 'map', secret: true, summary: 'login as a map: user and pass, token, nkey, or creds' },
+      { name: 'tls', kind: 'bool', default: 'false', summary: 'insists on TLS, which is spoken anyway where the server wants it' },
     ],
   },
   {

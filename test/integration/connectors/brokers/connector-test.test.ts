@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import kafkajs from 'kafkajs';
+import { connect, type NatsConnection } from 'nats';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type CepResult, cep } from '../../../unit/cli/cep.ts';
 import { WorkFolder } from '../../../unit/cli/work-folder.ts';
@@ -168,6 +169,59 @@ describe.skipIf(!(await hasBroker('kafka')))('cep connector test of kafka', () =
     const result = await tested(connector(password), `.from(Broker, topic: "${topic}")`);
     expect(outcomes(result).at(-1)).toBe(`failed ${step}`);
     expect(result.exitCode).toBe(4);
+    expect(result.stdout).toMatch(text);
+    expect(result.stdout + result.stderr).not.toMatch(/(?:top|other)-secret/);
+  });
+});
+
+const natsConfig = `
+listen: 0.0.0.0:4222
+jetstream { store_dir: /var/lib/nats }
+authorization {
+  users = [
+    { user: cep, password: top-secret, permissions: { publish: ">", subscribe: { deny: "hidden.>" } } }
+  ]
+}
+`;
+
+describe.skipIf(!(await hasBroker('nats')))('cep connector test of nats', () => {
+  let broker: RunningBroker;
+  let client: NatsConnection;
+  beforeAll(async () => {
+    const command = ['nats-server', '-c', '/tmp/nats.conf'];
+    broker = await RunningBroker.start({ broker: 'nats', port: 4222, command, files: { '/tmp/nats.conf': natsConfig } });
+    client = await connect({ servers: `127.0.0.1:${broker.port}`, user: 'cep', pass: 'top-secret' });
+    await (await client.jetstreamManager()).streams.add({ name: 'readings', subjects: ['readings.>'] });
+  });
+  afterAll(async () => {
+    await client?.close();
+    await broker?.stop();
+  });
+  const connector = (more = '', login = 'cep:top-secret'): string => `nats (servers: "nats://${login}@127.0.0.1:${broker.port}"${more})`;
+
+  it('is right for what is there, and makes nothing', async () => {
+    const listening = await tested(connector(), '.from(Broker, topic: "news.>")');
+    expect(outcomes(listening)).toEqual(['ok name', 'ok tcp', 'ok login', 'ok permission']);
+    const reading = await tested(connector(', durable: "cep"'), '.from(Broker, topic: "readings.>")');
+    expect(outcomes(reading)).toEqual(['ok name', 'ok tcp', 'ok login', 'ok topic', 'ok group']);
+    expect(reading.stdout).toContain("the consumer 'cep' is not there yet: the program makes it when it begins to read");
+    const writing = await tested(connector(', jetstream: true'), '.to(Broker, topic: "readings.b")');
+    expect(outcomes(writing)).toEqual(['ok name', 'ok tcp', 'ok login', 'ok topic', 'untested permission']);
+    expect([listening, reading, writing].map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
+    const { state } = await (await client.jetstreamManager()).streams.info('readings');
+    expect([state.messages, state.consumer_count]).toEqual([0, 0]);
+  });
+
+  it.each([
+    ['a wrong password', () => connector('', 'cep:other-secret'), 'news', 'login', /refuses the login[\s\S]*correct the login/],
+    ['no login', () => `nats (servers: "127.0.0.1:${broker.port}")`, 'news', 'login', /refuses the login[\s\S]*give `username`/],
+    ['TLS that the server does not speak', () => connector(', tls: true'), 'news', 'login', /the server speaks no TLS/],
+    ['a subject that may not be read', () => connector(), 'hidden.a', 'permission', /expected that 'hidden\.a' can be read/],
+    ['a stream that is not there', () => connector(', jetstream: true'), 'redings.a', 'topic', /a stream with the subject 'redings\.a'/],
+  ])('says what is wrong with %s', async (_, declared, topic, step, text) => {
+    const result = await tested(declared(), `.from(Broker, topic: "${topic}")`);
+    expect(result.exitCode).toBe(4);
+    expect(outcomes(result).at(-1)).toBe(`failed ${step}`);
     expect(result.stdout).toMatch(text);
     expect(result.stdout + result.stderr).not.toMatch(/(?:top|other)-secret/);
   });

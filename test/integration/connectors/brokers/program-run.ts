@@ -44,6 +44,14 @@ export class ProgramRun {
     return lines.flatMap((line) => (line.endsWith('}}') ? [JSON.parse(line) as Delivered] : []));
   }
 
+  /** The dead letters of the run. */
+  letters(): Record<string, unknown>[] {
+    const file = this.path('state/dlq.jsonl');
+    if (!existsSync(file)) return [];
+    const lines = readFileSync(file, 'utf8').split('\n');
+    return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
   async untilDelivered(name: string, count: number): Promise<void> {
     await vi
       .waitUntil(() => new Set(this.delivered(name).map(({ data }) => data['n'])).size >= count, { timeout: 45_000, interval: 50 })

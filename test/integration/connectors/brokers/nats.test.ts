@@ -1,0 +1,246 @@
+import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ConnectionOptions, connect, type NatsConnection } from 'nats';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { audit, type Delivered } from '../audit.ts';
+import { auditedRun, NumberedPublisher, type Some } from './audited-run.ts';
+import { hasBroker, RunningBroker } from './containers.ts';
+import { Link } from './link.ts';
+import { ProgramRun } from './program-run.ts';
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 90_000 });
+
+/** A server whose streams survive it: what it acknowledges is written down. */
+const config = `
+listen: 0.0.0.0:4222
+jetstream { store_dir: /var/lib/nats }
+authorization {
+  users = [
+    { user: cep, password: secret }
+    { user: guest, password: guest, permissions: { publish: { deny: "secret.>" }, subscribe: { deny: "secret.>" } } }
+  ]
+}
+`;
+
+function clientOf(port: number, options: ConnectionOptions = { user: 'cep', pass: 'secret' }): Promise<NatsConnection> {
+  return connect({ servers: `127.0.0.1:${port}`, reconnect: false, timeout: 5_000, ...options });
+}
+
+class StreamPublisher extends NumberedPublisher {
+  readonly #port: number;
+  readonly #subject: string;
+  #client: NatsConnection | undefined;
+
+  constructor(port: number, subject: string) {
+    super();
+    this.#port = port;
+    this.#subject = subject;
+  }
+
+  protected override async give(number: number): Promise<void> {
+    this.#client ??= await clientOf(this.#port);
+    await this.#client.jetstream().publish(this.#subject, JSON.stringify({ event_type: 'Reading', n: number }), { timeout: 1_500 });
+  }
+
+  override async leave(): Promise<void> {
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.close().catch(() => undefined);
+  }
+}
+
+describe.skipIf(!(await hasBroker('nats')))('nats', () => {
+  let broker: RunningBroker;
+  let link: Link;
+  const runs: ProgramRun[] = [];
+  beforeAll(async () => {
+    const command = ['nats-server', '-c', '/tmp/nats.conf'];
+    broker = await RunningBroker.start({ broker: 'nats', port: 4222, command, files: { '/tmp/nats.conf': config } });
+    link = await Link.to(broker.port);
+    const client = await clientOf(broker.port);
+    const { streams } = await client.jetstreamManager();
+    for (const name of ['readings', 'shared', 'alerts', 'poison']) await streams.add({ name, subjects: [`${name}.>`] });
+    await client.close();
+  });
+  afterAll(async () => {
+    for (const run of runs) await run.remove();
+    await link?.close();
+    await broker?.stop();
+  });
+
+  const begin = (program: (folder: string) => string): ProgramRun => {
+    const run = new ProgramRun(program);
+    runs.push(run);
+    return run;
+  };
+  const servers = (login = 'cep:secret'): string => `servers: "nats://${login}@127.0.0.1:${link.port}"`;
+  const reading =
+    (connector: string, use: string) =>
+    (folder: string): string =>
+      `
+event Reading:
+    n: int
+
+connector Bus = nats (${connector})
+connector Out = file (path: "${folder}/out.jsonl")
+
+stream Each = Reading.from(Bus, ${use})
+    .emit(n)
+    .to(Out)
+`;
+  const everyTrouble =
+    (run: ProgramRun) =>
+    async (some: Some): Promise<void> => {
+      for (let kill = 0; kill < 2; kill++) {
+        await run.end('SIGKILL');
+        await run.startReading();
+        await some();
+      }
+      await broker.kill('SIGKILL');
+      await sleep(300);
+      await broker.startAgain();
+      await some();
+      await broker.pause();
+      await sleep(3_000);
+      await broker.resume();
+      await some();
+      link.silence();
+      await sleep(1_000);
+      link.heal();
+      await some();
+    };
+  const nothing = { lost: [], repeated: [], repeatedIds: [] };
+
+  it('gives every message of a stream, once, over kills of the server and of cep, a pause, and a cut', async () => {
+    const run = begin(reading(`${servers()}, jetstream: true`, 'topic: "readings.>"'));
+    expect(await auditedRun(run, new StreamPublisher(broker.port, 'readings.a'), everyTrouble(run))).toEqual(nothing);
+  });
+
+  it('does so as a durable consumer, and leaves nothing that is not acknowledged', async () => {
+    const run = begin(reading(servers(), 'subject: "shared.>", durable: "cep"'));
+    expect(await auditedRun(run, new StreamPublisher(broker.port, 'shared.a'), everyTrouble(run))).toEqual(nothing);
+    const client = await clientOf(broker.port);
+    const { consumers } = await client.jetstreamManager();
+    const { num_ack_pending: pending, num_pending: unread } = await consumers.info('shared', 'cep');
+    await client.close();
+    expect({ pending, unread }).toEqual({ pending: 0, unread: 0 });
+  });
+
+  it('adds every output to a stream, over kills of the server and of cep', async () => {
+    const run = begin(
+      (folder) => `
+event Reading:
+    n: int
+
+connector In = file (path: "${folder}/in.jsonl")
+connector Bus = nats (${servers()}, jetstream: true, retries: 100)
+
+stream Each = Reading.from(In)
+    .emit(n)
+    .to(Bus, topic: "alerts.each")
+`,
+    );
+    const count = 3_000;
+    writeFileSync(run.path('in.jsonl'), Array.from({ length: count }, (_, n) => `{"event_type":"Reading","n":${n}}\n`).join(''));
+    const kept = async (): Promise<number> => {
+      const client = await clientOf(broker.port).catch(() => undefined);
+      const info = await client?.jetstreamManager().then(({ streams }) => streams.info('alerts'));
+      await client?.close();
+      return info?.state.messages ?? 0;
+    };
+    const until = (part: number): Promise<void> =>
+      vi.waitFor(async () => expect(await kept()).toBeGreaterThanOrEqual(part), { timeout: 60_000, interval: 50 });
+    await run.startReading();
+    await until(count / 4);
+    await run.end('SIGKILL');
+    await run.startReading();
+    await until(count / 2);
+    await broker.kill('SIGKILL');
+    await sleep(300);
+    await broker.startAgain();
+    await until(count);
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    const client = await clientOf(broker.port);
+    const { streams } = await client.jetstreamManager();
+    const { messages } = (await streams.info('alerts')).state;
+    const all: Delivered[] = [];
+    for (let seq = 1; seq <= messages; seq++) all.push((await streams.getMessage('alerts', { seq })).json<Delivered>());
+    await client.close();
+    // What is sent again within the window of the stream has the id that it had, and is dropped.
+    expect(audit(all, count)).toEqual(nothing);
+  });
+
+  it('listens to a subject, also after the server was away', async () => {
+    const run = begin(reading(servers(), 'topic: "news.*"'));
+    await run.startReading();
+    const say = async (n: number): Promise<void> => {
+      const client = await clientOf(broker.port).catch(() => undefined);
+      client?.publish('news.today', JSON.stringify({ event_type: 'Reading', n }));
+      await client?.flush();
+      await client?.close();
+    };
+    const heard = (n: number): Promise<void> =>
+      vi.waitFor(
+        async () => {
+          await say(n);
+          expect(run.delivered('out.jsonl').some(({ data }) => data['n'] === n)).toBe(true);
+        },
+        { timeout: 30_000, interval: 200 },
+      );
+    await heard(1);
+    await broker.kill('SIGKILL');
+    await broker.startAgain();
+    await heard(2);
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+  });
+
+  it('keeps what is no event as dead letters, with its bytes, and goes on', async () => {
+    const client = await clientOf(broker.port);
+    const publish = (data: Uint8Array | string): Promise<unknown> => client.jetstream().publish('poison.a', data);
+    await publish(Buffer.of(0xff, 0xfe));
+    await publish('{"event_type":"Reading","n":"text"}');
+    await publish('{"event_type":"Reading","n":7}');
+    await client.close();
+    const run = begin(reading(servers(), 'subject: "poison.>", durable: "cep"'));
+    await run.startReading();
+    await vi.waitFor(() => expect(run.delivered('out.jsonl').map(({ data }) => data['n'])).toEqual([7]), { timeout: 20_000 });
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    expect(run.letters()).toMatchObject([
+      { connector: 'Bus', code: 'unreadable_message', event: { data: { raw_base64: Buffer.of(0xff, 0xfe).toString('base64') } } },
+      { connector: 'Bus', code: 'invalid_event', event: { data: { raw: '{"event_type":"Reading","n":"text"}' } } },
+    ]);
+  });
+
+  it('shares the messages of a subject among the members of a queue group', async () => {
+    const members = [
+      begin(reading(servers(), 'topic: "work", queue_group: "cep"')),
+      begin(reading(servers(), 'topic: "work", queue_group: "cep"')),
+    ];
+    for (const member of members) await member.startReading();
+    const client = await clientOf(broker.port);
+    for (let n = 0; n < 200; n++) client.publish('work', JSON.stringify({ event_type: 'Reading', n }));
+    await client.flush();
+    await client.close();
+    const all = (): Delivered[] => members.flatMap((member) => member.delivered('out.jsonl'));
+    await vi.waitFor(() => expect(all()).toHaveLength(200), { timeout: 20_000, interval: 50 });
+    expect(audit(all(), 200).lost).toEqual([]);
+    for (const member of members) expect(member.delivered('out.jsonl').length).toBeGreaterThan(0);
+  });
+
+  it('says at the start that the server cannot be reached, refuses the login, or has no such stream', async () => {
+    const failing = async (connector: string, use: string): Promise<string> => {
+      const ended = await begin(reading(connector, use)).start().ended;
+      expect(ended.code).toBe(4);
+      return ended.stderr.split('\n').find((line) => line.startsWith('error: ')) ?? ended.stderr;
+    };
+    expect(await failing('servers: "nats://127.0.0.1:1"', 'topic: "a"')).toMatch(/connect ECONNREFUSED 127\.0\.0\.1:1/);
+    const wrong = await failing(servers('cep:wrong-secret'), 'topic: "a"');
+    expect(wrong).toMatch(/refuses the login/);
+    expect(wrong).not.toContain('wrong-secret');
+    expect(await failing(`${servers()}, jetstream: true`, 'topic: "nowhere.a"')).toMatch(
+      /no stream of the server has the subject 'nowhere\.a'/,
+    );
+    expect(await failing(servers(), 'topic: "nowhere.a", stream: "nowhere"')).toMatch(/no stream 'nowhere'/);
+    expect(await failing(servers('guest:guest'), 'topic: "secret.a"')).toMatch(/refuses the subscription of 'secret\.a'/);
+  });
+});

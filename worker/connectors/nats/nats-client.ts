@@ -1,0 +1,211 @@
+import { randomBytes } from 'node:crypto';
+import { isIP, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Authenticator, ConnectionOptions, NatsConnection } from 'nats';
+import type { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
+import { ForbiddenAddress } from '../../../shared/security/network-policy.ts';
+
+/** Time for a server to answer, ms. */
+export const ANSWER_MS_MAX = 10_000;
+/** How often it is asked for a sign of life, ms; two that do not come end the connection. */
+const PING_MS = 5_000;
+const PINGS_OPEN_MAX = 2;
+
+/** How a client says who it is. `nkey` is a seed, `creds` the text of a credentials file. */
+export type NatsLogin =
+  | { readonly user: string; readonly pass: string }
+  | { readonly token: string }
+  | { readonly nkey: string }
+  | { readonly creds: string };
+
+/** Servers of one cluster, of which the first that takes a connection is used. */
+export interface NatsAddress {
+  readonly door: OutboundDoor;
+  readonly servers: readonly { readonly host: string; readonly port: number }[];
+  /** TLS is insisted on; else it is spoken where the server wants it. */
+  readonly tls: boolean;
+  readonly login: NatsLogin | undefined;
+}
+
+type Dialled = { readonly hostname: string; readonly port: number };
+type OwnOptions = ConnectionOptions & { readonly door: OutboundDoor; readonly onSocket: (socket: Socket) => void };
+
+/** A connection that is there, over a socket of the door. It does not connect again. */
+export class NatsClient {
+  readonly connection: NatsConnection;
+  /** Resolves with the reason when the connection is over. */
+  readonly over: Promise<unknown>;
+  readonly #sockets: readonly Socket[];
+  /** What the server did not let this client do, since that was asked last. */
+  #refusal: string | undefined;
+
+  private constructor(connection: NatsConnection, sockets: readonly Socket[]) {
+    this.connection = connection;
+    this.#sockets = sockets;
+    this.over = connection.closed().then((error) => error ?? new Error('the connection was lost'));
+    void this.#listen();
+  }
+
+  /** @throws what is wrong with the connection or the login */
+  static async open(address: NatsAddress): Promise<NatsClient> {
+    const { door, servers, tls, login } = address;
+    const { NatsConnectionImpl } = await library();
+    const sockets: Socket[] = [];
+    const options: OwnOptions = {
+      servers: servers.map(({ host, port }) => `${isIP(host) === 6 ? `[${host}]` : host}:${port}`),
+      name: 'cep',
+      reconnect: false,
+      // Whatever else a server says of its cluster is not looked up past the door.
+      ignoreClusterUpdates: true,
+      resolve: false,
+      noRandomize: true,
+      timeout: ANSWER_MS_MAX,
+      pingInterval: PING_MS,
+      maxPingOut: PINGS_OPEN_MAX,
+      ...(tls ? { tls: {} } : {}),
+      ...(await loginOptions(login)),
+      door,
+      onSocket: (socket) => sockets.push(socket),
+    };
+    return new NatsClient(await NatsConnectionImpl.connect(options), sockets);
+  }
+
+  async #listen(): Promise<void> {
+    for await (const { type, data } of this.connection.status()) {
+      if (type === 'error') this.#refusal = String(data) === 'PERMISSIONS_VIOLATION' ? 'the user may not do that' : String(data);
+    }
+  }
+
+  /** Resolves when the server has worked through everything that was sent. @throws Error when it does not answer in time */
+  async flushed(): Promise<void> {
+    await inTime(this.connection.flush());
+  }
+
+  /** What the server did not let this client do since the last call. */
+  takeRefusal(): string | undefined {
+    const refusal = this.#refusal;
+    this.#refusal = undefined;
+    return refusal;
+  }
+
+  /** A subject of this connection alone, for answers. */
+  inbox(): string {
+    return `_INBOX.${randomBytes(12).toString('hex')}`;
+  }
+
+  /** Reads no further, which holds the server up as long as it lets itself be. */
+  pause(): void {
+    this.#sockets.at(-1)?.pause();
+  }
+
+  resume(): void {
+    this.#sockets.at(-1)?.resume();
+  }
+
+  /** Ends the connection, whatever is under way. */
+  destroy(): void {
+    for (const socket of this.#sockets) socket.destroy();
+    void this.connection.close().catch(() => undefined);
+  }
+}
+
+/** Rejects when the answer takes too long. */
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  const end = new AbortController();
+  const late = sleep(ANSWER_MS_MAX, undefined, { signal: end.signal }).then(() => {
+    throw new Error(`no answer within ${ANSWER_MS_MAX / 1000} s`);
+  });
+  late.catch(() => undefined); // The answer came first.
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    end.abort();
+  }
+}
+
+let loading: ReturnType<typeof load> | undefined;
+
+/** The library, connecting through doors: it has one way to connect for all connections, so each brings its door along. */
+function library(): ReturnType<typeof load> {
+  loading ??= load();
+  return loading;
+}
+
+async function load() {
+  const { NatsConnectionImpl, setTransportFactory } = await import('nats/lib/nats-base-client/internal_mod.js');
+  const { NodeTransport } = await import('nats/lib/src/node_transport.js');
+  class DoorTransport extends NodeTransport {
+    override connect(to: Dialled & { tlsName: string }, options: ConnectionOptions): Promise<void> {
+      const { hostname } = to;
+      // A certificate is for the name or the address that was written.
+      const named = isIP(hostname) === 0 ? { ...to, tlsName: hostname } : { ...to, tlsName: '' };
+      const tls = options.tls === null ? null : { ...options.tls, host: hostname };
+      // Where TLS was not asked for there is no `tls` for the library to insist on.
+      return super.connect(named, options.tls === undefined ? options : { ...options, tls });
+    }
+
+    override dial({ hostname, port }: Dialled): Promise<Socket> {
+      const { door } = this.options as OwnOptions;
+      return new Promise((resolve, reject) => {
+        const socket = door.connect({ host: hostname, port });
+        socket.setNoDelay(true);
+        const closed = (): void => reject(new Error('the connection was closed'));
+        socket.once('error', reject).once('close', closed);
+        socket.once('connect', () => {
+          socket.removeAllListeners();
+          resolve(socket);
+        });
+      });
+    }
+
+    override setupHandlers(): void {
+      (this.options as OwnOptions).onSocket(this.socket);
+      super.setupHandlers();
+    }
+  }
+  setTransportFactory({ factory: () => new DoorTransport() });
+  return { NatsConnectionImpl };
+}
+
+async function loginOptions(login: NatsLogin | undefined): Promise<ConnectionOptions> {
+  if (login === undefined) return {};
+  if ('user' in login || 'token' in login) return { ...login };
+  const { credsAuthenticator, nkeyAuthenticator } = await import('nats/lib/nats-base-client/internal_mod.js');
+  const bytes = new TextEncoder().encode('nkey' in login ? login.nkey : login.creds);
+  const authenticator: Authenticator = 'nkey' in login ? nkeyAuthenticator(bytes) : credsAuthenticator(bytes);
+  return { authenticator };
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  AUTHORIZATION_VIOLATION: 'the server refuses the login (Authorization Violation)',
+  AUTHENTICATION_EXPIRED: 'the login has expired',
+  AUTHENTICATION_TIMEOUT: 'the server has waited too long for the login',
+  CONNECTION_CLOSED: 'the connection was lost',
+  DISCONNECT: 'the connection was lost',
+  PERMISSIONS_VIOLATION: 'the user may not do that (Permissions Violation)',
+  TIMEOUT: `no answer within ${ANSWER_MS_MAX / 1000} s`,
+  SERVER_OPTION_NA: 'the server speaks no TLS',
+  '503': 'nobody answers: the server has no JetStream, or no stream takes this subject',
+};
+
+/** The library's name for what went wrong. */
+export function natsCode(error: unknown): string | undefined {
+  const code = (error as { readonly code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : undefined;
+}
+
+/** What went wrong, in words. */
+export function natsReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { chainedError } = error as { readonly chainedError?: unknown };
+  if (natsCode(error) === 'CONNECTION_REFUSED' && chainedError instanceof Error) return natsReason(chainedError);
+  const known = reasons[natsCode(error) ?? ''];
+  if (known !== undefined) return known;
+  return error.message === '' ? (natsCode(error) ?? error.name) : error.message;
+}
+
+/** The door refused it, however the library wrapped that. */
+export function forbiddenBy(error: unknown): ForbiddenAddress | undefined {
+  const { chainedError } = (error ?? {}) as { readonly chainedError?: unknown };
+  return [error, chainedError].find((one) => one instanceof ForbiddenAddress);
+}

@@ -1,0 +1,96 @@
+import type { JetStreamClient } from 'nats';
+import { DeliveryFailure, type Sink, type SinkMessage } from '../connector.ts';
+import { ANSWER_MS_MAX, forbiddenBy, type NatsAddress, NatsClient, natsCode, natsReason } from './nats-client.ts';
+
+/** The server drops what comes again under an id that it remembers. */
+const ID_HEADER = 'Nats-Msg-Id';
+const NO_STREAM = '503';
+/** What the server says of messages that it will never take. */
+const permanentRefusals: ReadonlySet<string> = new Set(['MAX_PAYLOAD_EXCEEDED', 'BAD_SUBJECT']);
+
+export interface NatsSinkOptions {
+  readonly address: NatsAddress;
+  /** Of messages that name none. */
+  readonly subject: string | undefined;
+  /** Delivered is what a stream has kept; else what the server has read. */
+  readonly isJetStream: boolean;
+  /** The stream that is to keep it; undefined: whichever has the subject. */
+  readonly stream: string | undefined;
+}
+
+interface Open {
+  readonly client: NatsClient;
+  readonly stream: JetStreamClient;
+}
+
+/** Publishes messages. A connection that has failed is not used again. */
+export class NatsSink implements Sink {
+  readonly #options: NatsSinkOptions;
+  #connecting: Promise<Open> | undefined;
+
+  constructor(options: NatsSinkOptions) {
+    this.#options = options;
+  }
+
+  async send(message: SinkMessage): Promise<void> {
+    const subject = message.topic ?? this.#options.subject;
+    if (subject === undefined || !isSubject(subject)) {
+      const expected = 'expected words with dots between them, without blanks, `*` and `>`';
+      throw new DeliveryFailure('bad_topic', `'${subject ?? ''}' is no subject that can be published to: ${expected}`, {
+        isPermanent: true,
+      });
+    }
+    this.#connecting ??= open(this.#options.address);
+    const connecting = this.#connecting;
+    try {
+      await this.#publish(await connecting, subject, message);
+    } catch (cause) {
+      if (this.#connecting === connecting && natsCode(cause) !== NO_STREAM) await this.close();
+      throw failureOf(cause, subject);
+    }
+  }
+
+  async #publish({ client, stream }: Open, subject: string, { id, payload, traceparent }: SinkMessage): Promise<void> {
+    const { headers: newHeaders } = await import('nats');
+    const headers = newHeaders();
+    headers.set(ID_HEADER, id);
+    if (traceparent !== undefined) headers.set('traceparent', traceparent);
+    if (this.#options.isJetStream) {
+      const { stream: name } = this.#options;
+      const expect = name === undefined ? {} : { expect: { streamName: name } };
+      await stream.publish(subject, payload, { msgID: id, headers, timeout: ANSWER_MS_MAX, ...expect });
+      return;
+    }
+    client.connection.publish(subject, payload, { headers });
+    await client.flushed();
+    const refusal = client.takeRefusal();
+    if (refusal !== undefined)
+      throw new DeliveryFailure('forbidden', `the server refuses messages to '${subject}': ${refusal}`, { isPermanent: true });
+  }
+
+  async close(): Promise<void> {
+    const connecting = this.#connecting;
+    this.#connecting = undefined;
+    await connecting?.then(({ client }) => client.destroy()).catch(() => undefined);
+  }
+}
+
+async function open(address: NatsAddress): Promise<Open> {
+  const client = await NatsClient.open(address);
+  return { client, stream: client.connection.jetstream() };
+}
+
+/** Of literal words. */
+export function isSubject(text: string): boolean {
+  return /^[^\s.*>]+(?:\.[^\s.*>]+)*$/.test(text);
+}
+
+function failureOf(cause: unknown, subject: string): DeliveryFailure {
+  if (cause instanceof DeliveryFailure) return cause;
+  const forbidden = forbiddenBy(cause);
+  if (forbidden !== undefined) return new DeliveryFailure(forbidden.code, forbidden.message, { isPermanent: true, cause });
+  if (natsCode(cause) === NO_STREAM) {
+    return new DeliveryFailure('unknown_topic', `no stream of the server keeps '${subject}': make one, or correct the subject`, { cause });
+  }
+  return new DeliveryFailure('nats_error', natsReason(cause), { isPermanent: permanentRefusals.has(natsCode(cause) ?? ''), cause });
+}

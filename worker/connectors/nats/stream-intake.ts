@@ -1,0 +1,142 @@
+import type { Msg } from 'nats';
+import type { SourceMessage, SourcePosition, SourceReading } from '../connector.ts';
+import type { NatsClient } from './nats-client.ts';
+import { TakenSequences } from './taken-sequences.ts';
+
+/** Handed over at a time. */
+const TAKE_MESSAGES_MAX = 5_000;
+const ACK = Buffer.from('+ACK');
+const WORKING = Buffer.from('+WPI');
+
+export interface StreamIntakeOptions {
+  readonly client: NatsClient;
+  readonly reading: SourceReading;
+  /** The server is told which messages are safe. */
+  readonly isAcknowledging: boolean;
+  /** After this time it would give them again, ms. */
+  readonly ackWaitMs: number;
+  /** What was taken before. */
+  readonly known: TakenSequences['ranges'];
+  readonly positionBehind: (taken: TakenSequences['ranges']) => SourcePosition;
+  /** It is safe up to here. */
+  readonly taken: (position: SourcePosition) => void;
+}
+
+interface Waiting {
+  readonly message: Msg;
+  /** In the stream. */
+  readonly sequence: number;
+}
+
+/** What has come of a stream over one connection, on its way to be safe. */
+export class StreamIntake {
+  /** Rejects when nothing more will come. */
+  readonly failed: Promise<never>;
+  /** Called when there is room for more. */
+  onRoom: () => void = () => undefined;
+  readonly #options: StreamIntakeOptions;
+  readonly #working: NodeJS.Timeout;
+  #fail: (error: unknown) => void = () => undefined;
+  #taken: TakenSequences;
+  #waiting: Waiting[] = [];
+  /** Sequences of those that wait or are under way. */
+  readonly #here = new Set<number>();
+  #underWay: readonly Waiting[] = [];
+  /** Of the last message, among those that the consumer has given. */
+  #delivery = 0;
+  #handingOver: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(options: StreamIntakeOptions) {
+    this.#options = options;
+    this.#taken = new TakenSequences(options.known);
+    this.#working = setInterval(() => this.#stillWorking(), options.ackWaitMs / 3);
+    this.failed = new Promise((_, reject) => {
+      this.#fail = reject;
+    });
+    this.failed.catch(() => undefined); // Whoever reads asks for it in time.
+  }
+
+  /** Messages that have come and are not safe. */
+  get waiting(): number {
+    return this.#waiting.length + this.#underWay.length;
+  }
+
+  fail(error: unknown): void {
+    this.#fail(error);
+  }
+
+  /** Resolves when what is under way is safe, or was given up: only then may somebody else hand over. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#working);
+    await this.#handingOver;
+  }
+
+  /** So that the server does not give again what is waited for here. */
+  #stillWorking(): void {
+    if (!this.#options.isAcknowledging) return;
+    for (const { message } of [...this.#underWay, ...this.#waiting]) this.#answer(message, WORKING);
+  }
+
+  #answer({ reply }: Msg, text: Uint8Array): void {
+    const { connection } = this.#options.client;
+    if (reply !== undefined && !connection.isClosed()) connection.publish(reply, text);
+  }
+
+  arrived(message: Msg): void {
+    const { sequence, delivery } = placeOf(message);
+    const { isAcknowledging } = this.#options;
+    if (!isAcknowledging && delivery !== ++this.#delivery) {
+      this.fail(new Error('messages have got lost on the way from the server'));
+    } else if (!this.#taken.has(sequence)) {
+      // What is given again while it is here needs no second place.
+      if (this.#here.has(sequence)) return;
+      this.#here.add(sequence);
+      this.#waiting.push({ message, sequence });
+      this.#handingOver ??= this.#handOver()
+        .catch((error: unknown) => this.fail(error))
+        .finally(() => {
+          this.#handingOver = undefined;
+        });
+    } else if (isAcknowledging) this.#answer(message, ACK);
+  }
+
+  /** Whatever has come while the last batch was made safe is the next one. */
+  async #handOver(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#waiting.length > 0 && !this.#isClosed) {
+      this.#underWay = this.#waiting.splice(0, TAKE_MESSAGES_MAX);
+      if (!(await this.#take(this.#underWay))) return;
+      this.#underWay = [];
+      this.onRoom();
+    }
+  }
+
+  async #take(batch: readonly Waiting[]): Promise<boolean> {
+    const { reading, isAcknowledging, positionBehind, client } = this.#options;
+    const taken = this.#taken.with(batch.map(({ sequence }) => sequence));
+    // Where nothing is acknowledged it is all a matter of the last one.
+    const position = positionBehind(isAcknowledging ? taken.ranges : taken.ranges.slice(-1));
+    const messages = batch.map(({ message }) => messageOf(message));
+    if (!(await reading.take({ messages, position }))) return false;
+    this.#taken = taken;
+    for (const { sequence } of batch) this.#here.delete(sequence);
+    this.#options.taken(position);
+    if (!isAcknowledging || this.#isClosed) return true;
+    for (const { message } of batch) this.#answer(message, ACK);
+    await client.flushed();
+    return true;
+  }
+}
+
+/** `$JS.ACK.<stream>.<consumer>.<given>.<sequence>.<delivery>.<time>.<pending>`; later servers have a domain and an account behind `ACK`. */
+function placeOf({ reply = '' }: Msg): { readonly sequence: number; readonly delivery: number } {
+  const parts = reply.split('.');
+  const at = parts.length > 9 ? 7 : 5;
+  return { sequence: Number(parts[at]), delivery: Number(parts[at + 1]) };
+}
+
+function messageOf({ subject, data }: Msg): SourceMessage {
+  return { bytes: data, topicPart: subject.split('.').at(-1) };
+}

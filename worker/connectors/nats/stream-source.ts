@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConsumerConfig, ConsumerInfo, JetStreamManager, StreamInfo } from 'nats';
+import type { Source, SourceReading } from '../connector.ts';
+import { KeptConnection } from '../kept-connection.ts';
+import { ANSWER_MS_MAX, type NatsAddress, NatsClient, natsCode, natsReason } from './nats-client.ts';
+import { StreamIntake } from './stream-intake.ts';
+import { StreamPull } from './stream-pull.ts';
+import type { TakenSequences } from './taken-sequences.ts';
+
+/** After this time a server gives a message again that it has not heard of, ms; of consumers that are made here. */
+const ACK_WAIT_MS = 5_000;
+/** Who waits longer for that does not wait for what another may still be working on. */
+const ACK_WAIT_MS_MAX = 30_000;
+const ACK_PENDING_MAX = 5_000;
+/** How long a server remembers a reader that has gone, ms. */
+const FORGOTTEN_MS = 60_000;
+const NANOS_PER_MS = 1e6;
+
+export interface NatsStreamOptions {
+  readonly address: NatsAddress;
+  /** Undefined: whichever has the subject. */
+  readonly stream: string | undefined;
+  /** Of the messages that are read; null: all of the stream. */
+  readonly subject: string | null;
+  /** The consumer, which the server keeps and several readers may share; undefined: read from the place in the position. */
+  readonly durable: string | undefined;
+  /** Whether others are expected to read as the same consumer. */
+  readonly isShared: boolean;
+  /** Where to begin where nothing was taken before. */
+  readonly start: 'earliest' | 'latest';
+}
+
+/** Behind what was taken of a stream, which another of the same name is not: by when it was made. */
+interface StreamPosition {
+  readonly created: string;
+  readonly taken: TakenSequences['ranges'];
+}
+
+interface Session {
+  readonly client: NatsClient;
+  readonly manager: JetStreamManager;
+  readonly stream: StreamInfo;
+}
+
+/**
+ * Messages that a stream of JetStream keeps. As a durable consumer each is acknowledged once it is safe, and those that were taken and are
+ * given again because the server had not heard of it are told apart by the position. Without one they are read in order from the place in the
+ * position, and the server hears nothing.
+ */
+export class NatsStreamSource implements Source {
+  readonly #options: NatsStreamOptions;
+  readonly #connection = new KeptConnection(natsReason);
+  #client: NatsClient | undefined;
+  #position: StreamPosition | null = null;
+
+  constructor(options: NatsStreamOptions) {
+    this.#options = options;
+  }
+
+  start(reading: SourceReading): void {
+    this.#position = reading.position as StreamPosition | null;
+    void this.#connection.keep(reading, (connected) => this.#read(reading, connected));
+  }
+
+  async close(): Promise<void> {
+    this.#connection.close();
+    this.#client?.destroy();
+  }
+
+  async #read(reading: SourceReading, connected: () => void): Promise<void> {
+    const client = await NatsClient.open(this.#options.address);
+    this.#client = client;
+    try {
+      if (this.#connection.isClosed) return;
+      const manager = await client.connection.jetstreamManager({ timeout: ANSWER_MS_MAX });
+      const stream = await this.#stream(manager);
+      const consumer = await this.#consumer({ client, manager, stream });
+      await this.#untilGivenAgain(consumer);
+      await this.#consume({ client, manager, stream }, consumer.name, { reading, connected });
+    } finally {
+      client.destroy();
+    }
+  }
+
+  async #stream(manager: JetStreamManager): Promise<StreamInfo> {
+    const { stream: written, subject } = this.#options;
+    const name = written ?? (await this.#streamOf(manager, subject ?? ''));
+    try {
+      return await manager.streams.info(name);
+    } catch (cause) {
+      if (natsCode(cause) !== '404') throw cause;
+      throw new Error(`the server has no stream '${name}': make it, or correct the name`, { cause });
+    }
+  }
+
+  async #streamOf(manager: JetStreamManager, subject: string): Promise<string> {
+    return manager.streams.find(subject).catch((cause: unknown) => {
+      if (!(cause instanceof Error) || !/no stream matches/.test(cause.message)) throw cause;
+      throw new Error(`no stream of the server has the subject '${subject}': make one, or correct the subject`, { cause });
+    });
+  }
+
+  /** The one that the program names, made where it is not there; or one for this connection alone. */
+  async #consumer({ manager, stream }: Session): Promise<ConsumerInfo> {
+    const { durable } = this.#options;
+    const { name } = stream.config;
+    if (durable === undefined) return manager.consumers.add(name, this.#placeOnly(stream));
+    try {
+      const known = await manager.consumers.info(name, durable);
+      requireFit(known, this.#options.subject);
+      return known;
+    } catch (cause) {
+      if (natsCode(cause) !== '404') throw cause;
+    }
+    return manager.consumers.add(name, {
+      ...this.#beginning(),
+      durable_name: durable,
+      ack_policy: 'explicit' as ConsumerConfig['ack_policy'],
+      ack_wait: ACK_WAIT_MS * NANOS_PER_MS,
+      max_ack_pending: ACK_PENDING_MAX,
+    });
+  }
+
+  #placeOnly({ config, created }: StreamInfo): Partial<ConsumerConfig> {
+    if ((config.retention as string) === 'workqueue') {
+      throw new Error(`the stream '${config.name}' keeps messages until they are acknowledged: name a consumer with durable`);
+    }
+    const last = this.#position?.created === created ? this.#position.taken.at(-1)?.[1] : undefined;
+    const from = { deliver_policy: 'by_start_sequence' as ConsumerConfig['deliver_policy'], opt_start_seq: (last ?? 0) + 1 };
+    return {
+      ...this.#beginning(),
+      ...(last === undefined ? {} : from),
+      ack_policy: 'none' as ConsumerConfig['ack_policy'],
+      inactive_threshold: FORGOTTEN_MS * NANOS_PER_MS,
+      mem_storage: true,
+      num_replicas: 1,
+    };
+  }
+
+  #beginning(): Partial<ConsumerConfig> {
+    const { start, subject } = this.#options;
+    const policy = start === 'latest' ? 'new' : 'all';
+    return { deliver_policy: policy as ConsumerConfig['deliver_policy'], ...(subject === null ? {} : { filter_subject: subject }) };
+  }
+
+  /** What this reader was given before it was interrupted comes again after a while, and would come behind what is newer. */
+  async #untilGivenAgain({ num_ack_pending: pending, config }: ConsumerInfo): Promise<void> {
+    const { durable, isShared } = this.#options;
+    const waitMs = (config.ack_wait ?? 0) / NANOS_PER_MS;
+    if (durable === undefined || isShared || pending === 0 || waitMs > ACK_WAIT_MS_MAX) return;
+    await sleep(waitMs, undefined, { signal: this.#connection.signal }).catch(() => undefined); // Closed: the next step sees that.
+  }
+
+  async #consume(
+    { client, stream }: Session,
+    consumer: string,
+    { reading, connected }: { readonly reading: SourceReading; readonly connected: () => void },
+  ): Promise<void> {
+    const { created } = stream;
+    const intake = new StreamIntake({
+      client,
+      reading,
+      isAcknowledging: this.#options.durable !== undefined,
+      ackWaitMs: ACK_WAIT_MS,
+      known: this.#position?.created === created ? this.#position.taken : [],
+      positionBehind: (taken) => ({ created, taken }),
+      taken: (position) => {
+        this.#position = position as unknown as StreamPosition;
+      },
+    });
+    const pull = new StreamPull({ client, stream: stream.config.name, consumer, intake });
+    try {
+      await Promise.race([client.flushed(), intake.failed]);
+      connected();
+      pull.ask();
+      throw await Promise.race([client.over, intake.failed]);
+    } finally {
+      pull.close();
+      await intake.close();
+    }
+  }
+}
+
+/** @throws Error when the consumer is not one that this source can read as */
+function requireFit({ name, config }: ConsumerInfo, subject: string | null): void {
+  const own = config.filter_subject ?? '';
+  if (config.deliver_subject !== undefined) throw new Error(`the consumer '${name}' is there, and pushes its messages: use another name`);
+  if ((config.ack_policy as string) !== 'explicit') {
+    throw new Error(`the consumer '${name}' is there, and does not expect each message to be acknowledged: use another name`);
+  }
+  if (subject !== null && own !== '' && own !== subject) {
+    throw new Error(
+      `the consumer '${name}' is there, and reads '${own}' instead of '${subject}': use another name, or correct the subject`,
+    );
+  }
+}
