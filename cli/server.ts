@@ -52,7 +52,9 @@ export class ServerCommand extends CepCommand {
     description: 'Private networks that programs of tenants may send to, with commas between them',
   });
   insecure = Option.Boolean('--insecure', { description: 'Do not warn when the server can be reached without a key' });
-  coordinator = Option.String('--coordinator', { description: 'Coordinator to register with as a worker (CEP_COORDINATOR)' });
+  coordinator = Option.String('--coordinator', {
+    description: 'Coordinators to register with as a worker, with commas between them (CEP_COORDINATOR)',
+  });
   workerId = Option.String('--worker-id', { description: 'Name of this worker, made at start without it (CEP_WORKER_ID)' });
   advertiseAddress = Option.String('--advertise-address', { description: 'URL by which the coordinator reaches this worker' });
 

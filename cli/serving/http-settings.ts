@@ -50,7 +50,7 @@ interface Expectation {
 /** The parts of a text with commas between them. */
 export function listOf(
   config: Config,
-  name: 'server.cors_origins' | 'server.allowed_hosts' | 'server.trusted_proxies' | 'server.tenant_networks',
+  name: 'server.cors_origins' | 'server.allowed_hosts' | 'server.trusted_proxies' | 'server.tenant_networks' | 'server.coordinator',
   { fits, expected }: Expectation,
 ): readonly string[] {
   const parts = (config.get(name) ?? '')

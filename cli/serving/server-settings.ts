@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import type { Config } from '../../shared/config/config.ts';
 import { CepError } from '../../shared/errors/error.ts';
@@ -15,9 +17,12 @@ export type ServerSettings = StartServerOptions & HttpSettings & { readonly bind
  * @throws CepError `file_not_found`, `io_error`; `config_error`, or `usage_error` for a bad flag
  */
 export async function readServerSettings(config: Config, configFile: string | undefined): Promise<ServerSettings> {
-  refuseCoordinator(config);
+  const http = await readHttpSettings(config);
+  const cluster = clusterOf(config, http.tls !== undefined);
   return {
-    ...(await readHttpSettings(config)),
+    ...http,
+    ...(cluster && { allowedHosts: [...http.allowedHosts, new URL(cluster.address).hostname] }),
+    cluster,
     bind: config.get('server.bind'),
     port: config.get('server.port'),
     tenantNetworks: listOf(config, 'server.tenant_networks', { fits: isNetwork, expected: 'an address, or a network such as 10.0.0.0/8' }),
@@ -68,9 +73,38 @@ async function profilesOf(config: Config): Promise<Profiles | undefined> {
   return path === undefined ? undefined : await readProfiles(path, config.get('server.master_key'));
 }
 
-function refuseCoordinator(config: Config): void {
-  if (config.get('server.coordinator') === undefined) return;
-  throw new CepError('config_error', 'this version serves on its own only: it cannot register with a coordinator', {
-    hint: 'leave --coordinator and CEP_COORDINATOR out',
-  });
+/** What makes the server a worker; undefined without a coordinator. */
+function clusterOf(config: Config, isSecure: boolean): ServerSettings['cluster'] {
+  const coordinators = listOf(config, 'server.coordinator', { fits: isWebUrl, expected: 'a URL such as http://10.0.0.4:9100' });
+  if (coordinators.length === 0) return undefined;
+  const workerId = config.get('server.worker_id') ?? `worker-${randomUUID().slice(0, 8)}`;
+  if (!/^[A-Za-z0-9._-]{1,128}$/.test(workerId)) {
+    throw settingError(config, 'server.worker_id', (where) => `${where}: expected letters, digits, '.', '_' and '-', found '${workerId}'`);
+  }
+  const address = config.get('server.advertise_address') ?? ownAddress(config, isSecure);
+  if (!isWebUrl(address)) {
+    throw settingError(
+      config,
+      'server.advertise_address',
+      (where) => `${where}: expected a URL such as http://10.0.0.7:9000, found '${address}'`,
+    );
+  }
+  return { coordinators, workerId, address, incarnation: randomUUID() };
+}
+
+/** Where others reach the server, as far as its own settings say that. */
+function ownAddress(config: Config, isSecure: boolean): string {
+  const [bind, port] = [config.get('server.bind'), config.get('server.port')];
+  if (port === 0) {
+    throw new CepError('config_error', 'a worker on any free port cannot say where it is reached', {
+      hint: 'name the port with --port, or the URL with --advertise-address',
+    });
+  }
+  const isAny = bind === '0.0.0.0' || bind === '::';
+  const host = isAny ? hostname() : bind.includes(':') ? `[${bind}]` : bind;
+  return `${isSecure ? 'https' : 'http'}://${host}:${port}`;
+}
+
+function isWebUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }

@@ -318,7 +318,7 @@ export const configKeys = [
     unset: 'a server on its own',
     environment: 'CEP_COORDINATOR',
     flag: '--coordinator',
-    doc: 'URL of the coordinator to register with.',
+    doc: 'URLs of coordinators to register with as a worker, with commas between them; one of a group is enough.',
     inFile: false,
   },
   {
@@ -379,16 +379,6 @@ export const configKeys = [
     environment: 'CEP_HEARTBEAT_TIMEOUT',
     flag: '--heartbeat-timeout',
     doc: 'Seconds without a heartbeat after which a worker counts as lost.',
-    inFile: false,
-  },
-  {
-    name: 'coordinator.placement',
-    type: 'string',
-    oneOf: ['least-loaded', 'round-robin'],
-    default: 'least-loaded',
-    environment: 'CEP_PLACEMENT',
-    flag: '--placement',
-    doc: 'How workers are chosen for pipelines.',
     inFile: false,
   },
   {

@@ -148,3 +148,5 @@ export const deliveryAnswerSchema = Type.Object({
   durable: Type.Integer({ minimum: 0, description: 'The last one that is part of a committed checkpoint: it is not asked for again.' }),
   results: Type.Array(resultSchema),
 });
+
+export const placementDeletedSchema = Type.Object({ deleted: Type.Boolean() }, strict);

@@ -17,6 +17,17 @@ export const readySchema = Type.Object(
     streams_count: count,
     events_processed: count,
     output_events_emitted: count,
+    cluster: Type.Optional(
+      Type.Object(
+        {
+          worker_id: Type.String(),
+          status: Type.Enum(['registering', 'registered', 'key_refused', 'replaced', 'left']),
+          placements: count,
+          lease_remaining_ms: Type.Number({ minimum: 0, description: 'Of the last heartbeat that was answered.' }),
+        },
+        { ...strict, description: 'Of a worker. Without its coordinator it stays ready, and serves what is its own.' },
+      ),
+    ),
   },
   strict,
 );

@@ -1,6 +1,5 @@
 import type { LogFields, Logger, LogLevel } from './logger.ts';
 import type { MetricRegistry } from './metric-registry.ts';
-import { metrics as metricTable } from './metrics-table.ts';
 import type { Tracer } from './tracing.ts';
 
 /** What happens inside and is worth a line: how bad it is, the message, and what it moves. Messages never vary; fields do. */
@@ -59,6 +58,27 @@ export const internalEvents = {
     'Traces not exported; they are dropped until the collector takes them',
   ),
 
+  WorkerRegistered: event<{ worker: string; coordinator: string }>('info', 'Worker registered'),
+  WorkerNotRegistered: event<{ worker: string; coordinator: string; reason: string }>('warn', 'Worker not registered; trying goes on'),
+  WorkerKeyRefused: event<{ worker: string; coordinator: string }>(
+    'error',
+    'Worker not registered: the coordinator does not know its key (--api-key is the key of the cluster); its own API is served',
+  ),
+  HeartbeatFailed: event<{ worker: string; coordinator: string; reason: string }>('error', 'Heartbeat failed'),
+  WorkerReplaced: event<{ worker: string; reason: string }>(
+    'error',
+    'Another process has taken the place of this worker, or it was removed; it runs nothing for the cluster until it is started again',
+  ),
+  WorkerNotDrained: event<{ worker: string; reason: string }>(
+    'warn',
+    'Pipelines not handed over; other workers go on with them from their checkpoints',
+  ),
+  PlacementFenced: event<{ placement: string }>(
+    'warn',
+    'Placement fenced: its lease has ended, and nothing more of it is sent',
+    (metrics) => metrics.count('cep_worker_fenced_total', {}),
+  ),
+
   RaftLeadershipChanged: event<{ leader: number; term: number; role: string }>('info', 'Raft leadership changed', (metrics) =>
     metrics.count('cep_raft_leader_changes_total', {}),
   ),
@@ -75,30 +95,6 @@ export const internalEvents = {
     metrics.count('cep_raft_loop_stalls_total', {}),
   ),
   RaftMemberFailed: event<{ error: string }>('error', 'Raft member failed'),
-
-  WorkerRegistered: event<{ worker: string; address: string }>('info', 'Worker registered'),
-  WorkerLost: event<{ worker: string; reason: string; placements: number }>('warn', 'Worker lost'),
-  WorkersLostTogether: event<{ workers: number }>(
-    'error',
-    'More than half of the workers went silent at once; what they run is not given away before they had as long again',
-  ),
-  WorkerNotDone: event<{ worker: string; placement: string; action: string; error: string }>(
-    'warn',
-    'A worker did not do what it was asked for',
-  ),
-  PlacementReplaced: event<{ placement: string; worker: string }>('info', 'Pipeline given to another worker', (metrics) =>
-    metrics.count('cep_cluster_failovers_total', {}),
-  ),
-  MigrationStarted: event<{ migration: string; placement: string; source: string; target: string }>('info', 'Migration started'),
-  MigrationEnded: event<{ migration: string; placement: string; result: string; seconds: number }>(
-    'info',
-    'Migration ended',
-    (metrics, { result, seconds }) => {
-      metrics.count('cep_cluster_migrations_total', { result });
-      const name = 'cep_cluster_migration_seconds';
-      metrics.observe(metrics.series(name, {}), seconds, metricTable[name].buckets);
-    },
-  ),
 
   AuditRecord: event<OfRequest & { who: string; operation: string; status: number }>('info', 'Audit'),
   RequestAnswered: event<OfRequest & { status: number; ms: number }>('debug', 'Request answered'),

@@ -6,7 +6,7 @@ import { reportDamage } from './storage/damage.ts';
 import type { DurableStorage } from './storage/durable-storage.ts';
 import type { LogGap } from './storage/event-log.ts';
 import type { StoredPipeline } from './storage/state-store.ts';
-import { SERVER_TENANT, type TenantRegistry } from './tenants/tenant-registry.ts';
+import { CLUSTER_TENANT, SERVER_TENANT, type TenantRegistry } from './tenants/tenant-registry.ts';
 
 /** Bytes of one pipeline that may wait before the log is read on. */
 const QUEUED_BYTES_MAX = 8 * 1_048_576;
@@ -32,7 +32,7 @@ export async function recover(options: RecoveryOptions): Promise<void> {
     if (!ids.has(stored.definition.tenantId)) await storage.deletePipeline(stored.definition.id);
     else directory.adopt(pipelineOf(stored, context));
   }
-  await context.deadLetters.keepOnly(ids);
+  await context.deadLetters.keepOnly(new Set([...ids, CLUSTER_TENANT]));
   const pipelines = directory.hosted();
   for (const gap of storage.gaps) reportGap(gap, pipelines, context);
   await Promise.all(pipelines.map((pipeline) => startAgain(pipeline, context)));

@@ -10,12 +10,13 @@ import { ClockTicks } from './clock-ticks.ts';
 import { CreatedAnswers } from './created-answers.ts';
 import type { PipelineContext } from './pipelines/pipeline-context.ts';
 import { PipelineDirectory } from './pipelines/pipeline-directory.ts';
+import type { HostRuntime, PlacementHost } from './placed/placement-host.ts';
 import { newPathInFolder } from './programs/program-folder.ts';
 import { recover } from './recovery.ts';
-import type { Backup, OnceRequest, Readiness, Runtime, RuntimeMetrics, RuntimeOptions, Tenant, Tenants, Usage } from './service.ts';
+import type { Backup, OnceRequest, Readiness, RuntimeMetrics, RuntimeOptions, Tenant, Tenants, Usage } from './service.ts';
 import { DurableStorage } from './storage/durable-storage.ts';
 import { TenantLetters } from './tenants/tenant-letters.ts';
-import { SERVER_TENANT, TenantRegistry } from './tenants/tenant-registry.ts';
+import { CLUSTER_TENANT, SERVER_TENANT, TenantRegistry } from './tenants/tenant-registry.ts';
 import { EnginePool } from './threads/engine-pool.ts';
 
 const CHECKPOINT_INTERVAL_MS_DEFAULT = 10_000;
@@ -26,7 +27,7 @@ const ENGINE_HEAP_MB = 4_096;
 const MAINTENANCE_MS = 1_000;
 
 /** Makes the runtime of a server. It takes nothing until `start` has brought back what the state directory holds. */
-export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
+export async function createRuntime(options: RuntimeOptions): Promise<HostRuntime> {
   const { stateDir, report, logFiles } = options;
   const files = logFiles && { logFiles };
   const folderOf = foldersOf(options);
@@ -47,9 +48,10 @@ interface Places extends Pick<PipelineContext, 'folderOf' | 'environmentOf'> {
   readonly letters: TenantLetters;
 }
 
-class ServerRuntime implements Runtime {
+class ServerRuntime implements HostRuntime {
   readonly tenants: Tenants;
   readonly pipelines: PipelineDirectory;
+  readonly placements: PlacementHost;
   readonly #registry: TenantRegistry;
   readonly #pool: EnginePool;
   readonly #checks: ProgramChecks;
@@ -106,6 +108,7 @@ class ServerRuntime implements Runtime {
       tenants: this.#registry,
       requireOpen: () => this.#requireOpen(),
     });
+    this.placements = this.pipelines;
     this.tenants = this.#tenants();
     this.#ticks = new ClockTicks({ pipelines: () => this.pipelines.hosted(), nextSequence, arrivalTime, storage });
     this.#maintenance = setInterval(() => this.#maintain(), MAINTENANCE_MS);
@@ -240,9 +243,10 @@ function environmentsOf(
   const own = { console: write, door: new OutboundDoor(NetworkPolicy.everywhere), profiles };
   const others = { console: write, door: new OutboundDoor(NetworkPolicy.publicAnd(tenantNetworks)), profiles: undefined };
   return (tenantId) => {
-    const isOwn = tenantId === SERVER_TENANT;
+    const isOfCluster = tenantId === CLUSTER_TENANT;
+    const isOwn = tenantId === SERVER_TENANT || isOfCluster;
     const filePath = isOwn && namesAnyFile ? resolve : (path: string): string | undefined => newPathInFolder(path, folderOf(tenantId));
-    return { ...(isOwn ? own : others), filePath, keepsState: stateDir !== undefined };
+    return { ...(isOwn ? own : others), filePath, keepsState: stateDir !== undefined || isOfCluster };
   };
 }
 
@@ -251,7 +255,8 @@ function foldersOf({ workDir = '.', tenantWorkDir, stateDir, privateFiles = [] }
   const refused = [...privateFiles, ...(stateDir === undefined ? [] : [stateDir])].map((path) => resolve(path));
   const own = { path: realpathSync(resolve(workDir)), refused };
   const ofTenants = tenantWorkDir === undefined ? null : resolve(tenantWorkDir);
-  return (tenantId) => (tenantId === SERVER_TENANT ? own : { path: ofTenants && join(ofTenants, tenantId), refused });
+  return (tenantId) =>
+    [SERVER_TENANT, CLUSTER_TENANT].includes(tenantId) ? own : { path: ofTenants && join(ofTenants, tenantId), refused };
 }
 
 function after(ms: number): Promise<false> {

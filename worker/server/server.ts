@@ -8,12 +8,15 @@ import { limits } from '../../shared/limits.ts';
 import type { TlsPair } from '../../shared/security/tls-files.ts';
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import { ProcessMetrics } from '../../shared/telemetry/process-metrics.ts';
+import type { ClusterWorker } from '../placements/cluster-worker.ts';
 import type { Access, Runtime } from '../runtime/service.ts';
+import { collectClusterWorker } from './cluster-metrics.ts';
 import { backupRoutes } from './routes/backups.ts';
 import { eventRoutes } from './routes/events.ts';
 import { outputRoutes } from './routes/outputs.ts';
 import { overviewRoutes } from './routes/overview.ts';
 import { pipelineRoutes } from './routes/pipelines.ts';
+import { placementRoutes } from './routes/placements.ts';
 import { probeRoutes, refusalOf } from './routes/probes.ts';
 import { scrapeRoute } from './routes/scrape.ts';
 import { stateRoutes } from './routes/state.ts';
@@ -26,6 +29,8 @@ import { StreamClients } from './streaming/stream-clients.ts';
 
 export interface ServerOptions {
   readonly runtime: Runtime;
+  /** What the server is for a cluster. @default it is on its own */
+  readonly cluster?: ClusterWorker | undefined;
   readonly telemetry: Telemetry;
   readonly version: string;
   /** Requests per second of a client; 0 = no limit. */
@@ -65,7 +70,7 @@ export interface Server {
 
 /** Builds the HTTP side of a server upon a runtime, which it neither starts nor stops. */
 export async function createServer(options: ServerOptions): Promise<Server> {
-  const { runtime, telemetry, hasMetrics = false, metricsNeedKey = false } = options;
+  const { runtime, cluster, telemetry, hasMetrics = false, metricsNeedKey = false } = options;
   const perTenantMax = options.streamClientsPerTenantMax ?? limits.streamClientsPerTenantMax;
   const followers = new StreamClients<EventStream>({
     transport: 'sse',
@@ -82,10 +87,11 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const shares = new RequestShares({ now: () => performance.now() });
   const ending = new AbortController();
   collectRuntime(telemetry.metrics, runtime);
+  if (cluster !== undefined) collectClusterWorker(telemetry.metrics, cluster);
   const processMetrics = hasMetrics ? new ProcessMetrics(telemetry.metrics) : undefined;
   const render = async (): Promise<string> => `${await telemetry.metrics.render()}${(await processMetrics?.text()) ?? ''}`;
   const routes: Route<Access>[] = [
-    ...probeRoutes(runtime, { version: options.version, startedAtMs: performance.now(), hasMetrics }),
+    ...probeRoutes(runtime, { version: options.version, startedAtMs: performance.now(), hasMetrics, cluster }),
     ...pipelineRoutes(runtime),
     ...overviewRoutes(runtime),
     ...eventRoutes(runtime),
@@ -93,6 +99,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     ...stateRoutes(runtime),
     ...backupRoutes(runtime),
     ...tenantRoutes(runtime),
+    ...(cluster === undefined ? [] : placementRoutes(cluster)),
     webSocketRoute(runtime, connections, {
       enter: (caller, weight) => shares.enter(nameOf(caller), weight),
       leave: (caller) => shares.leave(nameOf(caller)),

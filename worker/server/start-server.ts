@@ -10,6 +10,7 @@ import { createRuntime } from '../runtime/runtime.ts';
 import type { Runtime } from '../runtime/service.ts';
 import { openTracing, type Tracing } from './open-tracing.ts';
 import { createServer, type Server } from './server.ts';
+import { type ClusterOptions, newClusterWorker } from './start-cluster-worker.ts';
 
 /** What a server is started with. Its flags of the command line have the same names, and are described there. */
 export interface StartServerOptions {
@@ -47,6 +48,8 @@ export interface StartServerOptions {
   readonly keepBackups?: number;
   /** Events that lack a declared field are invalid. @default false */
   readonly strictEvents?: boolean;
+  /** Makes it a worker of a cluster, whose key `apiKey` is. @default it is on its own */
+  readonly cluster?: ClusterOptions | undefined;
   /** @default 2 */
   readonly engineThreads?: number | undefined;
   /** Port of the metrics. @default there are none */
@@ -96,6 +99,7 @@ export interface OpenTelemetry {
 /** What is open of a server, which may not have got further. */
 interface Parts {
   runtime?: Runtime;
+  cluster?: ReturnType<typeof newClusterWorker>;
   server?: Server;
   readonly tracing: Tracing | undefined;
 }
@@ -133,14 +137,25 @@ export async function startServer(options: StartServerOptions = {}, opened?: Ope
       report: ({ level, message, fields }) => telemetry.log.log(level, message, fields),
     });
     parts.runtime = runtime;
+    if (options.cluster !== undefined) parts.cluster = newClusterWorker(options.cluster, { apiKey: options.apiKey, runtime, telemetry });
     const server = await createServer({
       ...options,
-      ...{ runtime, telemetry, version: manifest.version, rateLimit, corsOrigins, tls: pair, hasMetrics: metricsPort !== undefined },
+      ...{
+        runtime,
+        telemetry,
+        cluster: parts.cluster?.worker,
+        version: manifest.version,
+        rateLimit,
+        corsOrigins,
+        tls: pair,
+        hasMetrics: metricsPort !== undefined,
+      },
     });
     parts.server = server;
     const urls = await open(server, options, telemetry);
     await runtime.start();
     telemetry.report('ServerReady', {});
+    parts.cluster?.worker.start();
     let closed: Promise<boolean> | undefined;
     return {
       ...urls,
@@ -184,9 +199,13 @@ interface SecureServer {
   setSecureContext(options: { readonly cert: string; readonly key: string; readonly minVersion: 'TLSv1.2' } | object): void;
 }
 
-/** Ends the runtime, which finishes what it has accepted, while requests are refused; then the connections. */
-async function close({ runtime, server, tracing }: Parts, deadlineMs: number): Promise<boolean> {
-  const ended = runtime?.shutdown({ deadlineMs: Math.max(0, deadlineMs - farewellMs) });
+/** Ends the runtime, which finishes what it has accepted, while requests are refused; then the connections. A worker gives away what it runs first. */
+async function close({ runtime, cluster, server, tracing }: Parts, deadlineMs: number): Promise<boolean> {
+  const startedAtMs = performance.now();
+  await cluster?.worker.drain();
+  await cluster?.close();
+  const leftMs = deadlineMs - (performance.now() - startedAtMs);
+  const ended = runtime?.shutdown({ deadlineMs: Math.max(0, leftMs - farewellMs) });
   server?.endWaiting();
   const isClean = (await ended)?.clean ?? true;
   await server?.close();

@@ -106,7 +106,6 @@ function placementsFor(groupId: string, { name, replicas }: GroupPipeline): read
     replica,
     status: 'pending' as const,
     epoch: 0,
-    tenure: 0,
   }));
 }
 

@@ -267,13 +267,21 @@ describe('cep server that cannot start', () => {
       /can be read by others \(mode 644\)/,
     ],
     [
-      'a coordinator',
-      ['--coordinator', 'http://127.0.0.1:9100', '--worker-id', 'w1'],
+      'a coordinator that is no URL',
+      ['--coordinator', 'http://127.0.0.1:9100,here'],
       {},
-      3,
-      /cannot register with a coordinator[\s\S]*leave --coordinator/,
+      1,
+      /--coordinator: found 'here', expected a URL such as http:/,
     ],
-    ['a coordinator of the environment', [], { CEP_COORDINATOR: 'http://127.0.0.1:9100' }, 3, /cannot register with a coordinator/],
+    ['a worker id that is none', ['--worker-id', 'a b'], { CEP_COORDINATOR: 'http://127.0.0.1:9100' }, 1, /--worker-id: expected letters/],
+    [
+      'an address that is none',
+      ['--coordinator', 'http://127.0.0.1:9100', '--advertise-address', 'w1:9000'],
+      {},
+      1,
+      /--advertise-address: expected a URL/,
+    ],
+    ['a worker that cannot say where it is', ['--coordinator', 'http://127.0.0.1:9100'], { CEP_SERVER_PORT: '0' }, 3, /any free port/],
     ['an unknown option', ['--prot', '1'], {}, 1, /unknown option '--prot'/],
   ];
 

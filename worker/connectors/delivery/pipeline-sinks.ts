@@ -39,6 +39,8 @@ export interface PipelineSinksOptions {
   readonly tracer?: Tracer | undefined;
   /** A breaker changed, or how much is pending. */
   readonly onChange: () => void;
+  /** Asked before each request and each letter; `resume` says that it may have changed. @default always */
+  readonly mayDeliver?: (() => boolean) | undefined;
 }
 
 /** What `.to` or `.alert` hands out. */
@@ -124,7 +126,7 @@ export class PipelineSinks {
 
   #add(name: string, sink: Sink, settings: ConnectorSettings | null): OpenSink {
     const parameters: Parameters = settings?.parameters ?? new Map();
-    const { pipelineId, deadLetters, report, tracer, onChange } = this.#options;
+    const { pipelineId, deadLetters, report, tracer, onChange, mayDeliver } = this.#options;
     const queue = new SinkQueue({
       pipelineId,
       name,
@@ -133,6 +135,7 @@ export class PipelineSinks {
       report,
       tracer,
       onChange,
+      mayDeliver,
       redact: redactorOf(settings),
       tally: this.#tallies.of(name),
       retries: numberParameter(parameters, 'retries', RETRIES_DEFAULT),
@@ -197,11 +200,27 @@ export class PipelineSinks {
     if (!this.#isWriting) void this.#writeLetters();
   }
 
+  get #isHeld(): boolean {
+    return this.#isClosed || this.#options.mayDeliver?.() === false;
+  }
+
+  /** Goes on after a time in which nothing could be delivered. */
+  resume(): void {
+    for (const queue of this.#queues) queue.resume();
+    if (!this.#isWriting) void this.#writeLetters();
+  }
+
+  /** Resolves when nothing is under way: to be asked once nothing may be delivered. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#queues.map((queue) => queue.settled()));
+    while (this.#isWriting) await sleep(IDLE_LOOK_MS);
+  }
+
   /** One that cannot be written holds up those behind it: none is lost. */
   async #writeLetters(): Promise<void> {
     const { deadLetters, pipelineId, report, onChange } = this.#options;
     this.#isWriting = true;
-    for (let letter = this.#letters[0]; letter !== undefined && !this.#isClosed; letter = this.#letters[0]) {
+    for (let letter = this.#letters[0]; letter !== undefined && !this.#isHeld; letter = this.#letters[0]) {
       const fields = { connector: letter.connector, pipeline: pipelineId, code: letter.code };
       try {
         await deadLetters.add(letter);

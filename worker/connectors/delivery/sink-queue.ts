@@ -41,6 +41,8 @@ export interface SinkQueueOptions {
   /** Takes secrets out of what the sink says went wrong. */
   readonly redact: (text: string) => string;
   readonly tracer?: Tracer | undefined;
+  /** Asked before each request; while it says no, everything stays pending, and `resume` says that it may have changed. @default always */
+  readonly mayDeliver?: (() => boolean) | undefined;
   /** Where it counts on. @default it begins with nothing */
   readonly tally?: SinkTally;
   /** Tests put in what suits them. */
@@ -106,7 +108,7 @@ export class SinkQueue {
   }
 
   #begin(): void {
-    if (this.#working !== undefined || this.#isClosed || this.#pending.length === 0) return;
+    if (this.#working !== undefined || this.#isHeld || this.#pending.length === 0) return;
     this.#working = this.#work().finally(() => {
       this.#working = undefined;
       this.#begin();
@@ -120,6 +122,21 @@ export class SinkQueue {
 
   get #isClosed(): boolean {
     return this.#end.signal.aborted;
+  }
+
+  /** Nothing is to be sent now. */
+  get #isHeld(): boolean {
+    return this.#isClosed || this.#options.mayDeliver?.() === false;
+  }
+
+  /** Goes on after a time in which nothing could be delivered. */
+  resume(): void {
+    this.#begin();
+  }
+
+  /** Resolves when nothing is under way. */
+  async settled(): Promise<void> {
+    await this.#working;
   }
 
   /** Ends what is under way, which stays pending like everything behind it. Waits for no answer. */
@@ -143,7 +160,7 @@ export class SinkQueue {
   }
 
   async #work(): Promise<void> {
-    for (let event = this.#pending[0]; event !== undefined && !this.#isClosed; event = this.#pending[0]) {
+    for (let event = this.#pending[0]; event !== undefined && !this.#isHeld; event = this.#pending[0]) {
       this.#attempts = 0;
       const done = await this.#deliver(event);
       for (const { fieldsJson } of this.#pending.splice(0, done)) this.#bytes -= fieldsJson.length;
@@ -160,7 +177,7 @@ export class SinkQueue {
     if (permission === 'probe') return this.#probe(event);
     const failure = await this.#attempt(event, this.#options.retries);
     if (failure === undefined) return this.#taken();
-    if (this.#isClosed) return 0;
+    if (this.#isHeld || failure === heldBack) return 0;
     if (!failure.isPermanent) this.#breaker.failed();
     return this.#bury([event], failure);
   }
@@ -175,7 +192,10 @@ export class SinkQueue {
   async #probe(event: OutgoingEvent): Promise<number> {
     const failure = await this.#attempt(event, 0);
     if (failure === undefined) return this.#taken();
-    if (this.#isClosed) return 0;
+    if (this.#isHeld || failure === heldBack) {
+      this.#breaker.undecided();
+      return 0;
+    }
     if (failure.isPermanent) {
       this.#breaker.undecided();
       return this.#bury([event], failure);
@@ -201,6 +221,7 @@ export class SinkQueue {
   async #send(event: OutgoingEvent, retries: number, traceparent?: string): Promise<Burial | undefined> {
     const message = { id: event.id, topic: event.topic, payload: payloadOf(event, event), ...(traceparent ? { traceparent } : {}) };
     for (let attempt = 1; ; attempt++) {
+      if (this.#isHeld) return heldBack;
       this.#attempts = attempt;
       try {
         await unless(this.#end.signal, this.#options.sink.send(message, this.#end.signal));
@@ -209,7 +230,7 @@ export class SinkQueue {
         const failure = error instanceof DeliveryFailure ? error : new DeliveryFailure('failed', messageOf(error), { cause: error });
         const { code, isPermanent } = failure;
         const message = this.#options.redact(failure.message);
-        if (isPermanent || attempt > retries || this.#isClosed) return { code, message, isPermanent, attempts: attempt };
+        if (isPermanent || attempt > retries || this.#isHeld) return { code, message, isPermanent, attempts: attempt };
         await this.#pause(failure.retryAfterMs ?? this.#backoffMs(attempt));
       }
     }
@@ -301,6 +322,9 @@ const givenUp: Burial = {
   attempts: 0,
   isPermanent: false,
 };
+
+/** It was not sent, and stays pending. */
+const heldBack: Burial = { code: 'held_back', message: 'nothing may be delivered', attempts: 0, isPermanent: false };
 
 const circuitOpen: Burial = { code: 'circuit_open', message: 'the circuit breaker is open', attempts: 0, isPermanent: false };
 

@@ -3,6 +3,8 @@ import { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
 import { PipelineSources } from '../../connectors/sources/pipeline-sources.ts';
 import type { SourceFeed, SourceStatus } from '../../connectors/sources/source-runner.ts';
 import { ArrivalClock } from '../arrival-clock.ts';
+import type { Placing } from '../placed/placing.ts';
+import { markOf, type Receipt, receivedOf } from '../placed/receipts.ts';
 import type {
   CheckpointResult,
   ConnectorScrape,
@@ -46,6 +48,8 @@ export interface HostedOptions {
   /** Inputs up to this one had no effect that the checkpoint lacks. */
   readonly idleUpTo?: number;
   readonly ephemeral?: boolean;
+  /** It runs for a cluster, and is kept there. */
+  readonly placing?: Placing;
 }
 
 export interface ReloadOptions {
@@ -74,11 +78,14 @@ export class HostedPipeline implements IntakeOwner {
   readonly #events: PipelineEvents;
   readonly #life: PipelineLife;
   readonly #switch: EngineSwitch;
+  readonly #placing: Placing | undefined;
+  readonly #marks: SourceMarks;
 
   constructor(context: PipelineContext, definition: PipelineDefinition, options: HostedOptions) {
-    const { checkpoint, idleUpTo } = options;
+    const { checkpoint, idleUpTo, placing } = options;
     const { id: pipelineId, tenantId } = definition;
     const { pool, report, deadLetters, environmentOf, checkpointIntervalMs, nextSequence, tracer } = context;
+    const outputs = placing?.outputs ?? context.outputs;
     this.id = pipelineId;
     this.tenantId = tenantId;
     this.isEphemeral = options.ephemeral ?? false;
@@ -86,10 +93,10 @@ export class HostedPipeline implements IntakeOwner {
     const clock = new ArrivalClock({ wallMs: context.arrivalTime, elapsedMs: context.elapsedMs });
     if (checkpoint !== undefined) clock.notBefore(checkpoint.savedAt);
     this.clock = clock;
-    const storage = this.isEphemeral ? null : context.storage;
+    const storage = this.isEphemeral || placing ? null : context.storage;
     const answers = new IdempotencyWindow<InjectResult>(answerSize);
     answers.load(checkpoint?.answers ?? [], context.elapsedMs());
-    const record = new PipelineRecord(definition, storage);
+    const record = new PipelineRecord(definition, placing?.storage ?? storage);
     const ring = new OutputRing(checkpoint?.counts.outputEventsEmitted ?? 0);
     const tally = new PipelineTally(checkpoint?.counts);
     tally.stateBytes = checkpoint?.state.byteLength ?? 0;
@@ -101,6 +108,7 @@ export class HostedPipeline implements IntakeOwner {
       deadLetters: deadLetters.of(tenantId),
       report,
       tracer,
+      mayDeliver: placing?.mayDeliver,
       onChange: () => this.#lookAtSinks(),
     });
     const marks = new SourceMarks(checkpoint?.sources);
@@ -115,21 +123,21 @@ export class HostedPipeline implements IntakeOwner {
       ready: context.recovered,
     });
     const { connect } = new PipelineConnectors({ sinks, sources }, checkpoint?.deliveries ?? null);
-    const results = new ResultHandler(pipelineId, { ring, tally, answers, log: this.#log, sinks, marks, outputs: context.outputs });
+    const results = new ResultHandler(pipelineId, { ring, tally, answers, log: this.#log, sinks, marks, outputs, ids: placing?.ids });
     const saver = new PipelineSaver(
-      { pipelineId, intervalMs: checkpointIntervalMs, arrivalTime: () => clock.now(), report },
+      { pipelineId, intervalMs: checkpointIntervalMs, arrivalTime: () => clock.now(), report, placed: placing?.save },
       { intake, tally, answers, sinks, marks, record },
       checkpoint?.sequence ?? 0,
     );
     const events = new PipelineEvents(
-      { pipelineId, nextSequence, clock, storage, tracer, outputs: context.outputs },
+      { pipelineId, nextSequence, clock, storage, tracer, outputs, isHeldUp: placing?.outputs.isFull },
       { intake, results, answers, sinks, marks },
     );
     this.#life = new PipelineLife(context, { record, intake, events, sinks, sources, saver, ring, connect });
     this.#switch = new EngineSwitch({ pipelineId, clock, intake, tally, saver, record, sources, marks, connect });
     [this.#record, this.#intake, this.#ring, this.#tally] = [record, intake, ring, tally];
     [this.#sinks, this.#results, this.#saver, this.#events] = [sinks, results, saver, events];
-    this.#sources = sources;
+    [this.#sources, this.#marks, this.#placing] = [sources, marks, placing];
   }
 
   #lookAtSinks(): void {
@@ -210,6 +218,57 @@ export class HostedPipeline implements IntakeOwner {
   async #feed({ body, timeField, mark }: SourceFeed): Promise<void> {
     this.requireRunning();
     await this.#events.feed({ body, timeField, mark }, () => this.#context.admit(this.tenantId, countEvents(body, 'ndjson')));
+    await this.#placing?.safe(mark);
+  }
+
+  // ---------------------------------------------------------------------------------------------- for a cluster
+
+  /** Events in batches, one per line: taken, or refused, before it returns. @throws CepError `pipeline_not_running`, `queue_full`, `quota_exceeded` */
+  receive(body: Uint8Array, receipt: () => Receipt, answer: 'whole' | 'receipt'): Promise<InjectResult> {
+    this.requireRunning();
+    this.requireRoom(body.byteLength);
+    const admission = this.#context.admit(this.tenantId, countEvents(body, 'ndjson'));
+    const taken = receipt();
+    return this.#events.receive({ body, mark: { ...markOf(taken), answer }, time: taken.time }, () => admission);
+  }
+
+  /** How far the batches of each source are in its state. */
+  get received(): Readonly<Record<string, number>> {
+    return receivedOf(this.#marks.save());
+  }
+
+  /** Of whatever takes its outputs and deliveries: it may take more, or less, than before. */
+  outputsChanged(): void {
+    this.#sinks.resume();
+    this.#lookAtSinks();
+  }
+
+  /** Saves its state now, whatever came through. False when that failed, which is reported. */
+  saveNow(): Promise<boolean> {
+    return this.#saver.saveWhole();
+  }
+
+  /** Ends with everything in its state, what is not delivered included. `silence`: from here on it may say nothing, and resolves when it says nothing. False when its state could not be saved. */
+  close(silence: () => void | Promise<void>): Promise<boolean> {
+    return this.#life.close(silence);
+  }
+
+  /** It has no right to run any more: what it has not said is never said. Waits for nobody. */
+  abandon(reason: CepError): void {
+    this.#life.abandon(reason);
+  }
+
+  /** The time of the next tick; undefined while it takes none. */
+  tickTime(now: number): number | undefined {
+    return this.#placing?.tickTime(now);
+  }
+
+  get isPlaced(): boolean {
+    return this.#placing !== undefined;
+  }
+
+  nextSequence(): number {
+    return this.#context.nextSequence();
   }
 
   /** What the program reads with `.from`. */
@@ -257,7 +316,7 @@ export class HostedPipeline implements IntakeOwner {
 
   /** Whether the tick has to be in the log before it counts. */
   get isLogged(): boolean {
-    return this.#record.storage !== null;
+    return this.#record.storage !== null && !this.isPlaced;
   }
 
   /** `logged`: resolves when the log has the tick, which counts only then. */
@@ -269,6 +328,7 @@ export class HostedPipeline implements IntakeOwner {
     this.#results.handle(entry, result, this.streams);
     this.#saver.note(result, entry.source !== null);
     this.#saver.saveWhenLong();
+    if (this.isPlaced) this.#events.holdWhenFull();
   }
 
   counters(counters: CountersReply): void {

@@ -357,7 +357,8 @@ export class Intake implements SlotOwner {
   /** Refuses everything that was accepted and has no result yet; gives it back. What came from sources stays: nobody would send it again. */
   refuseAll(error: CepError): readonly Entry[] {
     const all = this.#waiting.takeAll();
-    const stays = (entry: Entry): boolean => entry.source !== null && !entry.isReplay && !entry.isDropped;
+    const stays = ({ source, isReplay, isDropped }: Entry): boolean =>
+      source !== null && source.answer === undefined && !isReplay && !isDropped;
     this.#waiting.putBack(all.filter(stays));
     const entries = all.filter((entry) => !stays(entry));
     const refused = entries.filter((entry) => !entry.isReplay && !entry.isDropped);

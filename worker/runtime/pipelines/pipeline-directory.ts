@@ -4,6 +4,7 @@ import { CepError } from '../../../shared/errors/error.ts';
 import { limits } from '../../../shared/limits.ts';
 import type { SourceStatus } from '../../connectors/sources/source-runner.ts';
 import type { ProgramChecks } from '../checking/program-checks.ts';
+import type { PlacementHost, PlaceRequest } from '../placed/placement-host.ts';
 import { normalProgram, type SentProgram } from '../programs/sent-program.ts';
 import type {
   CheckpointResult,
@@ -32,12 +33,13 @@ import type {
 import type { Admission } from '../tenants/event-meter.ts';
 import { FairQueue } from '../tenants/fair-queue.ts';
 import { HeldRefusals } from '../tenants/held-refusals.ts';
-import { SERVER_TENANT, type TenantAccount, type TenantRegistry } from '../tenants/tenant-registry.ts';
+import { CLUSTER_TENANT, SERVER_TENANT, type TenantAccount, type TenantRegistry } from '../tenants/tenant-registry.ts';
 import type { CheckReply } from '../threads/messages.ts';
 import { countEvents } from './event-count.ts';
 import { HostedPipeline } from './hosted-pipeline.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import { Reservations } from './reservations.ts';
+import type { PipelineDefinition } from './runtime-storage.ts';
 
 /** How long a metrics request waits for a busy engine. */
 const METRICS_WAIT_MS = 200;
@@ -58,7 +60,7 @@ export interface DirectoryContext extends PipelineContext {
 type CheckedProgram = NonNullable<CheckReply['program']>;
 
 /** The pipelines of all tenants, and what each tenant may do with its own. */
-export class PipelineDirectory implements Pipelines {
+export class PipelineDirectory implements Pipelines, PlacementHost {
   readonly #context: DirectoryContext;
   readonly #pipelines = new Map<string, HostedPipeline>();
   readonly #changes = new FairQueue({
@@ -122,22 +124,45 @@ export class PipelineDirectory implements Pipelines {
   }
 
   #newPipeline(tenantId: string, { name, labels, ephemeral }: DeployRequest, program: CheckedProgram): HostedPipeline {
-    const now = Date.now();
     const id = `p_${randomBytes(8).toString('hex')}`;
-    const definition = {
-      id,
-      tenantId,
-      name,
-      program: program.text,
-      summary: program.summary,
-      version: 1,
-      labels: labels ?? {},
-      createdAt: now,
-      updatedAt: now,
-      isStopped: false,
-      error: null,
-    };
+    const definition = { ...newDefinition(program), id, tenantId, name, labels: labels ?? {} };
     return new HostedPipeline(this.#context, definition, { ephemeral: ephemeral ?? false });
+  }
+
+  // ---------------------------------------------------------------------------------------------- placed by a cluster
+
+  async place({ id, name, program: sent, checkpoint, placing, opened }: PlaceRequest): Promise<HostedPipeline> {
+    this.#context.requireOpen();
+    const { program } = await this.#checked(sent, this.#context.tenants.account(CLUSTER_TENANT), {});
+    let sequence = checkpoint?.sequence ?? 0;
+    const context = { ...this.#context, nextSequence: () => ++sequence, recovered: opened };
+    const pipeline = new HostedPipeline(
+      context,
+      { ...newDefinition(program), id, tenantId: CLUSTER_TENANT, name },
+      { checkpoint, placing },
+    );
+    try {
+      await pipeline.start();
+    } catch (error) {
+      pipeline.abandon(new CepError('pipeline_not_running', 'the pipeline did not start'));
+      throw error;
+    }
+    this.#pipelines.set(id, pipeline);
+    this.#context.report({ level: 'info', message: 'Pipeline deployed', fields: { pipeline: id, name, tenant: CLUSTER_TENANT } });
+    return pipeline;
+  }
+
+  async replace(placed: Pick<HostedPipeline, 'id'>, sent: SentProgram): Promise<void> {
+    const pipeline = this.#find(CLUSTER_TENANT, placed.id);
+    const { program } = await this.#checked(sent, this.#context.tenants.account(CLUSTER_TENANT), {});
+    await pipeline.reload(program, { dryRun: false, acceptReset: true });
+  }
+
+  abandon(placed: Pick<HostedPipeline, 'id'>, reason: CepError): void {
+    const pipeline = this.#pipelines.get(placed.id);
+    if (pipeline !== placed) return;
+    pipeline.abandon(reason);
+    this.#pipelines.delete(placed.id);
   }
 
   async #checked(
@@ -401,6 +426,11 @@ export class PipelineDirectory implements Pipelines {
     this.#find(tenant, id);
     return { cleared: await this.#context.deadLetters.of(tenant).remove(id, () => true) };
   }
+}
+
+function newDefinition({ text, summary }: CheckedProgram): Omit<PipelineDefinition, 'id' | 'tenantId' | 'name'> {
+  const now = Date.now();
+  return { program: text, summary, version: 1, labels: {}, createdAt: now, updatedAt: now, isStopped: false, error: null };
 }
 
 function programError(diagnostics: readonly ProgramDiagnostic[]): CepError {

@@ -19,6 +19,8 @@ export interface EventsOptions {
   readonly storage: RuntimeStorage | null;
   readonly tracer: Tracer | undefined;
   readonly outputs: RuntimeOptions['outputs'];
+  /** Whether what is behind the pipeline takes no more; `holdWhenFull` says that it may have changed. @default never */
+  readonly isHeldUp?: (() => boolean) | undefined;
 }
 
 export interface EventsParts {
@@ -41,7 +43,7 @@ export interface SourceInput {
 export class PipelineEvents {
   readonly #options: EventsOptions;
   readonly #parts: EventsParts;
-  /** Nothing more is taken in because the sinks cannot keep up. */
+  /** Nothing more is taken in because the sinks cannot keep up, or whoever takes the outputs. */
   #isHeld = false;
   #isFinishing = false;
 
@@ -53,7 +55,7 @@ export class PipelineEvents {
   /** Sinks that cannot keep up hold up what feeds them. */
   holdWhenFull(): void {
     const { intake, sinks } = this.#parts;
-    const isHeld = sinks.isFull && !this.#isFinishing;
+    const isHeld = (sinks.isFull || this.#options.isHeldUp?.() === true) && !this.#isFinishing;
     if (isHeld === this.#isHeld) return;
     this.#isHeld = isHeld;
     if (isHeld) intake.pause();
@@ -146,6 +148,22 @@ export class PipelineEvents {
     intake.accept(entry);
     await kept;
     marks.accepted(mark);
+  }
+
+  /**
+   * Takes in a batch of a source that waits for the answer, as it was taken in before where this is a replay. Resolves when it is worked
+   * through. @throws CepError `queue_full`; nothing of it is taken then
+   */
+  receive({ body, mark, time }: Omit<SourceInput, 'timeField'> & { readonly time: number }, admit: () => Admission): Promise<InjectResult> {
+    const { results, intake, marks } = this.#parts;
+    const admission = admit();
+    const { promise, settle } = deferred<InjectResult>();
+    const request: InjectRequest = { body, format: 'ndjson', outputs: true };
+    const entry = newEntry(request, { sequence: this.#options.nextSequence(), time, settle, idempotencyKey: null, source: mark });
+    results.enter(entry, admission);
+    intake.accept(entry);
+    marks.accepted(mark);
+    return promise;
   }
 
   /** The entry waits for the log; when that fails it is refused, as if it had never come. */

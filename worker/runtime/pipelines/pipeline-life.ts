@@ -108,7 +108,7 @@ export class PipelineLife {
 
   /** Puts it on a thread with its last state. @throws CepError when the program does not start */
   start(): Promise<void> {
-    const { record, connect, events, sources } = this.#parts;
+    const { record, connect, events, intake, sources } = this.#parts;
     return this.exclusive(async () => {
       if (this.isRunning) return;
       this.#become('starting');
@@ -116,7 +116,9 @@ export class PipelineLife {
       try {
         connect(record.definition.summary);
         await this.#opening.open(this.#strikes.isSuspect);
+        if (record.isDeleted) throw new CepError('pipeline_not_running', 'it was given up while it started');
       } catch (error) {
+        intake.close();
         this.#become('failed', messageOf(error));
         events.refuseAll(new CepError('pipeline_not_running', `the pipeline did not start: ${messageOf(error)}`));
         throw error;
@@ -184,6 +186,39 @@ export class PipelineLife {
     return done.catch((error: unknown) => {
       calm();
       throw error;
+    });
+  }
+
+  /** It has no right to run any more: nothing that it has not said is said, and nothing of it is kept. Waits for nobody. */
+  abandon(error: CepError): void {
+    const { record, intake, events, ring, sinks, sources } = this.#parts;
+    void record.delete();
+    void sources.stop();
+    void sinks.close();
+    intake.close();
+    events.refuseAll(error);
+    ring.end('deleted');
+  }
+
+  /** Stops without having said all: what is pending stays so, in the state that is saved. `silence`: from here on nothing is said. */
+  async close(silence: () => void | Promise<void>): Promise<boolean> {
+    const { intake, events, sinks, sources, saver } = this.#parts;
+    return this.exclusive(async () => {
+      if (!this.isRunning) return this.#status === 'stopped';
+      this.#become('draining');
+      this.#isDraining = true;
+      await sources.stop();
+      events.finishing(true);
+      await intake.drained();
+      events.finishing(false);
+      await sinks.idle(SINKS_FLUSH_MS);
+      await silence();
+      await sinks.settled();
+      const isSaved = await saver.saveWhole();
+      this.#isDraining = false;
+      intake.close();
+      this.#become('stopped');
+      return isSaved;
     });
   }
 

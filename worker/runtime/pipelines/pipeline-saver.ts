@@ -1,11 +1,12 @@
 import type { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
+import type { PlacedState } from '../placed/placed-state.ts';
 import type { InjectResult, RuntimeReport } from '../service.ts';
 import type { RecordResult } from '../threads/messages.ts';
 import type { IdempotencyWindow } from './idempotency-window.ts';
 import type { Intake } from './intake.ts';
 import type { PipelineRecord } from './pipeline-record.ts';
 import type { PipelineTally } from './pipeline-tally.ts';
-import type { PipelineCheckpoint } from './runtime-storage.ts';
+import type { PipelineCheckpoint, SourcePositions } from './runtime-storage.ts';
 import type { SourceMarks } from './source-marks.ts';
 
 /** A save is due when so much came in, or several times the size of the state, so that saving costs a bounded share of the work. */
@@ -20,6 +21,8 @@ export interface SaverOptions {
   /** Epoch ms; never goes back. */
   readonly arrivalTime: () => number;
   readonly report: (report: RuntimeReport) => void;
+  /** What the checkpoints of a placed pipeline have besides. */
+  readonly placed?: ((positions: SourcePositions) => PlacedState) | undefined;
 }
 
 export interface SavedParts {
@@ -113,6 +116,13 @@ export class PipelineSaver {
     return this.saveOrReport();
   }
 
+  /** The same, whether or not anything came through: what sinks have taken meanwhile is in it too. */
+  async saveWhole(): Promise<boolean> {
+    await this.#saving;
+    this.#hasEffect = true;
+    return this.saveOrReport();
+  }
+
   async #saveOnce(): Promise<boolean> {
     try {
       if (this.#hasEffect) await this.#save();
@@ -162,8 +172,10 @@ export class PipelineSaver {
   checkpointOf(sequence: number, state: Uint8Array, notBefore = 0): PipelineCheckpoint {
     const { tally, answers, sinks, marks } = this.#parts;
     const savedAt = Math.max(this.#options.arrivalTime(), notBefore);
-    const rest = { counts: tally.counts(), answers: answers.save(), deliveries: sinks.save(), sources: marks.save() };
-    return { sequence, state, savedAt, ...rest };
+    const sources = marks.save();
+    const rest = { counts: tally.counts(), answers: answers.save(), deliveries: sinks.save(), sources };
+    const { placed } = this.#options;
+    return { sequence, state, savedAt, ...rest, ...(placed && { placed: placed(sources) }) };
   }
 
   report(error: unknown): void {

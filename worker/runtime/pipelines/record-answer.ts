@@ -8,21 +8,27 @@ export interface OutputNaming {
   readonly streams: readonly string[];
   /** The sequence of the output before the first of these. */
   readonly last: number;
+  /** Of outputs whose ids are made of what they say. @default they are made of pipeline, record and program */
+  readonly idOf?:
+    | ((output: { readonly stream: string; readonly type: string; readonly time: number; readonly fieldsJson: string }) => string)
+    | undefined;
 }
 
-/** The outputs of a record, those skipped not included. Their ids depend on nothing but pipeline, record and program. */
-export function outputsOf({ sequence, outputs }: RecordResult, { pipelineId, streams, last }: OutputNaming): Output[] {
+/** The outputs of a record, those skipped not included. Their ids are stable: whoever makes the same again gives it the same. */
+export function outputsOf({ sequence, outputs }: RecordResult, { pipelineId, streams, last, idOf }: OutputNaming): Output[] {
   const record = `${pipelineId}-${sequence.toString(36)}`;
   const first = last + outputs.skipped + 1;
   return outputs.time.map((timestamp, at): Output => {
-    const stream = outputs.stream[at] as number;
+    const index = outputs.stream[at] as number;
+    const stream = streams[index] ?? '';
+    const [eventType, fieldsJson] = [outputs.type[at] as string, outputs.fields[at] as string];
     return {
       sequence: first + at,
-      id: `${record}-${stream}-${outputs.ordinal[at]}`,
-      stream: streams[stream] ?? '',
-      eventType: outputs.type[at] as string,
+      id: idOf?.({ stream, type: eventType, time: timestamp, fieldsJson }) ?? `${record}-${index}-${outputs.ordinal[at]}`,
+      stream,
+      eventType,
       timestamp,
-      fieldsJson: outputs.fields[at] as string,
+      fieldsJson,
       eventIndex: outputs.event[at] as number,
     };
   });

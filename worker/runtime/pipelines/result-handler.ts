@@ -1,5 +1,6 @@
 import { decodeValue, type StoredValue } from '../../../shared/events/stored-value.ts';
 import type { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
+import type { ContentIds } from '../placed/content-ids.ts';
 import type { InjectResult, Output, RuntimeOptions } from '../service.ts';
 import type { Admission } from '../tenants/event-meter.ts';
 import type { RecordResult } from '../threads/messages.ts';
@@ -10,7 +11,7 @@ import type { OutputRing } from './output-ring.ts';
 import { ANSWER_OUTPUTS_MAX } from './pipeline-inputs.ts';
 import type { PipelineTally } from './pipeline-tally.ts';
 import type { ProgramLog } from './program-log.ts';
-import { outputsOf, resultOf, unreadableBody } from './record-answer.ts';
+import { type OutputNaming, outputsOf, resultOf, unreadableBody } from './record-answer.ts';
 import type { SourceMark } from './runtime-storage.ts';
 import type { SourceMarks } from './source-marks.ts';
 
@@ -22,6 +23,8 @@ export interface ResultParts {
   readonly sinks: PipelineSinks;
   readonly marks: SourceMarks;
   readonly outputs: RuntimeOptions['outputs'];
+  /** Makes ids of what is said. @default they are made of pipeline, record and program */
+  readonly ids?: ContentIds | undefined;
 }
 
 /** Takes what an engine made of an input to where it belongs: outputs to those who follow, deliveries to sinks, the answer to who waits for it. */
@@ -54,7 +57,9 @@ export class ResultHandler {
     if (admission !== undefined && admission.events !== result.events) admission.correct(result.events - admission.events);
     const { ring, log } = this.#parts;
     const elapsedMs = performance.now() - entry.acceptedAt;
-    const outputs = outputsOf(result, { pipelineId: this.#pipelineId, streams, last: ring.last });
+    const { ids } = this.#parts;
+    const idOf: OutputNaming['idOf'] = ids && ((output) => ids.next({ kind: 'o', ...output }));
+    const outputs = outputsOf(result, { pipelineId: this.#pipelineId, streams, last: ring.last, idOf });
     this.#count(entry, result, elapsedMs);
     ring.skip(result.outputs.skipped);
     for (const output of outputs) this.#output(output, elapsedMs);
@@ -83,15 +88,19 @@ export class ResultHandler {
 
   #send({ sequence, deliveries, deadLetters }: RecordResult, trace: Entry['trace']): void {
     if (deliveries.length + deadLetters.length === 0) return;
-    const { sinks } = this.#parts;
+    const { sinks, ids } = this.#parts;
     const record = `${this.#pipelineId}-${sequence.toString(36)}`;
     for (const { mark, parameters, ...delivery } of deliveries) {
+      const { stream, type, time, fieldsJson, connector, url, topic } = delivery;
+      const kind = `d ${connector ?? url ?? ''} ${topic ?? ''}`;
+      const id = ids?.next({ kind, stream, type, time, fieldsJson }) ?? `${record}-${mark}`;
       const decoded = new Map(parameters.map(([name, value]) => [name, decodeValue(value as StoredValue)]));
-      sinks.take({ ...delivery, id: `${record}-${mark}`, parameters: decoded, trace });
+      sinks.take({ ...delivery, id, parameters: decoded, trace });
     }
     for (const { mark, stream, type, time, fieldsJson, reason } of deadLetters) {
       const event = { event_type: type, timestamp: time, data: JSON.parse(fieldsJson) as unknown };
-      sinks.takeDeadLetter({ id: `${record}-${mark}`, stream, event, error: reason });
+      const id = ids?.next({ kind: 'x', stream, type, time, fieldsJson }) ?? `${record}-${mark}`;
+      sinks.takeDeadLetter({ id, stream, event, error: reason });
     }
   }
 
@@ -99,6 +108,7 @@ export class ResultHandler {
   #sourceMoved(entry: Entry, mark: SourceMark, result: RecordResult): void {
     const { sinks, marks } = this.#parts;
     marks.through(mark);
+    if (mark.answer === 'whole') return;
     const record = `${this.#pipelineId}-${result.sequence.toString(36)}`;
     for (const letter of badEventLetters(entry, mark, result)) sinks.takeDeadLetter({ ...letter, id: `${record}-e${letter.id}` });
   }

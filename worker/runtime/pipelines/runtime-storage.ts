@@ -1,5 +1,6 @@
 import type { SourcePosition } from '../../connectors/connector.ts';
 import type { SavedDeliveries } from '../../connectors/delivery/pipeline-sinks.ts';
+import type { PlacedState } from '../placed/placed-state.ts';
 import type { InjectFormat, InjectResult } from '../service.ts';
 import type { ProgramSummary, ProgramText } from '../threads/messages.ts';
 import type { SavedAnswer } from './idempotency-window.ts';
@@ -39,6 +40,8 @@ export interface PipelineCheckpoint {
   readonly deliveries: SavedDeliveries;
   /** Where the sources stood, by subscription; absent in those of earlier versions. */
   readonly sources?: SourcePositions;
+  /** Of a pipeline that runs for a cluster. */
+  readonly placed?: PlacedState;
 }
 
 export type SourcePositions = Readonly<Record<string, SourcePosition>>;
@@ -48,6 +51,8 @@ export interface SourceMark {
   /** The subscription, as the plan names it: `<connector>/<topic>`. */
   readonly id: string;
   readonly position: SourcePosition | null;
+  /** Whoever sent it waits: for an answer that says what became of each event, or that it was taken. @default nobody does */
+  readonly answer?: 'whole' | 'receipt';
 }
 
 /** A request with events as it stands in the log. */

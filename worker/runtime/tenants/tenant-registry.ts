@@ -7,6 +7,8 @@ import { TimeBudget } from './time-budget.ts';
 
 /** The tenant of the server's own key, and of everybody when there is none. */
 export const SERVER_TENANT = 'default';
+/** The tenant of what a cluster has placed here. It has no key: what is its own is reached by the routes of the cluster alone. */
+export const CLUSTER_TENANT = 'cluster';
 
 /** A tenant as it is kept: of its key only the digest. */
 export interface StoredTenant {
@@ -46,15 +48,8 @@ export class TenantRegistry {
   constructor(storage: TenantStorage | null, apiKey: string | undefined) {
     this.#storage = storage;
     this.#serverDigest = apiKey === undefined ? null : digestOf(apiKey);
-    const tenant: StoredTenant = {
-      id: SERVER_TENANT,
-      name: SERVER_TENANT,
-      plan: 'enterprise',
-      quota: quotas.enterprise,
-      createdAt: Date.now(),
-      keyDigest: null,
-    };
-    this.#accounts.set(tenant.id, newAccount(tenant));
+    const common = { plan: 'enterprise', quota: quotas.enterprise, createdAt: Date.now(), keyDigest: null } as const;
+    for (const id of [SERVER_TENANT, CLUSTER_TENANT]) this.#accounts.set(id, newAccount({ id, name: id, ...common }));
   }
 
   get isAuthenticationOn(): boolean {
@@ -120,17 +115,19 @@ export class TenantRegistry {
   }
 
   list(): readonly Tenant[] {
-    return Array.from(this.#accounts.values(), ({ tenant }) => publicTenant(tenant));
+    const listed = [...this.#accounts.values()].filter(({ tenant }) => tenant.id !== CLUSTER_TENANT);
+    return listed.map(({ tenant }) => publicTenant(tenant));
   }
 
   get(id: string): Tenant {
+    if (id === CLUSTER_TENANT) throw unknownTenant(id);
     return publicTenant(this.account(id).tenant);
   }
 
   /** @throws CepError `tenant_not_found` */
   account(id: string): TenantAccount {
     const account = this.#accounts.get(id);
-    if (account === undefined) throw new CepError('tenant_not_found', `there is no tenant '${id}'`);
+    if (account === undefined) throw unknownTenant(id);
     return account;
   }
 
@@ -169,6 +166,10 @@ export class TenantRegistry {
     this.#accounts.delete(id);
     if (digest) this.#byDigest.delete(digest);
   }
+}
+
+function unknownTenant(id: string): CepError {
+  return new CepError('tenant_not_found', `there is no tenant '${id}'`);
 }
 
 function newAccount(tenant: StoredTenant): TenantAccount {

@@ -1,5 +1,5 @@
 import type { RuntimeReport } from '../service.ts';
-import { SERVER_TENANT } from '../tenants/tenant-registry.ts';
+import { CLUSTER_TENANT, SERVER_TENANT } from '../tenants/tenant-registry.ts';
 import { EngineThread } from './engine-thread.ts';
 
 /** How often the watchdog looks, ms. */
@@ -64,7 +64,7 @@ export class EnginePool {
       this.#isolated ??= this.#start('engine-isolated');
       return this.#isolated.thread;
     }
-    return (tenantId === SERVER_TENANT ? leastUsed(this.#shared) : this.#ofTenant(tenantId)).thread;
+    return (tenantId === SERVER_TENANT || tenantId === CLUSTER_TENANT ? leastUsed(this.#shared) : this.#ofTenant(tenantId)).thread;
   }
 
   #ofTenant(tenantId: string): Watched {

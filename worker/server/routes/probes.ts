@@ -2,6 +2,7 @@ import { CepError } from '../../../shared/errors/error.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { envelopeOf } from '../../../shared/http/error-envelope.ts';
 import { healthSchema, indexSchema, notReadySchema, readySchema } from '../../../shared/protocol/probes.ts';
+import type { ClusterWorker } from '../../placements/cluster-worker.ts';
 import type { Readiness, Runtime } from '../../runtime/service.ts';
 import { type ApiRoute, apiRoute } from './api-route.ts';
 
@@ -27,6 +28,8 @@ export interface About {
   readonly version: string;
   readonly startedAtMs: number;
   readonly hasMetrics: boolean;
+  /** What the server is for a cluster. */
+  readonly cluster?: ClusterWorker | undefined;
 }
 
 /** What there is, whether the process lives, and whether it takes requests. */
@@ -77,7 +80,7 @@ export function probeRoutes(runtime: Runtime, about: About): readonly ApiRoute[]
       handle: ({ requestId }) => {
         const state = runtime.readiness();
         const refusal = unreadyOf(state);
-        if (!refusal) return readyBody(state);
+        if (!refusal) return { ...readyBody(state), ...(about.cluster && { cluster: clusterBody(about.cluster) }) };
         const body = { status: 'not_ready', engine_loaded: false, reason: state.reason ?? 'starting', ...envelopeOf(refusal, requestId) };
         return new Answer(refusal.status, body, { 'retry-after': String(retryAfterSeconds) });
       },
@@ -85,7 +88,11 @@ export function probeRoutes(runtime: Runtime, about: About): readonly ApiRoute[]
   ];
 }
 
-function readyBody({ pipelines, streams, eventsProcessed, outputEventsEmitted }: Readiness): unknown {
+function clusterBody({ identity, status, placements, leaseRemainingMs }: ClusterWorker): object {
+  return { worker_id: identity.workerId, status, placements: placements.size, lease_remaining_ms: Math.round(leaseRemainingMs) };
+}
+
+function readyBody({ pipelines, streams, eventsProcessed, outputEventsEmitted }: Readiness): object {
   return {
     status: 'ready',
     engine_loaded: true,

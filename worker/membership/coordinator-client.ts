@@ -1,0 +1,121 @@
+import type { WebDoor } from '../../shared/outbound/web-door.ts';
+
+/** For one request to one member. */
+const ANSWER_MS = 8_000;
+
+export interface CoordinatorRequest {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  /** Behind `/api/v1/cluster`. */
+  readonly path: string;
+  /** JSON, or bytes as they are. */
+  readonly body?: object | Uint8Array;
+  /** For one try. */
+  readonly deadlineMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface CoordinatorAnswer {
+  readonly status: number;
+  readonly bytes: Buffer;
+  /** Of the error, where it is one. */
+  readonly code: string | undefined;
+  readonly message: string | undefined;
+}
+
+export interface CoordinatorClientOptions {
+  /** At least one. */
+  readonly urls: readonly string[];
+  readonly apiKey: string | undefined;
+  readonly web: WebDoor;
+}
+
+/** No member of the cluster gave an answer that says anything. */
+export class NoCoordinator extends Error {
+  override readonly name = 'NoCoordinator';
+}
+
+/** Answers that another member may have a better one to. */
+const elsewhere = new Set(['not_leader', 'no_leader', 'not_ready', 'overloaded']);
+
+/** The coordinators as a worker sees them: one group, whichever member answers. */
+export class CoordinatorClient {
+  readonly #given: readonly string[];
+  readonly #apiKey: string | undefined;
+  readonly #web: WebDoor;
+  /** The first is asked first. */
+  #urls: readonly string[];
+
+  constructor({ urls, apiKey, web }: CoordinatorClientOptions) {
+    this.#given = urls;
+    this.#urls = urls;
+    this.#apiKey = apiKey;
+    this.#web = web;
+  }
+
+  /** Who is asked first. */
+  get url(): string {
+    return this.#urls[0] as string;
+  }
+
+  /** The members as one of them names them; those that were given at the start stay behind them, as all of these may be gone one day. */
+  learn(urls: readonly string[]): void {
+    const known = new Set(urls.length === 0 ? this.#urls : [this.url, ...urls, ...this.#given]);
+    this.#urls = [...known];
+  }
+
+  /** Asks one member after the other until one gives an answer that counts. @throws NoCoordinator with what the last one did instead */
+  async ask(request: CoordinatorRequest): Promise<CoordinatorAnswer> {
+    let last = '';
+    for (let tries = this.#urls.length; tries > 0; tries--) {
+      const url = this.url;
+      try {
+        const answer = await this.#askOne(url, request);
+        if (answer.status < 500 && !elsewhere.has(answer.code ?? '')) return answer;
+        last = `${url}: ${answer.status} ${answer.message ?? ''}`;
+      } catch (error) {
+        last = `${url}: ${reasonOf(error)}`;
+      }
+      if (request.signal?.aborted) break;
+      this.#turn(url);
+    }
+    throw new NoCoordinator(last);
+  }
+
+  /** The next one is asked first, unless another request has turned already. */
+  #turn(url: string): void {
+    if (this.url === url) this.#urls = [...this.#urls.slice(1), url];
+  }
+
+  async #askOne(url: string, { method, path, body, deadlineMs = ANSWER_MS, signal }: CoordinatorRequest): Promise<CoordinatorAnswer> {
+    const isJson = body !== undefined && !(body instanceof Uint8Array);
+    const answer = await this.#web.request(new URL(`${url.replace(/\/+$/, '')}/api/v1/cluster${path}`), {
+      method,
+      body: body === undefined ? null : isJson ? JSON.stringify(body) : (body as Uint8Array),
+      headers: {
+        ...(this.#apiKey === undefined ? {} : { 'x-api-key': this.#apiKey }),
+        ...(body === undefined ? {} : { 'content-type': isJson ? 'application/json' : 'application/octet-stream' }),
+      },
+      deadlineMs,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const bytes = Buffer.from(await answer.body.arrayBuffer());
+    return { status: answer.statusCode, bytes, ...(answer.statusCode < 400 ? noError : errorIn(bytes)) };
+  }
+}
+
+const noError = { code: undefined, message: undefined };
+
+function errorIn(bytes: Buffer): Pick<CoordinatorAnswer, 'code' | 'message'> {
+  try {
+    const { code, error } = JSON.parse(bytes.toString('utf8')) as { readonly code?: unknown; readonly error?: unknown };
+    return { code: typeof code === 'string' ? code : undefined, message: typeof error === 'string' ? error : undefined };
+  } catch {
+    return noError; // Something between us and the coordinator has answered.
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as NodeJS.ErrnoException;
+  return error.message === '' ? (code ?? error.name) : error.message;
+}

@@ -1,0 +1,92 @@
+import type { Static } from 'typebox';
+import { type deliveryRequestSchema, externalSource } from '../../shared/protocol/placements.ts';
+import type { PlacedPipeline } from '../runtime/placed/placement-host.ts';
+import type { Receipts } from '../runtime/placed/receipts.ts';
+import type { InjectResult } from '../runtime/service.ts';
+
+type DeliveryRequest = Static<typeof deliveryRequestSchema>;
+type Batch = DeliveryRequest['batches'][number];
+
+/** Answers that are kept of each source, for a sender that has not heard the first one. */
+const ANSWERS_KEPT = 256;
+
+export interface BatchResult {
+  readonly sequence: number;
+  readonly isRepeat: boolean;
+  /** Undefined of a repeat whose answer is not known any more. */
+  readonly result: InjectResult | undefined;
+}
+
+export interface DeliveryResult {
+  readonly received: number;
+  readonly durable: number;
+  readonly results: readonly BatchResult[];
+}
+
+/** The way of batches into one placed pipeline: each once, in the order of its source. */
+export class BatchIntake {
+  readonly #pipeline: PlacedPipeline;
+  readonly #receipts: Receipts;
+  /** By source, what a committed checkpoint has. */
+  readonly #durable: () => Readonly<Record<string, number>>;
+  readonly #answers = new Map<string, Map<number, Promise<InjectResult>>>();
+
+  constructor(pipeline: PlacedPipeline, receipts: Receipts, durable: () => Readonly<Record<string, number>>) {
+    this.#pipeline = pipeline;
+    this.#receipts = receipts;
+    this.#durable = durable;
+  }
+
+  /**
+   * Resolves when all of it is worked through. What does not fit in behind the first batches stays out, and the answer says so by what was
+   * received. @throws CepError `sequence_gap`, `stale_epoch`; `queue_full`, `quota_exceeded`, `pipeline_not_running` when nothing was taken
+   */
+  async deliver({ from, batches }: DeliveryRequest): Promise<DeliveryResult> {
+    const { placement_id: source, epoch } = from;
+    this.#receipts.meet(source, epoch);
+    const taken: { sequence: number; isRepeat: boolean; answer: Promise<InjectResult> | undefined }[] = [];
+    for (const batch of batches) {
+      const { sequence } = batch;
+      if (sequence <= this.#receipts.accepted(source)) {
+        taken.push({ sequence, isRepeat: true, answer: this.#answers.get(source)?.get(sequence) });
+        continue;
+      }
+      const refusal = this.#take(source, batch);
+      if (refusal === undefined) taken.push({ sequence, isRepeat: false, answer: this.#answers.get(source)?.get(sequence) });
+      else if (taken.length === 0) throw refusal;
+      else break;
+    }
+    const results = await Promise.all(taken.map(async ({ sequence, isRepeat, answer }) => ({ sequence, isRepeat, result: await answer })));
+    return { received: this.#pipeline.received[source] ?? 0, durable: this.#durable()[source] ?? 0, results };
+  }
+
+  /** Why it was not taken. */
+  #take(source: string, { sequence, received_at: receivedAt, events }: Batch): unknown {
+    // Injected events are numbered once for ever; what another placement sends may have been here under another number.
+    const isExternal = source === externalSource;
+    const fresh = isExternal ? events : events.filter(({ id }) => id === undefined || !this.#receipts.isKnown(source, id));
+    const ids = isExternal ? [] : fresh.flatMap(({ id }) => (id === undefined ? [] : [id]));
+    const body = Buffer.from(fresh.map((event) => `${JSON.stringify(event)}\n`).join(''));
+    let answer: Promise<InjectResult>;
+    try {
+      answer = this.#pipeline.receive(
+        body,
+        () => this.#receipts.accept(source, { sequence, receivedAt, ids }),
+        isExternal ? 'whole' : 'receipt',
+      );
+    } catch (error) {
+      return error;
+    }
+    answer.catch(() => undefined); // Whoever waits for it sees it.
+    this.#keep(source, sequence, answer);
+    return undefined;
+  }
+
+  #keep(source: string, sequence: number, answer: Promise<InjectResult>): void {
+    const known = this.#answers.get(source) ?? new Map<number, Promise<InjectResult>>();
+    this.#answers.set(source, known);
+    known.set(sequence, answer);
+    const [oldest] = known.keys();
+    if (known.size > ANSWERS_KEPT && oldest !== undefined) known.delete(oldest);
+  }
+}

@@ -1,0 +1,137 @@
+import { CepError } from '../../shared/errors/error.ts';
+import type { HeartbeatReport } from '../membership/membership.ts';
+import { type HeldPlacement, Placement, type PlacementRequest, type PlacementWorld } from './placement.ts';
+
+/** How long a heartbeat waits for the numbers of one pipeline. */
+const METRICS_WAIT_MS = 50;
+
+type Reported = NonNullable<HeartbeatReport['pipelines']>[number];
+
+/** What the cluster has placed here, by id. */
+export class PlacementTable {
+  readonly #world: PlacementWorld;
+  readonly #placements = new Map<string, Placement>();
+  /** This process has no place in the cluster any more, or leaves it. */
+  #isClosed = false;
+
+  constructor(world: PlacementWorld) {
+    this.#world = world;
+  }
+
+  list(): readonly HeldPlacement[] {
+    return Array.from(this.#placements.values(), (placement) => placement.view());
+  }
+
+  /** @throws CepError `stale_epoch`, `not_ready` */
+  put(id: string, request: PlacementRequest): HeldPlacement {
+    if (this.#isClosed) throw new CepError('not_ready', 'this worker takes no placements any more', { retryAfterSeconds: 5 });
+    const known = this.#placements.get(id);
+    known?.put(request);
+    const placement = known ?? new Placement(id, request, this.#world);
+    this.#placements.set(id, placement);
+    return placement.view();
+  }
+
+  /** @throws CepError `pipeline_not_found` */
+  get(id: string): Placement {
+    const placement = this.#placements.get(id);
+    if (placement !== undefined) return placement;
+    throw new CepError('pipeline_not_found', `the cluster has placed no '${id}' here`, {
+      hint: 'GET /api/v1/worker/placements lists those that there are',
+    });
+  }
+
+  /** Whether there was one. @throws CepError `stale_epoch` when it is held under a newer epoch */
+  delete(id: string, epoch: number): boolean {
+    const placement = this.#placements.get(id);
+    placement?.requireNotOlder(epoch);
+    placement?.drop();
+    if (placement !== undefined) this.#world.changed();
+    return this.#placements.delete(id);
+  }
+
+  // ---------------------------------------------------------------------------------------------- leases
+
+  acknowledged(
+    { pipelines = [] }: HeartbeatReport,
+    { sentAt, leaseMs, fenced }: { sentAt: number; leaseMs: number; fenced: readonly string[] },
+  ): void {
+    for (const { placement_id: id, epoch } of pipelines) {
+      const placement = id === undefined ? undefined : this.#placements.get(id);
+      if (placement === undefined || fenced.includes(placement.id)) continue;
+      placement.acknowledged(epoch, sentAt, leaseMs);
+    }
+    for (const id of fenced) this.#drop(id, pipelines);
+  }
+
+  /** Unless it is there under another epoch than was reported: then it is another one. */
+  #drop(id: string, reported: readonly Reported[]): void {
+    const placement = this.#placements.get(id);
+    const epoch = reported.find((one) => one.placement_id === id)?.epoch;
+    if (placement === undefined || placement.epoch !== epoch) return;
+    placement.drop();
+    this.#placements.delete(id);
+    this.#world.report({ level: 'warn', message: 'Placement is not here any more', fields: { placement: id, epoch } });
+  }
+
+  /** To be called often: stops what has no lease any more. */
+  look(): void {
+    for (const placement of this.#placements.values()) placement.look();
+  }
+
+  /** Another process has taken the place of this one, or it ends: nothing runs any more. */
+  close(): void {
+    this.#isClosed = true;
+    for (const placement of this.#placements.values()) placement.drop();
+    this.#placements.clear();
+  }
+
+  /** Of those that run; null when none does. */
+  get leaseRemainingMs(): number | null {
+    const running = [...this.#placements.values()].filter(({ status }) => status === 'running' || status === 'degraded');
+    return running.length === 0 ? null : Math.min(...running.map(({ leaseRemainingMs }) => leaseRemainingMs));
+  }
+
+  get fencedCount(): number {
+    return [...this.#placements.values()].filter(({ status }) => status === 'fenced').length;
+  }
+
+  get size(): number {
+    return this.#placements.size;
+  }
+
+  // ---------------------------------------------------------------------------------------------- heartbeats
+
+  report(): Pick<HeartbeatReport, 'pipelines' | 'pipeline_metrics'> {
+    const all = [...this.#placements.values()];
+    return { pipelines: all.map(reported), pipeline_metrics: all.flatMap((placement) => this.#metricsOf(placement)) };
+  }
+
+  readonly #metrics = new WeakMap<object, NonNullable<HeartbeatReport['pipeline_metrics']>[number]>();
+
+  /** What was last heard: a busy engine holds up no heartbeat. */
+  #metricsOf({ pipeline, request: { group, pipeline: name, replica } }: Placement): NonNullable<HeartbeatReport['pipeline_metrics']> {
+    if (pipeline === undefined) return [];
+    void pipeline.metrics(METRICS_WAIT_MS).then((metrics) => {
+      const { eventsProcessed, outputEventsEmitted, eventsInvalid, eventsLate, dlqEvents, activeRuns, stateBytes } = metrics;
+      this.#metrics.set(pipeline, {
+        ...{ group, pipeline: name, replica, events_in: eventsProcessed, events_out: outputEventsEmitted },
+        ...{
+          events_invalid: eventsInvalid,
+          events_late: eventsLate,
+          dlq_events: dlqEvents,
+          active_runs: activeRuns,
+          state_bytes: stateBytes,
+        },
+      });
+    });
+    const known = this.#metrics.get(pipeline);
+    return known === undefined ? [] : [known];
+  }
+}
+
+function reported(placement: Placement): Reported {
+  const { checkpoint: _checkpoint, ...view } = placement.view();
+  const { group, pipeline, replica } = placement.request;
+  return { ...view, group, pipeline, replica };
+}

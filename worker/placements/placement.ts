@@ -1,0 +1,457 @@
+import type { Static } from 'typebox';
+import { CepError } from '../../shared/errors/error.ts';
+import { withConnectors } from '../../shared/language/connectors/with-connectors.ts';
+import type { heldPlacementSchema, placementRequestSchema, WorkerPlacementStatus } from '../../shared/protocol/placements.ts';
+import { NoCoordinator } from '../membership/coordinator-client.ts';
+import { Lease } from '../membership/lease.ts';
+import type { Coordinators } from '../membership/membership.ts';
+import type { PipelineCheckpoint, SourceMark } from '../runtime/pipelines/runtime-storage.ts';
+import { ContentIds } from '../runtime/placed/content-ids.ts';
+import type { PlacedPipeline, PlacementHost } from '../runtime/placed/placement-host.ts';
+import { Receipts } from '../runtime/placed/receipts.ts';
+import type { RuntimeReport } from '../runtime/service.ts';
+import { BatchIntake } from './batch-intake.ts';
+import { CheckpointStore } from './checkpoint-store.ts';
+import type { PeerAnswer } from './route-link.ts';
+import { RouteOutbox, type SavedOutbox } from './route-outbox.ts';
+
+export type PlacementRequest = Static<typeof placementRequestSchema>;
+export type HeldPlacement = Static<typeof heldPlacementSchema>;
+
+/** Ticks stay so far behind the clock: events that were received by a coordinator before a tick are here by then. */
+const TICK_LAG_MS = 2_000;
+/** How long a program that goes on has no ticks at most, for events to come again that its checkpoint lacks. */
+const TICKLESS_MS = 30_000;
+const TICKLESS_UNKNOWN_MS = 3_000;
+const RESTORE_PAUSE_MS = 500;
+/** Between checkpoints that sources wait for. */
+const SAFE_PAUSE_MS = 250;
+
+/** What a placement needs of its worker. */
+export interface PlacementWorld {
+  readonly host: PlacementHost;
+  readonly coordinators: Coordinators;
+  /** Ms since some moment; nobody sets it. */
+  readonly now: () => number;
+  /** Resolves after the time, or at once when the signal is aborted. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Asks another worker. */
+  readonly post: (url: string, body: string) => Promise<PeerAnswer>;
+  readonly report: (report: RuntimeReport) => void;
+  /** A placement is not what it was: the coordinators should know. */
+  readonly changed: () => void;
+  /** A placement has stopped because its lease may have ended. */
+  readonly fenced: (placementId: string) => void;
+}
+
+/** One life of the pipeline here: from a checkpoint, or from nothing, until it is closed for good, fenced or given up. */
+interface Life {
+  readonly store: CheckpointStore;
+  readonly outbox: RouteOutbox;
+  readonly intake: BatchIntake;
+  readonly pipeline: PlacedPipeline;
+}
+
+/**
+ * A pipeline that the cluster has placed here, under an epoch. It runs while a lease says so, and says nothing to the outside without one;
+ * everything that must outlive it is in checkpoints at the coordinators, which refuse them under an epoch that is over.
+ */
+export class Placement {
+  readonly id: string;
+  readonly #world: PlacementWorld;
+  readonly #lease = new Lease();
+  #request: PlacementRequest;
+  #status: WorkerPlacementStatus = 'starting';
+  #error: string | undefined;
+  #life: Life | undefined;
+  /** Nothing is said to the outside, lease or not. */
+  #isSilent = true;
+  /** Ends what is under way of the life that is not to be any more. */
+  #end = new AbortController();
+  #opened: () => void = () => undefined;
+  #tickFrom = Number.POSITIVE_INFINITY;
+  /** A checkpoint that is about to be made; whoever joins it is in it. */
+  #nextSave: Promise<boolean> | undefined;
+  /** Changes of which only one may be under way. */
+  #change: Promise<unknown> = Promise.resolve();
+
+  constructor(id: string, request: PlacementRequest, world: PlacementWorld) {
+    this.id = id;
+    this.#request = request;
+    this.#world = world;
+    this.#begin();
+  }
+
+  get epoch(): number {
+    return this.#request.epoch;
+  }
+
+  get request(): PlacementRequest {
+    return this.#request;
+  }
+
+  get pipeline(): PlacedPipeline | undefined {
+    return this.#life?.pipeline;
+  }
+
+  get status(): WorkerPlacementStatus {
+    if (this.#status !== 'running') return this.#status;
+    const status = this.#life?.pipeline.status;
+    return status === 'degraded' || status === 'failed' ? status : 'running';
+  }
+
+  view(): HeldPlacement {
+    const { epoch, revision } = this.#request;
+    const error = this.#error ?? (this.#status === 'running' ? this.#life?.pipeline.view().error : undefined);
+    const manifest = this.#life?.store.manifest ?? this.#request.checkpoint;
+    return {
+      placement_id: this.id,
+      epoch,
+      revision,
+      status: this.status,
+      received: { ...this.#life?.pipeline.received },
+      ...(this.#life === undefined ? {} : { pipeline_id: this.#life.pipeline.id }),
+      ...(error === undefined ? {} : { error }),
+      ...(manifest === undefined ? {} : { checkpoint_sequence: manifest.sequence, checkpoint: manifest }),
+    };
+  }
+
+  // ---------------------------------------------------------------------------------------------- what it is to be
+
+  /** @throws CepError `stale_epoch` */
+  put(request: PlacementRequest): void {
+    this.requireNotOlder(request.epoch);
+    const before = this.#request;
+    if (request.epoch === before.epoch && request.revision === before.revision && this.#status !== 'fenced') return;
+    this.#request = request;
+    if (this.#status === 'fenced' || this.#status === 'failed' || (request.epoch > before.epoch && !this.#isNewest(before, request))) {
+      this.#restart();
+      return;
+    }
+    this.#life?.outbox.setRoutes(request.routes);
+    if (request.source !== before.source) void this.#exclusive(() => this.#replace());
+    if (this.#status === 'closed' && request.epoch > before.epoch) this.#restart();
+  }
+
+  /** What runs here is the newest there is of it: no other worker has gone on with it since. */
+  #isNewest(before: PlacementRequest, { tenure }: PlacementRequest): boolean {
+    return before.epoch >= tenure;
+  }
+
+  async #replace(): Promise<void> {
+    const life = this.#life;
+    if (life === undefined) return;
+    try {
+      await this.#world.host.replace(life.pipeline, { source: this.#program });
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.#world.changed();
+  }
+
+  get #program(): string {
+    const { source, connectors } = this.#request;
+    return withConnectors(source, connectors);
+  }
+
+  #restart(): void {
+    this.#abandon('it goes on from its last checkpoint');
+    this.#begin();
+  }
+
+  // ---------------------------------------------------------------------------------------------- leases
+
+  /** A heartbeat that was sent at this moment, and said that the placement is here under this epoch, was acknowledged. */
+  acknowledged(epoch: number, sentAt: number, leaseMs: number): void {
+    if (epoch !== this.epoch || this.#status === 'fenced') return;
+    // Between two leases it had no right to run, so it does not go on as if it had.
+    if (this.#status === 'running' && !this.#lease.isHeld(this.#world.now())) {
+      this.fence();
+      return;
+    }
+    this.#lease.renew(sentAt, leaseMs);
+    void this.#open();
+  }
+
+  /** To be called often: stops what has no lease any more. */
+  look(): void {
+    if (this.#status === 'running' && !this.#lease.isHeld(this.#world.now())) this.fence();
+  }
+
+  get leaseRemainingMs(): number {
+    return this.#lease.remainingMs(this.#world.now());
+  }
+
+  /** Its right to run may have ended: it stops at once, and what it has not said is not said. */
+  fence(): void {
+    if (this.#status === 'fenced') return;
+    this.#abandon('the lease of the placement has ended');
+    this.#status = 'fenced';
+    this.#world.fenced(this.id);
+    this.#world.changed();
+  }
+
+  /** It is not to be here any more. */
+  drop(): void {
+    this.#abandon('the placement is not here any more');
+    this.#status = 'fenced';
+  }
+
+  #mayDeliver(): boolean {
+    return !this.#isSilent && this.#lease.isHeld(this.#world.now());
+  }
+
+  #abandon(reason: string): void {
+    this.#isSilent = true;
+    this.#lease.end();
+    this.#end.abort();
+    const life = this.#life;
+    this.#life = undefined;
+    if (life === undefined) return;
+    life.outbox.close();
+    this.#world.host.abandon(life.pipeline, new CepError('pipeline_not_running', `the pipeline has stopped: ${reason}`));
+  }
+
+  // ---------------------------------------------------------------------------------------------- a life
+
+  #begin(): void {
+    this.#status = 'starting';
+    this.#error = undefined;
+    this.#end = new AbortController();
+    this.#isSilent = true;
+    this.#tickFrom = Number.POSITIVE_INFINITY;
+    const end = this.#end.signal;
+    void this.#exclusive(async () => {
+      try {
+        await this.#start(end);
+      } catch (error) {
+        if (!end.aborted) this.#fail(error);
+      }
+      if (!end.aborted) void this.#open();
+    });
+    this.#world.changed();
+  }
+
+  #fail(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#abandon(reason);
+    this.#status = 'failed';
+    this.#error = reason;
+    const { group, pipeline } = this.#request;
+    this.#world.report({ level: 'error', message: 'Placement failed', fields: { placement: this.id, group, pipeline, error: reason } });
+    this.#world.changed();
+  }
+
+  /** Never without the state that it must have: what cannot be restored does not start. */
+  async #start(end: AbortSignal): Promise<void> {
+    const { coordinators, host, report } = this.#world;
+    const store = new CheckpointStore(
+      {
+        placementId: this.id,
+        coordinators,
+        epoch: () => this.epoch,
+        onCommit: () => this.#world.changed(),
+        onStale: () => !end.aborted && this.fence(),
+      },
+      this.#request.checkpoint,
+    );
+    const checkpoint = await this.#restored(store, end);
+    if (end.aborted) return;
+    const receipts = new Receipts(checkpoint?.placed?.receipts, checkpoint?.sources);
+    const ids = new ContentIds(pipelineIdOf(this.id), checkpoint?.placed?.ids);
+    const mayDeliver = (): boolean => !end.aborted && this.#mayDeliver();
+    let pipeline: PlacedPipeline | undefined;
+    const outbox = new RouteOutbox({
+      ...{ placementId: this.id, epoch: () => this.epoch, mayDeliver, report },
+      ...{ post: this.#world.post, wait: this.#world.wait, now: this.#world.now },
+      saved: (checkpoint?.placed?.routed ?? []) as SavedOutbox,
+      onChange: () => pipeline?.outputsChanged(),
+    });
+    outbox.setRoutes(this.#request.routes);
+    pipeline = await host.place({
+      id: pipelineIdOf(this.id),
+      name: `${this.#request.group}/${this.#request.pipeline}/${this.#request.replica}`,
+      program: { source: this.#program },
+      checkpoint,
+      opened: new Promise((resolve) => {
+        this.#opened = resolve;
+      }),
+      placing: {
+        storage: store,
+        ids,
+        mayDeliver,
+        tickTime: (now) => this.#tickTime(now),
+        outputs: {
+          push: (output) => outbox.push(output),
+          isFull: () => outbox.isFull,
+        },
+        safe: (mark) => this.#safe(mark, store, end),
+        save: (positions) => ({ ids: ids.save(), receipts: receipts.save(positions), routed: outbox.save() }),
+      },
+    });
+    const intake = new BatchIntake(pipeline, receipts, () => store.manifest?.received ?? {});
+    const life = { store, outbox, intake, pipeline };
+    if (end.aborted) host.abandon(pipeline, new CepError('pipeline_not_running', 'the pipeline was given up while it started'));
+    else this.#life = life;
+    // They may have moved meanwhile.
+    if (this.#life === life) outbox.setRoutes(this.#request.routes);
+  }
+
+  async #restored(store: CheckpointStore, end: AbortSignal): Promise<PipelineCheckpoint | undefined> {
+    while (!end.aborted) {
+      try {
+        return await store.restore(end);
+      } catch (error) {
+        if (!(error instanceof NoCoordinator)) throw error;
+        await this.#world.wait(RESTORE_PAUSE_MS, end);
+      }
+    }
+    return undefined;
+  }
+
+  /** It is there, and has the right to run. */
+  async #open(): Promise<void> {
+    const life = this.#life;
+    if (this.#status !== 'starting' || life === undefined || !this.#lease.isHeld(this.#world.now())) return;
+    this.#status = 'running';
+    this.#isSilent = false;
+    const isAsked = this.#request.ingress_sequence !== undefined;
+    const ticklessMs = this.#request.checkpoint === undefined ? 0 : isAsked ? TICKLESS_MS : TICKLESS_UNKNOWN_MS;
+    this.#tickFrom = this.#world.now() + ticklessMs;
+    this.#opened();
+    this.#resume(life);
+    this.#world.changed();
+  }
+
+  #resume({ pipeline, outbox }: Life): void {
+    pipeline.outputsChanged();
+    outbox.resume();
+  }
+
+  /** Events that were received before the last stop come first, with the time that they had: the clock waits for them. */
+  #tickTime(now: number): number | undefined {
+    const wanted = this.#request.ingress_sequence ?? Number.POSITIVE_INFINITY;
+    const isThere = (this.#life?.pipeline.received['_external'] ?? 0) >= wanted;
+    return isThere || this.#world.now() >= this.#tickFrom ? now - TICK_LAG_MS : undefined;
+  }
+
+  // ---------------------------------------------------------------------------------------------- checkpoints
+
+  /**
+   * What a source says itself where it stands, is read again from the position in the checkpoint, so it need only be there once; of what a
+   * source keeps until it is told, nothing may be told before the checkpoint is committed.
+   */
+  async #safe({ id, position }: SourceMark, store: CheckpointStore, end: AbortSignal): Promise<void> {
+    if (position !== null && store.last?.sources?.[id] !== undefined) return;
+    for (let isSaved = false; !isSaved; ) {
+      if (end.aborted) throw new CepError('pipeline_not_running', 'the pipeline has stopped');
+      this.#nextSave ??= this.#saveSoon(end);
+      isSaved = await this.#nextSave;
+    }
+  }
+
+  async #saveSoon(end: AbortSignal): Promise<boolean> {
+    await this.#world.wait(SAFE_PAUSE_MS, end);
+    this.#nextSave = undefined;
+    return !end.aborted && this.#life !== undefined && this.#life.pipeline.saveNow();
+  }
+
+  /** @throws CepError `stale_epoch`, `pipeline_not_running`, `storage_unavailable` */
+  async checkpoint(epoch: number): Promise<HeldPlacement> {
+    const life = this.#running(epoch);
+    await this.#exclusive(async () => {
+      if (!(await life.pipeline.saveNow())) throw notSaved();
+    });
+    return this.view();
+  }
+
+  /**
+   * Ends with everything in a committed checkpoint, so that another worker goes on with nothing missing and nothing twice.
+   * @throws CepError `stale_epoch`, `pipeline_not_running`; `storage_unavailable` when it could not be committed: then it goes on running
+   */
+  close(epoch: number): Promise<HeldPlacement> {
+    this.#requireEpoch(epoch);
+    return this.#exclusive(async () => {
+      if (this.#status === 'closed') return this.view();
+      const life = this.#running(epoch);
+      this.#status = 'closed';
+      const isSaved = await life.pipeline.close(() => {
+        this.#isSilent = true;
+        return life.outbox.settled();
+      });
+      if (!isSaved && this.#life === life) {
+        await this.#goOn(life);
+        throw notSaved();
+      }
+      this.#world.changed();
+      return this.view();
+    });
+  }
+
+  /** @throws CepError `stale_epoch`, `pipeline_not_running` */
+  reopen(epoch: number): Promise<HeldPlacement> {
+    this.#requireEpoch(epoch);
+    return this.#exclusive(async () => {
+      const life = this.#life;
+      if (this.#status === 'closed' && life !== undefined) await this.#goOn(life);
+      else this.#running(epoch);
+      return this.view();
+    });
+  }
+
+  async #goOn(life: Life): Promise<void> {
+    await life.pipeline.start();
+    if (this.#life !== life) return;
+    this.#status = 'running';
+    this.#isSilent = false;
+    this.#resume(life);
+    this.look();
+    this.#world.changed();
+  }
+
+  // ---------------------------------------------------------------------------------------------- events
+
+  /** Where batches go. @throws CepError `stale_epoch`, `pipeline_not_running` */
+  intake(epoch: number): BatchIntake {
+    return this.#running(epoch).intake;
+  }
+
+  #running(epoch: number): Life {
+    this.#requireEpoch(epoch);
+    this.look();
+    if (this.#status === 'running' && this.#life !== undefined) return this.#life;
+    throw new CepError('pipeline_not_running', `the placement is ${this.#status}${this.#error === undefined ? '' : `: ${this.#error}`}`, {
+      retryAfterSeconds: 1,
+    });
+  }
+
+  /** @throws CepError `stale_epoch` */
+  requireNotOlder(epoch: number): void {
+    if (epoch < this.epoch) throw stale(this.id, epoch, this.epoch);
+  }
+
+  #requireEpoch(epoch: number): void {
+    if (epoch !== this.epoch) throw stale(this.id, epoch, this.epoch);
+  }
+
+  #exclusive<T>(action: () => Promise<T>): Promise<T> {
+    const run = this.#change.then(action, action);
+    this.#change = run.catch(() => undefined);
+    return run;
+  }
+}
+
+function stale(id: string, found: number, held: number): CepError {
+  return new CepError('stale_epoch', `placement '${id}' is held here under epoch ${held}, found ${found}`);
+}
+
+function notSaved(): CepError {
+  return new CepError('storage_unavailable', 'the checkpoint could not be committed: the placement goes on as it was', {
+    retryAfterSeconds: 1,
+  });
+}
+
+/** The name of the pipeline for brokers and in ids: letters that all of them take. */
+function pipelineIdOf(placementId: string): string {
+  return placementId.replaceAll(':', '-');
+}

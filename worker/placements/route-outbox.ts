@@ -1,0 +1,98 @@
+import type { Static } from 'typebox';
+import { isRouted } from '../../shared/protocol/event-routing.ts';
+import type { placementRouteSchema } from '../../shared/protocol/placements.ts';
+import { replicaOf } from '../../shared/protocol/replica-of.ts';
+import type { Output } from '../runtime/service.ts';
+import { type RoutedEvent, RouteLink, type RouteLinkOptions, type RouteTarget } from './route-link.ts';
+
+export type PlacementRoute = Static<typeof placementRouteSchema>;
+
+/** Above this nothing more is worked through until some of it is safe elsewhere. */
+const HELD_EVENTS_MAX = 50_000;
+const HELD_BYTES_MAX = 32 * 1_048_576;
+
+/** As a checkpoint keeps it: what each receiver does not have in a checkpoint of its own. */
+export type SavedOutbox = readonly (readonly [target: string, events: readonly RoutedEvent[]])[];
+
+export interface RouteOutboxOptions extends Omit<RouteLinkOptions, 'target' | 'events'> {
+  readonly saved: SavedOutbox;
+  /** How much is held has changed. */
+  readonly onChange: () => void;
+}
+
+/** Outputs of one placement on their way to others, each receiver in its own order. */
+export class RouteOutbox {
+  readonly #options: RouteOutboxOptions;
+  readonly #links = new Map<string, RouteLink>();
+  #routes: readonly PlacementRoute[] = [];
+
+  constructor(options: RouteOutboxOptions) {
+    this.#options = options;
+    for (const [placementId, events] of options.saved) this.#open({ placement_id: placementId, epoch: 0 }, events);
+  }
+
+  /** Receivers that have moved are sent to where they are now. What is held for one that no route names any more is not sent. */
+  setRoutes(routes: readonly PlacementRoute[]): void {
+    this.#routes = routes;
+    const targets = new Map(routes.flatMap((route) => route.targets.map((target) => [target.placement_id, target] as const)));
+    for (const [id, target] of targets) {
+      const link = this.#links.get(id);
+      if (link === undefined) this.#open(target, []);
+      else link.moveTo(target);
+    }
+    for (const [id, link] of this.#links) if (!targets.has(id)) this.#end(id, link);
+    this.#options.onChange();
+  }
+
+  #open(target: RouteTarget, events: readonly RoutedEvent[]): void {
+    const { onChange, ...options } = this.#options;
+    this.#links.set(target.placement_id, new RouteLink({ ...options, target, events, onChange }));
+  }
+
+  #end(id: string, link: RouteLink): void {
+    link.close();
+    this.#links.delete(id);
+    if (link.held > 0) this.#options.report({ level: 'warn', message: 'Routed events given up', fields: { to: id, events: link.held } });
+  }
+
+  /** Takes an output, for each receiver that a route names for its type. */
+  push({ id, eventType, timestamp, fieldsJson }: Output): void {
+    const reached = new Set<string>();
+    let fields: Readonly<Record<string, unknown>> | undefined;
+    for (const { event_types: types, partition_key: key, targets } of this.#routes) {
+      if (!isRouted(types, eventType)) continue;
+      if (targets.length > 1 && key !== undefined) fields ??= JSON.parse(fieldsJson) as Record<string, unknown>;
+      const target = targets[key === undefined ? 0 : replicaOf(fields?.[key], targets.length)];
+      if (target === undefined || reached.has(target.placement_id)) continue;
+      reached.add(target.placement_id);
+      this.#links.get(target.placement_id)?.push({ id, type: eventType, time: timestamp, fieldsJson });
+    }
+  }
+
+  get isFull(): boolean {
+    const links = [...this.#links.values()];
+    return (
+      links.reduce((sum, { held }) => sum + held, 0) > HELD_EVENTS_MAX ||
+      links.reduce((sum, { heldBytes }) => sum + heldBytes, 0) > HELD_BYTES_MAX
+    );
+  }
+
+  /** It may say something again, or knows of new receivers. */
+  resume(): void {
+    for (const link of this.#links.values()) link.resume();
+  }
+
+  /** Resolves when nothing is under way: to be asked once nothing may be said. */
+  async settled(): Promise<void> {
+    await Promise.all(Array.from(this.#links.values(), (link) => link.settled()));
+  }
+
+  save(): SavedOutbox {
+    return Array.from(this.#links, ([id, link]) => [id, link.events] as const);
+  }
+
+  /** Nothing more is sent. */
+  close(): void {
+    for (const link of this.#links.values()) link.close();
+  }
+}

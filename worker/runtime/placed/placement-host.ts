@@ -1,0 +1,49 @@
+import type { CepError } from '../../../shared/errors/error.ts';
+import type { HostedPipeline } from '../pipelines/hosted-pipeline.ts';
+import type { PipelineCheckpoint } from '../pipelines/runtime-storage.ts';
+import type { SentProgram } from '../programs/sent-program.ts';
+import type { Runtime } from '../service.ts';
+import type { Placing } from './placing.ts';
+
+export interface PlaceRequest {
+  /** Stable: part of the ids of its outputs, and of the names by which brokers know it. */
+  readonly id: string;
+  readonly name: string;
+  readonly program: SentProgram;
+  /** What it goes on with. @default it begins */
+  readonly checkpoint: PipelineCheckpoint | undefined;
+  readonly placing: Placing;
+  /** Nothing is read from connectors before it resolves. */
+  readonly opened: Promise<void>;
+}
+
+/** Where pipelines run that a cluster has placed here. They are in nobody's list, and nobody but the cluster changes them. */
+export interface PlacementHost {
+  /** Checks the program and starts it. @throws CepError, as `Pipelines.deploy`; nothing of it is left then */
+  place(request: PlaceRequest): Promise<PlacedPipeline>;
+  /** Puts another program in its place, its state kept. @throws CepError, as `Pipelines.reload` */
+  replace(pipeline: PlacedPipeline, program: SentProgram): Promise<void>;
+  /** It has no right to run any more, or is to be forgotten: nothing more of it is said or kept. */
+  abandon(pipeline: PlacedPipeline, reason: CepError): void;
+}
+
+export type PlacedPipeline = Pick<
+  HostedPipeline,
+  | 'id'
+  | 'view'
+  | 'status'
+  | 'receive'
+  | 'received'
+  | 'outputsChanged'
+  | 'saveNow'
+  | 'close'
+  | 'start'
+  | 'metrics'
+  | 'definition'
+  | 'stateBytes'
+>;
+
+/** The runtime of a server, with what a cluster places there. */
+export interface HostRuntime extends Runtime {
+  readonly placements: PlacementHost;
+}

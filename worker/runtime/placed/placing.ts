@@ -1,0 +1,21 @@
+import type { RuntimeStorage, SourceMark, SourcePositions } from '../pipelines/runtime-storage.ts';
+import type { Output } from '../service.ts';
+import type { ContentIds } from './content-ids.ts';
+import type { PlacedState } from './placed-state.ts';
+
+/** What a pipeline has that runs here for a cluster: where it keeps its state, and what it may do at the moment. */
+export interface Placing {
+  /** Where its checkpoints go; nothing else is kept. */
+  readonly storage: RuntimeStorage;
+  readonly ids: ContentIds;
+  /** Whether it may say anything to the outside now: asked before each word. */
+  readonly mayDeliver: () => boolean;
+  /** The time of a tick of the clock, epoch ms; undefined while it may have none. */
+  readonly tickTime: (now: number) => number | undefined;
+  /** Takes each output, in order. */
+  readonly outputs: { readonly push: (output: Output) => void; readonly isFull: () => boolean };
+  /** Resolves when the source may be told that what is before the mark was taken: whoever goes on elsewhere has it. */
+  readonly safe: (mark: SourceMark) => Promise<void>;
+  /** Of the state in which sources stand so. */
+  readonly save: (positions: SourcePositions) => PlacedState;
+}

@@ -1,0 +1,189 @@
+import type { ServerResponse } from 'node:http';
+import type { Static } from 'typebox';
+import { Value } from 'typebox/value';
+import { CepError } from '../../../shared/errors/error.ts';
+import { Answer } from '../../../shared/http/answer.ts';
+import { flagParameter, textParameter } from '../../../shared/http/query.ts';
+import { limits } from '../../../shared/limits.ts';
+import {
+  deliveryAnswerSchema,
+  deliveryRequestSchema,
+  heldPlacementSchema,
+  heldPlacementsSchema,
+  placementDeletedSchema,
+  placementEpochSchema,
+  placementRequestSchema,
+} from '../../../shared/protocol/placements.ts';
+import type { BatchResult, DeliveryResult } from '../../placements/batch-intake.ts';
+import type { ClusterWorker } from '../../placements/cluster-worker.ts';
+import type { InjectResult } from '../../runtime/service.ts';
+import { outputInAnswer } from '../output-text.ts';
+import { eventNotesWire } from '../wire.ts';
+import { type ApiRoute, apiRoute } from './api-route.ts';
+import { problemWire } from './events.ts';
+
+const placementsPath = '/api/v1/worker/placements';
+const placementPath = `${placementsPath}/{id}`;
+const BEAT_MS = 2_000;
+
+const stateErrors = ['pipeline_not_found', 'stale_epoch', 'pipeline_not_running', 'storage_unavailable'] as const;
+
+/** What coordinators and other workers ask of this server: the pipelines that the cluster has placed here. */
+export function placementRoutes(worker: ClusterWorker): readonly ApiRoute[] {
+  return [...changeRoutes(worker), ...stateRoutes(worker), deliveryRoute(worker), watchRoute(worker)];
+}
+
+function changeRoutes({ placements, identity }: ClusterWorker): readonly ApiRoute[] {
+  return [
+    apiRoute({
+      method: 'GET',
+      path: placementsPath,
+      operation: 'listPlacements',
+      summary: 'List the pipelines that the cluster has placed here',
+      tag: 'cluster',
+      access: 'admin',
+      success: { 200: heldPlacementsSchema },
+      handle: () => ({ worker_id: identity.workerId, incarnation: identity.incarnation, placements: placements.list() }),
+    }),
+    apiRoute({
+      method: 'PUT',
+      path: placementPath,
+      operation: 'putPlacement',
+      summary: 'Run a pipeline for the cluster, once a heartbeat that reports it was acknowledged',
+      tag: 'cluster',
+      access: 'admin',
+      body: placementRequestSchema,
+      success: { 200: heldPlacementSchema },
+      errors: ['stale_epoch', 'not_ready'],
+      handle: ({ params, body }) => placements.put(params.id, body),
+    }),
+    apiRoute({
+      method: 'GET',
+      path: placementPath,
+      operation: 'getPlacement',
+      summary: 'Show a pipeline that the cluster has placed here',
+      tag: 'cluster',
+      access: 'admin',
+      success: { 200: heldPlacementSchema },
+      errors: ['pipeline_not_found'],
+      handle: ({ params }) => placements.get(params.id).view(),
+    }),
+    apiRoute({
+      method: 'DELETE',
+      path: placementPath,
+      operation: 'deletePlacement',
+      summary: 'Stop and forget a pipeline of the cluster',
+      tag: 'cluster',
+      access: 'admin',
+      query: { epoch: textParameter('The epoch under which it is given up.') },
+      success: { 200: placementDeletedSchema },
+      errors: ['stale_epoch', 'validation_error'],
+      handle: ({ params, query }) => ({ deleted: placements.delete(params.id, epochOf(query.epoch)) }),
+    }),
+  ];
+}
+
+function epochOf(text: string | undefined): number {
+  if (text !== undefined && /^\d{1,15}$/.test(text)) return Number(text);
+  throw new CepError('validation_error', `found the epoch '${text ?? ''}', expected a whole number`);
+}
+
+function stateRoutes({ placements }: ClusterWorker): readonly ApiRoute[] {
+  const of = (verb: 'close' | 'reopen' | 'checkpoint', summary: string): ApiRoute =>
+    apiRoute({
+      method: 'POST',
+      path: `${placementPath}/${verb}`,
+      operation: `${verb}Placement`,
+      summary,
+      tag: 'cluster',
+      access: 'admin',
+      body: placementEpochSchema,
+      success: { 200: heldPlacementSchema },
+      errors: stateErrors,
+      handle: ({ params, body }) => placements.get(params.id)[verb](body.epoch),
+    });
+  return [
+    of('close', 'Stop it with everything in a committed checkpoint'),
+    of('reopen', 'Go on with what was closed'),
+    of('checkpoint', 'Make a checkpoint and commit it now'),
+  ];
+}
+
+function deliveryRoute({ placements }: ClusterWorker): ApiRoute {
+  return apiRoute({
+    method: 'POST',
+    path: `${placementPath}/events`,
+    operation: 'deliverBatches',
+    summary: 'Hand over batches of events of one source, in its order',
+    tag: 'cluster',
+    access: 'admin',
+    bytes: { contentTypes: ['application/json'], bytesMax: limits.batchBodyBytesMax, schema: deliveryRequestSchema },
+    query: { outputs: flagParameter('outputs', 'Answer with the output events.', true) },
+    success: { 200: deliveryAnswerSchema },
+    errors: [...stateErrors, 'sequence_gap', 'queue_full', 'quota_exceeded', 'validation_error', 'invalid_json'],
+    handle: async ({ params, body, query }) => {
+      const request = deliveryIn(body);
+      const intake = placements.get(params.id).intake(request.epoch);
+      return Answer.json(200, deliveryText(await intake.deliver(request), query.outputs));
+    },
+  });
+}
+
+/** @throws CepError `invalid_json`, `validation_error` */
+function deliveryIn(body: Buffer): Static<typeof deliveryRequestSchema> {
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString('utf8'));
+  } catch (cause) {
+    throw new CepError('invalid_json', 'the body is no JSON', { cause });
+  }
+  if (Value.Check(deliveryRequestSchema, value)) return value;
+  const [first] = Value.Errors(deliveryRequestSchema, value);
+  throw new CepError(
+    'validation_error',
+    `body${(first?.instancePath ?? '').replaceAll('/', '.')}: ${first?.message ?? 'is not as it must be'}`,
+  );
+}
+
+function deliveryText({ received, durable, results }: DeliveryResult, hasOutputs: boolean): string {
+  return `{"received":${received},"durable":${durable},"results":[${results.map((result) => resultText(result, hasOutputs)).join(',')}]}`;
+}
+
+const forgotten = { accepted: 0, rejected: 0, errors: [], outputs: [], processingTimeUs: 0, notes: null } as const;
+
+function resultText({ sequence, isRepeat, result = forgotten as unknown as InjectResult }: BatchResult, hasOutputs: boolean): string {
+  const { accepted, rejected, errors, outputs, processingTimeUs, notes } = result;
+  const outputEvents = hasOutputs ? `,"output_events":[${outputs.map(outputInAnswer).join(',')}]` : '';
+  const more = notes === null ? '' : `,${JSON.stringify(eventNotesWire(notes)).slice(1, -1)}`;
+  const counts = `"accepted":${accepted},"rejected":${rejected},"errors":${JSON.stringify(errors.map(problemWire))}`;
+  return `{"sequence":${sequence},"is_repeat":${isRepeat},${counts}${outputEvents},"processing_time_us":${processingTimeUs}${more}}`;
+}
+
+/** A connection that ends with the process: whoever holds it hears at once of its death. */
+function watchRoute({ identity }: ClusterWorker): ApiRoute {
+  return apiRoute({
+    method: 'GET',
+    path: '/api/v1/worker/watch',
+    operation: 'watchWorker',
+    summary: 'Hold a connection that ends when the process does',
+    tag: 'cluster',
+    access: 'admin',
+    success: { 200: 'Lines of JSON without end: first who this is, then a sign of life every two seconds' },
+    textType: 'application/x-ndjson',
+    handle: ({ request, reply }) => {
+      const headers = { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' };
+      if (request.method === 'HEAD') return new Answer(200, '', headers);
+      reply.hijack();
+      reply.raw.writeHead(200, headers);
+      reply.raw.write(`${JSON.stringify({ worker_id: identity.workerId, incarnation: identity.incarnation })}\n`);
+      beat(reply.raw);
+      return undefined;
+    },
+  });
+}
+
+function beat(response: ServerResponse): void {
+  const timer = setInterval(() => response.write('{}\n'), BEAT_MS);
+  timer.unref();
+  response.once('close', () => clearInterval(timer));
+}
