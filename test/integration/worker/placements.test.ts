@@ -58,3 +58,269 @@ describe('a placement', () => {
     await until(() => hook.delivered.length === 1);
   });
 });
+
+describe('a checkpoint of a placement', () => {
+  it('is all that another worker needs: what had begun completes there, and nothing is said twice', async () => {
+    const [stub, hook] = [await coordinator(), await sink()];
+    const [one, two] = [await worker(stub), await worker(stub, { workerId: 'w2' })];
+    await place(stub, one, id, placing(pairs(hook.url)));
+    await isRunning(one);
+    await one.inject(id, { epoch: 1, first: 1, events: [event('A', 'x', 1), event('B', 'x', 2), event('A', 'y', 3)] });
+    await until(() => hook.delivered.length === 1);
+    const closed = await one.post(id, 'close', { epoch: 1 });
+    expect(closed.body).toMatchObject({ status: 'closed', checkpoint: { sequence: 1, epoch: 1, received: { _external: 3 } } });
+    expect((await one.inject(id, { epoch: 1, first: 4, events: [event('B', 'y', 4)] })).body.code).toBe('pipeline_not_running');
+    await place(stub, two, id, placing(pairs(hook.url), { epoch: 2, checkpoint: closed.body.checkpoint }));
+    await isRunning(two);
+    const repeated = await two.inject(id, { epoch: 2, first: 3, events: [event('A', 'y', 3), event('B', 'y', 4)] });
+    expect(repeated.body.results.map(({ is_repeat }: { is_repeat: boolean }) => is_repeat)).toEqual([true, false]);
+    await until(() => hook.delivered.length === 2);
+    expect(hook.delivered.map(({ data }) => data['key'])).toEqual(['x', 'y']);
+    expect((await two.get(id)).body).toMatchObject({ epoch: 2, received: { _external: 4 }, checkpoint_sequence: 1 });
+  });
+
+  it('that is not there as it was fails the placement, which never goes on without its state', async () => {
+    const stub = await coordinator();
+    const [one, two] = [await worker(stub), await worker(stub, { workerId: 'w2' })];
+    await place(stub, one, id, placing('stream S = A .emit(n: n)\n'));
+    await isRunning(one);
+    await one.inject(id, { epoch: 1, first: 1, events: [event('A', 'x')] });
+    const { checkpoint } = (await one.post(id, 'close', { epoch: 1 })).body;
+    const key = `${id}/1/1`;
+    const bytes = stub.bytes.get(key) as Buffer;
+    bytes[40] = (bytes[40] as number) ^ 1;
+    await place(stub, two, id, placing('stream S = A .emit(n: n)\n', { epoch: 2, checkpoint }));
+    await until(async () => (await statusOf(two)) === 'failed');
+    expect((await two.get(id)).body.error).toMatch(/its bytes are not those that were committed/);
+    await until(() => stub.heartbeats.some(({ pipelines }) => pipelines.some(({ status }) => status === 'failed')));
+  });
+
+  it('that cannot be committed leaves the placement running', async () => {
+    const stub = await coordinator();
+    const one = await worker(stub);
+    await place(stub, one, id, placing('stream S = A .emit(n: n)\n'));
+    await isRunning(one);
+    stub.isFull = true;
+    expect((await one.post(id, 'close', { epoch: 1 })).body.code).toBe('storage_unavailable');
+    expect(await statusOf(one)).toBe('running');
+    expect((await one.inject(id, { epoch: 1, first: 1, events: [event('A', 'x')] })).status).toBe(200);
+    stub.isFull = false;
+    expect((await one.post(id, 'close', { epoch: 1 })).body.checkpoint.received).toEqual({ _external: 1 });
+    expect((await one.post(id, 'reopen', { epoch: 1 })).body.status).toBe('running');
+    expect((await one.inject(id, { epoch: 1, first: 2, events: [event('A', 'y')] })).body.received).toBe(2);
+  });
+
+  it('is told to nobody under an epoch that is over: the placement stops', async () => {
+    const stub = await coordinator();
+    const one = await worker(stub);
+    await place(stub, one, id, placing('stream S = A .emit(n: n)\n'));
+    await isRunning(one);
+    stub.epochs.set(id, 2);
+    await one.post(id, 'checkpoint', { epoch: 1 });
+    await until(async () => (await statusOf(one)) === 'fenced');
+  });
+});
+
+describe('epochs', () => {
+  it('that are over are refused, whatever is asked', async () => {
+    const stub = await coordinator();
+    const one = await worker(stub);
+    const program = 'stream S = A .emit(n: n)\n';
+    await place(stub, one, id, placing(program, { epoch: 5 }));
+    await isRunning(one);
+    const answers = [
+      await one.put(id, placing(program, { epoch: 4 })),
+      await one.post(id, 'close', { epoch: 4 }),
+      await one.post(id, 'reopen', { epoch: 6 }),
+      await one.post(id, 'checkpoint', { epoch: 4 }),
+      await one.inject(id, { epoch: 4, first: 1, events: [event('A', 'x')] }),
+      await one.ask('DELETE', `/api/v1/worker/placements/${encodeURIComponent(id)}?epoch=4`),
+    ];
+    expect(answers.map(({ status, body }) => `${status} ${body.code}`)).toEqual(Array(6).fill('409 stale_epoch'));
+    expect(await statusOf(one)).toBe('running');
+    expect((await one.put(id, placing(program, { epoch: 5 }))).body).toMatchObject({ epoch: 5, status: 'running' });
+    const deleted = await one.ask('DELETE', `/api/v1/worker/placements/${encodeURIComponent(id)}?epoch=5`);
+    expect([deleted.body, (await one.get(id)).body.code]).toEqual([{ deleted: true }, 'pipeline_not_found']);
+  });
+
+  it('that are new keep what runs where nobody else has had it, with another program too', async () => {
+    const [stub, hook] = [await coordinator(), await sink()];
+    const one = await worker(stub);
+    await place(stub, one, id, placing(pairs(hook.url)));
+    await isRunning(one);
+    await one.inject(id, { epoch: 1, first: 1, events: [event('A', 'x', 1)] });
+    const changed = `${pairs(hook.url)}\nstream Also = C .emit(n: n)\n`;
+    await place(stub, one, id, placing(changed, { epoch: 9, tenure: 1, revision: '2' }));
+    await until(async () => (await one.get(id)).body.epoch === 9 && (await statusOf(one)) === 'running');
+    await one.inject(id, { epoch: 9, first: 2, events: [event('B', 'x', 2)] });
+    await until(() => hook.delivered.length === 1);
+  });
+});
+
+describe('leases', () => {
+  it('that end stop the placement by itself: it takes nothing, and nothing more of it is sent', async () => {
+    const [stub, hook] = [await coordinator(), await sink()];
+    stub.leaseMs = 1_000;
+    const one = await worker(stub);
+    await place(stub, one, id, placing(pairs(hook.url)));
+    await isRunning(one);
+    hook.status = 503;
+    await one.inject(id, { epoch: 1, first: 1, events: [event('A', 'x', 1), event('B', 'x', 2)] });
+    stub.isSilent = true;
+    await until(async () => (await statusOf(one)) === 'fenced');
+    hook.status = 200;
+    expect((await one.inject(id, { epoch: 1, first: 3, events: [event('A', 'y')] })).body.code).toBe('pipeline_not_running');
+    const ready = await fetch(`${one.url}/ready`);
+    expect([ready.status, ((await ready.json()) as { cluster: object }).cluster]).toMatchObject([
+      200,
+      { status: 'registered', placements: 1 },
+    ]);
+    // The coordinator is back, and asks for it again under the same epoch: it begins where its last checkpoint was, which is nowhere.
+    stub.isSilent = false;
+    await until(() => stub.heartbeats.at(-1)?.pipelines.some(({ status }) => status === 'fenced'));
+    expect(hook.delivered).toEqual([]);
+    await place(stub, one, id, placing(pairs(hook.url)));
+    await isRunning(one);
+    await one.inject(id, { epoch: 1, first: 1, events: [event('A', 'x', 1), event('B', 'x', 2)] });
+    await until(() => hook.delivered.length === 1);
+  });
+
+  it('are not given to what a coordinator says is elsewhere: that is forgotten', async () => {
+    const stub = await coordinator();
+    const one = await worker(stub);
+    await place(stub, one, id, placing('stream S = A .emit(n: n)\n'));
+    await isRunning(one);
+    stub.fenced.add(id);
+    await until(async () => (await one.get(id)).status === 404);
+  });
+
+  it('go on with another coordinator, and with the same one after it was away', async () => {
+    const [first, second] = [await coordinator(), await coordinator()];
+    const one = await WorkerUnderTest.start([first.url, second.url]);
+    ends.push(() => one.server.close(5_000));
+    await until(() => first.heartbeats.length > 0);
+    await first.close();
+    await until(() => second.heartbeats.length > 0 || second.registrations.length > 0);
+    await until(() => second.heartbeats.length > 0);
+    expect(one.log.join('')).toMatch(/ERROR.*Heartbeat failed/);
+    await first.listen();
+    await second.close();
+    const before = first.heartbeats.length;
+    await until(() => first.heartbeats.length > before);
+  });
+
+  it('are for who has the key of the cluster: with another one the server serves its own API, and says why', async () => {
+    const stub = await coordinator();
+    const one = await worker(stub, { apiKey: 'another-key-than-that' });
+    await until(() => one.log.some((line) => /ERROR.*does not know its key/.test(line)));
+    const own = await one.ask('GET', '/api/v1/pipelines', undefined, 'another-key-than-that');
+    expect([own.status, stub.registrations.length]).toEqual([200, 0]);
+  });
+
+  it('end for good when another process has the place of this one', async () => {
+    const stub = await coordinator();
+    const one = await worker(stub);
+    await place(stub, one, id, placing('stream S = A .emit(n: n)\n'));
+    await isRunning(one);
+    stub.refusal = { status: 409, code: 'stale_incarnation' };
+    await until(async () => (await one.get(id)).status === 404);
+    expect(one.log.join('')).toMatch(/ERROR.*Another process has taken the place of this worker/);
+    expect((await one.put(id, placing('stream S = A .emit(n: n)\n'))).body.code).toBe('not_ready');
+  });
+});
+
+describe('pipelines of the cluster', () => {
+  it('are in nobody’s list, and nobody but the cluster changes them', async () => {
+    const stub = await coordinator();
+    const one = await worker(stub);
+    await place(stub, one, id, placing('stream S = A .emit(n: n)\n'));
+    await isRunning(one);
+    const { pipeline_id: pipeline } = (await one.get(id)).body;
+    expect((await one.ask('GET', '/api/v1/pipelines')).body.pipelines).toEqual([]);
+    expect((await one.ask('DELETE', `/api/v1/pipelines/${pipeline}`)).status).toBe(404);
+    expect((await one.ask('GET', '/api/v1/worker/placements')).body).toMatchObject({ worker_id: 'w1', placements: [{ placement_id: id }] });
+    const tenant = (await one.ask('POST', '/api/v1/tenants', { name: 'acme' })).body;
+    expect((await one.ask('GET', '/api/v1/worker/placements', undefined, tenant.api_key)).body.code).toBe('forbidden');
+    expect((await one.ask('GET', '/api/v1/tenants')).body.tenants?.map(({ name }: { name: string }) => name)).not.toContain('cluster');
+  });
+
+  it('use connectors of the cluster that they name and do not declare', async () => {
+    const [stub, hook] = [await coordinator(), await sink()];
+    const one = await worker(stub);
+    const connectors = [{ name: 'Hook', connector_type: 'http', params: { url: hook.url } }];
+    await place(stub, one, id, placing('stream S = A .emit(n: n) .to(Hook)\n', { connectors }));
+    await isRunning(one);
+    await one.inject(id, { epoch: 1, first: 1, events: [event('A', 'x', 7)] });
+    await until(() => hook.delivered.length === 1);
+  });
+
+  it('whose program is wrong fail and say why', async () => {
+    const stub = await coordinator();
+    const one = await worker(stub);
+    await place(stub, one, id, placing('stream S = \n'));
+    await until(async () => (await statusOf(one)) === 'failed');
+    expect((await one.get(id)).body.error).toBeTruthy();
+  });
+
+  it('are handed over when the process ends', async () => {
+    const stub = await coordinator();
+    const one = await WorkerUnderTest.start([stub.url]);
+    await place(stub, one, id, placing('stream S = A .emit(n: n)\n'));
+    await isRunning(one);
+    await one.inject(id, { epoch: 1, first: 1, events: [event('A', 'x')] });
+    stub.onDrain = async () => {
+      expect((await one.post(id, 'close', { epoch: 1 })).status).toBe(200);
+      expect((await one.ask('DELETE', `/api/v1/worker/placements/${encodeURIComponent(id)}?epoch=1`)).body).toEqual({ deleted: true });
+    };
+    expect(await one.server.close(20_000)).toBe(true);
+    expect([stub.drained, stub.manifests.get(id)?.received]).toEqual([['w1'], { _external: 1 }]);
+  });
+});
+
+describe('routes between placements', () => {
+  const other = 'g_1:q:0';
+  const first = 'stream Big = A .where(n > 0) .emit(key: key, n: n)\n';
+  const second = (url: string): string => `connector Hook = http (url: "${url}")\nstream Out = Big .emit(key: key, n: n) .to(Hook)\n`;
+  const routes = (to: WorkerUnderTest, epoch: number): object[] => [
+    { event_types: ['Bi*'], targets: [{ placement_id: other, replica: 0, address: to.url, epoch }] },
+  ];
+  const events = (from: number, count: number): object[] =>
+    Array.from({ length: count }, (_, at) => event('A', `k${from + at}`, from + at));
+
+  it('deliver what one makes to the other, in order, and over moves of either one nothing is lost or twice', async () => {
+    const [stub, hook] = [await coordinator(), await sink()];
+    const [one, two] = [await worker(stub), await worker(stub, { workerId: 'w2' })];
+    const q = { pipeline: 'q' };
+    const isRoutedRunning = (on: WorkerUnderTest): Promise<void> => until(async () => (await on.get(other)).body.status === 'running');
+    await place(stub, two, other, placing(second(hook.url), q));
+    await isRoutedRunning(two);
+    await place(stub, one, id, placing(first, { routes: routes(two, 1) as never }));
+    await isRunning(one);
+    await one.inject(id, { epoch: 1, first: 1, events: events(1, 20) });
+    await until(() => hook.delivered.length === 20);
+
+    // The receiver moves, with half of the events on the way.
+    const moving = one.inject(id, { epoch: 1, first: 21, events: events(21, 40) });
+    const closed = await two.post(other, 'close', { epoch: 1 });
+    await place(stub, one, other, placing(second(hook.url), { ...q, epoch: 2, checkpoint: closed.body.checkpoint }));
+    await isRoutedRunning(one);
+    await one.put(id, placing(first, { revision: '2', routes: routes(one, 2) as never }));
+    await moving;
+    await until(() => hook.byId.size === 60);
+
+    // The sender is gone without a word since its last checkpoint, and what it was given comes again.
+    const { checkpoint } = (await one.post(id, 'checkpoint', { epoch: 1 })).body;
+    await one.inject(id, { epoch: 1, first: 61, events: events(61, 20) });
+    await until(() => hook.byId.size === 80);
+    stub.epochs.set(id, 3);
+    stub.fenced.add(id);
+    await until(async () => (await one.get(id)).status === 404);
+    stub.fenced.clear();
+    await place(stub, two, id, placing(first, { epoch: 3, checkpoint, routes: routes(one, 2) as never }));
+    await isRunning(two);
+    await two.inject(id, { epoch: 3, first: 61, events: events(61, 40) });
+    await until(() => hook.byId.size === 100);
+    const keys = hook.delivered.map(({ data }) => data['n'] as number);
+    expect(keys).toEqual(Array.from({ length: 100 }, (_, at) => at + 1));
+  });
+});

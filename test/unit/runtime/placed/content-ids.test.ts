@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ContentIds, type OutputContent } from '../../../../worker/runtime/placed/content-ids.ts';
+
+const output = fc.record({
+  kind: fc.constant('o'),
+  stream: fc.constantFrom('A', 'B'),
+  type: fc.constant('T'),
+  time: fc.integer({ min: 0, max: 3 }),
+  fieldsJson: fc.constantFrom('{"a":1}', '{"a":2}'),
+});
+
+describe('ids made of content', () => {
+  it('are the same for the same outputs in any other order, and each is given once', () => {
+    fc.assert(
+      fc.property(fc.array(output, { maxLength: 60 }), fc.infiniteStream(fc.nat()), (outputs, random) => {
+        const given = (list: readonly OutputContent[]): string[] => {
+          const ids = new ContentIds('p');
+          return list.map((one) => ids.next(one)).sort();
+        };
+        const shuffled = outputs.map((one) => [random.next().value as number, one] as const).sort(([a], [b]) => a - b);
+        const first = given(outputs);
+        expect(given(shuffled.map(([, one]) => one))).toEqual(first);
+        expect(new Set(first).size).toBe(first.length);
+      }),
+    );
+  });
+
+  it('go on from what was saved as if nothing had happened', () => {
+    fc.assert(
+      fc.property(fc.array(output, { maxLength: 60 }), fc.nat(60), (outputs, at) => {
+        const whole = new ContentIds('p');
+        const ids = outputs.map((one) => whole.next(one));
+        const first = new ContentIds('p');
+        const before = outputs.slice(0, at).map((one) => first.next(one));
+        const second = new ContentIds('p', JSON.parse(JSON.stringify(first.save())));
+        expect([...before, ...outputs.slice(at).map((one) => second.next(one))]).toEqual(ids);
+      }),
+    );
+  });
+
+  it('are kept in a bounded number', () => {
+    const ids = new ContentIds('p');
+    for (let time = 0; time < 20_000; time++) ids.next({ kind: 'o', stream: 'S', type: 'T', time, fieldsJson: '{}' });
+    expect(ids.save().length).toBe(4_096);
+  });
+});
