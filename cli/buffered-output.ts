@@ -18,6 +18,11 @@ export class BufferedOutput {
     this.#beforeWrite = beforeWrite;
   }
 
+  /** The stream takes nothing for now: `ready` resolves when it does. */
+  get isFull(): boolean {
+    return this.#isFull && this.#stream.writableNeedDrain;
+  }
+
   write(text: string): void {
     this.#pending += text;
     if (this.#pending.length >= BUFFER_LENGTH) this.flush();

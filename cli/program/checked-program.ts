@@ -18,7 +18,16 @@ export interface CheckedProgram extends CheckResult {
 /** Checks the program of a file, or that of several files together; imports are read relative to the file they stand in. @throws CepError when the file cannot be read */
 export function checkProgram(paths: string | readonly string[], options: CheckOptions = {}): CheckedProgram {
   const files = new ProgramFiles();
-  const result = check(files.main(...[paths].flat()), { ...options, resolveImport: files.resolveImport });
+  return checkWith(files, files.main(...[paths].flat()), options);
+}
+
+/** Checks a program that was typed or sent; imports are read relative to the file that its name says. */
+export function checkSource(source: SourceText, options: CheckOptions = {}): CheckedProgram {
+  return checkWith(new ProgramFiles(), source, options);
+}
+
+function checkWith(files: ProgramFiles, main: SourceText, options: CheckOptions): CheckedProgram {
+  const result = check(main, { ...options, resolveImport: files.resolveImport });
   const { problems, sources, otherNames, patterns } = files;
   const read = { sources, otherNames, patterns, problems };
   if (problems.length === 0) return { ...result, ...read };
