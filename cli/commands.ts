@@ -20,6 +20,7 @@ export const commands: readonly CommandRow[] = [
   { words: 'test', load: async () => (await import('./test.ts')).TestCommand },
   { words: 'explain', load: async () => (await import('./explain.ts')).ExplainCommand },
   { words: 'interactive', load: async () => (await import('./interactive.ts')).InteractiveCommand },
+  { words: 'repl', load: async () => (await import('./repl.ts')).ReplCommand },
   { words: 'generate', load: async () => (await import('./generate.ts')).GenerateCommand },
   { words: 'infer', load: async () => (await import('./infer.ts')).InferCommand },
   { words: 'completion', load: async () => (await import('./completion.ts')).CompletionCommand, readsAll: true },

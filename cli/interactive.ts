@@ -32,6 +32,7 @@ export class InteractiveCommand extends CepCommand {
     const rate = wholeNumber('--rate', this.rate, 1);
     if (rate > RATE_MAX) throw new CepError('usage_error', `--rate: expected at most ${RATE_MAX}, found ${rate}`);
     const settings = { file: this.file, generate: this.generate, rate, isTraced: this.trace };
+    if (!this.json) this.note('there is no terminal view yet: commands are lines of JSON, as with --json');
     return runUntilInterrupted(async (interrupt) => {
       await new JsonSession(settings, this.context).run(this.context.stdin, interrupt);
       return 0;
