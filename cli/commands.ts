@@ -21,6 +21,7 @@ export const commands: readonly CommandRow[] = [
   { words: 'explain', load: async () => (await import('./explain.ts')).ExplainCommand },
   { words: 'interactive', load: async () => (await import('./interactive.ts')).InteractiveCommand },
   { words: 'repl', load: async () => (await import('./repl.ts')).ReplCommand },
+  { words: 'demo', load: async () => (await import('./demo.ts')).DemoCommand },
   { words: 'generate', load: async () => (await import('./generate.ts')).GenerateCommand },
   { words: 'infer', load: async () => (await import('./infer.ts')).InferCommand },
   { words: 'completion', load: async () => (await import('./completion.ts')).CompletionCommand, readsAll: true },

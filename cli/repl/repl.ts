@@ -11,6 +11,7 @@ import type { Colors } from '../colors.ts';
 import { counted, thousands } from '../counts.ts';
 import { clockText, eventText, visible } from '../event-text.ts';
 import { diagnosticsText } from '../program/diagnostics.ts';
+import { changesText } from '../session/changes-text.ts';
 import { playFile } from '../session/event-file.ts';
 import { ProgramError } from '../session/program-error.ts';
 import { type LoadReport, ProgramSession } from '../session/program-session.ts';
@@ -156,19 +157,13 @@ export class Repl {
     },
   };
 
-  #report({ streams, added, removed, preserved, changed, reset, warnings }: LoadReport): void {
+  #report(report: LoadReport): void {
+    const { streams, warnings } = report;
     const { line, colors, env } = this.#screen;
     const told = warnings.filter(({ code, message }) => !this.#told.has(`${code} ${message}`));
     for (const { code, message } of told) this.#told.add(`${code} ${message}`);
     this.#text(diagnosticsText(told, new Painted(colors.isColorSupported), env));
-    const parts = [
-      [colors.green('added'), added],
-      [colors.green('kept with its state'), preserved],
-      [colors.yellow('changed, begins anew'), [...new Set([...changed, ...reset])]],
-      [colors.red('removed'), removed],
-    ] as const;
-    const said = parts.filter(([, names]) => names.length > 0).map(([what, names]) => `${what}: ${names.map(visible).join(', ')}`);
-    line(said.length > 0 ? said.join('; ') : `ok, ${counted(streams.length, 'stream')}`);
+    line(changesText(report, colors) ?? `ok, ${counted(streams.length, 'stream')}`);
   }
 
   async #event(text: string): Promise<void> {
