@@ -12,6 +12,7 @@ export interface CommandRow {
 /** The table of commands. A name that is written as two words stands in the table as two words. */
 export const commands: readonly CommandRow[] = [
   { words: 'init', load: async () => (await import('./init.ts')).InitCommand },
+  { words: 'dev', load: async () => (await import('./dev.ts')).DevCommand },
   { words: 'check', load: async () => (await import('./check.ts')).CheckCommand },
   { words: 'parse', load: async () => (await import('./parse.ts')).ParseCommand },
   { words: 'fmt', load: async () => (await import('./fmt.ts')).FmtCommand },

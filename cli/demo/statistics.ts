@@ -40,7 +40,9 @@ export function demoSummary(statistics: DemoStatistics): string {
     `Event rate:       ${tenths(events / Math.max(seconds, 0.001))} events/sec`,
     'Alerts:',
     ...rows,
-    ...(hasDegradation && alerts.has('WeakCooling') ? ['The cooling of zone 3B wore out: WeakCooling began when it took nearly twice its usual power.'] : []),
+    ...(hasDegradation && alerts.has('WeakCooling')
+      ? ['The cooling of zone 3B wore out: WeakCooling began when it took nearly twice its usual power.']
+      : []),
     ...(hasAnomalies || hasDegradation ? [] : ['Nothing was out of order: --anomalies and --degradation put something among the events.']),
     '',
   ].join('\n');

@@ -34,7 +34,9 @@ export class LocalServer {
 
   /** @throws CepError when a port is taken */
   static async start(options: LocalServerOptions): Promise<LocalServer> {
-    return new LocalServer(await startServer({ ...options, engineThreads: 1, logging: { level: 'warn', format: 'text', timestamps: false } }));
+    return new LocalServer(
+      await startServer({ ...options, engineThreads: 1, logging: { level: 'warn', format: 'text', timestamps: false } }),
+    );
   }
 
   async close(): Promise<void> {

@@ -1,3 +1,4 @@
+import '../../../../cli/check.ts'; // Reading it is no part of a test.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Building } from '../../../../cli/demo/building.ts';
@@ -10,7 +11,12 @@ import { WorkFolder } from '../work-folder.ts';
 const work = new WorkFolder();
 
 /** Alerts by stream of so many events, a hundred a second. */
-function found(options: { readonly seed: number; readonly hasAnomalies: boolean; readonly hasDegradation: boolean; readonly count: number }) {
+function found(options: {
+  readonly seed: number;
+  readonly hasAnomalies: boolean;
+  readonly hasDegradation: boolean;
+  readonly count: number;
+}) {
   const building = new Building({ ...options, random: new Random(options.seed) });
   const program = compile(buildingProgram).start();
   for (let index = 0; index < options.count; index++) {

@@ -1,0 +1,46 @@
+import { statSync } from 'node:fs';
+import { Command, Option } from 'clipanion';
+import { CepError } from '../shared/errors/error.ts';
+import { CepCommand } from './command.ts';
+import { develop } from './developing/develop.ts';
+import { findGenerator } from './generators/table.ts';
+import { runUntilInterrupted } from './interruption.ts';
+import { wholeNumber } from './whole-number.ts';
+
+export class DevCommand extends CepCommand {
+  static override paths = [['dev']];
+  static override usage = Command.Usage({
+    category: 'Programs',
+    description: 'Work on the rules of a folder while they run',
+    details:
+      'Starts a server inside the command, deploys every program of the folder, runs their tests, plays the file events.evt (or .jsonl, ' +
+      '.csv) of the folder in a loop, and prints the alerts. A program that is saved is taken over, and what it keeps of its state is ' +
+      'said; one with errors leaves the one before running. The server takes port 9000 when it is free, else any. Ctrl+C ends it with 0; ' +
+      'ends with 2 when the folder is missing or holds no program.',
+    examples: [
+      ['An example', '$0 dev examples/card-testing'],
+      ['With made-up events', '$0 dev rules --generate fraud --rate 50'],
+    ],
+  });
+
+  folder = Option.String({ name: 'FOLDER', required: true });
+  port = Option.String('-p,--port', { description: 'Port of the server (9000 when it is free, else any)' });
+  generate = Option.String('--generate', { description: 'Make events of this schema (fraud, iot, trading) in place of a file' });
+  rate = Option.String('--rate', '100', { description: 'Made-up events per second (100)' });
+
+  override async run(): Promise<number> {
+    if (statSync(this.folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+      throw new CepError('file_not_found', `folder '${this.folder}' not found`, { hint: 'cep init FOLDER begins one' });
+    }
+    const settings = {
+      folder: this.folder,
+      port: this.port === undefined ? undefined : wholeNumber('--port', this.port, 0),
+      generator: this.generate === undefined ? undefined : findGenerator(this.generate),
+      rate: wholeNumber('--rate', this.rate, 1),
+    };
+    return runUntilInterrupted(async (interrupt) => {
+      await develop(settings, this.context, interrupt);
+      return 0;
+    });
+  }
+}

@@ -1,0 +1,110 @@
+import { watch } from 'chokidar';
+import { CepError } from '../../shared/errors/error.ts';
+import { followOutputs } from '../client/follow-outputs.ts';
+import { outputText } from '../client/output-text.ts';
+import { colorsFor } from '../colors.ts';
+import type { CliContext } from '../context.ts';
+import { counted } from '../counts.ts';
+import type { Generator } from '../generators/generator.ts';
+import { LocalServer } from '../hosting/local-server.ts';
+import { DeployedPrograms } from './deployed-programs.ts';
+import { EventFeed, eventFileOf } from './event-feed.ts';
+
+const DEBOUNCE_MS = 200;
+const PORT = 9_000;
+
+export interface DevelopSettings {
+  readonly folder: string;
+  /** Undefined: the usual one, or any that is free. */
+  readonly port: number | undefined;
+  /** In place of a file of events. */
+  readonly generator: Generator | undefined;
+  readonly rate: number;
+}
+
+/** Runs the programs of a folder in a server of its own, feeds them, shows their alerts, and takes over what is saved, until it is interrupted. */
+export async function develop(settings: DevelopSettings, context: CliContext, interrupt: AbortSignal): Promise<void> {
+  const { folder } = settings;
+  const { stdout, stderr, env } = context;
+  const line = (text: string): void => void stdout.write(`${text}\n`);
+  const server = await startServerOn(settings.port, { workDir: folder, writeLog: (text) => void stderr.write(text), writeConsole: line });
+  try {
+    line(`server: ${server.url}`);
+    const follow = (pipelineId: string): void =>
+      void showOutputs({ server, pipelineId, context, interrupt }).catch((error: unknown) => void stderr.write(`${error}\n`));
+    const programs = new DeployedPrograms({ api: server.api, folder, context, colors: colorsFor(stdout, env), line, onDeploy: follow });
+    await programs.update();
+    line('saved programs are taken over, Ctrl+C ends');
+    await Promise.all([watchFolder(folder, programs, interrupt), feed(settings, { api: server.api, programs, line, signal: interrupt })]);
+  } finally {
+    await server.close();
+  }
+}
+
+async function startServerOn(
+  port: number | undefined,
+  options: Omit<Parameters<typeof LocalServer.start>[0], 'port'>,
+): Promise<LocalServer> {
+  if (port !== undefined) return await LocalServer.start({ ...options, port });
+  try {
+    return await LocalServer.start({ ...options, port: PORT });
+  } catch (error) {
+    if (!(error instanceof CepError) || error.code !== 'runtime_error') throw error;
+    return await LocalServer.start({ ...options, port: 0 });
+  }
+}
+
+async function feed({ folder, generator, rate }: DevelopSettings, options: ConstructorParameters<typeof EventFeed>[0]): Promise<void> {
+  const events = new EventFeed(options);
+  const file = eventFileOf(folder);
+  if (generator !== undefined) await events.generate(generator, rate);
+  else if (file === undefined) options.line('no events: put a file events.evt into the folder, or name a schema with --generate');
+  else await events.playFile(file);
+  await ended(options.signal);
+}
+
+/** Takes over what is saved, one change after the other. */
+async function watchFolder(folder: string, programs: DeployedPrograms, interrupt: AbortSignal): Promise<void> {
+  const watcher = watch(folder, { ignoreInitial: true });
+  let last = Promise.resolve();
+  let failure: unknown;
+  let timer: NodeJS.Timeout | undefined;
+  const update = (): void => {
+    last = last
+      .then(() => programs.update())
+      .catch((error: unknown) => {
+        failure ??= error;
+      });
+  };
+  watcher.on('all', (_, path) => {
+    if (!path.endsWith('.vpl')) return;
+    clearTimeout(timer);
+    timer = setTimeout(update, DEBOUNCE_MS);
+  });
+  await ended(interrupt);
+  clearTimeout(timer);
+  await watcher.close();
+  await last;
+  if (failure !== undefined && !(failure instanceof CepError)) throw failure;
+}
+
+interface OutputsToShow {
+  readonly server: LocalServer;
+  readonly pipelineId: string;
+  readonly context: CliContext;
+  readonly interrupt: AbortSignal;
+}
+
+async function showOutputs({ server: { api }, pipelineId, context, interrupt: signal }: OutputsToShow): Promise<void> {
+  const { stdout, stderr, env } = context;
+  const onLost = ({ message }: Error): void => void stderr.write(`${message}\n`);
+  for await (const followed of followOutputs({ api, pipelineId, after: '0', signal, onLost })) {
+    if (followed.kind === 'output') stdout.write(outputText(followed.output, colorsFor(stdout, env)));
+    else stderr.write(`${counted(followed.skipped, 'alert')} missed: the terminal is slower than the program\n`);
+  }
+}
+
+function ended(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

@@ -1,0 +1,53 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { CepProcess } from './cep-process.ts';
+
+const example = fileURLToPath(new URL('../../../examples/card-testing', import.meta.url));
+let folder = '';
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cep-dev-'));
+  cpSync(example, folder, { recursive: true });
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function save(edit: (text: string) => string): void {
+  const path = join(folder, 'rules.vpl');
+  writeFileSync(path, edit(readFileSync(path, 'utf8')));
+}
+
+it('plays the events of a folder, and takes over what is saved with the state that still fits', async () => {
+  const dev = new CepProcess(['dev', folder, '--port', '0']);
+  await dev.until(({ stdout }) => stdout.includes('CardTesting {') && stdout.includes('ManyCards {'));
+  expect(dev.stdout).toContain('events.evt: 13 events in a loop\n');
+  save((text) => text.replace('LARGE = 200.0', 'LARGE = 100.0'));
+  await dev.until(({ stdout }) => stdout.includes('rules.vpl: kept with its state: ManyCards; changed, begins anew: CardTesting\n'));
+  save((text) => `${text}\nstrem X\n`);
+  await dev.until(({ stdout }) => stdout.includes('unexpected `strem`') && stdout.includes('the program before goes on\n'));
+  const alerts = dev.stdout.split('CardTesting {').length;
+  await dev.until(({ stdout }) => stdout.split('CardTesting {').length > alerts);
+  save((text) => text.replace('strem X', 'test "small":\n    expect none CardTesting'.replace('none ', '')));
+  await dev.until(({ stdout }) => stdout.includes('1 of 1 test failed'));
+  dev.kill('SIGINT');
+  expect(await dev.ended).toMatchObject({ code: 0 });
+}, 120_000);
+
+it('makes events up when it is asked to, on a server that others can ask', async () => {
+  rmSync(join(folder, 'events.evt'));
+  const rules =
+    'event Battery:\n    machine: str\n    percent: int\n\nstream Low = Battery\n    .where(percent < 90)\n    .emit(machine, percent)\n';
+  writeFileSync(join(folder, 'rules.vpl'), rules);
+  const dev = new CepProcess(['dev', folder, '--port', '0', '--generate', 'iot', '--rate', '500']);
+  await dev.until(({ stdout }) => stdout.includes('Low {'));
+  const [, url = ''] = /^server: (\S+)$/m.exec(dev.stdout) ?? [];
+  const { pipelines } = (await (await fetch(`${url}/api/v1/pipelines`)).json()) as {
+    readonly pipelines: readonly { readonly name: string }[];
+  };
+  expect(pipelines.map(({ name }) => name)).toEqual(['rules']);
+  dev.kill('SIGTERM');
+  expect(await dev.ended).toMatchObject({ code: 0 });
+}, 60_000);
