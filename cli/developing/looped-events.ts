@@ -5,7 +5,7 @@ import { EventLines } from '../event-files/event-lines.ts';
 import { EventProblems } from '../simulation/event-problems.ts';
 
 /** Events of a file that is played in a loop; of a larger file those at its beginning. */
-export const LOOPED_EVENTS_MAX = 100_000;
+const LOOPED_EVENTS_MAX = 100_000;
 /** Event time between two rounds: long enough that what was under way in one is over in the next. */
 const ROUND_GAP_MS = 3_600_000;
 
@@ -41,6 +41,7 @@ export class LoopedEvents {
     } finally {
       lines.close();
     }
+    if (events.length >= LOOPED_EVENTS_MAX) tell(`${path}: the first ${LOOPED_EVENTS_MAX} events are played, and no others`);
     return new LoopedEvents(events.slice(0, LOOPED_EVENTS_MAX), schemas);
   }
 
