@@ -100,23 +100,36 @@ export async function bundleLibraries({ root, outdir }) {
  * file for each entry that starts it. The server as a library lies beside the entries of the threads and processes that it starts. Modules still run when they are first imported, so a command pays for what it uses.
  */
 export async function bundleProduct({ root, outdir }) {
-  const script = await bundleScript(root, outdir);
-  await bundleStarts({ script, outdir, records: true });
-  await simulateOnce(root, outdir);
-  await bundleStarts({ script, outdir, records: false });
+  await bundleProcesses({ root, outdir, name: 'cep', entries: absolute(root, entries) });
   await bundleLibraries({ root, outdir });
   await build({ ...bundleOptions, entryPoints: { server: join(root, 'worker/server/index.ts') }, outdir, chunkNames: 'server-[hash]' });
 }
 
+/**
+ * One script for all these processes and threads, by name and path of what each begins with, and what V8 compiled of it when `main`
+ * ran a simulation.
+ */
+export async function bundleProcesses({ root, outdir, name, entries, plugins = [] }) {
+  const script = await bundleScript({ root, outdir, name, entries, plugins });
+  await bundleStarts({ script, outdir, entries, records: true });
+  await simulateOnce(root, outdir);
+  await bundleStarts({ script, outdir, entries, records: false });
+}
+
+function absolute(root, paths) {
+  return Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, join(root, path)]));
+}
+
 /** Gives the name of the script, which names its content. */
-async function bundleScript(root, outdir) {
-  const imports = Object.entries(entries).map(([name, path]) => `if (entry === '${name}') import('./${path}');`);
+async function bundleScript({ root, outdir, name, entries, plugins }) {
+  const imports = Object.entries(entries).map(([entry, path]) => `if (entry === '${entry}') import(${JSON.stringify(path)});`);
   const { metafile } = await build({
     absWorkingDir: root,
-    stdin: { contents: imports.join('\n'), resolveDir: root, sourcefile: 'cep.js' },
-    entryNames: 'cep-[hash]',
+    stdin: { contents: imports.join('\n'), resolveDir: root, sourcefile: `${name}.js` },
+    entryNames: `${name}-[hash]`,
     outdir,
     ...common,
+    plugins: [...common.plugins, ...plugins],
     format: 'cjs',
     supported: { 'dynamic-import': false },
     define: { 'import.meta.url': 'startUrl' },
@@ -129,7 +142,7 @@ async function bundleScript(root, outdir) {
 }
 
 /** `records`: they write what V8 compiled when the process or thread ends, instead of reading it. */
-async function bundleStarts({ script, outdir, records }) {
+async function bundleStarts({ script, outdir, entries, records }) {
   const starts = Object.keys(entries).map((entry) =>
     build({
       entryPoints: [start],

@@ -19,6 +19,9 @@ export interface Build {
 const PROCESSES = ['bound', 'engine', 'micro', 'pause', 'preload'] as const;
 export type ProcessName = (typeof PROCESSES)[number];
 
+/** Those of which the loading of a program is timed: they begin with what V8 compiled before, as the product does. */
+const COMPILED: ReadonlySet<ProcessName> = new Set(['engine']);
+
 /** A folder for what the harness makes, kept between runs and out of the repository. */
 export function cacheFolder(name: string, root = ROOT): string {
   const folder = join(root, 'node_modules/.cache/bench', name);
@@ -38,22 +41,35 @@ export async function buildCheckout(folder: string, names: readonly ProcessName[
     throw new Error(`${folder} is no checkout with its packages installed`);
   }
   const outdir = cacheFolder(`build-${createHash('sha256').update(root).digest('hex').slice(0, 12)}`, root);
-  const processes = names.map((name) => [`bench-${name}`, join(HERE, 'processes', `${name}.ts`)] as const);
-  const { bundleOptions } = await bundlesOf(ROOT);
+  const { bundleOptions, bundleProcesses } = await bundlesOf(ROOT);
   const { bundleProduct } = await bundlesOf(root);
+  const main = { main: join(root, 'cli/main.ts') };
   await build({
     absWorkingDir: ROOT,
-    entryPoints: { ...(bundleProduct === undefined && { main: join(root, 'cli/main.ts') }), ...Object.fromEntries(processes) },
+    entryPoints: { ...(bundleProduct === undefined && main), ...entriesOf(names.filter((name) => !COMPILED.has(name))) },
     outdir,
     ...bundleOptions,
     plugins: [...(bundleOptions.plugins ?? []), sourcesOf(root)],
   });
+  const entries = { ...main, ...entriesOf(names.filter((name) => COMPILED.has(name))) };
+  await bundleProcesses({ root, outdir, name: 'bench', entries, plugins: [sourcesOf(root)] });
   await bundleProduct?.({ root, outdir });
   return { root, cli: join(outdir, 'main.js'), process: (name) => join(outdir, `bench-${name}.js`) };
 }
 
+function entriesOf(names: readonly ProcessName[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [`bench-${name}`, join(HERE, 'processes', `${name}.ts`)]));
+}
+
 interface Bundles {
   readonly bundleOptions: BuildOptions;
+  readonly bundleProcesses: (given: {
+    readonly root: string;
+    readonly outdir: string;
+    readonly name: string;
+    readonly entries: Readonly<Record<string, string>>;
+    readonly plugins: readonly Plugin[];
+  }) => Promise<void>;
   /** Missing in checkouts of which the command line is a module like the others. */
   readonly bundleProduct?: (folders: { readonly root: string; readonly outdir: string }) => Promise<void>;
 }

@@ -17,12 +17,12 @@ import { runRepeatedly } from './repeated-runs.ts';
 
 const [program = '', events = '', times = '1', backend, checked = ''] = process.argv.slice(2);
 
-const figures = await runRepeatedly(Number(times), async (totals, begins) => {
+const figures = runRepeatedly(Number(times), async (totals, begins) => {
   const { plan } = checkProgram(program);
   if (plan === null) throw new Error(`${program} has errors`);
   return backend === 'reference' ? runReference(plan, totals, begins) : await simulate(plan, totals, begins);
 });
-process.stdout.write(JSON.stringify(figures));
+void figures.then((run) => process.stdout.write(JSON.stringify(run)));
 
 /** As `cep simulate` does it, with outputs that stay in memory. Returns the number of events. */
 async function simulate(plan: Plan, totals: OutputTotals, begins: () => void): Promise<number> {
