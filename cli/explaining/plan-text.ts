@@ -86,6 +86,7 @@ function operatorBranch({ text, runs }: OperatorNode): Branch {
 
 function executionText(execution: Execution): string {
   if (execution.by === 'statements') return 'statements';
+  if (execution.by === 'index') return 'decided by the index';
   const rows = execution.why === null ? 'rows' : `rows, because ${execution.why}`;
   if (execution.by === 'rows') return rows;
   const { kernel, form } = execution;

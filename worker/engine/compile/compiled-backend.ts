@@ -24,8 +24,11 @@ interface CompiledModule {
 /** Runs the expressions and functions of a program as generated JavaScript: one module, printed from the plan, verified, loaded. */
 export const compiledBackend: BackendFactory = (plan) => new CompiledBackend(plan);
 
+/** Of a program with more streams few may run any expression here: each is printed and loaded when it first runs. */
+const STREAMS_TOGETHER_MAX = 64;
+
 class CompiledBackend extends ProgramBackend {
-  /** Printed and loaded when the first expression runs: a fused program may never need it. */
+  /** Printed and loaded when the first expression or function runs: a fused program may never need it. */
   #loaded: CompiledModule | null = null;
 
   /** Evaluates the program's globals. @throws EvaluationError when one of them fails. */
@@ -49,6 +52,7 @@ class CompiledBackend extends ProgramBackend {
   }
 
   #compiled(plan: PlanExpression): Evaluate {
+    if (this.#loaded === null && this.plan.streams.length > STREAMS_TOGETHER_MAX) return this.#alone(plan);
     return this.#module().expressions.get(plan) ?? this.#alone(plan);
   }
 

@@ -1,4 +1,4 @@
-import type { PlanExpression, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import type { FilterPlan, OperatorPlan, PlanExpression, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { Columns } from './columns.ts';
 import { SOURCE } from './decisions.ts';
 import { rowOf } from './guarded.ts';
@@ -10,6 +10,7 @@ import { lookupOf, type PrintedRule, printRules, RULES_MIN, type RuleNames } fro
 import { type BoundedStream, boundsOf, unboundedOf } from './rules/rule-bounds.ts';
 import { columnsOf } from './rules/rule-index.ts';
 import { type RuleShape, shapeOf } from './rules/rule-shape.ts';
+import type { TextCondition } from './rules/text-condition.ts';
 import type { FusedInlet } from './shared-functions.ts';
 import { type Follower, StreamFusion } from './stream-fusion.ts';
 import { Refusal } from './typed.ts';
@@ -17,13 +18,15 @@ import { Refusal } from './typed.ts';
 interface BoundedRule extends BoundedStream {
   readonly stream: number;
   readonly shape: RuleShape | null;
+  /** Its first condition, where that is decided by what finds it. */
+  readonly decided: FilterPlan | null;
 }
 
 /** Who follows whom: decides how the rows of an origin come to all streams that read them. */
 export class StreamFollowers {
   readonly #program: ProgramFusion;
   readonly #streams: readonly StreamFusion[];
-  readonly #shapes = new Map<number, RuleShape | null>();
+  readonly #shapes = new Map<string, RuleShape | null>();
 
   constructor(program: ProgramFusion, fusers: Fusers) {
     this.#program = program;
@@ -127,7 +130,7 @@ export class StreamFollowers {
       const same = shape === null ? undefined : byShape.get(shape.key);
       const inlet = same === undefined ? this.#ruleInlet(rule, origin, columns, names) : same.inlet;
       if (inlet !== undefined) {
-        rules.push({ stream, bounds, inlet });
+        rules.push({ stream, bounds, decided: rule.decided, inlet });
         if (same !== undefined) this.#program.decisions.runsLike(stream, same.stream);
         else if (shape !== null) byShape.set(shape.key, { stream, inlet });
         continue;
@@ -142,16 +145,16 @@ export class StreamFollowers {
   }
 
   /** The function of a rule, for all streams of its shape. */
-  #ruleInlet(
-    { stream, bounds, condition, shape }: BoundedRule,
-    origin: string,
-    columns: Columns,
-    names: RuleNames,
-  ): FusedInlet | undefined {
+  #ruleInlet({ stream, decided, shape }: BoundedRule, origin: string, columns: Columns, names: RuleNames): FusedInlet | undefined {
     if (shape !== null) {
-      this.#program.module.ownConstants(stream, shape.constants, (at, other) => this.#shapeOf(other)?.constants[at]?.value);
+      // Streams of its shape have no operators before their first condition.
+      const constantAt = (at: number, other: number): unknown => {
+        const first = decided === null ? null : this.#program.plan.streams[other]?.operators[0];
+        return this.#shapeOf(other, first ?? null)?.constants[at]?.value;
+      };
+      this.#program.module.ownConstants(stream, shape.constants, constantAt);
     }
-    const part = { holds: bounds.isExact ? condition : null, countsResult: `${names.counts}[${names.rule}]++;` };
+    const part = { holds: decided, countsResult: `${names.counts}[${names.rule}]++;` };
     const inlets = (this.#streams[stream] as StreamFusion).inlets(origin, columns, false, part);
     return inlets instanceof Refusal ? undefined : inlets[0];
   }
@@ -161,10 +164,18 @@ export class StreamFollowers {
     return { rule: names.mint('p'), counts: names.mint('h') };
   }
 
+  #noteRule(stream: number, decided: FilterPlan | null): void {
+    const { decisions, plan } = this.#program;
+    const at = decided === null ? -1 : (plan.streams[stream]?.operators.indexOf(decided) ?? -1);
+    if (at >= 0) decisions.operator(stream, at, { by: 'index' });
+    this.#streams[stream]?.noteSource();
+  }
+
   #lookup(rules: readonly PrintedRule[], origin: string, columns: Columns, names: RuleNames): Follower {
     const { decisions, module } = this.#program;
     const bounds = rules.map((rule) => rule.bounds);
-    const lookup = lookupOf(bounds, columns);
+    const mayAsk = bounds.some((one) => one.kind === 'texts' && one.condition !== null);
+    const lookedUp = { lookup: lookupOf(bounds, columns), origin, row: mayAsk ? columns.row() : null };
     return {
       hasForm: true,
       note: () => {
@@ -172,9 +183,9 @@ export class StreamFollowers {
         const form = columns.isWhole === true ? 'rows' : 'columns';
         decisions.reader(origin, streams, { form, why: null, index: [...new Set(columnsOf(bounds))] });
         for (const rule of rules) decisions.found(rule.stream, rule.bounds);
-        for (const stream of streams) if (!decisions.isLikeAnother(stream)) this.#streams[stream]?.noteSource();
+        for (const { stream, decided } of rules) if (!decisions.isLikeAnother(stream)) this.#noteRule(stream, decided);
       },
-      print: () => [printRules(rules, lookup, module, names)],
+      print: () => [printRules(rules, lookedUp, module, names)],
     };
   }
 
@@ -185,17 +196,36 @@ export class StreamFollowers {
   #boundsOf(stream: number, columns: Columns, chosen: Map<string, number>): BoundedRule | undefined {
     const all = boundsOf(this.#program.plan.streams[stream] as StreamPlan);
     if (all.length === 0) return undefined;
-    const shape = this.#shapeOf(stream);
-    const known = shape === null ? undefined : chosen.get(shape.key);
-    const choice = known ?? all.findIndex((one) => this.#isRule(one, columns));
-    if (shape !== null) chosen.set(shape.key, choice);
-    const bounded = all[choice];
-    return bounded && { stream, shape, ...bounded };
+    const bounded = all[this.#choiceOf(stream, all, columns, chosen)];
+    return bounded && this.#ruleOf(stream, bounded, columns);
+  }
+
+  /** Position of the bounds by which the stream is found; -1 = there are none. */
+  #choiceOf(stream: number, all: readonly BoundedStream[], columns: Columns, chosen: Map<string, number>): number {
+    const choose = (): number => all.findIndex((one) => this.#isRule(one, columns));
+    const shape = all.some(({ evaluatedOutside }) => evaluatedOutside.length > 0) ? this.#shapeOf(stream, null) : null;
+    if (shape === null) return choose();
+    const choice = chosen.get(shape.key) ?? choose();
+    chosen.set(shape.key, choice);
+    return choice;
+  }
+
+  #ruleOf(stream: number, { bounds, condition, evaluatedOutside }: BoundedStream, columns: Columns): BoundedRule {
+    const known = bounds.kind === 'texts' ? { ...bounds, condition: this.#decidable(bounds.condition, columns) } : bounds;
+    const isDecided = known.isExact || (known.kind === 'texts' && known.condition !== null);
+    const decided = isDecided ? condition : null;
+    return { stream, bounds: known, condition, evaluatedOutside, decided, shape: this.#shapeOf(stream, decided) };
+  }
+
+  /** Null where the row could not be handed to the stream's operators, or a column is known to be no text. */
+  #decidable(condition: TextCondition | null, columns: Columns): TextCondition | null {
+    if (condition === null || columns.isPartial === true) return null;
+    return [...condition.columns].every((name) => this.#mayBeText(name, columns)) ? condition : null;
   }
 
   #unboundedOf(stream: number): BoundedRule | undefined {
     const unbounded = unboundedOf(this.#program.plan.streams[stream] as StreamPlan);
-    return unbounded && { stream, shape: this.#shapeOf(stream), ...unbounded };
+    return unbounded && { stream, ...unbounded, decided: null, shape: this.#shapeOf(stream, null) };
   }
 
   #isRule({ bounds, evaluatedOutside }: BoundedStream, columns: Columns): boolean {
@@ -212,14 +242,18 @@ export class StreamFollowers {
     return column?.as === 'string' || column?.as === 'value';
   }
 
-  /** Null where what follows the stream, or how it is made, tells it from others that look the same. */
-  #shapeOf(stream: number): RuleShape | null {
-    const known = this.#shapes.get(stream);
+  /**
+   * `decided`: an operator that its own statements leave out. Null where what follows the stream, or how it is made, tells it from others
+   * that look the same.
+   */
+  #shapeOf(stream: number, decided: OperatorPlan | null): RuleShape | null {
+    const key = `${stream} ${decided !== null}`;
+    const known = this.#shapes.get(key);
     if (known !== undefined) return known;
     const { plan } = this.#program;
     const isEnd = this.#program.readersOf(`stream:${stream}`).length === 0;
-    const shape = isEnd ? shapeOf(plan.streams[stream] as StreamPlan, (type) => this.#program.declared(type)) : null;
-    this.#shapes.set(stream, shape);
+    const shape = isEnd ? shapeOf(plan.streams[stream] as StreamPlan, (type) => this.#program.declared(type), decided) : null;
+    this.#shapes.set(key, shape);
     return shape;
   }
 

@@ -60,6 +60,8 @@ const properties: ReadonlySet<string> = new Set([
   'starts',
   'rules',
   'counts',
+  'asks',
+  'asked',
   ...patternProperties,
   ...trendProperties,
   'length',

@@ -67,6 +67,8 @@ export interface OperatorNode {
 export type Execution =
   /** Statements of the function that is given the row. */
   | { readonly by: 'statements' }
+  /** The index that finds the stream: it finds it where this condition holds, and nowhere else. */
+  | { readonly by: 'index' }
   /**
    * A kernel: state in a layout of its own, with generated code for what depends on the program. `why`: the reason for which it takes
    * whole rows, null when it takes columns.

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isWithin, type RuleBounds, type TextTest } from '../../../../worker/engine/fusion/rules/finder.ts';
+import { isWithin, type RuleBounds } from '../../../../worker/engine/fusion/rules/finder.ts';
 import { columnsOf, ruleIndex } from '../../../../worker/engine/fusion/rules/rule-index.ts';
+import type { TextTest } from '../../../../worker/engine/fusion/rules/text-test.ts';
 import { newCounters } from '../../../../worker/engine/streams/stream-runtime.ts';
 
 /** Numbers that lie close together and far apart, so that most parts of the line are empty. */
@@ -71,7 +72,7 @@ describe('an index of rules', () => {
     const property = fc.property(fc.array(rule, { minLength: 1, maxLength: 30 }), rows, (rules, given) => {
       const bounds = rules.map(([tests, others]): RuleBounds => {
         const reads = new Set([...tests.map((one) => one.column), ...others]);
-        return { kind: 'texts', tests, reads, makes: 1, isExact: false };
+        return { kind: 'texts', tests, reads, makes: 1, condition: null, isExact: false };
       });
       const index = ruleIndex(bounds, bounds.map(newCounters));
       for (const row of given) {
@@ -92,7 +93,9 @@ describe('an index of rules', () => {
     const tests = (['contains', 'starts', 'ends', 'equals'] as const).map(
       (how): TextTest => ({ column: 'x', letters: 'same', how, text: `a${long}b` }),
     );
-    const bounds = tests.map((one): RuleBounds => ({ kind: 'texts', tests: [one], reads: new Set(['x']), makes: 1, isExact: false }));
+    const bounds = tests.map(
+      (one): RuleBounds => ({ kind: 'texts', tests: [one], reads: new Set(['x']), makes: 1, condition: null, isExact: false }),
+    );
     const index = ruleIndex(bounds, bounds.map(newCounters));
     const foundIn = (text: string): number[] => {
       const list = index.find([text]);

@@ -1,5 +1,7 @@
 import type { TextPlace } from '../event-entry.ts';
 import type { RuleLists } from './rule-lists.ts';
+import type { TextCondition } from './text-condition.ts';
+import type { TextNeeds, TextTest } from './text-test.ts';
 
 /** The numbers between which a column must lie. */
 export interface Interval {
@@ -14,32 +16,15 @@ export function isWithin(value: number, { low, high, hasLow, hasHigh }: Interval
   return (value > low || (hasLow && value === low)) && (value < high || (hasHigh && value === high));
 }
 
-/** What a column is asked for. */
-export interface TextTest {
-  readonly column: string;
-  /** The letters in which it is asked: as they are, or all in one case. */
-  readonly letters: 'same' | 'lower' | 'upper';
-  readonly how: 'contains' | 'starts' | 'ends' | 'equals';
-  /** Not empty. */
-  readonly text: string;
-}
-
-/** What a condition needs of texts. */
-export interface TextNeeds {
-  /** One of them holds where the condition is true. */
-  readonly tests: readonly TextTest[];
-  /** Columns that are read before one holds. Where each of them is null or a text of common length, nothing fails. */
-  readonly reads: ReadonlySet<string>;
-  /** How many texts are made of them before one holds. */
-  readonly makes: number;
-}
-
 type ColumnBounds = ({ readonly kind: 'equals'; readonly value: string | number } | ({ readonly kind: 'between' } & Interval)) & {
   readonly column: string;
 };
 
+/** `condition`: all of the rule's, which is decided where the texts are found; null = the rule's own function asks it. */
+type TextBounds = { readonly kind: 'texts'; readonly condition: TextCondition | null } & TextNeeds;
+
 /** Where a rule can hold at all. `always`: it stands among others that are found, and is asked for every row. */
-export type RuleBounds = (ColumnBounds | ({ readonly kind: 'texts' } & TextNeeds) | { readonly kind: 'always' }) & {
+export type RuleBounds = (ColumnBounds | TextBounds | { readonly kind: 'always' }) & {
   /** The bounds say all that the rule's condition says: what lies within them fits. */
   readonly isExact: boolean;
 };

@@ -1,3 +1,4 @@
+import type { FilterPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Columns } from '../columns.ts';
 import { type FunctionForm, functionForm, isNumber } from '../function-form.ts';
 import type { FusedRuntime } from '../fused-runtime.ts';
@@ -14,7 +15,16 @@ export const RULES_MIN = 9;
 export interface PrintedRule {
   readonly stream: number;
   readonly bounds: RuleBounds;
+  /** Its first condition, where the index decides it. */
+  readonly decided: FilterPlan | null;
   readonly inlet: FusedInlet;
+}
+
+/** What rules are looked up for: the values that the index is asked with, the origin, and the row, where one is wanted. */
+export interface LookedUp {
+  readonly lookup: string;
+  readonly origin: string;
+  readonly row: string | null;
 }
 
 /** A constant of a rule's function: its text, or what each stream has as its own. */
@@ -74,7 +84,7 @@ export function lookupOf(bounds: readonly RuleBounds[], columns: Columns): strin
 }
 
 /** Prints the call that looks rules up and runs those that a row may fit. Functions that differ in constants become one. */
-export function printRules(rules: readonly PrintedRule[], lookup: string, module: Module, names: RuleNames): string {
+export function printRules(rules: readonly PrintedRule[], lookedUp: LookedUp, module: Module, names: RuleNames): string {
   const given = [...new Set(rules.flatMap(({ inlet }) => inlet.arguments))];
   const forms = [...formsOf(rules, module, names).values()];
   const [index, starts, found] = [module.names.mint('g'), module.names.mint('a'), module.names.mint('a')];
@@ -83,10 +93,27 @@ export function printRules(rules: readonly PrintedRule[], lookup: string, module
   const made = module.late((runtime) => new RulesOf(bounds, runtime, streams));
   module.declare(`const ${index}=makeRules(${made});`);
   module.declare(`const ${starts}=${index}.starts;const ${found}=${index}.rules;const ${names.counts}=${index}.counts;`);
-  const call = printCall(forms, { module, names, given });
+  const printed = printCall(forms, { module, names, given });
+  const call = lookedUp.row === null ? printed : `${printAsked(rules, { ...lookedUp, row: lookedUp.row, index, module, names })}${printed}`;
   const [list, at] = [module.names.mint('s'), module.names.mint('y')];
   const loop = `for(let ${at}=${starts}[${list}];${at}<${starts}[${list}+1];${at}++)`;
-  return `const ${list}=${index}.find(${lookup});${loop}{const ${names.rule}=${found}[${at}];${call}}`;
+  return `const ${list}=${index}.find(${lookedUp.lookup});${loop}{const ${names.rule}=${found}[${at}];${call}}`;
+}
+
+interface Asked {
+  readonly origin: string;
+  readonly row: string;
+  readonly index: string;
+  readonly module: Module;
+  readonly names: RuleNames;
+}
+
+/** Where the index could not decide a rule's condition, the row goes to the stream's own operators, and the next rule follows. */
+function printAsked(rules: readonly PrintedRule[], { origin, row, index, module, names: { rule } }: Asked): string {
+  const receivers = module.late((runtime) => rules.map(({ stream }) => runtime.node(stream).receivers(origin)[0]));
+  const [asks, asked] = [module.names.mint('a'), module.names.mint('a')];
+  module.declare(`const ${asks}=${index}.asks;const ${asked}=${index}.asked;`);
+  return `if(${asks}[${rule}]===1){${asked}[${rule}]++;${receivers}[${rule}](${row});continue;}`;
 }
 
 /** A function of a rule in its form: the rules that have that form, and its constants. */

@@ -1,5 +1,6 @@
 import type { BinaryExpression, FilterPlan, PlanExpression, StreamPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Interval, RuleBounds } from './finder.ts';
+import { textConditionOf } from './text-condition.ts';
 import { textNeedsOf } from './text-tests.ts';
 
 /** A stream that is looked up: where its first condition can hold at all, and that condition. */
@@ -19,7 +20,11 @@ export function boundsOf({ source, operators }: StreamPlan): readonly BoundedStr
   const byColumn = columnBoundsOf(first);
   if (byColumn?.bounds.kind === 'equals') return [byColumn];
   const needs = textNeedsOf(first.condition);
-  const byTexts = needs && { bounds: { kind: 'texts', ...needs, isExact: false } as const, condition: first, evaluatedOutside: [] };
+  const byTexts = needs && {
+    bounds: { kind: 'texts', ...needs, condition: textConditionOf(first.condition), isExact: false } as const,
+    condition: first,
+    evaluatedOutside: [],
+  };
   return [byColumn, byTexts].filter((one) => one !== undefined);
 }
 

@@ -18,6 +18,10 @@ export interface RuleIndex extends RuleLists {
   readonly find: (values: unknown, place?: TextPlace) => number;
   /** Results of each rule since they were last counted to its stream. */
   readonly counts: Float64Array;
+  /** By rule, 1 where the row that was looked up last is for the stream's own operators: it has no texts where the condition asks for them. */
+  readonly asks: Uint8Array;
+  /** Rows of each rule that were, since they were last counted: these operators count them. */
+  readonly asked: Float64Array;
   /** Counts rows that came as events of every rule's stream, and results as the rule's own. */
   readonly settleCounts: () => void;
 }
@@ -26,33 +30,37 @@ export interface RuleIndex extends RuleLists {
  * asked always. */
 export function ruleIndex(bounds: readonly RuleBounds[], counters: readonly StreamCounters[]): RuleIndex {
   const groups = [...groupsOf(bounds).values()];
-  const { lists, listOf } = groups.length === 1 ? finderOf(groups[0] as PlacedRule[], 0) : joined(groups, bounds.length);
-  const counts = new Float64Array(bounds.length);
+  const asks = new Uint8Array(bounds.length);
+  const { lists, listOf } = groups.length === 1 ? finderOf(groups[0] as PlacedRule[], 0, asks) : joined(groups, asks);
+  const [counts, asked] = [new Float64Array(bounds.length), new Float64Array(bounds.length)];
   let arrived = 0;
   return {
     ...lists,
     counts,
+    asks,
+    asked,
     find: (values, place) => {
       arrived++;
       return listOf(values, place);
     },
     settleCounts: () => {
       counters.forEach((one, place) => {
-        one.eventsIn += arrived;
+        one.eventsIn += arrived - (asked[place] as number);
         one.eventsOut += counts[place] as number;
       });
       arrived = 0;
       counts.fill(0);
+      asked.fill(0);
     },
   };
 }
 
 /** Of several groups: what all of them find. */
-function joined(groups: readonly (readonly PlacedRule[])[], size: number): Finder {
-  const all = new WrittenList(size);
+function joined(groups: readonly (readonly PlacedRule[])[], asks: Uint8Array): Finder {
+  const all = new WrittenList(asks.length);
   let from = 0;
   const finders = groups.map((group) => {
-    const [finder, at] = [finderOf(group, from), from];
+    const [finder, at] = [finderOf(group, from, asks), from];
     from += columnsOfGroup(group).length;
     return isByTexts(group) ? finder : { lists: finder.lists, listOf: (values: unknown) => finder.listOf((values as unknown[])[at]) };
   });
@@ -106,11 +114,11 @@ function isByTexts([first]: readonly PlacedRule[]): boolean {
   return first?.bounds.kind === 'texts';
 }
 
-/** `from`: where the values of its columns begin. */
-function finderOf(rules: readonly PlacedRule[], from: number): Finder {
+/** `from`: where the values of its columns begin. `asks`: as in the index. */
+function finderOf(rules: readonly PlacedRule[], from: number, asks: Uint8Array): Finder {
   switch (rules[0]?.bounds.kind) {
     case 'texts':
-      return textFinder(rules, from);
+      return textFinder(rules, from, asks);
     case 'equals':
       return equalityFinder(rules);
     case 'always':

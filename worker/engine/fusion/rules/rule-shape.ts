@@ -1,5 +1,5 @@
 import { Duration, Timestamp } from '../../../../shared/events/value.ts';
-import type { PlanExpression, StreamPlan } from '../../../../shared/language/plan/plan.ts';
+import type { OperatorPlan, PlanExpression, StreamPlan } from '../../../../shared/language/plan/plan.ts';
 import type { RecordType, Type } from '../../../../shared/language/plan/types.ts';
 import { isStatements } from '../../operators/operator-facts.ts';
 
@@ -17,10 +17,10 @@ export interface RuleShape {
 const APART: ReadonlySet<string> = new Set(['origin', 'text', 'fingerprint']);
 
 /**
- * The shape of a stream that is followed by none. Null where it keeps something, or where one constant stands at two places, which other
+ * The shape of a stream that is followed by none. `decided`: an operator that is decided elsewhere, and says nothing of it. Null where it keeps something, or where one constant stands at two places, which other
  * streams may fill with two.
  */
-export function shapeOf(stream: StreamPlan, declared: (type: string) => RecordType | null): RuleShape | null {
+export function shapeOf(stream: StreamPlan, declared: (type: string) => RecordType | null, decided: OperatorPlan | null): RuleShape | null {
   const { name, source, operators, onError, time, partition, resultType } = stream;
   if (source.kind !== 'events' || source.inputs.some((input) => input.operators.length > 0) || !operators.every(isStatements)) return null;
   const constants: Constant[] = [];
@@ -28,7 +28,8 @@ export function shapeOf(stream: StreamPlan, declared: (type: string) => RecordTy
   shape.add([source.inputs.length, onError, time.on, partition.keys, partition.expireMs]);
   shape.add(fieldsOf(resultType));
   for (const operator of operators) {
-    if (operator.kind !== 'emit') shape.add(operator);
+    if (operator === decided) shape.add('decided');
+    else if (operator.kind !== 'emit') shape.add(operator);
     // What reads the name of the output behind it would need it stream by stream.
     else if (operator !== operators.at(-1)) return null;
     // An output is named after its stream, unless it says another name.

@@ -1,16 +1,25 @@
 import { limits } from '../../../../shared/limits.ts';
-import type { Finder, PlacedRule, TextNeeds, TextTest } from './finder.ts';
+import type { Finder, PlacedRule, RuleBounds } from './finder.ts';
+import { RowTexts } from './row-texts.ts';
 import { WrittenList } from './rule-lists.ts';
 import { type SoughtText, TextAutomaton } from './text-automaton.ts';
+import { type Holds, holdsBy } from './text-condition.ts';
+import type { TextTest } from './text-test.ts';
 
 /** Longer texts are not searched: their rules are asked. */
 const TEXT_MAX = 65_536;
 
-type PlacedTexts = TextNeeds & { readonly place: number };
+type PlacedTexts = Extract<RuleBounds, { kind: 'texts' }> & { readonly place: number };
+
+/** A rule whose condition is decided here, where all of these columns are texts. */
+interface DecidedRule {
+  readonly columns: readonly number[];
+  readonly holds: Holds;
+}
 
 /** What is looked for in the letters of a column. */
 interface Search {
-  readonly letters: TextTest['letters'];
+  readonly read: () => string;
   readonly equals: ReadonlyMap<string, readonly number[]>;
   readonly automaton: TextAutomaton | null;
 }
@@ -23,36 +32,49 @@ interface SearchedColumn {
 
 /** The columns that rules by texts read, in the order in which their values are handed in. */
 export function textColumnsOf(rules: readonly PlacedRule[]): readonly string[] {
-  return [...new Set(textsOf(rules).flatMap(({ reads }) => [...reads]))];
+  return [...new Set(textsOf(rules).flatMap(({ reads, condition }) => [...reads, ...(condition?.columns ?? [])]))];
 }
 
 /**
  * Rules by texts that columns must contain, begin with, end with or be. A null has no text; whatever else is none, or is very long, may
- * make a condition fail, so the rules that read it are asked. `from`: where their columns stand among all values.
+ * make a condition fail, so the rules that read it are asked. Of rules whose condition is about texts alone those are listed of which it
+ * holds; where a column of it is none, they are listed and noted in `asks`. `from`: where their columns stand among all values.
  */
-export function textFinder(rules: readonly PlacedRule[], from: number): Finder {
+export function textFinder(rules: readonly PlacedRule[], from: number, asks: Uint8Array): Finder {
   const texts = textsOf(rules);
-  const columns = textColumnsOf(rules).map((column) => searchedColumn(column, texts));
-  // All texts that one condition makes in other letters stay within what an evaluation may make.
-  const makesMax = texts.reduce((most, { makes }) => Math.max(most, makes), 1);
-  const lengthMax = Math.min(TEXT_MAX, Math.floor(limits.evaluationWordsMax / makesMax));
+  const names = textColumnsOf(rules);
+  const row = new RowTexts(names, from);
+  const columns = names.map((column) => searchedColumn(column, texts, row));
+  const decided = decidedRules(texts, names, row);
+  const lengthMax = lengthMaxOf(texts);
   const list = new WrittenList(texts.length);
   const foundIn = new Float64Array(texts.reduce((most, { place }) => Math.max(most, place + 1), 0));
-  let row = 0;
+  const isText = new Uint8Array(columns.length);
+  let rows = 0;
   const found = (place: number): void => {
-    if (foundIn[place] === row) return;
-    foundIn[place] = row;
+    if (foundIn[place] === rows) return;
+    foundIn[place] = rows;
+    const one = decided[place];
+    if (one !== undefined) {
+      const isAsked = one.columns.some((at) => isText[at] === 0);
+      if (!isAsked && !one.holds()) return;
+      asks[place] = isAsked ? 1 : 0;
+    }
     list.add(place);
   };
-  const listOf = (values: unknown): number => {
-    row++;
+  const listOf = (given: unknown): number => {
+    const values = given as readonly unknown[];
+    rows++;
     list.clear();
+    row.begin(values);
     for (let at = 0; at < columns.length; at++) {
-      const value = (values as readonly unknown[])[from + at];
+      const value = values[from + at];
+      isText[at] = typeof value === 'string' && value.length <= lengthMax ? 1 : 0;
+    }
+    for (let at = 0; at < columns.length; at++) {
       const { searches, readers } = columns[at] as SearchedColumn;
-      if (value === null) continue;
-      if (typeof value === 'string' && value.length <= lengthMax) for (const search of searches) searchIn(value, search, found);
-      else for (const place of readers) found(place);
+      if (isText[at] === 1) for (const search of searches) searchIn(search, found);
+      else if (values[from + at] !== null) for (const place of readers) found(place);
     }
     if ((list.starts[1] as number) > 1) list.sort();
     return 0;
@@ -60,8 +82,25 @@ export function textFinder(rules: readonly PlacedRule[], from: number): Finder {
   return { lists: list, listOf };
 }
 
-function searchIn(value: string, { letters, equals, automaton }: Search, found: (place: number) => void): void {
-  const text = letters === 'same' ? value : letters === 'lower' ? value.toLowerCase() : value.toUpperCase();
+/** All texts that one condition makes in other letters stay within what an evaluation may make. */
+function lengthMaxOf(rules: readonly PlacedTexts[]): number {
+  const makesMax = rules.reduce((most, { makes, condition }) => Math.max(most, makes, condition?.makes ?? 0), 1);
+  return Math.min(TEXT_MAX, Math.floor(limits.evaluationWordsMax / makesMax));
+}
+
+/** By place. */
+function decidedRules(rules: readonly PlacedTexts[], columns: readonly string[], row: RowTexts): readonly (DecidedRule | undefined)[] {
+  const decided: (DecidedRule | undefined)[] = [];
+  for (const { place, condition } of rules) {
+    if (condition === null) continue;
+    const holds = holdsBy(condition, (column, letters) => row.reader(column, letters));
+    decided[place] = { columns: Array.from(condition.columns, (column) => columns.indexOf(column)), holds };
+  }
+  return decided;
+}
+
+function searchIn({ read, equals, automaton }: Search, found: (place: number) => void): void {
+  const text = read();
   if (equals.size > 0) for (const place of equals.get(text) ?? []) found(place);
   automaton?.search(text, found);
 }
@@ -70,13 +109,16 @@ function textsOf(rules: readonly PlacedRule[]): readonly PlacedTexts[] {
   return rules.flatMap(({ place, bounds }) => (bounds.kind === 'texts' ? [{ place, ...bounds }] : []));
 }
 
-function searchedColumn(column: string, rules: readonly PlacedTexts[]): SearchedColumn {
+function searchedColumn(column: string, rules: readonly PlacedTexts[], row: RowTexts): SearchedColumn {
   const kinds = new Set(rules.flatMap(({ tests }) => tests.filter((test) => test.column === column).map(({ letters }) => letters)));
   const readers = rules.flatMap(({ place, reads }) => (reads.has(column) ? [place] : []));
-  return { readers, searches: Array.from(kinds, (letters) => searchOf(column, letters, rules)) };
+  return {
+    readers,
+    searches: Array.from(kinds, (letters) => ({ read: row.reader(column, letters), ...searchOf(column, letters, rules) })),
+  };
 }
 
-function searchOf(column: string, letters: TextTest['letters'], rules: readonly PlacedTexts[]): Search {
+function searchOf(column: string, letters: TextTest['letters'], rules: readonly PlacedTexts[]): Omit<Search, 'read'> {
   const equals = new Map<string, number[]>();
   const sought = new Map<string, SoughtText & { readonly places: number[] }>();
   for (const { place, tests } of rules) {
@@ -92,7 +134,7 @@ function searchOf(column: string, letters: TextTest['letters'], rules: readonly 
       }
     }
   }
-  return { letters, equals, automaton: sought.size === 0 ? null : new TextAutomaton([...sought.values()]) };
+  return { equals, automaton: sought.size === 0 ? null : new TextAutomaton([...sought.values()]) };
 }
 
 function addTo(lists: Map<string, number[]>, text: string, place: number): void {

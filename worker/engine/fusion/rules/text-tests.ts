@@ -1,5 +1,5 @@
 import type { BinaryExpression, CallExpression, PlanExpression } from '../../../../shared/language/plan/plan.ts';
-import type { TextNeeds, TextTest } from './finder.ts';
+import type { TextNeeds, TextTest } from './text-test.ts';
 
 /** So many tests of one rule are looked for at once; a rule with more is asked for every row. */
 const TESTS_MAX = 4_096;
@@ -91,8 +91,8 @@ interface Tested {
   readonly texts: readonly string[];
 }
 
-/** A comparison with one of some texts, as tests of a column. Null where it is something else. */
-function testsOf(node: PlanExpression): readonly TextTest[] | null {
+/** A comparison with one of some texts, as tests of one column that differ in their texts alone. Null where it is something else. */
+export function testsOf(node: PlanExpression): readonly TextTest[] | null {
   const tested = testedBy(node);
   const column = tested && columnOf(tested.subject);
   if (!tested || !column || tested.texts.includes('')) return null;
