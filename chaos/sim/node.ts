@@ -31,6 +31,8 @@ export interface Surroundings {
 
 interface Queued {
   readonly step: Step;
+  /** Others are durable before the next step begins, as in the driver's queue. */
+  readonly isWrite: boolean;
   readonly done: () => void;
 }
 
@@ -59,7 +61,10 @@ export class SimulatedNode {
   /** Where the log ended, and from where it began, at the last write that was done. Whatever was acknowledged is in it. */
   #promised = { index: 0, term: 0, base: 0 };
   #queue: Queued[] = [];
-  #isWitnessing = false;
+  /** Whose operations are on their way to the disk; then whose witness is, while those of the next may be. */
+  #batching: Queued | undefined;
+  #isBatched = false;
+  #witnessing: Queued | undefined;
   #storedSeq = 0;
   #waiting: { readonly afterSeq: number; readonly messages: readonly Message[] }[] = [];
   #receiver = new SnapshotReceiver();
@@ -77,7 +82,9 @@ export class SimulatedNode {
   start(): void {
     this.incarnation++;
     this.#queue = [];
-    this.#isWitnessing = false;
+    this.#batching = undefined;
+    this.#isBatched = false;
+    this.#witnessing = undefined;
     this.#storedSeq = 0;
     this.#waiting = [];
     this.#receiver = new SnapshotReceiver();
@@ -144,11 +151,12 @@ export class SimulatedNode {
   /** What is on its way to the disk arrives or does not, and a file may be torn. With `tears`, so may a batch. */
   crash(tears: boolean): void {
     const { random } = this.#world;
-    const step = this.#queue[0]?.step;
-    if (step !== undefined && random(2) === 0) {
-      if (this.#isWitnessing && step.witness) this.disk.tearWitness(step.witness, random);
-      else if (tears) this.disk.tearBatch(step.operations, random);
-      else if (!this.#isWitnessing) this.disk.batch(step.operations);
+    const witness = this.#witnessing?.step.witness;
+    if (witness && random(2) === 0) this.disk.tearWitness(witness, random);
+    const batch = this.#isBatched ? undefined : this.#batching?.step.operations;
+    if (batch && random(2) === 0) {
+      if (tears) this.disk.tearBatch(batch, random);
+      else this.disk.batch(batch);
     }
     this.raft = undefined;
   }
@@ -169,16 +177,20 @@ export class SimulatedNode {
       const term = last?.term ?? 0;
       const step = this.storage.write(write);
       const { last: end, manifest } = this.storage;
-      this.#enqueue(step, () => {
-        this.#storedSeq = write.seq;
-        this.durableIndex = end.index;
-        this.#promised = { index: end.index, term: end.term, base: manifest.index };
-        this.#release();
-        const { incarnation } = this;
-        this.#world.later(this.#world.reportMs(), () => {
-          if (this.incarnation === incarnation) this.step({ type: 'stored', seq: write.seq, through: index, term });
-        });
-      });
+      this.#enqueue(
+        step,
+        () => {
+          this.#storedSeq = write.seq;
+          this.durableIndex = end.index;
+          this.#promised = { index: end.index, term: end.term, base: manifest.index };
+          this.#release();
+          const { incarnation } = this;
+          this.#world.later(this.#world.reportMs(), () => {
+            if (this.incarnation === incarnation) this.step({ type: 'stored', seq: write.seq, through: index, term });
+          });
+        },
+        true,
+      );
     }
     for (const entry of output.committed) this.#world.applied(this, entry, this.machine);
     for (const message of output.sendNow) this.#send(message);
@@ -198,25 +210,42 @@ export class SimulatedNode {
 
   // Disk
 
-  #enqueue(step: Step, done: () => void): void {
-    this.#queue.push({ step, done });
-    if (this.#queue.length === 1) this.#writeNext();
+  #enqueue(step: Step, done: () => void, isWrite = false): void {
+    this.#queue.push({ step, isWrite, done });
+    this.#writeNext();
   }
 
+  /** The operations of a write may be on their way while the witness of the one before it is. */
   #writeNext(): void {
     const { incarnation } = this;
     const [first] = this.#queue;
-    if (first === undefined) return;
-    const { operations, witness } = first.step;
+    if (this.#batching || first === undefined || (!first.isWrite && this.#witnessing)) return;
+    this.#queue.shift();
+    this.#batching = first;
     this.#afterSync(incarnation, () => {
-      this.disk.batch(operations);
-      if (witness === undefined) return this.#finish(first);
-      this.#isWitnessing = true;
-      this.#afterSync(incarnation, () => {
-        this.disk.writeWitness(witness);
-        this.#finish(first);
-      });
+      this.disk.batch(first.step.operations);
+      this.#isBatched = true;
+      this.#witnessNext();
     });
+  }
+
+  /** Behind its own operations and the witness before it. */
+  #witnessNext(): void {
+    const { incarnation } = this;
+    const batched = this.#batching;
+    if (batched === undefined || !this.#isBatched || this.#witnessing) return;
+    this.#batching = undefined;
+    this.#isBatched = false;
+    const { witness } = batched.step;
+    if (witness === undefined) return this.#finish(batched);
+    this.#witnessing = batched;
+    this.#afterSync(incarnation, () => {
+      this.disk.writeWitness(witness);
+      this.#witnessing = undefined;
+      this.#finish(batched);
+      this.#witnessNext();
+    });
+    this.#writeNext();
   }
 
   #afterSync(incarnation: number, run: () => void): void {
@@ -229,8 +258,6 @@ export class SimulatedNode {
   }
 
   #finish({ done }: Queued): void {
-    this.#isWitnessing = false;
-    this.#queue.shift();
     this.#writeNext();
     done();
   }
