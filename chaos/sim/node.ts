@@ -237,7 +237,10 @@ export class SimulatedNode {
     this.#batching = undefined;
     this.#isBatched = false;
     const { witness } = batched.step;
-    if (witness === undefined) return this.#finish(batched);
+    if (witness === undefined) {
+      this.#finish(batched);
+      return;
+    }
     this.#witnessing = batched;
     this.#afterSync(incarnation, () => {
       this.disk.writeWitness(witness);
