@@ -46,6 +46,7 @@ export const commands: readonly CommandRow[] = [
   { words: 'tenant create', load: async () => (await import('./tenant-create.ts')).TenantCreateCommand },
   { words: 'tenant delete', load: async () => (await import('./tenant-delete.ts')).TenantDeleteCommand },
   { words: 'usage', load: async () => (await import('./usage.ts')).UsageCommand },
+  { words: 'top', load: async () => (await import('./top.ts')).TopCommand },
   { words: 'status', load: async () => (await import('./status.ts')).StatusCommand },
   { words: 'coordinator', load: async () => (await import('./coordinator.ts')).CoordinatorCommand },
   { words: 'raft status', load: async () => (await import('./raft-status.ts')).RaftStatusCommand },

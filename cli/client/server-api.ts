@@ -7,6 +7,7 @@ import type { backupSchema } from '../../shared/protocol/backups.ts';
 import type { checkpointSchema, restoredSchema } from '../../shared/protocol/checkpoints.ts';
 import type { memberAddedSchema, memberRemovedSchema, raftStatusSchema, transferredSchema } from '../../shared/protocol/cluster.ts';
 import type { batchInjectedSchema } from '../../shared/protocol/events.ts';
+import type { tenantMetricsSchema } from '../../shared/protocol/overview.ts';
 import type {
   clearedSchema,
   deadLettersSchema,
@@ -38,6 +39,7 @@ export type TenantEntry = Static<typeof tenantSchema>;
 export type NewTenant = Static<typeof tenantCreatedSchema>;
 export type RaftStatusAnswer = Static<typeof raftStatusSchema>;
 export type HealthAnswer = Static<typeof healthSchema>;
+export type TenantMetricsAnswer = Static<typeof tenantMetricsSchema>;
 export type ReadyAnswer = Static<typeof readySchema>;
 
 export interface Deployment {
@@ -102,6 +104,11 @@ export class ServerApi {
 
   metrics(id: string): Promise<PipelineMetricsAnswer> {
     return this.#get(`${pathOf(id)}/metrics`);
+  }
+
+  /** What the pipelines of the tenant have counted; of more than one page the first. */
+  allMetrics(): Promise<TenantMetricsAnswer> {
+    return this.#get(`/api/v1/metrics?limit=${limits.pageEntriesMax}`);
   }
 
   remove(id: string): Promise<Static<typeof deletedSchema>> {
