@@ -10,8 +10,7 @@ export class CoordinatorCommand extends CepCommand {
     category: 'Cluster',
     description: 'Coordinate a cluster, alone or as a member of a Raft group',
     details:
-      'Keeps the connectors of the cluster and checks programs; workers cannot register with this version yet, so that the settings of ' +
-      'heartbeats and scaling are read and have no effect. With --raft three or more coordinators agree on everything: all but a minority ' +
+      'Takes workers, places pipelines on them, and gives those of a worker that is lost to others. With --raft three or more coordinators agree on everything: all but a minority ' +
       'may fail. Members talk to each other on the port 1000 above that of their API. ' +
       'Runs until SIGTERM or SIGINT; a leader then hands over first. Logs go to standard error. ' +
       'Ends with 0 in order, 2 when a file is missing, 3 when a setting is wrong or missing, 4 when the port is in use, the data of the ' +
@@ -34,6 +33,9 @@ export class CoordinatorCommand extends CepCommand {
   rateLimit = Option.String('--rate-limit', { description: 'Requests per second and client, 0 is no limit (CEP_RATE_LIMIT)' });
   heartbeatInterval = Option.String('--heartbeat-interval', { description: 'Seconds between two heartbeats of a worker (5)' });
   heartbeatTimeout = Option.String('--heartbeat-timeout', { description: 'Seconds without one after which a worker counts as lost (15)' });
+  placement = Option.String('--placement', {
+    description: 'How workers are chosen for pipelines: least-loaded or round-robin (least-loaded)',
+  });
   raft = Option.Boolean('--raft', { description: 'Be a member of a Raft group of coordinators' });
   raftNodeId = Option.String('--raft-node-id', { description: 'Number of this member' });
   raftPeers = Option.String('--raft-peers', {
@@ -71,6 +73,7 @@ export class CoordinatorCommand extends CepCommand {
       'coordinator.bind': this.bind,
       'coordinator.heartbeat_interval': this.heartbeatInterval,
       'coordinator.heartbeat_timeout': this.heartbeatTimeout,
+      'coordinator.placement': this.placement,
       'coordinator.scaling_min_workers': this.scalingMinWorkers,
       'coordinator.scaling_max_workers': this.scalingMaxWorkers,
       'coordinator.scaling_up_threshold': this.scalingUpThreshold,

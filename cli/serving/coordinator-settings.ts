@@ -11,7 +11,7 @@ import { type HttpSettings, readHttpSettings } from './http-settings.ts';
 type GroupSettings = NonNullable<StartCoordinatorOptions['group']>;
 
 /** What a coordinator is started with, read and checked. */
-export interface CoordinatorSettings extends HttpSettings, Pick<StartCoordinatorOptions, 'bind' | 'port' | 'dataDir'> {
+export interface CoordinatorSettings extends HttpSettings, Pick<StartCoordinatorOptions, 'bind' | 'port' | 'dataDir' | 'workers'> {
   readonly group: GroupSettings | undefined;
   /** Its members know each other by no key. */
   readonly isGroupOpen: boolean;
@@ -36,6 +36,11 @@ export async function readCoordinatorSettings(config: Config): Promise<Coordinat
   return {
     ...http,
     ...{ bind, port: config.get('coordinator.port'), dataDir: config.get('raft.data_dir') },
+    workers: {
+      heartbeatIntervalMs: config.get('coordinator.heartbeat_interval') * 1_000,
+      heartbeatTimeoutMs: config.get('coordinator.heartbeat_timeout') * 1_000,
+      strategy: config.get('coordinator.placement') as 'least-loaded' | 'round-robin',
+    },
     ...{ group, isGroupOpen: isGroup && key === undefined },
   };
 }

@@ -3,7 +3,7 @@ import { type MembershipChange, type RaftMember, RaftRefusal, type RaftStatus } 
 import type { ClusterState } from '../state/cluster-state.ts';
 import type { CommandResult } from '../state/commands/outcome.ts';
 import { type Command, encodeProposal, type RequestId } from '../state/commands.ts';
-import type { Replica } from './replica.ts';
+import type { Replica, ReplicaListener } from './replica.ts';
 
 /** How long a request waits for a leader. */
 const LEADER_WAIT_MS = 2_000;
@@ -49,6 +49,16 @@ export class GroupMember {
 
   status(): RaftStatus {
     return this.#member.status();
+  }
+
+  /** Called when role, leader, term or members have changed. */
+  onStatus(listener: (status: RaftStatus) => void): void {
+    this.#member.onStatus(listener);
+  }
+
+  /** Called after every command that changed something, and after a snapshot, then without events. Gives the way to stop it. */
+  onChange(listener: ReplicaListener): () => void {
+    return this.#replica.onChange(listener);
   }
 
   /**

@@ -16,16 +16,17 @@ interface Waiting {
 /** The state of the group as this member has it, and the only copy in the process. */
 export class Replica implements ReplicatedState {
   #state: ClusterState = emptyState;
-  readonly #listeners: ReplicaListener[] = [];
+  readonly #listeners = new Set<ReplicaListener>();
   readonly #waiting = new Set<Waiting>();
 
   get state(): ClusterState {
     return this.#state;
   }
 
-  /** Called after every command that changed something, and after a snapshot took the place of everything, then without events. */
-  onChange(listener: ReplicaListener): void {
-    this.#listeners.push(listener);
+  /** Called after every command that changed something, and after a snapshot took the place of everything, then without events. Gives the way to stop it. */
+  onChange(listener: ReplicaListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** @throws Error for an entry that this version cannot apply: it is not skipped, so the process must end */

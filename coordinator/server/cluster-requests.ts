@@ -86,6 +86,19 @@ export class ClusterRequests {
     return this.#forwarding.forward(request, status, id);
   }
 
+  /**
+   * What the leader has seen, which is not in the state: asked from the leader, and without one what this member has.
+   * `answer` gives it of this member.
+   */
+  async observed(call: ClusterCall, answer: () => Answer): Promise<Answer> {
+    const status = this.group.status();
+    const isHere = status.role === 'leader' || status.leader === 0 || call.request.headers[forwardedHeader] !== undefined;
+    const told = isHere ? 'undone' : await this.#forwarding.forward(call.request, status, undefined);
+    if (told !== 'undone' && told !== 'unknown') return told;
+    const { status: code, body, headers } = answer();
+    return new Answer(code, body, { ...headers, [consistencyHeader]: status.role === 'leader' ? 'local' : 'stale' });
+  }
+
   /** What the state says. `answer` is given a state and reads nothing else. */
   async read(call: ClusterCall, consistency: Consistency, answer: (state: ClusterState) => Answer): Promise<Answer> {
     const shown = (state: ClusterState, index: number, how: string): Answer => {

@@ -8,6 +8,11 @@ import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import { ProcessMetrics } from '../../shared/telemetry/process-metrics.ts';
 import type { GroupMember } from '../cluster/group-member.ts';
 import { memberUrl } from '../cluster/raft-address.ts';
+import { Heartbeats } from '../liveness/heartbeats.ts';
+import type { PlacementStrategy } from '../placement/choose-worker.ts';
+import { Controller } from '../reconcile/controller.ts';
+import { WorkerClient } from '../workers-client/worker-client.ts';
+import { WorkerWatches } from '../workers-client/worker-watches.ts';
 import { collectCluster } from './cluster-metrics.ts';
 import { ClusterRequests } from './cluster-requests.ts';
 import type { Operator } from './cluster-route.ts';
@@ -17,6 +22,7 @@ import { connectorRoutes } from './routes/connectors.ts';
 import { probeRoutes } from './routes/probes.ts';
 import { programRoutes, type ValidateProgram } from './routes/programs.ts';
 import { raftRoutes } from './routes/raft.ts';
+import { workerRoutes } from './routes/workers.ts';
 
 export interface CoordinatorServerOptions {
   readonly group: GroupMember;
@@ -30,11 +36,23 @@ export interface CoordinatorServerOptions {
   readonly version: string;
   /** Requests per second of a client; 0 = no limit. */
   readonly rateLimit: number;
+  /** @default every 5 s, lost after 15 s without one, the least loaded first */
+  readonly workers?: WorkerSettings | undefined;
   readonly corsOrigins: readonly string[];
   readonly allowedHosts?: readonly string[] | undefined;
   readonly trustedProxies?: readonly string[];
   readonly tls?: TlsPair | undefined;
 }
+
+/** How workers are kept. */
+export interface WorkerSettings {
+  readonly heartbeatIntervalMs: number;
+  /** A worker that is silent for so long is lost. */
+  readonly heartbeatTimeoutMs: number;
+  readonly strategy: PlacementStrategy;
+}
+
+const usualWorkers: WorkerSettings = { heartbeatIntervalMs: 5_000, heartbeatTimeoutMs: 15_000, strategy: 'least-loaded' };
 
 /** The HTTP side of a coordinator. It does not listen yet. */
 export interface CoordinatorServer {
@@ -51,6 +69,19 @@ export interface CoordinatorServer {
 export async function createCoordinatorServer(options: CoordinatorServerOptions): Promise<CoordinatorServer> {
   const { group, isGroup, apiKey, web, validate, telemetry, version } = options;
   const requests = new ClusterRequests(group, new LeaderForwarding(web, group.status().nodeId));
+  const workers = options.workers ?? usualWorkers;
+  const now = (): number => performance.now();
+  const client = new WorkerClient(web, apiKey);
+  const controller = new Controller({ group, client, telemetry, now, ...workers });
+  const heartbeats = new Heartbeats({ group, controller, now, clock: () => Date.now() });
+  const watches = new WorkerWatches({ group, client, controller });
+  const coordinators = (): string[] =>
+    isGroup
+      ? group
+          .status()
+          .peers.map(({ url }) => url)
+          .filter((url) => url !== '')
+      : [];
   collectCluster(telemetry.metrics, group);
   const process = new ProcessMetrics(telemetry.metrics);
   let isDraining = false;
@@ -60,6 +91,7 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
   const routes = [
     ...probeRoutes({ group, version, isGroup, startedAtMs: performance.now(), refusal, metrics }),
     ...raftRoutes({ requests, isGroup, memberUrl }),
+    ...workerRoutes({ requests, controller, heartbeats, coordinators, ...workers }),
     ...connectorRoutes(requests),
     ...programRoutes(validate),
   ];
@@ -72,6 +104,8 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
   });
   const close = async (): Promise<void> => {
     await api.close();
+    controller.close();
+    watches.close();
     process.close();
   };
   return {

@@ -15,7 +15,7 @@ import { successorOf } from '../cluster/successor.ts';
 import { type RaftMember, RaftRefusal } from '../raft/group.ts';
 import { startRaftMember } from '../raft/start-raft-member.ts';
 import type { ValidateProgram } from './routes/programs.ts';
-import { type CoordinatorServer, createCoordinatorServer } from './server.ts';
+import { type CoordinatorServer, createCoordinatorServer, type WorkerSettings } from './server.ts';
 
 /** A group that a coordinator is a member of. */
 export interface GroupOptions {
@@ -43,6 +43,7 @@ export interface StartCoordinatorOptions {
   readonly dataDir: string | undefined;
   /** @default on its own */
   readonly group?: GroupOptions | undefined;
+  readonly workers?: WorkerSettings | undefined;
   readonly validate: ValidateProgram;
   readonly telemetry: Telemetry;
 }
@@ -85,7 +86,7 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
     const { rateLimit, corsOrigins, allowedHosts, trustedProxies = [], validate } = options;
     server = await createCoordinatorServer({
       ...{ group: new GroupMember({ member, replica, clock }), isGroup: group !== undefined, apiKey, web, validate, telemetry },
-      ...{ version: manifest.version, rateLimit, corsOrigins, allowedHosts, trustedProxies, tls },
+      ...{ version: manifest.version, workers: options.workers, rateLimit, corsOrigins, allowedHosts, trustedProxies, tls },
     });
     const url = await listen(server.api, { bind: options.bind, port: options.port, what: 'the coordinator' });
     telemetry.report('CoordinatorListening', { url, version: manifest.version });

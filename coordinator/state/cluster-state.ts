@@ -87,6 +87,8 @@ export interface Placement {
   readonly workerId?: string;
   /** The index at which it was last given to a worker, 0 before that: whoever acts under an older one is refused. */
   readonly epoch: LogIndex;
+  /** The epoch since which one worker has had it without a break: its state goes on from there, when its program changes too. */
+  readonly tenure: LogIndex;
   readonly error?: string;
   /** While it is pending: a process that had it, and of which nobody has shown yet that it has stopped. */
   readonly formerHolder?: FormerHolder;

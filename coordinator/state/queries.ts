@@ -1,5 +1,5 @@
 import { CepError } from '../../shared/errors/error.ts';
-import type { ClusterState, Connector } from './cluster-state.ts';
+import type { ClusterState, Connector, Placement, Worker } from './cluster-state.ts';
 
 /** All connectors, oldest first. */
 export function connectorsOf({ connectors }: ClusterState): readonly Connector[] {
@@ -28,4 +28,23 @@ export function countsOf({ workers, groups, migrations }: ClusterState): {
     pipeline_groups: groups.size,
     active_migrations: [...migrations.values()].filter(({ status }) => status === 'started' || status === 'moved').length,
   };
+}
+
+/** All workers that were not removed, the oldest registration first. */
+export function workersOf({ workers }: ClusterState): readonly Worker[] {
+  return [...workers.values()].filter(({ status }) => status !== 'removed').sort((a, b) => a.registeredIndex - b.registeredIndex);
+}
+
+/** @throws CepError `worker_not_found` */
+export function requireWorker({ workers }: ClusterState, id: string): Worker {
+  const worker = workers.get(id);
+  if (worker && worker.status !== 'removed') return worker;
+  throw new CepError('worker_not_found', `the cluster has no worker '${id}'`, {
+    hint: 'GET /api/v1/cluster/workers lists those there are',
+  });
+}
+
+/** What a worker is to run. */
+export function placementsOn({ placements }: ClusterState, workerId: string): readonly Placement[] {
+  return [...placements.values()].filter((placement) => placement.workerId === workerId);
 }

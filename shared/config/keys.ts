@@ -382,6 +382,16 @@ export const configKeys = [
     inFile: false,
   },
   {
+    name: 'coordinator.placement',
+    type: 'string',
+    oneOf: ['least-loaded', 'round-robin'],
+    default: 'least-loaded',
+    environment: 'CEP_PLACEMENT',
+    flag: '--placement',
+    doc: 'How workers are chosen for pipelines.',
+    inFile: false,
+  },
+  {
     name: 'coordinator.scaling_min_workers',
     type: 'integer',
     min: 0,

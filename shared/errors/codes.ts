@@ -134,6 +134,8 @@ export const errorCodes = {
   transition_refused: { exitCode: 4, status: 409 },
   /** A batch of a source does not follow the last one that was received; `details.expected` is the sequence that does. */
   sequence_gap: { exitCode: 4, status: 409 },
+  /** Pipelines are left on a worker that is drained: others have no room, or it takes longer than was waited. It goes on, and the worker stays. */
+  drain_incomplete: { exitCode: 4, status: 409 },
   /** The placement has no such checkpoint. */
   checkpoint_not_found: { exitCode: 4, status: 404 },
 } as const satisfies Record<string, Outcome>;

@@ -116,3 +116,32 @@ export const clusterIndexSchema = Type.Object(
   },
   strict,
 );
+
+export const workerSchema = Type.Object(
+  {
+    id: Type.String(),
+    address: Type.String(),
+    status: Type.Enum(['registering', 'ready', 'unhealthy', 'draining', 'drained']),
+    pipelines: Type.Array(Type.String({ description: '`<group>:<pipeline>:<replica>`' }), { description: 'What it is to run.' }),
+    assigned_pipelines: Type.Array(Type.String({ description: 'The same.' })),
+    pipelines_running: count,
+    max_pipelines: Type.Integer({ minimum: 0, description: '0: no limit.' }),
+    cpu_cores: count,
+    events_processed: count,
+    events_per_second: Type.Number({ minimum: 0 }),
+    registered_at: timestamp,
+    last_heartbeat: Type.Union([timestamp, Type.Null()], { description: 'Epoch ms; null while the leader has not heard one.' }),
+    incarnation: Type.String(),
+    version: Type.String(),
+  },
+  strict,
+);
+
+export const drainRequestSchema = Type.Object(
+  { timeout_secs: Type.Optional(Type.Number({ minimum: 0, maximum: 600, description: 'How long the answer waits. Default: 20.' })) },
+  strict,
+);
+
+export const drainedSchema = Type.Object({ worker_id: Type.String(), pipelines_migrated: count, status: Type.Literal('drained') }, strict);
+
+export const workerDeletedSchema = Type.Object({ deleted: Type.Literal(true), reassigned: count }, strict);

@@ -1,5 +1,6 @@
 import type { LogFields, Logger, LogLevel } from './logger.ts';
 import type { MetricRegistry } from './metric-registry.ts';
+import { metrics as metricTable } from './metrics-table.ts';
 import type { Tracer } from './tracing.ts';
 
 /** What happens inside and is worth a line: how bad it is, the message, and what it moves. Messages never vary; fields do. */
@@ -95,6 +96,30 @@ export const internalEvents = {
     metrics.count('cep_raft_loop_stalls_total', {}),
   ),
   RaftMemberFailed: event<{ error: string }>('error', 'Raft member failed'),
+
+  WorkerJoined: event<{ worker: string; address: string }>('info', 'Worker joined the cluster'),
+  WorkerLost: event<{ worker: string; reason: string; placements: number }>('warn', 'Worker lost'),
+  WorkersLostTogether: event<{ workers: number }>(
+    'error',
+    'More than half of the workers went silent at once; what they run is not given away before they had as long again',
+  ),
+  WorkerNotDone: event<{ worker: string; placement: string; action: string; error: string }>(
+    'warn',
+    'A worker did not do what it was asked for',
+  ),
+  PlacementReplaced: event<{ placement: string; worker: string }>('info', 'Pipeline given to another worker', (metrics) =>
+    metrics.count('cep_cluster_failovers_total', {}),
+  ),
+  MigrationStarted: event<{ migration: string; placement: string; source: string; target: string }>('info', 'Migration started'),
+  MigrationEnded: event<{ migration: string; placement: string; result: string; seconds: number }>(
+    'info',
+    'Migration ended',
+    (metrics, { result, seconds }) => {
+      metrics.count('cep_cluster_migrations_total', { result });
+      const name = 'cep_cluster_migration_seconds';
+      metrics.observe(metrics.series(name, {}), seconds, metricTable[name].buckets);
+    },
+  ),
 
   AuditRecord: event<OfRequest & { who: string; operation: string; status: number }>('info', 'Audit'),
   RequestAnswered: event<OfRequest & { status: number; ms: number }>('debug', 'Request answered'),

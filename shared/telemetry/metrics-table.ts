@@ -102,6 +102,14 @@ export const metrics = {
   cep_cluster_deployments: { type: 'gauge', help: 'Placed pipelines of the cluster, by status.', labels: ['status'] },
   cep_cluster_pipeline_groups: { type: 'gauge', help: 'Pipeline groups of the cluster.', labels: [] },
   cep_cluster_connectors: { type: 'gauge', help: 'Connectors of the cluster.', labels: [] },
+  cep_cluster_failovers_total: { type: 'counter', help: 'Pipelines of lost workers that were given to others.', labels: [] },
+  cep_cluster_migrations_total: { type: 'counter', help: 'Migrations that have ended, by result.', labels: ['result'] },
+  cep_cluster_migration_seconds: {
+    type: 'histogram',
+    help: 'Time from the start of a migration to its end.',
+    labels: [],
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+  },
 
   cep_worker_lease_remaining_seconds: {
     type: 'gauge',

@@ -106,6 +106,7 @@ function placementsFor(groupId: string, { name, replicas }: GroupPipeline): read
     replica,
     status: 'pending' as const,
     epoch: 0,
+    tenure: 0,
   }));
 }
 

@@ -19,7 +19,7 @@ export const placementCommands = {
     const problem = placeProblem(state, placement, workerId);
     if (problem) return problem;
     const { error: _error, formerHolder: _former, ...rest } = placement;
-    const next: Placement = { ...rest, workerId, status: 'assigned', epoch: place.index };
+    const next: Placement = { ...rest, workerId, status: 'assigned', epoch: place.index, tenure: place.index };
     return kept(state, next, 'PlacementAssigned', { id, epoch: place.index });
   }),
 
@@ -82,7 +82,13 @@ export const migrationCommands = {
     if (problem) return problem;
     const { error: _error, ...rest } = placement;
     const epoch = place.index;
-    const placements = state.placements.set(rest.id, { ...rest, workerId: migration.targetWorker, status: 'assigned', epoch });
+    const placements = state.placements.set(rest.id, {
+      ...rest,
+      workerId: migration.targetWorker,
+      status: 'assigned',
+      epoch,
+      tenure: epoch,
+    });
     const migrations = state.migrations.set(migrationId, { ...migration, status: 'moved', epoch });
     return changed({ ...state, placements, migrations }, { id: migrationId, epoch }, { type: 'PlacementMoved', id: rest.id });
   }),

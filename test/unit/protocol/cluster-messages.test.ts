@@ -70,7 +70,16 @@ const messages: readonly (readonly [name: string, schema: TSchema, message: unkn
     'placement to run',
     placementRequestSchema,
     {
-      ...{ epoch: 17, revision: 'r1', group: 'fraud', group_id: 'g_0000000000000a', pipeline: 'joins', replica: 0, replicas: 2 },
+      ...{
+        epoch: 17,
+        tenure: 12,
+        revision: 'r1',
+        group: 'fraud',
+        group_id: 'g_0000000000000a',
+        pipeline: 'joins',
+        replica: 0,
+        replicas: 2,
+      },
       ...{ partition_key: 'user', source: 'stream S = Login', connectors: [], checkpoint: manifest, routes: [route] },
     },
   ],

@@ -82,6 +82,7 @@ describe('a placement', () => {
         replica: 0,
         status: 'pending',
         epoch: 7,
+        tenure: 7,
         formerHolder: { workerId: 'a', address: 'http://w', incarnation: 'i1' },
       });
     }

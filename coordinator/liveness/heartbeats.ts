@@ -1,0 +1,73 @@
+import { CepError } from '../../shared/errors/error.ts';
+import type { GroupMember } from '../cluster/group-member.ts';
+import { RaftRefusal } from '../raft/group.ts';
+import type { Controller } from '../reconcile/controller.ts';
+import type { Heartbeat, HeartbeatAnswer } from '../reconcile/heartbeat.ts';
+import { idOf } from '../reconcile/observations.ts';
+import type { ClusterState, Worker } from '../state/cluster-state.ts';
+
+export interface HeartbeatsOptions {
+  readonly group: GroupMember;
+  readonly controller: Controller;
+  /** Monotonic, ms. */
+  readonly now: () => number;
+  /** Epoch ms. */
+  readonly clock: () => number;
+}
+
+/** Takes heartbeats on the member that leads. They are not in the log; each answer is a lease. */
+export class Heartbeats {
+  readonly #options: HeartbeatsOptions;
+
+  constructor(options: HeartbeatsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * That this member leads is confirmed after the heartbeat came in: a leader that was replaced grants nothing that its successor, which
+   * gives everybody a full time first, does not know of.
+   * @throws RaftRefusal; CepError `worker_not_found`, `stale_incarnation`
+   */
+  async take(workerId: string, heartbeat: Heartbeat): Promise<Omit<HeartbeatAnswer, 'coordinators'>> {
+    const { group, controller, now, clock } = this.#options;
+    const { leases, observations } = controller;
+    const atMs = now();
+    const { state } = await group.confirmed();
+    if (!controller.isLeading) throw new RaftRefusal('noLeader');
+    const worker = requireProcess(state, workerId, heartbeat.incarnation);
+    // What was granted has ended and may be another's by the time that this is heard, so nothing of it goes on.
+    const wasOver = leases.isOver(worker);
+    leases.heard(worker, atMs);
+    observations.heard(worker, heartbeat, clock());
+    const fenced = (heartbeat.pipelines ?? []).filter(
+      (told) => wasOver || !isGranted(state, worker, { id: idOf(told), epoch: told.epoch }),
+    );
+    for (const told of fenced) observations.gone(worker, idOf(told));
+    controller.changed();
+    return { acknowledged: true, lease_ms: leases.leaseMs, fenced: fenced.map(idOf) };
+  }
+}
+
+/** While a program is changed its worker has it under the epoch before. */
+function isGranted({ placements }: ClusterState, worker: Worker, told: { readonly id: string; readonly epoch: number }): boolean {
+  const placement = placements.get(told.id);
+  return placement?.workerId === worker.id && told.epoch <= placement.epoch && told.epoch >= placement.tenure;
+}
+
+function requireProcess({ workers }: ClusterState, id: string, incarnation: string): Worker {
+  const worker = workers.get(id);
+  const isFenced = worker !== undefined && (worker.fenced.includes(incarnation) || worker.incarnation !== incarnation);
+  if (isFenced) {
+    throw new CepError(
+      'stale_incarnation',
+      `incarnation '${incarnation}' of worker '${id}' was removed, or another process has taken its place`,
+      {
+        hint: 'restart it',
+      },
+    );
+  }
+  if (worker === undefined || worker.status === 'removed') {
+    throw new CepError('worker_not_found', `the cluster has no worker '${id}'`, { hint: 'register it again' });
+  }
+  return worker;
+}

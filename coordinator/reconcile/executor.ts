@@ -1,0 +1,157 @@
+import { CepError } from '../../shared/errors/error.ts';
+import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
+import type { GroupMember } from '../cluster/group-member.ts';
+import type { WorkerLeases } from '../liveness/worker-leases.ts';
+import { RaftRefusal } from '../raft/group.ts';
+import type { Worker } from '../state/cluster-state.ts';
+import { type HeldPlacement, type WorkerClient, WorkerRefusal } from '../workers-client/worker-client.ts';
+import type { Action } from './action.ts';
+import type { Backoff, BackoffTimes } from './backoff.ts';
+import { placementRequest } from './desired-placement.ts';
+import type { Observations } from './observations.ts';
+
+export interface ExecutorOptions {
+  readonly group: GroupMember;
+  readonly client: WorkerClient;
+  readonly observations: Observations;
+  readonly leases: WorkerLeases;
+  readonly backoff: Backoff;
+  readonly telemetry: Telemetry;
+}
+
+/** A worker that does not answer is asked again soon: it starts, or is about to be found lost. */
+const callTimes: BackoffTimes = { firstMs: 250, mostMs: 5_000 };
+/** What cannot start where it is may need somebody to mend something. */
+const retryTimes: BackoffTimes = { firstMs: 5_000, mostMs: 300_000 };
+const migrateTimes: BackoffTimes = { firstMs: 2_000, mostMs: 60_000 };
+const UNKNOWN_OUTCOME_RETRY_MS = 100;
+
+type ClosedOrOpened = Extract<Action, { readonly kind: 'close' | 'reopen' }>;
+
+/** Carries out actions, each without holding anything: what it learns it writes down, for the next plan. */
+export class Executor {
+  readonly #options: ExecutorOptions;
+
+  constructor(options: ExecutorOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when it is done or has failed. @param isLeading Whether this member still leads in the term in which it was planned. */
+  async carryOut(action: Action, isLeading: () => boolean): Promise<void> {
+    switch (action.kind) {
+      case 'propose':
+        return await this.#propose(action, isLeading);
+      case 'put':
+        return await this.#put(action);
+      case 'delete':
+        return await this.#delete(action);
+      case 'close':
+        return await this.#close(action);
+      case 'reopen':
+        return await this.#reopen(action);
+      default:
+        return await this.#stop(action, isLeading);
+    }
+  }
+
+  /**
+   * A command of which nobody knows whether it was done may be done yet, at any time, and would overtake what is decided meanwhile. It is
+   * proposed again until there is an answer: in the log of one leader the earlier one then stands before it.
+   */
+  async #propose({ command }: Action & { readonly kind: 'propose' }, isLeading: () => boolean): Promise<void> {
+    const { group, backoff } = this.#options;
+    while (isLeading()) {
+      try {
+        await group.propose(command, undefined);
+        if (command.type === 'ReportPlacement') this.#noteReport(command.payload);
+        if (command.type === 'EndMigration' && command.payload.status === 'failed') this.#noteFailedMigration(command.payload.migrationId);
+        return;
+      } catch (error) {
+        // The state has changed since: the next plan knows of it.
+        if (error instanceof CepError) return void backoff.failed(`propose ${command.type}`, callTimes);
+        if (!(error instanceof RaftRefusal)) throw error;
+        if (!error.mayHaveHappened) return;
+        await new Promise((resolve) => setTimeout(resolve, UNKNOWN_OUTCOME_RETRY_MS));
+      }
+    }
+  }
+
+  #noteReport({ id, status }: { readonly id: string; readonly status: string }): void {
+    const { backoff } = this.#options;
+    if (status === 'failed') backoff.failed(`retry ${id}`, retryTimes);
+    else backoff.succeeded(`retry ${id}`);
+  }
+
+  #noteFailedMigration(migrationId: string): void {
+    const { group, backoff } = this.#options;
+    const placement = group.state.migrations.get(migrationId)?.placementId;
+    if (placement !== undefined) backoff.failed(`migrate ${placement}`, migrateTimes);
+  }
+
+  async #put({ worker, placement }: Action & { readonly kind: 'put' }): Promise<void> {
+    const { group, client } = this.#options;
+    const request = placementRequest(group.state, placement);
+    if (request === undefined) return;
+    await this.#ask({ worker, placementId: placement.id, what: 'put', epoch: placement.epoch }, (at) => client.put(at, request));
+  }
+
+  async #close({ worker, placement }: ClosedOrOpened): Promise<void> {
+    const { id: placementId, epoch } = placement;
+    await this.#ask({ worker, placementId, what: 'close', epoch }, (at) => this.#options.client.close(at, epoch));
+  }
+
+  async #reopen({ worker, placement }: ClosedOrOpened): Promise<void> {
+    const { id: placementId, epoch } = placement;
+    await this.#ask({ worker, placementId, what: 'put', epoch }, (at) => this.#options.client.reopen(at, epoch));
+  }
+
+  async #ask(
+    { worker, placementId, what, epoch }: { worker: Worker; placementId: string; what: 'put' | 'close'; epoch: number },
+    ask: (at: { address: string; placementId: string }) => Promise<HeldPlacement>,
+  ): Promise<void> {
+    const { observations, backoff } = this.#options;
+    const key = `${what} ${placementId}`;
+    try {
+      observations.told(worker, placementId, await ask({ address: worker.address, placementId }));
+      backoff.succeeded(key);
+    } catch (error) {
+      backoff.failed(key, callTimes);
+      this.#report(worker, placementId, what, error);
+      // It has an older or a newer one: its next heartbeat says which.
+      const isLasting = error instanceof WorkerRefusal && error.status < 500 && error.code !== 'stale_epoch';
+      if (what === 'put' && isLasting) observations.told(worker, placementId, { epoch, status: 'failed', error: error.message });
+    }
+  }
+
+  async #delete({ key, worker, placementId, epoch }: Action & { readonly kind: 'delete' }): Promise<void> {
+    const { client, observations, backoff } = this.#options;
+    try {
+      await client.delete({ address: worker.address, placementId }, epoch);
+      observations.gone(worker, placementId);
+      backoff.succeeded(key);
+    } catch (error) {
+      backoff.failed(key, callTimes);
+      backoff.failed(`put ${placementId}`, callTimes);
+      this.#report(worker, placementId, 'delete', error);
+    }
+  }
+
+  /** An answer from there, whoever gave it, shows that the process does not run the placement: it has stopped it, or is another one. */
+  async #stop({ holder, placement }: Action & { readonly kind: 'stop' }, isLeading: () => boolean): Promise<void> {
+    const { client, backoff } = this.#options;
+    const { id: placementId, epoch } = placement;
+    try {
+      await client.delete({ address: holder.address, placementId }, epoch);
+      await this.#propose(
+        { key: '', kind: 'propose', command: { type: 'ReleasePlacement', payload: { id: placementId, epoch } } },
+        isLeading,
+      );
+    } catch {
+      backoff.failed(`stop ${placementId}`, callTimes);
+    }
+  }
+
+  #report({ id }: Worker, placement: string, action: string, error: unknown): void {
+    this.#options.telemetry.report('WorkerNotDone', { worker: id, placement, action, error: (error as Error).message });
+  }
+}

@@ -1,0 +1,50 @@
+import type { Migration, Placement, Worker } from '../state/cluster-state.ts';
+import { type Action, placementKey } from './action.ts';
+import type { View } from './view.ts';
+
+interface Moving {
+  readonly migration: Migration;
+  readonly placement: Placement;
+  /** That has the placement at the moment. */
+  readonly worker: Worker;
+}
+
+/**
+ * The next step of a placement on its way. Before it has moved the source can go on with it; from then on only the target does. Whoever
+ * leads finds in the state how far it is, so a crash at any step leaves exactly one owner.
+ */
+export function migrationActions(view: View, moving: Moving): readonly Action[] {
+  return moving.migration.status === 'started' ? beforeMove(view, moving) : afterMove(view, moving);
+}
+
+function beforeMove(view: View, { migration, placement, worker }: Moving): readonly Action[] {
+  const target = view.state.workers.get(migration.targetWorker);
+  const key = placementKey(placement.id);
+  if (placement.epoch !== migration.epoch) return [end(migration, 'failed', 'the pipeline was given to a worker anew meanwhile')];
+  if (view.isOver(worker)) return [end(migration, 'failed', `worker '${worker.id}' is lost`)];
+  if (target?.status !== 'ready' || view.isOver(target)) {
+    return [end(migration, 'failed', `worker '${migration.targetWorker}' does not take it any more`)];
+  }
+  const observed = view.held(worker)?.get(placement.id);
+  if (observed?.epoch === placement.epoch && observed.status === 'closed') {
+    return [{ key, kind: 'propose', command: { type: 'MovePlacement', payload: { migrationId: migration.id } } }];
+  }
+  if (!view.isDue(`close ${placement.id}`)) return [end(migration, 'failed', `worker '${worker.id}' could not close it`)];
+  return [{ key, kind: 'close', worker, placement }];
+}
+
+function afterMove(view: View, { migration, placement, worker }: Moving): readonly Action[] {
+  if (placement.epoch !== migration.epoch || view.isOver(worker)) return [end(migration, 'completed')];
+  const observed = view.held(worker)?.get(placement.id);
+  if (observed?.epoch === placement.epoch) {
+    if (observed.status === 'running' || observed.status === 'degraded') return [end(migration, 'completed')];
+    if (observed.status === 'failed') return [end(migration, 'completed', observed.error)];
+    if (observed.status === 'starting') return [];
+  }
+  return view.isDue(`put ${placement.id}`) ? [{ key: placementKey(placement.id), kind: 'put', worker, placement }] : [];
+}
+
+function end({ id, placementId }: Migration, status: 'completed' | 'failed', error?: string): Action {
+  const payload = { migrationId: id, status, ...(error === undefined ? {} : { error: error.slice(0, 4_096) }) };
+  return { key: placementKey(placementId), kind: 'propose', command: { type: 'EndMigration', payload } };
+}

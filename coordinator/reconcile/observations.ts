@@ -1,0 +1,57 @@
+import { placementId, type Worker } from '../state/cluster-state.ts';
+import type { Heartbeat } from './heartbeat.ts';
+import type { Observed } from './view.ts';
+
+interface WorkerReport {
+  readonly incarnation: string;
+  readonly heartbeat: Heartbeat;
+  readonly held: Map<string, Observed>;
+  /** Epoch ms. */
+  readonly atMs: number;
+  /** Since the heartbeat before; undefined with the first. */
+  readonly eventsPerSecond: number | undefined;
+}
+
+/** What workers have told the member that leads. It is never in the log: the next leader hears it anew. */
+export class Observations {
+  readonly #reports = new Map<string, WorkerReport>();
+
+  clear(): void {
+    this.#reports.clear();
+  }
+
+  heard(worker: Worker, heartbeat: Heartbeat, atMs: number): void {
+    const before = this.of(worker);
+    const held = new Map<string, Observed>();
+    for (const told of heartbeat.pipelines ?? []) held.set(idOf(told), told);
+    const seconds = before && (atMs - before.atMs) / 1_000;
+    const more = (heartbeat.events_processed ?? 0) - (before?.heartbeat.events_processed ?? 0);
+    const eventsPerSecond = seconds ? Math.max(0, more) / seconds : undefined;
+    this.#reports.set(worker.id, { incarnation: worker.incarnation, heartbeat, held, atMs, eventsPerSecond });
+  }
+
+  /** What a worker answered of a placement. */
+  told(worker: Worker, id: string, observed: Observed): void {
+    this.of(worker)?.held.set(id, observed);
+  }
+
+  /** A worker does not have it any more. */
+  gone(worker: Worker, id: string): void {
+    this.of(worker)?.held.delete(id);
+  }
+
+  /** Nothing that it reported counts any more: its lease has ended. */
+  forget(worker: Worker): void {
+    this.of(worker)?.held.clear();
+  }
+
+  of({ id, incarnation }: Worker): WorkerReport | undefined {
+    const report = this.#reports.get(id);
+    return report?.incarnation === incarnation ? report : undefined;
+  }
+}
+
+/** Workers name placements; one that does not has only the parts. */
+export function idOf(told: NonNullable<Heartbeat['pipelines']>[number]): string {
+  return told.placement_id ?? placementId(told.group, told.pipeline, told.replica ?? 0);
+}

@@ -1,0 +1,89 @@
+import type { Migration, Placement, Worker } from '../state/cluster-state.ts';
+import { type Action, placementKey, release } from './action.ts';
+import { migrationActions } from './migration-actions.ts';
+import type { Targets } from './targets.ts';
+import type { Observed, View } from './view.ts';
+
+/** What one pass over the placements works with. */
+export interface Pass {
+  readonly view: View;
+  readonly targets: Targets;
+  /** Migrations that are under way, by placement. */
+  readonly migrations: ReadonlyMap<string, Migration>;
+  /** How many of them lead away from each worker. */
+  readonly leaving: Map<string, number>;
+}
+
+/** Placements that leave a worker at a time while it is drained. */
+const LEAVING_MAX = 4;
+
+/** What is to be done for one placement; nothing when it is as it should be, or has to be waited for. */
+export function placementActions(pass: Pass, placement: Placement): readonly Action[] {
+  const { view, migrations } = pass;
+  if (placement.workerId === undefined) return pendingActions(pass, placement);
+  const worker = view.state.workers.get(placement.workerId);
+  if (worker === undefined || worker.status === 'removed') return [release(placement)];
+  const migration = migrations.get(placement.id);
+  if (migration) return migrationActions(view, { migration, placement, worker });
+  if (view.isOver(worker)) return view.mayBeReplaced(worker) ? replacementActions(pass, placement) : [];
+  if (placement.status === 'failed') {
+    // Another worker may be able to, or this one later.
+    return view.isDue(`retry ${placement.id}`) || worker.status === 'draining' ? [release(placement)] : [];
+  }
+  return heldActions(pass, placement, worker);
+}
+
+function pendingActions({ view, targets }: Pass, placement: Placement): readonly Action[] {
+  const { id, formerHolder } = placement;
+  const key = placementKey(id);
+  if (formerHolder && !view.isOver({ id: formerHolder.workerId, incarnation: formerHolder.incarnation })) {
+    return view.isDue(`stop ${id}`) ? [{ key, kind: 'stop', holder: formerHolder, placement }] : [];
+  }
+  if (!view.isDue(`retry ${id}`)) return [];
+  const workerId = targets.choose(placement);
+  return workerId === undefined ? [] : [{ key, kind: 'propose', command: { type: 'AssignPlacement', payload: { id, workerId } } }];
+}
+
+/** Its worker is gone. */
+function replacementActions({ targets }: Pass, placement: Placement): readonly Action[] {
+  const { id, workerId: lost } = placement;
+  const workerId = targets.choose(placement, lost);
+  if (workerId === undefined) return [release(placement)];
+  return [{ key: placementKey(id), kind: 'propose', command: { type: 'AssignPlacement', payload: { id, workerId } } }];
+}
+
+function heldActions(pass: Pass, placement: Placement, worker: Worker): readonly Action[] {
+  const { view } = pass;
+  const held = view.held(worker);
+  const key = placementKey(placement.id);
+  const put: Action = { key, kind: 'put', worker, placement };
+  const observed = held?.get(placement.id);
+  if (observed?.epoch !== placement.epoch || observed.status === 'fenced') {
+    // Before its first heartbeat to this leader it is not known what a worker has; what was only just assigned it does not have yet.
+    const isUnknown = held === undefined && placement.status !== 'assigned';
+    return isUnknown || !view.isDue(`put ${placement.id}`) ? [] : [put];
+  }
+  if (observed.status === 'closed') return [{ key, kind: 'reopen', worker, placement }];
+  if (observed.status === 'starting') return [];
+  const reported = reportActions(placement, observed);
+  if (reported.length > 0 || observed.status === 'failed') return reported;
+  if (observed.revision !== view.revisionOf(placement)) return view.isDue(`put ${placement.id}`) ? [put] : [];
+  return worker.status === 'draining' ? leavingActions(pass, placement, worker) : [];
+}
+
+function reportActions({ id, epoch, status, error }: Placement, observed: Observed): readonly Action[] {
+  const now = observed.status as 'running' | 'degraded' | 'failed';
+  if (now === status && (observed.error ?? '') === (error ?? '')) return [];
+  const why = observed.error === undefined ? {} : { error: observed.error.slice(0, 4_096) };
+  return [{ key: placementKey(id), kind: 'propose', command: { type: 'ReportPlacement', payload: { id, epoch, status: now, ...why } } }];
+}
+
+function leavingActions({ view, targets, leaving }: Pass, placement: Placement, worker: Worker): readonly Action[] {
+  const underWay = leaving.get(worker.id) ?? 0;
+  if (underWay >= LEAVING_MAX || !view.isDue(`migrate ${placement.id}`)) return [];
+  const targetWorker = targets.choose(placement, worker.id);
+  if (targetWorker === undefined) return [];
+  leaving.set(worker.id, underWay + 1);
+  const payload = { placementId: placement.id, targetWorker };
+  return [{ key: placementKey(placement.id), kind: 'propose', command: { type: 'StartMigration', payload } }];
+}

@@ -1,0 +1,25 @@
+import type { WorkerProcess } from '../liveness/worker-leases.ts';
+import type { PlacementStrategy } from '../placement/choose-worker.ts';
+import type { ClusterState, Placement, Worker } from '../state/cluster-state.ts';
+import type { HeldPlacement } from '../workers-client/worker-client.ts';
+
+/** A placement as its worker has told of it. */
+export type Observed = Pick<HeldPlacement, 'epoch' | 'status'> & Partial<HeldPlacement>;
+
+/** What is wanted, and what is known of how things are. */
+export interface View {
+  readonly state: ClusterState;
+  readonly strategy: PlacementStrategy;
+  /** Placements given away before. */
+  readonly turn: number;
+  /** What the process of a worker has; undefined while it was not heard of by this leader. */
+  readonly held: (worker: Worker) => ReadonlyMap<string, Observed> | undefined;
+  /** All that the process was granted has ended. */
+  readonly isOver: (process: WorkerProcess) => boolean;
+  /** It may also be taken for lost. */
+  readonly mayBeReplaced: (worker: Worker) => boolean;
+  /** Whether something that has failed may be tried again already. */
+  readonly isDue: (what: string) => boolean;
+  /** Of what the worker of a placement is to have. */
+  readonly revisionOf: (placement: Placement) => string;
+}

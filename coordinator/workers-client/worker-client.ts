@@ -1,0 +1,123 @@
+import type { Static } from 'typebox';
+import type { WebDoor } from '../../shared/outbound/web-door.ts';
+import type { deliveryAnswerSchema, heldPlacementSchema, placementRequestSchema } from '../../shared/protocol/placements.ts';
+
+export type PlacementRequest = Static<typeof placementRequestSchema>;
+export type HeldPlacement = Static<typeof heldPlacementSchema>;
+export type DeliveryAnswer = Static<typeof deliveryAnswerSchema>;
+
+/** A worker said no. */
+export class WorkerRefusal extends Error {
+  override readonly name = 'WorkerRefusal';
+  readonly status: number;
+  readonly code: string;
+  readonly details: unknown;
+
+  constructor(status: number, { code = 'internal_error', error = `the worker answered ${status}`, details }: WorkerProblem) {
+    super(error);
+    this.status = status;
+    this.code = code;
+    this.details = details;
+  }
+}
+
+interface WorkerProblem {
+  readonly code?: string;
+  readonly error?: string;
+  readonly details?: unknown;
+}
+
+/** A worker gave no answer: it may have done what it was asked for. */
+class WorkerUnreachable extends Error {
+  override readonly name = 'WorkerUnreachable';
+}
+
+/** To compile a program, to connect, and to get a checkpoint. */
+const START_MS_MAX = 60_000;
+/** To flush what there is and to put a checkpoint away. */
+const CLOSE_MS_MAX = 30_000;
+const CALL_MS_MAX = 10_000;
+const DELIVERY_MS_MAX = 30_000;
+const placementsPath = '/api/v1/worker/placements';
+
+/** Where a placement is asked for. */
+export interface PlacementAddress {
+  /** Of the worker. */
+  readonly address: string;
+  readonly placementId: string;
+}
+
+/** What workers can be asked for. Every request can be sent again. */
+export class WorkerClient {
+  readonly #web: WebDoor;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(web: WebDoor, apiKey: string | undefined) {
+    this.#web = web;
+    this.#headers = apiKey === undefined ? {} : { 'x-api-key': apiKey };
+  }
+
+  put(at: PlacementAddress, body: PlacementRequest): Promise<HeldPlacement> {
+    return this.#ask('PUT', at, { body, deadlineMs: START_MS_MAX });
+  }
+
+  async delete(at: PlacementAddress, epoch: number): Promise<void> {
+    await this.#ask('DELETE', at, { path: `?epoch=${epoch}`, deadlineMs: CALL_MS_MAX });
+  }
+
+  close(at: PlacementAddress, epoch: number): Promise<HeldPlacement> {
+    return this.#ask('POST', at, { path: '/close', body: { epoch }, deadlineMs: CLOSE_MS_MAX });
+  }
+
+  reopen(at: PlacementAddress, epoch: number): Promise<HeldPlacement> {
+    return this.#ask('POST', at, { path: '/reopen', body: { epoch }, deadlineMs: CALL_MS_MAX });
+  }
+
+  checkpoint(at: PlacementAddress, epoch: number): Promise<HeldPlacement> {
+    return this.#ask('POST', at, { path: '/checkpoint', body: { epoch }, deadlineMs: CLOSE_MS_MAX });
+  }
+
+  /** @param bodyText The delivery as JSON, so that events go on as they came. */
+  deliver(at: PlacementAddress, bodyText: string): Promise<DeliveryAnswer> {
+    return this.#ask('POST', at, { path: '/events', bodyText, deadlineMs: DELIVERY_MS_MAX });
+  }
+
+  /** Lines of a process, for as long as it lives. @throws what the door throws */
+  async watch(address: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
+    const target = new URL(`${address.replace(/\/+$/, '')}/api/v1/worker/watch`);
+    const answer = await this.#web.request(target, { method: 'GET', headers: this.#headers, body: null, signal });
+    if (answer.statusCode === 200) return answer.body;
+    this.#web.leave(answer);
+    throw new WorkerRefusal(answer.statusCode, {});
+  }
+
+  async #ask<T>(
+    method: 'GET' | 'PUT' | 'POST' | 'DELETE',
+    { address, placementId }: PlacementAddress,
+    { path = '', body, bodyText, deadlineMs }: { path?: string; body?: unknown; bodyText?: string; deadlineMs: number },
+  ): Promise<T> {
+    const target = new URL(`${address.replace(/\/+$/, '')}${placementsPath}/${encodeURIComponent(placementId)}${path}`);
+    const text = bodyText ?? (body === undefined ? null : JSON.stringify(body));
+    const headers = text === null ? this.#headers : { ...this.#headers, 'content-type': 'application/json' };
+    let status: number;
+    let answered: string;
+    try {
+      const answer = await this.#web.request(target, { method, headers, body: text, deadlineMs, silenceMs: deadlineMs });
+      status = answer.statusCode;
+      answered = await answer.body.text();
+    } catch (cause) {
+      throw new WorkerUnreachable(`the worker at ${address} did not answer: ${(cause as Error).message}`, { cause });
+    }
+    const data = parsed(answered);
+    if (status >= 200 && status < 300) return data as T;
+    throw new WorkerRefusal(status, (data ?? {}) as WorkerProblem);
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,105 @@
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
+import type { GroupMember } from '../cluster/group-member.ts';
+import { keyOf, type WorkerProcess } from '../liveness/worker-leases.ts';
+import type { Controller } from '../reconcile/controller.ts';
+import type { WorkerClient } from './worker-client.ts';
+
+interface WatchedProcess extends WorkerProcess {
+  readonly address: string;
+}
+
+/** Between two looks at an address that refuses: long enough for nobody, short enough that a failover does not wait for it. */
+const REFUSED_AGAIN_MS = 100;
+const AGAIN_MS = 1_000;
+
+/**
+ * Holds a connection to every worker, which the kernel closes when the process dies. A connection that breaks, at an address that then
+ * refuses others, proves that nothing of the process runs any more: what it had is given away at once, not after the time of silence.
+ * A worker that cannot be reached, or was never, proves nothing.
+ */
+export class WorkerWatches {
+  readonly #group: GroupMember;
+  readonly #client: WorkerClient;
+  readonly #controller: Controller;
+  readonly #watches = new Map<string, AbortController>();
+
+  constructor({ group, client, controller }: { group: GroupMember; client: WorkerClient; controller: Controller }) {
+    this.#group = group;
+    this.#client = client;
+    this.#controller = controller;
+    controller.onLook(() => this.#follow());
+  }
+
+  close(): void {
+    for (const watch of this.#watches.values()) watch.abort();
+    this.#watches.clear();
+  }
+
+  #follow(): void {
+    const { leases, isLeading } = this.#controller;
+    const wanted = new Map<string, WatchedProcess>();
+    for (const worker of isLeading ? this.#group.state.workers.values() : []) {
+      if (worker.status !== 'removed' && !leases.isProvenDead(worker)) wanted.set(keyOf(worker), worker);
+    }
+    for (const [key, watch] of this.#watches) {
+      if (wanted.has(key)) continue;
+      watch.abort();
+      this.#watches.delete(key);
+    }
+    for (const [key, process] of wanted) {
+      if (this.#watches.has(key)) continue;
+      const watch = new AbortController();
+      this.#watches.set(key, watch);
+      void this.#watch(process, watch.signal);
+    }
+  }
+
+  async #watch(process: WatchedProcess, signal: AbortSignal): Promise<void> {
+    let wasThere = false;
+    let refusals = 0;
+    while (!signal.aborted && this.#controller.isLeading) {
+      try {
+        const who = await this.#stay(process, signal, () => {
+          wasThere = true;
+          refusals = 0;
+        });
+        if (who !== undefined && who !== process.incarnation) return this.#died(process);
+      } catch (error) {
+        refusals = isRefusal(error) ? refusals + 1 : 0;
+        if (wasThere && refusals > 1) return this.#died(process);
+      }
+      await pause(wasThere ? REFUSED_AGAIN_MS : AGAIN_MS, signal);
+    }
+  }
+
+  /** Reads on until the connection ends. Gives the incarnation of whoever answers there, when it is another one. */
+  async #stay({ address, incarnation }: WatchedProcess, signal: AbortSignal, there: () => void): Promise<string | undefined> {
+    const stream = Readable.from(await this.#client.watch(address, signal));
+    for await (const line of createInterface({ input: stream })) {
+      const told = JSON.parse(line) as { incarnation?: string };
+      if (told.incarnation !== undefined && told.incarnation !== incarnation) return told.incarnation;
+      there();
+    }
+    return undefined;
+  }
+
+  #died(process: WatchedProcess): void {
+    this.#controller.leases.died(process);
+    this.#controller.changed();
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ECONNREFUSED';
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await setTimeout(ms, undefined, { signal });
+  } catch (error) {
+    // It is not watched any more.
+    if (!signal.aborted) throw error;
+  }
+}

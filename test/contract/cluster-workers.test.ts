@@ -1,0 +1,124 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Coordinator } from './coordinator.ts';
+
+const path = '/api/v1/cluster/workers';
+const heartbeatTimeoutMs = 400;
+let coordinator: Coordinator;
+
+afterEach(() => coordinator.close());
+
+const registration = (id: string, more: object = {}): object => ({
+  ...{ worker_id: id, address: 'http://127.0.0.1:1', incarnation: 'i1', version: '0.1.0' },
+  capacity: { cpu_cores: 2, pipelines_running: 0, max_pipelines: 10 },
+  ...more,
+});
+const start = async (timeoutMs = heartbeatTimeoutMs): Promise<void> => {
+  const workers = { heartbeatIntervalMs: timeoutMs / 4, heartbeatTimeoutMs: timeoutMs, strategy: 'least-loaded' } as const;
+  coordinator = await Coordinator.start({ workers });
+};
+const heartbeat = (id: string, body: object = { incarnation: 'i1' }) => coordinator.post(`${path}/${id}/heartbeat`, body);
+const statusOf = async (id: string): Promise<unknown> => (await coordinator.get(`${path}/${id}`)).body.status;
+const becomes = (id: string, status: string) =>
+  vi.waitFor(async () => expect(await statusOf(id)).toBe(status), { timeout: 5_000, interval: 10 });
+
+describe('a worker', () => {
+  it('registers, is ready with its first heartbeat, and is listed', async () => {
+    await start(15_000);
+    const registered = await coordinator.post(`${path}/register`, registration('w1'));
+    expect([registered.status, registered.body]).toEqual([
+      201,
+      {
+        ...{ worker_id: 'w1', status: 'registered', heartbeat_interval_secs: 3.75, heartbeat_timeout_secs: 15 },
+        ...{ lease_ms: 13_500, epoch: expect.any(Number), coordinators: expect.any(Array) },
+      },
+    ]);
+    expect(await statusOf('w1')).toBe('registering');
+    const answer = await heartbeat('w1', { incarnation: 'i1', events_processed: 7 });
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { acknowledged: true, lease_ms: 13_500, fenced: [], coordinators: expect.any(Array) },
+    ]);
+    await becomes('w1', 'ready');
+    const list = await coordinator.get(path);
+    expect([list.headers.get('x-total-count'), list.body]).toMatchObject([
+      '1',
+      [
+        {
+          id: 'w1',
+          address: 'http://127.0.0.1:1',
+          pipelines: [],
+          events_processed: 7,
+          last_heartbeat: expect.any(Number),
+          max_pipelines: 10,
+        },
+      ],
+    ]);
+    expect((await coordinator.get('/health')).body).toMatchObject({ status: 'healthy', workers: { total: 1, ready: 1 } });
+  });
+
+  it('that goes silent is unhealthy after the timeout, and ready again when it is heard', async () => {
+    await start();
+    await coordinator.post(`${path}/register`, registration('w1'));
+    await heartbeat('w1');
+    await becomes('w1', 'ready');
+    await becomes('w1', 'unhealthy');
+    expect((await coordinator.get('/health')).body).toMatchObject({ status: 'degraded', workers: { unhealthy: 1 } });
+    await heartbeat('w1');
+    await becomes('w1', 'ready');
+  });
+
+  it('is told to stop what is not its own', async () => {
+    await start(15_000);
+    await coordinator.post(`${path}/register`, registration('w1'));
+    const pipelines = [{ placement_id: 'g_1:p:0', group: 'g', pipeline: 'p', replica: 0, epoch: 3, status: 'running' }];
+    expect((await heartbeat('w1', { incarnation: 'i1', pipelines })).body.fenced).toEqual(['g_1:p:0']);
+  });
+
+  it('that another process has replaced, or that was removed, is refused until it starts anew', async () => {
+    await start(15_000);
+    await coordinator.post(`${path}/register`, registration('w1'));
+    await coordinator.post(`${path}/register`, registration('w1', { incarnation: 'i2' }));
+    const refused = { status: 409, body: { code: 'stale_incarnation' } };
+    expect(await heartbeat('w1')).toMatchObject(refused);
+    expect(await coordinator.post(`${path}/register`, registration('w1'))).toMatchObject(refused);
+    expect((await coordinator.request('DELETE', `${path}/w1`)).body).toEqual({ deleted: true, reassigned: 0 });
+    expect(await heartbeat('w1', { incarnation: 'i2' })).toMatchObject(refused);
+    expect(await coordinator.get(`${path}/w1`)).toMatchObject({ status: 404, body: { code: 'worker_not_found' } });
+    expect((await coordinator.post(`${path}/register`, registration('w1', { incarnation: 'i3' }))).status).toBe(201);
+  });
+
+  it('that nobody knows is asked to register', async () => {
+    await start(15_000);
+    expect(await heartbeat('w9')).toMatchObject({ status: 404, body: { code: 'worker_not_found' } });
+    for (const [method, at] of [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['POST', '/drain'],
+    ] as const) {
+      expect(await coordinator.request(method, `${path}/w9${at}`)).toMatchObject({ status: 404, body: { code: 'worker_not_found' } });
+    }
+  });
+
+  it('without pipelines is drained at once, and stays in the list', async () => {
+    await start(15_000);
+    await coordinator.post(`${path}/register`, registration('w1'));
+    await heartbeat('w1');
+    await becomes('w1', 'ready');
+    const drained = await coordinator.post(`${path}/w1/drain`);
+    expect([drained.status, drained.body]).toEqual([200, { worker_id: 'w1', pipelines_migrated: 0, status: 'drained' }]);
+    expect(await statusOf('w1')).toBe('drained');
+  });
+
+  it.each([
+    ['an address that is none', { address: 'nowhere' }],
+    ['a login in its address', { address: 'http://me:secret@127.0.0.1:1' }],
+    ['an id that no path can have', { worker_id: 'a/b' }],
+    ['no incarnation', { incarnation: '' }],
+  ])('is refused with %s', async (_what, more) => {
+    await start(15_000);
+    expect(await coordinator.post(`${path}/register`, registration('w1', more))).toMatchObject({
+      status: 400,
+      body: { code: 'validation_error' },
+    });
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { WorkerLeases } from '../../../coordinator/liveness/worker-leases.ts';
+
+const workers = ['a', 'b', 'c'].map((id) => ({ id, incarnation: 'i1' }));
+const [a, b, c] = workers as [
+  { id: string; incarnation: string },
+  { id: string; incarnation: string },
+  { id: string; incarnation: string },
+];
+
+function leasesAt(): { leases: WorkerLeases; to: (ms: number) => void } {
+  let nowMs = 0;
+  const leases = new WorkerLeases({ timeoutMs: 1_000, now: () => nowMs });
+  return {
+    leases,
+    to: (ms) => {
+      nowMs = ms;
+    },
+  };
+}
+
+describe('leases', () => {
+  it('end before the leader takes them for ended', () => {
+    const { leases, to } = leasesAt();
+    leases.heard(a, 0);
+    to(1_000);
+    expect([leases.leaseMs < 1_000, leases.isOver(a)]).toEqual([true, false]);
+    to(1_001);
+    expect(leases.isOver(a)).toBe(true);
+  });
+
+  it('are taken for full by whoever begins to lead, for the one before may have granted them', () => {
+    const { leases, to } = leasesAt();
+    leases.heard(a, 0);
+    to(5_000);
+    leases.begin();
+    expect(workers.map((one) => leases.isOver(one))).toEqual([false, false, false]);
+    to(6_001);
+    expect(leases.isOver(b)).toBe(true);
+  });
+
+  it('are of a process: another one under the same name has its own', () => {
+    const { leases, to } = leasesAt();
+    to(1_500);
+    leases.heard({ id: 'a', incarnation: 'i2' }, 1_500);
+    expect([leases.isOver(a), leases.isOver({ id: 'a', incarnation: 'i2' })]).toEqual([true, false]);
+  });
+
+  it('are over at once when the process is proven dead, until it is heard after all', () => {
+    const { leases } = leasesAt();
+    leases.heard(a, 0);
+    leases.died(a);
+    expect([leases.isOver(a), leases.mayBeReplaced(a, workers)]).toEqual([true, true]);
+    leases.heard(a, 1);
+    expect(leases.isOver(a)).toBe(false);
+  });
+
+  it('of more than half of all that end at once are waited for once more', () => {
+    const { leases, to } = leasesAt();
+    to(1_001);
+    leases.heard(c, 1_001);
+    expect([leases.isMassLoss(workers), leases.isOver(a), leases.mayBeReplaced(a, workers)]).toEqual([true, true, false]);
+    to(2_001);
+    expect(leases.mayBeReplaced(a, workers)).toBe(true);
+  });
+
+  it('of fewer are not, nor are those of the dead', () => {
+    const { leases, to } = leasesAt();
+    to(1_001);
+    leases.heard(b, 1_001);
+    leases.heard(c, 1_001);
+    expect(leases.mayBeReplaced(a, workers)).toBe(true);
+    leases.died(b);
+    expect([leases.isMassLoss(workers), leases.mayBeReplaced(b, workers)]).toEqual([false, true]);
+  });
+});
