@@ -104,6 +104,8 @@ export const limits = {
   largeAnswersWaitMsMax: 30_000,
   /** Body of a batch of events, and of a checkpoint to restore. */
   batchBodyBytesMax: 16_777_216,
+  /** State of a pipeline as its worker puts it away with the coordinators. */
+  placementCheckpointBytesMax: 67_108_864,
   /** Request line and headers of a request together. */
   requestHeaderBytesMax: 16_384,
   /** Time for the headers of a request to come in. */

@@ -11,7 +11,9 @@ import { type HttpSettings, readHttpSettings } from './http-settings.ts';
 type GroupSettings = NonNullable<StartCoordinatorOptions['group']>;
 
 /** What a coordinator is started with, read and checked. */
-export interface CoordinatorSettings extends HttpSettings, Pick<StartCoordinatorOptions, 'bind' | 'port' | 'dataDir' | 'workers'> {
+export interface CoordinatorSettings
+  extends HttpSettings,
+    Pick<StartCoordinatorOptions, 'bind' | 'port' | 'dataDir' | 'workers' | 'scaling'> {
   readonly group: GroupSettings | undefined;
   /** Its members know each other by no key. */
   readonly isGroupOpen: boolean;
@@ -40,6 +42,12 @@ export async function readCoordinatorSettings(config: Config): Promise<Coordinat
       heartbeatIntervalMs: config.get('coordinator.heartbeat_interval') * 1_000,
       heartbeatTimeoutMs: config.get('coordinator.heartbeat_timeout') * 1_000,
       strategy: config.get('coordinator.placement') as 'least-loaded' | 'round-robin',
+    },
+    scaling: {
+      workersMin: config.get('coordinator.scaling_min_workers'),
+      workersMax: config.get('coordinator.scaling_max_workers'),
+      upThreshold: config.get('coordinator.scaling_up_threshold'),
+      downThreshold: config.get('coordinator.scaling_down_threshold'),
     },
     ...{ group, isGroupOpen: isGroup && key === undefined },
   };

@@ -2,14 +2,16 @@ import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import type { GroupMember } from '../cluster/group-member.ts';
 import { keyOf, WorkerLeases } from '../liveness/worker-leases.ts';
 import type { PlacementStrategy } from '../placement/choose-worker.ts';
-import type { ClusterState, Worker } from '../state/cluster-state.ts';
+import type { ClusterState, Placement, Worker } from '../state/cluster-state.ts';
 import type { WorkerClient } from '../workers-client/worker-client.ts';
 import type { Action } from './action.ts';
 import { Backoff } from './backoff.ts';
 import { desiredRevision } from './desired-placement.ts';
 import { Executor } from './executor.ts';
+import { imbalance, type Move } from './imbalance.ts';
 import { Observations } from './observations.ts';
 import { plan } from './plan.ts';
+import { Targets } from './targets.ts';
 import type { View } from './view.ts';
 
 export interface ControllerOptions {
@@ -36,7 +38,7 @@ export class Controller {
   readonly #backoff: Backoff;
   readonly #executor: Executor;
   readonly #underWay = new Set<string>();
-  readonly #listeners: (() => void)[] = [];
+  readonly #listeners = new Set<() => void>();
   #ticking: NodeJS.Timeout | undefined;
   #gathering: NodeJS.Timeout | undefined;
   /** In which this member leads and knows all that was agreed on before; undefined while it does not. */
@@ -64,7 +66,7 @@ export class Controller {
 
   /** Called after each look of a leader at how things are. */
   onLook(listener: () => void): void {
-    this.#listeners.push(listener);
+    this.#listeners.add(listener);
   }
 
   /** Something is known that was not. */
@@ -91,6 +93,33 @@ export class Controller {
         if (isReached(state)) end(true);
       });
     });
+  }
+
+  /** The same of what is known without being agreed on: looked at with every look. */
+  untilLook(isReached: () => boolean, withinMs: number): Promise<boolean> {
+    if (isReached()) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const end = (isDone: boolean): void => {
+        clearTimeout(timer);
+        this.#listeners.delete(look);
+        resolve(isDone);
+      };
+      const timer = setTimeout(() => end(false), withinMs);
+      const look = (): void => {
+        if (isReached()) end(true);
+      };
+      this.#listeners.add(look);
+    });
+  }
+
+  /** The worker that a placement would be given now; undefined when no other has room. */
+  targetFor(placement: Placement): string | undefined {
+    return new Targets(this.#view()).choose(placement, placement.workerId);
+  }
+
+  /** Moves after which the load is even. */
+  imbalance(): readonly Move[] {
+    return imbalance(this.#view());
   }
 
   close(): void {

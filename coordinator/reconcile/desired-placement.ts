@@ -31,7 +31,7 @@ export function desiredRevision(state: ClusterState, placement: Placement): stri
 }
 
 /** As it goes over the wire. */
-function manifestWire({ sequence, epoch, bytes, checksum, locations, received }: Manifest): Static<typeof manifestSchema> {
+export function manifestWire({ sequence, epoch, bytes, checksum, locations, received }: Manifest): Static<typeof manifestSchema> {
   return { sequence, epoch, bytes, checksum, locations: [...locations], received: { ...received } };
 }
 

@@ -42,13 +42,22 @@ export class ClusterRequests {
   }
 
   /** Has a command agreed on, once, however often its client or a member sends the request. `answer`: of what the state says it did. */
-  async change(call: ClusterCall, command: Command, answer: (done: Done) => Answer): Promise<Answer> {
+  change(call: ClusterCall, command: Command, answer: (done: Done) => Answer): Promise<Answer> {
+    return this.changeBy(call, async (id) => {
+      const done = await this.group.propose(command, id);
+      const { status, body, headers } = answer(done);
+      return new Answer(status, body, { ...headers, [indexHeader]: String(done.index) });
+    });
+  }
+
+  /** Has something done on the leader that proposes under an id, by which it has one effect. */
+  async changeBy(call: ClusterCall, act: (id: RequestId) => Promise<Answer>): Promise<Answer> {
     const given = clientId(call) ?? forwardedId(call.request);
-    if (given !== undefined) return await this.#change(call, command, given, answer);
+    if (given !== undefined) return await this.byLeader(call, () => act(given), given);
     for (let isFirst = true; ; isFirst = false) {
       const own = this.#own.begin();
       try {
-        const told = await this.#change(call, command, own.id, answer);
+        const told = await this.byLeader(call, () => act(own.id), own.id);
         if (told.status < 300) own.established();
         // The leader's answer to a member that follows; thrown where the leader is here.
         if (!(isFirst && told.status === errorCodes.session_expired.status)) return told;
@@ -62,16 +71,9 @@ export class ClusterRequests {
     }
   }
 
-  async #change(call: ClusterCall, command: Command, id: RequestId, answer: (done: Done) => Answer): Promise<Answer> {
-    return await this.byLeader(
-      call,
-      async () => {
-        const done = await this.group.propose(command, id);
-        const { status, body, headers } = answer(done);
-        return new Answer(status, body, { ...headers, [indexHeader]: String(done.index) });
-      },
-      id,
-    );
+  /** Another member has handed the request on, and does what is left to do. */
+  isForwarded({ request }: ClusterCall): boolean {
+    return request.headers[forwardedHeader] !== undefined;
   }
 
   /** Has something done where the leader is; it must have one effect however often it is done. What it changed is then in the state here. */

@@ -6,11 +6,17 @@ import type { WebDoor } from '../../shared/outbound/web-door.ts';
 import type { TlsPair } from '../../shared/security/tls-files.ts';
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import { ProcessMetrics } from '../../shared/telemetry/process-metrics.ts';
+import { checkpointStore } from '../checkpoints/checkpoint-store.ts';
+import { Checkpoints } from '../checkpoints/checkpoints.ts';
+import { ClusterJournal } from '../cluster/cluster-journal.ts';
 import type { GroupMember } from '../cluster/group-member.ts';
 import { memberUrl } from '../cluster/raft-address.ts';
+import { Deliveries } from '../ingress/deliveries.ts';
+import { Injection } from '../ingress/injection.ts';
 import { Heartbeats } from '../liveness/heartbeats.ts';
 import type { PlacementStrategy } from '../placement/choose-worker.ts';
 import { Controller } from '../reconcile/controller.ts';
+import type { ScalingPolicy } from '../state/cluster-state.ts';
 import { WorkerClient } from '../workers-client/worker-client.ts';
 import { WorkerWatches } from '../workers-client/worker-watches.ts';
 import { collectCluster } from './cluster-metrics.ts';
@@ -18,7 +24,12 @@ import { ClusterRequests } from './cluster-requests.ts';
 import type { Operator } from './cluster-route.ts';
 import { LeaderForwarding } from './leader-forwarding.ts';
 import { operatorsWith } from './operators.ts';
+import { checkpointRoutes } from './routes/checkpoints.ts';
 import { connectorRoutes } from './routes/connectors.ts';
+import { groupRoutes } from './routes/groups.ts';
+import { injectRoutes } from './routes/inject.ts';
+import { migrationRoutes } from './routes/migrations.ts';
+import { overviewRoutes } from './routes/overview.ts';
 import { probeRoutes } from './routes/probes.ts';
 import { programRoutes, type ValidateProgram } from './routes/programs.ts';
 import { raftRoutes } from './routes/raft.ts';
@@ -36,6 +47,10 @@ export interface CoordinatorServerOptions {
   readonly version: string;
   /** Requests per second of a client; 0 = no limit. */
   readonly rateLimit: number;
+  /** When more workers, or fewer, are recommended. @default never */
+  readonly scaling?: ScalingPolicy | undefined;
+  /** Where checkpoints of pipelines are kept. @default in memory */
+  readonly checkpointFolder?: string | undefined;
   /** @default every 5 s, lost after 15 s without one, the least loaded first */
   readonly workers?: WorkerSettings | undefined;
   readonly corsOrigins: readonly string[];
@@ -75,6 +90,11 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
   const controller = new Controller({ group, client, telemetry, now, ...workers });
   const heartbeats = new Heartbeats({ group, controller, now, clock: () => Date.now() });
   const watches = new WorkerWatches({ group, client, controller });
+  const journal = new ClusterJournal(group);
+  const deliveries = new Deliveries({ group, client, controller });
+  const injection = new Injection({ group, controller, deliveries, clock: () => Date.now() });
+  const store = checkpointStore(options.checkpointFolder);
+  const checkpoints = new Checkpoints({ group, store, web, apiKey, telemetry });
   const coordinators = (): string[] =>
     isGroup
       ? group
@@ -92,6 +112,11 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
     ...probeRoutes({ group, version, isGroup, startedAtMs: performance.now(), refusal, metrics }),
     ...raftRoutes({ requests, isGroup, memberUrl }),
     ...workerRoutes({ requests, controller, heartbeats, coordinators, ...workers }),
+    ...groupRoutes({ requests, controller, validate }),
+    ...injectRoutes(requests, injection),
+    ...migrationRoutes(requests, controller),
+    ...overviewRoutes({ requests, controller, journal, scaling: options.scaling ?? group.state.scaling }),
+    ...checkpointRoutes(requests, checkpoints),
     ...connectorRoutes(requests),
     ...programRoutes(validate),
   ];

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import { listen } from '../../shared/http/listen.ts';
 import { OutboundDoor } from '../../shared/outbound/outbound-door.ts';
@@ -15,7 +16,7 @@ import { successorOf } from '../cluster/successor.ts';
 import { type RaftMember, RaftRefusal } from '../raft/group.ts';
 import { startRaftMember } from '../raft/start-raft-member.ts';
 import type { ValidateProgram } from './routes/programs.ts';
-import { type CoordinatorServer, createCoordinatorServer, type WorkerSettings } from './server.ts';
+import { type CoordinatorServer, type CoordinatorServerOptions, createCoordinatorServer, type WorkerSettings } from './server.ts';
 
 /** A group that a coordinator is a member of. */
 export interface GroupOptions {
@@ -44,6 +45,7 @@ export interface StartCoordinatorOptions {
   /** @default on its own */
   readonly group?: GroupOptions | undefined;
   readonly workers?: WorkerSettings | undefined;
+  readonly scaling?: CoordinatorServerOptions['scaling'];
   readonly validate: ValidateProgram;
   readonly telemetry: Telemetry;
 }
@@ -86,7 +88,17 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
     const { rateLimit, corsOrigins, allowedHosts, trustedProxies = [], validate } = options;
     server = await createCoordinatorServer({
       ...{ group: new GroupMember({ member, replica, clock }), isGroup: group !== undefined, apiKey, web, validate, telemetry },
-      ...{ version: manifest.version, workers: options.workers, rateLimit, corsOrigins, allowedHosts, trustedProxies, tls },
+      ...{
+        version: manifest.version,
+        workers: options.workers,
+        scaling: options.scaling,
+        checkpointFolder: dataDir && join(dataDir, 'checkpoints'),
+        rateLimit,
+        corsOrigins,
+        allowedHosts,
+        trustedProxies,
+        tls,
+      },
     });
     const url = await listen(server.api, { bind: options.bind, port: options.port, what: 'the coordinator' });
     telemetry.report('CoordinatorListening', { url, version: manifest.version });

@@ -1,5 +1,5 @@
 import { CepError } from '../../shared/errors/error.ts';
-import type { ClusterState, Connector, Placement, Worker } from './cluster-state.ts';
+import { type ClusterState, type Connector, type Group, type Placement, placementId, type Worker } from './cluster-state.ts';
 
 /** All connectors, oldest first. */
 export function connectorsOf({ connectors }: ClusterState): readonly Connector[] {
@@ -47,4 +47,25 @@ export function requireWorker({ workers }: ClusterState, id: string): Worker {
 /** What a worker is to run. */
 export function placementsOn({ placements }: ClusterState, workerId: string): readonly Placement[] {
   return [...placements.values()].filter((placement) => placement.workerId === workerId);
+}
+
+/** All groups, the oldest first. */
+export function groupsOf({ groups }: ClusterState): readonly Group[] {
+  return [...groups.values()].sort((a, b) => a.createdIndex - b.createdIndex);
+}
+
+/** By its id, else by its name. @throws CepError `group_not_found` */
+export function requireGroup({ groups }: ClusterState, idOrName: string): Group {
+  const group = groups.get(idOrName) ?? [...groups.values()].find(({ name }) => name === idOrName);
+  if (group) return group;
+  throw new CepError('group_not_found', `the cluster has no pipeline group '${idOrName}'`, {
+    hint: 'GET /api/v1/cluster/pipeline-groups lists those there are',
+  });
+}
+
+/** In the order of the pipelines of their group. */
+export function placementsOf({ placements }: ClusterState, { id, pipelines }: Group): readonly Placement[] {
+  return pipelines.flatMap(({ name, replicas }) =>
+    Array.from({ length: replicas }, (_, replica) => placements.get(placementId(id, name, replica))).filter((one) => one !== undefined),
+  );
 }

@@ -134,6 +134,14 @@ export const errorCodes = {
   transition_refused: { exitCode: 4, status: 409 },
   /** A batch of a source does not follow the last one that was received; `details.expected` is the sequence that does. */
   sequence_gap: { exitCode: 4, status: 409 },
+  /** No worker takes the pipelines of a new group. Nothing of it was kept. */
+  no_workers_available: { exitCode: 4, status: 503 },
+  /** No worker runs the pipeline at the moment: it is being given to one. Nothing of the request was taken. */
+  pipeline_moving: { exitCode: 4, status: 503 },
+  /** A worker did not answer in time. What the message says was kept reaches the pipeline. */
+  worker_unreachable: { exitCode: 4, status: 502 },
+  /** The group has routes for events from outside, and none of them takes this one. */
+  no_route: { exitCode: 4, status: 400 },
   /** Pipelines are left on a worker that is drained: others have no room, or it takes longer than was waited. It goes on, and the worker stays. */
   drain_incomplete: { exitCode: 4, status: 409 },
   /** The placement has no such checkpoint. */

@@ -14,6 +14,7 @@ declare module 'fastify' {
 }
 
 const jsonType = 'application/json';
+const octetsType = 'application/octet-stream';
 const lineTypes = ['application/x-ndjson', 'application/ndjson', 'application/jsonl'] as const;
 
 /** NDJSON as the service names it, whichever of its names a client uses. */
@@ -25,7 +26,7 @@ export function isLinesOfJson(contentType: string | undefined): boolean {
 export function acceptBodies(app: FastifyInstance): void {
   app.decorateRequest('bodyBytes', undefined);
   app.removeAllContentTypeParsers();
-  for (const type of [jsonType, ...lineTypes]) {
+  for (const type of [jsonType, octetsType, ...lineTypes]) {
     app.addContentTypeParser(type, { parseAs: 'buffer' }, (request, body, done) => {
       try {
         done(null, bodyOf(request, body as Buffer, type));

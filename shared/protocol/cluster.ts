@@ -145,3 +145,167 @@ export const drainRequestSchema = Type.Object(
 export const drainedSchema = Type.Object({ worker_id: Type.String(), pipelines_migrated: count, status: Type.Literal('drained') }, strict);
 
 export const workerDeletedSchema = Type.Object({ deleted: Type.Literal(true), reassigned: count }, strict);
+
+const name = Type.String({ minLength: 1, maxLength: 128 });
+
+const groupPipelineMembers = {
+  name,
+  source: Type.String({ description: 'Text of a program.', examples: ['stream Hot = Reading.where(value > 30).emit(value: value)'] }),
+  worker_affinity: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 128, description: 'A worker that is preferred while it has room.' }),
+  ),
+  replicas: Type.Optional(Type.Integer({ minimum: 1, maximum: 256, description: 'Default: 1.' })),
+  partition_key: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 128, description: 'The field by which events are divided among replicas.' }),
+  ),
+};
+
+const routeSchema = Type.Object(
+  {
+    from_pipeline: Type.String({ minLength: 1, maxLength: 128, description: '`_external`: events that are injected.' }),
+    to_pipeline: name,
+    event_types: Type.Array(name, { maxItems: 1_000, description: 'Types, beginnings of types with `*`, or `*`.' }),
+  },
+  strict,
+);
+
+const groupContent = {
+  pipelines: Type.Array(Type.Object(groupPipelineMembers, strict), { minItems: 1, maxItems: 1_000 }),
+  routes: Type.Optional(Type.Array(routeSchema, { maxItems: 1_000 })),
+};
+
+/** Pipelines that are run together, and what goes from one to the other. */
+export const groupRequestSchema = Type.Object({ name, ...groupContent }, strict);
+
+export const groupChangeSchema = Type.Object({ name: Type.Optional(name), ...groupContent }, strict);
+
+const deploymentSchema = Type.Object(
+  {
+    worker_id: Type.Union([Type.String(), Type.Null()], { description: 'Null while no worker has it.' }),
+    worker_address: Type.Union([Type.String(), Type.Null()]),
+    pipeline_name: Type.String(),
+    pipeline_id: Type.Union([Type.String(), Type.Null()], { description: 'At its worker; null where that is not known.' }),
+    replica: count,
+    status: Type.Enum(['pending', 'assigned', 'running', 'degraded', 'failed']),
+    epoch: count,
+    error: Type.Optional(Type.String()),
+  },
+  strict,
+);
+
+export const groupSchema = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    status: Type.Enum(['deploying', 'running', 'degraded', 'failed', 'draining']),
+    version: Type.Integer({ minimum: 1, description: 'One more with each change.' }),
+    created_at: timestamp,
+    updated_at: timestamp,
+    pipelines: Type.Array(Type.Object({ ...groupPipelineMembers, replicas: Type.Integer({ minimum: 1 }) }, strict)),
+    routes: Type.Array(routeSchema),
+    deployments: Type.Array(deploymentSchema),
+  },
+  strict,
+);
+
+export const tornDownSchema = Type.Object({ torn_down: Type.Boolean({ description: 'False: workers are still stopping it.' }) }, strict);
+
+const migrationStatus = Type.Enum(['started', 'moved', 'completed', 'failed']);
+
+export const migrationSchema = Type.Object(
+  {
+    id: Type.String(),
+    group: Type.String(),
+    pipeline: Type.String(),
+    replica: count,
+    source_worker: Type.String(),
+    target_worker: Type.String(),
+    status: migrationStatus,
+    epoch: count,
+    error: Type.Optional(Type.String()),
+  },
+  strict,
+);
+
+export const migrateRequestSchema = Type.Object(
+  {
+    target_worker_id: Type.Optional(Type.String({ description: 'Default: the one that new pipelines would get.' })),
+    replica: Type.Optional(count),
+  },
+  strict,
+);
+
+export const topologySchema = Type.Object(
+  {
+    workers: Type.Array(
+      Type.Object({ id: Type.String(), address: Type.String(), status: Type.String(), pipeline_groups: Type.Array(Type.String()) }, strict),
+    ),
+    groups: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(),
+          name: Type.String(),
+          pipelines: Type.Array(
+            Type.Object({ name: Type.String(), worker_id: Type.Union([Type.String(), Type.Null()]), replica: count }, strict),
+          ),
+          routes: Type.Array(routeSchema),
+        },
+        strict,
+      ),
+    ),
+    routes: Type.Array(
+      Type.Object(
+        {
+          source_worker: Type.Union([Type.String(), Type.Null()]),
+          source_pipeline: Type.String(),
+          target_worker: Type.Union([Type.String(), Type.Null()]),
+          target_pipeline: Type.String(),
+          event_types: Type.Array(Type.String()),
+        },
+        strict,
+      ),
+    ),
+  },
+  strict,
+);
+
+const load = Type.Object({ cpu: Type.Optional(Type.Number()), queue: Type.Optional(Type.Number()) }, strict);
+
+export const clusterMetricsSchema = Type.Object(
+  {
+    totals: Type.Object(
+      { workers: count, pipeline_groups: count, deployments: count, events_processed: count, events_in: count, events_out: count },
+      strict,
+    ),
+    workers: Type.Array(
+      Type.Object(
+        {
+          ...{ id: Type.String(), status: Type.String(), events_processed: count, events_per_second: Type.Number({ minimum: 0 }) },
+          ...{ pipelines_running: count, load },
+        },
+        strict,
+      ),
+    ),
+    pipelines: Type.Array(
+      Type.Object(
+        { group: Type.String(), pipeline: Type.String(), replica: count, worker_id: Type.String(), events_in: count, events_out: count },
+        strict,
+      ),
+    ),
+  },
+  strict,
+);
+
+export const scalingSchema = Type.Object(
+  {
+    action: Type.Enum(['scale_up', 'scale_down', 'stable']),
+    current_workers: count,
+    target_workers: count,
+    reason: Type.String(),
+    avg_pipelines_per_worker: Type.Number({ minimum: 0 }),
+    total_pipelines: count,
+    load: Type.Number({ minimum: 0, description: 'Pipelines of each ready worker.' }),
+    timestamp,
+  },
+  strict,
+);

@@ -107,6 +107,7 @@ export const internalEvents = {
     'warn',
     'A worker did not do what it was asked for',
   ),
+  CheckpointsNotRemoved: event<{ error: string }>('warn', 'Old checkpoints of pipelines not removed; they take room until the next time'),
   PlacementReplaced: event<{ placement: string; worker: string }>('info', 'Pipeline given to another worker', (metrics) =>
     metrics.count('cep_cluster_failovers_total', {}),
   ),

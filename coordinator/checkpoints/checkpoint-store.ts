@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { crc32c } from '../../shared/checksum/crc32c.ts';
+import { CepError } from '../../shared/errors/error.ts';
+import { fileReason } from '../../shared/files/file-reason.ts';
+
+export interface CheckpointName {
+  readonly placementId: string;
+  readonly epoch: number;
+  readonly sequence: number;
+}
+
+/** Bytes of checkpoints, as this member has them. Which of them count is said by the state of the group. */
+export interface CheckpointStore {
+  /** Resolves when the bytes are where they stay. Other bytes of the same name stay too. @throws CepError `storage_unavailable` */
+  write(name: CheckpointName, bytes: Uint8Array): Promise<void>;
+  /** Those with the checksum, else any. Undefined when they are not here, or not as they were written. */
+  read(name: CheckpointName, checksum?: number): Promise<Uint8Array | undefined>;
+  /** Removes those of its placement that came before one; sequences begin anew, epochs never do. */
+  trim(oldest: CheckpointName): Promise<void>;
+  /** Removes those of all placements of a group, whose id is never used again. */
+  removeGroup(groupId: string): Promise<void>;
+}
+
+/** @param folder Without one they are kept in memory, and gone when the process ends. */
+export function checkpointStore(folder: string | undefined): CheckpointStore {
+  return folder === undefined ? new MemoryStore() : new FolderStore(folder);
+}
+
+class FolderStore implements CheckpointStore {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async write(name: CheckpointName, bytes: Uint8Array): Promise<void> {
+    const folder = this.#folderOf(name.placementId);
+    const path = join(folder, fileName(name, crc32c(bytes)));
+    try {
+      await mkdir(folder, { recursive: true });
+      await synced(`${path}.part`, async (file) => void (await file.writeFile(bytes)));
+      await rename(`${path}.part`, path);
+      await synced(folder);
+      await synced(this.#folder);
+    } catch (error) {
+      const message = `the checkpoint cannot be kept: ${fileReason(error)}`;
+      throw new CepError('storage_unavailable', message, { cause: error, retryAfterSeconds: 1 });
+    }
+  }
+
+  async read(name: CheckpointName, checksum?: number): Promise<Uint8Array | undefined> {
+    try {
+      const folder = this.#folderOf(name.placementId);
+      const file = checksum === undefined ? (await filesIn(folder)).find((one) => isNamed(one, name)) : fileName(name, checksum);
+      const bytes = file === undefined ? undefined : await readFile(join(folder, file));
+      return bytes && fileName(name, crc32c(bytes)) === file ? bytes : undefined;
+    } catch {
+      // Whatever is wrong with it here, another member may have it.
+      return undefined;
+    }
+  }
+
+  async trim(oldest: CheckpointName): Promise<void> {
+    const folder = this.#folderOf(oldest.placementId);
+    for (const file of await filesIn(folder)) if (isBefore(file, oldest)) await rm(join(folder, file), { force: true });
+  }
+
+  async removeGroup(groupId: string): Promise<void> {
+    for (const folder of await filesIn(this.#folder)) {
+      if (folder.startsWith(`${groupId}-`)) await rm(join(this.#folder, folder), { recursive: true, force: true });
+    }
+  }
+
+  #folderOf(placementId: string): string {
+    return join(this.#folder, folderName(placementId));
+  }
+}
+
+class MemoryStore implements CheckpointStore {
+  readonly #checkpoints = new Map<string, Map<string, Uint8Array>>();
+
+  async write(name: CheckpointName, bytes: Uint8Array): Promise<void> {
+    const all = this.#checkpoints.get(name.placementId) ?? new Map<string, Uint8Array>();
+    all.set(fileName(name, crc32c(bytes)), bytes);
+    this.#checkpoints.set(name.placementId, all);
+  }
+
+  async read(name: CheckpointName, checksum?: number): Promise<Uint8Array | undefined> {
+    const all = this.#checkpoints.get(name.placementId);
+    if (checksum !== undefined) return all?.get(fileName(name, checksum));
+    return [...(all ?? [])].find(([file]) => isNamed(file, name))?.[1];
+  }
+
+  async trim(oldest: CheckpointName): Promise<void> {
+    const all = this.#checkpoints.get(oldest.placementId);
+    for (const file of all?.keys() ?? []) if (isBefore(file, oldest)) all?.delete(file);
+  }
+
+  async removeGroup(groupId: string): Promise<void> {
+    for (const id of this.#checkpoints.keys()) if (id.startsWith(`${groupId}:`)) this.#checkpoints.delete(id);
+  }
+}
+
+/** Names of pipelines hold anything. */
+function folderName(placementId: string): string {
+  const group = /^\w{1,64}/.exec(placementId)?.[0] ?? 'none';
+  return `${group}-${createHash('sha256').update(placementId).digest('hex').slice(0, 32)}`;
+}
+
+function isBefore(file: string, { epoch, sequence }: CheckpointName): boolean {
+  const [, fileEpoch, fileSequence] = /^(\d+)-(\d+)-/.exec(file) ?? [];
+  return Number(fileEpoch) <= epoch && Number(fileSequence) < sequence;
+}
+
+function fileName({ epoch, sequence }: CheckpointName, checksum: number): string {
+  return `${epoch}-${sequence}-${checksum}.checkpoint`;
+}
+
+function isNamed(file: string, { epoch, sequence }: CheckpointName): boolean {
+  return file.startsWith(`${epoch}-${sequence}-`) && file.endsWith('.checkpoint');
+}
+
+async function filesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Writes a file, or only makes sure that a folder is on disk. */
+async function synced(path: string, write?: (file: Awaited<ReturnType<typeof open>>) => Promise<void>): Promise<void> {
+  const file = await open(path, write ? 'w' : 'r', 0o600);
+  try {
+    await write?.(file);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,128 @@
+import { crc32c } from '../../shared/checksum/crc32c.ts';
+import { CepError } from '../../shared/errors/error.ts';
+import type { WebDoor } from '../../shared/outbound/web-door.ts';
+import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
+import type { GroupMember } from '../cluster/group-member.ts';
+import type { Manifest } from '../state/cluster-state.ts';
+import type { CheckpointName, CheckpointStore } from './checkpoint-store.ts';
+
+export interface CheckpointsOptions {
+  readonly group: GroupMember;
+  readonly store: CheckpointStore;
+  readonly web: WebDoor;
+  readonly apiKey: string | undefined;
+  readonly telemetry: Telemetry;
+}
+
+/** Tells a member that it is another one that asks, which has asked nobody else yet, or will itself. */
+export const memberHeader = 'x-cep-member';
+const COPY_MS_MAX = 30_000;
+
+/** Checkpoints of pipelines as the group keeps them: each is on two members before it may count. */
+export class Checkpoints {
+  readonly #options: CheckpointsOptions;
+
+  constructor(options: CheckpointsOptions) {
+    this.#options = options;
+    const { group, store, telemetry } = options;
+    const kept = (error: unknown): void => telemetry.report('CheckpointsNotRemoved', { error: (error as Error).message });
+    // When the process starts, the log is applied again: nothing may be removed here that a later entry needs.
+    group.onChange((state, events) => {
+      for (const { type, id } of events) {
+        if (type === 'GroupDeleted') store.removeGroup(id).catch(kept);
+        const [oldest] = type === 'CheckpointCommitted' ? (state.manifests.get(id) ?? []) : [];
+        if (oldest) store.trim({ placementId: id, ...oldest }).catch(kept);
+      }
+    });
+  }
+
+  /** Keeps the bytes here and, when the group has other members, with one of them. Gives the names of those who have them. */
+  async keep(name: CheckpointName, bytes: Uint8Array): Promise<string[]> {
+    const { group, store } = this.#options;
+    const { nodeId } = group.status();
+    const [, copied] = await Promise.all([store.write(name, bytes), this.#copy(name, bytes)]);
+    return [`node-${nodeId}`, ...(copied === undefined ? [] : [`node-${copied}`])];
+  }
+
+  /** Here only. */
+  async keepHere(name: CheckpointName, bytes: Uint8Array): Promise<string[]> {
+    await this.#options.store.write(name, bytes);
+    return [`node-${this.#options.group.status().nodeId}`];
+  }
+
+  /** From here, else from the members that have it. @throws CepError `checkpoint_not_found` */
+  async read(name: CheckpointName, isForMember: boolean): Promise<Uint8Array> {
+    const { group, store } = this.#options;
+    const manifest = group.state.manifests.get(name.placementId)?.find((one) => isOf(one, name));
+    const own = await store.read(name, manifest?.checksum);
+    if (own) return own;
+    for (const { id, url } of isForMember ? [] : this.#others()) {
+      if (manifest && !manifest.locations.includes(`node-${id}`)) continue;
+      const bytes = await this.#ask(url, name);
+      if (bytes && (manifest === undefined || crc32c(bytes) === manifest.checksum)) return bytes;
+    }
+    throw new CepError(
+      'checkpoint_not_found',
+      `no member has checkpoint ${name.sequence} of placement '${name.placementId}' under epoch ${name.epoch}`,
+    );
+  }
+
+  /** @throws CepError `checkpoint_not_found` */
+  newest(placementId: string): Manifest {
+    const manifest = this.#options.group.state.manifests.get(placementId)?.at(-1);
+    if (manifest) return manifest;
+    throw new CepError('checkpoint_not_found', `placement '${placementId}' has no checkpoint`);
+  }
+
+  #others(): { readonly id: number; readonly url: string }[] {
+    const { nodeId, peers } = this.#options.group.status();
+    return peers.filter(({ id, url, isReachable }) => id !== nodeId && url !== '' && isReachable);
+  }
+
+  /** The member that has it too; undefined when this one is alone. @throws CepError `storage_unavailable` when none takes it */
+  async #copy(name: CheckpointName, bytes: Uint8Array): Promise<number | undefined> {
+    if (this.#options.group.status().peers.length === 1) return undefined;
+    for (const { id, url } of this.#others()) if (await this.#give(url, name, bytes)) return id;
+    throw new CepError('storage_unavailable', 'no other member of the group takes a copy of the checkpoint', { retryAfterSeconds: 1 });
+  }
+
+  async #give(url: string, name: CheckpointName, bytes: Uint8Array): Promise<boolean> {
+    const target = new URL(`${pathOf(url, name)}?checksum=${crc32c(bytes)}`);
+    const headers = { ...this.#headers(), 'content-type': 'application/octet-stream' };
+    try {
+      const answer = await this.#options.web.request(target, { method: 'PUT', headers, body: bytes, deadlineMs: COPY_MS_MAX });
+      this.#options.web.leave(answer);
+      return answer.statusCode === 201;
+    } catch {
+      // Another member is asked.
+      return false;
+    }
+  }
+
+  async #ask(url: string, name: CheckpointName): Promise<Uint8Array | undefined> {
+    try {
+      const answer = await this.#options.web.request(new URL(pathOf(url, name)), {
+        ...{ method: 'GET', headers: this.#headers(), body: null, deadlineMs: COPY_MS_MAX },
+      });
+      const bytes = new Uint8Array(await answer.body.arrayBuffer());
+      return answer.statusCode === 200 ? bytes : undefined;
+    } catch {
+      // Another member is asked.
+      return undefined;
+    }
+  }
+
+  #headers(): Record<string, string> {
+    const { apiKey, group } = this.#options;
+    const member = { [memberHeader]: String(group.status().nodeId) };
+    return apiKey === undefined ? member : { ...member, 'x-api-key': apiKey };
+  }
+}
+
+function pathOf(url: string, { placementId, epoch, sequence }: CheckpointName): string {
+  return `${url.replace(/\/+$/, '')}/api/v1/cluster/checkpoints/${encodeURIComponent(placementId)}/${epoch}/${sequence}`;
+}
+
+function isOf(manifest: Manifest, { epoch, sequence }: CheckpointName): boolean {
+  return manifest.epoch === epoch && manifest.sequence === sequence;
+}

@@ -1,0 +1,196 @@
+import { externalSource } from '../../shared/protocol/placements.ts';
+import type { GroupMember } from '../cluster/group-member.ts';
+import { RaftRefusal } from '../raft/group.ts';
+import type { Controller } from '../reconcile/controller.ts';
+import { bounds } from '../state/bounds.ts';
+import { type ClusterState, type IngressLog, ingressKey, type Placement, type Worker } from '../state/cluster-state.ts';
+import { type DeliveryAnswer, type WorkerClient, WorkerRefusal } from '../workers-client/worker-client.ts';
+
+export type BatchResult = DeliveryAnswer['results'][number] & { readonly workerId: string };
+
+/** How far the worker of a placement is, under one epoch. */
+interface Cursor {
+  readonly epoch: number;
+  received: number;
+}
+
+interface Waiter {
+  readonly resolve: (result: BatchResult | undefined) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+const BATCHES_PER_DELIVERY_MAX = 512;
+const CHARS_PER_DELIVERY_MAX = 1_048_576;
+/** Answers that are kept for requests that come again. */
+const RESULTS_KEPT_MAX = 2_000;
+const PAUSE_MS = 100;
+const CHECKPOINT_PAUSE_MS = 1_000;
+
+/**
+ * Hands what is in the ingress logs to the workers that have the placements, in its order, on the member that leads. What a worker took and
+ * lost with its process is handed to the next one, from where the state begins that it was given.
+ */
+export class Deliveries {
+  readonly #group: GroupMember;
+  readonly #client: WorkerClient;
+  readonly #controller: Controller;
+  readonly #cursors = new Map<string, Cursor>();
+  readonly #underWay = new Set<string>();
+  readonly #waiters = new Map<string, Set<Waiter>>();
+  readonly #results = new Map<string, BatchResult>();
+  readonly #checkpointing = new Set<string>();
+
+  constructor({ group, client, controller }: { group: GroupMember; client: WorkerClient; controller: Controller }) {
+    this.#group = group;
+    this.#client = client;
+    this.#controller = controller;
+    controller.onLook(() => this.#deliverAll());
+    group.onStatus(() => {
+      if (group.status().role !== 'leader') this.#stop();
+    });
+  }
+
+  /** Whether what is appended for a placement now is handed to a worker at once. */
+  isOpen(placementId: string): boolean {
+    const { state } = this.#group;
+    const placement = state.placements.get(placementId);
+    return placement !== undefined && this.#target(state, placement) !== undefined;
+  }
+
+  /**
+   * What a worker made of a batch; undefined when that takes too long, or is not known any more. The batch is kept, and handed on, all the same.
+   * @throws RaftRefusal when this member leads no more
+   */
+  result(placementId: string, sequence: number, withinMs: number): Promise<BatchResult | undefined> {
+    const key = ingressKey(placementId, sequence);
+    const known = this.#results.get(key);
+    const log = this.#group.state.ingressLogs.get(placementId);
+    if (known || log === undefined || sequence < log.first) return Promise.resolve(known);
+    return new Promise((resolve, reject) => {
+      const waiters = this.#waiters.get(key) ?? new Set<Waiter>();
+      this.#waiters.set(key, waiters);
+      const timer = setTimeout(() => {
+        waiters.delete(waiter);
+        if (waiters.size === 0) this.#waiters.delete(key);
+        resolve(undefined);
+      }, withinMs);
+      const waiter: Waiter = { resolve, reject, timer };
+      waiters.add(waiter);
+      this.deliver(placementId);
+    });
+  }
+
+  /** There is something new for a placement. */
+  deliver(placementId: string): void {
+    const { state } = this.#group;
+    const log = state.ingressLogs.get(placementId);
+    const placement = state.placements.get(placementId);
+    if (!this.#controller.isLeading || log === undefined || placement === undefined) return;
+    const worker = this.#target(state, placement);
+    if (worker === undefined) return;
+    this.#relieve(placement, worker, log);
+    if (this.#underWay.has(placementId)) return;
+    const cursor = this.#cursorOf(placement, worker);
+    if (cursor.received >= log.last) return;
+    this.#underWay.add(placementId);
+    void this.#send({ placement, worker, cursor, log });
+  }
+
+  #deliverAll(): void {
+    const { ingressLogs } = this.#group.state;
+    for (const { placementId, first, last } of ingressLogs.values()) if (first <= last) this.deliver(placementId);
+    for (const id of this.#cursors.keys()) if (!ingressLogs.has(id)) this.#cursors.delete(id);
+  }
+
+  /** The worker that takes events for a placement at the moment. */
+  #target(state: ClusterState, placement: Placement): Worker | undefined {
+    const worker = placement.workerId === undefined ? undefined : state.workers.get(placement.workerId);
+    if (worker === undefined || this.#controller.leases.isOver(worker)) return undefined;
+    const observed = this.#controller.observations.of(worker)?.held.get(placement.id);
+    const isRunning = observed?.epoch === placement.epoch && (observed.status === 'running' || observed.status === 'degraded');
+    return isRunning && !this.#isMoving(state, placement.id) ? worker : undefined;
+  }
+
+  #isMoving({ migrations }: ClusterState, id: string): boolean {
+    for (const { placementId, status } of migrations.values()) if (placementId === id && status === 'started') return true;
+    return false;
+  }
+
+  #cursorOf({ id, epoch }: Placement, worker: Worker): Cursor {
+    const known = this.#cursors.get(id);
+    if (known?.epoch === epoch) return known;
+    const received = this.#controller.observations.of(worker)?.held.get(id)?.received?.[externalSource] ?? 0;
+    const cursor = { epoch, received };
+    this.#cursors.set(id, cursor);
+    return cursor;
+  }
+
+  async #send(sending: { placement: Placement; worker: Worker; cursor: Cursor; log: IngressLog }): Promise<void> {
+    const { placement, worker, cursor } = sending;
+    let pauseMs = 0;
+    try {
+      const answer = await this.#client.deliver({ address: worker.address, placementId: placement.id }, this.#bodyOf(sending));
+      for (const result of answer.results) this.#settle(placement.id, { ...result, workerId: worker.id });
+      cursor.received = Math.max(cursor.received, answer.received);
+    } catch (error) {
+      const expected = (error instanceof WorkerRefusal ? (error.details as { expected?: number } | undefined) : undefined)?.expected;
+      if (expected !== undefined) cursor.received = expected - 1;
+      // Whatever it is, the next look knows more: another epoch, another worker, or the same one again.
+      pauseMs = PAUSE_MS;
+    }
+    setTimeout(() => {
+      this.#underWay.delete(placement.id);
+      this.deliver(placement.id);
+    }, pauseMs);
+  }
+
+  #bodyOf({ placement, cursor, log }: { placement: Placement; cursor: Cursor; log: IngressLog }): string {
+    const { ingress } = this.#group.state;
+    const batches: string[] = [];
+    let chars = 0;
+    for (let sequence = Math.max(cursor.received + 1, log.first); sequence <= log.last; sequence++) {
+      const batch = ingress.get(ingressKey(placement.id, sequence));
+      if (batch === undefined || batches.length >= BATCHES_PER_DELIVERY_MAX) break;
+      if (batches.length > 0 && chars + batch.events.length > CHARS_PER_DELIVERY_MAX) break;
+      batches.push(`{"sequence":${sequence},"received_at":${batch.receivedAtMs},"events":${batch.events}}`);
+      chars += batch.events.length;
+    }
+    return `{"epoch":${placement.epoch},"from":{"placement_id":"${externalSource}","epoch":0},"batches":[${batches.join(',')}]}`;
+  }
+
+  #settle(placementId: string, result: BatchResult): void {
+    const key = ingressKey(placementId, result.sequence);
+    if (!this.#results.has(key)) this.#results.set(key, result);
+    for (const oldest of this.#results.keys()) {
+      if (this.#results.size <= RESULTS_KEPT_MAX) break;
+      this.#results.delete(oldest);
+    }
+    for (const { resolve, timer } of this.#waiters.get(key) ?? []) {
+      clearTimeout(timer);
+      resolve(result);
+    }
+    this.#waiters.delete(key);
+  }
+
+  /** A log that has become long waits for a checkpoint: its worker makes one now. */
+  #relieve({ id, epoch }: Placement, { address }: Worker, { first, last, chars }: IngressLog): void {
+    const isLong = chars > bounds.ingressCharsMax / 4 || last - first > bounds.ingressBatchesMax / 4;
+    if (!isLong || this.#checkpointing.has(id)) return;
+    this.#checkpointing.add(id);
+    const done = (): void => void setTimeout(() => this.#checkpointing.delete(id), CHECKPOINT_PAUSE_MS).unref();
+    void this.#client.checkpoint({ address, placementId: id }, epoch).then(done, done);
+  }
+
+  /** Whoever leads now has the logs, and is asked by those who wait here. */
+  #stop(): void {
+    for (const waiters of this.#waiters.values()) {
+      for (const { reject, timer } of waiters) {
+        clearTimeout(timer);
+        reject(new RaftRefusal('timeout'));
+      }
+    }
+    this.#waiters.clear();
+    this.#cursors.clear();
+  }
+}

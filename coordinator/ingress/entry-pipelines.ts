@@ -1,0 +1,35 @@
+import { CepError } from '../../shared/errors/error.ts';
+import { isRouted } from '../../shared/protocol/event-routing.ts';
+import { externalSource } from '../../shared/protocol/placements.ts';
+import { replicaOf } from '../../shared/protocol/replica-of.ts';
+import { type Group, type GroupPipeline, placementId } from '../state/cluster-state.ts';
+
+export interface InjectedEvent {
+  readonly event_type: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The pipelines of a group that an event from outside goes to: the named one, else those that entry routes name, else the first.
+ * @throws CepError `pipeline_not_found`; `no_route` when there are entry routes and none takes it
+ */
+export function entryPipelines(group: Group, { event_type: type }: InjectedEvent, named?: string): readonly GroupPipeline[] {
+  if (named !== undefined) {
+    const pipeline = group.pipelines.find(({ name }) => name === named);
+    if (pipeline) return [pipeline];
+    throw new CepError('pipeline_not_found', `group '${group.name}' has no pipeline '${named}'`);
+  }
+  const entries = group.routes.filter(({ fromPipeline }) => fromPipeline === externalSource);
+  if (entries.length === 0) return group.pipelines.slice(0, 1);
+  const names = new Set(entries.filter(({ eventTypes }) => isRouted(eventTypes, type)).map(({ toPipeline }) => toPipeline));
+  if (names.size > 0) return group.pipelines.filter(({ name }) => names.has(name));
+  throw new CepError('no_route', `group '${group.name}' has routes for events from outside, and none takes '${type}'`, {
+    hint: `add '${type}' to the event_types of a route from '${externalSource}', or name the pipeline`,
+  });
+}
+
+/** The replica of a pipeline that has the events with this one's key. */
+export function placementFor(group: Group, { name, replicas, partitionKey }: GroupPipeline, { fields }: InjectedEvent): string {
+  const key = partitionKey === undefined ? undefined : fields[partitionKey];
+  return placementId(group.id, name, replicaOf(key, replicas));
+}

@@ -1,0 +1,262 @@
+import { type ErrorCode, errorCodes } from '../../shared/errors/codes.ts';
+import { CepError } from '../../shared/errors/error.ts';
+import type { GroupMember } from '../cluster/group-member.ts';
+import { RaftRefusal } from '../raft/group.ts';
+import type { Controller } from '../reconcile/controller.ts';
+import { bounds } from '../state/bounds.ts';
+import type { Group, Placement } from '../state/cluster-state.ts';
+import type { Command, RequestId } from '../state/commands.ts';
+import type { BatchResult, Deliveries } from './deliveries.ts';
+import { entryPipelines, type InjectedEvent, placementFor } from './entry-pipelines.ts';
+
+export interface InjectionProblem {
+  readonly index: number;
+  readonly code: string;
+  readonly error: string;
+}
+
+export interface InjectionResult {
+  /** Names of pipelines, in the order of the group. */
+  readonly routedTo: readonly string[];
+  readonly workerId: string | undefined;
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly errors: readonly InjectionProblem[];
+  readonly outputEvents: readonly unknown[];
+}
+
+/** Events for one placement that go into the log together. */
+interface Portion {
+  readonly placementId: string;
+  readonly pipeline: string;
+  readonly indexes: number[];
+  readonly events: string[];
+  chars: number;
+}
+
+interface Place {
+  readonly placementId: string;
+  readonly sequence: number;
+  readonly eventCount: number;
+}
+
+/** How long a pipeline is waited for that is being moved. */
+const MOVING_MS_MAX = 5_000;
+const RESULT_MS_MAX = 10_000;
+/** Requests that wait for pipelines or for workers. */
+const WAITING_MAX = 10_000;
+/** Of one command of the log, as JSON text. */
+const COMMAND_CHARS_MAX = bounds.ingressCommandCharsMax / 2;
+
+export interface InjectionOptions {
+  readonly group: GroupMember;
+  readonly controller: Controller;
+  readonly deliveries: Deliveries;
+  /** Epoch ms. */
+  readonly clock: () => number;
+}
+
+/** Takes events from outside, on the member that leads: into the log first, then to the workers. */
+export class Injection {
+  readonly #options: InjectionOptions;
+  #waiting = 0;
+
+  constructor(options: InjectionOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves when workers have made of the events what is to be made of them. Sent again under the same id it gives the same places in the
+   * log, and so has one effect.
+   * @throws CepError `no_route`, `pipeline_not_found`, `pipeline_moving`, `pipeline_not_running`, `queue_full`, `worker_unreachable`; RaftRefusal
+   */
+  async take(group: Group, events: readonly InjectedEvent[], { id, pipeline, indexes }: InjectionRequest): Promise<InjectionResult> {
+    if (this.#waiting >= WAITING_MAX) {
+      throw new CepError('overloaded', `${this.#waiting} requests wait for pipelines already; nothing of this one was taken`, {
+        retryAfterSeconds: 1,
+      });
+    }
+    this.#waiting++;
+    try {
+      const { portions, problems } = divided(group, events, { pipeline, indexes });
+      await Promise.all([...new Set(portions.map(({ placementId }) => placementId))].map((one) => this.#opened(one)));
+      const places = await this.#append(portions, id);
+      const results = await Promise.all(
+        places.map((place) => place && this.#options.deliveries.result(place.placementId, place.sequence, RESULT_MS_MAX)),
+      );
+      return summary({ group, portions, places, results, problems, eventCount: events.length });
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  /** Resolves when a worker has the placement. */
+  async #opened(placementId: string): Promise<void> {
+    const { group, controller, deliveries } = this.#options;
+    const isSettled = (): boolean => deliveries.isOpen(placementId) || group.state.placements.get(placementId)?.status === 'failed';
+    await controller.untilLook(isSettled, MOVING_MS_MAX);
+    if (deliveries.isOpen(placementId)) return;
+    const placement = group.state.placements.get(placementId);
+    if (placement?.status === 'failed') {
+      throw new CepError(
+        'pipeline_not_running',
+        `pipeline '${placement.pipeline}' has failed: ${placement.error ?? 'its worker says no more'}`,
+      );
+    }
+    throw moving(placement, placementId);
+  }
+
+  /** The places of portions in the log, in their order; undefined for those of which nobody knows. */
+  async #append(portions: readonly Portion[], id: RequestId): Promise<(Place | undefined)[]> {
+    const places: (Place | undefined)[] = [];
+    for (const [at, together] of inCommands(portions).entries()) {
+      const command = this.#commandOf(together);
+      // A client's key makes a session of its own, in which each command has a place. Otherwise only the first can be sent again.
+      const request = at === 0 ? id : isOfClient(id) ? { ...id, sequence: id.sequence + at } : undefined;
+      try {
+        const { value } = await this.#options.group.propose(command, request);
+        places.push(...(value as unknown as readonly Place[]));
+      } catch (error) {
+        if (at === 0) throw error;
+        if (!(error instanceof RaftRefusal) && !(error instanceof CepError)) throw error;
+        places.push(...together.map(() => undefined));
+      }
+    }
+    return places;
+  }
+
+  #commandOf(together: readonly Portion[]): Command {
+    const receivedAtMs = this.#options.clock();
+    const batches = together.map(({ placementId, events }) => {
+      return { placementId, receivedAtMs, events: `[${events.join(',')}]`, eventCount: events.length };
+    });
+    return { type: 'AppendIngress', payload: { batches } };
+  }
+}
+
+export interface InjectionRequest {
+  readonly id: RequestId;
+  /** The one that is meant. */
+  readonly pipeline?: string | undefined;
+  /** Where in the request the events stand. @default as they come */
+  readonly indexes?: readonly number[] | undefined;
+}
+
+/** The events as they go to each placement, in their order. */
+function divided(
+  group: Group,
+  events: readonly InjectedEvent[],
+  { pipeline: named, indexes }: { readonly pipeline: string | undefined; readonly indexes: readonly number[] | undefined },
+): { readonly portions: Portion[]; readonly problems: InjectionProblem[] } {
+  const portions: Portion[] = [];
+  const open = new Map<string, Portion>();
+  const problems: InjectionProblem[] = [];
+  for (const [at, event] of events.entries()) {
+    const index = indexes?.[at] ?? at;
+    const text = JSON.stringify(event);
+    for (const pipeline of takers(group, event, { named, index, problems })) {
+      const placementId = placementFor(group, pipeline, event);
+      let portion = open.get(placementId);
+      if (portion === undefined || portion.chars + text.length > COMMAND_CHARS_MAX) {
+        portion = { placementId, pipeline: pipeline.name, indexes: [], events: [], chars: 0 };
+        open.set(placementId, portion);
+        portions.push(portion);
+      }
+      portion.indexes.push(index);
+      portion.events.push(text);
+      portion.chars += text.length + 1;
+    }
+  }
+  return { portions, problems };
+}
+
+/** An event alone that nothing takes is refused; of many, each such is reported. */
+function takers(
+  group: Group,
+  event: InjectedEvent,
+  { named, index, problems }: { readonly named: string | undefined; readonly index: number; readonly problems: InjectionProblem[] },
+): ReturnType<typeof entryPipelines> {
+  try {
+    return entryPipelines(group, event, named);
+  } catch (error) {
+    if (!(error instanceof CepError)) throw error;
+    problems.push({ index, code: error.code, error: error.message });
+    return [];
+  }
+}
+
+function inCommands(portions: readonly Portion[]): Portion[][] {
+  const commands: Portion[][] = [];
+  let chars = 0;
+  for (const portion of portions) {
+    const last = commands.at(-1);
+    const hasRoom = last && chars + portion.chars <= COMMAND_CHARS_MAX && last.length < bounds.ingressBatchesPerCommandMax;
+    if (last && hasRoom) last.push(portion);
+    else commands.push([portion]);
+    chars = hasRoom ? chars + portion.chars : portion.chars;
+  }
+  return commands;
+}
+
+interface Summed {
+  readonly group: Group;
+  readonly portions: readonly Portion[];
+  readonly places: readonly (Place | undefined)[];
+  readonly results: readonly (BatchResult | undefined)[];
+  readonly problems: readonly InjectionProblem[];
+  readonly eventCount: number;
+}
+
+/** An event counts as accepted when every pipeline has it that it goes to. */
+function summary({ group, portions, places, results, problems, eventCount }: Summed): InjectionResult {
+  const errors: InjectionProblem[] = [...problems];
+  const outputEvents: unknown[] = [];
+  for (const [at, portion] of portions.entries()) {
+    const result = results[at];
+    if (places[at] === undefined) {
+      errors.push(...portion.indexes.map((index) => ({ index, code: 'outcome_unknown', error: 'it is not known whether it was taken' })));
+    }
+    for (const { index, code, error } of result?.errors ?? []) errors.push({ index: portion.indexes[index] ?? index, code, error });
+    outputEvents.push(...(result?.output_events ?? []));
+  }
+  if (portions.length > 0 && results.every((result) => result === undefined)) throw unanswered(places);
+  const names = new Set(portions.map(({ pipeline }) => pipeline));
+  const rejected = new Set(errors.map(({ index }) => index)).size;
+  return {
+    routedTo: group.pipelines.map(({ name }) => name).filter((name) => names.has(name)),
+    workerId: results.find((result) => result !== undefined)?.workerId,
+    accepted: eventCount - rejected,
+    rejected,
+    errors: errors.sort((a, b) => a.index - b.index),
+    outputEvents,
+  };
+}
+
+function unanswered(places: readonly (Place | undefined)[]): CepError {
+  const isKept = places.some((place) => place !== undefined);
+  const message = isKept
+    ? 'the worker did not answer in time: the events are kept, and go to the worker that has the pipeline next'
+    : 'the worker did not answer';
+  return new CepError('worker_unreachable', message, {
+    hint: 'do not send them again, unless with the same Idempotency-Key, which has them taken once',
+    retryAfterSeconds: 1,
+  });
+}
+
+function moving(placement: Placement | undefined, id: string): CepError {
+  const what = placement?.workerId === undefined ? 'no worker has it at the moment' : `worker '${placement.workerId}' does not run it yet`;
+  return new CepError('pipeline_moving', `pipeline '${placement?.pipeline ?? id}' cannot take events: ${what}; nothing of this was taken`, {
+    hint: 'send it again in a moment',
+    retryAfterSeconds: 1,
+  });
+}
+
+/** Ids of members have no digest. */
+function isOfClient({ digest }: RequestId): boolean {
+  return digest !== '';
+}
+
+/** The code of a problem, as an error of the whole request. */
+export function refusalOf({ code, error }: InjectionProblem): CepError {
+  return new CepError(Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : 'invalid_event', error);
+}

@@ -1,0 +1,239 @@
+import Type, { type Static } from 'typebox';
+import { CepError } from '../../../shared/errors/error.ts';
+import { Answer } from '../../../shared/http/answer.ts';
+import { flagParameter, limitParameter, offsetParameter } from '../../../shared/http/query.ts';
+import { withConnectors } from '../../../shared/language/connectors/with-connectors.ts';
+import {
+  type groupChangeSchema as changeSchema,
+  groupChangeSchema,
+  groupRequestSchema,
+  groupSchema,
+  tornDownSchema,
+} from '../../../shared/protocol/cluster.ts';
+import type { Controller } from '../../reconcile/controller.ts';
+import type { Group } from '../../state/cluster-state.ts';
+import { connectorsOf, groupsOf, placementsOf, requireGroup } from '../../state/queries.ts';
+import { type ClusterRequests, consistencyParameter } from '../cluster-requests.ts';
+import { type ClusterRoute, clusterPath, clusterRoute } from '../cluster-route.ts';
+import { groupStatus, groupWire } from '../group-wire.ts';
+import { leaderErrors } from './leader-errors.ts';
+import type { ValidateProgram } from './programs.ts';
+
+const tag = 'pipeline groups';
+export const groupsPath = `${clusterPath}/pipeline-groups`;
+export const groupPath = `${groupsPath}/{id}` as const;
+/** How long an answer waits until the workers have done it. */
+const WAIT_MS_MAX = 20_000;
+const changeErrors = [
+  'validation_error',
+  'quota_exceeded',
+  'queue_full',
+  'session_expired',
+  'idempotency_conflict',
+  ...leaderErrors,
+] as const;
+
+const wait = flagParameter('wait', 'Answer when the workers have done it, or have failed to; else at once.', true);
+
+export interface GroupRoutesOptions {
+  readonly requests: ClusterRequests;
+  readonly controller: Controller;
+  readonly validate: ValidateProgram;
+}
+
+/** What the cluster runs. */
+export function groupRoutes(options: GroupRoutesOptions): readonly ClusterRoute[] {
+  return [...deploymentRoutes(options), ...inspectionRoutes(options), removalRoute(options)];
+}
+
+function deploymentRoutes({ requests, controller, validate }: GroupRoutesOptions): readonly ClusterRoute[] {
+  const { group } = requests;
+  const shown = (one: Group): Static<typeof groupSchema> => groupWire(group.state, one, controller.observations);
+  /** The group as it is when its workers are done; the member that was asked waits, whoever leads. */
+  const settled = async (id: string, version: number): Promise<Static<typeof groupSchema>> => {
+    await controller.until(({ groups, ...state }) => {
+      const now = groups.get(id);
+      return now === undefined || now.version !== version || groupStatus(now, placementsOf({ groups, ...state }, now)) !== 'deploying';
+    }, WAIT_MS_MAX);
+    return shown(requireGroup(group.state, id));
+  };
+  return [
+    clusterRoute({
+      method: 'POST',
+      path: groupsPath,
+      operation: 'createGroup',
+      summary: 'Deploy pipelines together; workers are found for them',
+      tag,
+      access: 'key',
+      body: groupRequestSchema,
+      query: { wait },
+      success: { 201: groupSchema, 202: groupSchema },
+      errors: ['name_taken', 'no_workers_available', ...changeErrors],
+      idempotency: 'handler',
+      isAudited: true,
+      handle: async (call) => {
+        const { name, ...content } = call.body;
+        if (!requests.isForwarded(call)) await requireValid(validate, requests, { content, signal: call.signal });
+        const isWaiting = call.query.wait;
+        if (isWaiting && !hasWorkers(requests)) throw noWorkers();
+        const answered = await requests.change(call, { type: 'CreateGroup', payload: { name, ...contentOf(content) } }, ({ value }) => {
+          return new Answer(isWaiting ? 201 : 202, shown(requireGroup(group.state, (value as { readonly id: string }).id)));
+        });
+        return await waited(answered, isWaiting && !requests.isForwarded(call), settled);
+      },
+    }),
+    clusterRoute({
+      method: 'PUT',
+      path: groupPath,
+      operation: 'updateGroup',
+      summary: 'Change what a group runs; pipelines that stay keep their workers and their state',
+      tag,
+      access: 'key',
+      body: groupChangeSchema,
+      query: { wait },
+      success: { 200: groupSchema, 202: groupSchema },
+      errors: ['group_not_found', 'transition_refused', ...changeErrors],
+      idempotency: 'handler',
+      isAudited: true,
+      handle: async (call) => {
+        const { name, ...content } = call.body;
+        const before = requireGroup(group.state, call.params.id);
+        if (name !== undefined && name !== before.name) {
+          throw new CepError('validation_error', `name: found '${name}', and the group is called '${before.name}'`, {
+            hint: 'groups keep their names',
+          });
+        }
+        if (!requests.isForwarded(call)) await requireValid(validate, requests, { content, signal: call.signal });
+        const isWaiting = call.query.wait;
+        const answered = await requests.change(call, { type: 'UpdateGroup', payload: { id: before.id, ...contentOf(content) } }, () => {
+          return new Answer(isWaiting ? 200 : 202, shown(requireGroup(group.state, before.id)));
+        });
+        return await waited(answered, isWaiting && !requests.isForwarded(call), settled);
+      },
+    }),
+  ];
+}
+
+function inspectionRoutes({ requests, controller }: GroupRoutesOptions): readonly ClusterRoute[] {
+  return [
+    clusterRoute({
+      method: 'GET',
+      path: groupsPath,
+      operation: 'listGroups',
+      summary: 'List the pipeline groups, oldest first',
+      tag,
+      access: 'key',
+      isPaced: true,
+      query: { limit: limitParameter, offset: offsetParameter, consistency: consistencyParameter },
+      success: { 200: Type.Array(groupSchema) },
+      errors: ['invalid_limit', 'invalid_offset', 'validation_error', ...leaderErrors],
+      handle: (call) => {
+        const { limit, offset, consistency } = call.query;
+        return requests.read(call, consistency, (state) => {
+          const all = groupsOf(state);
+          const page = all.slice(offset, offset + limit).map((one) => groupWire(state, one, controller.observations));
+          return new Answer(200, page, { 'x-total-count': String(all.length) });
+        });
+      },
+    }),
+    clusterRoute({
+      method: 'GET',
+      path: groupPath,
+      operation: 'getGroup',
+      summary: 'Show a pipeline group, by its id or its name',
+      tag,
+      access: 'key',
+      query: { consistency: consistencyParameter },
+      success: { 200: groupSchema },
+      errors: ['group_not_found', 'validation_error', ...leaderErrors],
+      handle: (call) =>
+        requests.read(call, call.query.consistency, (state) => {
+          return new Answer(200, groupWire(state, requireGroup(state, call.params.id), controller.observations));
+        }),
+    }),
+  ];
+}
+
+function removalRoute({ requests, controller }: GroupRoutesOptions): ClusterRoute {
+  const { group } = requests;
+  return clusterRoute({
+    method: 'DELETE',
+    path: groupPath,
+    operation: 'deleteGroup',
+    summary: 'Take a pipeline group down, with its state',
+    tag,
+    access: 'key',
+    query: { wait },
+    success: { 200: tornDownSchema, 202: tornDownSchema },
+    errors: ['group_not_found', 'session_expired', 'idempotency_conflict', ...leaderErrors],
+    idempotency: 'handler',
+    isAudited: true,
+    handle: async (call) => {
+      const { id } = requireGroup(group.state, call.params.id);
+      const answered = await requests.change(call, { type: 'DrainGroup', payload: { id } }, () => new Answer(202, { torn_down: false }));
+      if (answered.status >= 300 || requests.isForwarded(call) || !call.query.wait) return answered;
+      const isGone = await controller.until(({ groups }) => !groups.has(id), WAIT_MS_MAX);
+      return isGone ? new Answer(200, { torn_down: true }, answered.headers) : answered;
+    },
+  });
+}
+
+type Content = Omit<Static<typeof changeSchema>, 'name'>;
+
+function contentOf({ pipelines, routes = [] }: Content) {
+  return {
+    pipelines: pipelines.map(({ name, source, replicas = 1, worker_affinity: workerAffinity, partition_key: partitionKey }) => ({
+      ...{ name, source, replicas },
+      ...(workerAffinity === undefined ? {} : { workerAffinity }),
+      ...(partitionKey === undefined ? {} : { partitionKey }),
+    })),
+    routes: routes.map(({ from_pipeline: fromPipeline, to_pipeline: toPipeline, event_types: eventTypes }) => {
+      return { fromPipeline, toPipeline, eventTypes };
+    }),
+  };
+}
+
+/** The diagnostics of all programs at once. @throws CepError `validation_error` */
+async function requireValid(
+  validate: ValidateProgram,
+  { group }: ClusterRequests,
+  { content, signal }: { readonly content: Content; readonly signal: AbortSignal },
+): Promise<void> {
+  const connectors = connectorsOf(group.state).map(({ name, type, parameters }) => ({ name, connector_type: type, params: parameters }));
+  const checked = await Promise.all(
+    content.pipelines.map(async ({ name, source }) => {
+      const { valid, diagnostics } = await validate({ source: withConnectors(source, connectors) }, { signal });
+      return { name, valid, diagnostics };
+    }),
+  );
+  const wrong = checked.filter(({ valid }) => !valid);
+  const [first] = wrong;
+  if (first === undefined) return;
+  const problem = first.diagnostics.find(({ severity }) => severity === 'error')?.message ?? 'it cannot work';
+  throw new CepError('validation_error', `the program of pipeline '${first.name}' cannot be deployed: ${problem}`, {
+    details: { pipelines: wrong.map(({ name, diagnostics }) => ({ name, diagnostics })) },
+  });
+}
+
+function hasWorkers({ group }: ClusterRequests): boolean {
+  for (const { status } of group.state.workers.values()) if (status === 'ready') return true;
+  return false;
+}
+
+function noWorkers(): CepError {
+  return new CepError('no_workers_available', 'no worker is ready to take the pipelines; nothing of the group was kept', {
+    hint: 'start a worker (cep server --coordinator ..), or deploy with ?wait=false, which has them wait for one',
+    retryAfterSeconds: 5,
+  });
+}
+
+/** The leader's answer may have come as bytes, from another member. */
+async function waited(
+  answered: Answer,
+  isWaiting: boolean,
+  settled: (id: string, version: number) => Promise<Static<typeof groupSchema>>,
+): Promise<Answer> {
+  if (answered.status >= 300 || !isWaiting) return answered;
+  const told = (Buffer.isBuffer(answered.body) ? JSON.parse(answered.body.toString()) : answered.body) as Static<typeof groupSchema>;
+  return new Answer(answered.status, await settled(told.id, told.version), answered.headers);
+}

@@ -1,0 +1,138 @@
+import { Compile } from 'typebox/compile';
+import type { ErrorCode } from '../../../shared/errors/codes.ts';
+import { CepError } from '../../../shared/errors/error.ts';
+import { evtReader } from '../../../shared/events/evt-reader.ts';
+import { jsonLine } from '../../../shared/events/writer.ts';
+import { Answer } from '../../../shared/http/answer.ts';
+import { limits } from '../../../shared/limits.ts';
+import {
+  groupBatchInjectedSchema,
+  groupBatchSchema,
+  groupEventSchema,
+  groupInjectedSchema,
+} from '../../../shared/protocol/cluster-events.ts';
+import { eventSchema } from '../../../shared/protocol/events.ts';
+import type { InjectedEvent } from '../../ingress/entry-pipelines.ts';
+import { type Injection, type InjectionProblem, refusalOf } from '../../ingress/injection.ts';
+import { requireGroup } from '../../state/queries.ts';
+import type { ClusterRequests } from '../cluster-requests.ts';
+import { type ClusterRoute, clusterRoute } from '../cluster-route.ts';
+import { groupPath } from './groups.ts';
+import { leaderErrors } from './leader-errors.ts';
+
+const tag = 'events';
+const errors: readonly ErrorCode[] = [
+  ...(['group_not_found', 'pipeline_not_found', 'pipeline_not_running', 'no_route', 'pipeline_moving', 'worker_unreachable'] as const),
+  ...(['queue_full', 'transition_refused', 'session_expired', 'idempotency_conflict', 'invalid_event', 'budget_exceeded'] as const),
+  ...(['validation_error', ...leaderErrors] as const),
+];
+const isEvent = Compile(eventSchema);
+
+/** Events from outside for the pipelines of a group. What is acknowledged is agreed on, and survives every worker. */
+export function injectRoutes(requests: ClusterRequests, injection: Injection): readonly ClusterRoute[] {
+  const { group } = requests;
+  return [
+    clusterRoute({
+      method: 'POST',
+      path: `${groupPath}/inject`,
+      operation: 'injectGroupEvent',
+      summary: 'Hand one event to the pipelines of a group that take it; the answer has the outputs that it caused there',
+      tag,
+      access: 'key',
+      body: groupEventSchema,
+      success: { 200: groupInjectedSchema },
+      errors,
+      idempotency: 'handler',
+      handle: (call) =>
+        requests.changeBy(call, async (id) => {
+          const { pipeline, ...event } = call.body;
+          const taken = await injection.take(requireGroup(group.state, call.params.id), [event], { id, pipeline });
+          const [problem] = taken.errors;
+          if (problem) throw refusalOf(problem);
+          const { routedTo, workerId, outputEvents } = taken;
+          return new Answer(200, { routed_to: routedTo, worker_id: workerId ?? null, accepted: true, output_events: outputEvents });
+        }),
+    }),
+    clusterRoute({
+      method: 'POST',
+      path: `${groupPath}/inject-batch`,
+      operation: 'injectGroupEvents',
+      summary: 'Hand many events to the pipelines of a group; each bad one is reported by its index',
+      tag,
+      access: 'key',
+      bytes: { contentTypes: ['application/json'], bytesMax: limits.batchBodyBytesMax, schema: groupBatchSchema },
+      success: { 200: groupBatchInjectedSchema },
+      errors,
+      idempotency: 'handler',
+      handle: (call) =>
+        requests.changeBy(call, async (id) => {
+          const beganMs = performance.now();
+          const { events, indexes, problems, pipeline } = batchIn(call.body);
+          const taken = await injection.take(requireGroup(group.state, call.params.id), events, { id, pipeline, indexes });
+          const all = [...problems, ...taken.errors].sort((a, b) => a.index - b.index);
+          return new Answer(200, {
+            ...{ routed_to: taken.routedTo, accepted: taken.accepted, rejected: taken.rejected + problems.length, errors: all },
+            ...{ output_events: taken.outputEvents, processing_time_us: Math.round((performance.now() - beganMs) * 1_000) },
+          });
+        }),
+    }),
+  ];
+}
+
+interface Batch {
+  readonly events: readonly InjectedEvent[];
+  readonly indexes: readonly number[];
+  readonly problems: readonly InjectionProblem[];
+  readonly pipeline: string | undefined;
+}
+
+/** @throws CepError `invalid_json`, `validation_error` for what is no batch at all */
+function batchIn(bytes: Buffer): Batch {
+  const body = parsed(bytes) as { events?: unknown; events_text?: unknown; pipeline?: unknown };
+  const { events, events_text: text, pipeline } = typeof body === 'object' && body !== null ? body : {};
+  if (pipeline !== undefined && typeof pipeline !== 'string') throw new CepError('validation_error', 'pipeline: expected a text');
+  const problems: InjectionProblem[] = [];
+  const given = Array.isArray(events) ? events : typeof text === 'string' ? eventsIn(text, problems) : undefined;
+  if (given === undefined)
+    throw new CepError('validation_error', 'expected a list of events, or events_text with the lines of an .evt file');
+  const kept: InjectedEvent[] = [];
+  const indexes: number[] = [];
+  for (const [index, event] of given.entries()) {
+    if (event === undefined) continue;
+    if (isEvent.Check(event)) {
+      kept.push(event);
+      indexes.push(index);
+    } else {
+      problems.push({ index, code: 'invalid_event', error: 'expected {event_type, fields, timestamp?, id?}' });
+    }
+  }
+  return { events: kept, indexes, problems, pipeline };
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw new CepError('invalid_json', `the body is no JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** Lines of an `.evt` file as events; offsets count from now. What cannot be read is undefined there, and a problem. */
+function eventsIn(text: string, problems: InjectionProblem[]): unknown[] {
+  const reader = evtReader();
+  const baseMs = Date.now();
+  const results = [...reader.write(Buffer.from(text)), ...reader.end()];
+  return results.map((result, index) => {
+    if (result.kind !== 'event') {
+      const error =
+        result.kind === 'invalid'
+          ? `line ${result.line}: ${result.message}`
+          : `line ${result.diagnostic.line}: ${result.diagnostic.message}`;
+      problems.push({ index, code: 'invalid_event', error });
+      return undefined;
+    }
+    const { type, timestamp, fallbackTime } = result.event;
+    const { data } = JSON.parse(jsonLine(result.event, undefined)) as { data: Record<string, unknown> };
+    return { event_type: type, fields: data, timestamp: timestamp ?? baseMs + fallbackTime };
+  });
+}

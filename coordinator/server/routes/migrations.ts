@@ -1,0 +1,116 @@
+import Type from 'typebox';
+import { CepError } from '../../../shared/errors/error.ts';
+import { Answer } from '../../../shared/http/answer.ts';
+import { limitParameter, offsetParameter } from '../../../shared/http/query.ts';
+import { migrateRequestSchema, migrationSchema } from '../../../shared/protocol/cluster.ts';
+import type { Controller } from '../../reconcile/controller.ts';
+import type { Migration } from '../../state/cluster-state.ts';
+import { placementsOf, requireGroup, requireWorker } from '../../state/queries.ts';
+import type { ClusterRequests } from '../cluster-requests.ts';
+import { type ClusterRoute, clusterPath, clusterRoute } from '../cluster-route.ts';
+import { migrationWire } from '../group-wire.ts';
+import { leaderErrors } from './leader-errors.ts';
+
+const tag = 'migrations';
+
+/** Pipelines on their way from worker to worker, with their state. */
+export function migrationRoutes(requests: ClusterRequests, controller: Controller): readonly ClusterRoute[] {
+  const { group } = requests;
+  const shown = (id: string) => migrationWire(group.state, requireMigration(group.state.migrations.get(id), id));
+  return [
+    clusterRoute({
+      method: 'POST',
+      path: `${clusterPath}/pipelines/{group}/{pipeline}/migrate`,
+      operation: 'migratePipeline',
+      summary: 'Move a pipeline to another worker, with its state',
+      tag,
+      access: 'key',
+      body: migrateRequestSchema,
+      isBodyOptional: true,
+      success: { 202: migrationSchema },
+      errors: [
+        'group_not_found',
+        'pipeline_not_found',
+        'worker_not_found',
+        'no_workers_available',
+        'transition_refused',
+        'quota_exceeded',
+        ...leaderErrors,
+      ],
+      isAudited: true,
+      handle: (call) =>
+        requests.byLeader(call, async () => {
+          const { target_worker_id: wanted, replica = 0 } = call.body;
+          const own = requireGroup(group.state, call.params.group);
+          const placement = placementsOf(group.state, own).find((one) => one.pipeline === call.params.pipeline && one.replica === replica);
+          if (placement === undefined) {
+            throw new CepError(
+              'pipeline_not_found',
+              `group '${own.name}' has no replica ${replica} of a pipeline '${call.params.pipeline}'`,
+            );
+          }
+          const target = wanted === undefined ? controller.targetFor(placement) : requireWorker(group.state, wanted).id;
+          if (target === undefined) throw noTarget();
+          const payload = { placementId: placement.id, targetWorker: target };
+          const { value } = await group.propose({ type: 'StartMigration', payload }, undefined);
+          return new Answer(202, shown((value as { readonly id: string }).id));
+        }),
+    }),
+    clusterRoute({
+      method: 'GET',
+      path: `${clusterPath}/migrations`,
+      operation: 'listMigrations',
+      summary: 'List migrations, the newest first',
+      tag,
+      access: 'key',
+      query: { limit: limitParameter, offset: offsetParameter },
+      success: { 200: Type.Array(migrationSchema) },
+      errors: ['invalid_limit', 'invalid_offset'],
+      handle: ({ query: { limit, offset } }) => {
+        const all = [...group.state.migrations.values()].sort((a, b) => b.startedIndex - a.startedIndex);
+        const page = all.slice(offset, offset + limit).map((one) => migrationWire(group.state, one));
+        return new Answer(200, page, { 'x-total-count': String(all.length) });
+      },
+    }),
+    clusterRoute({
+      method: 'GET',
+      path: `${clusterPath}/migrations/{id}`,
+      operation: 'getMigration',
+      summary: 'Show a migration',
+      tag,
+      access: 'key',
+      success: { 200: migrationSchema },
+      errors: ['migration_not_found'],
+      handle: ({ params }) => shown(params.id),
+    }),
+    clusterRoute({
+      method: 'POST',
+      path: `${clusterPath}/rebalance`,
+      operation: 'rebalance',
+      summary: 'Move pipelines from workers with many to workers with few',
+      tag,
+      access: 'key',
+      success: { 202: Type.Object({ migrations: Type.Array(migrationSchema) }, { additionalProperties: false }) },
+      errors: [...leaderErrors],
+      isAudited: true,
+      handle: (call) =>
+        requests.byLeader(call, async () => {
+          const started: string[] = [];
+          for (const payload of controller.imbalance()) {
+            const { value } = await group.propose({ type: 'StartMigration', payload }, undefined);
+            started.push((value as { readonly id: string }).id);
+          }
+          return new Answer(202, { migrations: started.map(shown) });
+        }),
+    }),
+  ];
+}
+
+function requireMigration(migration: Migration | undefined, id: string): Migration {
+  if (migration) return migration;
+  throw new CepError('migration_not_found', `the cluster has no migration '${id}'`);
+}
+
+function noTarget(): CepError {
+  return new CepError('no_workers_available', 'no other worker is ready and has room', { retryAfterSeconds: 5 });
+}
