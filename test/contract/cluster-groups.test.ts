@@ -1,0 +1,284 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Coordinator, coordinatorKey } from './coordinator.ts';
+import { ModelWorker } from './model-worker.ts';
+
+const groupsPath = '/api/v1/cluster/pipeline-groups';
+const source = 'stream S = Login .emit(user: user)';
+let coordinator: Coordinator;
+let workers: ModelWorker[] = [];
+
+afterEach(async () => {
+  await Promise.all(workers.map((worker) => worker.kill()));
+  workers = [];
+  await coordinator.close();
+});
+
+async function start(count: number, heartbeatTimeoutMs = 3_000): Promise<void> {
+  const settings = { heartbeatIntervalMs: heartbeatTimeoutMs / 4, heartbeatTimeoutMs, strategy: 'least-loaded' } as const;
+  coordinator = await Coordinator.start({ workers: settings });
+  for (let at = 1; at <= count; at++) await startWorker(`w${at}`, heartbeatTimeoutMs / 4);
+  await until('/api/v1/cluster/workers', (body) => body.filter(({ status }: { status: string }) => status === 'ready').length === count);
+}
+
+async function startWorker(id: string, intervalMs = 750): Promise<ModelWorker> {
+  const worker = await ModelWorker.start(id, coordinator.url, { key: coordinatorKey, intervalMs });
+  workers.push(worker);
+  return worker;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of many shapes
+const until = (path: string, isReached: (body: any) => boolean): Promise<any> =>
+  vi.waitFor(
+    async () => {
+      const { body } = await coordinator.get(path);
+      if (!isReached(body)) throw new Error(JSON.stringify(body));
+      return body;
+    },
+    { timeout: 10_000, interval: 20 },
+  );
+
+const deploy = (more: object = {}, query = '') =>
+  coordinator.post(`${groupsPath}${query}`, { name: 'fraud', pipelines: [{ name: 'p', source }], ...more });
+const inject = (n: number, headers: Record<string, string> = {}) =>
+  coordinator.post(`${groupsPath}/fraud/inject`, { event_type: 'Login', fields: { user: `u${n}` } }, { headers });
+const workerNamed = (id: string): ModelWorker => workers.find((worker) => worker.id === id) as ModelWorker;
+const counts = (answer: { body: { output_events?: { fields: { count: number } }[] } }) =>
+  answer.body.output_events?.map(({ fields }) => fields.count);
+
+describe('a pipeline group', () => {
+  it('is deployed to a worker, shown, changed under a new epoch with its state, and taken down', async () => {
+    await start(1);
+    const made = await deploy();
+    expect([made.status, made.body]).toMatchObject([
+      201,
+      {
+        name: 'fraud',
+        status: 'running',
+        version: 1,
+        deployments: [{ worker_id: 'w1', pipeline_name: 'p', replica: 0, status: 'running' }],
+      },
+    ]);
+    expect((await coordinator.get(groupsPath)).body).toMatchObject([{ id: made.body.id }]);
+    expect(counts(await inject(1))).toEqual([1]);
+    const changed = await coordinator.request('PUT', `${groupsPath}/${made.body.id}`, {
+      body: { pipelines: [{ name: 'p', source: `${source}\n` }] },
+    });
+    expect([changed.status, changed.body]).toMatchObject([200, { version: 2, status: 'running' }]);
+    expect(changed.body.deployments[0].epoch).toBeGreaterThan(made.body.deployments[0].epoch);
+    expect(counts(await inject(2))).toEqual([2]);
+    expect(await coordinator.request('DELETE', `${groupsPath}/fraud`)).toMatchObject({ status: 200, body: { torn_down: true } });
+    expect([workerNamed('w1').running, (await coordinator.get(groupsPath)).body]).toEqual([[], []]);
+    expect(await coordinator.get(`${groupsPath}/fraud`)).toMatchObject({ status: 404, body: { code: 'group_not_found' } });
+  });
+
+  it('is refused with the diagnostics of its programs, and with routes to nowhere', async () => {
+    await start(1);
+    const wrong = await deploy({ pipelines: [{ name: 'p', source: 'stream S = ' }] });
+    expect(wrong).toMatchObject({
+      status: 400,
+      body: { code: 'validation_error', details: { pipelines: [{ name: 'p', diagnostics: [{ severity: 'error' }] }] } },
+    });
+    const routes = [{ from_pipeline: 'p', to_pipeline: 'q', event_types: ['*'] }];
+    expect(await deploy({ routes })).toMatchObject({ status: 400, body: { code: 'validation_error' } });
+    expect(await deploy({ pipelines: [{ name: 'p', source, replicas: 2 }] })).toMatchObject({
+      status: 400,
+      body: { code: 'validation_error' },
+    });
+    expect((await deploy()).status).toBe(201);
+    expect(await deploy()).toMatchObject({ status: 409, body: { code: 'name_taken' } });
+  });
+
+  it('without workers is refused, or waits for one', async () => {
+    await start(0);
+    expect(await deploy()).toMatchObject({ status: 503, body: { code: 'no_workers_available' } });
+    expect(await deploy({}, '?wait=false')).toMatchObject({
+      status: 202,
+      body: { status: 'deploying', deployments: [{ status: 'pending', worker_id: null }] },
+    });
+    await startWorker('w1');
+    await until(`${groupsPath}/fraud`, ({ status }) => status === 'running');
+  });
+});
+
+describe('events from outside', () => {
+  it('go to the pipelines of entry routes, and to replicas by their key', async () => {
+    await start(2);
+    const pipelines = [
+      { name: 'a', source },
+      { name: 'b', source, replicas: 2, partition_key: 'user' },
+    ];
+    await deploy({ pipelines, routes: [{ from_pipeline: '_external', to_pipeline: 'b', event_types: ['Log*'] }] });
+    const users = Array.from({ length: 20 }, (_, n) => ({ event_type: 'Login', fields: { user: `u${n}` } }));
+    const batch = await coordinator.post(`${groupsPath}/fraud/inject-batch`, {
+      events: [...users, { event_type: 'Other', fields: {} }, { fields: 1 }],
+    });
+    expect([batch.status, batch.body]).toMatchObject([
+      200,
+      {
+        routed_to: ['b'],
+        accepted: 20,
+        rejected: 2,
+        errors: [
+          { index: 20, code: 'no_route' },
+          { index: 21, code: 'invalid_event' },
+        ],
+      },
+    ]);
+    const seen = workers.flatMap(({ held }) => [...held].filter(([id]) => id.includes(':b:')).map(([, { seen }]) => seen.length));
+    expect(seen.reduce((sum, n) => sum + n, 0)).toBe(20);
+    expect(Math.min(...seen)).toBeGreaterThan(0);
+    expect(await coordinator.post(`${groupsPath}/fraud/inject`, { event_type: 'Other', fields: {} })).toMatchObject({
+      status: 400,
+      body: { code: 'no_route' },
+    });
+    const named = await coordinator.post(`${groupsPath}/fraud/inject`, { event_type: 'Other', fields: {}, pipeline: 'a' });
+    expect(named.body).toMatchObject({ routed_to: ['a'], accepted: true });
+    expect(await coordinator.post(`${groupsPath}/fraud/inject`, { event_type: 'X', fields: {}, pipeline: 'z' })).toMatchObject({
+      status: 404,
+      body: { code: 'pipeline_not_found' },
+    });
+  });
+
+  it('count once under the same key', async () => {
+    await start(1);
+    await deploy();
+    const first = await inject(1, { 'idempotency-key': 'k1' });
+    const again = await inject(1, { 'idempotency-key': 'k1' });
+    expect([counts(first), counts(again)]).toEqual([[1], [1]]);
+    expect(await inject(2, { 'idempotency-key': 'k1' })).toMatchObject({ status: 422, body: { code: 'idempotency_conflict' } });
+    expect(counts(await inject(3))).toEqual([2]);
+  });
+
+  it('come as lines of an event file too', async () => {
+    await start(1);
+    await deploy();
+    const text = '@0 Login { user: "ada" }\nno event\n@5 Login { user: "bob" }\n';
+    const batch = await coordinator.post(`${groupsPath}/fraud/inject-batch`, { events_text: text });
+    expect(batch.body).toMatchObject({ accepted: 2, rejected: 1, errors: [{ index: 1, code: 'invalid_event' }] });
+  });
+
+  it('for a pipeline without a worker are refused for now', async () => {
+    await start(0);
+    await deploy({}, '?wait=false');
+    expect(await inject(1)).toMatchObject({ status: 503, body: { code: 'pipeline_moving', retry_after_seconds: 1 } });
+  }, 15_000);
+});
+
+describe('a worker that dies', () => {
+  it('loses nothing that was acknowledged, with a checkpoint and without', async () => {
+    await start(2);
+    const { body } = await deploy();
+    const [{ worker_id: first, epoch }] = body.deployments;
+    for (const n of [1, 2]) await inject(n);
+    await workerNamed(first).checkpoint(`${body.id}:p:0`);
+    for (const n of [3, 4]) await inject(n);
+    await workerNamed(first).kill();
+    expect(counts(await inject(5))).toEqual([5]);
+    const [now] = (await coordinator.get(`${groupsPath}/fraud`)).body.deployments;
+    expect(now).toMatchObject({ status: 'running', worker_id: first === 'w1' ? 'w2' : 'w1' });
+    expect(now.epoch).toBeGreaterThan(epoch);
+    const { held } = workerNamed(now.worker_id);
+    expect(held.get(`${body.id}:p:0`)?.seen).toEqual([1, 2, 3, 4, 5].map((n) => `{"user":"u${n}"}`));
+  });
+
+  it('by going silent is waited for, and nobody runs a pipeline twice meanwhile', async () => {
+    await start(2, 1_500);
+    const { body } = await deploy();
+    const id = `${body.id}:p:0`;
+    const silent = workerNamed(body.deployments[0].worker_id);
+    const other = workers.find((worker) => worker !== silent) as ModelWorker;
+    await inject(1);
+    silent.hang();
+    let owners = 0;
+    await vi.waitFor(
+      () => {
+        owners = Math.max(owners, [silent, other].filter(({ running }) => running.includes(id)).length);
+        expect(other.running).toEqual([id]);
+      },
+      { timeout: 10_000, interval: 5 },
+    );
+    expect(owners).toBe(1);
+    expect(counts(await inject(2))).toEqual([2]);
+  });
+});
+
+describe('a migration', () => {
+  it('moves a pipeline with its state to the named worker', async () => {
+    await start(2);
+    const { body } = await deploy();
+    const from = body.deployments[0].worker_id;
+    const to = from === 'w1' ? 'w2' : 'w1';
+    await inject(1);
+    const started = await coordinator.post('/api/v1/cluster/pipelines/fraud/p/migrate', { target_worker_id: to });
+    expect([started.status, started.body]).toMatchObject([202, { source_worker: from, target_worker: to, group: 'fraud', pipeline: 'p' }]);
+    await until(`/api/v1/cluster/migrations/${started.body.id}`, ({ status }) => status === 'completed');
+    expect(counts(await inject(2))).toEqual([2]);
+    expect([workerNamed(from).running, workerNamed(to).running]).toEqual([[], [`${body.id}:p:0`]]);
+    expect((await coordinator.get('/api/v1/cluster/migrations')).body).toHaveLength(1);
+    expect(await coordinator.post('/api/v1/cluster/pipelines/fraud/z/migrate')).toMatchObject({
+      status: 404,
+      body: { code: 'pipeline_not_found' },
+    });
+    expect(await coordinator.get('/api/v1/cluster/migrations/m_1')).toMatchObject({ status: 404, body: { code: 'migration_not_found' } });
+  });
+
+  it('drains a worker while events come in, and loses none of them', async () => {
+    await start(2);
+    const pipelines = Array.from({ length: 6 }, (_, n) => ({ name: `p${n}`, source }));
+    await deploy({
+      pipelines,
+      routes: pipelines.map(({ name }) => ({ from_pipeline: '_external', to_pipeline: name, event_types: ['*'] })),
+    });
+    let isDone = false;
+    let sent = 0;
+    const feeding = (async () => {
+      while (!isDone) expect((await inject(++sent)).status).toBe(200);
+    })();
+    const drained = await coordinator.post('/api/v1/cluster/workers/w1/drain');
+    isDone = true;
+    await feeding;
+    expect([drained.status, drained.body]).toMatchObject([200, { worker_id: 'w1', pipelines_migrated: 3, status: 'drained' }]);
+    const seen = [...workerNamed('w2').held.values()].map(({ seen }) => seen.length);
+    expect(seen).toEqual(Array(6).fill(sent));
+    expect(await coordinator.post('/api/v1/cluster/workers/w2/drain', { timeout_secs: 0.2 })).toMatchObject({
+      status: 409,
+      body: { code: 'drain_incomplete' },
+    });
+  }, 30_000);
+
+  it('evens the load when it is asked for', async () => {
+    await start(1);
+    await deploy({ pipelines: Array.from({ length: 4 }, (_, n) => ({ name: `p${n}`, source })) });
+    await startWorker('w2');
+    await until('/api/v1/cluster/workers', (body) => body.every(({ status }: { status: string }) => status === 'ready'));
+    expect((await coordinator.post('/api/v1/cluster/rebalance')).body.migrations).toHaveLength(2);
+    await until('/api/v1/cluster/workers', (body) => body.every(({ pipelines }: { pipelines: string[] }) => pipelines.length === 2));
+  });
+});
+
+describe('the cluster as a whole', () => {
+  it('shows who runs what, what was counted, and what has happened', async () => {
+    await start(1);
+    const pipelines = [
+      { name: 'a', source },
+      { name: 'b', source },
+    ];
+    const { body } = await deploy({ pipelines, routes: [{ from_pipeline: 'a', to_pipeline: 'b', event_types: ['*'] }] });
+    expect((await coordinator.get('/api/v1/cluster/topology')).body).toMatchObject({
+      workers: [{ id: 'w1', pipeline_groups: ['fraud'] }],
+      groups: [{ id: body.id, pipelines: [{ name: 'a', worker_id: 'w1', replica: 0 }, { name: 'b' }] }],
+      routes: [{ source_worker: 'w1', source_pipeline: 'a', target_worker: 'w1', target_pipeline: 'b', event_types: ['*'] }],
+    });
+    expect((await coordinator.get('/api/v1/cluster/metrics')).body.totals).toMatchObject({
+      workers: 1,
+      pipeline_groups: 1,
+      deployments: 2,
+    });
+    expect((await coordinator.get('/api/v1/cluster/scaling')).body).toMatchObject({
+      action: 'stable',
+      reason: 'Load within thresholds',
+      total_pipelines: 2,
+    });
+    expect((await coordinator.get('/api/v1/cluster/events')).body.map(({ type }: { type: string }) => type)).toContain('GroupCreated');
+  });
+});
