@@ -134,7 +134,7 @@ export class ModelWorker {
     response.writeHead(httpStatus, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   }
 
-  async #act(what: string, id: string, body: object): Promise<{ httpStatus?: number } & object> {
+  async #act(what: string, id: string, body: object): Promise<Record<string, unknown> & { httpStatus?: number }> {
     const held = this.held.get(id);
     if (what === 'PUT ') return { ...(await this.#put(id, body as Put)) };
     if (what === 'DELETE ') return { deleted: this.held.delete(id) };
@@ -147,7 +147,7 @@ export class ModelWorker {
     }
     if (what === 'POST reopen') held.status = 'running';
     if (what === 'POST checkpoint') await this.checkpoint(id);
-    return what === 'POST events' ? this.#deliver(held, body as Delivery) : this.#wire(id);
+    return what === 'POST events' ? this.#deliver(held, body as Delivery) : { ...this.#wire(id) };
   }
 
   async #put(id: string, { epoch, tenure, revision, checkpoint }: Put): Promise<object> {
@@ -171,7 +171,7 @@ export class ModelWorker {
     return { placement_id: id, epoch, revision, status, received: { _external: received } };
   }
 
-  #deliver(held: Held, { batches }: Delivery): object {
+  #deliver(held: Held, { batches }: Delivery): Record<string, unknown> {
     if (held.status !== 'running') return { httpStatus: 409, code: 'pipeline_not_running', error: held.status };
     const results: object[] = [];
     for (const { sequence, events } of batches) {

@@ -20,7 +20,7 @@ import { leaderErrors } from './leader-errors.ts';
 import type { ValidateProgram } from './programs.ts';
 
 const tag = 'pipeline groups';
-export const groupsPath = `${clusterPath}/pipeline-groups`;
+const groupsPath = `${clusterPath}/pipeline-groups`;
 export const groupPath = `${groupsPath}/{id}` as const;
 /** How long an answer waits until the workers have done it. */
 const WAIT_MS_MAX = 20_000;
