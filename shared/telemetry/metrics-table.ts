@@ -56,6 +56,11 @@ export const metrics = {
     help: 'Changes of a circuit breaker, by the state that it became.',
     labels: [...ofPipeline, 'connector', 'state'],
   },
+  cep_lookups_total: {
+    type: 'counter',
+    help: 'What `.enrich` has asked a connector, by how that ended; answers out of the cache are not asked for.',
+    labels: [...ofPipeline, 'connector', 'result'],
+  },
   cep_runs_active: { type: 'gauge', help: 'Partial matches that are open.', labels: ofPipeline },
   cep_runs_dropped_total: { type: 'counter', help: 'Partial matches that were given up, by reason.', labels: [...ofPipeline, 'reason'] },
   cep_tap_total: { type: 'counter', help: 'Rows that passed a tap, by its name.', labels: [...ofPipeline, 'name'] },

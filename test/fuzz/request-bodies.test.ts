@@ -122,6 +122,7 @@ async function opened(): Promise<{ readonly slot: Slot; readonly results: Record
     reader: new RequestReader(),
     heartbeat: new Heartbeat(),
     result: (_slot, result) => results.push({ ...('slot' in result ? result : fullResult(result)), durationUs: 0 }),
+    lookup: () => Promise.reject(new Error('this program looks nothing up')),
   });
   await slot.answer({
     kind: 'load',

@@ -11,6 +11,8 @@ export interface ConnectorType {
   openSink?(settings: ConnectorSettings, environment: ConnectorEnvironment): Sink;
   /** @throws CepError `connector_error` when the settings cannot work; does not connect yet */
   openSource?(settings: SourceSettings, environment: ConnectorEnvironment): Source;
+  /** @throws CepError `connector_error` when the settings cannot work; does not connect yet */
+  openLookup?(settings: ConnectorSettings, environment: ConnectorEnvironment): Lookup;
   /**
    * The steps of the way to what a use names, each to be run before the next is asked for; whoever ends the iteration closes the connections.
    * None of them changes anything outside. The iteration throws CepError `connector_error` when the settings cannot work.
@@ -125,6 +127,14 @@ export interface SinkMessage {
   readonly payload: string;
   /** Makes what the other side does with it a part of the trace (W3C Trace Context). */
   readonly traceparent?: string;
+}
+
+/** The other end of `.enrich`: asked for many keys at a time. */
+export interface Lookup {
+  /** A map of fields, or one value. The signal says that nobody waits any more. @throws Error why nothing is known of the key */
+  find(key: Value, signal: AbortSignal): Promise<Value>;
+  /** Ends what is under way and waits for nobody. */
+  close(): Promise<void>;
 }
 
 /** Why a message was not taken. */

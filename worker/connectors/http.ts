@@ -3,6 +3,7 @@ import { type AddressAndLogin, apartFromLogin } from '../../shared/outbound/url-
 import { UnfitTarget, type WebAnswer, WebDoor } from '../../shared/outbound/web-door.ts';
 import { ForbiddenAddress } from '../../shared/security/network-policy.ts';
 import { type ConnectorEnvironment, type ConnectorType, DeliveryFailure, type Sink } from './connector.ts';
+import { openHttpLookup } from './http-lookup.ts';
 import { atServer, withTopic } from './http-target.ts';
 import { durationParameter, textParameter, textsParameter } from './parameters.ts';
 import { httpSteps } from './testing/http-steps.ts';
@@ -38,6 +39,7 @@ export const httpConnector: ConnectorType = {
       },
     });
   },
+  openLookup: openHttpLookup,
   async *test({ name, topic, parameters }, { door }) {
     const headers = textsParameter(parameters, 'headers');
     const { address, login } = addressOf(name, textParameter(parameters, 'url') ?? '', headers);

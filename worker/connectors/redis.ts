@@ -4,6 +4,7 @@ import type { ConnectorEnvironment, ConnectorSettings, ConnectorType } from './c
 import { numberParameter, textParameter } from './parameters.ts';
 import { RedisChannelSource } from './redis/channel-source.ts';
 import type { RedisAddress } from './redis/redis-client.ts';
+import { RedisLookup } from './redis/redis-lookup.ts';
 import { RedisSink } from './redis/redis-sink.ts';
 import { redisSteps } from './redis/redis-test.ts';
 import { RedisStreamSource } from './redis/stream-source.ts';
@@ -30,6 +31,8 @@ export const redisConnector: ConnectorType = {
     const maxLength = parameters.has('max_len') ? numberParameter(parameters, 'max_len', 0) : undefined;
     return new RedisSink({ address: addressOf(settings, environment), target, isStream: isStream(settings), maxLength });
   },
+  openLookup: (settings, environment) =>
+    new RedisLookup({ address: addressOf(settings, environment), keyPrefix: textParameter(settings.parameters, 'key_prefix') ?? '' }),
   async *test(use, environment) {
     const { role, topic, parameters } = use;
     const group = textParameter(parameters, 'group');

@@ -3,8 +3,9 @@ import { decodeValue, type StoredValue } from '../../shared/events/stored-value.
 import { isArray, isMap, type Value } from '../../shared/events/value.ts';
 import type { ConnectorDescriptor } from '../../shared/language/connectors/descriptor.ts';
 import { findConnector, findConnectorParameter } from '../../shared/language/connectors/table.ts';
-import type { ConnectorEnvironment, ConnectorSettings, ConnectorType, Sink, Source, SourceSettings } from './connector.ts';
+import type { ConnectorEnvironment, ConnectorSettings, ConnectorType, Lookup, Sink, Source, SourceSettings } from './connector.ts';
 import { consoleConnector } from './console.ts';
+import { databaseConnectors } from './database.ts';
 import { fileConnector } from './file.ts';
 import { httpConnector } from './http.ts';
 import { kafkaConnector } from './kafka.ts';
@@ -15,9 +16,17 @@ import { websocketConnector } from './websocket.ts';
 
 /** The code of the connector types, by the language's name: there for each role that the language's table says is built. */
 export const connectorTypes: ReadonlyMap<string, ConnectorType> = new Map(
-  [consoleConnector, fileConnector, httpConnector, kafkaConnector, mqttConnector, natsConnector, redisConnector, websocketConnector].map(
-    (type) => [type.name, type],
-  ),
+  [
+    consoleConnector,
+    ...databaseConnectors,
+    fileConnector,
+    httpConnector,
+    kafkaConnector,
+    mqttConnector,
+    natsConnector,
+    redisConnector,
+    websocketConnector,
+  ].map((type) => [type.name, type]),
 );
 
 /** A declaration with aliases of type and parameters resolved. `stored`: values as `encodeValue` gives them. */
@@ -76,6 +85,17 @@ export function openSink(settings: ConnectorSettings, environment: ConnectorEnvi
     throw new CepError('connector_error', `connector '${settings.name}': this build cannot send to connectors of type ${settings.type}`, {
       hint: `it has ${known}`,
     });
+  }
+  return open(settings, environment);
+}
+
+/** @throws CepError `connector_error` */
+export function openLookup(settings: ConnectorSettings, environment: ConnectorEnvironment): Lookup {
+  const open = connectorTypes.get(settings.type)?.openLookup;
+  if (open === undefined) {
+    const known = [...connectorTypes.values()].flatMap((type) => (type.openLookup === undefined ? [] : [type.name]));
+    const message = `connector '${settings.name}': this build cannot look anything up in connectors of type ${settings.type} (.enrich)`;
+    throw new CepError('connector_error', message, { hint: `it can in ${known.join(', ')}` });
   }
   return open(settings, environment);
 }

@@ -522,6 +522,8 @@ export interface RuntimeMetrics {
 export const latencyBucketsSeconds = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1] as const;
 
 export interface PipelineScrape extends PipelineMetrics {
+  /** What was looked up for `.enrich`, since the process began. @default nothing */
+  readonly lookups?: readonly { readonly connector: string; readonly result: 'ok' | 'error'; readonly count: number }[];
   readonly tenantId: string;
   readonly name: string;
   readonly status: PipelineStatus;

@@ -42,6 +42,7 @@ const pipelineMetrics: Readonly<Partial<Record<MetricName, PipelineSamples>>> = 
   cep_events_refused_total: single(({ eventsRefused }) => eventsRefused),
   cep_runs_active: single(({ activeRuns }) => activeRuns),
   cep_runs_dropped_total: byName(({ runsDropped }) => runsDropped),
+  cep_lookups_total: ({ lookups = [] }) => lookups.map(({ connector, result, count }) => ({ labels: [connector, result], value: count })),
   cep_tap_total: byName(({ taps }) => taps),
   cep_state_bytes: single(({ stateBytes }) => stateBytes),
   cep_checkpoint_seconds: single(({ checkpointSeconds }) => checkpointSeconds),

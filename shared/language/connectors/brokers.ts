@@ -167,7 +167,7 @@ stream Large = Payment.from(Plant, topic: "payments/+")
     name: 'redis',
     aliases: ['redis_stream'],
     roles: ['source', 'sink', 'enrich'],
-    built: ['source', 'sink'],
+    built: ['source', 'sink', 'enrich'],
     oneOf: [['url']],
     topics: ['channel', 'stream', 'topic'],
     broker: true,
@@ -178,6 +178,8 @@ stream Large = Payment.from(Plant, topic: "payments/+")
         'entry is acknowledged once it is in the log. A channel at most once: what is published while nobody listens is gone. What a ' +
         'server loses itself is lost.',
       sink: 'A stream at least once: what is added again has the same `id`. A channel reaches whoever listens at that moment.',
+      enrich:
+        'The fields of a hash, or the value under a key, which may be JSON. What is not there, or does not come in time, is a failure of the look-up.',
     },
     example: `connector Ledger = redis_stream (url: "redis://redis.example.com:6379", profile: "ledger")
 

@@ -1,21 +1,38 @@
 import type { ConnectorDescriptor } from './descriptor.ts';
 
 const databaseParameters: ConnectorDescriptor['parameters'] = [
-  { name: 'url', kind: 'str', secret: true, summary: 'host, database and login in one' },
+  { name: 'url', kind: 'str', secret: true, summary: 'host, database and login in one; `?sslmode=require` speaks TLS' },
   { name: 'query', kind: 'str', summary: 'of a look-up, `$1` is the key' },
-  { name: 'table', kind: 'str', summary: 'table that a sink writes' },
+  { name: 'table', kind: 'str', summary: 'table that a sink writes; none is made' },
   { name: 'topic', kind: 'str', summary: 'another word for the table' },
-  { name: 'pool_size', kind: 'int', summary: 'connections kept open' },
+  { name: 'username', aliases: ['user'], kind: 'str', summary: 'user' },
+  { name: 'password', kind: 'str', secret: true, summary: 'password' },
+  { name: 'pool_size', kind: 'int', default: '4', summary: 'connections kept open at most' },
 ];
 
-const database = (name: string, summary: string): ConnectorDescriptor => ({
+const database = (name: string, scheme: string, summary: string): ConnectorDescriptor => ({
   name,
   roles: ['sink', 'enrich'],
+  built: ['sink', 'enrich'],
   oneOf: [['url']],
   needs: { sink: ['table', 'topic'], enrich: ['query'] },
   topics: ['table', 'topic'],
   broker: false,
   summary,
+  guarantees: {
+    sink:
+      'Each event once: a row with the id of the event, which replaces the one that is there, so `id` must be the primary key. The columns are ' +
+      'found by name: `id`, `event_type`, `timestamp`, one for each field, and `data` for all fields as JSON. Delivered is what the database has committed.',
+    enrich: 'The first row that the query gives. None, or one that does not come in time, is a failure of the look-up.',
+  },
+  example: `connector Tariffs = ${name} (url: "${scheme}://cep@db.example.com/shop", query: "select rate from tariffs where $1 between low and high")
+connector Alerts = ${name} (url: "${scheme}://cep@db.example.com/shop", table: "alerts")
+
+stream Large = Payment
+    .where(amount > 1000)
+    .enrich(Tariffs, key: amount, fields: [rate], cache_ttl: 5m)
+    .emit(amount, rate)
+    .to(Alerts)`,
   parameters: databaseParameters,
 });
 
@@ -25,13 +42,16 @@ export const endpointConnectors: readonly ConnectorDescriptor[] = [
     name: 'http',
     aliases: ['rest', 'api'],
     roles: ['source', 'sink', 'enrich'],
-    built: ['sink'],
+    built: ['sink', 'enrich'],
     oneOf: [],
     needs: { sink: ['url'], enrich: ['url'] },
     topics: ['topic'],
     broker: false,
     summary: 'Webhooks both ways, and look-ups',
     guarantees: {
+      enrich:
+        'A GET for each key, which stands behind the path of the url, or where `{key}` stands in it; the answer is JSON. What is not 2xx, or does ' +
+        'not come in time, is a failure of the look-up.',
       sink: 'At least once: what is sent again has the same `Idempotency-Key`. Only 2xx is taken for delivered.',
     },
     example: `connector Hooks = http (url: "https://alerts.example.com/hook", timeout: 5s)
@@ -134,7 +154,7 @@ stream Large = Payment.from(Feed)
       { name: 'topic', kind: 'str', summary: 'label: a sink puts it into each message as `topic`' },
     ],
   },
-  database('postgres', 'PostgreSQL tables and look-ups'),
-  database('mysql', 'MySQL tables and look-ups'),
-  database('database', 'PostgreSQL or MySQL, by the scheme of the url'),
+  database('postgres', 'postgres', 'PostgreSQL tables and look-ups'),
+  database('mysql', 'mysql', 'MySQL and MariaDB tables and look-ups'),
+  database('database', 'postgres', 'PostgreSQL or MySQL, by the scheme of the url'),
 ];

@@ -3,7 +3,7 @@ import { CepError, InvariantError } from '../../../shared/errors/error.ts';
 import { EngineThread } from '../../../worker/runtime/threads/engine-thread.ts';
 
 describe('what a call of an engine thread is refused with', () => {
-  const owner = { result: () => undefined, counters: () => undefined, lost: () => undefined };
+  const owner = { result: () => undefined, counters: () => undefined, question: () => undefined, lost: () => undefined };
 
   it('is a mistake of the user with its code, or a defect whose message has no stack', async () => {
     const thread = new EngineThread('thread', 256);

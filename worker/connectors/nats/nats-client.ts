@@ -184,7 +184,7 @@ const reasons: Readonly<Record<string, string>> = {
   DISCONNECT: 'the connection was lost',
   PERMISSIONS_VIOLATION: 'the user may not do that (Permissions Violation)',
   TIMEOUT: `no answer within ${ANSWER_MS_MAX / 1000} s`,
-  SERVER_OPTION_NA: 'the server speaks no TLS',
+  SERVER_OPT_NA: 'the server speaks no TLS',
   '503': 'nobody answers: the server has no JetStream, or no stream takes this subject',
 };
 

@@ -1,5 +1,7 @@
 import { CepError } from '../../../shared/errors/error.ts';
+import { decodeValue, encodeValue } from '../../../shared/events/stored-value.ts';
 import { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
+import { PipelineLookups } from '../../connectors/lookups/pipeline-lookups.ts';
 import { PipelineSources } from '../../connectors/sources/pipeline-sources.ts';
 import type { SourceFeed, SourceStatus } from '../../connectors/sources/source-runner.ts';
 import { ArrivalClock } from '../arrival-clock.ts';
@@ -23,7 +25,7 @@ import type {
   Topology,
 } from '../service.ts';
 import type { Admission } from '../tenants/event-meter.ts';
-import type { CheckReply, CountersReply, RecordResult } from '../threads/messages.ts';
+import type { AnswerMessage, CheckReply, CountersReply, QuestionMessage, RecordResult } from '../threads/messages.ts';
 import { EngineSwitch, type ProgramReport } from './engine-switch.ts';
 import { countEvents } from './event-count.ts';
 import { IdempotencyWindow } from './idempotency-window.ts';
@@ -73,6 +75,7 @@ export class HostedPipeline implements IntakeOwner {
   readonly #log = new ProgramLog();
   readonly #sinks: PipelineSinks;
   readonly #sources: PipelineSources;
+  readonly #lookups: PipelineLookups;
   readonly #results: ResultHandler;
   readonly #saver: PipelineSaver;
   readonly #events: PipelineEvents;
@@ -122,7 +125,8 @@ export class HostedPipeline implements IntakeOwner {
       onChange: () => this.#life.showHealth(),
       ready: context.recovered,
     });
-    const { connect } = new PipelineConnectors({ sinks, sources }, checkpoint?.deliveries ?? null);
+    const lookups = new PipelineLookups(environmentOf(tenantId));
+    const { connect } = new PipelineConnectors({ sinks, sources, lookups }, checkpoint?.deliveries ?? null);
     const results = new ResultHandler(pipelineId, { ring, tally, answers, log: this.#log, sinks, marks, outputs, ids: placing?.ids });
     const saver = new PipelineSaver(
       { pipelineId, intervalMs: checkpointIntervalMs, arrivalTime: () => clock.now(), report, placed: placing?.save },
@@ -133,11 +137,11 @@ export class HostedPipeline implements IntakeOwner {
       { pipelineId, nextSequence, clock, storage, tracer, outputs, isHeldUp: placing?.outputs.isFull },
       { intake, results, answers, sinks, marks },
     );
-    this.#life = new PipelineLife(context, { record, intake, events, sinks, sources, saver, ring, connect });
+    this.#life = new PipelineLife(context, { record, intake, events, sinks, sources, lookups, saver, ring, connect });
     this.#switch = new EngineSwitch({ pipelineId, clock, intake, tally, saver, record, sources, marks, connect });
     [this.#record, this.#intake, this.#ring, this.#tally] = [record, intake, ring, tally];
     [this.#sinks, this.#results, this.#saver, this.#events] = [sinks, results, saver, events];
-    [this.#sources, this.#marks, this.#placing] = [sources, marks, placing];
+    [this.#sources, this.#lookups, this.#marks, this.#placing] = [sources, lookups, marks, placing];
   }
 
   #lookAtSinks(): void {
@@ -335,6 +339,13 @@ export class HostedPipeline implements IntakeOwner {
     this.#tally.counters = counters;
   }
 
+  question({ connector, key, timeoutMs }: QuestionMessage, answer: (found: AnswerMessage['found']) => void): void {
+    this.#lookups.find(connector, decodeValue(key), AbortSignal.timeout(timeoutMs)).then(
+      (value) => answer({ value: encodeValue(value) }),
+      (error: Error) => answer({ problem: error.message }),
+    );
+  }
+
   lost(...[culprit, reason]: Parameters<IntakeOwner['lost']>): void {
     this.#life.lost(culprit, reason);
   }
@@ -462,7 +473,15 @@ export class HostedPipeline implements IntakeOwner {
 
   scrape(): PipelineScrape {
     const { tenantId, name, status } = this;
-    return { ...this.#metrics(), ...this.#tally.scrape(), tenantId, name, status, checkpointAgeSeconds: this.#saver.ageSeconds };
+    return {
+      ...this.#metrics(),
+      ...this.#tally.scrape(),
+      tenantId,
+      name,
+      status,
+      checkpointAgeSeconds: this.#saver.ageSeconds,
+      lookups: this.#lookups.counts,
+    };
   }
 }
 

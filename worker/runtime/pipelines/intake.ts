@@ -5,7 +5,7 @@ import type { InjectFormat, InjectResult } from '../service.ts';
 import type { EnginePool } from '../threads/engine-pool.ts';
 import type { EngineThread, NewCall, SlotOwner } from '../threads/engine-thread.ts';
 import type { Beat } from '../threads/heartbeat.ts';
-import type { CountersReply, LoadCall, LoadReply, RecordResult, SaveReply } from '../threads/messages.ts';
+import type { AnswerMessage, CountersReply, LoadCall, LoadReply, QuestionMessage, RecordResult, SaveReply } from '../threads/messages.ts';
 import { Fifo } from './fifo.ts';
 import type { SourceMark } from './runtime-storage.ts';
 
@@ -49,6 +49,7 @@ export interface IntakeOwner {
   /** Each entry once, in order, also those that nobody waits for. */
   result(entry: Entry, result: RecordResult): void;
   counters(counters: CountersReply): void;
+  question(question: QuestionMessage, answer: (found: AnswerMessage['found']) => void): void;
   /** The thread is gone. `culprit`: the entry it hung at, and the index of the event. Everything accepted is still here. */
   lost(culprit: { readonly entry: Entry | undefined; readonly index: number } | undefined, reason: string): void;
 }
@@ -201,6 +202,10 @@ export class Intake implements SlotOwner {
 
   counters(counters: CountersReply): void {
     this.#owner.counters(counters);
+  }
+
+  question(...asked: Parameters<SlotOwner['question']>): void {
+    this.#owner.question(...asked);
   }
 
   /** Puts the pipeline on a thread, with the state of the base. @throws CepError when the program does not start */

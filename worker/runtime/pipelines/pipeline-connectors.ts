@@ -1,6 +1,7 @@
 import { CepError } from '../../../shared/errors/error.ts';
 import { canConnect } from '../../../shared/language/connectors/table.ts';
 import type { PipelineSinks, SavedDeliveries } from '../../connectors/delivery/pipeline-sinks.ts';
+import type { PipelineLookups } from '../../connectors/lookups/pipeline-lookups.ts';
 import { settingsOf } from '../../connectors/registry.ts';
 import type { PipelineSources } from '../../connectors/sources/pipeline-sources.ts';
 import type { ProgramSummary } from '../threads/messages.ts';
@@ -9,15 +10,17 @@ import type { ProgramSummary } from '../threads/messages.ts';
 export class PipelineConnectors {
   readonly #sinks: PipelineSinks;
   readonly #sources: PipelineSources;
+  readonly #lookups: PipelineLookups;
   /** What a checkpoint says is still to be delivered; null once the sinks have it. */
   #undelivered: SavedDeliveries | null;
 
   constructor(
-    { sinks, sources }: { readonly sinks: PipelineSinks; readonly sources: PipelineSources },
+    { sinks, sources, lookups }: { readonly sinks: PipelineSinks; readonly sources: PipelineSources; readonly lookups: PipelineLookups },
     undelivered: SavedDeliveries | null,
   ) {
     this.#sinks = sinks;
     this.#sources = sources;
+    this.#lookups = lookups;
     this.#undelivered = undelivered;
   }
 
@@ -31,8 +34,10 @@ export class PipelineConnectors {
     if (unasked !== undefined) throw cannot(unasked, `look anything up in connectors of type ${typeOf(unasked)} (.enrich)`, lookupHint);
     const settings = connectors.map(({ name, type, parameters }) => settingsOf(name, type, parameters));
     this.#sources.check(settings, sources);
+    this.#lookups.check(settings, lookups);
     this.#sinks.configure(settings, sinks);
     this.#sources.configure(settings, sources);
+    this.#lookups.configure(settings, lookups);
     if (this.#undelivered !== null) this.#sinks.load(this.#undelivered);
     this.#undelivered = null;
   };

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
+import type { PipelineLookups } from '../../connectors/lookups/pipeline-lookups.ts';
 import type { PipelineSources } from '../../connectors/sources/pipeline-sources.ts';
 import type { PipelineStatus } from '../service.ts';
 import type { ProgramSummary } from '../threads/messages.ts';
@@ -27,6 +28,7 @@ export interface LifeParts {
   readonly events: PipelineEvents;
   readonly sinks: PipelineSinks;
   readonly sources: PipelineSources;
+  readonly lookups: PipelineLookups;
   readonly saver: PipelineSaver;
   readonly ring: OutputRing;
   /** Opens the connectors of the program. @throws CepError `connector_error`; then nothing has changed */
@@ -152,6 +154,7 @@ export class PipelineLife {
     const isSaved = await saver.saveAll();
     this.#isDraining = false;
     intake.close();
+    await this.#parts.lookups.close();
     return isSaved;
   }
 
@@ -179,6 +182,7 @@ export class PipelineLife {
       await record.delete();
       void sources.stop();
       intake.close();
+      void this.#parts.lookups.close();
       events.refuseAll(new CepError('pipeline_not_found', `there is no pipeline '${record.definition.id}'`));
       ring.end('deleted');
       await Promise.race([sinks.giveUp(), sleep(LETTERS_MS_MAX, undefined, { ref: false })]);
@@ -268,6 +272,7 @@ export class PipelineLife {
     const { id: pipelineId, name } = record.definition;
     void sources.stop();
     intake.close();
+    void this.#parts.lookups.close();
     this.#become('failed', error);
     this.#report('Pipeline failed', { name, error });
     const refused = events.refuseAll(new CepError('pipeline_not_running', `the pipeline failed: ${error}`));

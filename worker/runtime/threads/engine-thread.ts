@@ -4,9 +4,11 @@ import { receivedError } from '../../../shared/threads/sent-error.ts';
 import { spawnThread } from '../../../shared/threads/spawn.ts';
 import { type Beat, Heartbeat } from './heartbeat.ts';
 import {
+  type AnswerMessage,
   BODY_PADDING_BYTES,
   type CountersReply,
   type FromThread,
+  type QuestionMessage,
   type RecordResult,
   type SlotCall,
   type ToThread,
@@ -19,6 +21,8 @@ export interface SlotOwner {
   /** Results come in the order in which the records were sent, and before replies to calls that were made later. */
   result(result: RecordResult): void;
   counters(counters: CountersReply): void;
+  /** `answer` is called once. */
+  question(question: QuestionMessage, answer: (found: AnswerMessage['found']) => void): void;
   /** The thread is gone, and everything on it; calls under way have been refused. `culprit`: what it was busy with, if it was this slot. */
   lost(culprit: Beat | undefined, reason: string): void;
 }
@@ -178,6 +182,11 @@ export class EngineThread {
           this.#owners.get(result.slot)?.result(result);
         }
         for (const [slot, counters] of message.counters) this.#owners.get(slot)?.counters(counters);
+        break;
+      case 'question':
+        this.#owners.get(message.slot)?.question(message, (found) => {
+          if (!this.#isEnded) this.#post({ kind: 'answer', question: message.question, found });
+        });
         break;
       case 'reply': {
         const call = this.#calls.get(message.id);

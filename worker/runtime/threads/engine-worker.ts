@@ -1,8 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { decodeValue, encodeValue } from '../../../shared/events/stored-value.ts';
+import type { Value } from '../../../shared/events/value.ts';
 import { sentError } from '../../../shared/threads/sent-error.ts';
+import type { LookupRequest } from '../../engine/engine.ts';
 import { RequestReader } from '../requests/request-reader.ts';
 import { Heartbeat } from './heartbeat.ts';
 import {
+  type AnswerMessage,
   BODY_PADDING_BYTES,
   type CountersReply,
   type FromThread,
@@ -31,6 +35,9 @@ class EngineWorker {
   readonly #touched = new Set<number>();
   #countersAt = 0;
   #countersLater: NodeJS.Timeout | undefined;
+  /** What the API thread was asked and has not answered. */
+  readonly #questions = new Map<number, { readonly resolve: (value: Value) => void; readonly reject: (error: Error) => void }>();
+  #asked = 0;
 
   constructor(port: NonNullable<typeof parentPort>, heartbeat: Heartbeat) {
     this.#port = port;
@@ -50,6 +57,9 @@ class EngineWorker {
       case 'settle':
         this.#slot(message.slot).schedule(() => this.#slot(message.slot).settle(message.accepted));
         break;
+      case 'answer':
+        this.#answered(message);
+        break;
       case 'unload':
         this.#slot(message.slot).schedule(() => {
           this.#slot(message.slot).unload();
@@ -64,10 +74,30 @@ class EngineWorker {
   #slot(number: number): Slot {
     let slot = this.#slots.get(number);
     if (slot === undefined) {
-      slot = new Slot(number, { reader: this.#reader, heartbeat: this.#heartbeat, result: (of, result) => this.#result(of, result) });
+      slot = new Slot(number, {
+        reader: this.#reader,
+        heartbeat: this.#heartbeat,
+        result: (of, result) => this.#result(of, result),
+        lookup: (of, request) => this.#ask(of, request),
+      });
       this.#slots.set(number, slot);
     }
     return slot;
+  }
+
+  /** Connections are the API thread's. It answers in time, also that it could not. */
+  #ask(slot: number, { connector, key, timeoutMs }: LookupRequest): Promise<Value> {
+    const question = ++this.#asked;
+    this.#post({ kind: 'question', slot, question, connector, key: encodeValue(key), timeoutMs });
+    return new Promise((resolve, reject) => this.#questions.set(question, { resolve, reject }));
+  }
+
+  /** Not in its turn: what the slot is busy with waits for it. */
+  #answered({ question, found }: AnswerMessage): void {
+    const asker = this.#questions.get(question);
+    this.#questions.delete(question);
+    if ('value' in found) asker?.resolve(decodeValue(found.value));
+    else asker?.reject(new Error(found.problem));
   }
 
   #work({ arena, records }: WorkMessage): void {

@@ -1,8 +1,9 @@
 import { CepError, InvariantError } from '../../../shared/errors/error.ts';
+import type { Value } from '../../../shared/events/value.ts';
 import { nearestName } from '../../../shared/language/diagnostics/nearest-name.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
 import { createEngine } from '../../engine/create-engine.ts';
-import type { Engine, EngineHost, EngineSnapshot, RestoreReport, StreamCounters } from '../../engine/engine.ts';
+import type { Engine, EngineHost, EngineSnapshot, LookupRequest, RestoreReport, StreamCounters } from '../../engine/engine.ts';
 import { readTypesOf, unreadTypes } from '../../engine/streams/unread-types.ts';
 import { Answers } from '../answers.ts';
 import { loadModels, type Models } from '../inference/onnx.ts';
@@ -22,6 +23,13 @@ export interface HostedProgram {
   readonly program: ProgramText;
   readonly folder: ProgramFolder;
   readonly strictEvents: boolean;
+}
+
+export interface EngineSurroundings {
+  /** Does what keeps the thread busy. */
+  readonly guarded: <T>(action: () => T) => T;
+  /** Looks something up for `.enrich`. Rejects when nothing is found. */
+  readonly lookup: (request: LookupRequest) => Promise<Value>;
 }
 
 /** The engine of one pipeline on its thread, with what a host adds: models, sources that fall silent, counts by type. */
@@ -47,18 +55,22 @@ export class HostedEngine {
   /** What came between two records belongs to the one that follows. */
   #loose: ((outcome: RecordOutcome) => void)[] = [];
 
-  /** @param guarded Does what keeps the thread busy. @throws CepError when the program cannot start */
-  static async open(hosted: HostedProgram, guarded: <T>(action: () => T) => T): Promise<HostedEngine> {
+  /** @throws CepError when the program cannot start */
+  static async open(hosted: HostedProgram, { guarded, lookup }: EngineSurroundings): Promise<HostedEngine> {
     const plan = guarded(() => planOf(hosted.program, hosted.folder));
     if (plan === null)
       throw new CepError('validation_error', 'the program, which was right when it was deployed, has errors in this version');
     const [outside] = modelsOutside(plan, { folder: hosted.folder, path: undefined });
     if (outside !== undefined) throw new CepError('validation_error', outside.message);
     const models = await loadModels(plan);
-    return guarded(() => new HostedEngine(hosted, plan, models));
+    return guarded(() => new HostedEngine(hosted, plan, { models, lookup }));
   }
 
-  private constructor(hosted: HostedProgram, plan: Plan, models: Models | undefined) {
+  private constructor(
+    hosted: HostedProgram,
+    plan: Plan,
+    { models, lookup }: { readonly models: Models | undefined; readonly lookup: EngineSurroundings['lookup'] },
+  ) {
     this.hosted = hosted;
     this.#plan = plan;
     this.#read = readTypesOf(plan);
@@ -68,6 +80,7 @@ export class HostedEngine {
     this.#strict = hosted.strictEvents;
     this.#idle = new IdleSources(plan);
     this.#answers = new Answers({
+      lookup,
       ...(models && { score: (request) => models.score(request) }),
       deliver: (answer) => this.#engine.answer(answer),
     });

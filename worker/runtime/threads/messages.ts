@@ -1,3 +1,4 @@
+import type { StoredValue } from '../../../shared/events/stored-value.ts';
 import type { SentError } from '../../../shared/threads/sent-error.ts';
 import type { SourceUse } from '../../connectors/sources/pipeline-sources.ts';
 import type { LogEntry } from '../../engine/engine.ts';
@@ -9,7 +10,7 @@ import type { InjectFormat, ProgramDiagnostic, StreamMetrics, Topology } from '.
  * What the API thread and an engine thread say to each other. Bytes are transferred; everything else is small, or comes in
  * batches. A slot is the number of a pipeline on a thread; one thread never uses a slot for two pipelines.
  */
-export type ToThread = SlotCall | WorkMessage | UnloadMessage | SettleMessage;
+export type ToThread = SlotCall | WorkMessage | UnloadMessage | SettleMessage | AnswerMessage;
 
 /** A program with everything it imports, so that it means the same on every start. */
 export interface ProgramText {
@@ -116,6 +117,25 @@ export interface SettleMessage {
   readonly accepted: boolean;
 }
 
+/** What an engine wants to know of the world. */
+export interface QuestionMessage {
+  readonly kind: 'question';
+  readonly slot: number;
+  /** Numbers the questions of a thread. */
+  readonly question: number;
+  readonly connector: string;
+  /** As `encodeValue` stores it. */
+  readonly key: StoredValue;
+  readonly timeoutMs: number;
+}
+
+export interface AnswerMessage {
+  readonly kind: 'answer';
+  readonly question: number;
+  /** As `encodeValue` stores it, or why there is none. */
+  readonly found: { readonly value: StoredValue } | { readonly problem: string };
+}
+
 /** Bytes of 0 behind each body: a reader may look beyond its end, and what is cut off must not go on with another body. */
 export const BODY_PADDING_BYTES = 16;
 
@@ -146,7 +166,7 @@ export interface WorkRecord {
 
 // ------------------------------------------------------------------------------------------------ answers
 
-export type FromThread = ReadyMessage | ReplyMessage | ResultsMessage;
+export type FromThread = ReadyMessage | ReplyMessage | ResultsMessage | QuestionMessage;
 
 export interface ReadyMessage {
   readonly kind: 'ready';

@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CepError } from '../../../shared/errors/error.ts';
-import type { RestoreReport } from '../../engine/engine.ts';
+import type { Value } from '../../../shared/events/value.ts';
+import type { LookupRequest, RestoreReport } from '../../engine/engine.ts';
 import { corrupt, type DocumentEngine, readDocument } from '../programs/checkpoint-document.ts';
 import type { RequestEntry, RequestReader } from '../requests/request-reader.ts';
 import type { Heartbeat } from './heartbeat.ts';
-import { HostedEngine } from './hosted-engine.ts';
+import { HostedEngine, type HostedProgram } from './hosted-engine.ts';
 import type {
   CountersReply,
   LoadCall,
@@ -29,6 +30,8 @@ export interface SlotContext {
   readonly reader: RequestReader;
   readonly heartbeat: Heartbeat;
   readonly result: (slot: number, result: RecordResult | QuietResult) => void;
+  /** Rejects when nothing is found. */
+  readonly lookup: (slot: number, request: LookupRequest) => Promise<Value>;
 }
 
 /** One pipeline on an engine thread. What is asked of it happens one after the other, whatever has to be waited for in between. */
@@ -109,10 +112,14 @@ export class Slot {
   }
 
   async #load({ program, folder, strictEvents, state }: LoadCall): Promise<LoadReply> {
-    const engine = await HostedEngine.open({ program, folder, strictEvents }, this.#guarded);
+    const engine = await this.#open({ program, folder, strictEvents });
     if (state !== null) this.#guarded(() => engine.load(JSON.parse(textOf(state))));
     this.#engine = engine;
     return { summary: engine.summary };
+  }
+
+  #open(hosted: HostedProgram): Promise<HostedEngine> {
+    return HostedEngine.open(hosted, { guarded: this.#guarded, lookup: (request) => this.#context.lookup(this.#slot, request) });
   }
 
   #save(): SaveReply {
@@ -125,13 +132,13 @@ export class Slot {
 
   async #reload({ program }: ReloadCall): Promise<SwitchReply> {
     const { folder, strictEvents } = this.#running.hosted;
-    const next = await HostedEngine.open({ program, folder, strictEvents }, this.#guarded);
+    const next = await this.#open({ program, folder, strictEvents });
     return this.#guarded(() => this.#offer(next, next.succeed(this.#running), { counters: {}, sources: {}, createdAt: 0 }));
   }
 
   async #restore({ document }: RestoreCall): Promise<SwitchReply> {
     const { engine, counters, sources, created_at: createdAt } = this.#guarded(() => readDocument(textOf(document)));
-    const next = await HostedEngine.open(this.#running.hosted, this.#guarded);
+    const next = await this.#open(this.#running.hosted);
     const report = this.#guarded(() => loaded(next, engine));
     if (!fits(report)) {
       throw new CepError(

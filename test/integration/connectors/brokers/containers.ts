@@ -13,6 +13,8 @@ export const images = {
   mosquitto: process.env['CEP_IMAGE_MOSQUITTO'] ?? 'cep-test/mosquitto:local',
   redis: process.env['CEP_IMAGE_REDIS'] ?? 'cep-test/redis:local',
   nats: process.env['CEP_IMAGE_NATS'] ?? 'cep-test/nats:local',
+  postgresql: process.env['CEP_IMAGE_POSTGRESQL'] ?? 'cep-test/postgresql:local',
+  mariadb: process.env['CEP_IMAGE_MARIADB'] ?? 'cep-test/mariadb:local',
   kafka: process.env['CEP_IMAGE_KAFKA'] ?? 'cep-test/kafka:local',
 } as const;
 
@@ -23,6 +25,8 @@ export type Broker = keyof typeof images;
  * is thrown.
  */
 export async function hasBroker(broker: Broker): Promise<boolean> {
+  // Loading it takes a while, which is not the engine's.
+  await import('testcontainers');
   const reason = await Promise.race([whyNot(images[broker]), engineSilent()]);
   if (reason === undefined) return true;
   if (process.env['CEP_REQUIRE_CONTAINERS'] !== undefined) throw new Error(`tests with ${broker} cannot run: ${reason}`);

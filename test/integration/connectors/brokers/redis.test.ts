@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -175,6 +175,57 @@ stream Each = Reading.from(In)
     await broker.kill('SIGKILL');
     await broker.startAgain();
     await heard(2);
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+  });
+
+  it('looks up what stands under a key, and goes on after the server was away', async () => {
+    const client = clientOf(broker.port);
+    await client.hset('user:ann', { role: 'admin', level: '7' });
+    await client.set('user:bob', '{"role":"guest","level":1}');
+    client.disconnect();
+    const run = begin(
+      (folder) => `
+event Login:
+    n: int
+    user: str
+
+connector In = file (path: "${folder}/in.jsonl")
+connector Out = file (path: "${folder}/out.jsonl")
+connector Users = redis (${url()}, key_prefix: "user:")
+
+stream Known = Login.from(In)
+    .enrich(Users, key: user, fields: [role, level], fallback: {role: "none"})
+    .emit(n, role, level, how: enrich_status)
+    .to(Out)
+`,
+    );
+    const login = (n: number, user: string): void =>
+      appendFileSync(run.path('in.jsonl'), `${JSON.stringify({ event_type: 'Login', n, user })}\n`);
+    const given = (): unknown[] => run.delivered('out.jsonl').map(({ data }) => data);
+    for (const [n, user] of ['ann', 'bob', 'carl', 'ann'].entries()) login(n, user);
+    await run.startReading();
+    const expected = [
+      { n: 0, role: 'admin', level: 7, how: 'ok' },
+      { n: 1, role: 'guest', level: 1, how: 'ok' },
+      { n: 2, role: 'none', level: null, how: 'fallback' },
+      { n: 3, role: 'admin', level: 7, how: 'ok' },
+    ];
+    await vi.waitFor(() => expect(given()).toEqual(expected), { timeout: 30_000, interval: 50 });
+    await broker.kill('SIGKILL');
+    login(4, 'ann');
+    await vi.waitFor(() => expect(given()[4]).toEqual({ n: 4, role: 'none', level: null, how: 'fallback' }), {
+      timeout: 30_000,
+      interval: 50,
+    });
+    await broker.startAgain();
+    let n = 5;
+    await vi.waitFor(
+      () => {
+        login(n++, 'ann');
+        expect(given().at(-1)).toMatchObject({ role: 'admin', how: 'ok' });
+      },
+      { timeout: 30_000, interval: 300 },
+    );
     expect((await run.end('SIGINT'))?.code).toBe(0);
   });
 

@@ -57,7 +57,11 @@ describe('what this build has', () => {
     for (const { name, roles } of connectors) {
       const code = connectorTypes.get(name);
       const built = roles.filter((role: ConnectorRole) => canConnect(name, role));
-      const coded = [code?.openSource === undefined ? [] : ['source'], code?.openSink === undefined ? [] : ['sink']].flat();
+      const coded = [
+        code?.openSource === undefined ? [] : ['source'],
+        code?.openSink === undefined ? [] : ['sink'],
+        code?.openLookup === undefined ? [] : ['enrich'],
+      ].flat();
       expect([name, built]).toEqual([name, coded]);
     }
   });
@@ -69,7 +73,11 @@ stream A = Login.emit(user).to(R)
 stream B = Login.emit(user).to(D)
 stream C = Login.enrich(R, key: user, fields: [role]).emit(user, role)`;
     expect(checkText(text).diagnostics.map(printed)).toEqual([]);
-    expect(checkText(text, {}, { canConnect }).diagnostics.map(printed)).toEqual([
+    expect(
+      checkText(text, {}, { canConnect: (type, role) => type !== 'mysql' && role !== 'enrich' && canConnect(type, role) }).diagnostics.map(
+        printed,
+      ),
+    ).toEqual([
       expect.stringMatching(
         /W039 this build cannot send to connectors of type mysql: a server refuses the program \(it can for types kafka, .*http, file, console/,
       ),

@@ -1,0 +1,200 @@
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createConnection as connectMysql } from 'mysql2/promise';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { audit, type Delivered } from '../audit.ts';
+import { type Broker, hasBroker, RunningBroker } from './containers.ts';
+import { ProgramRun } from './program-run.ts';
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 90_000 });
+
+interface Server {
+  readonly broker: Broker;
+  readonly port: number;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly scheme: string;
+  readonly user: string;
+  readonly database: string;
+  readonly json: string;
+  readonly time: string;
+  readonly quote: string;
+  readonly unreachable: RegExp;
+  query(port: number, text: string): Promise<readonly Record<string, unknown>[]>;
+}
+
+const servers: readonly Server[] = [
+  {
+    broker: 'postgresql',
+    port: 5432,
+    environment: { POSTGRES_PASSWORD: 'top-secret' },
+    scheme: 'postgres',
+    user: 'postgres',
+    database: 'postgres',
+    json: 'jsonb',
+    time: 'timestamptz',
+    quote: '"',
+    unreachable: /password authentication failed/,
+    query: async (port, text) => {
+      const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', password: 'top-secret', database: 'postgres' });
+      client.on('error', () => undefined);
+      try {
+        await client.connect();
+        return (await client.query(text)).rows;
+      } finally {
+        await client.end().catch(() => undefined);
+      }
+    },
+  },
+  {
+    broker: 'mariadb',
+    port: 3306,
+    environment: { MARIADB_ROOT_PASSWORD: 'top-secret', MARIADB_DATABASE: 'shop' },
+    scheme: 'mysql',
+    user: 'root',
+    database: 'shop',
+    json: 'json',
+    time: 'datetime(3)',
+    quote: '`',
+    unreachable: /Access denied/,
+    query: async (port, text) => {
+      const client = await connectMysql({ host: '127.0.0.1', port, user: 'root', password: 'top-secret', database: 'shop' });
+      try {
+        const [rows] = await client.query(text);
+        return rows as Record<string, unknown>[];
+      } finally {
+        client.destroy();
+      }
+    },
+  },
+];
+
+for (const server of servers) {
+  const has = await hasBroker(server.broker);
+  describe.skipIf(!has)(`${server.scheme} (${server.broker})`, () => {
+    let broker: RunningBroker;
+    const runs: ProgramRun[] = [];
+    const query = (text: string): ReturnType<Server['query']> => server.query(broker.port, text);
+    beforeAll(async () => {
+      const { port, environment } = server;
+      broker = await RunningBroker.start({ broker: server.broker, port, environment: () => environment });
+      await vi.waitFor(() => query('select 1'), { timeout: 60_000, interval: 200 });
+      await query(
+        `create table alerts (id varchar(100) primary key, ${server.quote}timestamp${server.quote} ${server.time}, n int, data ${server.json})`,
+      );
+      await query('create table loose (id varchar(100), n int)');
+      const odd = server.scheme === 'postgres' ? '"odd ""name"' : '`odd ``name`';
+      await query(`create table ${odd} (id varchar(100) primary key, n int)`);
+      await query('create table users (name varchar(20) primary key, role varchar(20), level bigint, score decimal(6, 2))');
+      await query("insert into users values ('ann', 'admin', 7, 1.5), ('bob', 'guest', 1, 2.25)");
+    });
+    afterAll(async () => {
+      for (const run of runs) await run.remove();
+      await broker?.stop();
+    });
+    const url = (password = 'top-secret'): string =>
+      `url: "${server.scheme}://${server.user}:${password}@127.0.0.1:${broker.port}/${server.database}"`;
+    const begin = (connector: () => string, sink = 'Db', body = '.emit(n)'): ProgramRun => {
+      const run = new ProgramRun(
+        (folder) => `
+event Reading:
+    n: int
+    user: str
+
+connector In = file (path: "${folder}/in.jsonl")
+connector Out = file (path: "${folder}/out.jsonl")
+connector Db = database (${connector()})
+
+stream Each = Reading.from(In)
+    ${body}
+    .to(${sink})
+`,
+      );
+      writeFileSync(run.path('in.jsonl'), '');
+      runs.push(run);
+      return run;
+    };
+    const readings = (count: number, user = 'ann'): string =>
+      Array.from({ length: count }, (_, n) => `{"event_type":"Reading","n":${n},"user":"${user}"}\n`).join('');
+
+    it('keeps every output once, over kills of the server and of cep', async () => {
+      const count = 1_500;
+      const run = begin(() => `${url()}, table: "alerts", retries: 100`);
+      writeFileSync(run.path('in.jsonl'), readings(count));
+      const kept = async (): Promise<number> => Number((await query('select count(*) as c from alerts'))[0]?.['c']);
+      const until = (part: number): Promise<void> =>
+        vi.waitFor(async () => expect(await kept()).toBeGreaterThanOrEqual(part), { timeout: 90_000, interval: 50 });
+      await run.startReading();
+      await until(count / 4);
+      await run.end('SIGKILL');
+      await run.startReading();
+      await until(count / 2);
+      await broker.kill('SIGKILL');
+      await sleep(300);
+      await broker.startAgain();
+      await until(count);
+      expect((await run.end('SIGINT'))?.code).toBe(0);
+      const rows = await query('select id, n, data from alerts');
+      const delivered = rows.map(({ id, n }): Delivered => ({ id: String(id), event_type: 'Each', data: { n: Number(n) } }));
+      expect(audit(delivered, count)).toEqual({ lost: [], repeated: [], repeatedIds: [] });
+      const [{ data } = {}] = rows.filter(({ n }) => n === 7);
+      expect(typeof data === 'string' ? JSON.parse(data) : data).toEqual({ n: 7 });
+    });
+
+    it('writes to the very table that is named, whatever is in its name', async () => {
+      const run = begin(() => `${url()}, table: ${server.scheme === 'postgres' ? `'odd "name'` : "'odd `name'"}`);
+      await run.startReading();
+      appendFileSync(run.path('in.jsonl'), readings(3));
+      const odd = server.scheme === 'postgres' ? '"odd ""name"' : '`odd ``name`';
+      await vi.waitFor(async () => expect(await query(`select n from ${odd} order by n`)).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }]), {
+        timeout: 30_000,
+      });
+      expect((await run.end('SIGINT'))?.code).toBe(0);
+    });
+
+    it.each([
+      ['no such table', 'nowhere', 'unknown_table', /no table 'nowhere': create it/],
+      ['no unique id', 'loose', 'unfit_table', /cannot keep each event once: its column `id` is not unique/],
+      ['a name that is none', 'alerts; drop table users', 'unknown_table', /no table 'alerts; drop table users'/],
+    ])('says of %s what is wrong, makes nothing, and keeps the event', async (_, table, code, text) => {
+      const run = begin(() => `${url()}, table: "${table}", retries: 0`);
+      await run.startReading();
+      appendFileSync(run.path('in.jsonl'), readings(1));
+      await vi.waitFor(() => expect(run.letters()).toHaveLength(1), { timeout: 30_000, interval: 50 });
+      expect(run.letters()[0]).toMatchObject({ connector: 'Db', code, error: expect.stringMatching(text), event: { data: { n: 0 } } });
+      expect(await query('select count(*) as c from users')).toHaveLength(1);
+      expect((await run.end('SIGINT'))?.code).toBe(0);
+    });
+
+    it('says that the login is refused, and shows no password', async () => {
+      const run = begin(() => `${url('wrong-secret')}, table: "alerts", retries: 0`);
+      await run.startReading();
+      appendFileSync(run.path('in.jsonl'), readings(1));
+      await vi.waitFor(() => expect(run.letters()).toHaveLength(1), { timeout: 30_000, interval: 50 });
+      expect(run.letters()[0]?.['error']).toMatch(server.unreachable);
+      const ended = await run.end('SIGINT');
+      expect(`${JSON.stringify(run.letters())}${ended?.stderr}`).not.toContain('wrong-secret');
+    });
+
+    it('looks up by a query, and takes a key for a value whatever is in it', async () => {
+      const enrich = '.enrich(Db, key: user, fields: [role, level, score], fallback: {role: "none", level: 0, score: 0.0}, cache_ttl: 5m)';
+      const run = begin(
+        () => `${url()}, query: "select role, level, score from users where name = $1"`,
+        'Out',
+        `${enrich}\n    .emit(n, role, level, score, how: enrich_status)`,
+      );
+      await run.startReading();
+      const users = ['ann', 'ann', 'bob', 'carl', "x' or '1'='1"];
+      appendFileSync(run.path('in.jsonl'), users.map((user, n) => `${JSON.stringify({ event_type: 'Reading', n, user })}\n`).join(''));
+      await vi.waitFor(() => expect(run.delivered('out.jsonl')).toHaveLength(users.length), { timeout: 30_000, interval: 50 });
+      expect(run.delivered('out.jsonl').map(({ data }) => data)).toEqual([
+        { n: 0, role: 'admin', level: 7, score: 1.5, how: 'ok' },
+        { n: 1, role: 'admin', level: 7, score: 1.5, how: 'cached' },
+        { n: 2, role: 'guest', level: 1, score: 2.25, how: 'ok' },
+        { n: 3, role: 'none', level: 0, score: 0, how: 'fallback' },
+        { n: 4, role: 'none', level: 0, score: 0, how: 'fallback' },
+      ]);
+      expect((await run.end('SIGINT'))?.code).toBe(0);
+    });
+  });
+}
