@@ -1,4 +1,4 @@
-import type { JetStreamClient } from 'nats';
+import type { JetStreamClient, MsgHdrs } from 'nats';
 import { DeliveryFailure, type Sink, type SinkMessage } from '../connector.ts';
 import { ANSWER_MS_MAX, forbiddenBy, type NatsAddress, NatsClient, natsCode, natsReason } from './nats-client.ts';
 
@@ -21,6 +21,7 @@ export interface NatsSinkOptions {
 interface Open {
   readonly client: NatsClient;
   readonly stream: JetStreamClient;
+  readonly newHeaders: () => MsgHdrs;
 }
 
 /** Publishes messages. A connection that has failed is not used again. */
@@ -50,8 +51,7 @@ export class NatsSink implements Sink {
     }
   }
 
-  async #publish({ client, stream }: Open, subject: string, { id, payload, traceparent }: SinkMessage): Promise<void> {
-    const { headers: newHeaders } = await import('nats');
+  async #publish({ client, stream, newHeaders }: Open, subject: string, { id, payload, traceparent }: SinkMessage): Promise<void> {
     const headers = newHeaders();
     headers.set(ID_HEADER, id);
     if (traceparent !== undefined) headers.set('traceparent', traceparent);
@@ -77,7 +77,8 @@ export class NatsSink implements Sink {
 
 async function open(address: NatsAddress): Promise<Open> {
   const client = await NatsClient.open(address);
-  return { client, stream: client.connection.jetstream() };
+  const { headers: newHeaders } = await import('nats');
+  return { client, stream: client.connection.jetstream(), newHeaders };
 }
 
 /** Of literal words. */
