@@ -39,6 +39,7 @@ export const commands: readonly CommandRow[] = [
   { words: 'backup', load: async () => (await import('./backup.ts')).BackupCommand },
   { words: 'inject', load: async () => (await import('./inject.ts')).InjectCommand },
   { words: 'logs', load: async () => (await import('./logs.ts')).LogsCommand },
+  { words: 'tap', load: async () => (await import('./tap.ts')).TapCommand },
   { words: 'dlq list', load: async () => (await import('./dlq-list.ts')).DlqListCommand },
   { words: 'dlq replay', load: async () => (await import('./dlq-replay.ts')).DlqReplayCommand },
   { words: 'dlq clear', load: async () => (await import('./dlq-clear.ts')).DlqClearCommand },

@@ -1,14 +1,8 @@
 import { Command, Option } from 'clipanion';
-import type { CepError } from '../shared/errors/error.ts';
-import { ClientCommand } from './client/client-command.ts';
-import { type FollowedOutput, followOutputs } from './client/follow-outputs.ts';
-import { outputData, outputText } from './client/output-text.ts';
+import { FollowCommand } from './client/follow-command.ts';
 import type { ServerApi } from './client/server-api.ts';
-import { colorsFor } from './colors.ts';
-import { counted } from './counts.ts';
-import { wholeNumber } from './whole-number.ts';
 
-export class LogsCommand extends ClientCommand {
+export class LogsCommand extends FollowCommand {
   static override paths = [['logs']];
   static override usage = Command.Usage({
     category: 'Client',
@@ -23,40 +17,10 @@ export class LogsCommand extends ClientCommand {
     ],
   });
 
-  after = Option.String('--after', { description: 'Begin behind this sequence number; 0 begins with the oldest that the server has' });
-  count = Option.String('-n,--count', { description: 'End after so many alerts' });
   pipeline = Option.String({ name: 'PIPELINE', required: true });
 
   protected override async ask(api: ServerApi): Promise<number> {
-    const after = this.after === undefined ? undefined : String(wholeNumber('--after', this.after, 0));
-    const countMax = this.count === undefined ? Infinity : wholeNumber('--count', this.count, 1);
-    const { id: pipelineId } = await api.pipeline(this.pipeline);
-    const interrupt = new AbortController();
-    const stop = (): void => interrupt.abort();
-    process.once('SIGINT', stop).once('SIGTERM', stop);
-    try {
-      const onLost = ({ message }: CepError): void => this.note(`${message}; trying again`);
-      let count = 0;
-      for await (const followed of followOutputs({ api, pipelineId, after, signal: interrupt.signal, onLost })) {
-        this.#show(followed);
-        if (followed.kind === 'output' && ++count >= countMax) break;
-      }
-      return 0;
-    } finally {
-      stop();
-      process.off('SIGINT', stop).off('SIGTERM', stop);
-    }
-  }
-
-  #show(followed: FollowedOutput): void {
-    if (followed.kind === 'gap') {
-      if (this.json) this.printJson({ type: 'gap', skipped: followed.skipped });
-      else this.note(`${counted(followed.skipped, 'alert')} missed: the server no longer has them`);
-      return;
-    }
-    const { output, sequence } = followed;
-    const { stdout, env } = this.context;
-    if (this.json) this.printJson({ ...outputData(output), sequence: Number(sequence) });
-    else this.print(outputText(output, colorsFor(stdout, env)));
+    const { id } = await api.pipeline(this.pipeline);
+    return await this.follow(api, id);
   }
 }

@@ -19,7 +19,7 @@ import type {
   replayedSchema,
 } from '../../shared/protocol/pipelines.ts';
 import type { healthSchema, readySchema } from '../../shared/protocol/probes.ts';
-import type { validationSchema } from '../../shared/protocol/program.ts';
+import type { topologySchema, validationSchema } from '../../shared/protocol/program.ts';
 import type { tenantCreatedSchema, tenantRequestSchema, tenantSchema, usageSchema } from '../../shared/protocol/tenants.ts';
 import type { SentProgram } from '../program/program-to-send.ts';
 import type { HttpClient } from './http-client.ts';
@@ -39,6 +39,7 @@ export type TenantEntry = Static<typeof tenantSchema>;
 export type NewTenant = Static<typeof tenantCreatedSchema>;
 export type RaftStatusAnswer = Static<typeof raftStatusSchema>;
 export type HealthAnswer = Static<typeof healthSchema>;
+export type TopologyAnswer = Static<typeof topologySchema>;
 export type TenantMetricsAnswer = Static<typeof tenantMetricsSchema>;
 export type ReadyAnswer = Static<typeof readySchema>;
 
@@ -104,6 +105,10 @@ export class ServerApi {
 
   metrics(id: string): Promise<PipelineMetricsAnswer> {
     return this.#get(`${pathOf(id)}/metrics`);
+  }
+
+  topology(id: string): Promise<TopologyAnswer> {
+    return this.#get(`${pathOf(id)}/topology`);
   }
 
   /** What the pipelines of the tenant have counted; of more than one page the first. */
