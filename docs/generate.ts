@@ -7,6 +7,7 @@ import { aggregatesPage, functionsPage } from './generate/functions.ts';
 import { limitsPage } from './generate/limits.ts';
 import { metricsPage } from './generate/metrics.ts';
 import { operatorsPage } from './generate/operators.ts';
+import { vocabularyJson } from './generate/vocabulary.ts';
 
 /** The reference pages, and the list of commands that the command line shows, as `[path from the root, text]`. The same tables give the same text. */
 export async function generate(): Promise<readonly (readonly [path: string, text: string])[]> {
@@ -21,6 +22,7 @@ export async function generate(): Promise<readonly (readonly [path: string, text
     ['docs/metrics.md', metricsPage()],
     ['docs/errors.md', errorsPage()],
     ['docs/commands.md', await commandsPage()],
+    ['cli/console/generated/vocabulary.json', vocabularyJson()],
     ['cli/generated/commands.json', await commandList()],
   ];
 }

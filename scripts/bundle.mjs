@@ -1,5 +1,6 @@
 /** What all bundles of the product have in common, and the bundle that users run. */
 import { execFile } from 'node:child_process';
+import { copyFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -102,6 +103,7 @@ export async function bundleLibraries({ root, outdir }) {
 export async function bundleProduct({ root, outdir }) {
   await bundleProcesses({ root, outdir, name: 'cep', entries: absolute(root, entries) });
   await bundleLibraries({ root, outdir });
+  await bundleConsole({ root, outdir: join(outdir, 'console') });
   await build({ ...bundleOptions, entryPoints: { server: join(root, 'worker/server/index.ts') }, outdir, chunkNames: 'server-[hash]' });
 }
 
@@ -164,4 +166,24 @@ async function simulateOnce(root, outdir) {
   const example = join(root, 'examples/trading-spike');
   const args = ['--program', join(example, 'rules.vpl'), '--events', join(example, 'events.evt'), '--streaming', '--workers', '1'];
   await run(process.execPath, [join(outdir, 'main.js'), 'simulate', ...args], { env });
+}
+
+/** Bundles the console: pages that a browser runs, and the editor and the layout of graphs as parts that are fetched when they are needed. */
+export async function bundleConsole({ root, outdir }) {
+  const folder = join(root, 'cli/console');
+  await build({
+    entryPoints: { main: join(folder, 'main.tsx'), console: join(folder, 'console.css') },
+    outdir,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    chunkNames: 'part-[hash]',
+    minify: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+    tsconfig: join(folder, 'tsconfig.json'),
+  });
+  await copyFile(join(folder, 'index.html'), join(outdir, 'index.html'));
 }

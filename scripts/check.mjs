@@ -7,6 +7,7 @@ const bin = (name) => join(root, 'node_modules/.bin', name);
 
 const steps = [
   { name: 'types', command: bin('tsc'), args: [] },
+  { name: 'types of console', command: bin('tsc'), args: ['-p', 'cli/console/tsconfig.json'] },
   { name: 'lint and format', command: bin('biome'), args: ['check', '--error-on-warnings', '--colors=off'] },
   { name: 'boundaries', command: bin('vitest'), args: ['run', 'test/tidy.test.ts'] },
   { name: 'unused code', command: bin('knip'), args: ['--no-progress', '--cache'] },

@@ -8,7 +8,7 @@ import { parseSource, type Source } from './tidy/source.ts';
 import { nameViolations, textViolations } from './tidy/text.ts';
 
 const files = repositoryFiles();
-const isProduct = (path: string): boolean => /^(shared|worker|coordinator|cli)\/.*\.ts$/.test(path) && !path.includes('/generated/');
+const isProduct = (path: string): boolean => /^(shared|worker|coordinator|cli)\/.*\.tsx?$/.test(path) && !path.includes('/generated/');
 
 describe('the repository', () => {
   const sources = files.filter(isProduct).map((path) => parseSource(path, textOf(path) ?? ''));
@@ -58,8 +58,10 @@ describe('the boundary check', () => {
     ['worker/engine/a.ts', "\nconst x = await import('../runtime/x.ts');", 'the engine imports neither runtime'],
     ['worker/engine/windows/a.ts', "\nlet x: import('../../connectors/x.ts').X;", 'the engine imports neither runtime'],
     ['cli/a.ts', "\nimport { x } from '../test/x.ts';", 'the product does not depend on its tests'],
+    ['cli/console/a.tsx', "\nimport { x } from '../../worker/server/x.ts';", 'the console runs in browsers'],
+    ['cli/a.ts', "\nimport { x } from './console/x.ts';", 'what runs in browsers is no part of the command line'],
   ])('names the line, the import and the rule in %s', (path, text, rule) => {
-    const [specifier] = /\.\.[^']*/.exec(text) ?? [];
+    const [specifier] = /\.\.?\/[^']*/.exec(text) ?? [];
     expect(violations(path, text)).toEqual([expect.stringContaining(`${path}:2: imports '${specifier}': ${rule}`)]);
   });
 

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import type { Config } from '../../shared/config/config.ts';
+import { configToJson } from '../../shared/config/show.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import { type Profiles, readProfiles } from '../../shared/security/credentials/credentials.ts';
 import type { StartServerOptions } from '../../worker/server/index.ts';
@@ -38,6 +39,7 @@ export async function readServerSettings(config: Config, configFile: string | un
     metricsPort: config.get('metrics.enabled') ? config.get('metrics.port') : undefined,
     metricsNeedKey: config.get('metrics.auth'),
     tracing: tracingOf(config),
+    settings: configToJson(config),
   };
 }
 

@@ -126,6 +126,7 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
     ...{ rateLimit, corsOrigins, allowedHosts, trustedProxies, tls, refusal },
     now: () => performance.now(),
     hasDocs: true,
+    hasConsole: true,
   });
   const close = async (): Promise<void> => {
     await api.close();

@@ -1,4 +1,13 @@
-import type { Config, Setting } from './config.ts';
+import type { Config, ConfigOrigin, Setting } from './config.ts';
+import type { ConfigValue } from './keys.ts';
+
+export interface ShownSetting {
+  /** Null: it is not set. */
+  readonly value: ConfigValue | null;
+  readonly origin: ConfigOrigin;
+  /** The flag, the variable, or the place in a file. */
+  readonly where?: string;
+}
 
 const redacted = '********';
 
@@ -11,7 +20,7 @@ export function showConfig(config: Config): string {
 }
 
 /** The settings as JSON data: by name, `{value, origin, where?}`; a value that is not set is null. Secrets are not shown. */
-export function configToJson(config: Config): Record<string, unknown> {
+export function configToJson(config: Config): Record<string, ShownSetting> {
   return Object.fromEntries(
     config.settings.map((setting) => {
       const { key, value = null, origin, where } = setting;

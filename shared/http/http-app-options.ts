@@ -31,4 +31,6 @@ export interface HttpAppOptions<Caller> {
   readonly refusal: () => CepError | undefined;
   /** Serve `/openapi.json` and `/docs`. */
   readonly hasDocs: boolean;
+  /** Serve `/console`. @default false */
+  readonly hasConsole?: boolean;
 }

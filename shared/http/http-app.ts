@@ -9,6 +9,7 @@ import { AnswerPace } from './answer-pace.ts';
 import { acceptBodies } from './bodies.ts';
 import { answerBrokenRequest } from './broken-request.ts';
 import { Connections } from './connections.ts';
+import { registerConsole } from './console.ts';
 import { registerDocs } from './docs.ts';
 import { envelopeOf, errorHeaders, toCepError } from './error-envelope.ts';
 import { Hosts } from './hosts.ts';
@@ -64,6 +65,7 @@ export async function createHttpApp<Caller>(options: HttpAppOptions<Caller>): Pr
     log: new RequestLog(options.telemetry, (caller) => options.callers.nameOf(caller as Caller)),
   });
   if (hasDocs) await registerDocs(app, options);
+  if (options.hasConsole) await registerConsole(app);
   const pace = new AnswerPace({
     bytesPerSecond: limits.largeAnswersBytesPerSecondMax,
     burstBytes: limits.largeAnswersBytesPerSecondMax,

@@ -107,6 +107,7 @@ export const clusterIndexSchema = Type.Object(
     name: Type.Literal('cep'),
     role: Type.Literal('coordinator'),
     version: Type.String(),
+    console: Type.String({ description: 'Pages for people, in a browser.' }),
     docs: Type.String({ description: 'A page about every path.' }),
     openapi: Type.String({ description: 'The same as an OpenAPI document.' }),
     api: Type.String({ description: 'Where the paths begin.' }),

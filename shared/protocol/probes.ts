@@ -47,6 +47,7 @@ export const indexSchema = Type.Object(
   {
     name: Type.String(),
     version: Type.String(),
+    console: Type.String({ description: 'Pages for people, in a browser.' }),
     docs: Type.String({ description: 'A page about every path.' }),
     openapi: Type.String({ description: 'The same as an OpenAPI document.' }),
     api: Type.String({ description: 'Where the paths of pipelines, events and tenants begin.' }),

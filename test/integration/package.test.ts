@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -22,6 +22,10 @@ it('the package runs commands without the sources', async () => {
   const cep = join(installed, 'cli/bin.mjs');
   const { stdout } = await run(process.execPath, [cep, 'simulate', '-p', 'rules.vpl', '-e', 'events.evt', '--json'], { cwd: folder });
   expect(JSON.parse(stdout.split('\n')[0] ?? '')).toMatchObject({ stream: 'S', data: { v: 2 } });
+});
+
+it('the package has the console', () => {
+  expect(readdirSync(join(installed, 'dist/console'))).toEqual(expect.arrayContaining(['index.html', 'main.js', 'console.css']));
 });
 
 it('the package is a library', async () => {

@@ -3,6 +3,8 @@ import type { Import, Source } from './source.ts';
 interface LayerRule {
   /** Files whose path begins so. */
   readonly from: string;
+  /** Except files whose path begins so. */
+  readonly except?: string;
   /** May not import files whose path fits. */
   readonly mayNot: RegExp;
   readonly rule: string;
@@ -27,6 +29,12 @@ const layers: readonly LayerRule[] = [
     rule: 'the runtime uses connectors, they do not know it',
   },
   { from: 'worker/runtime/', mayNot: /^worker\/(server|membership)\//, rule: 'the server uses the runtime, which does not know it' },
+  {
+    from: 'cli/console/',
+    mayNot: /^(worker|coordinator|cli\/(?!console\/))/,
+    rule: 'the console runs in browsers, and knows servers by their API alone',
+  },
+  { from: 'cli/', mayNot: /^cli\/console\//, except: 'cli/console/', rule: 'what runs in browsers is no part of the command line' },
   { from: 'coordinator/raft/core/', mayNot: /^coordinator\/(?!raft\/core\/)/, rule: 'raft/core is a leaf' },
   { from: 'coordinator/state/', mayNot: /^coordinator\/(?!state\/)/, rule: 'the replicated state is a leaf' },
   { from: 'coordinator/placement/', mayNot: /^coordinator\/(?!(placement|state)\/)/, rule: 'placement knows the state only' },
@@ -43,7 +51,10 @@ export function boundaryViolations(sources: readonly Source[]): string[] {
   return sources.flatMap(({ path, imports }) =>
     imports.flatMap((found) =>
       layers
-        .filter(({ from, mayNot }) => path.startsWith(from) && found.target !== undefined && mayNot.test(found.target))
+        .filter(({ from, except, mayNot }) => {
+          const isMeant = path.startsWith(from) && (except === undefined || !path.startsWith(except));
+          return isMeant && found.target !== undefined && mayNot.test(found.target);
+        })
         .map(({ rule }) => importViolation(path, found, rule)),
     ),
   );

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const notOurs = new Set(['node_modules', 'dist', 'coverage', '.git']);
+const notOurs = new Set(['node_modules', 'dist', 'coverage', 'artifacts', '.git']);
 
 /** Every file of the working copy as a path from the root with `/`, without what is installed or built. */
 export function repositoryFiles(folder = ''): string[] {

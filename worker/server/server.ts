@@ -19,6 +19,7 @@ import { pipelineRoutes } from './routes/pipelines.ts';
 import { placementRoutes } from './routes/placements.ts';
 import { probeRoutes, refusalOf } from './routes/probes.ts';
 import { scrapeRoute } from './routes/scrape.ts';
+import { type Settings, settingsRoute } from './routes/settings.ts';
 import { stateRoutes } from './routes/state.ts';
 import { tenantRoutes } from './routes/tenants.ts';
 import { webSocketRoute } from './routes/websocket.ts';
@@ -43,6 +44,8 @@ export interface ServerOptions {
   readonly hasMetrics?: boolean;
   /** `/metrics` on a port of its own asks for the server's key too. @default false */
   readonly metricsNeedKey?: boolean;
+  /** What it was started with. @default nothing is shown */
+  readonly settings?: Settings | undefined;
   /** Time between two signs of life to clients that follow outputs. @default 15 s */
   readonly beatEveryMs?: number;
   /** The same for WebSocket clients. @default 30 s */
@@ -100,6 +103,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     ...backupRoutes(runtime),
     ...tenantRoutes(runtime),
     ...(cluster === undefined ? [] : placementRoutes(cluster)),
+    settingsRoute(options.settings ?? {}),
     webSocketRoute(runtime, connections, {
       enter: (caller, weight) => shares.enter(nameOf(caller), weight),
       leave: (caller) => shares.leave(nameOf(caller)),
@@ -145,13 +149,14 @@ function appOptions(options: ServerOptions, routes: readonly Route<Access>[]): H
     tls,
     refusal: () => refusalOf(runtime.readiness()),
     hasDocs: true,
+    hasConsole: true,
   };
 }
 
 /** Metrics on their own port: nothing else is served there. With a key they go over TLS where the API does. */
 function metricsOptions(options: ServerOptions, route: Route<Access>): HttpAppOptions<Access> {
   const tls = options.metricsNeedKey ? options.tls : undefined;
-  return { ...appOptions({ ...options, tls, corsOrigins: [] }, [route]), hasDocs: false };
+  return { ...appOptions({ ...options, tls, corsOrigins: [] }, [route]), hasDocs: false, hasConsole: false };
 }
 
 function nameOf({ tenantId, role }: Access): string {

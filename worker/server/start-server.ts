@@ -9,6 +9,7 @@ import { MetricRegistry } from '../../shared/telemetry/metric-registry.ts';
 import { createRuntime } from '../runtime/runtime.ts';
 import type { Runtime } from '../runtime/service.ts';
 import { openTracing, type Tracing } from './open-tracing.ts';
+import type { Settings } from './routes/settings.ts';
 import { createServer, type Server } from './server.ts';
 import { type ClusterOptions, newClusterWorker } from './start-cluster-worker.ts';
 
@@ -58,6 +59,8 @@ export interface StartServerOptions {
   readonly metricsNeedKey?: boolean;
   /** The collector that takes traces as OTLP over HTTP, and the share of them that is recorded. @default no traces */
   readonly tracing?: { readonly endpoint: string; readonly ratio: number } | undefined;
+  /** What it was started with, as `GET /api/v1/settings` shows it to the server's key; no secrets. @default nothing */
+  readonly settings?: Settings | undefined;
   /** @default lines of text with severity `info` and above */
   readonly logging?: { readonly level: LogLevel; readonly format: 'text' | 'json'; readonly timestamps: boolean };
   /** Takes whole lines of the log. @default standard error */

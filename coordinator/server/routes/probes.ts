@@ -31,7 +31,7 @@ export function probeRoutes({ group, version, isGroup, startedAtMs, refusal, met
       access: 'open',
       success: { 200: clusterIndexSchema },
       handle: () => ({
-        ...{ name: 'cep', role: 'coordinator', version, docs: '/docs', openapi: '/openapi.json', api: clusterPath },
+        ...{ name: 'cep', role: 'coordinator', version, console: '/console', docs: '/docs', openapi: '/openapi.json', api: clusterPath },
         ...{ health: '/health', ready: '/ready', metrics: '/metrics' },
       }),
     }),

@@ -46,6 +46,7 @@ export function probeRoutes(runtime: Runtime, about: About): readonly ApiRoute[]
       handle: () => ({
         name: 'cep',
         version: about.version,
+        console: '/console',
         docs: '/docs',
         openapi: '/openapi.json',
         api: '/api/v1',

@@ -1,0 +1,75 @@
+import { linkIsLocked, linkIsLost, linkIsOpen, linkIsUnready } from './link.ts';
+import { apiKey, forgetKey } from './session.ts';
+
+const timeoutMs = 30_000;
+
+/** A refusal of the server, in its own words. */
+export class ServerError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly hint: string | undefined;
+  readonly details: unknown;
+
+  constructor(status: number, body: Readonly<Record<string, unknown>>) {
+    super(typeof body['error'] === 'string' ? body['error'] : `the server answered with status ${status}`);
+    this.status = status;
+    this.code = typeof body['code'] === 'string' ? body['code'] : '';
+    this.hint = typeof body['hint'] === 'string' ? body['hint'] : undefined;
+    this.details = body['details'];
+  }
+}
+
+/** Nothing answered. */
+class LinkError extends Error {}
+
+export interface Asking {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** The key goes with every request, and into no URL. */
+export function keyHeaders(): Record<string, string> {
+  const key = apiKey();
+  return key === null ? {} : { 'x-api-key': key };
+}
+
+/** Asks the server. @throws ServerError, LinkError */
+export async function ask<T>(path: string, { method = 'GET', body, headers = {}, signal }: Asking = {}): Promise<T> {
+  const response = await send(path, {
+    method,
+    headers: { ...keyHeaders(), ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal: signal ? AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) : AbortSignal.timeout(timeoutMs),
+  });
+  if (!response.ok) throw await refusalOf(response);
+  linkIsOpen();
+  return (await response.json()) as T;
+}
+
+/** @throws LinkError; an abort as it is */
+export async function send(path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(path, init);
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    linkIsLost();
+    throw new LinkError('the server does not answer');
+  }
+}
+
+/** What a refusal says; keys and readiness concern the whole console. */
+export async function refusalOf(response: Response): Promise<ServerError> {
+  const body: Record<string, unknown> = await response.json().catch(() => ({}));
+  const error = new ServerError(response.status, body);
+  if (error.status === 401) {
+    linkIsLocked(apiKey() !== null);
+    forgetKey();
+  } else if (error.code === 'not_ready') linkIsUnready(error.message);
+  else linkIsOpen();
+  return error;
+}
+
+export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError';

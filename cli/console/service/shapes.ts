@@ -1,0 +1,38 @@
+/** What the API answers, as the schemas of its routes say. */
+import type { Static } from 'typebox';
+import type { clusterIndexSchema, raftStatusSchema } from '../../../shared/protocol/cluster.ts';
+import type { alertListSchema, alertSchema, connectorListSchema, tenantMetricsSchema } from '../../../shared/protocol/overview.ts';
+import type {
+  deadLettersSchema,
+  pipelineMetricsSchema,
+  pipelineSchema,
+  programMessagesSchema,
+  reloadReportSchema,
+} from '../../../shared/protocol/pipelines.ts';
+import type { healthSchema, indexSchema, readySchema } from '../../../shared/protocol/probes.ts';
+import type { diagnosticSchema, topologySchema, validationSchema } from '../../../shared/protocol/program.ts';
+import type { settingsSchema } from '../../../shared/protocol/settings.ts';
+import type { tenantListSchema, usageSchema } from '../../../shared/protocol/tenants.ts';
+
+export type Index = Static<typeof indexSchema> | Static<typeof clusterIndexSchema>;
+export type Health = Static<typeof healthSchema>;
+export type Settings = Static<typeof settingsSchema>;
+export type RaftStatus = Static<typeof raftStatusSchema>;
+export type Ready = Static<typeof readySchema>;
+export type AllMetrics = Static<typeof tenantMetricsSchema>;
+export type PipelineEntry = AllMetrics['pipelines'][number];
+export type Pipeline = Static<typeof pipelineSchema>;
+export type PipelineMetrics = Static<typeof pipelineMetricsSchema>;
+export type StreamMetrics = PipelineMetrics['streams'][number];
+export type Topology = Static<typeof topologySchema>;
+export type Connectors = Static<typeof connectorListSchema>;
+export type Connector = Connectors['connectors'][number];
+export type Alert = Static<typeof alertSchema>;
+export type Alerts = Static<typeof alertListSchema>;
+export type DeadLetters = Static<typeof deadLettersSchema>;
+export type Messages = Static<typeof programMessagesSchema>;
+export type ReloadReport = Static<typeof reloadReportSchema>;
+export type Diagnostic = Static<typeof diagnosticSchema>;
+export type Validation = Static<typeof validationSchema>;
+export type Usage = Static<typeof usageSchema>;
+export type Tenants = Static<typeof tenantListSchema>;

@@ -1,0 +1,57 @@
+/** What runs in pages of the console: each function is sent there as it stands. */
+
+/** Runs in the page: texts whose contrast with what is behind them is below 4.5 to 1 (WCAG 2.2, 1.4.3). */
+export function unreadable() {
+  const parts = (colour) => (colour.match(/[\d.]+/g) ?? []).map(Number);
+  const luminance = ([r = 0, g = 0, b = 0]) => {
+    const [x = 0, y = 0, z = 0] = [r, g, b].map((one) => {
+      const share = one / 255;
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+  };
+  const behind = (element) => {
+    for (let at = element; at !== null; at = at.parentElement) {
+      const colour = parts(getComputedStyle(at).backgroundColor);
+      if (colour[3] === undefined || colour[3] > 0) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const texts = [...document.querySelectorAll('body *')].filter((element) => {
+    const isOwn = [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim());
+    const isSvg = element.closest('svg') !== null || element.tagName === 'OPTION' || element.disabled;
+    return isOwn && !isSvg && element.offsetParent !== null;
+  });
+  return texts.flatMap((element) => {
+    const [a, b] = [luminance(parts(getComputedStyle(element).color)), luminance(behind(element))];
+    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    return contrast < 4.5 ? [`${contrast.toFixed(1)}: ${element.textContent?.slice(0, 40)}`] : [];
+  });
+}
+
+/** Runs in the page: controls without a name that can be heard. */
+export function unnamed() {
+  const controls = [...document.querySelectorAll('button, a[href], input, select, textarea, [tabindex="0"]')];
+  return controls.flatMap((element) => {
+    const labels = element.labels;
+    const name = element.textContent?.trim() || element.getAttribute('aria-label') || labels?.[0]?.textContent?.trim();
+    return name ? [] : [element.outerHTML.slice(0, 80)];
+  });
+}
+
+/** How much wider than the screen the page is. */
+export function overflow() {
+  return document.documentElement.scrollWidth - innerWidth;
+}
+
+export function focusedText() {
+  return document.activeElement?.textContent;
+}
+
+export function isFocusInMain() {
+  return document.activeElement?.closest('main') !== null;
+}
+
+export function keepKey(key) {
+  sessionStorage.setItem('cep.api-key', key);
+}
