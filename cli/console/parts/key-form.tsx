@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { link, linkIsOpen } from '../service/link.ts';
+import { link, unlock } from '../service/link.ts';
 import { keepKey } from '../service/session.ts';
 import { useStore } from '../service/store.ts';
 import { Notice } from './notice.tsx';
@@ -13,7 +13,7 @@ export function KeyForm() {
     event.preventDefault();
     if (key.trim() === '') return;
     keepKey(key.trim());
-    linkIsOpen();
+    unlock();
   };
   return (
     <Page title="Key">

@@ -1,5 +1,6 @@
 import { linkIsOpen } from './link.ts';
 import { isAbort, keyHeaders, refusalOf, ServerError, send } from './requests.ts';
+import { apiKey } from './session.ts';
 
 export interface StreamEvent {
   readonly id: string;
@@ -43,8 +44,9 @@ export async function followEvents(path: string, following: Following): Promise<
 
 async function followOnce(path: string, { lastEventId, signal, onEvent, onState }: Following, seen: (id: string) => void): Promise<void> {
   const resume = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
-  const response = await send(path, { headers: { ...keyHeaders(), accept: 'text/event-stream', ...resume }, signal });
-  if (!response.ok || response.body === null) throw await refusalOf(response);
+  const key = apiKey();
+  const response = await send(path, { headers: { ...keyHeaders(key), accept: 'text/event-stream', ...resume }, signal });
+  if (!response.ok || response.body === null) throw await refusalOf(response, key);
   linkIsOpen();
   onState('open');
   const parser = new EventParser();

@@ -14,12 +14,17 @@ const open: Link = { state: 'open' };
 
 export const link = new Store<Link>(open);
 
+/** Paths that need no key answer while the others are locked: only another key opens those. */
 export function linkIsOpen(): void {
+  if (link.value.state !== 'locked') link.value = open;
+}
+
+export function unlock(): void {
   link.value = open;
 }
 
 export function linkIsLost(): void {
-  if (link.value.state !== 'lost') link.value = { state: 'lost', sinceMs: Date.now() };
+  if (link.value.state !== 'lost' && link.value.state !== 'locked') link.value = { state: 'lost', sinceMs: Date.now() };
 }
 
 export function linkIsUnready(reason: string): void {

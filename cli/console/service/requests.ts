@@ -1,4 +1,4 @@
-import { linkIsLocked, linkIsLost, linkIsOpen, linkIsUnready } from './link.ts';
+import { link, linkIsLocked, linkIsLost, linkIsOpen, linkIsUnready } from './link.ts';
 import { apiKey, forgetKey } from './session.ts';
 
 const timeoutMs = 30_000;
@@ -31,20 +31,20 @@ export interface Asking {
 }
 
 /** The key goes with every request, and into no URL. */
-export function keyHeaders(): Record<string, string> {
-  const key = apiKey();
+export function keyHeaders(key: string | null): Record<string, string> {
   return key === null ? {} : { 'x-api-key': key };
 }
 
 /** Asks the server. @throws ServerError, LinkError */
 export async function ask<T>(path: string, { method = 'GET', body, headers = {}, signal }: Asking = {}): Promise<T> {
+  const key = apiKey();
   const response = await send(path, {
     method,
-    headers: { ...keyHeaders(), ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    headers: { ...keyHeaders(key), ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     signal: signal ? AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) : AbortSignal.timeout(timeoutMs),
   });
-  if (!response.ok) throw await refusalOf(response);
+  if (!response.ok) throw await refusalOf(response, key);
   linkIsOpen();
   return (await response.json()) as T;
 }
@@ -60,12 +60,16 @@ export async function send(path: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** What a refusal says; keys and readiness concern the whole console. */
-export async function refusalOf(response: Response): Promise<ServerError> {
+/**
+ * What a refusal says; keys and readiness concern the whole console. `key`: what the request carried, which may not be the one that
+ * is kept by the time of the answer.
+ */
+export async function refusalOf(response: Response, key: string | null): Promise<ServerError> {
   const body: Record<string, unknown> = await response.json().catch(() => ({}));
   const error = new ServerError(response.status, body);
   if (error.status === 401) {
-    linkIsLocked(apiKey() !== null);
+    if (key !== apiKey()) return error;
+    if (link.value.state !== 'locked') linkIsLocked(key !== null);
     forgetKey();
   } else if (error.code === 'not_ready') linkIsUnready(error.message);
   else linkIsOpen();
