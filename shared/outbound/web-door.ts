@@ -15,6 +15,8 @@ export interface WebDoorOptions {
   readonly silenceMs: number;
   /** PEM of the authorities to trust instead of the machine's. */
   readonly ca?: string | undefined;
+  /** Asked once a connection is there, before anything goes over it: much may have changed while it was made. @default always */
+  readonly maySend?: (() => boolean) | undefined;
 }
 
 export interface WebRequest {
@@ -41,6 +43,12 @@ class DeadlinePassed extends Error {
   }
 }
 
+/** Whoever asked for the request has lost the right to send it. */
+class NothingToSend extends Error {
+  override readonly name = 'NothingToSend';
+  readonly code = 'held_back';
+}
+
 /** A target that no request is sent to, whoever asks. */
 export class UnfitTarget extends Error {
   override readonly name = 'UnfitTarget';
@@ -56,7 +64,7 @@ export class WebDoor {
   readonly #agent: Agent;
   readonly #unwanted = new Set<WebAnswer['body']>();
 
-  constructor(door: OutboundDoor, { connectMs, silenceMs, ca }: WebDoorOptions) {
+  constructor(door: OutboundDoor, { connectMs, silenceMs, ca, maySend }: WebDoorOptions) {
     this.#door = door;
     const connect = buildConnector({ timeout: connectMs, lookup: door.lookup, ...(ca === undefined ? {} : { ca }) });
     this.#agent = new Agent({
@@ -70,7 +78,14 @@ export class WebDoor {
           done(error as ForbiddenAddress, null);
           return;
         }
-        connect(to, done);
+        connect(to, (...made) => {
+          if (made[0] !== null || maySend?.() !== false) {
+            done(...made);
+            return;
+          }
+          made[1].destroy();
+          done(new NothingToSend('nothing is to be sent any more'), null);
+        });
       },
     });
   }

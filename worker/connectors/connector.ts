@@ -54,6 +54,8 @@ export interface ConnectorEnvironment {
   readonly console: (line: string) => void;
   /** The way out of the process, which knows which machines the owner of the program may reach. Nothing connects but through it. */
   readonly door: OutboundDoor;
+  /** Whether anything may be sent now; asked by sinks that first connect. @default always */
+  readonly mayDeliver?: (() => boolean) | undefined;
   /** What sources have given outlives the process. @default it does not */
   readonly keepsState?: boolean;
   /** What `profile:` names; undefined where the owner of the program has no credentials. */

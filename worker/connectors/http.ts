@@ -17,6 +17,7 @@ interface HttpSinkOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** For one request, from the look-up of the name to the end of the answer. */
   readonly timeoutMs: number;
+  readonly maySend: ConnectorEnvironment['mayDeliver'];
   readonly door: ConnectorEnvironment['door'];
   /** Where a message with this topic goes; null = it has none. */
   readonly targetOf: (address: URL, topic: string | null) => URL;
@@ -25,7 +26,7 @@ interface HttpSinkOptions {
 /** Requests to web addresses: one per message, with the message's id as `Idempotency-Key`. Only 2xx is taken for a success. */
 export const httpConnector: ConnectorType = {
   name: 'http',
-  openSink: ({ name, parameters }, { door }) => {
+  openSink: ({ name, parameters }, { door, mayDeliver }) => {
     const ownTopic = textParameter(parameters, 'topic') ?? null;
     return openHttpSink(name, {
       url: textParameter(parameters, 'url') ?? '',
@@ -33,6 +34,7 @@ export const httpConnector: ConnectorType = {
       headers: textsParameter(parameters, 'headers'),
       timeoutMs: durationParameter(parameters, 'timeout', TIMEOUT_MS_DEFAULT),
       door,
+      maySend: mayDeliver,
       targetOf: (address, topic) => {
         const put = topic ?? ownTopic;
         return put === null ? address : withTopic(address, put);
@@ -54,14 +56,14 @@ export const httpConnector: ConnectorType = {
 };
 
 /** The sink of `.alert(url: ..)` for one server; the topic of a message is path and query there. @throws CepError `connector_error` when it is no address, or one that may not be reached */
-export function openWebhook(url: string, { door }: ConnectorEnvironment): Sink {
+export function openWebhook(url: string, { door, mayDeliver }: ConnectorEnvironment): Sink {
   const targetOf = (address: URL, topic: string | null): URL => (topic === null ? address : atServer(address, topic));
-  return openHttpSink('alert', { url, method: 'POST', headers: {}, timeoutMs: TIMEOUT_MS_DEFAULT, door, targetOf });
+  return openHttpSink('alert', { url, method: 'POST', headers: {}, timeoutMs: TIMEOUT_MS_DEFAULT, door, maySend: mayDeliver, targetOf });
 }
 
-function openHttpSink(name: string, { url, method, headers, timeoutMs, door, targetOf }: HttpSinkOptions): Sink {
+function openHttpSink(name: string, { url, method, headers, timeoutMs, door, maySend, targetOf }: HttpSinkOptions): Sink {
   const { address, login } = addressOf(name, url, headers);
-  const web = new WebDoor(door, { connectMs: timeoutMs, silenceMs: 0 });
+  const web = new WebDoor(door, { connectMs: timeoutMs, silenceMs: 0, maySend });
   requireReach(name, address, web);
   const verb = methods.find((one) => one === method.toUpperCase());
   if (verb === undefined)

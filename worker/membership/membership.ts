@@ -13,6 +13,8 @@ type Registered = Static<typeof registeredSchema>;
 type Acknowledged = Static<typeof heartbeatAnswerSchema>;
 
 const HEARTBEAT_MS_DEFAULT = 5_000;
+/** A member that says nothing for longer than this, or half the time between heartbeats, is taken for gone. */
+const HEARTBEAT_ANSWER_MS_MIN = 1_000;
 const BACKOFF_MS_FIRST = 250;
 const BACKOFF_MS_MAX = 10_000;
 /** While a heartbeat is not answered the next one comes sooner than usual. */
@@ -164,7 +166,7 @@ export class Membership {
     const sentAt = clock.now();
     const path = `/workers/${encodeURIComponent(identity.worker_id)}/heartbeat`;
     const body = { incarnation: identity.incarnation, ...reported };
-    const answer = await this.#ask({ method: 'POST', path, body, deadlineMs: this.#intervalMs / 2 });
+    const answer = await this.#ask({ method: 'POST', path, body, deadlineMs: Math.max(HEARTBEAT_ANSWER_MS_MIN, this.#intervalMs / 2) });
     if (this.#isOver) return 0;
     this.#isFailing = answer instanceof NoCoordinator || answer.status !== 200;
     if (answer instanceof NoCoordinator) {

@@ -12,10 +12,13 @@ export interface Delivered {
 /** The other end of an http connector: keeps what it is sent, as often as it is sent. */
 export class HttpSink {
   readonly delivered: Delivered[] = [];
+  /** Requests, whatever became of them. */
+  requests = 0;
   /** The status of answers. */
   status = 200;
   readonly #server = createServer((request, response) => {
     const chunks: Buffer[] = [];
+    this.requests++;
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const at = performance.now();

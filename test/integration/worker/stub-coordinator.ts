@@ -18,7 +18,8 @@ interface Reply {
 
 /** One coordinator as its workers see it, by the rules of the protocol; what it decides is what the test says. */
 export class StubCoordinator {
-  leaseMs = 3_000;
+  /** Long enough for a machine that others use too. */
+  leaseMs = 20_000;
   heartbeatIntervalSecs = 0.2;
   /** Placements that the next heartbeats are told to stop. */
   readonly fenced = new Set<string>();

@@ -107,7 +107,7 @@ export class HostedPipeline implements IntakeOwner {
     const intake = new Intake(this, pool, { sequence, state: checkpoint?.state ?? null });
     const sinks = new PipelineSinks({
       pipelineId,
-      environment: environmentOf(tenantId),
+      environment: { ...environmentOf(tenantId), mayDeliver: placing?.mayDeliver },
       deadLetters: deadLetters.of(tenantId),
       report,
       tracer,
