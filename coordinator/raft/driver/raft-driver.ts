@@ -21,7 +21,7 @@ import { openLog } from '../storage/open-log.ts';
 import { DamagedRecord } from '../storage/record.ts';
 import { decodePacket, encodePacket, type Packet } from '../transport/packet.ts';
 import { HeldHeartbeats } from './held-heartbeats.ts';
-import { JournalDisk } from './journal-disk.ts';
+import { LevelDisk } from './level-disk.ts';
 import { SnapshotTraffic } from './snapshot-traffic.ts';
 import { WriteQueue } from './write-queue.ts';
 
@@ -101,7 +101,7 @@ export class RaftDriver {
   readonly #options: RaftDriverOptions & { readonly tickMs: number; readonly snapshotEntries: number; readonly entriesKept: number };
   readonly #raft: Raft;
   readonly #storage: LogStorage;
-  readonly #disk: JournalDisk;
+  readonly #disk: LevelDisk;
   readonly #queue: WriteQueue;
   readonly #snapshots: SnapshotTraffic;
   readonly #heartbeats: HeldHeartbeats;
@@ -133,12 +133,12 @@ export class RaftDriver {
    */
   static async start(options: RaftDriverOptions): Promise<RaftDriver> {
     const { folder, identity, report } = options;
-    let { disk, image } = await JournalDisk.open(folder);
+    let { disk, image } = await LevelDisk.open(folder);
     let opened = openLog(image, identity);
     if (opened.kind === 'absent') {
       await disk.create(identity, new Uint8Array(0));
       await disk.close();
-      ({ disk, image } = await JournalDisk.open(folder));
+      ({ disk, image } = await LevelDisk.open(folder));
       opened = openLog(image, identity);
     }
     if (opened.kind !== 'opened') {
@@ -153,7 +153,7 @@ export class RaftDriver {
 
   private constructor(
     options: RaftDriverOptions,
-    disk: JournalDisk,
+    disk: LevelDisk,
     { recovered, state, storage, identity }: Extract<ReturnType<typeof openLog>, { kind: 'opened' }> & { readonly identity: Identity },
   ) {
     const { tickMs = 50, snapshotEntries = 10_000, entriesKept = 5_000 } = options;

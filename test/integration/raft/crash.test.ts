@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { JournalDisk } from '../../../coordinator/raft/driver/journal-disk.ts';
+import { LevelDisk } from '../../../coordinator/raft/driver/level-disk.ts';
 import { openLog } from '../../../coordinator/raft/storage/open-log.ts';
 
 const child = fileURLToPath(new URL('./crash-child.ts', import.meta.url));
@@ -36,7 +36,7 @@ it('a node that is killed while it writes has every acknowledged entry, time and
     const found = await killed(1 + round * 100_000, 150 + 40 * round);
     expect(found.length).toBeGreaterThan(100);
     for (const number of found) acknowledged.add(number);
-    const { disk, image } = await JournalDisk.open(folder);
+    const { disk, image } = await LevelDisk.open(folder);
     const opened = openLog(image, { clusterId: 'crashing', nodeId: 1 });
     if (opened.kind !== 'opened') throw new Error(opened.kind === 'refused' ? opened.reason : 'nothing is there');
     await disk.close();

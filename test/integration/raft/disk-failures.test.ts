@@ -43,7 +43,7 @@ describe('a member whose disk fails', () => {
       writeFileSync(switchOf(leader), '');
       const failing = group.members.get(leader);
       expect(await failing?.ended).toBe(4);
-      expect(failing?.stderr).toMatch(/the Raft log in '.*' cannot be written: .*EIO/);
+      expect(failing?.stderr).toMatch(/the Raft log in '.*' cannot be written: .*(EIO|Input\/output error)/);
       await group.progress(40);
       rmSync(switchOf(leader));
       await group.start(leader, environmentOf(leader));
@@ -69,11 +69,6 @@ describe('a member whose disk fails', () => {
       const { bavail, bsize } = statfsSync(disk);
       writeFileSync(filler, Buffer.alloc(bavail * bsize - 8_192));
       const full = group.members.get(small);
-      // More than what was set aside for the log while there was space; of a session that nobody has, so they change nothing.
-      const session = { client: 0, seq: 1, lowestUnacknowledged: 1 };
-      const large = { kind: 'write', session, key: 'x'.repeat(300_000), value: 1 } as const;
-      const leader = group.members.get(await group.leader());
-      for (let count = 0; count < 10; count++) leader?.ask({ kind: 'propose', command: large });
       expect(await full?.ended).toBe(4);
       expect(full?.stderr).toMatch(/cannot be written: .*(ENOSPC|No space left on device)/);
       const again = await group.start(small, { dataDir });

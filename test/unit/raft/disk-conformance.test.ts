@@ -1,11 +1,11 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SimulatedDisk } from '../../../chaos/sim/disk.ts';
 import { seededRandom } from '../../../chaos/sim/event-queue.ts';
 import type { Entry, LogPoint, Write } from '../../../coordinator/raft/core/messages.ts';
-import { JournalDisk } from '../../../coordinator/raft/driver/journal-disk.ts';
+import { LevelDisk } from '../../../coordinator/raft/driver/level-disk.ts';
 import { encodeIdentity, type Identity } from '../../../coordinator/raft/storage/codec.ts';
 import { firstStep, type LogStorage, type Step } from '../../../coordinator/raft/storage/log-storage.ts';
 import { type DiskImage, type Opened, openLog } from '../../../coordinator/raft/storage/open-log.ts';
@@ -28,14 +28,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-async function journalDisk(): Promise<Disk> {
-  let opened = await JournalDisk.open(folder);
+async function levelDisk(): Promise<Disk> {
+  let opened = await LevelDisk.open(folder);
   return {
     create: () => opened.disk.create(identity, new Uint8Array(0)),
     write: (step) => opened.disk.write(step),
     reopen: async () => {
       await opened.disk.close();
-      opened = await JournalDisk.open(folder);
+      opened = await LevelDisk.open(folder);
       return opened.image;
     },
     close: () => opened.disk.close(),
@@ -74,7 +74,7 @@ function writeOf(from: number, terms: readonly number[], recovering?: LogPoint):
 }
 
 describe.each([
-  ['the journal', journalDisk],
+  ['LevelDB', levelDisk],
   ['the simulated disk', simulatedDisk],
 ] as const)('%s as the disk of a Raft node', (_, make) => {
   async function made(): Promise<{ disk: Disk; storage: LogStorage }> {
@@ -141,10 +141,10 @@ describe.each([
   });
 });
 
-describe('the journal as the disk of a Raft node', () => {
+describe('LevelDB as the disk of a Raft node', () => {
   /** 300 acknowledged entries in a folder nobody has open. */
   async function filled(): Promise<void> {
-    const disk = await journalDisk();
+    const disk = await levelDisk();
     await disk.create();
     const { storage, repair } = opened(await disk.reopen());
     for (const step of repair) await disk.write(step);
@@ -154,7 +154,7 @@ describe('the journal as the disk of a Raft node', () => {
 
   /** What a node makes of the folder after it was changed; `kept` counts the entries that are right. */
   async function afterwards(): Promise<string> {
-    const { disk, image } = await JournalDisk.open(folder);
+    const { disk, image } = await LevelDisk.open(folder);
     await disk.close();
     const found = openLog(image, identity);
     if (found.kind !== 'opened') return found.kind;
@@ -164,11 +164,6 @@ describe('the journal as the disk of a Raft node', () => {
     return recovering ? 'recovering' : 'whole';
   }
 
-  /** Zeros follow, which were written ahead. */
-  function writtenTo(bytes: Buffer): number {
-    return bytes.findLastIndex((byte) => byte !== 0) + 1;
-  }
-
   function filesOf(kind: RegExp): string[] {
     return readdirSync(join(folder, 'log'))
       .filter((name) => kind.test(name))
@@ -176,8 +171,8 @@ describe('the journal as the disk of a Raft node', () => {
   }
 
   it('cannot be opened twice', async () => {
-    const disk = await journalDisk();
-    await expect(JournalDisk.open(folder)).rejects.toThrow(/is open in another process/);
+    const disk = await levelDisk();
+    await expect(LevelDisk.open(folder)).rejects.toThrow(/is open in another process/);
     await disk.close();
   });
 
@@ -190,10 +185,10 @@ describe('the journal as the disk of a Raft node', () => {
     for (let run = 0; run < 60; run++) {
       rmSync(folder, { recursive: true });
       cpSync(untouched, folder, { recursive: true });
-      const files = [...filesOf(/\.journal$/), join(folder, 'witness')];
+      const files = [...filesOf(/\.(log|ldb)$|^MANIFEST/).filter((path) => statSync(path).size > 0), join(folder, 'witness')];
       const path = files[random(files.length)] as string;
       const bytes = readFileSync(path);
-      const at = random(path.endsWith('witness') ? 4_200 : writtenTo(bytes) + 20);
+      const at = random(Math.min(bytes.length, path.endsWith('witness') ? 4_200 : bytes.length));
       bytes[at] = (bytes[at] as number) ^ (1 << random(8));
       writeFileSync(path, bytes);
       const outcome = await afterwards();
@@ -207,17 +202,20 @@ describe('the journal as the disk of a Raft node', () => {
 
   it('says that entries are lost when its log is cut at any place', async () => {
     await filled();
-    const [log] = filesOf(/\.journal$/);
-    if (log === undefined) throw new Error('there is no journal');
+    const [log] = filesOf(/\.log$/).sort((a, b) => statSync(b).size - statSync(a).size);
+    if (log === undefined) throw new Error('the database has no log');
     const whole = readFileSync(log);
     for (const part of [0.99, 0.7, 0.3, 0]) {
-      writeFileSync(log, whole.subarray(0, Math.floor(writtenTo(whole) * part)));
+      writeFileSync(log, whole.subarray(0, Math.floor(whole.length * part)));
       expect(await afterwards()).not.toBe('whole');
+      for (const path of filesOf(/./)) rmSync(path);
+      rmSync(folder, { recursive: true });
+      await filled();
     }
   }, 60_000);
 
   it.each([
-    ['its log is gone', () => rmSync(filesOf(/\.journal$/)[0] as string), 'refused'],
+    ['the list of its files is gone', () => rmSync(join(folder, 'log', 'CURRENT')), 'refused'],
     ['the database is gone', () => rmSync(join(folder, 'log'), { recursive: true }), 'refused'],
     ['the witness is gone', () => rmSync(join(folder, 'witness')), 'refused'],
     ['the identity is gone', () => rmSync(join(folder, 'identity')), 'refused'],
@@ -230,11 +228,11 @@ describe('the journal as the disk of a Raft node', () => {
 
   it('notices a database of an earlier day beside the witness of today', async () => {
     await filled();
-    const disk = await journalDisk();
+    const disk = await levelDisk();
     await disk.close();
     const backup = `${folder}-backup`;
     cpSync(join(folder, 'log'), backup, { recursive: true });
-    const later = await JournalDisk.open(folder);
+    const later = await LevelDisk.open(folder);
     const found = opened(later.image);
     for (const step of found.repair) await later.disk.write(step);
     await later.disk.write(found.storage.write(writeOf(301, [1])));
@@ -242,14 +240,14 @@ describe('the journal as the disk of a Raft node', () => {
     rmSync(join(folder, 'log'), { recursive: true });
     cpSync(backup, join(folder, 'log'), { recursive: true });
     rmSync(backup, { recursive: true });
-    const restored = await JournalDisk.open(folder);
+    const restored = await LevelDisk.open(folder);
     await restored.disk.close();
     expect(opened(restored.image).recovered.recovering).toMatchObject({ index: 301, term: 1 });
   });
 
   it('does nothing more after a write that failed', async () => {
     await filled();
-    const { disk, image } = await JournalDisk.open(folder);
+    const { disk, image } = await LevelDisk.open(folder);
     const { storage, repair } = opened(image);
     for (const step of repair) await disk.write(step);
     await disk.close();

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Level } from 'level';
 import { CepError } from '../../../shared/errors/error.ts';
@@ -7,41 +7,61 @@ import { encodeIdentity, type Identity } from '../storage/codec.ts';
 import { firstStep, type Operation, type Step } from '../storage/log-storage.ts';
 import type { DiskImage } from '../storage/open-log.ts';
 import { slotBytes, witnessBytes } from '../storage/witness.ts';
-import { Journal, syncFolder, writeAt } from './journal.ts';
 
+/** A write to a file that is open so is durable when it returns, by one call to the system. */
 const { O_DSYNC, O_RDWR } = constants;
 
+const WRITE_BUFFER_BYTES = 16_777_216;
+
+type Database = Level<string, Uint8Array>;
+
 /**
- * The disk of a Raft node: a journal in `log/`, beside it the files `identity` and `witness`. What to believe of what it finds is for
- * `openLog` to say.
+ * The disk of a Raft node: a LevelDB in `log/`, beside it the files `identity` and `witness`. LevelDB opens clean, with no error, after it
+ * has lost entries to a flipped bit or a missing file; what to believe of it is for `openLog` to say.
  *
  * After one failed write every other fails too: whether the failed one is there is not known before the node starts again.
  */
-export class JournalDisk {
+export class LevelDisk {
   readonly #folder: string;
-  readonly #lock: Level;
-  readonly #journal: Journal;
+  #database: Database | undefined;
   #witness: FileHandle | undefined;
   #witnessOffset: number | undefined;
   #failure: unknown;
 
-  private constructor(folder: string, lock: Level, journal: Journal) {
+  private constructor(folder: string) {
     this.#folder = folder;
-    this.#lock = lock;
-    this.#journal = journal;
   }
 
   /**
    * Opens what is in the folder, which is made when it is missing. What cannot be read is left out of the image.
    * @throws CepError `io_error` when another process has it open
    */
-  static async open(folder: string): Promise<{ readonly disk: JournalDisk; readonly image: DiskImage }> {
+  static async open(folder: string): Promise<{ readonly disk: LevelDisk; readonly image: DiskImage }> {
     await mkdir(folder, { recursive: true });
-    const lock = await locked(folder);
+    const disk = new LevelDisk(folder);
     const identity = await readIfThere(join(folder, 'identity'));
     const witness = await readIfThere(join(folder, 'witness'));
-    const journal = await Journal.open(join(folder, 'log'));
-    return { disk: new JournalDisk(folder, lock, journal), image: { identity, records: journal.records, witness } };
+    // With an identity there has been a database: one that is gone must not be taken for a new one.
+    const records = await disk.#openDatabase(identity === undefined);
+    return { disk, image: { identity, records, witness } };
+  }
+
+  async #openDatabase(createIfMissing: boolean): Promise<Map<string, Uint8Array>> {
+    const records = new Map<string, Uint8Array>();
+    const options = { keyEncoding: 'utf8', valueEncoding: 'view', compression: false, writeBufferSize: WRITE_BUFFER_BYTES } as const;
+    const database: Database = new Level<string, Uint8Array>(join(this.#folder, 'log'), { ...options, createIfMissing });
+    try {
+      await database.open();
+      this.#database = database;
+      for await (const [key, value] of database.iterator()) records.set(key, value);
+    } catch (cause) {
+      if (isLocked(cause)) {
+        const hint = 'stop the other coordinator, or give this one a data directory of its own';
+        throw new CepError('io_error', `the log in '${this.#folder}' is open in another process`, { hint, cause });
+      }
+      // Damaged past opening or reading on: what was read so far is all there is.
+    }
+    return records;
   }
 
   /** Makes a new node. Its identity comes last: without one, the rest is no promise. */
@@ -72,7 +92,7 @@ export class JournalDisk {
 
   /** One at a time, but during a `writeWitness`. */
   writeBatch(operations: readonly Operation[]): Promise<void> {
-    return this.#strictly(() => this.#journal.write(operations));
+    return this.#strictly(() => this.#batch(operations));
   }
 
   /** Where the one before it is not, so that this one may be torn. One at a time. */
@@ -82,6 +102,16 @@ export class JournalDisk {
       this.#witnessOffset = offset === this.#witnessOffset ? slotBytes - offset : offset;
       await writeAt(this.#witness, bytes, this.#witnessOffset);
     });
+  }
+
+  async #batch(operations: readonly Operation[]): Promise<void> {
+    if (this.#database === undefined) throw new Error(`the database in '${this.#folder}' could not be opened`);
+    const batch = this.#database.batch();
+    for (const operation of operations) {
+      if (operation.type === 'put') batch.put(operation.key, operation.value);
+      else batch.del(operation.key);
+    }
+    await batch.write({ sync: true });
   }
 
   async #strictly(work: () => Promise<void>): Promise<void> {
@@ -95,33 +125,17 @@ export class JournalDisk {
   }
 
   async close(): Promise<void> {
-    this.#failure ??= new Error('it is closed');
     await this.#witness?.close();
-    await this.#journal.close();
-    await this.#lock.close();
+    await this.#database?.close();
   }
 }
 
-/** That of a LevelDB, since it is the one lock on a file that ends with its process and that Node can take. Nothing is kept in it. */
-async function locked(folder: string): Promise<Level> {
-  const path = join(folder, 'lock');
-  try {
-    return await opened(path);
-  } catch (cause) {
-    if (!isLocked(cause)) {
-      // It was locked, and then something was wrong with its files.
-      await rm(path, { recursive: true, force: true });
-      return opened(path);
-    }
-    const hint = 'stop the other coordinator, or give this one a data directory of its own';
-    throw new CepError('io_error', `the log in '${folder}' is open in another process`, { hint, cause });
+/** All of it: one call to the system may write less. */
+async function writeAt(file: FileHandle, bytes: Uint8Array, at: number): Promise<void> {
+  for (let written = 0; written < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, written, bytes.length - written, at + written);
+    written += bytesWritten;
   }
-}
-
-async function opened(path: string): Promise<Level> {
-  const lock = new Level(path);
-  await lock.open();
-  return lock;
 }
 
 async function readIfThere(path: string): Promise<Uint8Array | undefined> {
@@ -131,6 +145,12 @@ async function readIfThere(path: string): Promise<Uint8Array | undefined> {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw cause;
   }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  await handle.sync();
+  await handle.close();
 }
 
 function isLocked(cause: unknown): boolean {
