@@ -2,8 +2,8 @@ import type { LinePlace } from '../../event-files/event-lines.ts';
 import type { RunCounts } from '../program-run.ts';
 import type { RunResults } from '../run-results.ts';
 import type { EngineTotals } from './engine-totals.ts';
-import type { MovableRun, PieceDesk } from './piece-desk.ts';
 import { LINES_BEFORE, type Piece, type PieceRecord } from './piece-record.ts';
+import type { MovableRun, PieceRunner } from './piece-runner.ts';
 import type { PieceThread, StartThread } from './piece-thread.ts';
 import type { ThreadChoice } from './thread-choice.ts';
 
@@ -21,7 +21,7 @@ export interface DividedRunParts {
   /** The run that came to where the division begins. */
   readonly own: MovableRun;
   /** Records with that run. */
-  readonly desk: PieceDesk;
+  readonly runner: PieceRunner;
   readonly results: RunResults;
   readonly totals: EngineTotals;
   /** Where the division begins, and the byte where the file ends. */
@@ -225,11 +225,11 @@ export class DividedRun {
   }
 
   async #recordNext(): Promise<void> {
-    const { own, desk, breathe } = this.#parts;
+    const { own, runner, breathe } = this.#parts;
     const number = this.#next++;
     own.tallies.next(own.run.engine.counters());
     const begun = performance.now();
-    const steps = desk.record(this.#piece(number));
+    const steps = runner.record(this.#piece(number));
     for (;;) {
       const step = steps.next();
       if (step.done === true) {

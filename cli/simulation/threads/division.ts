@@ -4,8 +4,8 @@ import { isReadTwice } from '../../event-files/event-source.ts';
 import { DividedRun, type DividedRunParts } from './divided-run.ts';
 import { IdleCores } from './idle-cores.ts';
 import { whyNotByLines } from './line-division.ts';
-import { PieceDesk } from './piece-desk.ts';
 import type { ViewStyle } from './piece-record.ts';
+import { PieceRunner } from './piece-runner.ts';
 import { pieceThreads, type StartThread } from './piece-thread.ts';
 import { ThreadChoice } from './thread-choice.ts';
 
@@ -86,7 +86,7 @@ export class Division {
     const pieces = Math.ceil((this.#size - parts.start.bytes) / pieceBytes);
     return new DividedRun({
       ...parts,
-      desk: new PieceDesk(parts.own, style),
+      runner: new PieceRunner(parts.own, style),
       size: this.#size,
       pieceBytes,
       threads: Math.max(0, Math.min(this.#threads, pieces - 1)),

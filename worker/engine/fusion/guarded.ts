@@ -1,14 +1,14 @@
 import type { OperatorPlan } from '../../../shared/language/plan/plan.ts';
 import type { Columns } from './columns.ts';
-import type { Place } from './place.ts';
+import type { FusionContext } from './fusion-context.ts';
 import { Refusal, type Typed } from './typed.ts';
 
 /**
  * Evaluates values that may fail: names for them, in order. A failure is the stream's to count and report, and ends the row's
  * way.
  */
-export function guarded(values: readonly Typed[], plan: OperatorPlan, place: Place): readonly string[] | Refusal {
-  const { body, columns, module, stream, index, program } = place;
+export function guarded(values: readonly Typed[], plan: OperatorPlan, context: FusionContext): readonly string[] | Refusal {
+  const { body, columns, module, stream, index, program } = context;
   if (stream.onError === 'null') return new Refusal('a failure gives null and the row goes on');
   if (columns.isPartial) return partial();
   const row = columns.row();

@@ -1,9 +1,9 @@
 import type { FilterPlan, OperatorPlan, PlanExpression, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { Columns } from './columns.ts';
 import { SOURCE } from './decisions.ts';
+import type { Fusers } from './fusion-context.ts';
 import { rowOf } from './guarded.ts';
 import { Body } from './module-text.ts';
-import type { Fusers } from './place.ts';
 import { conditionOf } from './print-typed.ts';
 import type { ProgramFusion } from './program-fusion.ts';
 import { lookupOf, type PrintedRule, printRules, RULES_MIN, type RuleNames } from './rules/print-rules.ts';

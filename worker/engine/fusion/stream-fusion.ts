@@ -5,10 +5,10 @@ import { inputsOf } from '../streams/plan-inputs.ts';
 import { originsOf } from '../streams/routes.ts';
 import type { Columns } from './columns.ts';
 import { SOURCE } from './decisions.ts';
+import type { DecideRow, Fusers, StreamContext } from './fusion-context.ts';
 import { rowOf } from './guarded.ts';
 import { Body } from './module-text.ts';
 import { PassedColumns } from './passed-columns.ts';
-import type { DecideRow, Fusers, StreamPlace } from './place.ts';
 import type { ProgramFusion } from './program-fusion.ts';
 import { RowColumns } from './row-columns.ts';
 import type { FusedInlet, HandedRow, InletTraits } from './shared-functions.ts';
@@ -68,13 +68,13 @@ export interface Follower {
 export interface StreamParts {
   readonly program: ProgramFusion;
   readonly fusers: Fusers;
-  readonly stream: (index: number) => StreamPlace;
+  readonly stream: (index: number) => StreamContext;
   /** Calls that hand a row on to all that read its origin, in order. */
   readonly followers: (origin: string, columns: Columns, isDirect: boolean) => readonly Follower[] | Refusal;
 }
 
 /** One stream while it is decided how it runs. */
-export class StreamFusion implements StreamPlace {
+export class StreamFusion implements StreamContext {
   readonly plan: StreamPlan;
   readonly index: number;
   readonly program: ProgramFusion;
@@ -157,7 +157,7 @@ export class StreamFusion implements StreamPlace {
     return this.program.once(`node:${this.index}`, () => this.program.module.lateOf(this.index, (stream, runtime) => runtime.node(stream)));
   }
 
-  sibling(index: number): StreamPlace {
+  sibling(index: number): StreamContext {
     return this.#parts.stream(index);
   }
 

@@ -2,7 +2,7 @@ import { checkProgram } from '../../../../cli/program/checked-program.ts';
 import { Screen } from '../../../../cli/simulation/screen.ts';
 import { Simulation } from '../../../../cli/simulation/simulation.ts';
 import type { ThreadSettings } from '../../../../cli/simulation/threads/division.ts';
-import { PieceDesk } from '../../../../cli/simulation/threads/piece-desk.ts';
+import { PieceRunner } from '../../../../cli/simulation/threads/piece-runner.ts';
 import type { PieceListener, PieceThread } from '../../../../cli/simulation/threads/piece-thread.ts';
 import { ThreadChoice } from '../../../../cli/simulation/threads/thread-choice.ts';
 import { JsonView, TextView } from '../../../../cli/simulation/views.ts';
@@ -46,7 +46,7 @@ export async function simulate({
   const view = isJson ? new JsonView(screen) : new TextView(screen);
   const style = { isJson, isQuiet: false, hasColors: false };
   const startThread = (listener: PieceListener): PieceThread =>
-    new NearThread(PieceDesk.open({ plan, eventsPath, strict, style }), listener, lostAfter ?? Infinity);
+    new NearThread(PieceRunner.open({ plan, eventsPath, strict, style }), listener, lostAfter ?? Infinity);
   const choice = new LimitedChoice(aloneAfter ?? Infinity);
   const threads: ThreadSettings = { workers, style, programPaths, program: '', pieceBytes, choice, startThread };
   const options = { plan, eventsPaths: [eventsPath], preload: false, timed: false, strict, flush: true, threads };
@@ -75,13 +75,13 @@ class LimitedChoice extends ThreadChoice {
 }
 
 class NearThread implements PieceThread {
-  readonly #desk: PieceDesk;
+  readonly #runner: PieceRunner;
   readonly #listener: PieceListener;
   #left: number;
   #last: Promise<void>;
 
-  constructor(desk: PieceDesk, listener: PieceListener, lostAfter: number) {
-    this.#desk = desk;
+  constructor(runner: PieceRunner, listener: PieceListener, lostAfter: number) {
+    this.#runner = runner;
     this.#listener = listener;
     this.#left = lostAfter;
     this.#last = new Promise((resolve) => setImmediate(resolve)).then(() => listener.ready());
@@ -93,12 +93,12 @@ class NearThread implements PieceThread {
 
   async close(): Promise<void> {
     await this.#last;
-    this.#desk.close();
+    this.#runner.close();
   }
 
   #answer(piece: Parameters<PieceThread['give']>[0]): void {
     this.#left--;
     if (this.#left === -1) this.#listener.lost();
-    if (this.#left >= 0) this.#listener.record(structuredClone(this.#desk.recordAtOnce(piece)));
+    if (this.#left >= 0) this.#listener.record(structuredClone(this.#runner.recordAtOnce(piece)));
   }
 }

@@ -1,16 +1,16 @@
 import type { InputPlan, JoinSourcePlan, OperatorPlan, PlanExpression } from '../../../../shared/language/plan/plan.ts';
 import { isKeepingRow } from '../../operators/operator-facts.ts';
 import type { Columns } from '../columns.ts';
+import type { DecideRow, StreamContext } from '../fusion-context.ts';
 import type { Body } from '../module-text.ts';
 import { fuserOf } from '../operators/registry.ts';
-import type { DecideRow, StreamPlace } from '../place.ts';
 import { typedOf } from '../print-typed.ts';
 import type { FusedInlet } from '../shared-functions.ts';
 import { boxed, Refusal, type Typed } from '../typed.ts';
 import { type DecidedJoin, type DecidedSide, decideJoin } from './print-join.ts';
 
 /** `join(A, B)`: of two sides, in order of arrival. */
-export function fuseJoin(fusion: StreamPlace, origin: string, columns: Columns): readonly FusedInlet[] | Refusal {
+export function fuseJoin(fusion: StreamContext, origin: string, columns: Columns): readonly FusedInlet[] | Refusal {
   const plan = fusion.plan.source as JoinSourcePlan;
   const why = whyNot(plan, fusion);
   if (why !== null) return new Refusal(why);
@@ -26,7 +26,7 @@ export function fuseJoin(fusion: StreamPlace, origin: string, columns: Columns):
   return inlets;
 }
 
-function whyNot({ join, sides, withinMs, withinCount, latestOnly }: JoinSourcePlan, { plan }: StreamPlace): string | null {
+function whyNot({ join, sides, withinMs, withinCount, latestOnly }: JoinSourcePlan, { plan }: StreamContext): string | null {
   const isBounded = join === 'inner' ? withinMs !== null || withinCount !== null : withinMs !== null && withinCount === null && !latestOnly;
   if (!isBounded) return 'no time bounds its rows';
   if (sides.length !== 2) return 'it has more than two sides';
@@ -36,7 +36,7 @@ function whyNot({ join, sides, withinMs, withinCount, latestOnly }: JoinSourcePl
 }
 
 interface Arrival {
-  readonly fusion: StreamPlace;
+  readonly fusion: StreamContext;
   readonly columns: Columns;
   readonly body: Body;
 }

@@ -3,8 +3,8 @@ import { isOuter, JoinKernel, newestOf } from '../../joins/join-kernel.ts';
 import { isKeepingRow } from '../../operators/operator-facts.ts';
 import type { KernelNode } from '../../physical/physical-plan.ts';
 import type { SourceOptions } from '../../sources/source-options.ts';
+import type { StreamContext } from '../fusion-context.ts';
 import { Body } from '../module-text.ts';
-import type { StreamPlace } from '../place.ts';
 import { conditionOf } from '../print-typed.ts';
 import type { DecidedKernel } from '../program-fusion.ts';
 import type { FusedInlet } from '../shared-functions.ts';
@@ -32,7 +32,7 @@ export interface DecidedSide {
 /** What the functions of one join have in common. */
 interface JoinPlace {
   readonly plan: JoinSourcePlan;
-  readonly fusion: StreamPlace;
+  readonly fusion: StreamContext;
   readonly sides: readonly KeptSide[];
   readonly result: PairFunction;
   readonly condition: PairFunction | null;
@@ -49,7 +49,7 @@ interface PairFunction {
 }
 
 /** Decides what follows the join, then a function for the arrivals of each side. */
-export function decideJoin(plan: JoinSourcePlan, fusion: StreamPlace): DecidedJoin | Refusal {
+export function decideJoin(plan: JoinSourcePlan, fusion: StreamContext): DecidedJoin | Refusal {
   const { program } = fusion;
   const { module } = program;
   const sides = plan.sides.map((side) => new KeptSide(side, program.plan, module));
@@ -117,7 +117,7 @@ function decideCondition({ residual, join }: JoinSourcePlan, place: ResultPlace)
 }
 
 interface ResultPlace {
-  readonly fusion: StreamPlace;
+  readonly fusion: StreamContext;
   readonly sides: readonly KeptSide[];
   readonly columns: JoinColumns;
 }
@@ -142,7 +142,7 @@ function withoutFailure(
   condition: PlanExpression,
   readable: Readable,
   body: Body,
-  { program: { module } }: StreamPlace,
+  { program: { module } }: StreamContext,
 ): (() => string) | Refusal {
   const typed = conditionOf(condition, { module, body, readable });
   if (typed instanceof Refusal) return typed;
@@ -152,7 +152,7 @@ function withoutFailure(
 /** Prints the class for the rows of one side that wait, unless it stands there: objects of one form. Gives its name. */
 type RowClass = () => string;
 
-function rowClass(side: KeptSide, { program }: StreamPlace): RowClass {
+function rowClass(side: KeptSide, { program }: StreamContext): RowClass {
   const { module } = program;
   const name = module.names.mint('c');
   return () =>
@@ -165,7 +165,7 @@ function rowClass(side: KeptSide, { program }: StreamPlace): RowClass {
 }
 
 /** Functions for the kernel: that makes what waits, and that makes a row of it. */
-function defineMakers(side: KeptSide, made: RowClass, { program }: StreamPlace): readonly string[] {
+function defineMakers(side: KeptSide, made: RowClass, { program }: StreamContext): readonly string[] {
   const { module } = program;
   const parameters = side.kept.map(({ name }) => name);
   const [create, toRow] = [new Body(module.names), new Body(module.names)];

@@ -2,9 +2,9 @@ import type { EmitPlan, StreamPlan } from '../../../../shared/language/plan/plan
 import { isNumeric, type RecordType } from '../../../../shared/language/plan/types.ts';
 import type { Columns } from '../columns.ts';
 import { OutputShape } from '../fused-output.ts';
+import type { FusionContext } from '../fusion-context.ts';
 import type { Body } from '../module-text.ts';
 import { withFields } from '../passed-columns.ts';
-import type { Place } from '../place.ts';
 import { boxed, named, Refusal, type Typed } from '../typed.ts';
 import { itemsOf } from './select.ts';
 
@@ -12,9 +12,9 @@ import { itemsOf } from './select.ts';
 const FIELDS_MAX = 256;
 
 /** `.emit(n: e, ..)`: makes an output event of a class of its own, and hands on a row of the same fields. */
-export function fuseEmit(plan: EmitPlan, place: Place): Columns | Refusal {
-  const { body, columns, module, stream, index, program } = place;
-  const items = plan.items === null ? columns.fields : itemsOf(plan.items, plan, place);
+export function fuseEmit(plan: EmitPlan, context: FusionContext): Columns | Refusal {
+  const { body, columns, module, stream, index, program } = context;
+  const items = plan.items === null ? columns.fields : itemsOf(plan.items, plan, context);
   if (items === null) return new Refusal('it hands on all fields, which are not known here');
   if (items instanceof Refusal) return items;
   if (items.length > FIELDS_MAX) return new Refusal(`it has more than ${FIELDS_MAX} fields`);
@@ -24,7 +24,7 @@ export function fuseEmit(plan: EmitPlan, place: Place): Columns | Refusal {
   const at = stream.operators.indexOf(plan);
   body.add(() => {
     const shape = module.knownOf(index, (other) => outputShape(program.plan.streams[other] as StreamPlan, at, names));
-    return `give(new ${outputClass(fields.length, place)}(${[shape, time, ...fields.map(([, value]) => boxed(value))].join(',')}));`;
+    return `give(new ${outputClass(fields.length, context)}(${[shape, time, ...fields.map(([, value]) => boxed(value))].join(',')}));`;
   });
   return withFields(columns, fields, module, plan.type);
 }
@@ -45,7 +45,7 @@ function numberOf(value: Typed, body: Body): Typed {
 }
 
 /** The class of all outputs with so many fields: objects of one class have one form in memory. */
-function outputClass(fields: number, { module, program }: Place): string {
+function outputClass(fields: number, { module, program }: FusionContext): string {
   return program.once(`output:${fields}`, () => {
     const name = module.names.mint('c');
     const values = Array.from({ length: fields }, (_, i) => `x${i}`);

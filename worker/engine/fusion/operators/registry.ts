@@ -1,5 +1,5 @@
 import type { OperatorPlan } from '../../../../shared/language/plan/plan.ts';
-import type { OperatorFuser } from '../place.ts';
+import type { OperatorFuser } from '../fusion-context.ts';
 import { Refusal } from '../typed.ts';
 import { fuseAggregate } from '../windows/fuse-aggregate.ts';
 import { fuseWindow } from '../windows/fuse-window.ts';
@@ -16,8 +16,8 @@ const operatorFusers: { readonly [K in Kind]?: OperatorFuser<Extract<OperatorPla
   emit: fuseEmit,
   window: fuseWindow,
   aggregate: fuseAggregate,
-  trend_aggregate: (_plan, place) => place.columns,
-  context: (_plan, place) => place.columns,
+  trend_aggregate: (_plan, context) => context.columns,
+  context: (_plan, context) => context.columns,
 };
 
 export function fuserOf(plan: OperatorPlan): OperatorFuser | Refusal {

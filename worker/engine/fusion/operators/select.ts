@@ -1,24 +1,24 @@
 import type { NamedExpression, OperatorPlan, SelectPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Columns } from '../columns.ts';
+import type { FusionContext } from '../fusion-context.ts';
 import { guarded } from '../guarded.ts';
 import { withFields } from '../passed-columns.ts';
-import type { Place } from '../place.ts';
 import { typedOf } from '../print-typed.ts';
 import { lazily, named, Refusal, type Typed } from '../typed.ts';
 
 /** `.select(f, n: e)`: other fields; those that are only renamed cost nothing. */
-export function fuseSelect(plan: SelectPlan, place: Place): Columns | Refusal {
-  const items = itemsOf(plan.items, plan, place);
-  return items instanceof Refusal ? items : withFields(place.columns, items, place.module);
+export function fuseSelect(plan: SelectPlan, context: FusionContext): Columns | Refusal {
+  const items = itemsOf(plan.items, plan, context);
+  return items instanceof Refusal ? items : withFields(context.columns, items, context.module);
 }
 
 /** The items of a `.select` or `.emit` as simple values, in order. */
 export function itemsOf(
   items: readonly NamedExpression[],
   plan: OperatorPlan,
-  place: Place,
+  context: FusionContext,
 ): readonly (readonly [string, Typed])[] | Refusal {
-  const { body, columns, module } = place;
+  const { body, columns, module } = context;
   const values: Typed[] = [];
   for (const { value } of items) {
     const typed = typedOf(value, { module, body, readable: columns });
@@ -30,7 +30,7 @@ export function itemsOf(
       items,
       values.map((value) => simple(value, body)),
     );
-  const names = guarded(values, plan, place);
+  const names = guarded(values, plan, context);
   if (names instanceof Refusal) return names;
   return distinctNames(
     items,
@@ -39,7 +39,7 @@ export function itemsOf(
 }
 
 /** A value under a name of its own, unless it has one. */
-export function simple(value: Typed, body: Place['body']): Typed {
+export function simple(value: Typed, body: FusionContext['body']): Typed {
   return value.isSimple
     ? value
     : named(

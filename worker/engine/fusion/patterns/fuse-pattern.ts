@@ -3,8 +3,8 @@ import type { RecordType } from '../../../../shared/language/plan/types.ts';
 import type { KernelNode } from '../../physical/physical-plan.ts';
 import type { SourceOptions } from '../../sources/source-options.ts';
 import type { Columns } from '../columns.ts';
+import type { StreamContext } from '../fusion-context.ts';
 import { Body } from '../module-text.ts';
-import type { StreamPlace } from '../place.ts';
 import type { DecidedKernel, ProgramFusion } from '../program-fusion.ts';
 import type { FusedInlet } from '../shared-functions.ts';
 import { Refusal } from '../typed.ts';
@@ -22,7 +22,7 @@ import { type Kept, RunForm, type RunTimes, type SlotForm } from './run-form.ts'
 import { runIndexKeysOf } from './run-index-keys.ts';
 
 /** A pattern at the head of a stream: a function for the events of each origin, on the runs that its kernel holds. */
-export function fusePattern(fusion: StreamPlace, origin: string, columns: Columns): readonly FusedInlet[] | Refusal {
+export function fusePattern(fusion: StreamContext, origin: string, columns: Columns): readonly FusedInlet[] | Refusal {
   const { program, plan: stream } = fusion;
   const { source } = stream;
   if (source.kind !== 'pattern') return new Refusal('it is no pattern');
@@ -44,7 +44,7 @@ export function fusePattern(fusion: StreamPlace, origin: string, columns: Column
 }
 
 /** The kernel of a pattern whose rows all come whole. `isWatched`: the operators behind it take the rows of its matches. */
-export function printRowPattern(fusion: StreamPlace, isWatched: boolean): Refusal | null {
+export function printRowPattern(fusion: StreamContext, isWatched: boolean): Refusal | null {
   const { program, plan: stream } = fusion;
   const { source } = stream;
   if (source.kind !== 'pattern' || stream.operators[0]?.kind === 'trend_aggregate') return new Refusal('it is no pattern');
@@ -69,7 +69,7 @@ interface DecidedPattern extends DecidedKernel {
   readonly receivers: ReadonlyMap<string, Receiver>;
 }
 
-function decide(fusion: StreamPlace, source: PatternSourcePlan, isWatched: boolean): DecidedPattern | Refusal {
+function decide(fusion: StreamContext, source: PatternSourcePlan, isWatched: boolean): DecidedPattern | Refusal {
   const { program, plan: stream, node } = fusion;
   const { module } = program;
   const { pattern: plan } = source;

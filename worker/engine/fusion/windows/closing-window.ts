@@ -1,8 +1,8 @@
 import type { WindowOperatorPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
 import type { KernelFactory } from '../fused-runtime.ts';
+import type { FusionContext } from '../fusion-context.ts';
 import { Body } from '../module-text.ts';
-import type { Place } from '../place.ts';
 import { Refusal } from '../typed.ts';
 import { Intake, type IntakeNeeds } from './intake.ts';
 import type { TakingNames } from './numeric-states.ts';
@@ -21,15 +21,15 @@ export interface ClosingWindow {
 }
 
 /** A window that hands on the result of a slot when that closes. */
-export function fuseClosingWindow(plan: WindowOperatorPlan, window: ClosingWindow, place: Place): Refusal | null {
-  return handToWindow(plan, place, () => {
-    const { module } = place;
-    const names = kernelNames(plan, place);
-    const intake = Intake.of(plan, { fields: window.fields, handsOn: false, objectsOf: names.objects }, place);
+export function fuseClosingWindow(plan: WindowOperatorPlan, window: ClosingWindow, context: FusionContext): Refusal | null {
+  return handToWindow(plan, context, () => {
+    const { module } = context;
+    const names = kernelNames(plan, context);
+    const intake = Intake.of(plan, { fields: window.fields, handsOn: false, objectsOf: names.objects }, context);
     if (intake instanceof Refusal) return intake;
     const slot = module.names.mint('a');
     const [closing, taking] = [new Body(module.names), new Body(module.names)];
-    const itemsMayFail = decideResult({ plan, intake, names, slot, ...window.result(names, slot) }, { ...place, body: closing });
+    const itemsMayFail = decideResult({ plan, intake, names, slot, ...window.result(names, slot) }, { ...context, body: closing });
     if (itemsMayFail instanceof Refusal) return itemsMayFail;
     const close = module.define(() => [slot], closing);
     window.take(intake, { ...names, close: (one) => module.call({ name: close, arguments: [one] }) }, taking);

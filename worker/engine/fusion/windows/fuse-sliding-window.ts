@@ -1,7 +1,7 @@
 import type { AggregatePlan, WindowOperatorPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
+import type { FusionContext } from '../fusion-context.ts';
 import { Body } from '../module-text.ts';
-import type { Place } from '../place.ts';
 import { Refusal } from '../typed.ts';
 import { slidesOverTime } from './create-window.ts';
 import { HeldInputs } from './held-inputs.ts';
@@ -26,33 +26,33 @@ export function fuseSlidingWindow(
   plan: WindowOperatorPlan,
   aggregate: AggregatePlan,
   window: TimeWindowPlan,
-  place: Place,
+  context: FusionContext,
 ): Refusal | null {
   if (!slidesOverTime(plan, window)) return new Refusal('an aggregate may refuse a value');
   if (window.align === 'first') return new Refusal('windows begin with the first event of a key');
-  if (place.stream.time.outOfOrderMs > 0) return new Refusal('events wait for those that came before them');
-  if ((plan.partition ?? place.stream.partition).expireMs !== null) return new Refusal('keys of windows that overlap expire');
-  return handToWindow(plan, place, () => decideSlidingWindow(plan, aggregate, window, place));
+  if (context.stream.time.outOfOrderMs > 0) return new Refusal('events wait for those that came before them');
+  if ((plan.partition ?? context.stream.partition).expireMs !== null) return new Refusal('keys of windows that overlap expire');
+  return handToWindow(plan, context, () => decideSlidingWindow(plan, aggregate, window, context));
 }
 
 function decideSlidingWindow(
   plan: WindowOperatorPlan,
   aggregate: AggregatePlan,
   window: TimeWindowPlan,
-  place: Place,
+  context: FusionContext,
 ): DecidedWindow | Refusal {
-  const { module } = place;
-  const names = kernelNames(plan, place);
+  const { module } = context;
+  const names = kernelNames(plan, context);
   const fields = (): SlotFields => new SlotFields(['count', 'newest'], []);
-  const intake = Intake.of(plan, { fields, handsOn: false, slides: true, objectsOf: names.objects }, place);
+  const intake = Intake.of(plan, { fields, handsOn: false, slides: true, objectsOf: names.objects }, context);
   if (intake instanceof Refusal) return intake;
   const held = HeldInputs.of(intake, aggregate);
   if (held instanceof Refusal) return held;
   const ring = module.late((runtime) => (runtime.kernel(plan) as SlidingKernel | undefined)?.ring);
   const sliding: Sliding = { intake, held, names, ring, nan: module.constant(Number.NaN) };
-  const give = decideGive(plan, window, sliding, place);
+  const give = decideGive(plan, window, sliding, context);
   if (give instanceof Refusal) return give;
-  const [add, remove] = [defineStep(sliding, place, printAdd), defineStep(sliding, place, printRemove)];
+  const [add, remove] = [defineStep(sliding, context, printAdd), defineStep(sliding, context, printRemove)];
   const taking = new Body(module.names);
   printTake(sliding, (at) => module.call({ name: add, arguments: [at] }), taking);
   const take = module.define(() => intake.parameters, taking);
@@ -96,7 +96,7 @@ interface EventNames extends TakingNames {
 }
 
 /** A function that moves an event of the ring into its slot, or out of it. */
-function defineStep(sliding: Sliding, { module }: Place, print: (sliding: Sliding, names: EventNames, body: Body) => void): string {
+function defineStep(sliding: Sliding, { module }: FusionContext, print: (sliding: Sliding, names: EventNames, body: Body) => void): string {
   const at = module.names.mint('a');
   const body = new Body(module.names);
   print(sliding, bindEvent(sliding, at, body), body);
@@ -137,8 +137,8 @@ function printRemove({ intake, names, ring }: Sliding, taking: EventNames, body:
 }
 
 /** A function that hands on the result of the slot whose first event is given. */
-function decideGive(plan: WindowOperatorPlan, { sizeMs }: TimeWindowPlan, sliding: Sliding, place: Place): string | Refusal {
-  const { names: mint } = place.module;
+function decideGive(plan: WindowOperatorPlan, { sizeMs }: TimeWindowPlan, sliding: Sliding, context: FusionContext): string | Refusal {
+  const { names: mint } = context.module;
   const { intake, names, held, ring } = sliding;
   const [at, start, end, time, order] = [mint.mint('a'), mint.mint('t'), mint.mint('t'), mint.mint('t'), mint.mint('o')];
   const body = new Body(mint);
@@ -149,6 +149,6 @@ function decideGive(plan: WindowOperatorPlan, { sizeMs }: TimeWindowPlan, slidin
   const type = intake.typeName === null ? body.bind(`${ring}.types[${newest}]`) : intake.type;
   const frame = () => ({ time, start, end, isFinal: 'true', lengthMs: String(sizeMs) });
   const ends = { first, last, type };
-  const decided = decideResult({ plan, intake, names, slot, frame, ends, order, release: () => '' }, { ...place, body });
-  return decided instanceof Refusal ? decided : place.module.define(() => [at, start, end, time, order], body);
+  const decided = decideResult({ plan, intake, names, slot, frame, ends, order, release: () => '' }, { ...context, body });
+  return decided instanceof Refusal ? decided : context.module.define(() => [at, start, end, time, order], body);
 }

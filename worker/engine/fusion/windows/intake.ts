@@ -9,8 +9,8 @@ import { originsOf } from '../../streams/routes.ts';
 import { descriptorOf } from '../../windows/aggregate-call.ts';
 import { firstCause, lastCause } from '../../windows/window-result.ts';
 import type { Columns } from '../columns.ts';
+import type { FusionContext } from '../fusion-context.ts';
 import { guarded } from '../guarded.ts';
-import type { Place } from '../place.ts';
 import { typedOf } from '../print-typed.ts';
 import { boxed, lazily, named, Refusal, type Representation, representationOf, type Typed } from '../typed.ts';
 import { AggregateColumns } from './aggregate-columns.ts';
@@ -82,19 +82,19 @@ export class Intake implements SlotLayout {
   readonly #parts: RowPart[] = [];
   readonly #plan: AggregatingPlan;
 
-  static of(plan: AggregatingPlan, needs: IntakeNeeds, place: Place): Intake | Refusal {
+  static of(plan: AggregatingPlan, needs: IntakeNeeds, context: FusionContext): Intake | Refusal {
     const { aggregate } = plan;
     if (aggregate === null) return new Refusal('rows are kept until the window closes');
-    return whyNoKeys(plan, place) ?? whyNoInputs(aggregate, needs, place) ?? new Intake(plan, aggregate, needs, place);
+    return whyNoKeys(plan, context) ?? whyNoInputs(aggregate, needs, context) ?? new Intake(plan, aggregate, needs, context);
   }
 
   private constructor(
     plan: AggregatingPlan,
     aggregate: AggregatePlan,
     { fields, handsOn, objectsOf, slides = false }: IntakeNeeds,
-    place: Place,
+    context: FusionContext,
   ) {
-    const { module, columns, stream } = place;
+    const { module, columns, stream } = context;
     const { keys, expireMs } = plan.partition ?? stream.partition;
     const origins = [...originsOf(inputsOf(stream.source)).keys()];
     const areEvents = stream.source.kind === 'events' && origins.every((origin) => origin.startsWith('event:'));
@@ -137,8 +137,8 @@ export class Intake implements SlotLayout {
     const isCaused = !isOwnCause && !handsOn;
     this.firstCause = isCaused ? this.#part(module, (from) => `firstCauseOf(${from.causes},${from.order})`, firstCause) : this.order;
     this.lastCause = isCaused ? this.#part(module, (from) => `lastCauseOf(${from.causes},${from.order})`, lastCause) : this.order;
-    this.keys = keyParts(keys, place);
-    this.place = this.#isPlaced(place) ? module.names.mint('a') : null;
+    this.keys = keyParts(keys, context);
+    this.place = this.#isPlaced(context) ? module.names.mint('a') : null;
     const namesOf = (call: AggregateCall, position: number): { objects: string; create: string } => ({
       objects: objectsOf(position),
       create: module.constant(slides ? slidingCreatorOf(call) : creatorOf(call)),
@@ -147,7 +147,7 @@ export class Intake implements SlotLayout {
     this.width = this.columns.width;
   }
 
-  #part({ names }: Place['module'], argument: RowPart['argument'], read: RowPart['read']): string {
+  #part({ names }: FusionContext['module'], argument: RowPart['argument'], read: RowPart['read']): string {
     const parameter = names.mint('a');
     this.#parts.push({ parameter, argument, read });
     return parameter;
@@ -164,24 +164,24 @@ export class Intake implements SlotLayout {
   }
 
   /** Slots of keys that expire are given back one by one. */
-  #isPlaced({ columns }: Place): boolean {
+  #isPlaced({ columns }: FusionContext): boolean {
     return this.isTextKey && this.expireMs === null && columns.field(CURRENT, (this.keys[0] as KeyPart).field)?.place !== undefined;
   }
 
-  /** Prints what a place that leads to the window gives for the parameters. What may fail is evaluated there, before. */
-  arguments(place: Place): (() => readonly string[]) | Refusal {
-    const { columns, body, module } = place;
+  /** Prints what an operator that leads to the window gives for the parameters. What may fail is evaluated there, before. */
+  arguments(context: FusionContext): (() => readonly string[]) | Refusal {
+    const { columns, body, module } = context;
     if (this.typeName !== null && columns.typeName !== this.typeName) return new Refusal('rows of another type come to the window');
-    const context = { module, body, readable: columns };
+    const reading = { module, body, readable: columns };
     const values: Typed[] = [];
     for (const value of [
-      ...this.keys.map((key, i) => keyValue(key, place, i, this.#plan)),
-      ...this.columns.inputs.all.map((input) => inputAt(input, context)),
+      ...this.keys.map((key, i) => keyValue(key, context, i, this.#plan)),
+      ...this.columns.inputs.all.map((input) => inputAt(input, reading)),
     ]) {
       if (value instanceof Refusal) return value;
       values.push(value);
     }
-    const names = values.some(({ canFail }) => canFail) ? guarded(values, this.#plan, place) : null;
+    const names = values.some(({ canFail }) => canFail) ? guarded(values, this.#plan, context) : null;
     if (names instanceof Refusal) return names;
     const placed = this.place === null ? [] : [values[0]?.place?.() ?? 'undefined'];
     const given = [columns.time, columns.order, ...this.#parts.map(({ argument }) => argument(columns))];
@@ -207,7 +207,7 @@ export class Intake implements SlotLayout {
   }
 }
 
-function whyNoKeys(plan: AggregatingPlan, { columns, stream }: Place): Refusal | null {
+function whyNoKeys(plan: AggregatingPlan, { columns, stream }: FusionContext): Refusal | null {
   const { keys } = plan.partition ?? stream.partition;
   const plain = keys.flatMap(({ value }) => (value.kind === 'field' && value.of.kind === 'current' ? value : []));
   if (plain.length < keys.length) return new Refusal('the key is computed');
@@ -216,7 +216,7 @@ function whyNoKeys(plan: AggregatingPlan, { columns, stream }: Place): Refusal |
 }
 
 /** Values leave windows that overlap: what cannot take them out again would add up all that is left. */
-function whyNoInputs({ calls }: AggregatePlan, { slides = false }: IntakeNeeds, { module, body, columns }: Place): Refusal | null {
+function whyNoInputs({ calls }: AggregatePlan, { slides = false }: IntakeNeeds, { module, body, columns }: FusionContext): Refusal | null {
   for (const call of calls) {
     if (slides && descriptorOf(call).createSliding === undefined) return new Refusal('an aggregate cannot take events out again');
     for (const read of [...call.arguments, ...(call.filter === null ? [] : [call.filter])]) {
@@ -227,7 +227,7 @@ function whyNoInputs({ calls }: AggregatePlan, { slides = false }: IntakeNeeds, 
   return null;
 }
 
-function keyParts(keys: PartitionPlan['keys'], { columns, module }: Place): readonly KeyPart[] {
+function keyParts(keys: PartitionPlan['keys'], { columns, module }: FusionContext): readonly KeyPart[] {
   return keys.map(({ name, value }) => {
     const { of, name: field, type } = value as FieldExpression;
     const as = representationOf(type);
@@ -241,8 +241,8 @@ function isScalar(as: Representation): boolean {
   return as === 'number' || as === 'string' || as === 'boolean';
 }
 
-function keyValue({ as }: KeyPart, place: Place, position: number, plan: OperatorPlan): Typed | Refusal {
-  const { columns, module, body, stream, program } = place;
+function keyValue({ as }: KeyPart, context: FusionContext, position: number, plan: OperatorPlan): Typed | Refusal {
+  const { columns, module, body, stream, program } = context;
   const key = (plan.partition ?? stream.partition).keys[position]?.value as FieldExpression;
   const value = typedOf(key, { module, body, readable: columns });
   if (value instanceof Refusal) return value;

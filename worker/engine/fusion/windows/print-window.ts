@@ -3,11 +3,11 @@ import { isActingAtWindowEnd } from '../../operators/operator-facts.ts';
 import type { KernelNode } from '../../physical/physical-plan.ts';
 import { NamedColumns } from '../columns.ts';
 import type { KernelFactory } from '../fused-runtime.ts';
+import type { FusionContext } from '../fusion-context.ts';
 import { rowOf } from '../guarded.ts';
 import { Body } from '../module-text.ts';
 import { simple } from '../operators/select.ts';
 import { PassedColumns } from '../passed-columns.ts';
-import type { Place } from '../place.ts';
 import { typedOf } from '../print-typed.ts';
 import { NULL_TYPED, named, type Readable, Refusal, type Typed } from '../typed.ts';
 import type { ResultNames } from './call-forms.ts';
@@ -33,7 +33,7 @@ export interface KernelNames {
   readonly objects: (position: number) => string;
 }
 
-export function kernelNames(plan: OperatorPlan, { module }: Place): KernelNames {
+export function kernelNames(plan: OperatorPlan, { module }: FusionContext): KernelNames {
   /** Nothing where what was decided was given up: the constants of that stay behind. */
   const late = (read: (kernel: WindowKernel<never>) => unknown): string =>
     module.late((runtime) => {
@@ -68,26 +68,26 @@ export interface DecidedWindow {
 }
 
 /** Decides the window unless another place that leads to it has, and hands the row of this place to it, unless that comes whole. */
-export function handToWindow(plan: OperatorPlan, place: Place, decide: () => DecidedWindow | Refusal): Refusal | null {
-  const { program, fusion, body, columns } = place;
+export function handToWindow(plan: OperatorPlan, context: FusionContext, decide: () => DecidedWindow | Refusal): Refusal | null {
+  const { program, fusion, body, columns } = context;
   const decided = program.kernel(plan, () => {
     const window = decide();
-    return window instanceof Refusal ? window : { ...window, node: windowNodeOf(plan, place.stream) as KernelNode };
+    return window instanceof Refusal ? window : { ...window, node: windowNodeOf(plan, context.stream) as KernelNode };
   });
   if (decided instanceof Refusal) return decided;
   if (columns.isWhole === true) return null;
   const { intake, take, canFail, waits, mayBeLate } = decided;
-  const given = intake.arguments(place);
+  const given = intake.arguments(context);
   if (given instanceof Refusal) return given;
   const row = canFail || mayBeLate ? rowOf(columns) : '';
   if (row instanceof Refusal) return row;
   const kernel = program.kernelName(plan);
-  const thrown = place.module.names.mint('e');
+  const thrown = context.module.names.mint('e');
   body.add(() => {
     program.useKernel(plan);
-    const taken = place.module.call({ name: take, arguments: given() });
+    const taken = context.module.call({ name: take, arguments: given() });
     const call = mayBeLate ? `if(${taken})${kernel}.late(${row});` : `${taken};`;
-    return canFail ? `try{${call}}catch(${thrown}){${fusion.node}.fail(${thrown},${row},${place.module.constant(plan)});}` : call;
+    return canFail ? `try{${call}}catch(${thrown}){${fusion.node}.fail(${thrown},${row},${context.module.constant(plan)});}` : call;
   });
   if (waits) fusion.watch(kernel, body);
   return null;
@@ -186,9 +186,9 @@ export interface ResultPrint {
 }
 
 /** Decides a function that makes the result of a slot and hands it on; gives whether an item of the result may fail. */
-export function decideResult(print: ResultPrint, place: Place): boolean | Refusal {
+export function decideResult(print: ResultPrint, context: FusionContext): boolean | Refusal {
   const { plan, intake, names, slot } = print;
-  const { body, module } = place;
+  const { body, module } = context;
   const numbers = body.bind(`${names.slots}.numbers`);
   const base = body.bind(`${slot}*${intake.width}`);
   const at = (field: SlotField): string => body.bind(printField(intake, field, { ...names, slot, numbers, base }));
@@ -219,17 +219,17 @@ export function decideResult(print: ResultPrint, place: Place): boolean | Refusa
     attribute: (name) => attributes.get(name) ?? NULL_TYPED,
     module,
   });
-  const items = decideItems(plan.aggregate?.items ?? [], bare, results, place);
+  const items = decideItems(plan.aggregate?.items ?? [], bare, results, context);
   if (items instanceof Refusal) return items;
-  const isEndHeard = isActingAtEnd(plan, place);
-  const refused = isEndHeard ? handOn(items.columns, place) : place.rest(items.columns, body);
+  const isEndHeard = isActingAtEnd(plan, context);
+  const refused = isEndHeard ? handOn(items.columns, context) : context.rest(items.columns, body);
   if (refused !== null) return refused;
   if (isEndHeard) body.add(`${names.kernel}.ended(${[frame.time, frame.start, frame.end, frame.isFinal, frame.lengthMs].join(',')});`);
   return items.canFail;
 }
 
 /** Calls what follows: it may end before its end. */
-function handOn(columns: NamedColumns, { body, module, rest }: Place): Refusal | null {
+function handOn(columns: NamedColumns, { body, module, rest }: FusionContext): Refusal | null {
   const passed = new PassedColumns(columns, module);
   const inner = new Body(module.names);
   const refused = rest(passed, inner);
@@ -249,7 +249,7 @@ export function decideItems(
   items: readonly NamedExpression[],
   columns: NamedColumns,
   results: readonly Typed[],
-  { body, module, stream }: Pick<Place, 'body' | 'module' | 'stream'>,
+  { body, module, stream }: Pick<FusionContext, 'body' | 'module' | 'stream'>,
 ): { readonly columns: NamedColumns; readonly canFail: boolean } | Refusal {
   const readable = new AggregateReadable(columns, results);
   const fields = new Map<string, Typed>();
@@ -291,7 +291,7 @@ class AggregateReadable implements Readable {
 }
 
 /** Some operator of the stream acts when a window ends. */
-function isActingAtEnd(plan: OperatorPlan, { stream }: Place): boolean {
+function isActingAtEnd(plan: OperatorPlan, { stream }: FusionContext): boolean {
   const behind = stream.operators.slice(stream.operators.indexOf(plan) + 1);
   return behind.some(isActingAtWindowEnd);
 }

@@ -1,8 +1,8 @@
 import type { AttributeName, TrendCall } from '../../../../../shared/language/plan/plan.ts';
 import { NamedColumns } from '../../columns.ts';
 import { functionForm } from '../../function-form.ts';
+import type { StreamContext } from '../../fusion-context.ts';
 import { Body } from '../../module-text.ts';
-import type { StreamPlace } from '../../place.ts';
 import type { ProgramFusion } from '../../program-fusion.ts';
 import { NULL_TYPED, named, Refusal, representationOf, type Typed } from '../../typed.ts';
 import { decideItems } from '../../windows/print-window.ts';
@@ -21,7 +21,7 @@ interface Ended {
  * Decides what hands on the result of a window, with all that follows it. Gives what prints it: a name for its constants and the function
  * that reads them; `null` where the kernel is to make it a row.
  */
-export function decideClose(trends: NumberedTrends, kernel: string, fusion: StreamPlace): () => string {
+export function decideClose(trends: NumberedTrends, kernel: string, fusion: StreamContext): () => string {
   const { program } = fusion;
   const decided = trends.held.size > 0 ? new Refusal('results read the last event of a step') : decideEnd(trends, kernel, fusion);
   return () => {
@@ -51,7 +51,7 @@ function shared(name: string, program: ProgramFusion): string {
 }
 
 /** The name of the function. */
-function decideEnd(trends: NumberedTrends, kernel: string, fusion: StreamPlace): string | Refusal {
+function decideEnd(trends: NumberedTrends, kernel: string, fusion: StreamContext): string | Refusal {
   const { stream, plan } = trends;
   const { module } = fusion.program;
   const [window, type, last] = [module.names.mint('r'), module.names.mint('a'), module.names.mint('o')];
@@ -69,7 +69,7 @@ function decideEnd(trends: NumberedTrends, kernel: string, fusion: StreamPlace):
   return fusion.chain(items.columns, body) ?? module.define(() => [window, type, last, start, end], body);
 }
 
-function rowOf({ stream }: NumberedTrends, kernel: string, ended: Ended, body: Body, { program: { module } }: StreamPlace): NamedColumns {
+function rowOf({ stream }: NumberedTrends, kernel: string, ended: Ended, body: Body, { program: { module } }: StreamContext): NamedColumns {
   const { window, type, last, start, end } = ended;
   const keys = stream.partition.keys.map(({ name, value }, at) => {
     const key = named(body.bind(`${window}.pane.keys[${at}]`), representationOf(value.type), true);

@@ -10,7 +10,7 @@ import type { KernelNode } from '../../../physical/physical-plan.ts';
 import type { SourceOptions } from '../../../sources/source-options.ts';
 import type { Columns } from '../../columns.ts';
 import type { FusedRuntime } from '../../fused-runtime.ts';
-import type { StreamPlace } from '../../place.ts';
+import type { StreamContext } from '../../fusion-context.ts';
 import type { DecidedKernel, ProgramFusion } from '../../program-fusion.ts';
 import type { FusedInlet } from '../../shared-functions.ts';
 import { Refusal } from '../../typed.ts';
@@ -34,7 +34,7 @@ interface DecidedTrends extends DecidedKernel {
  */
 export function fuseTrends(
   sharing: readonly NumberedTrends[],
-  fusion: StreamPlace,
+  fusion: StreamContext,
   origin: string,
   columns: Columns,
 ): readonly FusedInlet[] | Refusal {
@@ -65,7 +65,7 @@ export function fuseTrends(
 }
 
 /** Decides all streams that share; gives the kernel of the first. */
-function decideAll(sharing: readonly NumberedTrends[], fusion: StreamPlace): DecidedTrends {
+function decideAll(sharing: readonly NumberedTrends[], fusion: StreamContext): DecidedTrends {
   const { program } = fusion;
   const { module } = program;
   const leader = (sharing[0] as NumberedTrends).stream.source;
@@ -87,7 +87,7 @@ function decideAll(sharing: readonly NumberedTrends[], fusion: StreamPlace): Dec
   return { ...first, links: () => [...first.links(), ...takes], panes, inputs, takes };
 }
 
-function inputsOf(sharing: readonly NumberedTrends[], fusion: StreamPlace): readonly TrendInput[] {
+function inputsOf(sharing: readonly NumberedTrends[], fusion: StreamContext): readonly TrendInput[] {
   const { program } = fusion;
   const origins = [...new Set(sharing.flatMap((trends) => trends.origins))];
   let classes = 0;
@@ -121,7 +121,7 @@ function isCountable({ trends, slots, isRead }: InputPart): boolean {
   return slots.length === 1 && trends.pattern.steps[slots[0] as number]?.negated === false && !isRead;
 }
 
-function partOf(trends: NumberedTrends, position: number, origin: string, fusion: StreamPlace): InputPart {
+function partOf(trends: NumberedTrends, position: number, origin: string, fusion: StreamContext): InputPart {
   const { program } = fusion;
   const { stream, pattern, numbers, columns, index, held } = trends;
   const slots = relevanceOf(pattern, origin)?.watches ?? [];
@@ -171,7 +171,7 @@ interface Sharing {
   readonly panes: string;
   /** By position: those of the streams that count the same trends. */
   readonly equals: readonly (readonly number[])[];
-  readonly fusion: StreamPlace;
+  readonly fusion: StreamContext;
 }
 
 function decideKernel(trends: NumberedTrends, position: number, { shared, inputs, panes, equals, fusion }: Sharing): DecidedKernel {

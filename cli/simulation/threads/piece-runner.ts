@@ -18,7 +18,7 @@ export interface MovableRun {
   readonly tallies: TallyDifference;
 }
 
-export interface DeskOptions {
+export interface PieceRunnerOptions {
   readonly plan: Plan;
   readonly eventsPath: string;
   readonly strict: boolean;
@@ -26,7 +26,7 @@ export interface DeskOptions {
 }
 
 /** Runs pieces of an event file, each on its own, and records what comes of them. */
-export class PieceDesk {
+export class PieceRunner {
   readonly #movable: MovableRun;
   readonly #recorder: PieceRecorder;
   readonly #schemas: EventSchemas;
@@ -37,12 +37,12 @@ export class PieceDesk {
     this.#schemas = new EventSchemas(movable.plan.events);
   }
 
-  /** A desk with a run of its own. To be closed. @throws CepError when the program cannot begin or the file cannot be opened */
-  static open({ plan, eventsPath, strict, style }: DeskOptions): PieceDesk {
+  /** A runner with a run of its own. To be closed. @throws CepError when the program cannot begin or the file cannot be opened */
+  static open({ plan, eventsPath, strict, style }: PieceRunnerOptions): PieceRunner {
     const run = new ProgramRun({ plan, strict, isWatched: false }, new PieceRecorder(plan, style));
     const schemas = new EventSchemas(plan.events);
     const lines = EventLines.open(eventsPath, { schemas, preload: false, canResume: false, canMove: true, short: run.fastPath });
-    return new PieceDesk({ plan, eventsPath, run, lines, tallies: new TallyDifference() }, style);
+    return new PieceRunner({ plan, eventsPath, run, lines, tallies: new TallyDifference() }, style);
   }
 
   /** The same, in one go. */

@@ -10,7 +10,7 @@ import type { Refusal } from './typed.ts';
 export type DecideRow = (columns: Columns, body: Body) => Refusal | null;
 
 /** One stream while it is decided how it runs. */
-export interface StreamPlace {
+export interface StreamContext {
   readonly plan: StreamPlan;
   readonly index: number;
   readonly program: ProgramFusion;
@@ -22,15 +22,15 @@ export interface StreamPlace {
   /** The stream's chain from its head on, for rows of its source. Results wait for their turn. */
   chain(columns: Columns, body: Body): Refusal | null;
   /** Another stream of the program. */
-  sibling(index: number): StreamPlace;
+  sibling(index: number): StreamContext;
   /** Behind a call that may have given the stream something earlier to wait for: `due` is the kernel's earliest deadline. */
   watch(kernel: string, body: Body): void;
 }
 
 /** Where an operator stands while it is decided how its stream runs, and what it may ask for there. */
-export interface Place {
+export interface FusionContext {
   readonly program: ProgramFusion;
-  readonly fusion: StreamPlace;
+  readonly fusion: StreamContext;
   readonly module: ModuleText<FusedRuntime>;
   readonly stream: StreamPlan;
   /** Index of the stream. */
@@ -45,15 +45,15 @@ export interface Place {
 
 /**
  * Decides one operator. Gives the row that goes on from it in the same function; null where it has decided what follows itself, through
- * `place.rest`.
+ * `context.rest`.
  */
-export type OperatorFuser<P extends OperatorPlan = OperatorPlan> = (plan: P, place: Place) => Columns | null | Refusal;
+export type OperatorFuser<P extends OperatorPlan = OperatorPlan> = (plan: P, context: FusionContext) => Columns | null | Refusal;
 
 /** Decides what takes the rows of an origin at the head of a stream, one for each input that reads it. */
-export type SourceFuser = (fusion: StreamPlace, origin: string, columns: Columns) => readonly FusedInlet[] | Refusal;
+export type SourceFuser = (fusion: StreamContext, origin: string, columns: Columns) => readonly FusedInlet[] | Refusal;
 
 /** Prints a kernel for a source whose rows come whole. `isWatched`: somebody wants to see it at work. */
-export type RowSourceFuser = (fusion: StreamPlace, isWatched: boolean) => Refusal | null;
+export type RowSourceFuser = (fusion: StreamContext, isWatched: boolean) => Refusal | null;
 
 /** What decides operators and sources, by their kind. */
 export interface Fusers {
