@@ -1,7 +1,6 @@
 import { Command, Option } from 'clipanion';
 import { CepError } from '../shared/errors/error.ts';
 import { CepCommand } from './command.ts';
-import { DemoRun } from './demo/demo-run.ts';
 import { runUntilInterrupted } from './interruption.ts';
 import { wholeNumber } from './whole-number.ts';
 
@@ -39,6 +38,7 @@ export class DemoCommand extends CepCommand {
       metricsPort: this.metrics ? metricsPort : undefined,
       seed: wholeNumber('--seed', this.seed, 0),
     };
+    const { DemoRun } = await import('./demo/demo-run.ts'); // Help and completion do without it.
     return runUntilInterrupted(async (interrupt) => {
       await new DemoRun(settings, this.context).run(interrupt);
       return 0;

@@ -2,7 +2,6 @@ import { statSync } from 'node:fs';
 import { Command, Option } from 'clipanion';
 import { CepError } from '../shared/errors/error.ts';
 import { CepCommand } from './command.ts';
-import { develop } from './developing/develop.ts';
 import { findGenerator } from './generators/table.ts';
 import { runUntilInterrupted } from './interruption.ts';
 import { wholeNumber } from './whole-number.ts';
@@ -38,6 +37,7 @@ export class DevCommand extends CepCommand {
       generator: this.generate === undefined ? undefined : findGenerator(this.generate),
       rate: wholeNumber('--rate', this.rate, 1),
     };
+    const { develop } = await import('./developing/develop.ts'); // Help and completion do without it.
     return runUntilInterrupted(async (interrupt) => {
       await develop(settings, this.context, interrupt);
       return 0;

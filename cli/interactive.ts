@@ -2,7 +2,6 @@ import { Command, Option } from 'clipanion';
 import { CepError } from '../shared/errors/error.ts';
 import { CepCommand } from './command.ts';
 import { findGenerator } from './generators/table.ts';
-import { JsonSession, RATE_MAX } from './interacting/json-session.ts';
 import { runUntilInterrupted } from './interruption.ts';
 import { wholeNumber } from './whole-number.ts';
 
@@ -28,6 +27,7 @@ export class InteractiveCommand extends CepCommand {
   trace = Option.Boolean('--trace', false, { description: 'Say what streams and operators decide' });
 
   override async run(): Promise<number> {
+    const { JsonSession, RATE_MAX } = await import('./interacting/json-session.ts'); // Help and completion do without it.
     if (this.generate !== undefined) findGenerator(this.generate);
     const rate = wholeNumber('--rate', this.rate, 1);
     if (rate > RATE_MAX) throw new CepError('usage_error', `--rate: expected at most ${RATE_MAX}, found ${rate}`);

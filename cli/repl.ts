@@ -1,6 +1,5 @@
 import { Command, Option } from 'clipanion';
 import { CepCommand } from './command.ts';
-import { converse } from './repl/conversation.ts';
 
 export class ReplCommand extends CepCommand {
   static override paths = [['repl']];
@@ -20,6 +19,7 @@ export class ReplCommand extends CepCommand {
   file = Option.String('--file', { description: 'Program to begin with' });
 
   override async run(): Promise<undefined> {
+    const { converse } = await import('./repl/conversation.ts'); // Help and completion do without it.
     await converse(this.context, this.file);
   }
 }

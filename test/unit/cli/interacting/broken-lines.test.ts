@@ -1,4 +1,4 @@
-import '../../../../cli/interactive.ts'; // Reading it is no part of the first test.
+import '../../../../cli/interacting/json-session.ts'; // Reading it is no part of the first test.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { JsonConversation } from './json-conversation.ts';

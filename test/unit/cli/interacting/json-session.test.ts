@@ -1,4 +1,4 @@
-import '../../../../cli/interactive.ts'; // Reading it is no part of the first test.
+import '../../../../cli/interacting/json-session.ts'; // Reading it is no part of the first test.
 import { expect, it } from 'vitest';
 import manifest from '../../../../package.json' with { type: 'json' };
 import { cep } from '../cep.ts';

@@ -1,4 +1,4 @@
-import '../../../../cli/repl.ts'; // Reading it is no part of the first test.
+import '../../../../cli/repl/conversation.ts'; // Reading it is no part of the first test.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { cep } from '../cep.ts';
