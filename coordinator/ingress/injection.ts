@@ -42,7 +42,7 @@ interface Place {
 
 /** How long a pipeline is waited for that is being moved. */
 const MOVING_MS_MAX = 5_000;
-const RESULT_MS_MAX = 10_000;
+const RESULT_MS_MAX = 13_000;
 /** Requests that wait for pipelines or for workers. */
 const WAITING_MAX = 10_000;
 /** Of one command of the log, as JSON text. */

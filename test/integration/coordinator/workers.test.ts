@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { freePortPairs } from '../../contract/coordinator.ts';
+import { type Answer, ask } from '../../contract/declared-answer.ts';
+import { CepProcess } from '../cli/cep-process.ts';
+
+const key = 'the-key-of-the-cluster';
+const env = { CEP_API_KEY: key };
+const wait = { timeout: 120_000, interval: 50 };
+const source = 'stream Bought = Login as a -> Buy where user == a.user as b .within(1h) .emit(user: a.user)';
+const running = new Map<string, CepProcess>();
+let coordinatorUrl: string;
+let ports: number[];
+
+beforeAll(async () => {
+  ports = await freePortPairs(6);
+  coordinatorUrl = `http://127.0.0.1:${ports[0]}`;
+  running.set('coordinator', new CepProcess(['coordinator', '--port', String(ports[0])], { env }));
+  for (const at of [1, 2]) startWorker(at);
+  await vi.waitFor(
+    async () => expect((await cluster('GET', '/workers')).body).toMatchObject([{ status: 'ready' }, { status: 'ready' }]),
+    wait,
+  );
+}, 150_000);
+
+afterAll(() => {
+  for (const process of running.values()) process.kill('SIGKILL');
+});
+
+function startWorker(at: number): void {
+  const own = ['--port', String(ports[at]), '--metrics-port', String(ports[at + 2]), '--worker-id', `w${at}`];
+  running.set(`w${at}`, new CepProcess(['server', '--coordinator', coordinatorUrl, ...own], { env }));
+}
+
+function cluster(method: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> {
+  return ask({ method, url: `${coordinatorUrl}/api/v1/cluster${path}`, key, headers, ...(body === undefined ? {} : { body }) });
+}
+
+function event(type: string, user: string, timestamp: number): object {
+  return { event_type: type, fields: { user }, timestamp };
+}
+
+it('completes a pattern on another worker when the one that had begun it is killed, and hands over what it has when it is drained', async () => {
+  const made = await cluster('POST', '/pipeline-groups', { name: 'shop', pipelines: [{ name: 'p', source }] });
+  expect([made.status, made.body.status]).toEqual([201, 'running']);
+  const first = made.body.deployments[0].worker_id as string;
+  const second = first === 'w1' ? 'w2' : 'w1';
+  for (const user of ['ada', 'bob']) {
+    expect(await cluster('POST', '/pipeline-groups/shop/inject', event('Login', user, 1_700_000_000_000))).toMatchObject({ status: 200 });
+  }
+  running.get(first)?.kill('SIGKILL');
+  const bought = await vi.waitFor(async () => {
+    const buy = event('Buy', 'ada', 1_700_000_001_000);
+    const answer = await cluster('POST', '/pipeline-groups/shop/inject', buy, { 'idempotency-key': 'ada buys' });
+    // While the pipeline moves the same request may be sent again: it counts once.
+    if (answer.status === 503 || answer.status === 502) throw new Error(JSON.stringify(answer.body));
+    return answer;
+  }, wait);
+  expect([bought.status, bought.body]).toMatchObject([
+    200,
+    { worker_id: second, output_events: [{ event_type: 'Bought', fields: { user: 'ada' } }] },
+  ]);
+
+  startWorker(Number(first.slice(1)));
+  await vi.waitFor(async () => expect((await cluster('GET', `/workers/${first}`)).body).toMatchObject({ status: 'ready' }), wait);
+  const drained = await cluster('POST', `/workers/${second}/drain`, { timeout_secs: 60 });
+  expect([drained.status, drained.body]).toEqual([200, { worker_id: second, pipelines_migrated: 1, status: 'drained' }]);
+  const again = await cluster('POST', '/pipeline-groups/shop/inject', event('Buy', 'bob', 1_700_000_002_000));
+  expect([again.status, again.body]).toMatchObject([200, { worker_id: first, output_events: [{ fields: { user: 'bob' } }] }]);
+  expect(await cluster('DELETE', '/pipeline-groups/shop')).toMatchObject({ status: 200, body: { torn_down: true } });
+}, 300_000);
