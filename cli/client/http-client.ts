@@ -17,7 +17,7 @@ const LOST_PAUSE_MS = 200;
 const REFUSED_MS_MAX = 60_000;
 
 export interface ApiRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Behind the server's URL; begins with a slash. */
   readonly path: string;
   readonly body?: string;

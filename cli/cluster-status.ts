@@ -1,0 +1,55 @@
+import { Command } from 'clipanion';
+import { ClusterApi } from './client/cluster-api.ts';
+import { ClusterCommand } from './client/cluster-command.ts';
+import { type ClusterFacts, clusterProblems } from './client/cluster-problems.ts';
+import { groupsText } from './client/group-text.ts';
+import type { ServerApi } from './client/server-api.ts';
+import { factsText } from './client/table.ts';
+import { workersText } from './client/worker-text.ts';
+import { thousands } from './counts.ts';
+import { visible } from './event-text.ts';
+
+export class ClusterStatusCommand extends ClusterCommand {
+  static override paths = [['cluster', 'status']];
+  static override usage = Command.Usage({
+    category: 'Cluster',
+    description: 'Show what is wrong in a cluster, and then how it is',
+    details: 'Problems come first, each with what shows more. Ends with 1 when there is one.',
+    examples: [
+      ['On this machine', '$0 cluster status'],
+      ['In a script', '$0 cluster status --json'],
+    ],
+  });
+
+  protected override async ask(api: ServerApi): Promise<number> {
+    const cluster = new ClusterApi(api.http);
+    const [health, raft, workers, groups, migrations] = await Promise.all([
+      cluster.health(),
+      api.raftStatus(),
+      cluster.workers(),
+      cluster.groups(),
+      cluster.migrations(),
+    ]);
+    const facts = { health, raft, workers, groups, migrations };
+    const problems = clusterProblems(facts);
+    if (this.json) this.printJson({ problems, ...facts });
+    else this.print(statusText(facts, problems));
+    return problems.length === 0 ? 0 : 1;
+  }
+}
+
+function statusText(facts: ClusterFacts, problems: readonly string[]): string {
+  const { health, raft, workers, groups } = facts;
+  const { ready, total } = health.workers;
+  const reachable = raft.nodes.filter((node) => node.reachable).length;
+  const leader = raft.leader_id === null ? 'no leader' : `member ${raft.leader_id} leads`;
+  const named = problems.length === 0 ? '' : `Problems:\n${problems.map((problem) => `  ${visible(problem)}\n`).join('')}\n`;
+  const told = factsText([
+    ['Cluster', `${health.status}, version ${health.version}`],
+    ['Coordinators', `${reachable} of ${raft.nodes.length} reachable, ${leader} in term ${thousands(raft.term)}`],
+    ['Workers', `${ready} of ${total} ready`],
+    ['Groups', `${thousands(health.pipeline_groups)}, ${thousands(health.active_migrations)} pipelines moving`],
+  ]);
+  const tables = [workers.length > 0 ? workersText(workers, Date.now()) : '', groups.length > 0 ? groupsText(groups) : ''];
+  return named + told + tables.map((table) => (table === '' ? '' : `\n${table}`)).join('');
+}

@@ -1,0 +1,123 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { FakeServer, refusal } from './fake-server.ts';
+
+const server = await FakeServer.start();
+const cluster = '/api/v1/cluster';
+const run = (...args: string[]) => server.cep(args, { env: { CEP_COORDINATOR_URL: server.url } });
+const worker = {
+  ...{
+    id: 'w1',
+    address: 'http://10.0.0.7:9000',
+    status: 'ready',
+    pipelines: ['g:a:0'],
+    assigned_pipelines: ['g:a:0'],
+    pipelines_running: 1,
+  },
+  ...{ max_pipelines: 10, cpu_cores: 4, events_processed: 1_234, events_per_second: 5.4, registered_at: 0, last_heartbeat: null },
+  ...{ incarnation: 'i', version: '0.1.0' },
+};
+const deployment = { worker_id: 'w1', worker_address: 'a', pipeline_name: 'a', pipeline_id: 'p', replica: 0, status: 'running', epoch: 7 };
+const group = {
+  id: 'g',
+  name: 'fraud',
+  status: 'running',
+  version: 2,
+  created_at: 0,
+  updated_at: 0,
+  pipelines: [],
+  routes: [],
+  deployments: [deployment],
+};
+const member = { id: 1, url: 'http://a:9100', role: 'leader', reachable: true, lag: 0 };
+const raft = {
+  enabled: true,
+  node_id: 1,
+  role: 'leader',
+  leader_id: 1,
+  leader_url: 'http://a:9100',
+  term: 3,
+  commit_index: 9,
+  applied_index: 9,
+  last_index: 9,
+  nodes: [member],
+  recovering: false,
+};
+const health = {
+  status: 'healthy',
+  role: 'coordinator',
+  version: '0.1.0',
+  uptime_seconds: 1,
+  workers: { total: 1, ready: 1, unhealthy: 0, draining: 0 },
+  pipeline_groups: 1,
+  active_migrations: 0,
+};
+
+beforeEach(() => {
+  server
+    .reset()
+    .on('GET /health', { json: health })
+    .on(`GET ${cluster}/raft/status`, { json: raft })
+    .on(`GET ${cluster}/workers`, { json: [worker] })
+    .on(`GET ${cluster}/workers/w1`, { json: worker })
+    .on(`GET ${cluster}/pipeline-groups`, { json: [group] })
+    .on(`GET ${cluster}/migrations`, { json: [] });
+});
+
+describe('commands for a cluster', () => {
+  it('list workers and groups, and show one', async () => {
+    expect((await run('workers')).stdout).toMatch(/^WORKER +STATUS.*\nw1 +ready +1 of 10 +1,234 +5 +not yet +http:\/\/10/);
+    expect((await run('workers', 'show', 'w1')).stdout).toContain('Status:         ready');
+    expect((await run('groups')).stdout).toMatch(/\nfraud +g +running +1 of 1/);
+    expect((await run('groups', 'show', 'fraud')).stdout).toMatch(/\na +0 +running +w1 +7/);
+    expect(JSON.parse((await run('groups', 'show', 'fraud', '--json')).stdout)).toEqual(group);
+  });
+
+  it('show nothing but how a cluster is when nothing is wrong, and else what is first', async () => {
+    const well = await run('cluster', 'status');
+    expect([well.exitCode, well.stdout.startsWith('Cluster:')]).toEqual([0, true]);
+    server
+      .on(`GET ${cluster}/raft/status`, { json: { ...raft, leader_id: null, nodes: [member, { ...member, id: 2, reachable: false }] } })
+      .on(`GET ${cluster}/workers`, { json: [{ ...worker, status: 'unhealthy' }] })
+      .on(`GET ${cluster}/pipeline-groups`, {
+        json: [{ ...group, deployments: [{ ...deployment, status: 'failed', error: 'no broker' }] }],
+      });
+    const ill = await run('cluster', 'status');
+    expect(ill.exitCode).toBe(1);
+    expect(ill.stdout.split('\n').slice(0, 5)).toEqual([
+      'Problems:',
+      '  no coordinator leads: nothing can be changed (cep raft status)',
+      '  coordinator 2 at http://a:9100 does not answer',
+      '  worker w1 is not heard of, with 1 pipeline (cep workers show w1)',
+      '  pipeline a of group fraud is failed: no broker (cep groups show fraud)',
+    ]);
+  });
+
+  it('drain, migrate and rebalance, and say what was not done', async () => {
+    server.on(`POST ${cluster}/workers/w1/drain`, { json: { worker_id: 'w1', pipelines_migrated: 2, status: 'drained' } });
+    expect((await run('drain', 'w1', '--wait', '5')).stdout).toBe('Drained w1: 2 pipelines moved\n');
+    expect(server.requests.at(-1)?.body).toBe('{"timeout_secs":5}');
+    server.on(`POST ${cluster}/workers/w1/drain`, refusal(409, 'drain_incomplete', 'g:a:0 is still there'));
+    const left = await run('drain', 'w1');
+    expect([left.exitCode === 0, left.stderr]).toEqual([false, expect.stringContaining('g:a:0 is still there')]);
+    const migration = {
+      id: 'm1',
+      group: 'fraud',
+      pipeline: 'a',
+      replica: 0,
+      source_worker: 'w1',
+      target_worker: 'w2',
+      status: 'started',
+      epoch: 8,
+    };
+    server.on(`POST ${cluster}/pipelines/fraud/a/migrate`, { status: 202, json: migration });
+    expect((await run('migrate', 'fraud', 'a', '--to', 'w2')).stdout).toBe('Moving a from w1 to w2 (m1): started\n');
+    expect(server.requests.at(-1)?.body).toBe('{"target_worker_id":"w2"}');
+    server.on(`POST ${cluster}/rebalance`, { status: 202, json: { migrations: [] } });
+    expect((await run('rebalance')).stdout).toBe('Nothing to move.\n');
+  });
+
+  it('name the nearest group where there is none of that name', async () => {
+    const { exitCode, stderr } = await run('groups', 'delete', 'fruad');
+    expect([exitCode, stderr]).toEqual([4, expect.stringContaining("did you mean 'fraud'?")]);
+  });
+});
