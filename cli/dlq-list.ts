@@ -1,19 +1,33 @@
 import { Command, Option } from 'clipanion';
-import { OnePipelineCommand } from './client/pipeline-command.ts';
+import { LettersCommand } from './client/letters-command.ts';
 import type { DeadLettersAnswer, ServerApi } from './client/server-api.ts';
 import { tableText } from './client/table.ts';
 import { counted } from './counts.ts';
 import { wholeNumber } from './whole-number.ts';
 
-const columns = [{ title: 'TIME' }, { title: 'CONNECTOR' }, { title: 'EVENT' }, { title: 'ATTEMPTS', isNumber: true }, { title: 'ERROR' }];
+const columns = [
+  { title: 'TIME' },
+  { title: 'ID' },
+  { title: 'CONNECTOR' },
+  { title: 'EVENT' },
+  { title: 'ATTEMPTS', isNumber: true },
+  { title: 'CODE' },
+  { title: 'ERROR' },
+];
 
-export class DlqListCommand extends OnePipelineCommand {
-  static override paths = [['dlq', 'list']];
+export class DlqListCommand extends LettersCommand {
+  static override paths = [
+    ['dlq', 'ls'],
+    ['dlq', 'list'],
+  ];
   static override usage = Command.Usage({
     category: 'Client',
     description: 'List the dead letters of a pipeline: alerts that a sink did not take',
-    details: 'Oldest first. With --json each letter is shown whole. PIPELINE is an id or a name.',
-    examples: [['By name', '$0 dlq list rules']],
+    details: 'Oldest first. With --json each letter is shown whole. PIPELINE is an id or a name. Also `cep dlq list`.',
+    examples: [
+      ['By name', '$0 dlq ls rules'],
+      ['Those that one sink did not take while it was down', '$0 dlq ls rules --connector Hook --code circuit_open'],
+    ],
   });
 
   limit = Option.String('-n,--limit', '50', { description: 'How many to show at most, up to 1000 (50)' });
@@ -21,7 +35,7 @@ export class DlqListCommand extends OnePipelineCommand {
   protected override async ask(api: ServerApi): Promise<undefined> {
     const limit = wholeNumber('--limit', this.limit, 1);
     const { id } = await api.pipeline(this.pipeline);
-    const letters = await api.deadLetters(id, limit);
+    const letters = await api.deadLetters(id, limit, this.choice);
     if (this.json) this.printJson({ entries: letters.entries, total: letters.total });
     else if (letters.total === 0) this.print('No dead letters.\n');
     else this.#show(letters);
@@ -34,7 +48,7 @@ export class DlqListCommand extends OnePipelineCommand {
 }
 
 function rowOf(letter: DeadLettersAnswer['entries'][number]): string[] {
-  const { timestamp, connector, event, attempts, error } = letter;
+  const { timestamp, id, connector, event, attempts, code, error } = letter;
   const type = typeof event === 'object' && event !== null && 'event_type' in event ? event.event_type : '';
-  return [timestamp, connector, type, attempts, error].map(String);
+  return [timestamp, id, connector, type, attempts, code, error].map(String);
 }

@@ -5,6 +5,7 @@ import { ResultCommand } from './command.ts';
 import { intervalProblem, readInterval } from './interval.ts';
 import { programToRun } from './running/program-to-run.ts';
 import { runProgram } from './running/run-program.ts';
+import { readHttpSettings } from './serving/http-settings.ts';
 
 const CHECKPOINT_INTERVAL_MS = 10_000;
 
@@ -15,7 +16,9 @@ export class RunCommand extends ResultCommand {
     description: 'Run a program: read from its connectors, deliver to them',
     details:
       'Reads what the program names with .from, shows the output events, and delivers what it sends with .to, until Ctrl+C. With a ' +
-      'checkpoint directory a run that was stopped or killed goes on where it was. File connectors name files relative to the current ' +
+      'checkpoint directory a run that was stopped or killed goes on where it was. Where the program reads with .from over http, others send ' +
+      'to POST /webhooks/CONNECTOR, on this machine unless --bind says otherwise; CEP_API_KEY is then the key they need, where the ' +
+      'connector has no secret. File connectors name files relative to the current ' +
       'directory. Ends with 0 when everything is done or safe, 1 when the program has errors, 2 when a file is missing, 4 when a ' +
       'connector cannot be reached at the start or something was given up.',
     examples: [
@@ -34,8 +37,13 @@ export class RunCommand extends ResultCommand {
   checkpointDir = Option.String('--checkpoint-dir', { description: 'Directory for state and dead letters; a run goes on from it' });
   checkpointInterval = Option.String('--checkpoint-interval', { description: 'Time between checkpoints, seconds or a duration (10s)' });
 
+  port = Option.String('-p,--port', { description: 'Port for webhooks, where the program takes some (9000); 0 takes any free one' });
+  bind = Option.String('--bind', { description: 'Address to listen on for them (127.0.0.1)' });
+
   override async run(): Promise<number> {
     const config = await this.loadConfig({
+      'server.port': this.port,
+      'server.bind': this.bind,
       'processing.strict_events': this.strictEvents,
       'server.credentials': this.credentials,
     });
@@ -54,6 +62,9 @@ export class RunCommand extends ResultCommand {
         },
         stateDir: this.checkpointDir,
         checkpointIntervalMs: this.#intervalMs,
+        isSmtpUnverified: config.get('server.smtp_dangerous'),
+        apiKey: config.get('server.api_key'),
+        readPlace: async () => ({ ...(await readHttpSettings(config)), port: config.get('server.port'), bind: config.get('server.bind') }),
         isQuiet: this.quiet,
         isJson: this.json,
       },

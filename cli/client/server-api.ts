@@ -43,6 +43,13 @@ export type TopologyAnswer = Static<typeof topologySchema>;
 export type TenantMetricsAnswer = Static<typeof tenantMetricsSchema>;
 export type ReadyAnswer = Static<typeof readySchema>;
 
+/** Of the dead letters those with all of this. */
+export interface LetterChoice {
+  readonly connector?: string | undefined;
+  readonly code?: string | undefined;
+  readonly id?: string | undefined;
+}
+
 export interface Deployment {
   readonly name: string;
   readonly program: SentProgram;
@@ -143,16 +150,16 @@ export class ServerApi {
   }
 
   /** The oldest so many, and how many there are. */
-  deadLetters(id: string, limit: number): Promise<DeadLettersAnswer> {
-    return this.#get(`${pathOf(id)}/dlq?limit=${limit}`);
+  deadLetters(id: string, limit: number, choice: LetterChoice = {}): Promise<DeadLettersAnswer> {
+    return this.#get(`${pathOf(id)}/dlq${queryOf({ limit: String(limit), ...choice })}`);
   }
 
-  replayDeadLetters(id: string): Promise<Static<typeof replayedSchema>> {
-    return this.http.request({ method: 'POST', path: `${pathOf(id)}/dlq/replay` });
+  replayDeadLetters(id: string, choice: LetterChoice = {}): Promise<Static<typeof replayedSchema>> {
+    return this.http.request({ method: 'POST', path: `${pathOf(id)}/dlq/replay${queryOf(choice)}` });
   }
 
-  clearDeadLetters(id: string): Promise<Static<typeof clearedSchema>> {
-    return this.http.request({ method: 'DELETE', path: `${pathOf(id)}/dlq` });
+  clearDeadLetters(id: string, choice: LetterChoice = {}): Promise<Static<typeof clearedSchema>> {
+    return this.http.request({ method: 'DELETE', path: `${pathOf(id)}/dlq${queryOf(choice)}` });
   }
 
   /** Why a stream gave what it gave, as JSON. */
@@ -275,4 +282,10 @@ function unknownName(cause: CepError, { what, idOrName, known }: Sought): CepErr
   );
   const hint = nearest === undefined ? cause.hint : `did you mean '${nearest}'?`;
   return new CepError(cause.code, `no ${what} has the id or the name '${idOrName}'`, { cause, ...(hint === undefined ? {} : { hint }) });
+}
+
+/** A query of what is given, with its mark; empty where nothing is. */
+function queryOf(parameters: Readonly<Record<string, string | undefined>> | LetterChoice): string {
+  const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }

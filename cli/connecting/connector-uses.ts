@@ -36,7 +36,10 @@ export function usesOf(plan: Plan, profiles: Profiles | undefined, name?: string
 
 /** The use of a connector that no program speaks of: it is read where its type can be, else written. */
 export function soleUse(settings: ConnectorSettings): ConnectorUse {
-  const role = builtType(settings.writtenType).built?.includes('source') ? 'source' : 'sink';
+  const { built = [], needs = {} } = builtType(settings.writtenType);
+  // Where the parameters say what is sent to, that is meant: a source of the type would connect to nothing.
+  const isToSend = needs.sink !== undefined && needs.source === undefined && needs.sink.some((name) => settings.parameters.has(name));
+  const role = built.includes('source') && !(isToSend && built.includes('sink')) ? 'source' : 'sink';
   return { ...withUse(settings, []), role };
 }
 

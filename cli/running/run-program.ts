@@ -2,13 +2,16 @@ import { CepError } from '../../shared/errors/error.ts';
 import { ProcessSignals } from '../../shared/lifecycle/process-signals.ts';
 import { readProfiles } from '../../shared/security/credentials/credentials.ts';
 import { Redactor } from '../../shared/security/redaction.ts';
+import { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import { createLogger, type LoggerOptions } from '../../shared/telemetry/logger.ts';
+import { MetricRegistry } from '../../shared/telemetry/metric-registry.ts';
 import { createRuntime } from '../../worker/runtime/runtime.ts';
 import type { Output, Runtime, RuntimeReport } from '../../worker/runtime/service.ts';
 import { SERVER_TENANT } from '../../worker/runtime/tenants/tenant-registry.ts';
 import type { CliContext } from '../context.ts';
 import type { SentProgram } from '../program/program-to-send.ts';
 import { RunScreen } from './run-screen.ts';
+import { serveWebhooks, type WebhookServing } from './serve-webhooks.ts';
 
 /** Name of the one pipeline in the state directory of a run. */
 const NAME = 'run';
@@ -26,6 +29,12 @@ export interface RunSettings {
   /** Undefined: nothing outlives the process. */
   readonly stateDir: string | undefined;
   readonly checkpointIntervalMs: number;
+  /** Certificates of mail servers are not looked at. */
+  readonly isSmtpUnverified: boolean;
+  /** What webhooks without a secret need. */
+  readonly apiKey: string | undefined;
+  /** Where webhooks are listened for; asked only when the program takes some. */
+  readonly readPlace: () => Promise<WebhookServing>;
   readonly isQuiet: boolean;
   readonly isJson: boolean;
 }
@@ -41,6 +50,8 @@ export async function runProgram(settings: RunSettings, context: CliContext): Pr
   const runtime = await createRuntime({
     ...(stateDir === undefined ? {} : { stateDir }),
     ...(profiles === undefined ? {} : { profiles }),
+    apiKey: settings.apiKey,
+    isSmtpUnverified: settings.isSmtpUnverified,
     strictEvents,
     checkpointIntervalMs,
     engineThreads: 1,
@@ -51,13 +62,18 @@ export async function runProgram(settings: RunSettings, context: CliContext): Pr
   });
   const signals = new ProcessSignals(process, () => undefined);
   let isClean = false;
+  let closeWebhooks = async (): Promise<void> => undefined;
   try {
     await runtime.start();
-    const run = new ProgramInRuntime(runtime, await placed(runtime, settings.program));
-    await run.until(signals.ended, screen);
+    const id = await placed(runtime, settings.program);
+    const telemetry = new Telemetry(logger, new MetricRegistry());
+    if (settings.isSmtpUnverified) telemetry.report('SmtpUnverified', {});
+    closeWebhooks = await serveWebhooks({ runtime, id, telemetry, readPlace: settings.readPlace, note: (text) => screen.note(text) });
+    await new ProgramInRuntime(runtime, id).until(signals.ended, screen);
   } finally {
     const ended = runtime.shutdown({ deadlineMs: SHUTDOWN_MS_MAX }).then(({ clean }) => clean);
     isClean = await Promise.race([ended, signals.endedAgain.then(() => false)]);
+    await closeWebhooks();
     signals.close();
   }
   await screen.end();

@@ -51,6 +51,7 @@ export async function serve(settings: ServerSettings, { stdout, stderr, signals:
 
 function warn(settings: ServerSettings, telemetry: Telemetry): void {
   warnOfAccess(settings, telemetry);
+  if (settings.isSmtpUnverified) telemetry.report('SmtpUnverified', {});
   if (settings.stateDir !== undefined) return;
   telemetry.report('StateInMemory', {});
   telemetry.report('DeadLettersInMemory', {});

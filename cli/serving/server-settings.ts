@@ -35,6 +35,7 @@ export async function readServerSettings(config: Config, configFile: string | un
     checkpointIntervalMs: intervalSetting(config, 'server.checkpoint_interval'),
     keepBackups: config.get('server.keep_backups'),
     strictEvents: config.get('processing.strict_events'),
+    isSmtpUnverified: config.get('server.smtp_dangerous'),
     engineThreads: config.get('processing.workers'),
     metricsPort: config.get('metrics.enabled') ? config.get('metrics.port') : undefined,
     metricsNeedKey: config.get('metrics.auth'),

@@ -304,6 +304,14 @@ export const configKeys = [
     inFile: false,
   },
   {
+    name: 'server.smtp_dangerous',
+    type: 'boolean',
+    default: false,
+    environment: 'CEP_SMTP_DANGEROUS',
+    doc: 'Do not look at the certificates of mail servers; for development only.',
+    inFile: false,
+  },
+  {
     name: 'server.insecure',
     type: 'boolean',
     default: false,

@@ -49,6 +49,14 @@ export const injectedSchema = Type.Object(
   strict,
 );
 
+/** What others send to a webhook: events as sources read them, which need not say their type. */
+export const webhookBodySchema = Type.Union([
+  Type.Record(Type.String(), Type.Unknown(), { description: 'One event.' }),
+  Type.Array(Type.Record(Type.String(), Type.Unknown()), { description: 'Several events; application/x-ndjson has one per line.' }),
+]);
+
+export const receivedSchema = Type.Object({ accepted: Type.Integer({ minimum: 1, description: 'Events.' }) }, strict);
+
 export const batchInjectedSchema = Type.Object(
   {
     accepted: count,

@@ -47,6 +47,10 @@ export const internalEvents = {
     'warn',
     'Authentication is off and the server listens beyond this machine (set --api-key, or --insecure to accept this)',
   ),
+  SmtpUnverified: event<LogFields>(
+    'warn',
+    'Certificates of mail servers are not looked at, so anybody on the way can read mails and passwords (unset CEP_SMTP_DANGEROUS)',
+  ),
   KeyOnCommandLine: event<LogFields>(
     'warn',
     'The key on the command line can be read by every user of this machine (set CEP_API_KEY instead)',

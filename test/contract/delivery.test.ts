@@ -71,7 +71,6 @@ describe('a program whose connector cannot work', () => {
     ['stream S = A.enrich(C, key: x, fields: [y]).emit(x: x, y: y)', /cannot look anything up in connectors of type http \(\.enrich\)/],
     ['stream S = A.enrich(C, key: x, fields: [y], fallback: {y: 1}).emit(x: x, y: y)', /cannot look anything up/],
     ['stream S = A.fork(one: .enrich(C, key: x, fields: [y]).emit(y: y))', /cannot look anything up/],
-    ['stream S = A.from(C).emit(x: x)', /cannot read from connectors of type http/],
   ])('needs something of it that this build has not: %s', async (stream, message) => {
     const source = `connector C = http (url: "${url}/one")\n${stream}\n`;
     const deployed = await service.post('/api/v1/pipelines', { name: uniqueName(), source });
@@ -131,6 +130,29 @@ describe('dead letters', () => {
     expect((await service.post(`${path}/dlq/replay`)).body).toEqual({ replayed: 3, failed: 0 });
     const again = (one: Received) => [one.path, one.headers['idempotency-key'], one.body];
     expect(received.map(again)).toEqual(first.map(again));
+    expect(await total(path)).toBe(0);
+  });
+
+  it('are listed, replayed and forgotten by connector, code and id', async () => {
+    statuses.set('/one', 404);
+    statuses.set('/two', 400);
+    const path = await service.deploy(program());
+    await service.post(`${path}/events-batch`, { events: [reading(1), reading(2), reading(3)] });
+    await vi.waitUntil(async () => (await total(path)) === 6);
+    const listed = async (query: string): Promise<{ id: string; code: string }[]> => {
+      const { body } = await service.get(`${path}/dlq?${query}`);
+      expect(body.total).toBe(body.entries.length);
+      return body.entries;
+    };
+    const twos = await listed('connector=Two');
+    expect(twos.map(({ code }) => code)).toEqual(['http_400', 'http_400', 'http_400']);
+    expect(await listed('connector=Two&code=http_404')).toEqual([]);
+    expect(await listed(`id=${twos[1]?.id}&code=http_400`)).toEqual([twos[1]]);
+    statuses.clear();
+    expect((await service.post(`${path}/dlq/replay?code=http_400&id=${twos[0]?.id}`)).body).toEqual({ replayed: 1, failed: 0 });
+    expect((await service.delete(`${path}/dlq?connector=One`)).body).toEqual({ cleared: 3 });
+    expect(await listed('')).toEqual(twos.slice(1));
+    expect((await service.post(`${path}/dlq/replay?connector=Two`)).body).toEqual({ replayed: 2, failed: 0 });
     expect(await total(path)).toBe(0);
   });
 

@@ -45,8 +45,13 @@ describe('who may call a route', () => {
   it('is who it says: everybody, who has a key, or who has the key of the server', async () => {
     const tenant = await service.tenant();
     const callers = { nobody: null, stranger: 'cep_not-a-key', tenant: tenant.key, server: serverKey };
-    const allowed = { open: ['nobody', 'stranger', 'tenant', 'server'], key: ['tenant', 'server'], admin: ['server'] };
-    expect(new Set(service.server.routes.map(({ access }) => access))).toEqual(new Set(['open', 'key', 'admin']));
+    const allowed = {
+      open: ['nobody', 'stranger', 'tenant', 'server'],
+      key: ['tenant', 'server'],
+      admin: ['server'],
+      signature: ['tenant', 'server'],
+    };
+    expect(new Set(service.server.routes.map(({ access }) => access))).toEqual(new Set(Object.keys(allowed)));
     for (const { method, path, access, operation, webSocket } of service.server.routes) {
       for (const [who, key] of Object.entries(callers)) {
         const url = path.replace('{id}', 'no-such-id') + (queries[operation] ?? '');

@@ -56,6 +56,10 @@ export interface ConnectorEnvironment {
   readonly door: OutboundDoor;
   /** Whether anything may be sent now; asked by sinks that first connect. @default always */
   readonly mayDeliver?: (() => boolean) | undefined;
+  /** Sources may open ports of this machine. @default they may not */
+  readonly mayListen?: boolean;
+  /** Certificates of mail servers are not looked at: for development. @default they are */
+  readonly isSmtpUnverified?: boolean;
   /** What sources have given outlives the process. @default it does not */
   readonly keepsState?: boolean;
   /** What `profile:` names; undefined where the owner of the program has no credentials. */
@@ -76,6 +80,16 @@ export interface Source {
   start(reading: SourceReading): void;
   /** Ends what is under way and waits for nobody. What was not taken by then comes again from where the next one starts. */
   close(): Promise<void>;
+  /** Others send their events to the server instead. @default it reads them itself */
+  readonly webhook?: Webhook;
+}
+
+/** Where others send events to. */
+export interface Webhook {
+  /** Requests prove by a signature who sends them, and need no key. */
+  readonly isSigned: boolean;
+  /** Whether the signature, `sha256=<hex HMAC>`, is that of the body; always, where there is none. */
+  isGenuine(body: Uint8Array, signature: string): boolean;
 }
 
 /** What a source reads for. */

@@ -3,6 +3,7 @@ import { type AddressAndLogin, apartFromLogin } from '../../shared/outbound/url-
 import { UnfitTarget, type WebAnswer, WebDoor } from '../../shared/outbound/web-door.ts';
 import { ForbiddenAddress } from '../../shared/security/network-policy.ts';
 import { type ConnectorEnvironment, type ConnectorType, DeliveryFailure, type Sink } from './connector.ts';
+import { webhookSource } from './http/webhook-source.ts';
 import { openHttpLookup } from './http-lookup.ts';
 import { atServer, withTopic } from './http-target.ts';
 import { durationParameter, textParameter, textsParameter } from './parameters.ts';
@@ -42,7 +43,12 @@ export const httpConnector: ConnectorType = {
     });
   },
   openLookup: openHttpLookup,
-  async *test({ name, topic, parameters }, { door }) {
+  openSource: ({ name, parameters }) => webhookSource(name, textParameter(parameters, 'secret')),
+  async *test({ name, topic, parameters, role }, { door }) {
+    if (role === 'source') {
+      yield { name: 'name', untested: 'it connects to nothing: others send to the server' };
+      return;
+    }
     const headers = textsParameter(parameters, 'headers');
     const { address, login } = addressOf(name, textParameter(parameters, 'url') ?? '', headers);
     yield* httpSteps({

@@ -12,6 +12,8 @@ import { kafkaConnector } from './kafka.ts';
 import { mqttConnector } from './mqtt.ts';
 import { natsConnector } from './nats.ts';
 import { redisConnector } from './redis.ts';
+import { smtpConnector } from './smtp.ts';
+import { syslogConnector } from './syslog.ts';
 import { websocketConnector } from './websocket.ts';
 
 /** The code of the connector types, by the language's name: there for each role that the language's table says is built. */
@@ -26,6 +28,8 @@ export const connectorTypes: ReadonlyMap<string, ConnectorType> = new Map(
     natsConnector,
     redisConnector,
     websocketConnector,
+    syslogConnector,
+    smtpConnector,
   ].map((type) => [type.name, type]),
 );
 

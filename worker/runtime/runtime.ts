@@ -236,7 +236,7 @@ class ServerRuntime implements HostRuntime {
  * public, and what the operator names. They get no credentials: a program could send them wherever it likes.
  */
 function environmentsOf(
-  { console, tenantNetworks = [], profiles = new Map(), namesAnyFile = false, stateDir }: RuntimeOptions,
+  { console, tenantNetworks = [], profiles = new Map(), namesAnyFile = false, isSmtpUnverified = false, stateDir }: RuntimeOptions,
   folderOf: PipelineContext['folderOf'],
 ): PipelineContext['environmentOf'] {
   const write = console ?? ((line: string): void => void process.stdout.write(`${line}\n`));
@@ -246,7 +246,8 @@ function environmentsOf(
     const isOfCluster = tenantId === CLUSTER_TENANT;
     const isOwn = tenantId === SERVER_TENANT || isOfCluster;
     const filePath = isOwn && namesAnyFile ? resolve : (path: string): string | undefined => newPathInFolder(path, folderOf(tenantId));
-    return { ...(isOwn ? own : others), filePath, keepsState: stateDir !== undefined || isOfCluster };
+    const rights = { mayListen: isOwn, isSmtpUnverified };
+    return { ...(isOwn ? own : others), ...rights, filePath, keepsState: stateDir !== undefined || isOfCluster };
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Profiles } from '../../shared/security/credentials/credentials.ts';
 import type { TraceContext, Tracer } from '../../shared/telemetry/tracing.ts';
+import type { LetterFilter } from '../connectors/delivery/dead-letters.ts';
 import type { SourceStatus } from '../connectors/sources/source-runner.ts';
 import type { UnreadType } from '../engine/streams/unread-types.ts';
 import type { MachineClock } from './arrival-clock.ts';
@@ -376,6 +377,28 @@ export interface InjectResult {
   readonly repeated: boolean;
 }
 
+/** A `.from` over http, as a request names it. */
+export interface WebhookPlace {
+  readonly connector: string;
+  /** Null where the program gives it none. */
+  readonly topic: string | null;
+}
+
+/** Where others send events of a pipeline to. Whoever calls it has made sure that they may. */
+export interface WebhookDoor {
+  readonly tenantId: string;
+  /** Requests prove by a signature who sends them, and need no key. */
+  readonly isSigned: boolean;
+  /** Whether the signature, `sha256=<hex HMAC>`, is that of the body; always, where there is none. Takes the same time whatever it is. */
+  isGenuine(body: Uint8Array, signature: string): boolean;
+  /**
+   * Resolves with the number of events once all are safe: in the log, or without a state directory worked through.
+   * @throws CepError `invalid_json`, `invalid_event`, `pipeline_not_running`, `queue_full`, `quota_exceeded`, `storage_unavailable`,
+   *   `idempotency_conflict`; nothing of the request is taken then
+   */
+  receive(request: { readonly body: Buffer; readonly isLines: boolean; readonly idempotencyKey: string | undefined }): Promise<number>;
+}
+
 export interface Follower {
   /** The sequence of the last output seen; absent = only what is to come. */
   readonly after?: number;
@@ -487,15 +510,17 @@ export interface Pipelines {
    *   `budget_exceeded` (single events), `payload_too_large`; nothing of the request is accepted then
    */
   inject(tenant: string, id: string, request: InjectRequest): Promise<InjectResult>;
+  /** The place of a pipeline that takes requests of others, of whatever tenant; undefined when there is none. It gives nothing away. */
+  webhook(id: string, place: WebhookPlace): WebhookDoor | undefined;
   follow(tenant: string, id: string, follower: Follower): OutputCursor;
   /** The newest lines, oldest first, at most 1,000. */
   programLog(tenant: string, id: string, limit: number): readonly ProgramLogLine[];
   /** What the program reads with `.from`, in the order of the program. */
   sources(tenant: string, id: string): readonly SourceStatus[];
-  deadLetters(tenant: string, id: string, page: Page): Promise<DeadLetters>;
+  deadLetters(tenant: string, id: string, page: Page, filter?: LetterFilter): Promise<DeadLetters>;
   /** To the sink that failed, and to no other. */
-  replayDeadLetters(tenant: string, id: string): Promise<{ readonly replayed: number; readonly failed: number }>;
-  clearDeadLetters(tenant: string, id: string): Promise<{ readonly cleared: number }>;
+  replayDeadLetters(tenant: string, id: string, filter?: LetterFilter): Promise<{ readonly replayed: number; readonly failed: number }>;
+  clearDeadLetters(tenant: string, id: string, filter?: LetterFilter): Promise<{ readonly cleared: number }>;
 }
 
 // ------------------------------------------------------------------------------------------------ metrics
@@ -593,6 +618,8 @@ export interface RuntimeOptions {
   readonly tenantNetworks?: readonly string[];
   /** What `profile:` of a connector names, in programs of the server's own tenant. @default none */
   readonly profiles?: Profiles | undefined;
+  /** Certificates of mail servers are not looked at: for development. @default they are */
+  readonly isSmtpUnverified?: boolean;
   /** Where the console connector writes. @default standard output */
   readonly console?: (line: string) => void;
   /** Takes every output of every pipeline as it comes. While it is full nothing more is read from connectors. @default nobody does */

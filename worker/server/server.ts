@@ -22,6 +22,7 @@ import { scrapeRoute } from './routes/scrape.ts';
 import { type Settings, settingsRoute } from './routes/settings.ts';
 import { stateRoutes } from './routes/state.ts';
 import { tenantRoutes } from './routes/tenants.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
 import { webSocketRoute } from './routes/websocket.ts';
 import { collectRuntime } from './runtime-metrics.ts';
 import type { Connection } from './streaming/connection.ts';
@@ -98,6 +99,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     ...pipelineRoutes(runtime),
     ...overviewRoutes(runtime),
     ...eventRoutes(runtime),
+    ...webhookRoutes(runtime),
     ...outputRoutes(runtime, followers, telemetry),
     ...stateRoutes(runtime),
     ...backupRoutes(runtime),
@@ -163,7 +165,8 @@ function nameOf({ tenantId, role }: Access): string {
   return `${role} ${tenantId}`;
 }
 
-function callersOf(runtime: Runtime): Callers<Access> {
+/** Who has which key, by the tenants of the runtime. */
+export function callersOf(runtime: Runtime): Callers<Access> {
   const { tenants } = runtime;
   return {
     get isAuthenticationOn() {

@@ -51,6 +51,8 @@ export interface StartServerOptions {
   readonly strictEvents?: boolean;
   /** Makes it a worker of a cluster, whose key `apiKey` is. @default it is on its own */
   readonly cluster?: ClusterOptions | undefined;
+  /** Certificates of mail servers are not looked at: for development. @default they are */
+  readonly isSmtpUnverified?: boolean;
   /** @default 2 */
   readonly engineThreads?: number | undefined;
   /** Port of the metrics. @default there are none */

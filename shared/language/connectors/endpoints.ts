@@ -42,7 +42,7 @@ export const endpointConnectors: readonly ConnectorDescriptor[] = [
     name: 'http',
     aliases: ['rest', 'api'],
     roles: ['source', 'sink', 'enrich'],
-    built: ['sink', 'enrich'],
+    built: ['source', 'sink', 'enrich'],
     oneOf: [],
     needs: { sink: ['url'], enrich: ['url'] },
     topics: ['topic'],
@@ -52,11 +52,15 @@ export const endpointConnectors: readonly ConnectorDescriptor[] = [
       enrich:
         'A GET for each key, which stands behind the path of the url, or where `{key}` stands in it; the answer is JSON. What is not 2xx, or does ' +
         'not come in time, is a failure of the look-up.',
+      source:
+        'What was answered with 202 is taken once, where there is a state directory: it is in the log by then. A sender that got no answer ' +
+        'sends again, which is taken again unless both carry the same `Idempotency-Key`, within 10 minutes.',
       sink: 'At least once: what is sent again has the same `Idempotency-Key`. Only 2xx is taken for delivered.',
     },
-    example: `connector Hooks = http (url: "https://alerts.example.com/hook", timeout: 5s)
+    example: `connector Incoming = http (profile: "incoming")
+connector Hooks = http (url: "https://alerts.example.com/hook", timeout: 5s)
 
-stream Large = Payment
+stream Large = Payment.from(Incoming)
     .where(amount > 1000)
     .emit(amount)
     .to(Hooks)`,
@@ -65,8 +69,13 @@ stream Large = Payment
       { name: 'method', kind: 'str', words: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], default: '"POST"', summary: 'of a request' },
       { name: 'headers', kind: 'map', secret: true, summary: 'headers of a request' },
       { name: 'timeout', kind: 'duration', summary: 'how long an answer may take' },
-      { name: 'secret', kind: 'str', secret: true, summary: 'a source checks signatures with it' },
-      { name: 'topic', kind: 'str', summary: 'put behind the path of the url' },
+      {
+        name: 'secret',
+        kind: 'str',
+        secret: true,
+        summary: 'a source checks with it that requests carry `x-cep-signature: sha256=<hex HMAC of the body>`',
+      },
+      { name: 'topic', kind: 'str', summary: 'put behind the path: of the url, or of the webhook' },
     ],
   },
   {

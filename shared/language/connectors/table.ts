@@ -1,6 +1,7 @@
 import { brokerConnectors } from './brokers.ts';
 import type { ConnectorDescriptor, ConnectorParameter, ConnectorRole } from './descriptor.ts';
 import { endpointConnectors } from './endpoints.ts';
+import { messageConnectors } from './messages.ts';
 
 /** Parameters that every type of connector takes. */
 export const sharedParameters: readonly ConnectorParameter[] = [
@@ -22,7 +23,7 @@ export const sharedParameters: readonly ConnectorParameter[] = [
 ];
 
 /** Every type of connector, in the order of the documentation. */
-export const connectors: readonly ConnectorDescriptor[] = [...brokerConnectors, ...endpointConnectors];
+export const connectors: readonly ConnectorDescriptor[] = [...brokerConnectors, ...endpointConnectors, ...messageConnectors];
 
 const byName = new Map(
   connectors.flatMap((connector) => [connector.name, ...(connector.aliases ?? [])].map((name) => [name, connector] as const)),

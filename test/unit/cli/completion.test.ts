@@ -20,7 +20,7 @@ describe('cep completion', () => {
       new Set([...commands.map(({ words }) => words.split(' ')[0]), '--config', '--help', '--version']),
     );
     expect(offered(script, ['sim'])).toEqual(['simulate']);
-    expect(offered(script, ['dlq', ''])).toEqual(['list', 'replay', 'clear']);
+    expect(offered(script, ['dlq', ''])).toEqual(['ls', 'show', 'replay', 'discard']);
     expect(offered(script, ['simulate', '--tim'])).toEqual(['--timed', '--time-field']);
     expect(offered(script, ['dlq', 'replay', '--ser'])).toEqual(['--server']);
     expect(offered(script, ['check', 'ru'])).toEqual([]);
@@ -39,8 +39,10 @@ describe('cep completion', () => {
   it('offers the words behind a word once in fish', async () => {
     const { stdout } = await cep(['completion', 'fish']);
     const ofLetters = stdout.split('\n').filter((line) => /seen_subcommand_from dlq\b/.test(line));
-    expect(ofLetters[0]).toContain("-n '__fish_seen_subcommand_from dlq; and not __fish_seen_subcommand_from list replay clear' -a 'list");
-    expect(ofLetters.slice(1).every((line) => /from dlq; and __fish_seen_subcommand_from (list|replay|clear)'/.test(line))).toBe(true);
+    expect(ofLetters[0]).toContain(
+      "-n '__fish_seen_subcommand_from dlq; and not __fish_seen_subcommand_from ls show replay discard' -a 'ls show replay discard'",
+    );
+    expect(ofLetters.slice(1).every((line) => /from dlq; and __fish_seen_subcommand_from (ls|show|replay|discard)'/.test(line))).toBe(true);
   });
 
   it('prints scripts for zsh and fish', async () => {

@@ -52,7 +52,7 @@ export class ReadingSource {
   until(condition: () => boolean): Promise<void> {
     return vi.waitFor(
       () => {
-        if (!condition()) throw new Error(`not yet: ${this.texts.length} messages, ${this.problem ?? 'no problem'}`);
+        if (!condition()) throw new Error(`not yet: ${this.messages.length} messages, ${this.problem ?? 'no problem'}`);
       },
       { timeout: 10_000, interval: 5 },
     );

@@ -571,6 +571,18 @@ describe('the sinks of a pipeline', () => {
     await sinks.close();
   });
 
+  it('send nothing again that came in by a source of the same connector, and keep its bytes', async () => {
+    const sinks = newSinks();
+    sinks.configure([settingsOf('Both', 'http', [['url', origin]])], ['Both']);
+    const event = { event_type: '', timestamp: 0, data: { raw_base64: '//79' } };
+    sinks.takeDeadLetter({ id: 'm', connector: 'Both', stream: '', event, error: 'no text', code: 'unreadable_message' });
+    await sinks.idle(5_000);
+    expect(await sinks.replay()).toEqual({ replayed: 0, failed: 1 });
+    expect(received).toEqual([]);
+    expect(await listed(letters)).toMatchObject([{ id: 'm', event }]);
+    await sinks.close();
+  });
+
   it('come back from a checkpoint with what was pending, and nothing else', async () => {
     statuses = [204];
     const sinks = newSinks();

@@ -318,6 +318,10 @@ class FakePipelines implements Pipelines {
     return cursor;
   }
 
+  webhook() {
+    return undefined;
+  }
+
   sources() {
     return [];
   }

@@ -2,7 +2,15 @@ import { existsSync } from 'node:fs';
 import { copyFile, type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileReason } from '../../../shared/files/file-reason.ts';
-import { type DeadLetter, type DeadLetters, DroppedLetters, type LetterKey, type LetterPage, withinPage } from './dead-letters.ts';
+import {
+  type DeadLetter,
+  type DeadLetters,
+  DroppedLetters,
+  type LetterFacts,
+  type LetterFilter,
+  type LetterPage,
+  withinPage,
+} from './dead-letters.ts';
 import { type LetterFile, LetterIndex, type LetterPlace } from './letter-index.ts';
 import { copyPlaces, countUnreadable, type Extent, extended, measure, nothing, readInto, textsOf } from './letter-lines.ts';
 
@@ -146,15 +154,14 @@ export class DeadLetterFile implements DeadLetters {
     this.#list.add(basename(writing.file.path), extent);
   }
 
-  page(pipelineId: string, { limit, offset }: { readonly limit: number; readonly offset: number }): Promise<LetterPage> {
+  page(pipelineId: string, page: Parameters<DeadLetters['page']>[1], filter: LetterFilter = {}): Promise<LetterPage> {
     return this.#exclusive(async () => {
-      const index = await this.#indexed();
-      const places = withinPage(index.of(pipelineId).slice(offset, offset + limit), ({ length }) => length);
-      return { total: index.countOf(pipelineId), letters: await textsOf(places) };
+      const { total, places } = (await this.#indexed()).page(pipelineId, page, filter);
+      return { total, letters: await textsOf(withinPage(places, ({ length }) => length)) };
     });
   }
 
-  remove(pipelineId: string, remove: (letter: LetterKey) => boolean): Promise<number> {
+  remove(pipelineId: string, remove: (letter: LetterFacts) => boolean): Promise<number> {
     return this.#exclusive(async () => {
       const index = await this.#indexed();
       const gone = index.of(pipelineId).filter(remove);

@@ -22,10 +22,26 @@ export interface DeadLetter {
 /** What makes two letters of a pipeline the same: after a crash an event may be given up once more. */
 export type LetterKey = Pick<DeadLetter, 'connector' | 'id'>;
 
+/** What a letter is chosen by. */
+export interface LetterFacts extends LetterKey {
+  readonly code: string;
+}
+
+/** Letters that have all of what it names; an empty one names all letters. */
+export type LetterFilter = Readonly<Partial<LetterFacts>>;
+
+export function isChosen(letter: LetterFacts, { connector, id, code }: LetterFilter): boolean {
+  return (
+    (connector === undefined || connector === letter.connector) &&
+    (id === undefined || id === letter.id) &&
+    (code === undefined || code === letter.code)
+  );
+}
+
 export interface LetterPage {
   /** Each as JSON text. Fewer than asked for when they are large: the first is always there. */
   readonly letters: readonly string[];
-  /** Of the pipeline. */
+  /** Of the pipeline, as far as they are chosen. */
   readonly total: number;
 }
 
@@ -34,9 +50,9 @@ export interface DeadLetters {
   /** Resolves when it is safe. Rejects when it cannot be kept: then it must not be forgotten either. */
   add(letter: DeadLetter): Promise<void>;
   /** Of one pipeline, oldest first. Costs what the page costs, however many there are. */
-  page(pipelineId: string, page: { readonly limit: number; readonly offset: number }): Promise<LetterPage>;
+  page(pipelineId: string, page: { readonly limit: number; readonly offset: number }, filter?: LetterFilter): Promise<LetterPage>;
   /** Those that `remove` names are gone; returns how many. */
-  remove(pipelineId: string, remove: (letter: LetterKey) => boolean): Promise<number>;
+  remove(pipelineId: string, remove: (letter: LetterFacts) => boolean): Promise<number>;
   /** Letters that fell out because there were too many. */
   readonly dropped: DroppedLetters;
   close(): Promise<void>;
@@ -49,10 +65,14 @@ export function keyOf({ connector, id }: LetterKey): string {
 }
 
 /** The letters that a pipeline has now, oldest first. */
-export async function* eachLetter(from: Pick<DeadLetters, 'page'>, pipelineId: string): AsyncGenerator<DeadLetter> {
-  const { total } = await from.page(pipelineId, { limit: 0, offset: 0 });
+export async function* eachLetter(
+  from: Pick<DeadLetters, 'page'>,
+  pipelineId: string,
+  filter: LetterFilter = {},
+): AsyncGenerator<DeadLetter> {
+  const { total } = await from.page(pipelineId, { limit: 0, offset: 0 }, filter);
   for (let offset = 0; offset < total; ) {
-    const { letters } = await from.page(pipelineId, { limit: Math.min(PAGE_LETTERS, total - offset), offset });
+    const { letters } = await from.page(pipelineId, { limit: Math.min(PAGE_LETTERS, total - offset), offset }, filter);
     if (letters.length === 0) return;
     for (const letter of letters) yield JSON.parse(letter) as DeadLetter;
     offset += letters.length;
@@ -75,7 +95,7 @@ export class DroppedLetters {
   }
 }
 
-interface KeptLetter extends LetterKey {
+interface KeptLetter extends LetterFacts {
   readonly pipelineId: string;
   readonly text: string;
 }
@@ -94,9 +114,9 @@ export class MemoryDeadLetters implements DeadLetters {
   }
 
   async add(letter: DeadLetter): Promise<void> {
-    const { pipeline_id: pipelineId, connector, id } = letter;
+    const { pipeline_id: pipelineId, connector, id, code } = letter;
     const text = JSON.stringify(letter);
-    this.#letters.push({ pipelineId, connector, id, text });
+    this.#letters.push({ pipelineId, connector, id, code, text });
     this.#chars += text.length;
     while (this.#letters.length > this.#max || (this.#chars > this.#charsMax && this.#letters.length > 1)) this.#dropOldest();
   }
@@ -108,13 +128,13 @@ export class MemoryDeadLetters implements DeadLetters {
     this.dropped.add({ pipeline_id: oldest.pipelineId, connector: oldest.connector });
   }
 
-  async page(pipelineId: string, { limit, offset }: { readonly limit: number; readonly offset: number }): Promise<LetterPage> {
-    const own = this.#letters.filter((letter) => letter.pipelineId === pipelineId);
+  async page(pipelineId: string, { limit, offset }: Parameters<DeadLetters['page']>[1], filter: LetterFilter = {}): Promise<LetterPage> {
+    const own = this.#letters.filter((letter) => letter.pipelineId === pipelineId && isChosen(letter, filter));
     const letters = withinPage(own.slice(offset, offset + limit), ({ text }) => text.length);
     return { total: own.length, letters: letters.map(({ text }) => text) };
   }
 
-  async remove(pipelineId: string, remove: (letter: LetterKey) => boolean): Promise<number> {
+  async remove(pipelineId: string, remove: (letter: LetterFacts) => boolean): Promise<number> {
     const before = this.#letters.length;
     this.#letters = this.#letters.filter((letter) => letter.pipelineId !== pipelineId || !remove(letter));
     this.#chars = this.#letters.reduce((sum, { text }) => sum + text.length, 0);

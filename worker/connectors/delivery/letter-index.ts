@@ -1,4 +1,4 @@
-import { type DeadLetter, keyOf, type LetterKey } from './dead-letters.ts';
+import { type DeadLetter, isChosen, keyOf, type LetterFacts, type LetterFilter } from './dead-letters.ts';
 
 /** A file of letters. It keeps its identity when it is put aside. */
 export interface LetterFile {
@@ -6,7 +6,7 @@ export interface LetterFile {
 }
 
 /** Where a letter stands. */
-export interface LetterPlace extends LetterKey {
+export interface LetterPlace extends LetterFacts {
   readonly pipelineId: string;
   file: LetterFile;
   /** In the file, bytes. */
@@ -20,9 +20,9 @@ export class LetterIndex {
   readonly #byPipeline = new Map<string, Map<string, LetterPlace>>();
 
   /** One that came before keeps its turn; where the newest stands counts. */
-  add({ pipeline_id: pipelineId, connector, id }: DeadLetter, file: LetterFile, offset: number, length: number): void {
+  add({ pipeline_id: pipelineId, connector, id, code = '' }: DeadLetter, file: LetterFile, offset: number, length: number): void {
     const letters = this.#byPipeline.get(pipelineId) ?? new Map<string, LetterPlace>();
-    letters.set(keyOf({ connector, id }), { pipelineId, connector, id, file, offset, length });
+    letters.set(keyOf({ connector, id }), { pipelineId, connector, id, code, file, offset, length });
     this.#byPipeline.set(pipelineId, letters);
   }
 
@@ -30,8 +30,14 @@ export class LetterIndex {
     return [...(this.#byPipeline.get(pipelineId)?.values() ?? [])];
   }
 
-  countOf(pipelineId: string): number {
-    return this.#byPipeline.get(pipelineId)?.size ?? 0;
+  /** How many there are, and where those of a page stand. */
+  page(
+    pipelineId: string,
+    { limit, offset }: { readonly limit: number; readonly offset: number },
+    filter: LetterFilter,
+  ): { readonly total: number; readonly places: readonly LetterPlace[] } {
+    const chosen = this.of(pipelineId).filter((place) => isChosen(place, filter));
+    return { total: chosen.length, places: chosen.slice(offset, offset + limit) };
   }
 
   /** Those of all pipelines, in the order of the file. */

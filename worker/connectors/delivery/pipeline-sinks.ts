@@ -16,7 +16,7 @@ import { withProfile } from '../profiles.ts';
 import { openSink } from '../registry.ts';
 import { ALERT_SERVERS_MAX, alertTarget, isAlert, openAlertSink } from './alert-sinks.ts';
 import type { BreakerState } from './circuit-breaker.ts';
-import { type DeadLetter, type DeadLetters, eachLetter, keyOf } from './dead-letters.ts';
+import { type DeadLetter, type DeadLetters, eachLetter, keyOf, type LetterFilter } from './dead-letters.ts';
 import { type OutgoingEvent, SinkQueue, type SinkQueueOptions } from './sink-queue.ts';
 import { SinkTallies } from './sink-tallies.ts';
 
@@ -275,11 +275,11 @@ export class PipelineSinks {
   }
 
   /** Sends dead letters again, each to the sink that did not take it. Those that are taken now are gone. */
-  async replay(): Promise<{ readonly replayed: number; readonly failed: number }> {
+  async replay(filter: LetterFilter = {}): Promise<{ readonly replayed: number; readonly failed: number }> {
     const { deadLetters, pipelineId } = this.#options;
     const taken = new Set<string>();
     let [replayed, failed] = [0, 0];
-    for await (const letter of eachLetter(deadLetters, pipelineId)) {
+    for await (const letter of eachLetter(deadLetters, pipelineId, filter)) {
       const isTaken = await this.#replayOne(letter);
       if (isTaken) taken.add(keyOf(letter));
       if (isTaken) replayed++;
@@ -290,7 +290,8 @@ export class PipelineSinks {
   }
 
   async #replayOne(letter: DeadLetter): Promise<boolean> {
-    const queue = this.#sinks.get(letter.connector)?.queue ?? this.#alertOf(letter.connector);
+    // What no stream has sent came in by a source, which may be of the same connector: no sink is to get it.
+    const queue = letter.stream === '' ? undefined : (this.#sinks.get(letter.connector)?.queue ?? this.#alertOf(letter.connector));
     if (queue === undefined) return false;
     try {
       await queue.replay(letter);

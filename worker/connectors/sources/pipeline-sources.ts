@@ -35,6 +35,8 @@ export interface PipelineSourcesOptions {
 export class PipelineSources {
   readonly #options: PipelineSourcesOptions;
   #runners = new Map<string, SourceRunner>();
+  /** Those of the program that were ended with it. */
+  #stopped: readonly SourceRunner[] = [];
   #isStarted = false;
 
   constructor(options: PipelineSourcesOptions) {
@@ -62,6 +64,7 @@ export class PipelineSources {
     }
     const before = this.#runners;
     this.#runners = next;
+    this.#stopped = [];
     for (const [id, runner] of before) if (next.get(id) !== runner) void runner.close();
     if (!this.#isStarted) return;
     for (const [id, runner] of next) if (before.get(id) !== runner) runner.start();
@@ -88,11 +91,19 @@ export class PipelineSources {
     if (this.#isStarted) for (const runner of this.#runners.values()) runner.start();
   }
 
+  /** What takes requests that name this connector and topic, also while nothing is read; undefined where the program has no such. */
+  webhook(connector: string, topic: string | null): SourceRunner | undefined {
+    const isMeant = ({ settings, webhook }: SourceRunner): boolean =>
+      webhook !== undefined && settings.name === connector && settings.topic === topic;
+    return [...this.#runners.values(), ...this.#stopped].find(isMeant);
+  }
+
   /** Ends reading. What was handed over and is not safe yet comes again after the next start. */
   async stop(): Promise<void> {
     this.#isStarted = false;
     const runners = [...this.#runners.values()];
     this.#runners = new Map();
+    this.#stopped = runners;
     await Promise.all(runners.map((runner) => runner.close()));
   }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CepError } from '../../../shared/errors/error.ts';
-import type { Source, SourceBatch, SourceMessage, SourcePosition, SourceSettings } from '../connector.ts';
+import type { Source, SourceBatch, SourceMessage, SourcePosition, SourceSettings, Webhook } from '../connector.ts';
 import type { DeadLetter, DeadLetters } from '../delivery/dead-letters.ts';
 import { textParameter } from '../parameters.ts';
 import { eventLine, type TypeNaming } from './event-line.ts';
@@ -18,6 +18,8 @@ export interface SourceFeed {
   readonly body: Uint8Array;
   readonly timeField: string | undefined;
   readonly mark: { readonly id: string; readonly position: SourcePosition | null };
+  /** What comes again with the same key is not taken again. */
+  readonly idempotencyKey?: string;
 }
 
 export interface SourceRunnerOptions {
@@ -55,6 +57,8 @@ export interface SourceStatus {
   readonly received: number;
   /** Those among them that are no events. */
   readonly unreadable: number;
+  /** Others send to it; null where it reads by itself. */
+  readonly webhook: { readonly topic: string | null; readonly isSigned: boolean } | null;
 }
 
 /** One subscription at work: makes lines of messages, and offers them until they are taken. */
@@ -81,7 +85,27 @@ export class SourceRunner {
     const { id, settings } = this.#options;
     const [isConnected, isEnded, problem] = [this.#isConnected, this.#isEnded, this.#problem];
     const [received, unreadable] = [this.#received, this.#unreadable];
-    return { id, connector: settings.name, isConnected, isEnded, problem, received, unreadable };
+    const webhook = this.webhook === undefined ? null : { topic: settings.topic, isSigned: this.webhook.isSigned };
+    return { id, connector: settings.name, isConnected, isEnded, problem, received, unreadable, webhook };
+  }
+
+  /** Undefined where it reads by itself. */
+  get webhook(): Webhook | undefined {
+    return this.#options.source.webhook;
+  }
+
+  /** Takes the events of one request, all of them or none. @throws CepError `invalid_event`, and those of the feed */
+  async receive(events: readonly Uint8Array[], idempotencyKey: string | undefined): Promise<void> {
+    const lines = events.flatMap((bytes, index) => {
+      const result = eventLine({ bytes, topicPart: this.settings.topic?.split('/').at(-1) }, this.#naming);
+      if ('line' in result) return [result.line, newline];
+      const where = events.length === 1 ? '' : `event ${index}: `;
+      throw new CepError('invalid_event', `${where}${result.problem}`, { details: { index } });
+    });
+    const timeField = textParameter(this.settings.parameters, 'time_field');
+    const mark = { id: this.#options.id, position: null };
+    await this.#options.feed({ body: Buffer.concat(lines), timeField, mark, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) });
+    this.#received += events.length;
   }
 
   start(): void {

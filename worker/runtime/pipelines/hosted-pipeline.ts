@@ -1,9 +1,10 @@
 import { CepError } from '../../../shared/errors/error.ts';
 import { decodeValue, encodeValue } from '../../../shared/events/stored-value.ts';
+import type { LetterFilter } from '../../connectors/delivery/dead-letters.ts';
 import { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
 import { PipelineLookups } from '../../connectors/lookups/pipeline-lookups.ts';
 import { PipelineSources } from '../../connectors/sources/pipeline-sources.ts';
-import type { SourceFeed, SourceStatus } from '../../connectors/sources/source-runner.ts';
+import type { SourceFeed, SourceRunner, SourceStatus } from '../../connectors/sources/source-runner.ts';
 import { ArrivalClock } from '../arrival-clock.ts';
 import type { Placing } from '../placed/placing.ts';
 import { markOf, type Receipt, receivedOf } from '../placed/receipts.ts';
@@ -219,10 +220,10 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   /** What a source has read. @throws CepError, as `PipelineEvents.feed` */
-  async #feed({ body, timeField, mark }: SourceFeed): Promise<void> {
+  async #feed(feed: SourceFeed): Promise<void> {
     this.requireRunning();
-    await this.#events.feed({ body, timeField, mark }, () => this.#context.admit(this.tenantId, countEvents(body, 'ndjson')));
-    await this.#placing?.safe(mark);
+    await this.#events.feed(feed, () => this.#context.admit(this.tenantId, countEvents(feed.body, 'ndjson')));
+    await this.#placing?.safe(feed.mark);
   }
 
   // ---------------------------------------------------------------------------------------------- for a cluster
@@ -273,6 +274,11 @@ export class HostedPipeline implements IntakeOwner {
 
   nextSequence(): number {
     return this.#context.nextSequence();
+  }
+
+  /** What takes requests to this connector; undefined where the program reads from no such. */
+  webhook(connector: string, topic: string | null): SourceRunner | undefined {
+    return this.#sources.webhook(connector, topic);
   }
 
   /** What the program reads with `.from`. */
@@ -424,8 +430,8 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   /** Dead letters, each to the sink that did not take it. */
-  replayDeadLetters(): Promise<{ readonly replayed: number; readonly failed: number }> {
-    return this.#sinks.replay();
+  replayDeadLetters(filter: LetterFilter): Promise<{ readonly replayed: number; readonly failed: number }> {
+    return this.#sinks.replay(filter);
   }
 
   // ---------------------------------------------------------------------------------------------- numbers

@@ -2,7 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { CepError } from '../../../shared/errors/error.ts';
 import { limits } from '../../../shared/limits.ts';
-import type { SourceStatus } from '../../connectors/sources/source-runner.ts';
+import { isChosen, type LetterFilter } from '../../connectors/delivery/dead-letters.ts';
+import { webhookEvents } from '../../connectors/http/webhook-body.ts';
+import type { SourceRunner, SourceStatus } from '../../connectors/sources/source-runner.ts';
 import type { ProgramChecks } from '../checking/program-checks.ts';
 import type { PlacementHost, PlaceRequest } from '../placed/placement-host.ts';
 import { normalProgram, type SentProgram } from '../programs/sent-program.ts';
@@ -29,6 +31,8 @@ import type {
   Topology,
   Validation,
   Waiting,
+  WebhookDoor,
+  WebhookPlace,
 } from '../service.ts';
 import type { Admission } from '../tenants/event-meter.ts';
 import { FairQueue } from '../tenants/fair-queue.ts';
@@ -400,6 +404,34 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     });
   }
 
+  webhook(id: string, { connector, topic }: WebhookPlace): WebhookDoor | undefined {
+    const pipeline = this.#pipelines.get(id);
+    const runner = pipeline?.isEphemeral ? undefined : pipeline?.webhook(connector, topic);
+    if (pipeline === undefined || runner?.webhook === undefined) return undefined;
+    const { tenantId } = pipeline;
+    const { isSigned, isGenuine } = runner.webhook;
+    return { tenantId, isSigned, isGenuine, receive: (request) => this.#receive(pipeline, runner, request) };
+  }
+
+  async #receive(
+    pipeline: HostedPipeline,
+    runner: SourceRunner,
+    { body, isLines, idempotencyKey }: Parameters<WebhookDoor['receive']>[0],
+  ): Promise<number> {
+    this.#context.requireOpen();
+    pipeline.requireRunning();
+    const events = webhookEvents(body, isLines);
+    this.#requireStateRoom(this.#context.tenants.account(pipeline.tenantId));
+    try {
+      await runner.receive(events, idempotencyKey);
+    } catch (error) {
+      const isRefusal = error instanceof CepError && (error.code === 'queue_full' || error.code === 'quota_exceeded');
+      if (isRefusal) this.#context.tenants.account(pipeline.tenantId).eventsRejected += events.length;
+      throw error;
+    }
+    return events.length;
+  }
+
   follow(tenant: string, id: string, follower: Follower): OutputCursor {
     return this.#find(tenant, id).follow(follower);
   }
@@ -412,19 +444,23 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     return this.#find(tenant, id).sources();
   }
 
-  async deadLetters(tenant: string, id: string, { limit, offset }: Page): Promise<DeadLetters> {
+  async deadLetters(tenant: string, id: string, { limit, offset }: Page, filter: LetterFilter = {}): Promise<DeadLetters> {
     this.#find(tenant, id);
-    const { letters, total } = await this.#context.deadLetters.of(tenant).page(id, { limit, offset });
+    const { letters, total } = await this.#context.deadLetters.of(tenant).page(id, { limit, offset }, filter);
     return { total, entries: letters };
   }
 
-  async replayDeadLetters(tenant: string, id: string): Promise<{ readonly replayed: number; readonly failed: number }> {
-    return this.#find(tenant, id).replayDeadLetters();
+  async replayDeadLetters(
+    tenant: string,
+    id: string,
+    filter: LetterFilter = {},
+  ): Promise<{ readonly replayed: number; readonly failed: number }> {
+    return this.#find(tenant, id).replayDeadLetters(filter);
   }
 
-  async clearDeadLetters(tenant: string, id: string): Promise<{ readonly cleared: number }> {
+  async clearDeadLetters(tenant: string, id: string, filter: LetterFilter = {}): Promise<{ readonly cleared: number }> {
     this.#find(tenant, id);
-    return { cleared: await this.#context.deadLetters.of(tenant).remove(id, () => true) };
+    return { cleared: await this.#context.deadLetters.of(tenant).remove(id, (letter) => isChosen(letter, filter)) };
   }
 }
 

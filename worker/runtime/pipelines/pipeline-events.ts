@@ -37,6 +37,8 @@ export interface SourceInput {
   readonly body: Uint8Array;
   readonly timeField: string | undefined;
   readonly mark: SourceMark;
+  /** What comes again with the same key is not taken again. */
+  readonly idempotencyKey?: string;
 }
 
 /** What comes into one pipeline: requests with events, and ticks, new ones and those that the log holds from before. */
@@ -131,20 +133,28 @@ export class PipelineEvents {
 
   /**
    * Takes in what a source has read. Resolves when it is safe: in the log, or without one, worked through.
-   * @throws CepError `queue_full`, `storage_unavailable`; nothing of it is taken then
+   * @throws CepError `queue_full`, `storage_unavailable`, `idempotency_conflict`; nothing of it is taken then
    */
-  async feed({ body, timeField, mark }: SourceInput, admit: () => Admission): Promise<void> {
-    this.requireRoom(body.byteLength);
+  async feed(input: SourceInput, admit: () => Admission): Promise<void> {
+    const { body, timeField, mark, idempotencyKey: key } = input;
     const { nextSequence, clock, storage, outputs } = this.#options;
+    const request: InjectRequest = { body, format: 'ndjson', timeField, outputs: outputs !== undefined };
+    const idempotency = key === undefined ? null : { key, digest: digestOf(request) };
+    const known = idempotency && this.#parts.answers.find(idempotency.key, idempotency.digest, clock.elapsedMs());
+    if (known) {
+      await known;
+      return;
+    }
+    this.requireRoom(body.byteLength);
     if (outputs?.isFull()) throw new CepError('queue_full', 'whoever takes the outputs takes no more for now', { retryAfterSeconds: 1 });
     const { results, intake, marks } = this.#parts;
     const admission = admit();
     const { promise, settle } = deferred<InjectResult>();
     promise.catch(() => undefined); // Who feeds is told by the log, where there is one.
-    const request: InjectRequest = { body, format: 'ndjson', timeField, outputs: outputs !== undefined };
-    const entry = newEntry(request, { sequence: nextSequence(), time: clock.now(), settle, idempotencyKey: null, source: mark });
+    const entry = newEntry(request, { sequence: nextSequence(), time: clock.now(), settle, idempotencyKey: key ?? null, source: mark });
+    if (idempotency !== null) this.#parts.answers.begin(idempotency.key, { digest: idempotency.digest, now: clock.elapsedMs() }, promise);
     results.enter(entry, admission);
-    const kept = storage === null ? promise : this.#keepOnDisk(entry, { request, idempotency: null, storage });
+    const kept = storage === null ? promise : this.#keepOnDisk(entry, { request, idempotency, storage });
     intake.accept(entry);
     await kept;
     marks.accepted(mark);

@@ -1,8 +1,9 @@
 import { Answer } from '../../../shared/http/answer.ts';
-import { limitParameter, offsetParameter, pageFacts } from '../../../shared/http/query.ts';
+import { limitParameter, offsetParameter, pageFacts, textParameter } from '../../../shared/http/query.ts';
 import { limits } from '../../../shared/limits.ts';
 import { checkpointSchema, restoredSchema, restoreRequestSchema } from '../../../shared/protocol/checkpoints.ts';
 import { clearedSchema, deadLettersSchema, replayedSchema } from '../../../shared/protocol/pipelines.ts';
+import type { LetterFilter } from '../../connectors/delivery/dead-letters.ts';
 import type { Runtime } from '../../runtime/service.ts';
 import { type ApiRoute, apiRoute, pipelinePath } from './api-route.ts';
 
@@ -58,9 +59,23 @@ function checkpointRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
   ];
 }
 
+/** Of the query parameters those that stand in it. */
+function filterOf({ connector, code, id }: { [K in keyof Required<LetterFilter>]: string | undefined }): LetterFilter {
+  return {
+    ...(connector === undefined ? {} : { connector }),
+    ...(code === undefined ? {} : { code }),
+    ...(id === undefined ? {} : { id }),
+  };
+}
+
 function deadLetterRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
   const path = `${pipelinePath}/dlq` as const;
   const errors = ['pipeline_not_found'] as const;
+  const filter = {
+    connector: textParameter('Only letters of this connector.'),
+    code: textParameter('Only letters with this code, as `http_503` or `circuit_open`.'),
+    id: textParameter('Only letters with this id.'),
+  } as const;
   return [
     apiRoute({
       method: 'GET',
@@ -70,12 +85,12 @@ function deadLetterRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       tag: 'dead letters',
       access: 'key',
       isPaced: true,
-      query: { limit: limitParameter, offset: offsetParameter },
+      query: { ...filter, limit: limitParameter, offset: offsetParameter },
       success: { 200: deadLettersSchema },
       errors: [...errors, 'invalid_limit', 'invalid_offset'],
       handle: async ({ caller, params, query }) => {
-        const { entries, total } = await pipelines.deadLetters(caller.tenantId, params.id, query);
-        const facts = JSON.stringify(pageFacts({ total, ...query }));
+        const { entries, total } = await pipelines.deadLetters(caller.tenantId, params.id, query, filterOf(query));
+        const facts = JSON.stringify(pageFacts({ total, limit: query.limit, offset: query.offset }));
         return Answer.json(200, `{"entries":[${entries.join(',')}],${facts.slice(1)}`);
       },
     }),
@@ -86,10 +101,11 @@ function deadLetterRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       summary: 'Send dead letters again, to the sink that failed only',
       tag: 'dead letters',
       access: 'key',
+      query: filter,
       success: { 200: replayedSchema },
       errors,
       isAudited: true,
-      handle: ({ caller, params }) => pipelines.replayDeadLetters(caller.tenantId, params.id),
+      handle: ({ caller, params, query }) => pipelines.replayDeadLetters(caller.tenantId, params.id, filterOf(query)),
     }),
     apiRoute({
       method: 'DELETE',
@@ -98,10 +114,11 @@ function deadLetterRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       summary: 'Forget the dead letters of a pipeline',
       tag: 'dead letters',
       access: 'key',
+      query: filter,
       success: { 200: clearedSchema },
       errors,
       isAudited: true,
-      handle: ({ caller, params }) => pipelines.clearDeadLetters(caller.tenantId, params.id),
+      handle: ({ caller, params, query }) => pipelines.clearDeadLetters(caller.tenantId, params.id, filterOf(query)),
     }),
   ];
 }

@@ -72,14 +72,17 @@ describe('cep dlq', () => {
     connector: 'Out',
     error: 'the answer was 503',
     event: { event_type: 'Many', timestamp: 0, data: {} },
+    id: 'p_1-7-0',
     attempts: 4,
+    code: 'http_503',
   };
 
   it('lists the oldest letters, and says when there are more', async () => {
     server.on(`GET ${path}/dlq`, { json: { entries: [letter], total: 3 } });
     const { stdout, stderr } = await server.cep(['dlq', 'list', 'rules', '-n', '1']);
     expect(stdout).toBe(
-      'TIME                      CONNECTOR  EVENT  ATTEMPTS  ERROR\n2024-01-01T00:00:00.000Z  Out        Many          4  the answer was 503\n',
+      'TIME                      ID       CONNECTOR  EVENT  ATTEMPTS  CODE      ERROR\n' +
+        '2024-01-01T00:00:00.000Z  p_1-7-0  Out        Many          4  http_503  the answer was 503\n',
     );
     expect(stderr).toBe('3 dead letters in all, the oldest 1 are shown\n');
     expect(asked()).toEqual([`GET ${path}/dlq?limit=1`]);
@@ -98,7 +101,32 @@ describe('cep dlq', () => {
 
   it('forgets them', async () => {
     server.on(`DELETE ${path}/dlq`, { json: { cleared: 2 } });
+    expect((await server.cep(['dlq', 'discard', 'rules'])).stdout).toBe('2 dead letters forgotten\n');
     expect((await server.cep(['dlq', 'clear', 'rules'])).stdout).toBe('2 dead letters forgotten\n');
+  });
+
+  it('chooses them by connector and code', async () => {
+    const query = '?connector=Out&code=http_503';
+    const options = ['rules', '--connector', 'Out', '--code', 'http_503'];
+    server.on(`GET ${path}/dlq`, { json: { entries: [letter], total: 1 } });
+    server.on(`POST ${path}/dlq/replay`, { json: { replayed: 1, failed: 0 } });
+    server.on(`DELETE ${path}/dlq`, { json: { cleared: 1 } });
+    for (const word of ['ls', 'replay', 'discard']) await server.cep(['dlq', word, ...options]);
+    const chosen = [
+      `GET ${path}/dlq?limit=50&connector=Out&code=http_503`,
+      `POST ${path}/dlq/replay${query}`,
+      `DELETE ${path}/dlq${query}`,
+    ];
+    expect(asked()).toEqual(chosen);
+  });
+
+  it('shows one whole, and ends with 1 when there is none', async () => {
+    server.on(`GET ${path}/dlq`, { json: { entries: [letter], total: 1 } }, { json: { entries: [], total: 0 } });
+    const { stdout } = await server.cep(['dlq', 'show', 'rules', 'p_1-7-0']);
+    expect(stdout).toContain('code: http_503\n');
+    expect(stdout).toContain('event: {"event_type":"Many","timestamp":0,"data":{}}\n');
+    expect(asked()).toEqual([`GET ${path}/dlq?limit=1000&id=p_1-7-0`]);
+    expect((await server.cep(['dlq', 'show', 'rules', 'p_1-7-1'])).exitCode).toBe(1);
   });
 });
 

@@ -226,20 +226,20 @@ stream B = Tick.enrich(K, key: symbol, fields: [a]).to(5).to(K, tpic: "x")
 stream C = Tick.from(Out).to(K)
 stream D = Tick.to(K, topic: "t", compression: "zap", batch_size: symbol)`),
     ).toMatchInlineSnapshot(`
-      "16:17 E094 there is no connector type \`kafak\` (did you mean \`kafka\`? known types: kafka, nats, mqtt, redis, http, file, console, websocket, postgres, mysql, database)
+      "16:17 E094 there is no connector type \`kafak\` (did you mean \`kafka\`? known types: kafka, nats, mqtt, redis, http, file, console, websocket, postgres, mysql, database, syslog, smtp)
       17:11 E082 connector \`Poor\` of type kafka needs \`brokers\`
       17:37 E080 connector type kafka has no parameter \`brokrs\` (did you mean \`brokers\`?)
       17:50 E081 \`batch_size\` must be a whole number
       17:70 E081 \`compression\` cannot be "zip" (it is one of "none", "gzip", "snappy", "lz4", "zstd")
       18:33 E061 \`reset_timeout\` must be a duration, like \`4s\`
-      19:22 E032 connector \`Db\` is of type postgres, which gives no events (\`.from\`) (types that can: kafka, nats, mqtt, redis, http, file, websocket)
+      19:22 E032 connector \`Db\` is of type postgres, which gives no events (\`.from\`) (types that can: kafka, nats, mqtt, redis, http, file, websocket, syslog)
       19:41 E030 no connector \`Kk\` is declared (did you mean \`K\`?)
       19:60 E030 no connector \`nats\` is declared (declare it: \`connector nats = nats (..)\`)
       20:24 E032 connector \`K\` is of type kafka, which cannot look anything up (\`.enrich\`) (types that can: redis, http, postgres, mysql, database)
       20:56 E081 \`.to\` takes the name of a connector first
       20:58 W041 no topic is given: the name of the stream, "B", is used (write \`topic: "B"\`)
       20:65 E080 connector type kafka has no parameter \`tpic\` (did you mean \`topic\`?)
-      21:22 E032 connector \`Out\` is of type console, which gives no events (\`.from\`) (types that can: kafka, nats, mqtt, redis, http, file, websocket)
+      21:22 E032 connector \`Out\` is of type console, which gives no events (\`.from\`) (types that can: kafka, nats, mqtt, redis, http, file, websocket, syslog)
       21:26 W041 no topic is given: the name of the stream, "C", is used (write \`topic: "C"\`)
       22:35 E081 \`compression\` cannot be "zap" (it is one of "none", "gzip", "snappy", "lz4", "zstd")
       22:35 E080 \`.to\` takes no \`compression\`: it is a parameter of the connector, for all that is sent to it (write it where \`K\` is declared, or declare another connector with it)

@@ -1,0 +1,85 @@
+import type { ConnectorDescriptor } from './descriptor.ts';
+
+/** Messages of machines to whoever listens, and to people. */
+export const messageConnectors: readonly ConnectorDescriptor[] = [
+  {
+    name: 'syslog',
+    roles: ['source'],
+    built: ['source'],
+    oneOf: [],
+    topics: ['topic'],
+    broker: false,
+    summary: 'Messages of syslog (RFC 5424 and 3164) that others send here',
+    guarantees: {
+      source:
+        'At most once: the protocol has no answers, so what is sent while nobody listens is gone. With `tcp` a sender that is too fast has ' +
+        'to wait; with `udp` what comes while 10,000 messages wait is dropped, and one dead letter says how many were. A message without ' +
+        'priority, or of more than 64 KiB, is a dead letter.',
+    },
+    example: `connector Logs = syslog (listen: "0.0.0.0:5514", protocol: "tcp")
+connector Alerts = file (path: "alerts.jsonl")
+
+event Syslog:
+    host: str?
+    app: str?
+    level: str
+    message: str
+
+stream Refused = Syslog.from(Logs)
+    .where(app == "sshd" and "Failed password" in message)
+    .emit(host, message)
+    .to(Alerts)`,
+    parameters: [
+      {
+        name: 'listen',
+        kind: 'str',
+        default: '"127.0.0.1:5514"',
+        summary: 'address and port to listen on; for programs of the server key only',
+      },
+      {
+        name: 'protocol',
+        kind: 'str',
+        words: ['udp', 'tcp'],
+        default: '"udp"',
+        summary: 'how messages come; over tcp by lines or with octet counts',
+      },
+      { name: 'topic', kind: 'str', summary: 'event type of messages where nothing else says one (Syslog)' },
+    ],
+  },
+  {
+    name: 'smtp',
+    roles: ['sink'],
+    built: ['sink'],
+    oneOf: [['host']],
+    needs: { sink: ['from'] },
+    topics: ['to', 'topic'],
+    broker: false,
+    summary: 'Mail to people, one for each event',
+    guarantees: {
+      sink: 'At least once: delivered is what the server has accepted. What is sent again has the same `Message-ID`.',
+    },
+    example: `connector Mail = smtp (host: "mail.example.com", from: "cep@example.com", to: "desk@example.com", subject: "Large: {amount}", profile: "mail")
+
+stream Large = Payment
+    .where(amount > 1000)
+    .emit(amount)
+    .to(Mail)`,
+    parameters: [
+      { name: 'host', kind: 'str', summary: 'mail server' },
+      { name: 'port', kind: 'int', summary: 'of the server (587; 465 with tls "implicit", 25 with "none")' },
+      { name: 'from', kind: 'str', summary: 'sender' },
+      { name: 'to', kind: 'list', summary: 'recipients' },
+      { name: 'topic', kind: 'str', summary: 'another word for one recipient' },
+      { name: 'subject', kind: 'str', default: '"{event_type}"', summary: 'of each mail; `{name}` stands for a field' },
+      {
+        name: 'tls',
+        kind: 'str',
+        words: ['starttls', 'implicit', 'none'],
+        default: '"starttls"',
+        summary: 'required, from the beginning, or none',
+      },
+      { name: 'username', kind: 'str', summary: 'user' },
+      { name: 'password', kind: 'str', secret: true, summary: 'password' },
+    ],
+  },
+];

@@ -1,0 +1,196 @@
+import { createSocket } from 'node:dgram';
+import { connect, type Socket } from 'node:net';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { SyslogFrames } from '../../../worker/connectors/syslog/syslog-frames.ts';
+import { syslogMessage } from '../../../worker/connectors/syslog/syslog-message.ts';
+import { SYSLOG_BYTES_MAX, SyslogSource } from '../../../worker/connectors/syslog/syslog-source.ts';
+import { syslogConnector } from '../../../worker/connectors/syslog.ts';
+import { ReadingSource } from './reading-source.ts';
+
+const now = Date.UTC(2024, 0, 1, 0, 30);
+const read = (text: string): unknown => {
+  const { bytes, problem } = syslogMessage(Buffer.from(text), now);
+  return problem ?? JSON.parse(Buffer.from(bytes).toString());
+};
+
+describe('a message of syslog', () => {
+  it('is read as RFC 5424 has it, with structured data, and escapes in it', () => {
+    const text =
+      '<165>1 2003-10-11T22:14:15.003Z mymachine.example.com evntslog 8710 ID47 [a@1 iut="3" s="q\\"b\\\\c\\]"][b@2] \uFEFFAn event: für alle';
+    expect(read(text)).toEqual({
+      timestamp: '2003-10-11T22:14:15.003Z',
+      data: {
+        facility: 'local4',
+        level: 'notice',
+        severity: 5,
+        host: 'mymachine.example.com',
+        app: 'evntslog',
+        proc_id: '8710',
+        msg_id: 'ID47',
+        structured: { 'a@1': { iut: '3', s: 'q"b\\c]' }, 'b@2': {} },
+        message: 'An event: für alle',
+      },
+    });
+    expect(read('<0>1 - - - - - -')).toEqual({ data: { facility: 'kern', level: 'emerg', severity: 0, message: '' } });
+    expect(read('<34>1 - h - - - - x')).toMatchObject({ data: { host: 'h', message: 'x' } });
+  });
+
+  it('is read as RFC 3164 has it, in the year that is nearest', () => {
+    expect(read('<34>Oct 11 22:14:15 mymachine su[12]: failed for lonvick\n')).toEqual({
+      timestamp: '2023-10-11T22:14:15.000Z',
+      data: {
+        facility: 'auth',
+        level: 'crit',
+        severity: 2,
+        host: 'mymachine',
+        app: 'su',
+        proc_id: '12',
+        message: 'failed for lonvick',
+      },
+    });
+    expect(read('<13>Jan  1 00:29:59 h app: x')).toMatchObject({ timestamp: '2024-01-01T00:29:59.000Z' });
+    expect(read('<13>Dec 31 23:59:59 h app: x')).toMatchObject({ timestamp: '2023-12-31T23:59:59.000Z' });
+    expect(read('<13>Feb 30 00:00:00 h no tag here')).toEqual({
+      data: { facility: 'user', level: 'notice', severity: 5, host: 'h', message: 'no tag here' },
+    });
+    expect(read('<13>whatever')).toEqual({ data: { facility: 'user', level: 'notice', severity: 5, message: 'whatever' } });
+  });
+
+  it.each([
+    ['', /found no priority/],
+    ['hello', /found no priority/],
+    ['<192>1 - - - - - -', /found no priority/],
+    ['<1>1 yesterday h a p m - x', /does not follow RFC 5424/],
+    ['<1>1 - h a p m [a b="c" x', /does not follow RFC 5424/],
+    ['<1>1 - h', /does not follow RFC 5424/],
+  ])('that is %o is refused with a reason', (text, reason) => {
+    expect(read(text)).toMatch(reason);
+  });
+
+  it('of whatever bytes is read or refused, quickly, and keeps no name of a prototype', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+        const { problem, bytes: line } = syslogMessage(Buffer.concat([Buffer.from('<1>1 - h a p m [x y="'), bytes]), now);
+        if (problem === undefined) JSON.parse(Buffer.from(line).toString());
+      }),
+    );
+    expect(read('<1>1 - h a p m [__proto__ a="b"] x')).toMatchObject({ data: { message: 'x' } });
+    expect(({} as Record<string, unknown>)['a']).toBeUndefined();
+    expect(read(`<1>1 - h a p m ${'[a b="\\'.repeat(9_000)}`)).toMatch(/does not follow/);
+  });
+});
+
+describe('messages on a connection', () => {
+  const frames = (text: string, size: number, max = 20): string[] => {
+    const reader = new SyslogFrames(max);
+    const bytes = Buffer.from(text);
+    const found: string[] = [];
+    for (let at = 0; at < bytes.length; at += size) found.push(...reader.push(bytes.subarray(at, at + size)).map(String));
+    return found;
+  };
+
+  it('are the same however they are cut, by lines and with octet counts, also mixed', () => {
+    const text = '<1>line\n6 <2>a\nb<3>next\n\n5 <4>ü14 <5>no line end<6>tail\n';
+    const expected = ['<1>line', '<2>a\nb', '<3>next', '<4>ü', '<5>no line end', '<6>tail'];
+    for (const size of [1, 2, 3, 7, 1_000]) expect([size, frames(text, size)]).toEqual([size, expected]);
+  });
+
+  it('that are too long are left out, and those behind them are read', () => {
+    const long = 'x'.repeat(50);
+    for (const size of [1, 8, 1_000]) {
+      expect(frames(`${long}\n<1>a\n`, size)).toEqual(['too_long', '<1>a']);
+      expect(frames(`50 ${long}<1>a\n`, size)).toEqual(['too_long', '<1>a']);
+    }
+  });
+});
+
+describe('a syslog source', () => {
+  let reading: ReadingSource | undefined;
+  let sender: Socket | undefined;
+  afterEach(async () => {
+    sender?.destroy();
+    await reading?.close();
+  });
+  const start = async (protocol: 'udp' | 'tcp'): Promise<{ readonly source: SyslogSource; readonly reading: ReadingSource }> => {
+    const source = new SyslogSource({ host: '127.0.0.1', port: 0, protocol, now: () => now, topicPart: 'Syslog', waitingMax: 100 });
+    reading = new ReadingSource(source);
+    await reading.until(() => source.port > 0);
+    return { source, reading };
+  };
+
+  it('hears datagrams', async () => {
+    const { source, reading } = await start('udp');
+    const socket = createSocket('udp4');
+    for (const text of ['<13>one', 'garbage', Buffer.of(0x3c, 0xff)]) socket.send(text, source.port, '127.0.0.1');
+    await reading.until(() => reading.messages.length === 3);
+    socket.close();
+    expect(reading.messages.filter(({ problem }) => problem !== undefined)).toHaveLength(2);
+    expect(reading.texts[0]).toContain('"message":"one"');
+  });
+
+  it('drops datagrams of a flood once too many wait, and says how many in one message', async () => {
+    const { source, reading } = await start('udp');
+    let open = (): void => undefined;
+    reading.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const socket = createSocket('udp4');
+    const send = (n: number): Promise<void> => new Promise((resolve) => socket.send(`<13>${n}`, source.port, '127.0.0.1', () => resolve()));
+    for (let n = 0; n < 350; n++) await send(n);
+    await vi.waitFor(() => expect(source.dropped).toBeGreaterThan(100));
+    open();
+    await reading.until(() => reading.messages.some(({ problem }) => problem !== undefined));
+    socket.close();
+    const problems = reading.messages.flatMap(({ problem }) => (problem === undefined ? [] : [problem]));
+    expect(problems).toEqual([`${source.dropped} messages came faster than they could be taken, and were dropped`]);
+    expect(reading.messages.length - 1 + source.dropped).toBeLessThanOrEqual(350);
+  });
+
+  it('lets a connection wait while nothing is taken, and loses nothing of it', async () => {
+    const { source, reading } = await start('tcp');
+    let open = (): void => undefined;
+    reading.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    sender = connect(source.port, '127.0.0.1');
+    const count = 500;
+    sender.write(Array.from({ length: count }, (_, n) => `<13>n=${n} ${'x'.repeat(40_000)}\n`).join(''));
+    await vi.waitFor(() => expect(sender?.writableLength).toBeGreaterThan(0));
+    open();
+    await reading.until(() => reading.messages.length === count);
+    expect(reading.texts.map((text) => Number.parseInt(JSON.parse(text).data.message.slice(2), 10))).toEqual(
+      Array.from({ length: count }, (_, n) => n),
+    );
+  });
+
+  it('goes on after a connection of garbage, and one that is reset', async () => {
+    const { source, reading } = await start('tcp');
+    sender = connect(source.port, '127.0.0.1');
+    sender.write(Buffer.alloc(SYSLOG_BYTES_MAX * 3, 0x80));
+    await reading.until(() => reading.messages.length === 1);
+    sender.resetAndDestroy();
+    sender = connect(source.port, '127.0.0.1');
+    sender.write('<13>after\n');
+    await reading.until(() => reading.messages.length === 2);
+    expect(reading.messages[0]?.problem).toContain('more than 65536 bytes');
+  });
+
+  it('says when the port is not to be had', async () => {
+    const { source } = await start('tcp');
+    const second = new ReadingSource(
+      new SyslogSource({ host: '127.0.0.1', port: source.port, protocol: 'tcp', now: () => now, topicPart: 'Syslog' }),
+    );
+    await second.until(() => second.problem !== undefined);
+    expect(second.problem).toMatch(/cannot listen on 127\.0\.0\.1:\d+ \(tcp\): .*EADDRINUSE/);
+    await second.close();
+  });
+
+  it('is refused to programs of tenants, and where it is told no address', () => {
+    const settings = { name: 'Logs', parameters: new Map([['listen', 'nowhere']]) } as never;
+    expect(() => syslogConnector.openSource?.(settings, {} as never)).toThrow(/programs of tenants open no ports/);
+    expect(() => syslogConnector.openSource?.(settings, { mayListen: true } as never)).toThrow(
+      /found listen 'nowhere', expected an address/,
+    );
+  });
+});

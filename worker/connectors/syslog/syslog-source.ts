@@ -1,0 +1,151 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { DatagramListener } from '../../../shared/outbound/datagram-listener.ts';
+import type { Source, SourceMessage, SourceReading } from '../connector.ts';
+import { KeptConnection } from '../kept-connection.ts';
+import { SyslogFrames } from './syslog-frames.ts';
+import { syslogMessage } from './syslog-message.ts';
+
+/** Longest message that is taken. */
+export const SYSLOG_BYTES_MAX = 65_536;
+/** So much may wait to be taken: then connections are read no further, and datagrams are dropped and counted. */
+const WAITING_MESSAGES_MAX = 10_000;
+const WAITING_BYTES_MAX = 8 * 1_048_576;
+const CONNECTIONS_MAX = 1_000;
+const KEEP_ALIVE_MS = 60_000;
+
+export interface SyslogSourceOptions {
+  readonly host: string;
+  /** 0 takes any free one. */
+  readonly port: number;
+  readonly protocol: 'udp' | 'tcp';
+  /** Of arrival, epoch ms. */
+  readonly now: () => number;
+  /** Event type of messages where nothing else says one. */
+  readonly topicPart: string;
+  /** Messages that may wait to be taken. @default 10,000 */
+  readonly waitingMax?: number;
+}
+
+/** Messages that others send here while this process listens: nobody keeps those that they send otherwise. */
+export class SyslogSource implements Source {
+  readonly #options: SyslogSourceOptions;
+  readonly #connection = new KeptConnection((error) => this.#reasonOf(error));
+  readonly #sockets = new Set<Socket>();
+  #waiting: SourceMessage[] = [];
+  #waitingBytes = 0;
+  /** Datagrams that came while there was no room, and those among them that were told of. */
+  dropped = 0;
+  #told = 0;
+  #isHandingOver = false;
+  #end: () => void = () => undefined;
+  /** Where it listens; 0 while it does not. */
+  port = 0;
+
+  constructor(options: SyslogSourceOptions) {
+    this.#options = options;
+  }
+
+  start(reading: SourceReading): void {
+    void this.#connection.keep(reading, (connected) =>
+      this.#options.protocol === 'udp' ? this.#hear(reading, connected) : this.#serve(reading, connected),
+    );
+  }
+
+  close(): Promise<void> {
+    this.#connection.close();
+    this.#end();
+    return Promise.resolve();
+  }
+
+  #reasonOf(error: unknown): string {
+    const { host, port, protocol } = this.#options;
+    const reason = error instanceof Error ? error.message : String(error);
+    return `cannot listen on ${host}:${port} (${protocol}): ${reason}`;
+  }
+
+  async #hear(reading: SourceReading, connected: () => void): Promise<void> {
+    const { host, port } = this.#options;
+    const onMessage = (bytes: Buffer): void => {
+      if (this.#isFull) this.dropped++;
+      else this.#add(bytes, reading);
+    };
+    const listener = await DatagramListener.open({ host, port, onMessage });
+    this.port = listener.port;
+    await this.#until(listener.failed, () => listener.close(), connected);
+  }
+
+  async #serve(reading: SourceReading, connected: () => void): Promise<void> {
+    const server = createServer((socket) => this.#accept(socket, reading));
+    server.maxConnections = CONNECTIONS_MAX;
+    const failed = new Promise<never>((_, reject) => server.once('error', reject));
+    const { host, port } = this.#options;
+    await Promise.race([new Promise<void>((resolve) => server.listen(port, host, resolve)), failed]);
+    this.port = (server.address() as { port: number }).port;
+    await this.#until(failed, () => this.#stop(server), connected);
+  }
+
+  async #until(failed: Promise<never>, stop: () => void, connected: () => void): Promise<void> {
+    const closed = new Promise<void>((resolve) => {
+      this.#end = resolve;
+    });
+    try {
+      if (this.#connection.isClosed) return;
+      connected();
+      await Promise.race([closed, failed]);
+    } finally {
+      this.port = 0;
+      stop();
+    }
+  }
+
+  #stop(server: Server): void {
+    server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #accept(socket: Socket, reading: SourceReading): void {
+    this.#sockets.add(socket);
+    const frames = new SyslogFrames(SYSLOG_BYTES_MAX);
+    socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    // A connection that fails is over, like one that ends: what it had sent whole was taken.
+    socket.on('error', () => socket.destroy()).on('close', () => this.#sockets.delete(socket));
+    socket.on('data', (chunk) => {
+      for (const frame of frames.push(chunk)) this.#add(frame, reading);
+      if (this.#isFull) socket.pause();
+    });
+  }
+
+  get #isFull(): boolean {
+    return this.#waiting.length >= (this.#options.waitingMax ?? WAITING_MESSAGES_MAX) || this.#waitingBytes >= WAITING_BYTES_MAX;
+  }
+
+  #add(frame: Buffer | 'too_long', reading: SourceReading): void {
+    const { now, topicPart } = this.#options;
+    const problem = `found a message of more than ${SYSLOG_BYTES_MAX} bytes, which is left out`;
+    const message = frame === 'too_long' ? { bytes: new Uint8Array(), problem } : { ...syslogMessage(frame, now()), topicPart };
+    this.#waiting.push(message);
+    this.#waitingBytes += message.bytes.byteLength;
+    void this.#handOver(reading);
+  }
+
+  async #handOver(reading: SourceReading): Promise<void> {
+    if (this.#isHandingOver) return;
+    this.#isHandingOver = true;
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#waiting.length > 0 && !this.#connection.isClosed) {
+      const messages = [...this.#waiting, ...this.#dropNotes()];
+      [this.#waiting, this.#waitingBytes] = [[], 0];
+      for (const socket of this.#sockets) socket.resume();
+      if (!(await reading.take({ messages, position: null }))) break;
+    }
+    this.#isHandingOver = false;
+  }
+
+  /** What was dropped is said once for all of it: a letter for each would be a flood too. */
+  #dropNotes(): readonly SourceMessage[] {
+    const dropped = this.dropped - this.#told;
+    this.#told = this.dropped;
+    const problem = `${dropped} messages came faster than they could be taken, and were dropped`;
+    return dropped === 0 ? [] : [{ bytes: new Uint8Array(), problem }];
+  }
+}
