@@ -96,6 +96,8 @@ function requireDeclaredAccess(app: FastifyInstance, paths: Paths): void {
   });
 }
 
+const PLUGIN_START_MS_MAX = 120_000;
+
 interface ServerParts {
   readonly webSockets: EventEmitter;
   readonly connections: Connections;
@@ -107,6 +109,8 @@ function makeServer<Caller>({ tls, trustedProxies, routes }: HttpAppOptions<Call
   return fastify({
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, verbose: true } },
     bodyLimit: limits.requestBodyBytesMax,
+    // On a machine that is busy a plugin may take long; the process must not end because of that.
+    pluginTimeout: PLUGIN_START_MS_MAX,
     serverFactory: (listener) => createWebServer(listener, { ...parts, tls, isWebSocketPath }),
     trustProxy: trustedProxies?.length ? [...trustedProxies] : false,
     return503OnClosing: false,

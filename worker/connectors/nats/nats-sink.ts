@@ -82,7 +82,7 @@ async function open(address: NatsAddress): Promise<Open> {
 }
 
 /** Of literal words. */
-export function isSubject(text: string): boolean {
+function isSubject(text: string): boolean {
   return /^[^\s.*>]+(?:\.[^\s.*>]+)*$/.test(text);
 }
 
