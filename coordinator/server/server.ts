@@ -15,6 +15,7 @@ import { Deliveries } from '../ingress/deliveries.ts';
 import { Injection } from '../ingress/injection.ts';
 import { Heartbeats } from '../liveness/heartbeats.ts';
 import type { PlacementStrategy } from '../placement/choose-worker.ts';
+import { ChangeReports } from '../reconcile/change-reports.ts';
 import { Controller } from '../reconcile/controller.ts';
 import type { ScalingPolicy } from '../state/cluster-state.ts';
 import { WorkerClient } from '../workers-client/worker-client.ts';
@@ -88,6 +89,7 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
   const now = (): number => performance.now();
   const client = new WorkerClient(web, apiKey);
   const controller = new Controller({ group, client, telemetry, now, ...workers });
+  new ChangeReports({ group, leases: controller.leases, telemetry });
   const heartbeats = new Heartbeats({ group, controller, now, clock: () => Date.now() });
   const watches = new WorkerWatches({ group, client, controller });
   const journal = new ClusterJournal(group);

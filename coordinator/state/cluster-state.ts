@@ -131,6 +131,7 @@ export interface Migration {
   readonly epoch: LogIndex;
   readonly error?: string;
   readonly startedIndex: LogIndex;
+  readonly startedAtMs: number;
 }
 
 /** That a checkpoint of a placement exists: with this entry it counts. */

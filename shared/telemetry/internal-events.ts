@@ -101,7 +101,7 @@ export const internalEvents = {
   ),
   RaftMemberFailed: event<{ error: string }>('error', 'Raft member failed'),
 
-  WorkerJoined: event<{ worker: string; address: string }>('info', 'Worker joined the cluster'),
+  WorkerJoined: event<{ worker: string; address: string }>('info', 'Worker registered'),
   WorkerLost: event<{ worker: string; reason: string; placements: number }>('warn', 'Worker lost'),
   WorkersLostTogether: event<{ workers: number }>(
     'error',
@@ -112,6 +112,7 @@ export const internalEvents = {
     'A worker did not do what it was asked for',
   ),
   CheckpointsNotRemoved: event<{ error: string }>('warn', 'Old checkpoints of pipelines not removed; they take room until the next time'),
+  PlacementDeployed: event<{ placement: string; worker: string; epoch: number }>('info', 'Pipeline deployed'),
   PlacementReplaced: event<{ placement: string; worker: string }>('info', 'Pipeline given to another worker', (metrics) =>
     metrics.count('cep_cluster_failovers_total', {}),
   ),

@@ -64,7 +64,8 @@ export const migrationCommands = {
     const room = withRoomForOne(state);
     if (room === undefined) return refused('quota_exceeded', `${bounds.migrationsMax} migrations are under way, and no more are taken`);
     const id = `m_${indexKey(place.index)}`;
-    const migration: Migration = { id, ...payload, sourceWorker, status: 'started', epoch, startedIndex: place.index };
+    const started = { status: 'started', startedIndex: place.index, startedAtMs: place.nowMs } as const;
+    const migration: Migration = { id, ...payload, sourceWorker, epoch, ...started };
     return changed({ ...room, migrations: room.migrations.set(id, migration) }, { id, epoch }, { type: 'MigrationStarted', id });
   }),
 
