@@ -53,6 +53,9 @@ export class CoordinatorCommand extends CepCommand {
     description: 'Pipelines per worker below which fewer are recommended (1)',
   });
   scalingWebhookUrl = Option.String('--scaling-webhook-url', { description: 'URL that is sent recommendations' });
+  scalingWebhookSecret = Option.String('--scaling-webhook-secret', {
+    description: 'Signs what that URL is sent; other users of the machine can read it here (CEP_SCALING_WEBHOOK_SECRET)',
+  });
   corsOrigins = Option.String('--cors-origins', { description: 'Origins whose pages may use the API, with commas between them' });
   allowedHosts = Option.String('--allowed-hosts', {
     description: 'Names by which requests may ask for the coordinator, with commas between them, * for all (CEP_ALLOWED_HOSTS)',
@@ -79,6 +82,7 @@ export class CoordinatorCommand extends CepCommand {
       'coordinator.scaling_up_threshold': this.scalingUpThreshold,
       'coordinator.scaling_down_threshold': this.scalingDownThreshold,
       'coordinator.scaling_webhook_url': this.scalingWebhookUrl,
+      'coordinator.scaling_webhook_secret': this.scalingWebhookSecret,
       'raft.enabled': this.raft,
       'raft.node_id': this.raftNodeId,
       'raft.peers': this.raftPeers,

@@ -13,7 +13,7 @@ type GroupSettings = NonNullable<StartCoordinatorOptions['group']>;
 /** What a coordinator is started with, read and checked. */
 export interface CoordinatorSettings
   extends HttpSettings,
-    Pick<StartCoordinatorOptions, 'bind' | 'port' | 'dataDir' | 'workers' | 'scaling'> {
+    Pick<StartCoordinatorOptions, 'bind' | 'port' | 'dataDir' | 'workers' | 'scaling' | 'scalingWebhook'> {
   readonly group: GroupSettings | undefined;
   /** Its members know each other by no key. */
   readonly isGroupOpen: boolean;
@@ -49,6 +49,7 @@ export async function readCoordinatorSettings(config: Config): Promise<Coordinat
       upThreshold: config.get('coordinator.scaling_up_threshold'),
       downThreshold: config.get('coordinator.scaling_down_threshold'),
     },
+    scalingWebhook: webhookOf(config),
     ...{ group, isGroupOpen: isGroup && key === undefined },
   };
 }
@@ -73,6 +74,13 @@ function requireScaling(config: Config): void {
   const url = config.get('coordinator.scaling_webhook_url');
   const isWeb = url === undefined || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol));
   if (!isWeb) throw wrong('coordinator.scaling_webhook_url', 'expected a URL with http or https');
+}
+
+function webhookOf(config: Config): CoordinatorSettings['scalingWebhook'] {
+  const [url, secret] = [config.get('coordinator.scaling_webhook_url'), config.get('coordinator.scaling_webhook_secret')];
+  if (url !== undefined) return { url, secret };
+  if (secret === undefined) return undefined;
+  throw new CepError('config_error', '--scaling-webhook-secret signs what --scaling-webhook-url is sent, and no such URL is given');
 }
 
 /** A group is not begun by halves: what is missing is all named at once. */

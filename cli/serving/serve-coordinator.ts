@@ -27,7 +27,8 @@ interface ServingWorld {
  */
 export async function serveCoordinator(settings: CoordinatorSettings, { stderr, signals: source }: ServingWorld): Promise<number> {
   const redactor = new Redactor();
-  for (const secret of [settings.apiKey, settings.group?.key]) if (secret !== undefined) redactor.add(secret);
+  for (const secret of [settings.apiKey, settings.group?.key, settings.scalingWebhook?.secret])
+    if (secret !== undefined) redactor.add(secret);
   const logger = createLogger({ ...settings.logging, redactor, write: (line) => void stderr.write(line) });
   const telemetry = new Telemetry(logger, new MetricRegistry());
   warnOfAccess(settings, telemetry);

@@ -2,7 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { CepError } from '../../shared/errors/error.ts';
 import { createHttpApp } from '../../shared/http/http-app.ts';
 import type { Route } from '../../shared/http/route.ts';
+import { OutboundDoor } from '../../shared/outbound/outbound-door.ts';
 import type { WebDoor } from '../../shared/outbound/web-door.ts';
+import { NetworkPolicy } from '../../shared/security/network-policy.ts';
 import type { TlsPair } from '../../shared/security/tls-files.ts';
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import { ProcessMetrics } from '../../shared/telemetry/process-metrics.ts';
@@ -14,9 +16,11 @@ import { memberUrl } from '../cluster/raft-address.ts';
 import { Deliveries } from '../ingress/deliveries.ts';
 import { Injection } from '../ingress/injection.ts';
 import { Heartbeats } from '../liveness/heartbeats.ts';
+import { ScalingWebhook, type ScalingWebhookTarget } from '../notices/scaling-webhook.ts';
 import type { PlacementStrategy } from '../placement/choose-worker.ts';
 import { ChangeReports } from '../reconcile/change-reports.ts';
 import { Controller } from '../reconcile/controller.ts';
+import { scalingRecommendation } from '../scaling/recommendation.ts';
 import type { ScalingPolicy } from '../state/cluster-state.ts';
 import { WorkerClient } from '../workers-client/worker-client.ts';
 import { WorkerWatches } from '../workers-client/worker-watches.ts';
@@ -50,6 +54,8 @@ export interface CoordinatorServerOptions {
   readonly rateLimit: number;
   /** When more workers, or fewer, are recommended. @default never */
   readonly scaling?: ScalingPolicy | undefined;
+  /** Who is told of that. @default nobody */
+  readonly scalingWebhook?: ScalingWebhookTarget | undefined;
   /** Where checkpoints of pipelines are kept. @default in memory */
   readonly checkpointFolder?: string | undefined;
   /** @default every 5 s, lost after 15 s without one, the least loaded first */
@@ -97,6 +103,8 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
   const injection = new Injection({ group, controller, deliveries, clock: () => Date.now() });
   const store = checkpointStore(options.checkpointFolder);
   const checkpoints = new Checkpoints({ group, store, web, apiKey, telemetry });
+  const policy = options.scaling ?? group.state.scaling;
+  const webhook = options.scalingWebhook && startScalingWebhook({ ...options, target: options.scalingWebhook, controller, policy });
   const coordinators = (): string[] =>
     isGroup
       ? group
@@ -117,7 +125,7 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
     ...groupRoutes({ requests, controller, validate }),
     ...injectRoutes(requests, injection),
     ...migrationRoutes(requests, controller),
-    ...overviewRoutes({ requests, controller, journal, scaling: options.scaling ?? group.state.scaling }),
+    ...overviewRoutes({ requests, controller, journal, scaling: policy }),
     ...checkpointRoutes(requests, checkpoints),
     ...connectorRoutes(requests),
     ...programRoutes(validate),
@@ -135,6 +143,7 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
     controller.close();
     watches.close();
     process.close();
+    await webhook?.close();
   };
   return {
     api,
@@ -144,4 +153,27 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
     },
     close,
   };
+}
+
+interface StartScalingWebhookOptions extends Pick<CoordinatorServerOptions, 'group' | 'telemetry' | 'workers'> {
+  readonly target: ScalingWebhookTarget;
+  readonly controller: Controller;
+  readonly policy: ScalingPolicy;
+}
+
+/** The record is looked at every heartbeat interval. */
+function startScalingWebhook({ target, group, controller, policy, telemetry, workers = usualWorkers }: StartScalingWebhookOptions): {
+  readonly close: () => Promise<void>;
+} {
+  const webhook = new ScalingWebhook({
+    ...{ target, telemetry, door: new OutboundDoor(NetworkPolicy.everywhere), now: () => performance.now() },
+    isLeading: () => controller.isLeading,
+    recommendation: () => scalingRecommendation(group.state, { policy, timestamp: Date.now() }),
+  });
+  const timer = setInterval(() => void webhook.evaluate(), workers.heartbeatIntervalMs);
+  const close = (): Promise<void> => {
+    clearInterval(timer);
+    return webhook.close();
+  };
+  return { close };
 }

@@ -46,6 +46,7 @@ export interface StartCoordinatorOptions {
   readonly group?: GroupOptions | undefined;
   readonly workers?: WorkerSettings | undefined;
   readonly scaling?: CoordinatorServerOptions['scaling'];
+  readonly scalingWebhook?: CoordinatorServerOptions['scalingWebhook'];
   readonly validate: ValidateProgram;
   readonly telemetry: Telemetry;
 }
@@ -92,6 +93,7 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
         version: manifest.version,
         workers: options.workers,
         scaling: options.scaling,
+        scalingWebhook: options.scalingWebhook,
         checkpointFolder: dataDir && join(dataDir, 'checkpoints'),
         rateLimit,
         corsOrigins,

@@ -453,6 +453,16 @@ export const configKeys = [
     inFile: false,
   },
   {
+    name: 'coordinator.scaling_webhook_secret',
+    type: 'string',
+    unset: 'recommendations are not signed',
+    environment: 'CEP_SCALING_WEBHOOK_SECRET',
+    flag: '--scaling-webhook-secret',
+    doc: 'Signs what that URL is sent (x-cep-signature).',
+    inFile: false,
+    secret: true,
+  },
+  {
     name: 'raft.enabled',
     type: 'boolean',
     default: false,

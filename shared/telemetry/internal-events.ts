@@ -126,6 +126,11 @@ export const internalEvents = {
       metrics.observe(metrics.series(name, {}), seconds, metricTable[name].buckets);
     },
   ),
+  ScalingSent: event<{ action: string; workers: number }>('info', 'Scaling recommendation sent'),
+  ScalingNotSent: event<{ action: string; workers: number; reason: string }>(
+    'warn',
+    'Scaling recommendation not taken by its receiver; it is sent again',
+  ),
 
   AuditRecord: event<OfRequest & { who: string; operation: string; status: number }>('info', 'Audit'),
   RequestAnswered: event<OfRequest & { status: number; ms: number }>('debug', 'Request answered'),

@@ -36,6 +36,7 @@ describe('cep coordinator', () => {
     [1, ['--scaling-min-workers', '101'], {}, '--scaling-min-workers: found 101, expected at most the 100'],
     [1, ['--scaling-down-threshold', '5'], {}, '--scaling-down-threshold: found 5, expected less than the 5'],
     [1, ['--scaling-webhook-url', 'ftp://a'], {}, '--scaling-webhook-url: expected a URL with http or https'],
+    [3, ['--scaling-webhook-secret', 'of the receiver'], {}, 'no such URL is given'],
     [1, ['--api-key', 'short'], {}, 'at least 8'],
     [3, ['--tls-cert', 'cert.pem'], {}, ''],
     [1, ['--raft-data'], {}, ''],
