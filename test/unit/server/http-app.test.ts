@@ -518,7 +518,7 @@ describe('other pages', () => {
     const get = async (url: string, origin: string) => (await app.inject({ url, headers: { origin } })).headers;
     expect(await get('/open', 'https://a.example')).toMatchObject({
       'access-control-allow-origin': 'https://a.example',
-      'access-control-expose-headers': 'x-request-id, retry-after, x-total-count',
+      'access-control-expose-headers': 'x-request-id, retry-after, x-total-count, etag',
       vary: 'Origin',
     });
     expect((await get('/mine/1', 'https://a.example'))['access-control-allow-origin']).toBe('https://a.example');
