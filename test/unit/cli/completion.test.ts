@@ -50,7 +50,7 @@ describe('cep completion', () => {
       /^autoload -Uz compinit bashcompinit[\s\S]*complete -o default -F _cep cep\n$/,
     );
     const { stdout } = await cep(['completion', 'fish']);
-    expect(stdout).toMatch(/^complete -c cep -n '__fish_use_subcommand' -a 'init check /);
+    expect(stdout).toMatch(/^complete -c cep -n '__fish_use_subcommand' -a 'init dev check /);
     expect(stdout).toMatch(/seen_subcommand_from dlq; and __fish_seen_subcommand_from replay' -a '[^']*--server/);
   });
 
