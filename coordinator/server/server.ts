@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { CepError } from '../../shared/errors/error.ts';
 import { createHttpApp } from '../../shared/http/http-app.ts';
 import type { Route } from '../../shared/http/route.ts';
@@ -105,13 +105,7 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
   const checkpoints = new Checkpoints({ group, store, web, apiKey, telemetry });
   const policy = options.scaling ?? group.state.scaling;
   const webhook = options.scalingWebhook && startScalingWebhook({ ...options, target: options.scalingWebhook, controller, policy });
-  const coordinators = (): string[] =>
-    isGroup
-      ? group
-          .status()
-          .peers.map(({ url }) => url)
-          .filter((url) => url !== '')
-      : [];
+  const coordinators = (request: FastifyRequest): string[] => (isGroup ? memberUrls(group) : [urlAskedFor(request)]);
   collectCluster(telemetry.metrics, group);
   const process = new ProcessMetrics(telemetry.metrics);
   let isDraining = false;
@@ -153,6 +147,16 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
     },
     close,
   };
+}
+
+function memberUrls(group: GroupMember): string[] {
+  const { peers } = group.status();
+  return peers.map(({ url }) => url).filter((url) => url !== '');
+}
+
+/** Of a coordinator on its own: where it listens may mean nothing elsewhere (0.0.0.0), and where it was reached does. */
+function urlAskedFor({ protocol, host }: FastifyRequest): string {
+  return `${protocol}://${host}`;
 }
 
 interface StartScalingWebhookOptions extends Pick<CoordinatorServerOptions, 'group' | 'telemetry' | 'workers'> {

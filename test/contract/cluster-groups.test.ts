@@ -45,6 +45,9 @@ const workerNamed = (id: string): ModelWorker => workers.find((worker) => worker
 const counts = (answer: { body: { output_events?: { fields: { count: number } }[] } }) =>
   answer.body.output_events?.map(({ fields }) => fields.count);
 
+const scrape = async (): Promise<string> =>
+  (await fetch(`${coordinator.url}/metrics`, { headers: { 'x-api-key': coordinatorKey } })).text();
+
 describe('a pipeline group', () => {
   it('is deployed to a worker, shown, changed under a new epoch with its state, and taken down', async () => {
     await start(1);
@@ -179,6 +182,7 @@ describe('a worker that dies', () => {
     expect(now.epoch).toBeGreaterThan(epoch);
     const { held } = workerNamed(now.worker_id);
     expect(held.get(`${body.id}:p:0`)?.seen).toEqual([1, 2, 3, 4, 5].map((n) => `{"user":"u${n}"}`));
+    expect(await scrape()).toContain('\ncep_cluster_failovers_total 1\n');
   });
 
   it('by going silent is waited for, and nobody runs a pipeline twice meanwhile', async () => {
@@ -212,6 +216,9 @@ describe('a migration', () => {
     const started = await coordinator.post('/api/v1/cluster/pipelines/fraud/p/migrate', { target_worker_id: to });
     expect([started.status, started.body]).toMatchObject([202, { source_worker: from, target_worker: to, group: 'fraud', pipeline: 'p' }]);
     await until(`/api/v1/cluster/migrations/${started.body.id}`, ({ status }) => status === 'completed');
+    expect(await scrape()).toMatch(
+      /\ncep_cluster_migrations_total\{result="completed"\} 1\n(.*\n)*?cep_cluster_migration_seconds_count 1\n/,
+    );
     expect(counts(await inject(2))).toEqual([2]);
     expect([workerNamed(from).running, workerNamed(to).running]).toEqual([[], [`${body.id}:p:0`]]);
     expect((await coordinator.get('/api/v1/cluster/migrations')).body).toHaveLength(1);

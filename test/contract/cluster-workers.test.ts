@@ -29,14 +29,14 @@ describe('a worker', () => {
       201,
       {
         ...{ worker_id: 'w1', status: 'registered', heartbeat_interval_secs: 3.75, heartbeat_timeout_secs: 15 },
-        ...{ lease_ms: 13_500, epoch: expect.any(Number), coordinators: expect.any(Array) },
+        ...{ lease_ms: 13_500, epoch: expect.any(Number), coordinators: [coordinator.url] },
       },
     ]);
     expect(await statusOf('w1')).toBe('registering');
     const answer = await heartbeat('w1', { incarnation: 'i1', events_processed: 7 });
     expect([answer.status, answer.body]).toEqual([
       200,
-      { acknowledged: true, lease_ms: 13_500, fenced: [], coordinators: expect.any(Array) },
+      { acknowledged: true, lease_ms: 13_500, fenced: [], coordinators: [coordinator.url] },
     ]);
     await becomes('w1', 'ready');
     const list = await coordinator.get(path);

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { CepError } from '../../../shared/errors/error.ts';
 import { Answer } from '../../../shared/http/answer.ts';
@@ -29,8 +30,8 @@ export interface WorkerRoutesOptions {
   readonly heartbeats: Heartbeats;
   readonly heartbeatIntervalMs: number;
   readonly heartbeatTimeoutMs: number;
-  /** The URLs of all members. */
-  readonly coordinators: () => string[];
+  /** The URLs of all members, for whoever sends a request. */
+  readonly coordinators: (request: FastifyRequest) => string[];
 }
 
 /** Workers: they say that they are there, and people ask after them. */
@@ -58,7 +59,7 @@ function membershipRoutes(options: WorkerRoutesOptions): readonly ClusterRoute[]
           call.telemetry.report('WorkerJoined', { worker: payload.id, address: payload.address });
           const { epoch } = value as { readonly epoch: number };
           return new Answer(201, {
-            ...{ worker_id: payload.id, status: 'registered', epoch, coordinators: coordinators() },
+            ...{ worker_id: payload.id, status: 'registered', epoch, coordinators: coordinators(call.request) },
             heartbeat_interval_secs: options.heartbeatIntervalMs / 1_000,
             heartbeat_timeout_secs: options.heartbeatTimeoutMs / 1_000,
             lease_ms: controller.leases.leaseMs,
@@ -80,7 +81,7 @@ function membershipRoutes(options: WorkerRoutesOptions): readonly ClusterRoute[]
       handle: (call) =>
         requests.byLeader(call, async () => {
           const answer = await heartbeats.take(call.params.id, call.body);
-          return new Answer(200, { ...answer, coordinators: coordinators() });
+          return new Answer(200, { ...answer, coordinators: coordinators(call.request) });
         }),
     }),
   ];
