@@ -12,7 +12,9 @@ export default defineConfig({
     server: { deps: { inline: ['clipanion'] } },
     // Every core: most of a test's time is computing.
     maxWorkers: '100%',
-    testTimeout: 20_000,
+    // Nobody waits for a machine that is slow, and a test that hangs still ends.
+    testTimeout: isCi ? 90_000 : 20_000,
+    hookTimeout: isCi ? 60_000 : 20_000,
     projects: [
       { extends: true, test: { name: 'logic', include: ['test/**/*.test.ts'], exclude: withProcesses } },
       // A second try, which the report names, and only where nobody can try again by hand.

@@ -20,7 +20,7 @@ describe('the mistakes planted in Raft', () => {
   it.each(mutants.filter(({ name }) => !rare.has(name)))(
     'are found by a scenario or soon by a seed: $name',
     async (mutant) => {
-      expect(await killerOf(mutant, readScenarios(), { first: 1, count: 20, steps: 4_000 })).toMatch(/^(scenario|seed) /);
+      expect(await killerOf(mutant, readScenarios(), { first: 1, count: 40, steps: 4_000 })).toMatch(/^(scenario|seed) /);
     },
     60_000,
   );
