@@ -53,7 +53,7 @@ describe('a program whose connector cannot work', () => {
   it.each([
     ['connector C = http (url: "nonsense")', /no http or https address/],
     ['connector C = http (profile: "none")', /no profile 'none'/],
-    ['connector C = mysql (url: "mysql://localhost:1/d", table: "t")', /cannot send to connectors of type mysql/],
+    ['connector C = mysql (url: "nonsense", table: "t")', /no address of a database/],
     [
       'connector C = http (url: "http://a:b@localhost:1/", headers: {"Authorization": "Bearer x"})',
       /holds a login and its headers another/,
@@ -68,14 +68,14 @@ describe('a program whose connector cannot work', () => {
   });
 
   it.each([
-    ['stream S = A.enrich(C, key: x, fields: [y]).emit(x: x, y: y)', /cannot look anything up in connectors of type http \(\.enrich\)/],
-    ['stream S = A.enrich(C, key: x, fields: [y], fallback: {y: 1}).emit(x: x, y: y)', /cannot look anything up/],
-    ['stream S = A.fork(one: .enrich(C, key: x, fields: [y]).emit(y: y))', /cannot look anything up/],
-  ])('needs something of it that this build has not: %s', async (stream, message) => {
-    const source = `connector C = http (url: "${url}/one")\n${stream}\n`;
+    ['stream S = A.enrich(C, key: x, fields: [y]).emit(x: x, y: y)'],
+    ['stream S = A.enrich(C, key: x, fields: [y], fallback: {y: 1}).emit(x: x, y: y)'],
+    ['stream S = A.fork(one: .enrich(C, key: x, fields: [y]).emit(y: y))'],
+  ])('asks one that does not exist: %s', async (stream) => {
+    const source = `connector C = http (profile: "none")\n${stream}\n`;
     const deployed = await service.post('/api/v1/pipelines', { name: uniqueName(), source });
     expect([deployed.status, deployed.body.code]).toEqual([502, 'connector_error']);
-    expect(deployed.body).toMatchObject({ error: expect.stringMatching(message), hint: expect.stringMatching(/^(send|leave)/) });
+    expect(deployed.body).toMatchObject({ error: expect.stringMatching(/no profile 'none'/) });
     const running = await service.deploy(program());
     const reloaded = await service.post(`${running}/reload`, { source });
     expect([reloaded.status, reloaded.body.code]).toEqual([502, 'connector_error']);
