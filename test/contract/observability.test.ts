@@ -29,6 +29,7 @@ describe('GET /', () => {
         name: 'cep',
         version: '1.2.3',
         docs: '/docs',
+        console: '/console',
         openapi: '/openapi.json',
         api: '/api/v1',
         websocket: '/ws',
@@ -37,7 +38,8 @@ describe('GET /', () => {
         metrics: '/metrics',
       },
     ]);
-    for (const path of [body.docs, body.openapi, body.health, body.ready, body.metrics]) expect((await service.get(path)).status).toBe(200);
+    for (const path of [body.docs, body.console, body.openapi, body.health, body.ready, body.metrics])
+      expect((await service.get(path)).status).toBe(200);
     expect((await service.get(body.websocket)).status).toBe(426);
     expect((await service.get(`${body.api}/pipelines`)).status).toBe(200);
   });
