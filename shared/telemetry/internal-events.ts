@@ -101,7 +101,7 @@ export const internalEvents = {
   ),
   RaftMemberFailed: event<{ error: string }>('error', 'Raft member failed'),
 
-  WorkerJoined: event<{ worker: string; address: string }>('info', 'Worker registered'),
+  WorkerJoined: event<{ worker: string; address: string }>('info', 'Worker joined'),
   WorkerLost: event<{ worker: string; reason: string; placements: number }>('warn', 'Worker lost'),
   WorkersLostTogether: event<{ workers: number }>(
     'error',
