@@ -5,6 +5,9 @@ const isCi = process.env['CI'] !== undefined;
 /** Tests of real processes, sockets and clocks: on a machine that others use too, one of them may find no processor for a while. */
 const withProcesses = ['test/{integration,contract,docs}/**/*.test.ts'];
 
+/** Long forms of suites whose short forms stand beside them: `npm run test:integration`. */
+const long = ['test/**/*.long.test.ts'];
+
 export default defineConfig({
   test: {
     allowOnly: !isCi,
@@ -16,9 +19,10 @@ export default defineConfig({
     testTimeout: isCi ? 90_000 : 20_000,
     hookTimeout: isCi ? 60_000 : 20_000,
     projects: [
-      { extends: true, test: { name: 'logic', include: ['test/**/*.test.ts'], exclude: withProcesses } },
+      { extends: true, test: { name: 'logic', include: ['test/**/*.test.ts'], exclude: [...withProcesses, ...long] } },
       // A second try, which the report names, and only where nobody can try again by hand.
-      { extends: true, test: { name: 'processes', include: withProcesses, retry: isCi ? 1 : 0 } },
+      { extends: true, test: { name: 'processes', include: withProcesses, exclude: long, retry: isCi ? 1 : 0 } },
+      { extends: true, test: { name: 'long', include: long, testTimeout: 600_000, hookTimeout: 120_000 } },
     ],
   },
 });
