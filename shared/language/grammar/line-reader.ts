@@ -99,9 +99,8 @@ export class LineReader {
   /** The node of a piece, or undefined when it has an error that ends its reading (which is then reported). */
   read<R extends keyof Readings>(rule: R, piece: Piece, holes: Holes): Readings[R] | undefined {
     const input = rule === 'StreamLine' || rule === 'PatternLine' ? this.#markOperators(piece) : this.text.slice(piece.start, piece.end);
-    const notes = this.#notes();
     try {
-      const reading = parseLine(input, { startRule: rule, base: piece.start, holes, notes } as { startRule: R }) as Readings[R];
+      const reading = this.#parse(rule, input, { base: piece.start, holes, notes: this.#notes() });
       const deep = input.length > limits.programTreeDepthMax ? tooDeepAt(reading) : undefined;
       if (!deep) return reading;
       this.report(
@@ -113,6 +112,18 @@ export class LineReader {
       this.#explain(error, { rule, piece, input });
     }
     return undefined;
+  }
+
+  /** What the grammar reads; a text with an error is read again so that the error says what was expected. */
+  #parse<R extends keyof Readings>(startRule: R, input: string, given: { base: number; holes: Holes; notes: Notes }): Readings[R] {
+    const parse = (silentFails: number): Readings[R] =>
+      parseLine(input, { startRule, ...given, peg$silentFails: silentFails } as { startRule: R }) as Readings[R];
+    try {
+      return parse(1);
+    } catch (error) {
+      if (error instanceof GrammarError) return parse(0);
+      throw error;
+    }
   }
 
   /** Only streams and patterns have operators outside brackets; in a function `xs.first()` is a method call. */

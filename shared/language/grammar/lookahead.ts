@@ -1,14 +1,16 @@
 /** Predicates of the grammar: what stands ahead, decided by one regular expression over a bounded piece of the text. */
+import { blanksEnd, wordEnd } from './characters.ts';
 import type { Notes } from './notes.ts';
 
 /** Expressions and types inside one another. */
 export const nestingMax = 256;
 
 const reserved: ReadonlySet<string> = new Set(['true', 'false', 'null', 'and', 'or', 'not', 'if', 'then', 'else']);
+const reservedLengthMax = 5;
 
 /** The only words that can never be names. */
 export function isReserved(word: string): boolean {
-  return reserved.has(word);
+  return word.length <= reservedLengthMax && reserved.has(word);
 }
 
 const word = '[A-Za-z_][A-Za-z0-9_]*';
@@ -19,10 +21,6 @@ const string = `(?:"(?:[^"\\\\\\n]|\\\\[^\\n])*"|'[^'\\n]*')`;
 const stepWord = '(?:where|as|within|partition|AND|OR)(?![A-Za-z0-9_])';
 
 export const patterns = {
-  /** `name:` of a named argument. */
-  named: new RegExp(`${name}${blank}:(?!=)`, 'y'),
-  /** `x =>`, `(a, b) =>`. */
-  lambda: new RegExp(`(?:${name}|\\(${blank}(?:${name}${blank}(?:,${blank}${name}${blank})*,?${blank})?\\))${blank}=>`, 'y'),
   /** `all` before a type: otherwise it is a type of that name. */
   all: new RegExp(`all[ \\t\\r\\n]+(?!${stepWord})[A-Za-z_\`]`, 'y'),
   /** `NOT` before a type, `(` or `OR(`: otherwise it is a type of that name. */
@@ -33,12 +31,30 @@ export const patterns = {
   assignment: new RegExp(`${name}${blank}:=`, 'y'),
 } as const;
 
+/** `name:` of a named argument. */
+const named = new RegExp(`${name}${blank}:(?!=)`, 'y');
+/** `x =>`, `(a, b) =>`. */
+const lambda = new RegExp(`(?:${name}|\\(${blank}(?:${name}${blank}(?:,${blank}${name}${blank})*,?${blank})?\\))${blank}=>`, 'y');
 const map = new RegExp(`\\{${blank}(?:\\}|(?:${name}|${string})${blank}:(?!=))`, 'y');
 const hole = new RegExp(`\\{${blank}(${word})${blank}\\}`, 'y');
 
 export function ahead(pattern: RegExp, text: string, at: number): boolean {
   pattern.lastIndex = at;
   return pattern.test(text);
+}
+
+/** `name:` of a named argument. */
+export function isNamedAhead(text: string, at: number): boolean {
+  const end = wordEnd(text, at);
+  if (end === at ? text[at] !== '`' : text[end] !== '{' && text[blanksEnd(text, end)] !== ':') return false;
+  return ahead(named, text, at);
+}
+
+/** `x =>`, `(a, b) =>`. */
+export function isLambdaAhead(text: string, at: number): boolean {
+  const end = wordEnd(text, at);
+  if (end === at ? text[at] !== '(' && text[at] !== '`' : text[end] !== '{' && text[blanksEnd(text, end)] !== '=') return false;
+  return ahead(lambda, text, at);
 }
 
 /** The loop variables of the compile-time `for` bodies around a line, or null outside of them. */

@@ -7,7 +7,13 @@
 import { foldOperation, foldPostfix, foldConditional, foldLambda } from '../operators.ts';
 import { readNumeric, readTimestamp, readString, readRawString } from '../literals.ts';
 import { finishFlow, finishNamed, finishGroup, finishArgument, finishInput, wrapFiltered } from '../patterns.ts';
-import { ahead, hasArrow, isBlockAhead, isHoleAhead, isLoopVariableAhead, isReserved, nestingMax, patterns } from '../lookahead.ts';
+import { ahead, hasArrow, isBlockAhead, isHoleAhead, isLambdaAhead, isLoopVariableAhead, isNamedAhead, isReserved, nestingMax, patterns } from '../lookahead.ts';
+import { begins, blanksEnd, forms, isWordCharacter, quotedEnd, wordEnd } from '../characters.ts';
+
+const MEMORIES = 3;
+const EXPRESSION = 0;
+const ARGUMENTS = 1;
+const ITEM = 2;
 
 class peg$SyntaxError extends SyntaxError {
   constructor(message, expected, found, location) {
@@ -265,38 +271,38 @@ function peg$parse(input, options) {
   const peg$c65 = "is";
   const peg$c66 = "not";
   const peg$c67 = "null";
-  const peg$c68 = "==";
-  const peg$c69 = "!=";
-  const peg$c70 = "<=";
-  const peg$c71 = "<<";
-  const peg$c72 = "<";
-  const peg$c73 = ">=";
-  const peg$c74 = ">>";
-  const peg$c75 = "-";
-  const peg$c76 = ">";
-  const peg$c77 = "**";
-  const peg$c78 = "&&";
-  const peg$c79 = "||";
-  const peg$c80 = "??";
-  const peg$c81 = "..=";
-  const peg$c82 = "..";
-  const peg$c83 = "and";
-  const peg$c84 = "or";
-  const peg$c85 = "~";
-  const peg$c86 = "!";
-  const peg$c87 = "?";
-  const peg$c88 = "true";
-  const peg$c89 = "false";
-  const peg$c90 = "`";
-  const peg$c91 = "@";
-  const peg$c92 = "T";
-  const peg$c93 = "Z";
-  const peg$c94 = "\"";
-  const peg$c95 = "\\";
+  const peg$c68 = "and";
+  const peg$c69 = "or";
+  const peg$c70 = "==";
+  const peg$c71 = "!=";
+  const peg$c72 = "<=";
+  const peg$c73 = "<<";
+  const peg$c74 = "<";
+  const peg$c75 = ">=";
+  const peg$c76 = ">>";
+  const peg$c77 = ">";
+  const peg$c78 = "+";
+  const peg$c79 = "-";
+  const peg$c80 = "**";
+  const peg$c81 = "&&";
+  const peg$c82 = "||";
+  const peg$c83 = "??";
+  const peg$c84 = "..=";
+  const peg$c85 = "..";
+  const peg$c86 = "~";
+  const peg$c87 = "!";
+  const peg$c88 = "?";
+  const peg$c89 = "true";
+  const peg$c90 = "false";
+  const peg$c91 = "`";
+  const peg$c92 = "@";
+  const peg$c93 = "T";
+  const peg$c94 = "Z";
+  const peg$c95 = "\"";
   const peg$c96 = "'";
-  const peg$c97 = "''";
-  const peg$c98 = "f\"";
-  const peg$c99 = "\\u{";
+  const peg$c97 = "f\"";
+  const peg$c98 = "\\u{";
+  const peg$c99 = "\\";
   const peg$c100 = "{{";
   const peg$c101 = "}}";
 
@@ -305,25 +311,22 @@ function peg$parse(input, options) {
   const peg$r2 = /^[+*?]/;
   const peg$r3 = /^[;\n]/;
   const peg$r4 = /^[ \t\r\n;]/;
-  const peg$r5 = /^[\-+*\/%<>=!&|\^?.aoin]/;
-  const peg$r6 = /^[+>]/;
-  const peg$r7 = /^[%*\/]/;
-  const peg$r8 = /^[&\^|]/;
-  const peg$r9 = /^[A-Za-z0-9_]/;
-  const peg$r10 = /^[^`\n]/;
-  const peg$r11 = /^[A-Za-z_]/;
-  const peg$r12 = /^[A-Za-z_`]/;
-  const peg$r13 = /^[eE]/;
-  const peg$r14 = /^[+\-]/;
-  const peg$r15 = /^[0-9_]/;
-  const peg$r16 = /^[0-9:]/;
-  const peg$r17 = /^[^"\\\n]/;
-  const peg$r18 = /^[^\n]/;
-  const peg$r19 = /^[^'\n]/;
-  const peg$r20 = /^[^"\\{}\n]/;
-  const peg$r21 = /^[0-9A-Fa-f]/;
-  const peg$r22 = /^[ \t\r]/;
-  const peg$r23 = /^[ \t\r\n]/;
+  const peg$r5 = /^[aoin]/;
+  const peg$r6 = /^[=!<>]/;
+  const peg$r7 = /^[\-+*\/%&|\^?.]/;
+  const peg$r8 = /^[%*\/]/;
+  const peg$r9 = /^[&\^|]/;
+  const peg$r10 = /^[A-Za-z0-9_]/;
+  const peg$r11 = /^[^`\n]/;
+  const peg$r12 = /^[A-Za-z_]/;
+  const peg$r13 = /^[A-Za-z_`]/;
+  const peg$r14 = /^[eE]/;
+  const peg$r15 = /^[+\-]/;
+  const peg$r16 = /^[0-9_]/;
+  const peg$r17 = /^[0-9:]/;
+  const peg$r18 = /^[^"\\{}\n]/;
+  const peg$r19 = /^[0-9A-Fa-f]/;
+  const peg$r20 = /^[^\n]/;
 
   const peg$e0 = peg$literalExpectation("event", false);
   const peg$e1 = peg$literalExpectation("extends", false);
@@ -402,65 +405,62 @@ function peg$parse(input, options) {
   const peg$e74 = peg$literalExpectation("not", false);
   const peg$e75 = peg$literalExpectation("null", false);
   const peg$e76 = peg$otherExpectation("an operator");
-  const peg$e77 = peg$classExpectation(["-", "+", "*", "/", "%", "<", ">", "=", "!", "&", "|", "^", "?", ".", "a", "o", "i", "n"], false, false, false);
-  const peg$e78 = peg$literalExpectation("==", false);
-  const peg$e79 = peg$literalExpectation("!=", false);
-  const peg$e80 = peg$literalExpectation("<=", false);
-  const peg$e81 = peg$literalExpectation("<<", false);
-  const peg$e82 = peg$literalExpectation("<", false);
-  const peg$e83 = peg$literalExpectation(">=", false);
-  const peg$e84 = peg$literalExpectation(">>", false);
-  const peg$e85 = peg$classExpectation(["+", ">"], false, false, false);
-  const peg$e86 = peg$literalExpectation("-", false);
-  const peg$e87 = peg$literalExpectation(">", false);
-  const peg$e88 = peg$literalExpectation("**", false);
-  const peg$e89 = peg$classExpectation(["%", "*", "/"], false, false, false);
-  const peg$e90 = peg$literalExpectation("&&", false);
-  const peg$e91 = peg$literalExpectation("||", false);
-  const peg$e92 = peg$literalExpectation("??", false);
-  const peg$e93 = peg$classExpectation(["&", "^", "|"], false, false, false);
-  const peg$e94 = peg$literalExpectation("..=", false);
-  const peg$e95 = peg$literalExpectation("..", false);
-  const peg$e96 = peg$literalExpectation("and", false);
-  const peg$e97 = peg$literalExpectation("or", false);
-  const peg$e98 = peg$literalExpectation("~", false);
-  const peg$e99 = peg$literalExpectation("!", false);
-  const peg$e100 = peg$literalExpectation("?", false);
-  const peg$e101 = peg$otherExpectation("a name");
-  const peg$e102 = peg$literalExpectation("true", false);
-  const peg$e103 = peg$literalExpectation("false", false);
-  const peg$e104 = peg$otherExpectation("a key");
-  const peg$e105 = peg$otherExpectation("a type");
-  const peg$e106 = peg$classExpectation([["A", "Z"], ["a", "z"], ["0", "9"], "_"], false, false, false);
-  const peg$e107 = peg$literalExpectation("`", false);
-  const peg$e108 = peg$classExpectation(["`", "\n"], true, false, false);
-  const peg$e109 = peg$classExpectation([["A", "Z"], ["a", "z"], "_"], false, false, false);
-  const peg$e110 = peg$classExpectation([["A", "Z"], ["a", "z"], "_", "`"], false, false, false);
-  const peg$e111 = peg$otherExpectation("a number");
-  const peg$e112 = peg$classExpectation(["e", "E"], false, false, false);
-  const peg$e113 = peg$classExpectation(["+", "-"], false, false, false);
-  const peg$e114 = peg$classExpectation([["0", "9"], "_"], false, false, false);
-  const peg$e115 = peg$otherExpectation("a timestamp");
-  const peg$e116 = peg$literalExpectation("@", false);
-  const peg$e117 = peg$literalExpectation("T", false);
-  const peg$e118 = peg$classExpectation([["0", "9"], ":"], false, false, false);
-  const peg$e119 = peg$literalExpectation("Z", false);
-  const peg$e120 = peg$otherExpectation("a string");
-  const peg$e121 = peg$literalExpectation("\"", false);
-  const peg$e122 = peg$classExpectation(["\"", "\\", "\n"], true, false, false);
-  const peg$e123 = peg$literalExpectation("\\", false);
-  const peg$e124 = peg$classExpectation(["\n"], true, false, false);
-  const peg$e125 = peg$literalExpectation("'", false);
-  const peg$e126 = peg$classExpectation(["'", "\n"], true, false, false);
-  const peg$e127 = peg$literalExpectation("''", false);
-  const peg$e128 = peg$literalExpectation("f\"", false);
-  const peg$e129 = peg$classExpectation(["\"", "\\", "{", "}", "\n"], true, false, false);
-  const peg$e130 = peg$literalExpectation("\\u{", false);
-  const peg$e131 = peg$classExpectation([["0", "9"], ["A", "F"], ["a", "f"]], false, false, false);
-  const peg$e132 = peg$literalExpectation("{{", false);
-  const peg$e133 = peg$literalExpectation("}}", false);
-  const peg$e134 = peg$classExpectation([" ", "\t", "\r"], false, false, false);
-  const peg$e135 = peg$classExpectation([" ", "\t", "\r", "\n"], false, false, false);
+  const peg$e77 = peg$classExpectation(["a", "o", "i", "n"], false, false, false);
+  const peg$e78 = peg$literalExpectation("and", false);
+  const peg$e79 = peg$literalExpectation("or", false);
+  const peg$e80 = peg$classExpectation(["=", "!", "<", ">"], false, false, false);
+  const peg$e81 = peg$literalExpectation("==", false);
+  const peg$e82 = peg$literalExpectation("!=", false);
+  const peg$e83 = peg$literalExpectation("<=", false);
+  const peg$e84 = peg$literalExpectation("<<", false);
+  const peg$e85 = peg$literalExpectation("<", false);
+  const peg$e86 = peg$literalExpectation(">=", false);
+  const peg$e87 = peg$literalExpectation(">>", false);
+  const peg$e88 = peg$literalExpectation(">", false);
+  const peg$e89 = peg$classExpectation(["-", "+", "*", "/", "%", "&", "|", "^", "?", "."], false, false, false);
+  const peg$e90 = peg$literalExpectation("+", false);
+  const peg$e91 = peg$literalExpectation("-", false);
+  const peg$e92 = peg$literalExpectation("**", false);
+  const peg$e93 = peg$classExpectation(["%", "*", "/"], false, false, false);
+  const peg$e94 = peg$literalExpectation("&&", false);
+  const peg$e95 = peg$literalExpectation("||", false);
+  const peg$e96 = peg$literalExpectation("??", false);
+  const peg$e97 = peg$classExpectation(["&", "^", "|"], false, false, false);
+  const peg$e98 = peg$literalExpectation("..=", false);
+  const peg$e99 = peg$literalExpectation("..", false);
+  const peg$e100 = peg$literalExpectation("~", false);
+  const peg$e101 = peg$literalExpectation("!", false);
+  const peg$e102 = peg$literalExpectation("?", false);
+  const peg$e103 = peg$otherExpectation("a name");
+  const peg$e104 = peg$literalExpectation("true", false);
+  const peg$e105 = peg$literalExpectation("false", false);
+  const peg$e106 = peg$otherExpectation("a key");
+  const peg$e107 = peg$otherExpectation("a type");
+  const peg$e108 = peg$classExpectation([["A", "Z"], ["a", "z"], ["0", "9"], "_"], false, false, false);
+  const peg$e109 = peg$literalExpectation("`", false);
+  const peg$e110 = peg$classExpectation(["`", "\n"], true, false, false);
+  const peg$e111 = peg$classExpectation([["A", "Z"], ["a", "z"], "_"], false, false, false);
+  const peg$e112 = peg$classExpectation([["A", "Z"], ["a", "z"], "_", "`"], false, false, false);
+  const peg$e113 = peg$otherExpectation("a number");
+  const peg$e114 = peg$classExpectation(["e", "E"], false, false, false);
+  const peg$e115 = peg$classExpectation(["+", "-"], false, false, false);
+  const peg$e116 = peg$classExpectation([["0", "9"], "_"], false, false, false);
+  const peg$e117 = peg$otherExpectation("a timestamp");
+  const peg$e118 = peg$literalExpectation("@", false);
+  const peg$e119 = peg$literalExpectation("T", false);
+  const peg$e120 = peg$classExpectation([["0", "9"], ":"], false, false, false);
+  const peg$e121 = peg$literalExpectation("Z", false);
+  const peg$e122 = peg$otherExpectation("a string");
+  const peg$e123 = peg$literalExpectation("\"", false);
+  const peg$e124 = peg$literalExpectation("'", false);
+  const peg$e125 = peg$literalExpectation("f\"", false);
+  const peg$e126 = peg$classExpectation(["\"", "\\", "{", "}", "\n"], true, false, false);
+  const peg$e127 = peg$literalExpectation("\\u{", false);
+  const peg$e128 = peg$classExpectation([["0", "9"], ["A", "F"], ["a", "f"]], false, false, false);
+  const peg$e129 = peg$literalExpectation("\\", false);
+  const peg$e130 = peg$classExpectation(["\n"], true, false, false);
+  const peg$e131 = peg$literalExpectation("{{", false);
+  const peg$e132 = peg$literalExpectation("}}", false);
 
   function peg$f0(name, parent) {    return { name, parent };  }
   function peg$f1(name) {    return null;  }
@@ -473,7 +473,7 @@ function peg$parse(input, options) {
   function peg$f8(name, parameters) {    return node('ContextDeclaration', { name, parameters: parameters ?? [] });  }
   function peg$f9(name) {    return [];  }
   function peg$f10(name, entries) {    return { name, entries };  }
-  function peg$f11(name, value) {    return node('Argument', { name, value, order: null });  }
+  function peg$f11(name, value) {    return argument(name, value, null);  }
   function peg$f12(name, pattern) {    return node('PatternDeclaration', { name, pattern: finishNamed(pattern, notes) });  }
   function peg$f13(name, type, flow) {    return node('StreamDeclaration', { name, type, source: flow.source, operators: flow.operators });  }
   function peg$f14(path, alias) {    return node('ImportDeclaration', { path, alias });  }
@@ -507,132 +507,146 @@ function peg$parse(input, options) {
   function peg$f34() {    return node('Identifier', { text: 'on', quoted: false });  }
   function peg$f35(name) {    return name.text === 'emit';  }
   function peg$f36(name, as, arguments_) {    return node('OperatorCall', { name, as, arguments: arguments_ });  }
-  function peg$f37() {    return canBe('arguments');  }
-  function peg$f38() {    return cannotBe('arguments');  }
-  function peg$f39() {    return ahead(patterns.named, input, offset());  }
-  function peg$f40(name, value, order) {    return node('Argument', { name, value, order });  }
-  function peg$f41(operators) {    return node('Chain', { operators: [operators[0], ...operators[1]] });  }
-  function peg$f42() {    return hasArrow(input, offset(), lastArrow);  }
-  function peg$f43(pattern) {    return node('PatternArgument', { pattern: finishArgument(pattern, notes) });  }
-  function peg$f44(value, condition) {    return condition === null ? value : wrapFiltered({ value, condition, span: span(), notes, step: true });  }
-  function peg$f45(items, tail) {    return { ...items, span: span(), tail };  }
-  function peg$f46(first, rest) {    return { first, rest, span: span(), tail: [] };  }
-  function peg$f47(link, item) {    return { link, item };  }
-  function peg$f48(keys) {    return { form: 'partition', span: span(), keys };  }
-  function peg$f49() {    return canBe('item');  }
-  function peg$f50() {    return cannotBe('item');  }
-  function peg$f51(open, quantifier, suffixes) {    return { ...open, quantifier, suffixes, end: span().end };  }
-  function peg$f52(pattern) {    return { form: 'group', span: span(), pattern: finishGroup(pattern, notes) };  }
-  function peg$f53(name, items) {    return { form: 'call', span: span(), name, items };  }
-  function peg$f54() {    return ahead(patterns.named, input, offset());  }
-  function peg$f55(name, items) {    return { name, items };  }
-  function peg$f56(all, negated, inner, suffixes) {
+  function peg$f37() {    return canBe(ARGUMENTS);  }
+  function peg$f38() {    return cannotBe(ARGUMENTS);  }
+  function peg$f39() {    return isNamedAhead(input, offset());  }
+  function peg$f40(name, value) {    return mayFollow(forms.order);  }
+  function peg$f41(name, value, order) {    return argument(name, value, order);  }
+  function peg$f42() {    return may(forms.operator);  }
+  function peg$f43(operators) {    return node('Chain', { operators: [operators[0], ...operators[1]] });  }
+  function peg$f44() {    return hasArrow(input, offset(), lastArrow);  }
+  function peg$f45(pattern) {    return node('PatternArgument', { pattern: finishArgument(pattern, notes) });  }
+  function peg$f46(value, condition) {    return condition === null ? value : wrapFiltered({ value, condition, span: span(), notes, step: true });  }
+  function peg$f47(items, tail) {    return { ...items, span: span(), tail };  }
+  function peg$f48(first, rest) {    return { first, rest, span: span(), tail: [] };  }
+  function peg$f49(link, item) {    return { link, item };  }
+  function peg$f50(keys) {    return { form: 'partition', span: span(), keys };  }
+  function peg$f51() {    return canBe(ITEM);  }
+  function peg$f52() {    return cannotBe(ITEM);  }
+  function peg$f53(open, quantifier, suffixes) {    return { ...open, quantifier, suffixes, end: span().end };  }
+  function peg$f54(pattern) {    return { form: 'group', span: span(), pattern: finishGroup(pattern, notes) };  }
+  function peg$f55(name, items) {    return { form: 'call', span: span(), name, items };  }
+  function peg$f56() {    return isNamedAhead(input, offset());  }
+  function peg$f57(name, items) {    return { name, items };  }
+  function peg$f58(all, negated, inner, suffixes) {
     return { ...inner, all: inner.all || all !== null, negated, span: span(), suffixes: [...inner.suffixes, ...suffixes] };
   }
-  function peg$f57(negated, of, quantifier, suffixes) {
+  function peg$f59(negated, of, quantifier, suffixes) {
     return { form: 'none', span: span(), negated, of, quantifier, suffixes };
   }
-  function peg$f58(all, negated, type, early, direct, late, suffixes) {
+  function peg$f60(all, negated, type, early, direct, late, suffixes) {
     if (early && late) notes.report(late.span, 'the step has a quantifier already');
     return { form: 'step', span: span(), all: all !== null, negated, type, quantifier: early ?? late, suffixes: [...direct, ...suffixes] };
   }
-  function peg$f59() {    return ahead(patterns.all, input, offset());  }
-  function peg$f60() {    return ahead(patterns.not, input, offset());  }
-  function peg$f61() {    return span();  }
-  function peg$f62(head) {    return ahead(patterns.emitAs, input, offset());  }
-  function peg$f63(head, tail) {    return [head, ...tail];  }
-  function peg$f64(text) {    return node('Quantifier', { text, min: text === '+' ? 1 : 0, max: text === '?' ? 1 : Infinity });  }
-  function peg$f65(min) {    return Infinity;  }
-  function peg$f66(min, max) {    return node('Quantifier', { text: 'range', min, max: max ?? min });  }
-  function peg$f67(digits) {    return Number(digits);  }
-  function peg$f68(expression) {    return { form: 'where', span: span(), expression };  }
-  function peg$f69(name) {    return { form: 'as', span: span(), name };  }
+  function peg$f61() {    return ahead(patterns.all, input, offset());  }
+  function peg$f62() {    return ahead(patterns.not, input, offset());  }
+  function peg$f63() {    return span();  }
+  function peg$f64(head) {    return ahead(patterns.emitAs, input, offset());  }
+  function peg$f65(head, tail) {    return [head, ...tail];  }
+  function peg$f66(text) {    return node('Quantifier', { text, min: text === '+' ? 1 : 0, max: text === '?' ? 1 : Infinity });  }
+  function peg$f67(min) {    return Infinity;  }
+  function peg$f68(min, max) {    return node('Quantifier', { text: 'range', min, max: max ?? min });  }
+  function peg$f69(digits) {    return Number(digits);  }
   function peg$f70(expression) {    return { form: 'where', span: span(), expression };  }
-  function peg$f71(expression) {    return { form: 'within', span: span(), expression };  }
-  function peg$f72(operator) {    return { form: 'operator', span: span(), operator };  }
-  function peg$f73() {    return canBe('expression');  }
-  function peg$f74() {    return cannotBe('expression');  }
-  function peg$f75() {    return enter();  }
+  function peg$f71(name) {    return { form: 'as', span: span(), name };  }
+  function peg$f72(expression) {    return { form: 'where', span: span(), expression };  }
+  function peg$f73(expression) {    return { form: 'within', span: span(), expression };  }
+  function peg$f74(operator) {    return { form: 'operator', span: span(), operator };  }
+  function peg$f75() {    return canBe(EXPRESSION) && enter();  }
   function peg$f76() {    return leave();  }
-  function peg$f77() {    leave(); return false;  }
-  function peg$f78(heads, body) {    return foldLambda(heads, body);  }
-  function peg$f79(heads, otherwise) {    return foldConditional(heads, otherwise);  }
-  function peg$f80() {    return ahead(patterns.lambda, input, offset());  }
-  function peg$f81(parameters) {    return { start: span().start, parameters };  }
-  function peg$f82(name) {    return [name];  }
-  function peg$f83() {    return isBlockAhead(input, offset(), holes);  }
-  function peg$f84(statements) {    return node('Block', { statements });  }
-  function peg$f85() {    return ahead(patterns.binding, input, offset());  }
-  function peg$f86() {    return ahead(patterns.assignment, input, offset());  }
-  function peg$f87(condition, then) {    return { start: span().start, condition, then };  }
-  function peg$f88(head, tail) {    return tail.length === 0 && head.prefixes === undefined ? head : foldOperation(head, tail, notes);  }
-  function peg$f89(operator, operand) {    return { operator, operand, start: span().start };  }
-  function peg$f90(negated) {    return { operator: negated ? 'is not null' : 'is null', operand: null, span: span() };  }
-  function peg$f91() {    return '-';  }
-  function peg$f92() {    return 'and';  }
-  function peg$f93() {    return 'or';  }
+  function peg$f77() {    return canBe(EXPRESSION) && leave() && cannotBe(EXPRESSION);  }
+  function peg$f78() {    return isLambdaAhead(input, offset());  }
+  function peg$f79(heads, body) {    return foldLambda(heads, body);  }
+  function peg$f80() {    return may(forms.conditional);  }
+  function peg$f81(heads, otherwise) {    return foldConditional(heads, otherwise);  }
+  function peg$f82() {    return isLambdaAhead(input, offset());  }
+  function peg$f83(parameters) {    return { start: span().start, parameters };  }
+  function peg$f84(name) {    return [name];  }
+  function peg$f85() {    return isBlockAhead(input, offset(), holes);  }
+  function peg$f86(statements) {    return node('Block', { statements });  }
+  function peg$f87() {    return ahead(patterns.binding, input, offset());  }
+  function peg$f88() {    return ahead(patterns.assignment, input, offset());  }
+  function peg$f89(condition, then) {    return { start: span().start, condition, then };  }
+  function peg$f90(head) {    return mayFollow(forms.operation);  }
+  function peg$f91(head, tail) {    return tail.length === 0 && head.prefixes === undefined ? head : foldOperation(head, tail, notes);  }
+  function peg$f92(operator, operand) {    return { operator, operand, start: span().start };  }
+  function peg$f93(negated) {    return { operator: negated ? 'is not null' : 'is null', operand: null, span: span() };  }
   function peg$f94() {    return 'not in';  }
-  function peg$f95(prefixes, operand) {    return { prefixes, operand };  }
-  function peg$f96() {    return '-';  }
-  function peg$f97() {    return 'not';  }
-  function peg$f98() {    return 'not';  }
-  function peg$f99(operator) {    return { operator, start: span().start };  }
-  function peg$f100(head, tail) {    return tail.length === 0 ? head : foldPostfix(head, tail);  }
-  function peg$f101(arguments_) {    return { form: 'call', end: span().end, arguments: arguments_ };  }
-  function peg$f102(index) {    return { ...index, end: span().end };  }
-  function peg$f103() {    return false;  }
-  function peg$f104() {    return true;  }
-  function peg$f105(optional, name) {    return { form: 'member', end: span().end, name, optional };  }
-  function peg$f106(from, to) {    return { form: 'slice', from, to };  }
-  function peg$f107(index) {    return { form: 'index', index };  }
-  function peg$f108(text) {    return node('Name', { name: text, quoted: false });  }
-  function peg$f109(text) {    return node('Name', { name: text, quoted: true });  }
-  function peg$f110() {    return node('BoolLiteral', { value: true });  }
-  function peg$f111() {    return node('BoolLiteral', { value: false });  }
-  function peg$f112() {    return node('NullLiteral', {});  }
-  function peg$f113(value, condition) {
+  function peg$f95() {    return '-';  }
+  function peg$f96() {    return 'and';  }
+  function peg$f97() {    return 'or';  }
+  function peg$f98() {    return may(forms.prefix);  }
+  function peg$f99(prefixes, operand) {    return { prefixes, operand };  }
+  function peg$f100() {    return '-';  }
+  function peg$f101() {    return 'not';  }
+  function peg$f102() {    return 'not';  }
+  function peg$f103(operator) {    return { operator, start: span().start };  }
+  function peg$f104(head) {    return mayFollow(forms.postfix);  }
+  function peg$f105(head, tail) {    return tail.length === 0 ? head : foldPostfix(head, tail);  }
+  function peg$f106(arguments_) {    return { form: 'call', end: span().end, arguments: arguments_ };  }
+  function peg$f107(index) {    return { ...index, end: span().end };  }
+  function peg$f108() {    return false;  }
+  function peg$f109() {    return true;  }
+  function peg$f110(optional, name) {    return { form: 'member', end: span().end, name, optional };  }
+  function peg$f111(from, to) {    return { form: 'slice', from, to };  }
+  function peg$f112(index) {    return { form: 'index', index };  }
+  function peg$f113() {    return may(forms.word);  }
+  function peg$f114() {    return may(forms.digit);  }
+  function peg$f115() {    return may(forms.quote);  }
+  function peg$f116(text) {    return nameOf(text, false);  }
+  function peg$f117(text) {    return nameOf(text, true);  }
+  function peg$f118() {    return node('BoolLiteral', { value: true });  }
+  function peg$f119() {    return node('BoolLiteral', { value: false });  }
+  function peg$f120() {    return node('NullLiteral', {});  }
+  function peg$f121(value, condition) {
     const expression = condition === null ? value : wrapFiltered({ value, condition, span: { start: value.span.start, end: condition.span.end }, notes, step: false });
-    return node('Parenthesized', { expression });
+    return { kind: 'Parenthesized', span: span(), expression };
   }
-  function peg$f114(items) {    return node('ArrayLiteral', { items });  }
-  function peg$f115() {    return isHoleAhead(input, offset(), { holes, base, notes });  }
-  function peg$f116(name) {    return node('Hole', { name });  }
-  function peg$f117(entries) {    return node('MapLiteral', { entries });  }
-  function peg$f118(key, value) {    return node('MapEntry', { ...key, value });  }
-  function peg$f119(name) {    return { key: name.text, quoted: name.quoted };  }
-  function peg$f120(string) {    return { key: string.value, quoted: true };  }
-  function peg$f121() {    return enter();  }
-  function peg$f122() {    return leave();  }
-  function peg$f123() {    leave(); return false;  }
-  function peg$f124(type, marks) {
+  function peg$f122(items) {    return node('ArrayLiteral', { items });  }
+  function peg$f123() {    return isHoleAhead(input, offset(), { holes, base, notes });  }
+  function peg$f124(name) {    return node('Hole', { name });  }
+  function peg$f125(entries) {    return node('MapLiteral', { entries });  }
+  function peg$f126(key, value) {    return node('MapEntry', { ...key, value });  }
+  function peg$f127(name) {    return { key: name.text, quoted: name.quoted };  }
+  function peg$f128(string) {    return { key: string.value, quoted: true };  }
+  function peg$f129() {    return enter();  }
+  function peg$f130() {    return leave();  }
+  function peg$f131() {    leave(); return false;  }
+  function peg$f132(type, marks) {
     return marks.reduce((of, end) => ({ kind: 'OptionalType', span: { start: of.span.start, end }, of }), type);
   }
-  function peg$f125() {    return span().end;  }
-  function peg$f126(item) {    return node('ArrayType', { item });  }
-  function peg$f127(key, value) {    return node('MapType', { key, value });  }
-  function peg$f128(parameters) {    return node('NamedType', { name: 'tuple', parameters });  }
-  function peg$f129(name, parameters) {    return node('NamedType', { name: name.text, parameters: parameters ?? [] });  }
-  function peg$f130(text) {    return node('Identifier', { text, quoted: false });  }
-  function peg$f131(text) {    return node('Identifier', { text, quoted: true });  }
-  function peg$f132(text) {    return node('Identifier', { text, quoted: false });  }
-  function peg$f133(text) {    return node('Identifier', { text, quoted: true });  }
-  function peg$f134(head, tail) {
+  function peg$f133() {    return span().end;  }
+  function peg$f134(item) {    return node('ArrayType', { item });  }
+  function peg$f135(key, value) {    return node('MapType', { key, value });  }
+  function peg$f136(parameters) {    return node('NamedType', { name: 'tuple', parameters });  }
+  function peg$f137(name, parameters) {    return node('NamedType', { name: name.text, parameters: parameters ?? [] });  }
+  function peg$f138(text) {    return identifier(text, false);  }
+  function peg$f139(text) {    return identifier(text, true);  }
+  function peg$f140(text) {    return identifier(text, false);  }
+  function peg$f141(text) {    return identifier(text, true);  }
+  function peg$f142(head, tail) {
     return tail.length === 0 ? head : node('Identifier', { text: [head, ...tail].map((part) => part.text).join('.'), quoted: false });
   }
-  function peg$f135(word) {    return !isReserved(word);  }
-  function peg$f136() {    return holes !== null;  }
-  function peg$f137(name) {    return holes.has(name);  }
-  function peg$f138(text) {    return readNumeric(text, span(), notes);  }
-  function peg$f139(text) {    return readTimestamp(text, span(), notes);  }
-  function peg$f140(text) {    return node('StringLiteral', { value: readString(text, base + offset() + 1, notes), raw: false });  }
-  function peg$f141(text) {    return node('StringLiteral', { value: readRawString(text), raw: true });  }
-  function peg$f142(parts) {    return node('TemplateLiteral', { parts });  }
-  function peg$f143(pieces) {    return pieces.join('');  }
-  function peg$f144(text) {    return readString(text, base + offset(), notes);  }
-  function peg$f145() {    return '\x7b';  }
-  function peg$f146() {    return '\x7d';  }
-  function peg$f147() {    return isLoopVariableAhead(input, offset(), holes);  }
-  function peg$f148(name) {    return node('Hole', { name });  }
+  function peg$f143(word) {    return !isReserved(word);  }
+  function peg$f144() {    return holes !== null;  }
+  function peg$f145(name) {    return holes.has(name);  }
+  function peg$f146() {    return moveTo(wordEnd(input, offset()));  }
+  function peg$f147(text) {    return readNumeric(text, span(), notes);  }
+  function peg$f148(text) {    return readTimestamp(text, span(), notes);  }
+  function peg$f149(text) {    return string(readString(text, base + offset() + 1, notes), false);  }
+  function peg$f150(text) {    return string(readRawString(text), true);  }
+  function peg$f151() {    return moveTo(quotedEnd(input, offset(), '"'));  }
+  function peg$f152() {    return moveTo(quotedEnd(input, offset(), "'"));  }
+  function peg$f153(parts) {    return node('TemplateLiteral', { parts });  }
+  function peg$f154(pieces) {    return pieces.join('');  }
+  function peg$f155(text) {    return readString(text, base + offset(), notes);  }
+  function peg$f156() {    return '\x7b';  }
+  function peg$f157() {    return '\x7d';  }
+  function peg$f158() {    return isLoopVariableAhead(input, offset(), holes);  }
+  function peg$f159(name) {    return node('Hole', { name });  }
+  function peg$f160() {    return !isWordCharacter(input, offset());  }
+  function peg$f161() {    return moveTo(blanksEnd(input, offset(), true));  }
+  function peg$f162() {    return moveTo(blanksEnd(input, offset()));  }
   let peg$currPos = options.peg$currPos | 0;
   let peg$savedPos = peg$currPos;
   const peg$posDetailsCache = [{ line: 1, column: 1 }];
@@ -818,24 +832,39 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        s4 = peg$parseName();
-        if (s4 !== peg$FAILED) {
-          s5 = peg$currPos;
-          s6 = peg$parse_();
-          if (input.substr(peg$currPos, 7) === peg$c1) {
-            s7 = peg$c1;
-            peg$currPos += 7;
-          } else {
-            s7 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e1); }
-          }
-          if (s7 !== peg$FAILED) {
-            s8 = peg$parseB();
-            if (s8 !== peg$FAILED) {
-              s9 = peg$parse_();
-              s10 = peg$parseDotted();
-              if (s10 !== peg$FAILED) {
-                s5 = s10;
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parseName();
+          if (s4 !== peg$FAILED) {
+            s5 = peg$currPos;
+            s6 = peg$parse_();
+            if (s6 !== peg$FAILED) {
+              if (input.substr(peg$currPos, 7) === peg$c1) {
+                s7 = peg$c1;
+                peg$currPos += 7;
+              } else {
+                s7 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e1); }
+              }
+              if (s7 !== peg$FAILED) {
+                s8 = peg$parseB();
+                if (s8 !== peg$FAILED) {
+                  s9 = peg$parse_();
+                  if (s9 !== peg$FAILED) {
+                    s10 = peg$parseDotted();
+                    if (s10 !== peg$FAILED) {
+                      s5 = s10;
+                    } else {
+                      peg$currPos = s5;
+                      s5 = peg$FAILED;
+                    }
+                  } else {
+                    peg$currPos = s5;
+                    s5 = peg$FAILED;
+                  }
+                } else {
+                  peg$currPos = s5;
+                  s5 = peg$FAILED;
+                }
               } else {
                 peg$currPos = s5;
                 s5 = peg$FAILED;
@@ -844,34 +873,39 @@ function peg$parse(input, options) {
               peg$currPos = s5;
               s5 = peg$FAILED;
             }
+            if (s5 === peg$FAILED) {
+              s5 = null;
+            }
+            s6 = peg$currPos;
+            s7 = peg$parse_();
+            if (s7 !== peg$FAILED) {
+              if (input.charCodeAt(peg$currPos) === 58) {
+                s8 = peg$c2;
+                peg$currPos++;
+              } else {
+                s8 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e2); }
+              }
+              if (s8 !== peg$FAILED) {
+                s7 = [s7, s8];
+                s6 = s7;
+              } else {
+                peg$currPos = s6;
+                s6 = peg$FAILED;
+              }
+            } else {
+              peg$currPos = s6;
+              s6 = peg$FAILED;
+            }
+            if (s6 === peg$FAILED) {
+              s6 = null;
+            }
+            peg$savedPos = s0;
+            s0 = peg$f0(s4, s5);
           } else {
-            peg$currPos = s5;
-            s5 = peg$FAILED;
+            peg$currPos = s0;
+            s0 = peg$FAILED;
           }
-          if (s5 === peg$FAILED) {
-            s5 = null;
-          }
-          s6 = peg$currPos;
-          s7 = peg$parse_();
-          if (input.charCodeAt(peg$currPos) === 58) {
-            s8 = peg$c2;
-            peg$currPos++;
-          } else {
-            s8 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e2); }
-          }
-          if (s8 !== peg$FAILED) {
-            s7 = [s7, s8];
-            s6 = s7;
-          } else {
-            peg$currPos = s6;
-            s6 = peg$FAILED;
-          }
-          if (s6 === peg$FAILED) {
-            s6 = null;
-          }
-          peg$savedPos = s0;
-          s0 = peg$f0(s4, s5);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -903,48 +937,63 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        s4 = peg$parseName();
-        if (s4 !== peg$FAILED) {
-          s5 = peg$parse_();
-          s6 = peg$currPos;
-          if (input.charCodeAt(peg$currPos) === 61) {
-            s7 = peg$c4;
-            peg$currPos++;
-          } else {
-            s7 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e4); }
-          }
-          if (s7 !== peg$FAILED) {
-            s8 = peg$parse_();
-            s9 = peg$parseType();
-            if (s9 !== peg$FAILED) {
-              s6 = s9;
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parseName();
+          if (s4 !== peg$FAILED) {
+            s5 = peg$parse_();
+            if (s5 !== peg$FAILED) {
+              s6 = peg$currPos;
+              if (input.charCodeAt(peg$currPos) === 61) {
+                s7 = peg$c4;
+                peg$currPos++;
+              } else {
+                s7 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e4); }
+              }
+              if (s7 !== peg$FAILED) {
+                s8 = peg$parse_();
+                if (s8 !== peg$FAILED) {
+                  s9 = peg$parseType();
+                  if (s9 !== peg$FAILED) {
+                    s6 = s9;
+                  } else {
+                    peg$currPos = s6;
+                    s6 = peg$FAILED;
+                  }
+                } else {
+                  peg$currPos = s6;
+                  s6 = peg$FAILED;
+                }
+              } else {
+                peg$currPos = s6;
+                s6 = peg$FAILED;
+              }
+              if (s6 === peg$FAILED) {
+                s6 = peg$currPos;
+                if (input.charCodeAt(peg$currPos) === 58) {
+                  s7 = peg$c2;
+                  peg$currPos++;
+                } else {
+                  s7 = peg$FAILED;
+                  if (peg$silentFails === 0) { peg$fail(peg$e2); }
+                }
+                if (s7 !== peg$FAILED) {
+                  peg$savedPos = s6;
+                  s7 = peg$f1(s4);
+                }
+                s6 = s7;
+              }
+              if (s6 !== peg$FAILED) {
+                peg$savedPos = s0;
+                s0 = peg$f2(s4, s6);
+              } else {
+                peg$currPos = s0;
+                s0 = peg$FAILED;
+              }
             } else {
-              peg$currPos = s6;
-              s6 = peg$FAILED;
+              peg$currPos = s0;
+              s0 = peg$FAILED;
             }
-          } else {
-            peg$currPos = s6;
-            s6 = peg$FAILED;
-          }
-          if (s6 === peg$FAILED) {
-            s6 = peg$currPos;
-            if (input.charCodeAt(peg$currPos) === 58) {
-              s7 = peg$c2;
-              peg$currPos++;
-            } else {
-              s7 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e2); }
-            }
-            if (s7 !== peg$FAILED) {
-              peg$savedPos = s6;
-              s7 = peg$f1(s4);
-            }
-            s6 = s7;
-          }
-          if (s6 !== peg$FAILED) {
-            peg$savedPos = s0;
-            s0 = peg$f2(s4, s6);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -1004,41 +1053,66 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        s4 = peg$parseName();
-        if (s4 !== peg$FAILED) {
-          s5 = peg$currPos;
-          s6 = peg$parse_();
-          if (input.charCodeAt(peg$currPos) === 58) {
-            s7 = peg$c2;
-            peg$currPos++;
-          } else {
-            s7 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e2); }
-          }
-          if (s7 !== peg$FAILED) {
-            s8 = peg$parse_();
-            s9 = peg$parseType();
-            if (s9 !== peg$FAILED) {
-              s5 = s9;
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parseName();
+          if (s4 !== peg$FAILED) {
+            s5 = peg$currPos;
+            s6 = peg$parse_();
+            if (s6 !== peg$FAILED) {
+              if (input.charCodeAt(peg$currPos) === 58) {
+                s7 = peg$c2;
+                peg$currPos++;
+              } else {
+                s7 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e2); }
+              }
+              if (s7 !== peg$FAILED) {
+                s8 = peg$parse_();
+                if (s8 !== peg$FAILED) {
+                  s9 = peg$parseType();
+                  if (s9 !== peg$FAILED) {
+                    s5 = s9;
+                  } else {
+                    peg$currPos = s5;
+                    s5 = peg$FAILED;
+                  }
+                } else {
+                  peg$currPos = s5;
+                  s5 = peg$FAILED;
+                }
+              } else {
+                peg$currPos = s5;
+                s5 = peg$FAILED;
+              }
             } else {
               peg$currPos = s5;
               s5 = peg$FAILED;
             }
-          } else {
-            peg$currPos = s5;
-            s5 = peg$FAILED;
-          }
-          if (s5 === peg$FAILED) {
-            s5 = null;
-          }
-          s6 = peg$parse_();
-          s7 = peg$parseEquals();
-          if (s7 !== peg$FAILED) {
-            s8 = peg$parse_();
-            s9 = peg$parseExpression();
-            if (s9 !== peg$FAILED) {
-              peg$savedPos = s0;
-              s0 = peg$f3(s1, s4, s5, s9);
+            if (s5 === peg$FAILED) {
+              s5 = null;
+            }
+            s6 = peg$parse_();
+            if (s6 !== peg$FAILED) {
+              s7 = peg$parseEquals();
+              if (s7 !== peg$FAILED) {
+                s8 = peg$parse_();
+                if (s8 !== peg$FAILED) {
+                  s9 = peg$parseExpression();
+                  if (s9 !== peg$FAILED) {
+                    peg$savedPos = s0;
+                    s0 = peg$f3(s1, s4, s5, s9);
+                  } else {
+                    peg$currPos = s0;
+                    s0 = peg$FAILED;
+                  }
+                } else {
+                  peg$currPos = s0;
+                  s0 = peg$FAILED;
+                }
+              } else {
+                peg$currPos = s0;
+                s0 = peg$FAILED;
+              }
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -1070,19 +1144,29 @@ function peg$parse(input, options) {
     s1 = peg$parseName();
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
-      if (input.substr(peg$currPos, 2) === peg$c8) {
-        s3 = peg$c8;
-        peg$currPos += 2;
-      } else {
-        s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e8); }
-      }
-      if (s3 !== peg$FAILED) {
-        s4 = peg$parse_();
-        s5 = peg$parseExpression();
-        if (s5 !== peg$FAILED) {
-          peg$savedPos = s0;
-          s0 = peg$f4(s1, s5);
+      if (s2 !== peg$FAILED) {
+        if (input.substr(peg$currPos, 2) === peg$c8) {
+          s3 = peg$c8;
+          peg$currPos += 2;
+        } else {
+          s3 = peg$FAILED;
+          if (peg$silentFails === 0) { peg$fail(peg$e8); }
+        }
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parse_();
+          if (s4 !== peg$FAILED) {
+            s5 = peg$parseExpression();
+            if (s5 !== peg$FAILED) {
+              peg$savedPos = s0;
+              s0 = peg$f4(s1, s5);
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -1114,82 +1198,117 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        s4 = peg$parseName();
-        if (s4 !== peg$FAILED) {
-          s5 = peg$parseS();
-          if (input.charCodeAt(peg$currPos) === 40) {
-            s6 = peg$c10;
-            peg$currPos++;
-          } else {
-            s6 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e10); }
-          }
-          if (s6 !== peg$FAILED) {
-            s7 = peg$parse_();
-            s8 = [];
-            s9 = peg$parseParameter();
-            while (s9 !== peg$FAILED) {
-              s8.push(s9);
-              s9 = peg$currPos;
-              s10 = peg$parseComma();
-              if (s10 !== peg$FAILED) {
-                s10 = peg$parseParameter();
-                if (s10 === peg$FAILED) {
-                  peg$currPos = s9;
-                  s9 = peg$FAILED;
-                } else {
-                  s9 = s10;
-                }
-              } else {
-                s9 = s10;
-              }
-            }
-            s9 = peg$parseTrailing();
-            s10 = peg$parse_();
-            if (input.charCodeAt(peg$currPos) === 41) {
-              s11 = peg$c11;
-              peg$currPos++;
-            } else {
-              s11 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e11); }
-            }
-            if (s11 !== peg$FAILED) {
-              s12 = peg$currPos;
-              s13 = peg$parse_();
-              if (input.substr(peg$currPos, 2) === peg$c12) {
-                s14 = peg$c12;
-                peg$currPos += 2;
-              } else {
-                s14 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e12); }
-              }
-              if (s14 !== peg$FAILED) {
-                s15 = peg$parse_();
-                s16 = peg$parseType();
-                if (s16 !== peg$FAILED) {
-                  s12 = s16;
-                } else {
-                  peg$currPos = s12;
-                  s12 = peg$FAILED;
-                }
-              } else {
-                peg$currPos = s12;
-                s12 = peg$FAILED;
-              }
-              if (s12 === peg$FAILED) {
-                s12 = null;
-              }
-              s13 = peg$parse_();
-              if (input.charCodeAt(peg$currPos) === 58) {
-                s14 = peg$c2;
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parseName();
+          if (s4 !== peg$FAILED) {
+            s5 = peg$parseS();
+            if (s5 !== peg$FAILED) {
+              if (input.charCodeAt(peg$currPos) === 40) {
+                s6 = peg$c10;
                 peg$currPos++;
               } else {
-                s14 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e2); }
+                s6 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e10); }
               }
-              if (s14 !== peg$FAILED) {
-                peg$savedPos = s0;
-                s0 = peg$f5(s4, s8, s12);
+              if (s6 !== peg$FAILED) {
+                s7 = peg$parse_();
+                if (s7 !== peg$FAILED) {
+                  s8 = [];
+                  s9 = peg$parseParameter();
+                  while (s9 !== peg$FAILED) {
+                    s8.push(s9);
+                    s9 = peg$currPos;
+                    s10 = peg$parseComma();
+                    if (s10 !== peg$FAILED) {
+                      s10 = peg$parseParameter();
+                      if (s10 === peg$FAILED) {
+                        peg$currPos = s9;
+                        s9 = peg$FAILED;
+                      } else {
+                        s9 = s10;
+                      }
+                    } else {
+                      s9 = s10;
+                    }
+                  }
+                  s9 = peg$parseTrailing();
+                  s10 = peg$parse_();
+                  if (s10 !== peg$FAILED) {
+                    if (input.charCodeAt(peg$currPos) === 41) {
+                      s11 = peg$c11;
+                      peg$currPos++;
+                    } else {
+                      s11 = peg$FAILED;
+                      if (peg$silentFails === 0) { peg$fail(peg$e11); }
+                    }
+                    if (s11 !== peg$FAILED) {
+                      s12 = peg$currPos;
+                      s13 = peg$parse_();
+                      if (s13 !== peg$FAILED) {
+                        if (input.substr(peg$currPos, 2) === peg$c12) {
+                          s14 = peg$c12;
+                          peg$currPos += 2;
+                        } else {
+                          s14 = peg$FAILED;
+                          if (peg$silentFails === 0) { peg$fail(peg$e12); }
+                        }
+                        if (s14 !== peg$FAILED) {
+                          s15 = peg$parse_();
+                          if (s15 !== peg$FAILED) {
+                            s16 = peg$parseType();
+                            if (s16 !== peg$FAILED) {
+                              s12 = s16;
+                            } else {
+                              peg$currPos = s12;
+                              s12 = peg$FAILED;
+                            }
+                          } else {
+                            peg$currPos = s12;
+                            s12 = peg$FAILED;
+                          }
+                        } else {
+                          peg$currPos = s12;
+                          s12 = peg$FAILED;
+                        }
+                      } else {
+                        peg$currPos = s12;
+                        s12 = peg$FAILED;
+                      }
+                      if (s12 === peg$FAILED) {
+                        s12 = null;
+                      }
+                      s13 = peg$parse_();
+                      if (s13 !== peg$FAILED) {
+                        if (input.charCodeAt(peg$currPos) === 58) {
+                          s14 = peg$c2;
+                          peg$currPos++;
+                        } else {
+                          s14 = peg$FAILED;
+                          if (peg$silentFails === 0) { peg$fail(peg$e2); }
+                        }
+                        if (s14 !== peg$FAILED) {
+                          peg$savedPos = s0;
+                          s0 = peg$f5(s4, s8, s12);
+                        } else {
+                          peg$currPos = s0;
+                          s0 = peg$FAILED;
+                        }
+                      } else {
+                        peg$currPos = s0;
+                        s0 = peg$FAILED;
+                      }
+                    } else {
+                      peg$currPos = s0;
+                      s0 = peg$FAILED;
+                    }
+                  } else {
+                    peg$currPos = s0;
+                    s0 = peg$FAILED;
+                  }
+                } else {
+                  peg$currPos = s0;
+                  s0 = peg$FAILED;
+                }
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -1226,18 +1345,28 @@ function peg$parse(input, options) {
     if (s1 !== peg$FAILED) {
       s2 = peg$currPos;
       s3 = peg$parse_();
-      if (input.charCodeAt(peg$currPos) === 58) {
-        s4 = peg$c2;
-        peg$currPos++;
-      } else {
-        s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e2); }
-      }
-      if (s4 !== peg$FAILED) {
-        s5 = peg$parse_();
-        s6 = peg$parseType();
-        if (s6 !== peg$FAILED) {
-          s2 = s6;
+      if (s3 !== peg$FAILED) {
+        if (input.charCodeAt(peg$currPos) === 58) {
+          s4 = peg$c2;
+          peg$currPos++;
+        } else {
+          s4 = peg$FAILED;
+          if (peg$silentFails === 0) { peg$fail(peg$e2); }
+        }
+        if (s4 !== peg$FAILED) {
+          s5 = peg$parse_();
+          if (s5 !== peg$FAILED) {
+            s6 = peg$parseType();
+            if (s6 !== peg$FAILED) {
+              s2 = s6;
+            } else {
+              peg$currPos = s2;
+              s2 = peg$FAILED;
+            }
+          } else {
+            peg$currPos = s2;
+            s2 = peg$FAILED;
+          }
         } else {
           peg$currPos = s2;
           s2 = peg$FAILED;
@@ -1274,28 +1403,48 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        s4 = peg$parseName();
-        if (s4 !== peg$FAILED) {
-          s5 = peg$parse_();
-          s6 = peg$parseEquals();
-          if (s6 !== peg$FAILED) {
-            s7 = peg$parse_();
-            s8 = peg$parseName();
-            if (s8 !== peg$FAILED) {
-              s9 = peg$currPos;
-              s10 = peg$parseS();
-              s11 = peg$parseArguments();
-              if (s11 !== peg$FAILED) {
-                s9 = s11;
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parseName();
+          if (s4 !== peg$FAILED) {
+            s5 = peg$parse_();
+            if (s5 !== peg$FAILED) {
+              s6 = peg$parseEquals();
+              if (s6 !== peg$FAILED) {
+                s7 = peg$parse_();
+                if (s7 !== peg$FAILED) {
+                  s8 = peg$parseName();
+                  if (s8 !== peg$FAILED) {
+                    s9 = peg$currPos;
+                    s10 = peg$parseS();
+                    if (s10 !== peg$FAILED) {
+                      s11 = peg$parseArguments();
+                      if (s11 !== peg$FAILED) {
+                        s9 = s11;
+                      } else {
+                        peg$currPos = s9;
+                        s9 = peg$FAILED;
+                      }
+                    } else {
+                      peg$currPos = s9;
+                      s9 = peg$FAILED;
+                    }
+                    if (s9 === peg$FAILED) {
+                      s9 = null;
+                    }
+                    peg$savedPos = s0;
+                    s0 = peg$f7(s4, s8, s9);
+                  } else {
+                    peg$currPos = s0;
+                    s0 = peg$FAILED;
+                  }
+                } else {
+                  peg$currPos = s0;
+                  s0 = peg$FAILED;
+                }
               } else {
-                peg$currPos = s9;
-                s9 = peg$FAILED;
+                peg$currPos = s0;
+                s0 = peg$FAILED;
               }
-              if (s9 === peg$FAILED) {
-                s9 = null;
-              }
-              peg$savedPos = s0;
-              s0 = peg$f7(s4, s8, s9);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -1335,22 +1484,32 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        s4 = peg$parseName();
-        if (s4 !== peg$FAILED) {
-          s5 = peg$currPos;
-          s6 = peg$parseS();
-          s7 = peg$parseArguments();
-          if (s7 !== peg$FAILED) {
-            s5 = s7;
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parseName();
+          if (s4 !== peg$FAILED) {
+            s5 = peg$currPos;
+            s6 = peg$parseS();
+            if (s6 !== peg$FAILED) {
+              s7 = peg$parseArguments();
+              if (s7 !== peg$FAILED) {
+                s5 = s7;
+              } else {
+                peg$currPos = s5;
+                s5 = peg$FAILED;
+              }
+            } else {
+              peg$currPos = s5;
+              s5 = peg$FAILED;
+            }
+            if (s5 === peg$FAILED) {
+              s5 = null;
+            }
+            peg$savedPos = s0;
+            s0 = peg$f8(s4, s5);
           } else {
-            peg$currPos = s5;
-            s5 = peg$FAILED;
+            peg$currPos = s0;
+            s0 = peg$FAILED;
           }
-          if (s5 === peg$FAILED) {
-            s5 = null;
-          }
-          peg$savedPos = s0;
-          s0 = peg$f8(s4, s5);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -1382,84 +1541,118 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        s4 = peg$parseName();
-        if (s4 !== peg$FAILED) {
-          s5 = peg$parse_();
-          s6 = peg$currPos;
-          if (input.charCodeAt(peg$currPos) === 58) {
-            s7 = peg$c2;
-            peg$currPos++;
-          } else {
-            s7 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e2); }
-          }
-          if (s7 !== peg$FAILED) {
-            peg$savedPos = s6;
-            s7 = peg$f9(s4);
-          }
-          s6 = s7;
-          if (s6 === peg$FAILED) {
-            s6 = peg$currPos;
-            if (input.charCodeAt(peg$currPos) === 123) {
-              s7 = peg$c16;
-              peg$currPos++;
-            } else {
-              s7 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e16); }
-            }
-            if (s7 !== peg$FAILED) {
-              s8 = peg$parse_();
-              s9 = [];
-              s10 = peg$parseConfigEntry();
-              while (s10 !== peg$FAILED) {
-                s9.push(s10);
-                s10 = peg$currPos;
-                s11 = peg$currPos;
-                s12 = peg$parse_();
-                if (input.charCodeAt(peg$currPos) === 44) {
-                  s13 = peg$c17;
-                  peg$currPos++;
-                } else {
-                  s13 = peg$FAILED;
-                  if (peg$silentFails === 0) { peg$fail(peg$e17); }
-                }
-                if (s13 === peg$FAILED) {
-                  s13 = null;
-                }
-                s14 = peg$parse_();
-                s12 = [s12, s13, s14];
-                s11 = s12;
-                s11 = peg$parseConfigEntry();
-                if (s11 === peg$FAILED) {
-                  peg$currPos = s10;
-                  s10 = peg$FAILED;
-                } else {
-                  s10 = s11;
-                }
-              }
-              s10 = peg$parseTrailing();
-              s11 = peg$parse_();
-              if (input.charCodeAt(peg$currPos) === 125) {
-                s12 = peg$c18;
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parseName();
+          if (s4 !== peg$FAILED) {
+            s5 = peg$parse_();
+            if (s5 !== peg$FAILED) {
+              s6 = peg$currPos;
+              if (input.charCodeAt(peg$currPos) === 58) {
+                s7 = peg$c2;
                 peg$currPos++;
               } else {
-                s12 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e18); }
+                s7 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e2); }
               }
-              if (s12 !== peg$FAILED) {
-                s6 = s9;
+              if (s7 !== peg$FAILED) {
+                peg$savedPos = s6;
+                s7 = peg$f9(s4);
+              }
+              s6 = s7;
+              if (s6 === peg$FAILED) {
+                s6 = peg$currPos;
+                if (input.charCodeAt(peg$currPos) === 123) {
+                  s7 = peg$c16;
+                  peg$currPos++;
+                } else {
+                  s7 = peg$FAILED;
+                  if (peg$silentFails === 0) { peg$fail(peg$e16); }
+                }
+                if (s7 !== peg$FAILED) {
+                  s8 = peg$parse_();
+                  if (s8 !== peg$FAILED) {
+                    s9 = [];
+                    s10 = peg$parseConfigEntry();
+                    while (s10 !== peg$FAILED) {
+                      s9.push(s10);
+                      s10 = peg$currPos;
+                      s11 = peg$currPos;
+                      s12 = peg$parse_();
+                      if (s12 !== peg$FAILED) {
+                        if (input.charCodeAt(peg$currPos) === 44) {
+                          s13 = peg$c17;
+                          peg$currPos++;
+                        } else {
+                          s13 = peg$FAILED;
+                          if (peg$silentFails === 0) { peg$fail(peg$e17); }
+                        }
+                        if (s13 === peg$FAILED) {
+                          s13 = null;
+                        }
+                        s14 = peg$parse_();
+                        if (s14 !== peg$FAILED) {
+                          s12 = [s12, s13, s14];
+                          s11 = s12;
+                        } else {
+                          peg$currPos = s11;
+                          s11 = peg$FAILED;
+                        }
+                      } else {
+                        peg$currPos = s11;
+                        s11 = peg$FAILED;
+                      }
+                      if (s11 !== peg$FAILED) {
+                        s11 = peg$parseConfigEntry();
+                        if (s11 === peg$FAILED) {
+                          peg$currPos = s10;
+                          s10 = peg$FAILED;
+                        } else {
+                          s10 = s11;
+                        }
+                      } else {
+                        s10 = s11;
+                      }
+                    }
+                    s10 = peg$parseTrailing();
+                    s11 = peg$parse_();
+                    if (s11 !== peg$FAILED) {
+                      if (input.charCodeAt(peg$currPos) === 125) {
+                        s12 = peg$c18;
+                        peg$currPos++;
+                      } else {
+                        s12 = peg$FAILED;
+                        if (peg$silentFails === 0) { peg$fail(peg$e18); }
+                      }
+                      if (s12 !== peg$FAILED) {
+                        s6 = s9;
+                      } else {
+                        peg$currPos = s6;
+                        s6 = peg$FAILED;
+                      }
+                    } else {
+                      peg$currPos = s6;
+                      s6 = peg$FAILED;
+                    }
+                  } else {
+                    peg$currPos = s6;
+                    s6 = peg$FAILED;
+                  }
+                } else {
+                  peg$currPos = s6;
+                  s6 = peg$FAILED;
+                }
+              }
+              if (s6 !== peg$FAILED) {
+                peg$savedPos = s0;
+                s0 = peg$f10(s4, s6);
               } else {
-                peg$currPos = s6;
-                s6 = peg$FAILED;
+                peg$currPos = s0;
+                s0 = peg$FAILED;
               }
             } else {
-              peg$currPos = s6;
-              s6 = peg$FAILED;
+              peg$currPos = s0;
+              s0 = peg$FAILED;
             }
-          }
-          if (s6 !== peg$FAILED) {
-            peg$savedPos = s0;
-            s0 = peg$f10(s4, s6);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -1527,19 +1720,29 @@ function peg$parse(input, options) {
     s1 = peg$parseAnyName();
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
-      if (input.charCodeAt(peg$currPos) === 58) {
-        s3 = peg$c2;
-        peg$currPos++;
-      } else {
-        s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e2); }
-      }
-      if (s3 !== peg$FAILED) {
-        s4 = peg$parse_();
-        s5 = peg$parseExpression();
-        if (s5 !== peg$FAILED) {
-          peg$savedPos = s0;
-          s0 = peg$f11(s1, s5);
+      if (s2 !== peg$FAILED) {
+        if (input.charCodeAt(peg$currPos) === 58) {
+          s3 = peg$c2;
+          peg$currPos++;
+        } else {
+          s3 = peg$FAILED;
+          if (peg$silentFails === 0) { peg$fail(peg$e2); }
+        }
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parse_();
+          if (s4 !== peg$FAILED) {
+            s5 = peg$parseExpression();
+            if (s5 !== peg$FAILED) {
+              peg$savedPos = s0;
+              s0 = peg$f11(s1, s5);
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -1563,15 +1766,20 @@ function peg$parse(input, options) {
     s1 = peg$parseAnyName();
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
-      if (input.charCodeAt(peg$currPos) === 58) {
-        s3 = peg$c2;
-        peg$currPos++;
-      } else {
-        s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e2); }
-      }
-      if (s3 !== peg$FAILED) {
-        s0 = s1;
+      if (s2 !== peg$FAILED) {
+        if (input.charCodeAt(peg$currPos) === 58) {
+          s3 = peg$c2;
+          peg$currPos++;
+        } else {
+          s3 = peg$FAILED;
+          if (peg$silentFails === 0) { peg$fail(peg$e2); }
+        }
+        if (s3 !== peg$FAILED) {
+          s0 = s1;
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -1599,16 +1807,31 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        s4 = peg$parseName();
-        if (s4 !== peg$FAILED) {
-          s5 = peg$parse_();
-          s6 = peg$parseEquals();
-          if (s6 !== peg$FAILED) {
-            s7 = peg$parse_();
-            s8 = peg$parsePattern();
-            if (s8 !== peg$FAILED) {
-              peg$savedPos = s0;
-              s0 = peg$f12(s4, s8);
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parseName();
+          if (s4 !== peg$FAILED) {
+            s5 = peg$parse_();
+            if (s5 !== peg$FAILED) {
+              s6 = peg$parseEquals();
+              if (s6 !== peg$FAILED) {
+                s7 = peg$parse_();
+                if (s7 !== peg$FAILED) {
+                  s8 = peg$parsePattern();
+                  if (s8 !== peg$FAILED) {
+                    peg$savedPos = s0;
+                    s0 = peg$f12(s4, s8);
+                  } else {
+                    peg$currPos = s0;
+                    s0 = peg$FAILED;
+                  }
+                } else {
+                  peg$currPos = s0;
+                  s0 = peg$FAILED;
+                }
+              } else {
+                peg$currPos = s0;
+                s0 = peg$FAILED;
+              }
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -1648,41 +1871,66 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        s4 = peg$parseName();
-        if (s4 !== peg$FAILED) {
-          s5 = peg$currPos;
-          s6 = peg$parse_();
-          if (input.charCodeAt(peg$currPos) === 58) {
-            s7 = peg$c2;
-            peg$currPos++;
-          } else {
-            s7 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e2); }
-          }
-          if (s7 !== peg$FAILED) {
-            s8 = peg$parse_();
-            s9 = peg$parseType();
-            if (s9 !== peg$FAILED) {
-              s5 = s9;
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parseName();
+          if (s4 !== peg$FAILED) {
+            s5 = peg$currPos;
+            s6 = peg$parse_();
+            if (s6 !== peg$FAILED) {
+              if (input.charCodeAt(peg$currPos) === 58) {
+                s7 = peg$c2;
+                peg$currPos++;
+              } else {
+                s7 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e2); }
+              }
+              if (s7 !== peg$FAILED) {
+                s8 = peg$parse_();
+                if (s8 !== peg$FAILED) {
+                  s9 = peg$parseType();
+                  if (s9 !== peg$FAILED) {
+                    s5 = s9;
+                  } else {
+                    peg$currPos = s5;
+                    s5 = peg$FAILED;
+                  }
+                } else {
+                  peg$currPos = s5;
+                  s5 = peg$FAILED;
+                }
+              } else {
+                peg$currPos = s5;
+                s5 = peg$FAILED;
+              }
             } else {
               peg$currPos = s5;
               s5 = peg$FAILED;
             }
-          } else {
-            peg$currPos = s5;
-            s5 = peg$FAILED;
-          }
-          if (s5 === peg$FAILED) {
-            s5 = null;
-          }
-          s6 = peg$parse_();
-          s7 = peg$parseEquals();
-          if (s7 !== peg$FAILED) {
-            s8 = peg$parse_();
-            s9 = peg$parseFlow();
-            if (s9 !== peg$FAILED) {
-              peg$savedPos = s0;
-              s0 = peg$f13(s4, s5, s9);
+            if (s5 === peg$FAILED) {
+              s5 = null;
+            }
+            s6 = peg$parse_();
+            if (s6 !== peg$FAILED) {
+              s7 = peg$parseEquals();
+              if (s7 !== peg$FAILED) {
+                s8 = peg$parse_();
+                if (s8 !== peg$FAILED) {
+                  s9 = peg$parseFlow();
+                  if (s9 !== peg$FAILED) {
+                    peg$savedPos = s0;
+                    s0 = peg$f13(s4, s5, s9);
+                  } else {
+                    peg$currPos = s0;
+                    s0 = peg$FAILED;
+                  }
+                } else {
+                  peg$currPos = s0;
+                  s0 = peg$FAILED;
+                }
+              } else {
+                peg$currPos = s0;
+                s0 = peg$FAILED;
+              }
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -1722,24 +1970,39 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        s4 = peg$parseString();
-        if (s4 !== peg$FAILED) {
-          s5 = peg$currPos;
-          s6 = peg$parse_();
-          if (input.substr(peg$currPos, 2) === peg$c22) {
-            s7 = peg$c22;
-            peg$currPos += 2;
-          } else {
-            s7 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e22); }
-          }
-          if (s7 !== peg$FAILED) {
-            s8 = peg$parseB();
-            if (s8 !== peg$FAILED) {
-              s9 = peg$parse_();
-              s10 = peg$parseName();
-              if (s10 !== peg$FAILED) {
-                s5 = s10;
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parseString();
+          if (s4 !== peg$FAILED) {
+            s5 = peg$currPos;
+            s6 = peg$parse_();
+            if (s6 !== peg$FAILED) {
+              if (input.substr(peg$currPos, 2) === peg$c22) {
+                s7 = peg$c22;
+                peg$currPos += 2;
+              } else {
+                s7 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e22); }
+              }
+              if (s7 !== peg$FAILED) {
+                s8 = peg$parseB();
+                if (s8 !== peg$FAILED) {
+                  s9 = peg$parse_();
+                  if (s9 !== peg$FAILED) {
+                    s10 = peg$parseName();
+                    if (s10 !== peg$FAILED) {
+                      s5 = s10;
+                    } else {
+                      peg$currPos = s5;
+                      s5 = peg$FAILED;
+                    }
+                  } else {
+                    peg$currPos = s5;
+                    s5 = peg$FAILED;
+                  }
+                } else {
+                  peg$currPos = s5;
+                  s5 = peg$FAILED;
+                }
               } else {
                 peg$currPos = s5;
                 s5 = peg$FAILED;
@@ -1748,15 +2011,15 @@ function peg$parse(input, options) {
               peg$currPos = s5;
               s5 = peg$FAILED;
             }
+            if (s5 === peg$FAILED) {
+              s5 = null;
+            }
+            peg$savedPos = s0;
+            s0 = peg$f14(s4, s5);
           } else {
-            peg$currPos = s5;
-            s5 = peg$FAILED;
+            peg$currPos = s0;
+            s0 = peg$FAILED;
           }
-          if (s5 === peg$FAILED) {
-            s5 = null;
-          }
-          peg$savedPos = s0;
-          s0 = peg$f14(s4, s5);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -1788,33 +2051,53 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        s4 = peg$parseName();
-        if (s4 !== peg$FAILED) {
-          s5 = peg$parse_();
-          if (input.substr(peg$currPos, 2) === peg$c24) {
-            s6 = peg$c24;
-            peg$currPos += 2;
-          } else {
-            s6 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e24); }
-          }
-          if (s6 !== peg$FAILED) {
-            s7 = peg$parseB();
-            if (s7 !== peg$FAILED) {
-              s8 = peg$parse_();
-              s9 = peg$parseExpression();
-              if (s9 !== peg$FAILED) {
-                s10 = peg$parse_();
-                if (input.charCodeAt(peg$currPos) === 58) {
-                  s11 = peg$c2;
-                  peg$currPos++;
-                } else {
-                  s11 = peg$FAILED;
-                  if (peg$silentFails === 0) { peg$fail(peg$e2); }
-                }
-                if (s11 !== peg$FAILED) {
-                  peg$savedPos = s0;
-                  s0 = peg$f15(s4, s9);
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parseName();
+          if (s4 !== peg$FAILED) {
+            s5 = peg$parse_();
+            if (s5 !== peg$FAILED) {
+              if (input.substr(peg$currPos, 2) === peg$c24) {
+                s6 = peg$c24;
+                peg$currPos += 2;
+              } else {
+                s6 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e24); }
+              }
+              if (s6 !== peg$FAILED) {
+                s7 = peg$parseB();
+                if (s7 !== peg$FAILED) {
+                  s8 = peg$parse_();
+                  if (s8 !== peg$FAILED) {
+                    s9 = peg$parseExpression();
+                    if (s9 !== peg$FAILED) {
+                      s10 = peg$parse_();
+                      if (s10 !== peg$FAILED) {
+                        if (input.charCodeAt(peg$currPos) === 58) {
+                          s11 = peg$c2;
+                          peg$currPos++;
+                        } else {
+                          s11 = peg$FAILED;
+                          if (peg$silentFails === 0) { peg$fail(peg$e2); }
+                        }
+                        if (s11 !== peg$FAILED) {
+                          peg$savedPos = s0;
+                          s0 = peg$f15(s4, s9);
+                        } else {
+                          peg$currPos = s0;
+                          s0 = peg$FAILED;
+                        }
+                      } else {
+                        peg$currPos = s0;
+                        s0 = peg$FAILED;
+                      }
+                    } else {
+                      peg$currPos = s0;
+                      s0 = peg$FAILED;
+                    }
+                  } else {
+                    peg$currPos = s0;
+                    s0 = peg$FAILED;
+                  }
                 } else {
                   peg$currPos = s0;
                   s0 = peg$FAILED;
@@ -1871,18 +2154,28 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        s4 = peg$parseExpression();
-        if (s4 !== peg$FAILED) {
-          s5 = peg$parse_();
-          if (input.charCodeAt(peg$currPos) === 58) {
-            s6 = peg$c2;
-            peg$currPos++;
-          } else {
-            s6 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e2); }
-          }
-          if (s6 !== peg$FAILED) {
-            s0 = s4;
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parseExpression();
+          if (s4 !== peg$FAILED) {
+            s5 = peg$parse_();
+            if (s5 !== peg$FAILED) {
+              if (input.charCodeAt(peg$currPos) === 58) {
+                s6 = peg$c2;
+                peg$currPos++;
+              } else {
+                s6 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e2); }
+              }
+              if (s6 !== peg$FAILED) {
+                s0 = s4;
+              } else {
+                peg$currPos = s0;
+                s0 = peg$FAILED;
+              }
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -1918,18 +2211,28 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        s4 = peg$parseExpression();
-        if (s4 !== peg$FAILED) {
-          s5 = peg$parse_();
-          if (input.charCodeAt(peg$currPos) === 58) {
-            s6 = peg$c2;
-            peg$currPos++;
-          } else {
-            s6 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e2); }
-          }
-          if (s6 !== peg$FAILED) {
-            s0 = s4;
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parseExpression();
+          if (s4 !== peg$FAILED) {
+            s5 = peg$parse_();
+            if (s5 !== peg$FAILED) {
+              if (input.charCodeAt(peg$currPos) === 58) {
+                s6 = peg$c2;
+                peg$currPos++;
+              } else {
+                s6 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e2); }
+              }
+              if (s6 !== peg$FAILED) {
+                s0 = s4;
+              } else {
+                peg$currPos = s0;
+                s0 = peg$FAILED;
+              }
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -1963,16 +2266,21 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
-      if (input.charCodeAt(peg$currPos) === 58) {
-        s3 = peg$c2;
-        peg$currPos++;
-      } else {
-        s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e2); }
-      }
-      if (s3 !== peg$FAILED) {
-        s1 = [s1, s2, s3];
-        s0 = s1;
+      if (s2 !== peg$FAILED) {
+        if (input.charCodeAt(peg$currPos) === 58) {
+          s3 = peg$c2;
+          peg$currPos++;
+        } else {
+          s3 = peg$FAILED;
+          if (peg$silentFails === 0) { peg$fail(peg$e2); }
+        }
+        if (s3 !== peg$FAILED) {
+          s1 = [s1, s2, s3];
+          s0 = s1;
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -2000,18 +2308,28 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        s4 = peg$parseString();
-        if (s4 !== peg$FAILED) {
-          s5 = peg$parse_();
-          if (input.charCodeAt(peg$currPos) === 58) {
-            s6 = peg$c2;
-            peg$currPos++;
-          } else {
-            s6 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e2); }
-          }
-          if (s6 !== peg$FAILED) {
-            s0 = s4;
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parseString();
+          if (s4 !== peg$FAILED) {
+            s5 = peg$parse_();
+            if (s5 !== peg$FAILED) {
+              if (input.charCodeAt(peg$currPos) === 58) {
+                s6 = peg$c2;
+                peg$currPos++;
+              } else {
+                s6 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e2); }
+              }
+              if (s6 !== peg$FAILED) {
+                s0 = s4;
+              } else {
+                peg$currPos = s0;
+                s0 = peg$FAILED;
+              }
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -2079,19 +2397,29 @@ function peg$parse(input, options) {
     s1 = peg$parseAnyName();
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
-      if (input.charCodeAt(peg$currPos) === 58) {
-        s3 = peg$c2;
-        peg$currPos++;
-      } else {
-        s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e2); }
-      }
-      if (s3 !== peg$FAILED) {
-        s4 = peg$parse_();
-        s5 = peg$parseType();
-        if (s5 !== peg$FAILED) {
-          peg$savedPos = s0;
-          s0 = peg$f16(s1, s5);
+      if (s2 !== peg$FAILED) {
+        if (input.charCodeAt(peg$currPos) === 58) {
+          s3 = peg$c2;
+          peg$currPos++;
+        } else {
+          s3 = peg$FAILED;
+          if (peg$silentFails === 0) { peg$fail(peg$e2); }
+        }
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parse_();
+          if (s4 !== peg$FAILED) {
+            s5 = peg$parseType();
+            if (s5 !== peg$FAILED) {
+              peg$savedPos = s0;
+              s0 = peg$f16(s1, s5);
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -2124,9 +2452,14 @@ function peg$parse(input, options) {
       if (s2 !== peg$FAILED) {
         s3 = peg$currPos;
         s4 = peg$parse_();
-        s5 = peg$parseExpression();
-        if (s5 !== peg$FAILED) {
-          s3 = s5;
+        if (s4 !== peg$FAILED) {
+          s5 = peg$parseExpression();
+          if (s5 !== peg$FAILED) {
+            s3 = s5;
+          } else {
+            peg$currPos = s3;
+            s3 = peg$FAILED;
+          }
         } else {
           peg$currPos = s3;
           s3 = peg$FAILED;
@@ -2219,13 +2552,23 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        s4 = peg$parseDotted();
-        if (s4 !== peg$FAILED) {
-          s5 = peg$parseS();
-          s6 = peg$parseArguments();
-          if (s6 !== peg$FAILED) {
-            peg$savedPos = s0;
-            s0 = peg$f20(s4, s6);
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parseDotted();
+          if (s4 !== peg$FAILED) {
+            s5 = peg$parseS();
+            if (s5 !== peg$FAILED) {
+              s6 = peg$parseArguments();
+              if (s6 !== peg$FAILED) {
+                peg$savedPos = s0;
+                s0 = peg$f20(s4, s6);
+              } else {
+                peg$currPos = s0;
+                s0 = peg$FAILED;
+              }
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -2265,10 +2608,20 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     s1 = peg$parse_();
-    s2 = peg$parseExpression();
-    if (s2 !== peg$FAILED) {
-      s3 = peg$parse_();
-      s0 = s2;
+    if (s1 !== peg$FAILED) {
+      s2 = peg$parseExpression();
+      if (s2 !== peg$FAILED) {
+        s3 = peg$parse_();
+        if (s3 !== peg$FAILED) {
+          s0 = s2;
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
+      } else {
+        peg$currPos = s0;
+        s0 = peg$FAILED;
+      }
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -2292,25 +2645,40 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        s4 = peg$parseExpression();
-        if (s4 !== peg$FAILED) {
-          s5 = peg$parse_();
-          s6 = peg$parseDotted();
-          if (s6 !== peg$FAILED) {
-            s7 = peg$currPos;
-            s8 = peg$parse_();
-            s9 = peg$parseEntries();
-            if (s9 !== peg$FAILED) {
-              s7 = s9;
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parseExpression();
+          if (s4 !== peg$FAILED) {
+            s5 = peg$parse_();
+            if (s5 !== peg$FAILED) {
+              s6 = peg$parseDotted();
+              if (s6 !== peg$FAILED) {
+                s7 = peg$currPos;
+                s8 = peg$parse_();
+                if (s8 !== peg$FAILED) {
+                  s9 = peg$parseEntries();
+                  if (s9 !== peg$FAILED) {
+                    s7 = s9;
+                  } else {
+                    peg$currPos = s7;
+                    s7 = peg$FAILED;
+                  }
+                } else {
+                  peg$currPos = s7;
+                  s7 = peg$FAILED;
+                }
+                if (s7 === peg$FAILED) {
+                  s7 = null;
+                }
+                peg$savedPos = s0;
+                s0 = peg$f22(s4, s6, s7);
+              } else {
+                peg$currPos = s0;
+                s0 = peg$FAILED;
+              }
             } else {
-              peg$currPos = s7;
-              s7 = peg$FAILED;
+              peg$currPos = s0;
+              s0 = peg$FAILED;
             }
-            if (s7 === peg$FAILED) {
-              s7 = null;
-            }
-            peg$savedPos = s0;
-            s0 = peg$f22(s4, s6, s7);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -2346,10 +2714,15 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        s4 = peg$parseExpression();
-        if (s4 !== peg$FAILED) {
-          peg$savedPos = s0;
-          s0 = peg$f23(s4);
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parseExpression();
+          if (s4 !== peg$FAILED) {
+            peg$savedPos = s0;
+            s0 = peg$f23(s4);
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -2381,31 +2754,41 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        s4 = peg$currPos;
-        if (input.substr(peg$currPos, 2) === peg$c37) {
-          s5 = peg$c37;
-          peg$currPos += 2;
-        } else {
-          s5 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e37); }
-        }
-        if (s5 !== peg$FAILED) {
-          s6 = peg$parseB();
-          if (s6 !== peg$FAILED) {
-            s7 = peg$parse_();
-            s8 = peg$currPos;
-            peg$silentFails++;
-            s9 = peg$parseNameStart();
-            peg$silentFails--;
-            if (s9 !== peg$FAILED) {
-              peg$currPos = s8;
-              s8 = undefined;
-            } else {
-              s8 = peg$FAILED;
-            }
-            if (s8 !== peg$FAILED) {
-              s5 = [s5, s6, s7, s8];
-              s4 = s5;
+        if (s3 !== peg$FAILED) {
+          s4 = peg$currPos;
+          if (input.substr(peg$currPos, 2) === peg$c37) {
+            s5 = peg$c37;
+            peg$currPos += 2;
+          } else {
+            s5 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e37); }
+          }
+          if (s5 !== peg$FAILED) {
+            s6 = peg$parseB();
+            if (s6 !== peg$FAILED) {
+              s7 = peg$parse_();
+              if (s7 !== peg$FAILED) {
+                s8 = peg$currPos;
+                peg$silentFails++;
+                s9 = peg$parseNameStart();
+                peg$silentFails--;
+                if (s9 !== peg$FAILED) {
+                  peg$currPos = s8;
+                  s8 = undefined;
+                } else {
+                  s8 = peg$FAILED;
+                }
+                if (s8 !== peg$FAILED) {
+                  s5 = [s5, s6, s7, s8];
+                  s4 = s5;
+                } else {
+                  peg$currPos = s4;
+                  s4 = peg$FAILED;
+                }
+              } else {
+                peg$currPos = s4;
+                s4 = peg$FAILED;
+              }
             } else {
               peg$currPos = s4;
               s4 = peg$FAILED;
@@ -2414,41 +2797,51 @@ function peg$parse(input, options) {
             peg$currPos = s4;
             s4 = peg$FAILED;
           }
-        } else {
-          peg$currPos = s4;
-          s4 = peg$FAILED;
-        }
-        if (s4 === peg$FAILED) {
-          s4 = null;
-        }
-        s5 = peg$parseDotted();
-        if (s5 !== peg$FAILED) {
-          s6 = peg$currPos;
-          s7 = peg$parse_();
-          s8 = peg$parseEntries();
-          if (s8 !== peg$FAILED) {
-            s6 = s8;
+          if (s4 === peg$FAILED) {
+            s4 = null;
+          }
+          s5 = peg$parseDotted();
+          if (s5 !== peg$FAILED) {
+            s6 = peg$currPos;
+            s7 = peg$parse_();
+            if (s7 !== peg$FAILED) {
+              s8 = peg$parseEntries();
+              if (s8 !== peg$FAILED) {
+                s6 = s8;
+              } else {
+                peg$currPos = s6;
+                s6 = peg$FAILED;
+              }
+            } else {
+              peg$currPos = s6;
+              s6 = peg$FAILED;
+            }
+            if (s6 === peg$FAILED) {
+              s6 = null;
+            }
+            s7 = peg$currPos;
+            s8 = peg$parse_();
+            if (s8 !== peg$FAILED) {
+              s9 = peg$parseTimes();
+              if (s9 !== peg$FAILED) {
+                s7 = s9;
+              } else {
+                peg$currPos = s7;
+                s7 = peg$FAILED;
+              }
+            } else {
+              peg$currPos = s7;
+              s7 = peg$FAILED;
+            }
+            if (s7 === peg$FAILED) {
+              s7 = null;
+            }
+            peg$savedPos = s0;
+            s0 = peg$f24(s4, s5, s6, s7);
           } else {
-            peg$currPos = s6;
-            s6 = peg$FAILED;
+            peg$currPos = s0;
+            s0 = peg$FAILED;
           }
-          if (s6 === peg$FAILED) {
-            s6 = null;
-          }
-          s7 = peg$currPos;
-          s8 = peg$parse_();
-          s9 = peg$parseTimes();
-          if (s9 !== peg$FAILED) {
-            s7 = s9;
-          } else {
-            peg$currPos = s7;
-            s7 = peg$FAILED;
-          }
-          if (s7 === peg$FAILED) {
-            s7 = null;
-          }
-          peg$savedPos = s0;
-          s0 = peg$f24(s4, s5, s6, s7);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -2522,28 +2915,33 @@ function peg$parse(input, options) {
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$parse_();
-        if (input.substr(peg$currPos, 4) === peg$c39) {
-          s3 = peg$c39;
-          peg$currPos += 4;
-        } else {
-          s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e41); }
-        }
-        if (s3 !== peg$FAILED) {
-          if (input.charCodeAt(peg$currPos) === 115) {
-            s4 = peg$c40;
-            peg$currPos++;
+        if (s2 !== peg$FAILED) {
+          if (input.substr(peg$currPos, 4) === peg$c39) {
+            s3 = peg$c39;
+            peg$currPos += 4;
           } else {
-            s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e42); }
+            s3 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e41); }
           }
-          if (s4 === peg$FAILED) {
-            s4 = null;
-          }
-          s5 = peg$parseB();
-          if (s5 !== peg$FAILED) {
-            peg$savedPos = s0;
-            s0 = peg$f26(s1);
+          if (s3 !== peg$FAILED) {
+            if (input.charCodeAt(peg$currPos) === 115) {
+              s4 = peg$c40;
+              peg$currPos++;
+            } else {
+              s4 = peg$FAILED;
+              if (peg$silentFails === 0) { peg$fail(peg$e42); }
+            }
+            if (s4 === peg$FAILED) {
+              s4 = null;
+            }
+            s5 = peg$parseB();
+            if (s5 !== peg$FAILED) {
+              peg$savedPos = s0;
+              s0 = peg$f26(s1);
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -2605,53 +3003,68 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseS();
-      if (input.charCodeAt(peg$currPos) === 40) {
-        s3 = peg$c10;
-        peg$currPos++;
-      } else {
-        s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e10); }
-      }
-      if (s3 !== peg$FAILED) {
-        s4 = peg$parse_();
-        s5 = peg$currPos;
-        s6 = [];
-        s7 = peg$parseSourceInput();
-        while (s7 !== peg$FAILED) {
-          s6.push(s7);
-          s7 = peg$currPos;
-          s8 = peg$parseComma();
-          if (s8 !== peg$FAILED) {
-            s8 = peg$parseSourceInput();
-            if (s8 === peg$FAILED) {
-              peg$currPos = s7;
-              s7 = peg$FAILED;
-            } else {
-              s7 = s8;
-            }
-          } else {
-            s7 = s8;
-          }
-        }
-        if (s6.length < 1) {
-          peg$currPos = s5;
-          s5 = peg$FAILED;
+      if (s2 !== peg$FAILED) {
+        if (input.charCodeAt(peg$currPos) === 40) {
+          s3 = peg$c10;
+          peg$currPos++;
         } else {
-          s5 = s6;
+          s3 = peg$FAILED;
+          if (peg$silentFails === 0) { peg$fail(peg$e10); }
         }
-        if (s5 !== peg$FAILED) {
-          s6 = peg$parseTrailing();
-          s7 = peg$parse_();
-          if (input.charCodeAt(peg$currPos) === 41) {
-            s8 = peg$c11;
-            peg$currPos++;
-          } else {
-            s8 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e11); }
-          }
-          if (s8 !== peg$FAILED) {
-            peg$savedPos = s0;
-            s0 = peg$f29(s5);
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parse_();
+          if (s4 !== peg$FAILED) {
+            s5 = peg$currPos;
+            s6 = [];
+            s7 = peg$parseSourceInput();
+            while (s7 !== peg$FAILED) {
+              s6.push(s7);
+              s7 = peg$currPos;
+              s8 = peg$parseComma();
+              if (s8 !== peg$FAILED) {
+                s8 = peg$parseSourceInput();
+                if (s8 === peg$FAILED) {
+                  peg$currPos = s7;
+                  s7 = peg$FAILED;
+                } else {
+                  s7 = s8;
+                }
+              } else {
+                s7 = s8;
+              }
+            }
+            if (s6.length < 1) {
+              peg$currPos = s5;
+              s5 = peg$FAILED;
+            } else {
+              s5 = s6;
+            }
+            if (s5 !== peg$FAILED) {
+              s6 = peg$parseTrailing();
+              s7 = peg$parse_();
+              if (s7 !== peg$FAILED) {
+                if (input.charCodeAt(peg$currPos) === 41) {
+                  s8 = peg$c11;
+                  peg$currPos++;
+                } else {
+                  s8 = peg$FAILED;
+                  if (peg$silentFails === 0) { peg$fail(peg$e11); }
+                }
+                if (s8 !== peg$FAILED) {
+                  peg$savedPos = s0;
+                  s0 = peg$f29(s5);
+                } else {
+                  peg$currPos = s0;
+                  s0 = peg$FAILED;
+                }
+              } else {
+                peg$currPos = s0;
+                s0 = peg$FAILED;
+              }
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -2712,53 +3125,68 @@ function peg$parse(input, options) {
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$parseS();
-        if (input.charCodeAt(peg$currPos) === 40) {
-          s3 = peg$c10;
-          peg$currPos++;
-        } else {
-          s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e10); }
-        }
-        if (s3 !== peg$FAILED) {
-          s4 = peg$parse_();
-          s5 = peg$currPos;
-          s6 = [];
-          s7 = peg$parseSourceInput();
-          while (s7 !== peg$FAILED) {
-            s6.push(s7);
-            s7 = peg$currPos;
-            s8 = peg$parseComma();
-            if (s8 !== peg$FAILED) {
-              s8 = peg$parseSourceInput();
-              if (s8 === peg$FAILED) {
-                peg$currPos = s7;
-                s7 = peg$FAILED;
-              } else {
-                s7 = s8;
-              }
-            } else {
-              s7 = s8;
-            }
-          }
-          if (s6.length < 1) {
-            peg$currPos = s5;
-            s5 = peg$FAILED;
+        if (s2 !== peg$FAILED) {
+          if (input.charCodeAt(peg$currPos) === 40) {
+            s3 = peg$c10;
+            peg$currPos++;
           } else {
-            s5 = s6;
+            s3 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e10); }
           }
-          if (s5 !== peg$FAILED) {
-            s6 = peg$parseTrailing();
-            s7 = peg$parse_();
-            if (input.charCodeAt(peg$currPos) === 41) {
-              s8 = peg$c11;
-              peg$currPos++;
-            } else {
-              s8 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e11); }
-            }
-            if (s8 !== peg$FAILED) {
-              peg$savedPos = s0;
-              s0 = peg$f30(s1, s5);
+          if (s3 !== peg$FAILED) {
+            s4 = peg$parse_();
+            if (s4 !== peg$FAILED) {
+              s5 = peg$currPos;
+              s6 = [];
+              s7 = peg$parseSourceInput();
+              while (s7 !== peg$FAILED) {
+                s6.push(s7);
+                s7 = peg$currPos;
+                s8 = peg$parseComma();
+                if (s8 !== peg$FAILED) {
+                  s8 = peg$parseSourceInput();
+                  if (s8 === peg$FAILED) {
+                    peg$currPos = s7;
+                    s7 = peg$FAILED;
+                  } else {
+                    s7 = s8;
+                  }
+                } else {
+                  s7 = s8;
+                }
+              }
+              if (s6.length < 1) {
+                peg$currPos = s5;
+                s5 = peg$FAILED;
+              } else {
+                s5 = s6;
+              }
+              if (s5 !== peg$FAILED) {
+                s6 = peg$parseTrailing();
+                s7 = peg$parse_();
+                if (s7 !== peg$FAILED) {
+                  if (input.charCodeAt(peg$currPos) === 41) {
+                    s8 = peg$c11;
+                    peg$currPos++;
+                  } else {
+                    s8 = peg$FAILED;
+                    if (peg$silentFails === 0) { peg$fail(peg$e11); }
+                  }
+                  if (s8 !== peg$FAILED) {
+                    peg$savedPos = s0;
+                    s0 = peg$f30(s1, s5);
+                  } else {
+                    peg$currPos = s0;
+                    s0 = peg$FAILED;
+                  }
+                } else {
+                  peg$currPos = s0;
+                  s0 = peg$FAILED;
+                }
+              } else {
+                peg$currPos = s0;
+                s0 = peg$FAILED;
+              }
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -2786,10 +3214,15 @@ function peg$parse(input, options) {
         }
         if (s1 !== peg$FAILED) {
           s2 = peg$parseS();
-          s3 = peg$parseArguments();
-          if (s3 !== peg$FAILED) {
-            peg$savedPos = s0;
-            s0 = peg$f31(s3);
+          if (s2 !== peg$FAILED) {
+            s3 = peg$parseArguments();
+            if (s3 !== peg$FAILED) {
+              peg$savedPos = s0;
+              s0 = peg$f31(s3);
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -2820,13 +3253,28 @@ function peg$parse(input, options) {
       s3 = peg$parseB();
       if (s3 !== peg$FAILED) {
         s4 = peg$parse_();
-        s5 = peg$parseName();
-        if (s5 !== peg$FAILED) {
-          s6 = peg$parse_();
-          s7 = peg$parseEquals();
-          if (s7 !== peg$FAILED) {
-            s8 = peg$parse_();
-            s1 = s5;
+        if (s4 !== peg$FAILED) {
+          s5 = peg$parseName();
+          if (s5 !== peg$FAILED) {
+            s6 = peg$parse_();
+            if (s6 !== peg$FAILED) {
+              s7 = peg$parseEquals();
+              if (s7 !== peg$FAILED) {
+                s8 = peg$parse_();
+                if (s8 !== peg$FAILED) {
+                  s1 = s5;
+                } else {
+                  peg$currPos = s1;
+                  s1 = peg$FAILED;
+                }
+              } else {
+                peg$currPos = s1;
+                s1 = peg$FAILED;
+              }
+            } else {
+              peg$currPos = s1;
+              s1 = peg$FAILED;
+            }
           } else {
             peg$currPos = s1;
             s1 = peg$FAILED;
@@ -2851,9 +3299,14 @@ function peg$parse(input, options) {
       s3 = [];
       s4 = peg$currPos;
       s5 = peg$parse_();
-      s6 = peg$parseOnClause();
-      if (s6 !== peg$FAILED) {
-        s4 = s6;
+      if (s5 !== peg$FAILED) {
+        s6 = peg$parseOnClause();
+        if (s6 !== peg$FAILED) {
+          s4 = s6;
+        } else {
+          peg$currPos = s4;
+          s4 = peg$FAILED;
+        }
       } else {
         peg$currPos = s4;
         s4 = peg$FAILED;
@@ -2862,9 +3315,14 @@ function peg$parse(input, options) {
         s3.push(s4);
         s4 = peg$currPos;
         s5 = peg$parse_();
-        s6 = peg$parseOnClause();
-        if (s6 !== peg$FAILED) {
-          s4 = s6;
+        if (s5 !== peg$FAILED) {
+          s6 = peg$parseOnClause();
+          if (s6 !== peg$FAILED) {
+            s4 = s6;
+          } else {
+            peg$currPos = s4;
+            s4 = peg$FAILED;
+          }
         } else {
           peg$currPos = s4;
           s4 = peg$FAILED;
@@ -2887,10 +3345,15 @@ function peg$parse(input, options) {
     s1 = peg$parseOn();
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
-      s3 = peg$parseExpression();
-      if (s3 !== peg$FAILED) {
-        peg$savedPos = s0;
-        s0 = peg$f33(s1, s3);
+      if (s2 !== peg$FAILED) {
+        s3 = peg$parseExpression();
+        if (s3 !== peg$FAILED) {
+          peg$savedPos = s0;
+          s0 = peg$f33(s1, s3);
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -2937,9 +3400,14 @@ function peg$parse(input, options) {
     s0 = [];
     s1 = peg$currPos;
     s2 = peg$parse_();
-    s3 = peg$parseOperator();
-    if (s3 !== peg$FAILED) {
-      s1 = s3;
+    if (s2 !== peg$FAILED) {
+      s3 = peg$parseOperator();
+      if (s3 !== peg$FAILED) {
+        s1 = s3;
+      } else {
+        peg$currPos = s1;
+        s1 = peg$FAILED;
+      }
     } else {
       peg$currPos = s1;
       s1 = peg$FAILED;
@@ -2948,9 +3416,14 @@ function peg$parse(input, options) {
       s0.push(s1);
       s1 = peg$currPos;
       s2 = peg$parse_();
-      s3 = peg$parseOperator();
-      if (s3 !== peg$FAILED) {
-        s1 = s3;
+      if (s2 !== peg$FAILED) {
+        s3 = peg$parseOperator();
+        if (s3 !== peg$FAILED) {
+          s1 = s3;
+        } else {
+          peg$currPos = s1;
+          s1 = peg$FAILED;
+        }
       } else {
         peg$currPos = s1;
         s1 = peg$FAILED;
@@ -2967,32 +3440,47 @@ function peg$parse(input, options) {
     s1 = peg$parseDot();
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
-      s3 = peg$parseAnyName();
-      if (s3 !== peg$FAILED) {
-        s4 = peg$currPos;
-        peg$savedPos = peg$currPos;
-        s5 = peg$f35(s3);
-        if (s5) {
-          s5 = undefined;
-        } else {
-          s5 = peg$FAILED;
-        }
-        if (s5 !== peg$FAILED) {
-          s6 = peg$parse_();
-          if (input.substr(peg$currPos, 2) === peg$c22) {
-            s7 = peg$c22;
-            peg$currPos += 2;
+      if (s2 !== peg$FAILED) {
+        s3 = peg$parseAnyName();
+        if (s3 !== peg$FAILED) {
+          s4 = peg$currPos;
+          peg$savedPos = peg$currPos;
+          s5 = peg$f35(s3);
+          if (s5) {
+            s5 = undefined;
           } else {
-            s7 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e22); }
+            s5 = peg$FAILED;
           }
-          if (s7 !== peg$FAILED) {
-            s8 = peg$parseB();
-            if (s8 !== peg$FAILED) {
-              s9 = peg$parse_();
-              s10 = peg$parseDotted();
-              if (s10 !== peg$FAILED) {
-                s4 = s10;
+          if (s5 !== peg$FAILED) {
+            s6 = peg$parse_();
+            if (s6 !== peg$FAILED) {
+              if (input.substr(peg$currPos, 2) === peg$c22) {
+                s7 = peg$c22;
+                peg$currPos += 2;
+              } else {
+                s7 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e22); }
+              }
+              if (s7 !== peg$FAILED) {
+                s8 = peg$parseB();
+                if (s8 !== peg$FAILED) {
+                  s9 = peg$parse_();
+                  if (s9 !== peg$FAILED) {
+                    s10 = peg$parseDotted();
+                    if (s10 !== peg$FAILED) {
+                      s4 = s10;
+                    } else {
+                      peg$currPos = s4;
+                      s4 = peg$FAILED;
+                    }
+                  } else {
+                    peg$currPos = s4;
+                    s4 = peg$FAILED;
+                  }
+                } else {
+                  peg$currPos = s4;
+                  s4 = peg$FAILED;
+                }
               } else {
                 peg$currPos = s4;
                 s4 = peg$FAILED;
@@ -3005,18 +3493,23 @@ function peg$parse(input, options) {
             peg$currPos = s4;
             s4 = peg$FAILED;
           }
-        } else {
-          peg$currPos = s4;
-          s4 = peg$FAILED;
-        }
-        if (s4 === peg$FAILED) {
-          s4 = null;
-        }
-        s5 = peg$parseS();
-        s6 = peg$parseArguments();
-        if (s6 !== peg$FAILED) {
-          peg$savedPos = s0;
-          s0 = peg$f36(s3, s4, s6);
+          if (s4 === peg$FAILED) {
+            s4 = null;
+          }
+          s5 = peg$parseS();
+          if (s5 !== peg$FAILED) {
+            s6 = peg$parseArguments();
+            if (s6 !== peg$FAILED) {
+              peg$savedPos = s0;
+              s0 = peg$f36(s3, s4, s6);
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -3116,35 +3609,45 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
-      s3 = [];
-      s4 = peg$parseArgument();
-      while (s4 !== peg$FAILED) {
-        s3.push(s4);
-        s4 = peg$currPos;
-        s5 = peg$parseComma();
-        if (s5 !== peg$FAILED) {
-          s5 = peg$parseArgument();
-          if (s5 === peg$FAILED) {
-            peg$currPos = s4;
-            s4 = peg$FAILED;
+      if (s2 !== peg$FAILED) {
+        s3 = [];
+        s4 = peg$parseArgument();
+        while (s4 !== peg$FAILED) {
+          s3.push(s4);
+          s4 = peg$currPos;
+          s5 = peg$parseComma();
+          if (s5 !== peg$FAILED) {
+            s5 = peg$parseArgument();
+            if (s5 === peg$FAILED) {
+              peg$currPos = s4;
+              s4 = peg$FAILED;
+            } else {
+              s4 = s5;
+            }
           } else {
             s4 = s5;
           }
-        } else {
-          s4 = s5;
         }
-      }
-      s4 = peg$parseTrailing();
-      s5 = peg$parse_();
-      if (input.charCodeAt(peg$currPos) === 41) {
-        s6 = peg$c11;
-        peg$currPos++;
-      } else {
-        s6 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e11); }
-      }
-      if (s6 !== peg$FAILED) {
-        s0 = s3;
+        s4 = peg$parseTrailing();
+        s5 = peg$parse_();
+        if (s5 !== peg$FAILED) {
+          if (input.charCodeAt(peg$currPos) === 41) {
+            s6 = peg$c11;
+            peg$currPos++;
+          } else {
+            s6 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e11); }
+          }
+          if (s6 !== peg$FAILED) {
+            s0 = s3;
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -3173,16 +3676,26 @@ function peg$parse(input, options) {
       s3 = peg$parseAnyName();
       if (s3 !== peg$FAILED) {
         s4 = peg$parse_();
-        if (input.charCodeAt(peg$currPos) === 58) {
-          s5 = peg$c2;
-          peg$currPos++;
-        } else {
-          s5 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e2); }
-        }
-        if (s5 !== peg$FAILED) {
-          s6 = peg$parse_();
-          s1 = s3;
+        if (s4 !== peg$FAILED) {
+          if (input.charCodeAt(peg$currPos) === 58) {
+            s5 = peg$c2;
+            peg$currPos++;
+          } else {
+            s5 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e2); }
+          }
+          if (s5 !== peg$FAILED) {
+            s6 = peg$parse_();
+            if (s6 !== peg$FAILED) {
+              s1 = s3;
+            } else {
+              peg$currPos = s1;
+              s1 = peg$FAILED;
+            }
+          } else {
+            peg$currPos = s1;
+            s1 = peg$FAILED;
+          }
         } else {
           peg$currPos = s1;
           s1 = peg$FAILED;
@@ -3201,10 +3714,27 @@ function peg$parse(input, options) {
     s2 = peg$parseArgumentValue();
     if (s2 !== peg$FAILED) {
       s3 = peg$currPos;
-      s4 = peg$parse_();
-      s5 = peg$parseOrder();
-      if (s5 !== peg$FAILED) {
-        s3 = s5;
+      peg$savedPos = peg$currPos;
+      s4 = peg$f40(s1, s2);
+      if (s4) {
+        s4 = undefined;
+      } else {
+        s4 = peg$FAILED;
+      }
+      if (s4 !== peg$FAILED) {
+        s5 = peg$parse_();
+        if (s5 !== peg$FAILED) {
+          s6 = peg$parseOrder();
+          if (s6 !== peg$FAILED) {
+            s3 = s6;
+          } else {
+            peg$currPos = s3;
+            s3 = peg$FAILED;
+          }
+        } else {
+          peg$currPos = s3;
+          s3 = peg$FAILED;
+        }
       } else {
         peg$currPos = s3;
         s3 = peg$FAILED;
@@ -3213,7 +3743,7 @@ function peg$parse(input, options) {
         s3 = null;
       }
       peg$savedPos = s0;
-      s0 = peg$f40(s1, s2, s3);
+      s0 = peg$f41(s1, s2, s3);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -3268,46 +3798,70 @@ function peg$parse(input, options) {
     let s0, s1, s2, s3, s4, s5, s6, s7;
 
     s0 = peg$currPos;
-    s1 = peg$currPos;
-    s2 = peg$parseOperator();
-    if (s2 !== peg$FAILED) {
-      s3 = [];
-      s4 = peg$currPos;
-      s5 = peg$parse_();
-      s6 = peg$parseOperator();
-      if (s6 !== peg$FAILED) {
-        s4 = s6;
-      } else {
-        peg$currPos = s4;
-        s4 = peg$FAILED;
-      }
-      while (s4 !== peg$FAILED) {
-        s3.push(s4);
-        s4 = peg$currPos;
-        s5 = peg$parse_();
-        s6 = peg$parseOperator();
-        if (s6 !== peg$FAILED) {
-          s4 = s6;
-        } else {
-          peg$currPos = s4;
-          s4 = peg$FAILED;
-        }
-      }
-      s2 = [s2, s3];
-      s1 = s2;
+    peg$savedPos = peg$currPos;
+    s1 = peg$f42();
+    if (s1) {
+      s1 = undefined;
     } else {
-      peg$currPos = s1;
       s1 = peg$FAILED;
     }
     if (s1 !== peg$FAILED) {
-      peg$savedPos = s0;
-      s1 = peg$f41(s1);
+      s2 = peg$currPos;
+      s3 = peg$parseOperator();
+      if (s3 !== peg$FAILED) {
+        s4 = [];
+        s5 = peg$currPos;
+        s6 = peg$parse_();
+        if (s6 !== peg$FAILED) {
+          s7 = peg$parseOperator();
+          if (s7 !== peg$FAILED) {
+            s5 = s7;
+          } else {
+            peg$currPos = s5;
+            s5 = peg$FAILED;
+          }
+        } else {
+          peg$currPos = s5;
+          s5 = peg$FAILED;
+        }
+        while (s5 !== peg$FAILED) {
+          s4.push(s5);
+          s5 = peg$currPos;
+          s6 = peg$parse_();
+          if (s6 !== peg$FAILED) {
+            s7 = peg$parseOperator();
+            if (s7 !== peg$FAILED) {
+              s5 = s7;
+            } else {
+              peg$currPos = s5;
+              s5 = peg$FAILED;
+            }
+          } else {
+            peg$currPos = s5;
+            s5 = peg$FAILED;
+          }
+        }
+        s3 = [s3, s4];
+        s2 = s3;
+      } else {
+        peg$currPos = s2;
+        s2 = peg$FAILED;
+      }
+      if (s2 !== peg$FAILED) {
+        peg$savedPos = s0;
+        s0 = peg$f43(s2);
+      } else {
+        peg$currPos = s0;
+        s0 = peg$FAILED;
+      }
+    } else {
+      peg$currPos = s0;
+      s0 = peg$FAILED;
     }
-    s0 = s1;
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s1 = peg$f42();
+      s1 = peg$f44();
       if (s1) {
         s1 = undefined;
       } else {
@@ -3317,7 +3871,7 @@ function peg$parse(input, options) {
         s2 = peg$parseItems();
         if (s2 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f43(s2);
+          s0 = peg$f45(s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -3332,20 +3886,30 @@ function peg$parse(input, options) {
         if (s1 !== peg$FAILED) {
           s2 = peg$currPos;
           s3 = peg$parse_();
-          if (input.substr(peg$currPos, 5) === peg$c50) {
-            s4 = peg$c50;
-            peg$currPos += 5;
-          } else {
-            s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e54); }
-          }
-          if (s4 !== peg$FAILED) {
-            s5 = peg$parseB();
-            if (s5 !== peg$FAILED) {
-              s6 = peg$parse_();
-              s7 = peg$parseExpression();
-              if (s7 !== peg$FAILED) {
-                s2 = s7;
+          if (s3 !== peg$FAILED) {
+            if (input.substr(peg$currPos, 5) === peg$c50) {
+              s4 = peg$c50;
+              peg$currPos += 5;
+            } else {
+              s4 = peg$FAILED;
+              if (peg$silentFails === 0) { peg$fail(peg$e54); }
+            }
+            if (s4 !== peg$FAILED) {
+              s5 = peg$parseB();
+              if (s5 !== peg$FAILED) {
+                s6 = peg$parse_();
+                if (s6 !== peg$FAILED) {
+                  s7 = peg$parseExpression();
+                  if (s7 !== peg$FAILED) {
+                    s2 = s7;
+                  } else {
+                    peg$currPos = s2;
+                    s2 = peg$FAILED;
+                  }
+                } else {
+                  peg$currPos = s2;
+                  s2 = peg$FAILED;
+                }
               } else {
                 peg$currPos = s2;
                 s2 = peg$FAILED;
@@ -3362,7 +3926,7 @@ function peg$parse(input, options) {
             s2 = null;
           }
           peg$savedPos = s0;
-          s0 = peg$f44(s1, s2);
+          s0 = peg$f46(s1, s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -3382,23 +3946,7 @@ function peg$parse(input, options) {
       s2 = [];
       s3 = peg$currPos;
       s4 = peg$parse_();
-      s5 = peg$parsePartition();
-      if (s5 === peg$FAILED) {
-        s5 = peg$parseWithin();
-        if (s5 === peg$FAILED) {
-          s5 = peg$parseOperatorSuffix();
-        }
-      }
-      if (s5 !== peg$FAILED) {
-        s3 = s5;
-      } else {
-        peg$currPos = s3;
-        s3 = peg$FAILED;
-      }
-      while (s3 !== peg$FAILED) {
-        s2.push(s3);
-        s3 = peg$currPos;
-        s4 = peg$parse_();
+      if (s4 !== peg$FAILED) {
         s5 = peg$parsePartition();
         if (s5 === peg$FAILED) {
           s5 = peg$parseWithin();
@@ -3412,9 +3960,35 @@ function peg$parse(input, options) {
           peg$currPos = s3;
           s3 = peg$FAILED;
         }
+      } else {
+        peg$currPos = s3;
+        s3 = peg$FAILED;
+      }
+      while (s3 !== peg$FAILED) {
+        s2.push(s3);
+        s3 = peg$currPos;
+        s4 = peg$parse_();
+        if (s4 !== peg$FAILED) {
+          s5 = peg$parsePartition();
+          if (s5 === peg$FAILED) {
+            s5 = peg$parseWithin();
+            if (s5 === peg$FAILED) {
+              s5 = peg$parseOperatorSuffix();
+            }
+          }
+          if (s5 !== peg$FAILED) {
+            s3 = s5;
+          } else {
+            peg$currPos = s3;
+            s3 = peg$FAILED;
+          }
+        } else {
+          peg$currPos = s3;
+          s3 = peg$FAILED;
+        }
       }
       peg$savedPos = s0;
-      s0 = peg$f45(s1, s2);
+      s0 = peg$f47(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -3432,9 +4006,14 @@ function peg$parse(input, options) {
       s2 = [];
       s3 = peg$currPos;
       s4 = peg$parse_();
-      s5 = peg$parseItemTail();
-      if (s5 !== peg$FAILED) {
-        s3 = s5;
+      if (s4 !== peg$FAILED) {
+        s5 = peg$parseItemTail();
+        if (s5 !== peg$FAILED) {
+          s3 = s5;
+        } else {
+          peg$currPos = s3;
+          s3 = peg$FAILED;
+        }
       } else {
         peg$currPos = s3;
         s3 = peg$FAILED;
@@ -3443,16 +4022,21 @@ function peg$parse(input, options) {
         s2.push(s3);
         s3 = peg$currPos;
         s4 = peg$parse_();
-        s5 = peg$parseItemTail();
-        if (s5 !== peg$FAILED) {
-          s3 = s5;
+        if (s4 !== peg$FAILED) {
+          s5 = peg$parseItemTail();
+          if (s5 !== peg$FAILED) {
+            s3 = s5;
+          } else {
+            peg$currPos = s3;
+            s3 = peg$FAILED;
+          }
         } else {
           peg$currPos = s3;
           s3 = peg$FAILED;
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f46(s1, s2);
+      s0 = peg$f48(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -3468,10 +4052,15 @@ function peg$parse(input, options) {
     s1 = peg$parseLink();
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
-      s3 = peg$parseItem();
-      if (s3 !== peg$FAILED) {
-        peg$savedPos = s0;
-        s0 = peg$f47(s1, s3);
+      if (s2 !== peg$FAILED) {
+        s3 = peg$parseItem();
+        if (s3 !== peg$FAILED) {
+          peg$savedPos = s0;
+          s0 = peg$f49(s1, s3);
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -3550,45 +4139,55 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        if (input.substr(peg$currPos, 2) === peg$c54) {
-          s4 = peg$c54;
-          peg$currPos += 2;
-        } else {
-          s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e58); }
-        }
-        if (s4 !== peg$FAILED) {
-          s5 = peg$parseB();
-          if (s5 !== peg$FAILED) {
-            s6 = peg$parse_();
-            s7 = peg$currPos;
-            s8 = [];
-            s9 = peg$parseExpression();
-            while (s9 !== peg$FAILED) {
-              s8.push(s9);
-              s9 = peg$currPos;
-              s10 = peg$parseComma();
-              if (s10 !== peg$FAILED) {
-                s10 = peg$parseExpression();
-                if (s10 === peg$FAILED) {
-                  peg$currPos = s9;
-                  s9 = peg$FAILED;
+        if (s3 !== peg$FAILED) {
+          if (input.substr(peg$currPos, 2) === peg$c54) {
+            s4 = peg$c54;
+            peg$currPos += 2;
+          } else {
+            s4 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e58); }
+          }
+          if (s4 !== peg$FAILED) {
+            s5 = peg$parseB();
+            if (s5 !== peg$FAILED) {
+              s6 = peg$parse_();
+              if (s6 !== peg$FAILED) {
+                s7 = peg$currPos;
+                s8 = [];
+                s9 = peg$parseExpression();
+                while (s9 !== peg$FAILED) {
+                  s8.push(s9);
+                  s9 = peg$currPos;
+                  s10 = peg$parseComma();
+                  if (s10 !== peg$FAILED) {
+                    s10 = peg$parseExpression();
+                    if (s10 === peg$FAILED) {
+                      peg$currPos = s9;
+                      s9 = peg$FAILED;
+                    } else {
+                      s9 = s10;
+                    }
+                  } else {
+                    s9 = s10;
+                  }
+                }
+                if (s8.length < 1) {
+                  peg$currPos = s7;
+                  s7 = peg$FAILED;
                 } else {
-                  s9 = s10;
+                  s7 = s8;
+                }
+                if (s7 !== peg$FAILED) {
+                  peg$savedPos = s0;
+                  s0 = peg$f50(s7);
+                } else {
+                  peg$currPos = s0;
+                  s0 = peg$FAILED;
                 }
               } else {
-                s9 = s10;
+                peg$currPos = s0;
+                s0 = peg$FAILED;
               }
-            }
-            if (s8.length < 1) {
-              peg$currPos = s7;
-              s7 = peg$FAILED;
-            } else {
-              s7 = s8;
-            }
-            if (s7 !== peg$FAILED) {
-              peg$savedPos = s0;
-              s0 = peg$f48(s7);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -3618,7 +4217,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f49();
+    s1 = peg$f51();
     if (s1) {
       s1 = undefined;
     } else {
@@ -3642,7 +4241,7 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s1 = peg$f50();
+      s1 = peg$f52();
       if (s1) {
         s1 = undefined;
       } else {
@@ -3680,9 +4279,14 @@ function peg$parse(input, options) {
     if (s1 !== peg$FAILED) {
       s2 = peg$currPos;
       s3 = peg$parseS();
-      s4 = peg$parseQuantifier();
-      if (s4 !== peg$FAILED) {
-        s2 = s4;
+      if (s3 !== peg$FAILED) {
+        s4 = peg$parseQuantifier();
+        if (s4 !== peg$FAILED) {
+          s2 = s4;
+        } else {
+          peg$currPos = s2;
+          s2 = peg$FAILED;
+        }
       } else {
         peg$currPos = s2;
         s2 = peg$FAILED;
@@ -3693,9 +4297,14 @@ function peg$parse(input, options) {
       s3 = [];
       s4 = peg$currPos;
       s5 = peg$parse_();
-      s6 = peg$parseSuffix();
-      if (s6 !== peg$FAILED) {
-        s4 = s6;
+      if (s5 !== peg$FAILED) {
+        s6 = peg$parseSuffix();
+        if (s6 !== peg$FAILED) {
+          s4 = s6;
+        } else {
+          peg$currPos = s4;
+          s4 = peg$FAILED;
+        }
       } else {
         peg$currPos = s4;
         s4 = peg$FAILED;
@@ -3704,16 +4313,21 @@ function peg$parse(input, options) {
         s3.push(s4);
         s4 = peg$currPos;
         s5 = peg$parse_();
-        s6 = peg$parseSuffix();
-        if (s6 !== peg$FAILED) {
-          s4 = s6;
+        if (s5 !== peg$FAILED) {
+          s6 = peg$parseSuffix();
+          if (s6 !== peg$FAILED) {
+            s4 = s6;
+          } else {
+            peg$currPos = s4;
+            s4 = peg$FAILED;
+          }
         } else {
           peg$currPos = s4;
           s4 = peg$FAILED;
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f51(s1, s2, s3);
+      s0 = peg$f53(s1, s2, s3);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -3735,19 +4349,29 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
-      s3 = peg$parsePattern();
-      if (s3 !== peg$FAILED) {
-        s4 = peg$parse_();
-        if (input.charCodeAt(peg$currPos) === 41) {
-          s5 = peg$c11;
-          peg$currPos++;
-        } else {
-          s5 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e11); }
-        }
-        if (s5 !== peg$FAILED) {
-          peg$savedPos = s0;
-          s0 = peg$f52(s3);
+      if (s2 !== peg$FAILED) {
+        s3 = peg$parsePattern();
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parse_();
+          if (s4 !== peg$FAILED) {
+            if (input.charCodeAt(peg$currPos) === 41) {
+              s5 = peg$c11;
+              peg$currPos++;
+            } else {
+              s5 = peg$FAILED;
+              if (peg$silentFails === 0) { peg$fail(peg$e11); }
+            }
+            if (s5 !== peg$FAILED) {
+              peg$savedPos = s0;
+              s0 = peg$f54(s3);
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -3804,53 +4428,68 @@ function peg$parse(input, options) {
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$parseS();
-        if (input.charCodeAt(peg$currPos) === 40) {
-          s3 = peg$c10;
-          peg$currPos++;
-        } else {
-          s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e10); }
-        }
-        if (s3 !== peg$FAILED) {
-          s4 = peg$parse_();
-          s5 = peg$currPos;
-          s6 = [];
-          s7 = peg$parseCallItem();
-          while (s7 !== peg$FAILED) {
-            s6.push(s7);
-            s7 = peg$currPos;
-            s8 = peg$parseComma();
-            if (s8 !== peg$FAILED) {
-              s8 = peg$parseCallItem();
-              if (s8 === peg$FAILED) {
-                peg$currPos = s7;
-                s7 = peg$FAILED;
-              } else {
-                s7 = s8;
-              }
-            } else {
-              s7 = s8;
-            }
-          }
-          if (s6.length < 1) {
-            peg$currPos = s5;
-            s5 = peg$FAILED;
+        if (s2 !== peg$FAILED) {
+          if (input.charCodeAt(peg$currPos) === 40) {
+            s3 = peg$c10;
+            peg$currPos++;
           } else {
-            s5 = s6;
+            s3 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e10); }
           }
-          if (s5 !== peg$FAILED) {
-            s6 = peg$parseTrailing();
-            s7 = peg$parse_();
-            if (input.charCodeAt(peg$currPos) === 41) {
-              s8 = peg$c11;
-              peg$currPos++;
-            } else {
-              s8 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e11); }
-            }
-            if (s8 !== peg$FAILED) {
-              peg$savedPos = s0;
-              s0 = peg$f53(s1, s5);
+          if (s3 !== peg$FAILED) {
+            s4 = peg$parse_();
+            if (s4 !== peg$FAILED) {
+              s5 = peg$currPos;
+              s6 = [];
+              s7 = peg$parseCallItem();
+              while (s7 !== peg$FAILED) {
+                s6.push(s7);
+                s7 = peg$currPos;
+                s8 = peg$parseComma();
+                if (s8 !== peg$FAILED) {
+                  s8 = peg$parseCallItem();
+                  if (s8 === peg$FAILED) {
+                    peg$currPos = s7;
+                    s7 = peg$FAILED;
+                  } else {
+                    s7 = s8;
+                  }
+                } else {
+                  s7 = s8;
+                }
+              }
+              if (s6.length < 1) {
+                peg$currPos = s5;
+                s5 = peg$FAILED;
+              } else {
+                s5 = s6;
+              }
+              if (s5 !== peg$FAILED) {
+                s6 = peg$parseTrailing();
+                s7 = peg$parse_();
+                if (s7 !== peg$FAILED) {
+                  if (input.charCodeAt(peg$currPos) === 41) {
+                    s8 = peg$c11;
+                    peg$currPos++;
+                  } else {
+                    s8 = peg$FAILED;
+                    if (peg$silentFails === 0) { peg$fail(peg$e11); }
+                  }
+                  if (s8 !== peg$FAILED) {
+                    peg$savedPos = s0;
+                    s0 = peg$f55(s1, s5);
+                  } else {
+                    peg$currPos = s0;
+                    s0 = peg$FAILED;
+                  }
+                } else {
+                  peg$currPos = s0;
+                  s0 = peg$FAILED;
+                }
+              } else {
+                peg$currPos = s0;
+                s0 = peg$FAILED;
+              }
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -3878,7 +4517,7 @@ function peg$parse(input, options) {
     s0 = peg$currPos;
     s1 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s2 = peg$f54();
+    s2 = peg$f56();
     if (s2) {
       s2 = undefined;
     } else {
@@ -3888,16 +4527,26 @@ function peg$parse(input, options) {
       s3 = peg$parseName();
       if (s3 !== peg$FAILED) {
         s4 = peg$parse_();
-        if (input.charCodeAt(peg$currPos) === 58) {
-          s5 = peg$c2;
-          peg$currPos++;
-        } else {
-          s5 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e2); }
-        }
-        if (s5 !== peg$FAILED) {
-          s6 = peg$parse_();
-          s1 = s3;
+        if (s4 !== peg$FAILED) {
+          if (input.charCodeAt(peg$currPos) === 58) {
+            s5 = peg$c2;
+            peg$currPos++;
+          } else {
+            s5 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e2); }
+          }
+          if (s5 !== peg$FAILED) {
+            s6 = peg$parse_();
+            if (s6 !== peg$FAILED) {
+              s1 = s3;
+            } else {
+              peg$currPos = s1;
+              s1 = peg$FAILED;
+            }
+          } else {
+            peg$currPos = s1;
+            s1 = peg$FAILED;
+          }
         } else {
           peg$currPos = s1;
           s1 = peg$FAILED;
@@ -3916,7 +4565,7 @@ function peg$parse(input, options) {
     s2 = peg$parseItems();
     if (s2 !== peg$FAILED) {
       peg$savedPos = s0;
-      s0 = peg$f55(s1, s2);
+      s0 = peg$f57(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -3936,50 +4585,75 @@ function peg$parse(input, options) {
     s2 = peg$parseNegation();
     if (s2 !== peg$FAILED) {
       s3 = peg$parseS();
-      if (input.charCodeAt(peg$currPos) === 40) {
-        s4 = peg$c10;
-        peg$currPos++;
-      } else {
-        s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e10); }
-      }
-      if (s4 !== peg$FAILED) {
-        s5 = peg$parse_();
-        s6 = peg$parseStep();
-        if (s6 !== peg$FAILED) {
-          s7 = peg$parse_();
-          if (input.charCodeAt(peg$currPos) === 41) {
-            s8 = peg$c11;
-            peg$currPos++;
-          } else {
-            s8 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e11); }
-          }
-          if (s8 !== peg$FAILED) {
-            s9 = [];
-            s10 = peg$currPos;
-            s11 = peg$parse_();
-            s12 = peg$parseSuffix();
-            if (s12 !== peg$FAILED) {
-              s10 = s12;
-            } else {
-              peg$currPos = s10;
-              s10 = peg$FAILED;
-            }
-            while (s10 !== peg$FAILED) {
-              s9.push(s10);
-              s10 = peg$currPos;
-              s11 = peg$parse_();
-              s12 = peg$parseSuffix();
-              if (s12 !== peg$FAILED) {
-                s10 = s12;
+      if (s3 !== peg$FAILED) {
+        if (input.charCodeAt(peg$currPos) === 40) {
+          s4 = peg$c10;
+          peg$currPos++;
+        } else {
+          s4 = peg$FAILED;
+          if (peg$silentFails === 0) { peg$fail(peg$e10); }
+        }
+        if (s4 !== peg$FAILED) {
+          s5 = peg$parse_();
+          if (s5 !== peg$FAILED) {
+            s6 = peg$parseStep();
+            if (s6 !== peg$FAILED) {
+              s7 = peg$parse_();
+              if (s7 !== peg$FAILED) {
+                if (input.charCodeAt(peg$currPos) === 41) {
+                  s8 = peg$c11;
+                  peg$currPos++;
+                } else {
+                  s8 = peg$FAILED;
+                  if (peg$silentFails === 0) { peg$fail(peg$e11); }
+                }
+                if (s8 !== peg$FAILED) {
+                  s9 = [];
+                  s10 = peg$currPos;
+                  s11 = peg$parse_();
+                  if (s11 !== peg$FAILED) {
+                    s12 = peg$parseSuffix();
+                    if (s12 !== peg$FAILED) {
+                      s10 = s12;
+                    } else {
+                      peg$currPos = s10;
+                      s10 = peg$FAILED;
+                    }
+                  } else {
+                    peg$currPos = s10;
+                    s10 = peg$FAILED;
+                  }
+                  while (s10 !== peg$FAILED) {
+                    s9.push(s10);
+                    s10 = peg$currPos;
+                    s11 = peg$parse_();
+                    if (s11 !== peg$FAILED) {
+                      s12 = peg$parseSuffix();
+                      if (s12 !== peg$FAILED) {
+                        s10 = s12;
+                      } else {
+                        peg$currPos = s10;
+                        s10 = peg$FAILED;
+                      }
+                    } else {
+                      peg$currPos = s10;
+                      s10 = peg$FAILED;
+                    }
+                  }
+                  peg$savedPos = s0;
+                  s0 = peg$f58(s1, s2, s6, s9);
+                } else {
+                  peg$currPos = s0;
+                  s0 = peg$FAILED;
+                }
               } else {
-                peg$currPos = s10;
-                s10 = peg$FAILED;
+                peg$currPos = s0;
+                s0 = peg$FAILED;
               }
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
             }
-            peg$savedPos = s0;
-            s0 = peg$f56(s1, s2, s6, s9);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -4001,44 +4675,64 @@ function peg$parse(input, options) {
       s1 = peg$parseNegation();
       if (s1 !== peg$FAILED) {
         s2 = peg$parse_();
-        s3 = peg$parseGroupOpen();
-        if (s3 !== peg$FAILED) {
-          s4 = peg$currPos;
-          s5 = peg$parseS();
-          s6 = peg$parseQuantifier();
-          if (s6 !== peg$FAILED) {
-            s4 = s6;
-          } else {
-            peg$currPos = s4;
-            s4 = peg$FAILED;
-          }
-          if (s4 === peg$FAILED) {
-            s4 = null;
-          }
-          s5 = [];
-          s6 = peg$currPos;
-          s7 = peg$parse_();
-          s8 = peg$parseSuffix();
-          if (s8 !== peg$FAILED) {
-            s6 = s8;
-          } else {
-            peg$currPos = s6;
-            s6 = peg$FAILED;
-          }
-          while (s6 !== peg$FAILED) {
-            s5.push(s6);
+        if (s2 !== peg$FAILED) {
+          s3 = peg$parseGroupOpen();
+          if (s3 !== peg$FAILED) {
+            s4 = peg$currPos;
+            s5 = peg$parseS();
+            if (s5 !== peg$FAILED) {
+              s6 = peg$parseQuantifier();
+              if (s6 !== peg$FAILED) {
+                s4 = s6;
+              } else {
+                peg$currPos = s4;
+                s4 = peg$FAILED;
+              }
+            } else {
+              peg$currPos = s4;
+              s4 = peg$FAILED;
+            }
+            if (s4 === peg$FAILED) {
+              s4 = null;
+            }
+            s5 = [];
             s6 = peg$currPos;
             s7 = peg$parse_();
-            s8 = peg$parseSuffix();
-            if (s8 !== peg$FAILED) {
-              s6 = s8;
+            if (s7 !== peg$FAILED) {
+              s8 = peg$parseSuffix();
+              if (s8 !== peg$FAILED) {
+                s6 = s8;
+              } else {
+                peg$currPos = s6;
+                s6 = peg$FAILED;
+              }
             } else {
               peg$currPos = s6;
               s6 = peg$FAILED;
             }
+            while (s6 !== peg$FAILED) {
+              s5.push(s6);
+              s6 = peg$currPos;
+              s7 = peg$parse_();
+              if (s7 !== peg$FAILED) {
+                s8 = peg$parseSuffix();
+                if (s8 !== peg$FAILED) {
+                  s6 = s8;
+                } else {
+                  peg$currPos = s6;
+                  s6 = peg$FAILED;
+                }
+              } else {
+                peg$currPos = s6;
+                s6 = peg$FAILED;
+              }
+            }
+            peg$savedPos = s0;
+            s0 = peg$f59(s1, s3, s4, s5);
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
           }
-          peg$savedPos = s0;
-          s0 = peg$f57(s1, s3, s4, s5);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4057,7 +4751,12 @@ function peg$parse(input, options) {
         s3 = peg$parseNegation();
         if (s3 !== peg$FAILED) {
           s4 = peg$parse_();
-          s2 = s3;
+          if (s4 !== peg$FAILED) {
+            s2 = s3;
+          } else {
+            peg$currPos = s2;
+            s2 = peg$FAILED;
+          }
         } else {
           peg$currPos = s2;
           s2 = peg$FAILED;
@@ -4069,9 +4768,14 @@ function peg$parse(input, options) {
         if (s3 !== peg$FAILED) {
           s4 = peg$currPos;
           s5 = peg$parseS();
-          s6 = peg$parseQuantifier();
-          if (s6 !== peg$FAILED) {
-            s4 = s6;
+          if (s5 !== peg$FAILED) {
+            s6 = peg$parseQuantifier();
+            if (s6 !== peg$FAILED) {
+              s4 = s6;
+            } else {
+              peg$currPos = s4;
+              s4 = peg$FAILED;
+            }
           } else {
             peg$currPos = s4;
             s4 = peg$FAILED;
@@ -4082,20 +4786,7 @@ function peg$parse(input, options) {
           s5 = [];
           s6 = peg$currPos;
           s7 = peg$parseS();
-          s8 = peg$parseCondition();
-          if (s8 === peg$FAILED) {
-            s8 = peg$parseOperatorSuffix();
-          }
-          if (s8 !== peg$FAILED) {
-            s6 = s8;
-          } else {
-            peg$currPos = s6;
-            s6 = peg$FAILED;
-          }
-          while (s6 !== peg$FAILED) {
-            s5.push(s6);
-            s6 = peg$currPos;
-            s7 = peg$parseS();
+          if (s7 !== peg$FAILED) {
             s8 = peg$parseCondition();
             if (s8 === peg$FAILED) {
               s8 = peg$parseOperatorSuffix();
@@ -4106,12 +4797,40 @@ function peg$parse(input, options) {
               peg$currPos = s6;
               s6 = peg$FAILED;
             }
+          } else {
+            peg$currPos = s6;
+            s6 = peg$FAILED;
+          }
+          while (s6 !== peg$FAILED) {
+            s5.push(s6);
+            s6 = peg$currPos;
+            s7 = peg$parseS();
+            if (s7 !== peg$FAILED) {
+              s8 = peg$parseCondition();
+              if (s8 === peg$FAILED) {
+                s8 = peg$parseOperatorSuffix();
+              }
+              if (s8 !== peg$FAILED) {
+                s6 = s8;
+              } else {
+                peg$currPos = s6;
+                s6 = peg$FAILED;
+              }
+            } else {
+              peg$currPos = s6;
+              s6 = peg$FAILED;
+            }
           }
           s6 = peg$currPos;
           s7 = peg$parseS();
-          s8 = peg$parseQuantifier();
-          if (s8 !== peg$FAILED) {
-            s6 = s8;
+          if (s7 !== peg$FAILED) {
+            s8 = peg$parseQuantifier();
+            if (s8 !== peg$FAILED) {
+              s6 = s8;
+            } else {
+              peg$currPos = s6;
+              s6 = peg$FAILED;
+            }
           } else {
             peg$currPos = s6;
             s6 = peg$FAILED;
@@ -4122,9 +4841,14 @@ function peg$parse(input, options) {
           s7 = [];
           s8 = peg$currPos;
           s9 = peg$parse_();
-          s10 = peg$parseSuffix();
-          if (s10 !== peg$FAILED) {
-            s8 = s10;
+          if (s9 !== peg$FAILED) {
+            s10 = peg$parseSuffix();
+            if (s10 !== peg$FAILED) {
+              s8 = s10;
+            } else {
+              peg$currPos = s8;
+              s8 = peg$FAILED;
+            }
           } else {
             peg$currPos = s8;
             s8 = peg$FAILED;
@@ -4133,16 +4857,21 @@ function peg$parse(input, options) {
             s7.push(s8);
             s8 = peg$currPos;
             s9 = peg$parse_();
-            s10 = peg$parseSuffix();
-            if (s10 !== peg$FAILED) {
-              s8 = s10;
+            if (s9 !== peg$FAILED) {
+              s10 = peg$parseSuffix();
+              if (s10 !== peg$FAILED) {
+                s8 = s10;
+              } else {
+                peg$currPos = s8;
+                s8 = peg$FAILED;
+              }
             } else {
               peg$currPos = s8;
               s8 = peg$FAILED;
             }
           }
           peg$savedPos = s0;
-          s0 = peg$f58(s1, s2, s3, s4, s5, s6, s7);
+          s0 = peg$f60(s1, s2, s3, s4, s5, s6, s7);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4158,7 +4887,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f59();
+    s1 = peg$f61();
     if (s1) {
       s1 = undefined;
     } else {
@@ -4176,8 +4905,13 @@ function peg$parse(input, options) {
         s3 = peg$parseB();
         if (s3 !== peg$FAILED) {
           s4 = peg$parse_();
-          s1 = [s1, s2, s3, s4];
-          s0 = s1;
+          if (s4 !== peg$FAILED) {
+            s1 = [s1, s2, s3, s4];
+            s0 = s1;
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4199,7 +4933,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f60();
+    s1 = peg$f62();
     if (s1) {
       s1 = undefined;
     } else {
@@ -4217,7 +4951,7 @@ function peg$parse(input, options) {
         s3 = peg$parseB();
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f61();
+          s0 = peg$f63();
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4251,7 +4985,7 @@ function peg$parse(input, options) {
       }
       if (s4 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
-        s5 = peg$f62(s1);
+        s5 = peg$f64(s1);
         if (s5) {
           s5 = peg$FAILED;
         } else {
@@ -4264,16 +4998,21 @@ function peg$parse(input, options) {
             peg$silentFails++;
             s8 = peg$currPos;
             s9 = peg$parseS();
-            if (input.charCodeAt(peg$currPos) === 40) {
-              s10 = peg$c10;
-              peg$currPos++;
-            } else {
-              s10 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e10); }
-            }
-            if (s10 !== peg$FAILED) {
-              s9 = [s9, s10];
-              s8 = s9;
+            if (s9 !== peg$FAILED) {
+              if (input.charCodeAt(peg$currPos) === 40) {
+                s10 = peg$c10;
+                peg$currPos++;
+              } else {
+                s10 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e10); }
+              }
+              if (s10 !== peg$FAILED) {
+                s9 = [s9, s10];
+                s8 = s9;
+              } else {
+                peg$currPos = s8;
+                s8 = peg$FAILED;
+              }
             } else {
               peg$currPos = s8;
               s8 = peg$FAILED;
@@ -4315,7 +5054,7 @@ function peg$parse(input, options) {
         }
         if (s4 !== peg$FAILED) {
           peg$savedPos = peg$currPos;
-          s5 = peg$f62(s1);
+          s5 = peg$f64(s1);
           if (s5) {
             s5 = peg$FAILED;
           } else {
@@ -4328,16 +5067,21 @@ function peg$parse(input, options) {
               peg$silentFails++;
               s8 = peg$currPos;
               s9 = peg$parseS();
-              if (input.charCodeAt(peg$currPos) === 40) {
-                s10 = peg$c10;
-                peg$currPos++;
-              } else {
-                s10 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e10); }
-              }
-              if (s10 !== peg$FAILED) {
-                s9 = [s9, s10];
-                s8 = s9;
+              if (s9 !== peg$FAILED) {
+                if (input.charCodeAt(peg$currPos) === 40) {
+                  s10 = peg$c10;
+                  peg$currPos++;
+                } else {
+                  s10 = peg$FAILED;
+                  if (peg$silentFails === 0) { peg$fail(peg$e10); }
+                }
+                if (s10 !== peg$FAILED) {
+                  s9 = [s9, s10];
+                  s8 = s9;
+                } else {
+                  peg$currPos = s8;
+                  s8 = peg$FAILED;
+                }
               } else {
                 peg$currPos = s8;
                 s8 = peg$FAILED;
@@ -4369,7 +5113,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f63(s1, s2);
+      s0 = peg$f65(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -4392,7 +5136,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f64(s1);
+      s1 = peg$f66(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -4406,51 +5150,71 @@ function peg$parse(input, options) {
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$parse_();
-        s3 = peg$parseCount();
-        if (s3 !== peg$FAILED) {
-          s4 = peg$parse_();
-          s5 = peg$currPos;
-          if (input.charCodeAt(peg$currPos) === 44) {
-            s6 = peg$c17;
-            peg$currPos++;
-          } else {
-            s6 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e17); }
-          }
-          if (s6 !== peg$FAILED) {
-            s7 = peg$parse_();
-            s8 = peg$parseCount();
-            if (s8 === peg$FAILED) {
-              s8 = peg$currPos;
-              s9 = '';
-              peg$savedPos = s8;
-              s9 = peg$f65(s3);
-              s8 = s9;
-            }
-            if (s8 !== peg$FAILED) {
-              s9 = peg$parse_();
-              s5 = s8;
+        if (s2 !== peg$FAILED) {
+          s3 = peg$parseCount();
+          if (s3 !== peg$FAILED) {
+            s4 = peg$parse_();
+            if (s4 !== peg$FAILED) {
+              s5 = peg$currPos;
+              if (input.charCodeAt(peg$currPos) === 44) {
+                s6 = peg$c17;
+                peg$currPos++;
+              } else {
+                s6 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e17); }
+              }
+              if (s6 !== peg$FAILED) {
+                s7 = peg$parse_();
+                if (s7 !== peg$FAILED) {
+                  s8 = peg$parseCount();
+                  if (s8 === peg$FAILED) {
+                    s8 = peg$currPos;
+                    s9 = '';
+                    peg$savedPos = s8;
+                    s9 = peg$f67(s3);
+                    s8 = s9;
+                  }
+                  if (s8 !== peg$FAILED) {
+                    s9 = peg$parse_();
+                    if (s9 !== peg$FAILED) {
+                      s5 = s8;
+                    } else {
+                      peg$currPos = s5;
+                      s5 = peg$FAILED;
+                    }
+                  } else {
+                    peg$currPos = s5;
+                    s5 = peg$FAILED;
+                  }
+                } else {
+                  peg$currPos = s5;
+                  s5 = peg$FAILED;
+                }
+              } else {
+                peg$currPos = s5;
+                s5 = peg$FAILED;
+              }
+              if (s5 === peg$FAILED) {
+                s5 = null;
+              }
+              if (input.charCodeAt(peg$currPos) === 125) {
+                s6 = peg$c18;
+                peg$currPos++;
+              } else {
+                s6 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e18); }
+              }
+              if (s6 !== peg$FAILED) {
+                peg$savedPos = s0;
+                s0 = peg$f68(s3, s5);
+              } else {
+                peg$currPos = s0;
+                s0 = peg$FAILED;
+              }
             } else {
-              peg$currPos = s5;
-              s5 = peg$FAILED;
+              peg$currPos = s0;
+              s0 = peg$FAILED;
             }
-          } else {
-            peg$currPos = s5;
-            s5 = peg$FAILED;
-          }
-          if (s5 === peg$FAILED) {
-            s5 = null;
-          }
-          if (input.charCodeAt(peg$currPos) === 125) {
-            s6 = peg$c18;
-            peg$currPos++;
-          } else {
-            s6 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e18); }
-          }
-          if (s6 !== peg$FAILED) {
-            peg$savedPos = s0;
-            s0 = peg$f66(s3, s5);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -4507,7 +5271,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f67(s1);
+      s1 = peg$f69(s1);
     }
     s0 = s1;
 
@@ -4529,10 +5293,15 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        s4 = peg$parseExpression();
-        if (s4 !== peg$FAILED) {
-          peg$savedPos = s0;
-          s0 = peg$f68(s4);
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parseExpression();
+          if (s4 !== peg$FAILED) {
+            peg$savedPos = s0;
+            s0 = peg$f70(s4);
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4558,10 +5327,15 @@ function peg$parse(input, options) {
         s2 = peg$parseB();
         if (s2 !== peg$FAILED) {
           s3 = peg$parse_();
-          s4 = peg$parseName();
-          if (s4 !== peg$FAILED) {
-            peg$savedPos = s0;
-            s0 = peg$f69(s4);
+          if (s3 !== peg$FAILED) {
+            s4 = peg$parseName();
+            if (s4 !== peg$FAILED) {
+              peg$savedPos = s0;
+              s0 = peg$f71(s4);
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -4601,19 +5375,29 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
-      s3 = peg$parseExpression();
-      if (s3 !== peg$FAILED) {
-        s4 = peg$parse_();
-        if (input.charCodeAt(peg$currPos) === 93) {
-          s5 = peg$c61;
-          peg$currPos++;
-        } else {
-          s5 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e67); }
-        }
-        if (s5 !== peg$FAILED) {
-          peg$savedPos = s0;
-          s0 = peg$f70(s3);
+      if (s2 !== peg$FAILED) {
+        s3 = peg$parseExpression();
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parse_();
+          if (s4 !== peg$FAILED) {
+            if (input.charCodeAt(peg$currPos) === 93) {
+              s5 = peg$c61;
+              peg$currPos++;
+            } else {
+              s5 = peg$FAILED;
+              if (peg$silentFails === 0) { peg$fail(peg$e67); }
+            }
+            if (s5 !== peg$FAILED) {
+              peg$savedPos = s0;
+              s0 = peg$f72(s3);
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4645,10 +5429,15 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        s4 = peg$parseExpression();
-        if (s4 !== peg$FAILED) {
-          peg$savedPos = s0;
-          s0 = peg$f71(s4);
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parseExpression();
+          if (s4 !== peg$FAILED) {
+            peg$savedPos = s0;
+            s0 = peg$f73(s4);
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4672,7 +5461,7 @@ function peg$parse(input, options) {
     s1 = peg$parseOperator();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f72(s1);
+      s1 = peg$f74(s1);
     }
     s0 = s1;
 
@@ -4680,62 +5469,6 @@ function peg$parse(input, options) {
   }
 
   function peg$parseExpression() {
-    let s0, s1, s2;
-
-    s0 = peg$currPos;
-    peg$savedPos = peg$currPos;
-    s1 = peg$f73();
-    if (s1) {
-      s1 = undefined;
-    } else {
-      s1 = peg$FAILED;
-    }
-    if (s1 !== peg$FAILED) {
-      s2 = peg$parseNestedExpression();
-      if (s2 !== peg$FAILED) {
-        s0 = s2;
-      } else {
-        peg$currPos = s0;
-        s0 = peg$FAILED;
-      }
-    } else {
-      peg$currPos = s0;
-      s0 = peg$FAILED;
-    }
-    if (s0 === peg$FAILED) {
-      s0 = peg$currPos;
-      peg$savedPos = peg$currPos;
-      s1 = peg$f74();
-      if (s1) {
-        s1 = undefined;
-      } else {
-        s1 = peg$FAILED;
-      }
-      if (s1 !== peg$FAILED) {
-        if (input.length > peg$currPos) {
-          s2 = input.charAt(peg$currPos);
-          peg$currPos++;
-        } else {
-          s2 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e51); }
-        }
-        if (s2 !== peg$FAILED) {
-          s1 = [s1, s2];
-          s0 = s1;
-        } else {
-          peg$currPos = s0;
-          s0 = peg$FAILED;
-        }
-      } else {
-        peg$currPos = s0;
-        s0 = peg$FAILED;
-      }
-    }
-
-    return s0;
-  }
-
-  function peg$parseNestedExpression() {
     let s0, s1, s2, s3;
 
     s0 = peg$currPos;
@@ -4771,11 +5504,31 @@ function peg$parse(input, options) {
       s0 = peg$FAILED;
     }
     if (s0 === peg$FAILED) {
+      s0 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s0 = peg$f77();
-      if (s0) {
-        s0 = undefined;
+      s1 = peg$f77();
+      if (s1) {
+        s1 = undefined;
       } else {
+        s1 = peg$FAILED;
+      }
+      if (s1 !== peg$FAILED) {
+        if (input.length > peg$currPos) {
+          s2 = input.charAt(peg$currPos);
+          peg$currPos++;
+        } else {
+          s2 = peg$FAILED;
+          if (peg$silentFails === 0) { peg$fail(peg$e51); }
+        }
+        if (s2 !== peg$FAILED) {
+          s1 = [s1, s2];
+          s0 = s1;
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
+      } else {
+        peg$currPos = s0;
         s0 = peg$FAILED;
       }
     }
@@ -4784,24 +5537,36 @@ function peg$parse(input, options) {
   }
 
   function peg$parseExpressionBody() {
-    let s0, s1, s2;
+    let s0, s1, s2, s3;
 
     s0 = peg$currPos;
-    s1 = [];
-    s2 = peg$parseLambdaHead();
-    if (s2 !== peg$FAILED) {
-      while (s2 !== peg$FAILED) {
-        s1.push(s2);
-        s2 = peg$parseLambdaHead();
-      }
+    peg$savedPos = peg$currPos;
+    s1 = peg$f78();
+    if (s1) {
+      s1 = undefined;
     } else {
       s1 = peg$FAILED;
     }
     if (s1 !== peg$FAILED) {
-      s2 = peg$parseLambdaBody();
+      s2 = [];
+      s3 = peg$parseLambdaHead();
+      if (s3 !== peg$FAILED) {
+        while (s3 !== peg$FAILED) {
+          s2.push(s3);
+          s3 = peg$parseLambdaHead();
+        }
+      } else {
+        s2 = peg$FAILED;
+      }
       if (s2 !== peg$FAILED) {
-        peg$savedPos = s0;
-        s0 = peg$f78(s1, s2);
+        s3 = peg$parseLambdaBody();
+        if (s3 !== peg$FAILED) {
+          peg$savedPos = s0;
+          s0 = peg$f79(s2, s3);
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -4812,21 +5577,33 @@ function peg$parse(input, options) {
     }
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
-      s1 = [];
-      s2 = peg$parseConditionalHead();
-      if (s2 !== peg$FAILED) {
-        while (s2 !== peg$FAILED) {
-          s1.push(s2);
-          s2 = peg$parseConditionalHead();
-        }
+      peg$savedPos = peg$currPos;
+      s1 = peg$f80();
+      if (s1) {
+        s1 = undefined;
       } else {
         s1 = peg$FAILED;
       }
       if (s1 !== peg$FAILED) {
-        s2 = peg$parseExpressionBody();
+        s2 = [];
+        s3 = peg$parseConditionalHead();
+        if (s3 !== peg$FAILED) {
+          while (s3 !== peg$FAILED) {
+            s2.push(s3);
+            s3 = peg$parseConditionalHead();
+          }
+        } else {
+          s2 = peg$FAILED;
+        }
         if (s2 !== peg$FAILED) {
-          peg$savedPos = s0;
-          s0 = peg$f79(s1, s2);
+          s3 = peg$parseExpressionBody();
+          if (s3 !== peg$FAILED) {
+            peg$savedPos = s0;
+            s0 = peg$f81(s2, s3);
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4848,7 +5625,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f80();
+    s1 = peg$f82();
     if (s1) {
       s1 = undefined;
     } else {
@@ -4858,17 +5635,27 @@ function peg$parse(input, options) {
       s2 = peg$parseLambdaParameters();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        if (input.substr(peg$currPos, 2) === peg$c63) {
-          s4 = peg$c63;
-          peg$currPos += 2;
-        } else {
-          s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e69); }
-        }
-        if (s4 !== peg$FAILED) {
-          s5 = peg$parse_();
-          peg$savedPos = s0;
-          s0 = peg$f81(s2);
+        if (s3 !== peg$FAILED) {
+          if (input.substr(peg$currPos, 2) === peg$c63) {
+            s4 = peg$c63;
+            peg$currPos += 2;
+          } else {
+            s4 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e69); }
+          }
+          if (s4 !== peg$FAILED) {
+            s5 = peg$parse_();
+            if (s5 !== peg$FAILED) {
+              peg$savedPos = s0;
+              s0 = peg$f83(s2);
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4892,7 +5679,7 @@ function peg$parse(input, options) {
     s1 = peg$parseName();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f82(s1);
+      s1 = peg$f84(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -4906,35 +5693,45 @@ function peg$parse(input, options) {
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$parse_();
-        s3 = [];
-        s4 = peg$parseName();
-        while (s4 !== peg$FAILED) {
-          s3.push(s4);
-          s4 = peg$currPos;
-          s5 = peg$parseComma();
-          if (s5 !== peg$FAILED) {
-            s5 = peg$parseName();
-            if (s5 === peg$FAILED) {
-              peg$currPos = s4;
-              s4 = peg$FAILED;
+        if (s2 !== peg$FAILED) {
+          s3 = [];
+          s4 = peg$parseName();
+          while (s4 !== peg$FAILED) {
+            s3.push(s4);
+            s4 = peg$currPos;
+            s5 = peg$parseComma();
+            if (s5 !== peg$FAILED) {
+              s5 = peg$parseName();
+              if (s5 === peg$FAILED) {
+                peg$currPos = s4;
+                s4 = peg$FAILED;
+              } else {
+                s4 = s5;
+              }
             } else {
               s4 = s5;
             }
-          } else {
-            s4 = s5;
           }
-        }
-        s4 = peg$parseTrailing();
-        s5 = peg$parse_();
-        if (input.charCodeAt(peg$currPos) === 41) {
-          s6 = peg$c11;
-          peg$currPos++;
-        } else {
-          s6 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e11); }
-        }
-        if (s6 !== peg$FAILED) {
-          s0 = s3;
+          s4 = peg$parseTrailing();
+          s5 = peg$parse_();
+          if (s5 !== peg$FAILED) {
+            if (input.charCodeAt(peg$currPos) === 41) {
+              s6 = peg$c11;
+              peg$currPos++;
+            } else {
+              s6 = peg$FAILED;
+              if (peg$silentFails === 0) { peg$fail(peg$e11); }
+            }
+            if (s6 !== peg$FAILED) {
+              s0 = s3;
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4953,7 +5750,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f83();
+    s1 = peg$f85();
     if (s1) {
       s1 = undefined;
     } else {
@@ -4995,16 +5792,21 @@ function peg$parse(input, options) {
           s5 = null;
         }
         s6 = peg$parse_();
-        if (input.charCodeAt(peg$currPos) === 125) {
-          s7 = peg$c18;
-          peg$currPos++;
-        } else {
-          s7 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e18); }
-        }
-        if (s7 !== peg$FAILED) {
-          peg$savedPos = s0;
-          s0 = peg$f84(s4);
+        if (s6 !== peg$FAILED) {
+          if (input.charCodeAt(peg$currPos) === 125) {
+            s7 = peg$c18;
+            peg$currPos++;
+          } else {
+            s7 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e18); }
+          }
+          if (s7 !== peg$FAILED) {
+            peg$savedPos = s0;
+            s0 = peg$f86(s4);
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -5029,24 +5831,16 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     s1 = peg$parseS();
-    s2 = input.charAt(peg$currPos);
-    if (peg$r3.test(s2)) {
-      peg$currPos++;
-    } else {
-      s2 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e70); }
-    }
-    if (s2 !== peg$FAILED) {
-      s3 = [];
-      s4 = input.charAt(peg$currPos);
-      if (peg$r4.test(s4)) {
+    if (s1 !== peg$FAILED) {
+      s2 = input.charAt(peg$currPos);
+      if (peg$r3.test(s2)) {
         peg$currPos++;
       } else {
-        s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e71); }
+        s2 = peg$FAILED;
+        if (peg$silentFails === 0) { peg$fail(peg$e70); }
       }
-      while (s4 !== peg$FAILED) {
-        s3.push(s4);
+      if (s2 !== peg$FAILED) {
+        s3 = [];
         s4 = input.charAt(peg$currPos);
         if (peg$r4.test(s4)) {
           peg$currPos++;
@@ -5054,9 +5848,22 @@ function peg$parse(input, options) {
           s4 = peg$FAILED;
           if (peg$silentFails === 0) { peg$fail(peg$e71); }
         }
+        while (s4 !== peg$FAILED) {
+          s3.push(s4);
+          s4 = input.charAt(peg$currPos);
+          if (peg$r4.test(s4)) {
+            peg$currPos++;
+          } else {
+            s4 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e71); }
+          }
+        }
+        s1 = [s1, s2, s3];
+        s0 = s1;
+      } else {
+        peg$currPos = s0;
+        s0 = peg$FAILED;
       }
-      s1 = [s1, s2, s3];
-      s0 = s1;
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5070,37 +5877,17 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     s1 = peg$parse_();
-    s2 = peg$currPos;
-    peg$savedPos = peg$currPos;
-    s3 = peg$f85();
-    if (s3) {
-      s3 = undefined;
-    } else {
-      s3 = peg$FAILED;
-    }
-    if (s3 !== peg$FAILED) {
-      s4 = peg$parseBinding();
-      if (s4 !== peg$FAILED) {
-        s2 = s4;
-      } else {
-        peg$currPos = s2;
-        s2 = peg$FAILED;
-      }
-    } else {
-      peg$currPos = s2;
-      s2 = peg$FAILED;
-    }
-    if (s2 === peg$FAILED) {
+    if (s1 !== peg$FAILED) {
       s2 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s3 = peg$f86();
+      s3 = peg$f87();
       if (s3) {
         s3 = undefined;
       } else {
         s3 = peg$FAILED;
       }
       if (s3 !== peg$FAILED) {
-        s4 = peg$parseAssignment();
+        s4 = peg$parseBinding();
         if (s4 !== peg$FAILED) {
           s2 = s4;
         } else {
@@ -5112,11 +5899,36 @@ function peg$parse(input, options) {
         s2 = peg$FAILED;
       }
       if (s2 === peg$FAILED) {
-        s2 = peg$parseExpressionLine();
+        s2 = peg$currPos;
+        peg$savedPos = peg$currPos;
+        s3 = peg$f88();
+        if (s3) {
+          s3 = undefined;
+        } else {
+          s3 = peg$FAILED;
+        }
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parseAssignment();
+          if (s4 !== peg$FAILED) {
+            s2 = s4;
+          } else {
+            peg$currPos = s2;
+            s2 = peg$FAILED;
+          }
+        } else {
+          peg$currPos = s2;
+          s2 = peg$FAILED;
+        }
+        if (s2 === peg$FAILED) {
+          s2 = peg$parseExpressionLine();
+        }
       }
-    }
-    if (s2 !== peg$FAILED) {
-      s0 = s2;
+      if (s2 !== peg$FAILED) {
+        s0 = s2;
+      } else {
+        peg$currPos = s0;
+        s0 = peg$FAILED;
+      }
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5140,36 +5952,61 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        s4 = peg$parseExpression();
-        if (s4 !== peg$FAILED) {
-          s5 = peg$parse_();
-          if (input.substr(peg$currPos, 4) === peg$c64) {
-            s6 = peg$c64;
-            peg$currPos += 4;
-          } else {
-            s6 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e72); }
-          }
-          if (s6 !== peg$FAILED) {
-            s7 = peg$parseB();
-            if (s7 !== peg$FAILED) {
-              s8 = peg$parse_();
-              s9 = peg$parseExpression();
-              if (s9 !== peg$FAILED) {
-                s10 = peg$parse_();
-                if (input.substr(peg$currPos, 4) === peg$c28) {
-                  s11 = peg$c28;
-                  peg$currPos += 4;
-                } else {
-                  s11 = peg$FAILED;
-                  if (peg$silentFails === 0) { peg$fail(peg$e28); }
-                }
-                if (s11 !== peg$FAILED) {
-                  s12 = peg$parseB();
-                  if (s12 !== peg$FAILED) {
-                    s13 = peg$parse_();
-                    peg$savedPos = s0;
-                    s0 = peg$f87(s4, s9);
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parseExpression();
+          if (s4 !== peg$FAILED) {
+            s5 = peg$parse_();
+            if (s5 !== peg$FAILED) {
+              if (input.substr(peg$currPos, 4) === peg$c64) {
+                s6 = peg$c64;
+                peg$currPos += 4;
+              } else {
+                s6 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e72); }
+              }
+              if (s6 !== peg$FAILED) {
+                s7 = peg$parseB();
+                if (s7 !== peg$FAILED) {
+                  s8 = peg$parse_();
+                  if (s8 !== peg$FAILED) {
+                    s9 = peg$parseExpression();
+                    if (s9 !== peg$FAILED) {
+                      s10 = peg$parse_();
+                      if (s10 !== peg$FAILED) {
+                        if (input.substr(peg$currPos, 4) === peg$c28) {
+                          s11 = peg$c28;
+                          peg$currPos += 4;
+                        } else {
+                          s11 = peg$FAILED;
+                          if (peg$silentFails === 0) { peg$fail(peg$e28); }
+                        }
+                        if (s11 !== peg$FAILED) {
+                          s12 = peg$parseB();
+                          if (s12 !== peg$FAILED) {
+                            s13 = peg$parse_();
+                            if (s13 !== peg$FAILED) {
+                              peg$savedPos = s0;
+                              s0 = peg$f89(s4, s9);
+                            } else {
+                              peg$currPos = s0;
+                              s0 = peg$FAILED;
+                            }
+                          } else {
+                            peg$currPos = s0;
+                            s0 = peg$FAILED;
+                          }
+                        } else {
+                          peg$currPos = s0;
+                          s0 = peg$FAILED;
+                        }
+                      } else {
+                        peg$currPos = s0;
+                        s0 = peg$FAILED;
+                      }
+                    } else {
+                      peg$currPos = s0;
+                      s0 = peg$FAILED;
+                    }
                   } else {
                     peg$currPos = s0;
                     s0 = peg$FAILED;
@@ -5207,17 +6044,34 @@ function peg$parse(input, options) {
   }
 
   function peg$parseOperation() {
-    let s0, s1, s2, s3, s4, s5;
+    let s0, s1, s2, s3, s4, s5, s6;
 
     s0 = peg$currPos;
     s1 = peg$parseOperand();
     if (s1 !== peg$FAILED) {
       s2 = [];
       s3 = peg$currPos;
-      s4 = peg$parse_();
-      s5 = peg$parseOperationTail();
-      if (s5 !== peg$FAILED) {
-        s3 = s5;
+      peg$savedPos = peg$currPos;
+      s4 = peg$f90(s1);
+      if (s4) {
+        s4 = undefined;
+      } else {
+        s4 = peg$FAILED;
+      }
+      if (s4 !== peg$FAILED) {
+        s5 = peg$parse_();
+        if (s5 !== peg$FAILED) {
+          s6 = peg$parseOperationTail();
+          if (s6 !== peg$FAILED) {
+            s3 = s6;
+          } else {
+            peg$currPos = s3;
+            s3 = peg$FAILED;
+          }
+        } else {
+          peg$currPos = s3;
+          s3 = peg$FAILED;
+        }
       } else {
         peg$currPos = s3;
         s3 = peg$FAILED;
@@ -5225,17 +6079,34 @@ function peg$parse(input, options) {
       while (s3 !== peg$FAILED) {
         s2.push(s3);
         s3 = peg$currPos;
-        s4 = peg$parse_();
-        s5 = peg$parseOperationTail();
-        if (s5 !== peg$FAILED) {
-          s3 = s5;
+        peg$savedPos = peg$currPos;
+        s4 = peg$f90(s1);
+        if (s4) {
+          s4 = undefined;
+        } else {
+          s4 = peg$FAILED;
+        }
+        if (s4 !== peg$FAILED) {
+          s5 = peg$parse_();
+          if (s5 !== peg$FAILED) {
+            s6 = peg$parseOperationTail();
+            if (s6 !== peg$FAILED) {
+              s3 = s6;
+            } else {
+              peg$currPos = s3;
+              s3 = peg$FAILED;
+            }
+          } else {
+            peg$currPos = s3;
+            s3 = peg$FAILED;
+          }
         } else {
           peg$currPos = s3;
           s3 = peg$FAILED;
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f88(s1, s2);
+      s0 = peg$f91(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5251,10 +6122,15 @@ function peg$parse(input, options) {
     s1 = peg$parseBinaryOperator();
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
-      s3 = peg$parseOperand();
-      if (s3 !== peg$FAILED) {
-        peg$savedPos = s0;
-        s0 = peg$f89(s1, s3);
+      if (s2 !== peg$FAILED) {
+        s3 = peg$parseOperand();
+        if (s3 !== peg$FAILED) {
+          peg$savedPos = s0;
+          s0 = peg$f92(s1, s3);
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -5276,43 +6152,53 @@ function peg$parse(input, options) {
         s2 = peg$parseB();
         if (s2 !== peg$FAILED) {
           s3 = peg$parse_();
-          s4 = peg$currPos;
-          if (input.substr(peg$currPos, 3) === peg$c66) {
-            s5 = peg$c66;
-            peg$currPos += 3;
-          } else {
-            s5 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e74); }
-          }
-          if (s5 !== peg$FAILED) {
-            s6 = peg$parseB();
-            if (s6 !== peg$FAILED) {
-              s7 = peg$parse_();
-              s5 = [s5, s6, s7];
-              s4 = s5;
+          if (s3 !== peg$FAILED) {
+            s4 = peg$currPos;
+            if (input.substr(peg$currPos, 3) === peg$c66) {
+              s5 = peg$c66;
+              peg$currPos += 3;
+            } else {
+              s5 = peg$FAILED;
+              if (peg$silentFails === 0) { peg$fail(peg$e74); }
+            }
+            if (s5 !== peg$FAILED) {
+              s6 = peg$parseB();
+              if (s6 !== peg$FAILED) {
+                s7 = peg$parse_();
+                if (s7 !== peg$FAILED) {
+                  s5 = [s5, s6, s7];
+                  s4 = s5;
+                } else {
+                  peg$currPos = s4;
+                  s4 = peg$FAILED;
+                }
+              } else {
+                peg$currPos = s4;
+                s4 = peg$FAILED;
+              }
             } else {
               peg$currPos = s4;
               s4 = peg$FAILED;
             }
-          } else {
-            peg$currPos = s4;
-            s4 = peg$FAILED;
-          }
-          if (s4 === peg$FAILED) {
-            s4 = null;
-          }
-          if (input.substr(peg$currPos, 4) === peg$c67) {
-            s5 = peg$c67;
-            peg$currPos += 4;
-          } else {
-            s5 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e75); }
-          }
-          if (s5 !== peg$FAILED) {
-            s6 = peg$parseB();
-            if (s6 !== peg$FAILED) {
-              peg$savedPos = s0;
-              s0 = peg$f90(s4);
+            if (s4 === peg$FAILED) {
+              s4 = null;
+            }
+            if (input.substr(peg$currPos, 4) === peg$c67) {
+              s5 = peg$c67;
+              peg$currPos += 4;
+            } else {
+              s5 = peg$FAILED;
+              if (peg$silentFails === 0) { peg$fail(peg$e75); }
+            }
+            if (s5 !== peg$FAILED) {
+              s6 = peg$parseB();
+              if (s6 !== peg$FAILED) {
+                peg$savedPos = s0;
+                s0 = peg$f93(s4);
+              } else {
+                peg$currPos = s0;
+                s0 = peg$FAILED;
+              }
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -5356,284 +6242,95 @@ function peg$parse(input, options) {
       s1 = peg$FAILED;
     }
     if (s1 !== peg$FAILED) {
-      if (input.substr(peg$currPos, 2) === peg$c68) {
-        s2 = peg$c68;
-        peg$currPos += 2;
+      s2 = peg$currPos;
+      s3 = peg$currPos;
+      if (input.substr(peg$currPos, 3) === peg$c68) {
+        s4 = peg$c68;
+        peg$currPos += 3;
       } else {
-        s2 = peg$FAILED;
+        s4 = peg$FAILED;
         if (peg$silentFails === 0) { peg$fail(peg$e78); }
       }
-      if (s2 === peg$FAILED) {
+      if (s4 === peg$FAILED) {
         if (input.substr(peg$currPos, 2) === peg$c69) {
-          s2 = peg$c69;
+          s4 = peg$c69;
           peg$currPos += 2;
         } else {
-          s2 = peg$FAILED;
+          s4 = peg$FAILED;
           if (peg$silentFails === 0) { peg$fail(peg$e79); }
         }
-        if (s2 === peg$FAILED) {
-          if (input.substr(peg$currPos, 2) === peg$c70) {
-            s2 = peg$c70;
+        if (s4 === peg$FAILED) {
+          if (input.substr(peg$currPos, 2) === peg$c24) {
+            s4 = peg$c24;
             peg$currPos += 2;
           } else {
-            s2 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e80); }
+            s4 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e24); }
           }
-          if (s2 === peg$FAILED) {
-            if (input.substr(peg$currPos, 2) === peg$c71) {
-              s2 = peg$c71;
-              peg$currPos += 2;
-            } else {
-              s2 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e81); }
-            }
-            if (s2 === peg$FAILED) {
-              if (input.charCodeAt(peg$currPos) === 60) {
-                s2 = peg$c72;
-                peg$currPos++;
+        }
+      }
+      if (s4 !== peg$FAILED) {
+        s3 = input.substring(s3, peg$currPos);
+      } else {
+        s3 = s4;
+      }
+      if (s3 !== peg$FAILED) {
+        s4 = peg$parseB();
+        if (s4 !== peg$FAILED) {
+          s2 = s3;
+        } else {
+          peg$currPos = s2;
+          s2 = peg$FAILED;
+        }
+      } else {
+        peg$currPos = s2;
+        s2 = peg$FAILED;
+      }
+      if (s2 === peg$FAILED) {
+        s2 = peg$currPos;
+        if (input.substr(peg$currPos, 3) === peg$c66) {
+          s3 = peg$c66;
+          peg$currPos += 3;
+        } else {
+          s3 = peg$FAILED;
+          if (peg$silentFails === 0) { peg$fail(peg$e74); }
+        }
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parseB();
+          if (s4 !== peg$FAILED) {
+            s5 = peg$parse_();
+            if (s5 !== peg$FAILED) {
+              if (input.substr(peg$currPos, 2) === peg$c24) {
+                s6 = peg$c24;
+                peg$currPos += 2;
               } else {
-                s2 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e82); }
+                s6 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e24); }
               }
-              if (s2 === peg$FAILED) {
-                if (input.substr(peg$currPos, 2) === peg$c73) {
-                  s2 = peg$c73;
-                  peg$currPos += 2;
+              if (s6 !== peg$FAILED) {
+                s7 = peg$parseB();
+                if (s7 !== peg$FAILED) {
+                  peg$savedPos = s2;
+                  s2 = peg$f94();
                 } else {
+                  peg$currPos = s2;
                   s2 = peg$FAILED;
-                  if (peg$silentFails === 0) { peg$fail(peg$e83); }
                 }
-                if (s2 === peg$FAILED) {
-                  if (input.substr(peg$currPos, 2) === peg$c74) {
-                    s2 = peg$c74;
-                    peg$currPos += 2;
-                  } else {
-                    s2 = peg$FAILED;
-                    if (peg$silentFails === 0) { peg$fail(peg$e84); }
-                  }
-                  if (s2 === peg$FAILED) {
-                    s2 = input.charAt(peg$currPos);
-                    if (peg$r6.test(s2)) {
-                      peg$currPos++;
-                    } else {
-                      s2 = peg$FAILED;
-                      if (peg$silentFails === 0) { peg$fail(peg$e85); }
-                    }
-                    if (s2 === peg$FAILED) {
-                      s2 = peg$currPos;
-                      if (input.charCodeAt(peg$currPos) === 45) {
-                        s3 = peg$c75;
-                        peg$currPos++;
-                      } else {
-                        s3 = peg$FAILED;
-                        if (peg$silentFails === 0) { peg$fail(peg$e86); }
-                      }
-                      if (s3 !== peg$FAILED) {
-                        s4 = peg$currPos;
-                        peg$silentFails++;
-                        if (input.charCodeAt(peg$currPos) === 62) {
-                          s5 = peg$c76;
-                          peg$currPos++;
-                        } else {
-                          s5 = peg$FAILED;
-                          if (peg$silentFails === 0) { peg$fail(peg$e87); }
-                        }
-                        peg$silentFails--;
-                        if (s5 === peg$FAILED) {
-                          s4 = undefined;
-                        } else {
-                          peg$currPos = s4;
-                          s4 = peg$FAILED;
-                        }
-                        if (s4 !== peg$FAILED) {
-                          peg$savedPos = s2;
-                          s2 = peg$f91();
-                        } else {
-                          peg$currPos = s2;
-                          s2 = peg$FAILED;
-                        }
-                      } else {
-                        peg$currPos = s2;
-                        s2 = peg$FAILED;
-                      }
-                      if (s2 === peg$FAILED) {
-                        if (input.substr(peg$currPos, 2) === peg$c77) {
-                          s2 = peg$c77;
-                          peg$currPos += 2;
-                        } else {
-                          s2 = peg$FAILED;
-                          if (peg$silentFails === 0) { peg$fail(peg$e88); }
-                        }
-                        if (s2 === peg$FAILED) {
-                          s2 = input.charAt(peg$currPos);
-                          if (peg$r7.test(s2)) {
-                            peg$currPos++;
-                          } else {
-                            s2 = peg$FAILED;
-                            if (peg$silentFails === 0) { peg$fail(peg$e89); }
-                          }
-                          if (s2 === peg$FAILED) {
-                            s2 = peg$currPos;
-                            if (input.substr(peg$currPos, 2) === peg$c78) {
-                              s3 = peg$c78;
-                              peg$currPos += 2;
-                            } else {
-                              s3 = peg$FAILED;
-                              if (peg$silentFails === 0) { peg$fail(peg$e90); }
-                            }
-                            if (s3 !== peg$FAILED) {
-                              peg$savedPos = s2;
-                              s3 = peg$f92();
-                            }
-                            s2 = s3;
-                            if (s2 === peg$FAILED) {
-                              s2 = peg$currPos;
-                              if (input.substr(peg$currPos, 2) === peg$c79) {
-                                s3 = peg$c79;
-                                peg$currPos += 2;
-                              } else {
-                                s3 = peg$FAILED;
-                                if (peg$silentFails === 0) { peg$fail(peg$e91); }
-                              }
-                              if (s3 !== peg$FAILED) {
-                                peg$savedPos = s2;
-                                s3 = peg$f93();
-                              }
-                              s2 = s3;
-                              if (s2 === peg$FAILED) {
-                                if (input.substr(peg$currPos, 2) === peg$c80) {
-                                  s2 = peg$c80;
-                                  peg$currPos += 2;
-                                } else {
-                                  s2 = peg$FAILED;
-                                  if (peg$silentFails === 0) { peg$fail(peg$e92); }
-                                }
-                                if (s2 === peg$FAILED) {
-                                  s2 = input.charAt(peg$currPos);
-                                  if (peg$r8.test(s2)) {
-                                    peg$currPos++;
-                                  } else {
-                                    s2 = peg$FAILED;
-                                    if (peg$silentFails === 0) { peg$fail(peg$e93); }
-                                  }
-                                  if (s2 === peg$FAILED) {
-                                    if (input.substr(peg$currPos, 3) === peg$c81) {
-                                      s2 = peg$c81;
-                                      peg$currPos += 3;
-                                    } else {
-                                      s2 = peg$FAILED;
-                                      if (peg$silentFails === 0) { peg$fail(peg$e94); }
-                                    }
-                                    if (s2 === peg$FAILED) {
-                                      if (input.substr(peg$currPos, 2) === peg$c82) {
-                                        s2 = peg$c82;
-                                        peg$currPos += 2;
-                                      } else {
-                                        s2 = peg$FAILED;
-                                        if (peg$silentFails === 0) { peg$fail(peg$e95); }
-                                      }
-                                      if (s2 === peg$FAILED) {
-                                        s2 = peg$currPos;
-                                        s3 = peg$currPos;
-                                        if (input.substr(peg$currPos, 3) === peg$c83) {
-                                          s4 = peg$c83;
-                                          peg$currPos += 3;
-                                        } else {
-                                          s4 = peg$FAILED;
-                                          if (peg$silentFails === 0) { peg$fail(peg$e96); }
-                                        }
-                                        if (s4 === peg$FAILED) {
-                                          if (input.substr(peg$currPos, 2) === peg$c84) {
-                                            s4 = peg$c84;
-                                            peg$currPos += 2;
-                                          } else {
-                                            s4 = peg$FAILED;
-                                            if (peg$silentFails === 0) { peg$fail(peg$e97); }
-                                          }
-                                          if (s4 === peg$FAILED) {
-                                            if (input.substr(peg$currPos, 2) === peg$c24) {
-                                              s4 = peg$c24;
-                                              peg$currPos += 2;
-                                            } else {
-                                              s4 = peg$FAILED;
-                                              if (peg$silentFails === 0) { peg$fail(peg$e24); }
-                                            }
-                                          }
-                                        }
-                                        if (s4 !== peg$FAILED) {
-                                          s3 = input.substring(s3, peg$currPos);
-                                        } else {
-                                          s3 = s4;
-                                        }
-                                        if (s3 !== peg$FAILED) {
-                                          s4 = peg$parseB();
-                                          if (s4 !== peg$FAILED) {
-                                            s2 = s3;
-                                          } else {
-                                            peg$currPos = s2;
-                                            s2 = peg$FAILED;
-                                          }
-                                        } else {
-                                          peg$currPos = s2;
-                                          s2 = peg$FAILED;
-                                        }
-                                        if (s2 === peg$FAILED) {
-                                          s2 = peg$currPos;
-                                          if (input.substr(peg$currPos, 3) === peg$c66) {
-                                            s3 = peg$c66;
-                                            peg$currPos += 3;
-                                          } else {
-                                            s3 = peg$FAILED;
-                                            if (peg$silentFails === 0) { peg$fail(peg$e74); }
-                                          }
-                                          if (s3 !== peg$FAILED) {
-                                            s4 = peg$parseB();
-                                            if (s4 !== peg$FAILED) {
-                                              s5 = peg$parse_();
-                                              if (input.substr(peg$currPos, 2) === peg$c24) {
-                                                s6 = peg$c24;
-                                                peg$currPos += 2;
-                                              } else {
-                                                s6 = peg$FAILED;
-                                                if (peg$silentFails === 0) { peg$fail(peg$e24); }
-                                              }
-                                              if (s6 !== peg$FAILED) {
-                                                s7 = peg$parseB();
-                                                if (s7 !== peg$FAILED) {
-                                                  peg$savedPos = s2;
-                                                  s2 = peg$f94();
-                                                } else {
-                                                  peg$currPos = s2;
-                                                  s2 = peg$FAILED;
-                                                }
-                                              } else {
-                                                peg$currPos = s2;
-                                                s2 = peg$FAILED;
-                                              }
-                                            } else {
-                                              peg$currPos = s2;
-                                              s2 = peg$FAILED;
-                                            }
-                                          } else {
-                                            peg$currPos = s2;
-                                            s2 = peg$FAILED;
-                                          }
-                                        }
-                                      }
-                                    }
-                                  }
-                                }
-                              }
-                            }
-                          }
-                        }
-                      }
-                    }
-                  }
-                }
+              } else {
+                peg$currPos = s2;
+                s2 = peg$FAILED;
               }
+            } else {
+              peg$currPos = s2;
+              s2 = peg$FAILED;
             }
+          } else {
+            peg$currPos = s2;
+            s2 = peg$FAILED;
           }
+        } else {
+          peg$currPos = s2;
+          s2 = peg$FAILED;
         }
       }
       if (s2 !== peg$FAILED) {
@@ -5646,6 +6343,265 @@ function peg$parse(input, options) {
       peg$currPos = s0;
       s0 = peg$FAILED;
     }
+    if (s0 === peg$FAILED) {
+      s0 = peg$currPos;
+      s1 = peg$currPos;
+      peg$silentFails++;
+      s2 = input.charAt(peg$currPos);
+      if (peg$r6.test(s2)) {
+        peg$currPos++;
+      } else {
+        s2 = peg$FAILED;
+        if (peg$silentFails === 0) { peg$fail(peg$e80); }
+      }
+      peg$silentFails--;
+      if (s2 !== peg$FAILED) {
+        peg$currPos = s1;
+        s1 = undefined;
+      } else {
+        s1 = peg$FAILED;
+      }
+      if (s1 !== peg$FAILED) {
+        if (input.substr(peg$currPos, 2) === peg$c70) {
+          s2 = peg$c70;
+          peg$currPos += 2;
+        } else {
+          s2 = peg$FAILED;
+          if (peg$silentFails === 0) { peg$fail(peg$e81); }
+        }
+        if (s2 === peg$FAILED) {
+          if (input.substr(peg$currPos, 2) === peg$c71) {
+            s2 = peg$c71;
+            peg$currPos += 2;
+          } else {
+            s2 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e82); }
+          }
+          if (s2 === peg$FAILED) {
+            if (input.substr(peg$currPos, 2) === peg$c72) {
+              s2 = peg$c72;
+              peg$currPos += 2;
+            } else {
+              s2 = peg$FAILED;
+              if (peg$silentFails === 0) { peg$fail(peg$e83); }
+            }
+            if (s2 === peg$FAILED) {
+              if (input.substr(peg$currPos, 2) === peg$c73) {
+                s2 = peg$c73;
+                peg$currPos += 2;
+              } else {
+                s2 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e84); }
+              }
+              if (s2 === peg$FAILED) {
+                if (input.charCodeAt(peg$currPos) === 60) {
+                  s2 = peg$c74;
+                  peg$currPos++;
+                } else {
+                  s2 = peg$FAILED;
+                  if (peg$silentFails === 0) { peg$fail(peg$e85); }
+                }
+                if (s2 === peg$FAILED) {
+                  if (input.substr(peg$currPos, 2) === peg$c75) {
+                    s2 = peg$c75;
+                    peg$currPos += 2;
+                  } else {
+                    s2 = peg$FAILED;
+                    if (peg$silentFails === 0) { peg$fail(peg$e86); }
+                  }
+                  if (s2 === peg$FAILED) {
+                    if (input.substr(peg$currPos, 2) === peg$c76) {
+                      s2 = peg$c76;
+                      peg$currPos += 2;
+                    } else {
+                      s2 = peg$FAILED;
+                      if (peg$silentFails === 0) { peg$fail(peg$e87); }
+                    }
+                    if (s2 === peg$FAILED) {
+                      if (input.charCodeAt(peg$currPos) === 62) {
+                        s2 = peg$c77;
+                        peg$currPos++;
+                      } else {
+                        s2 = peg$FAILED;
+                        if (peg$silentFails === 0) { peg$fail(peg$e88); }
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          }
+        }
+        if (s2 !== peg$FAILED) {
+          s0 = s2;
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
+      } else {
+        peg$currPos = s0;
+        s0 = peg$FAILED;
+      }
+      if (s0 === peg$FAILED) {
+        s0 = peg$currPos;
+        s1 = peg$currPos;
+        peg$silentFails++;
+        s2 = input.charAt(peg$currPos);
+        if (peg$r7.test(s2)) {
+          peg$currPos++;
+        } else {
+          s2 = peg$FAILED;
+          if (peg$silentFails === 0) { peg$fail(peg$e89); }
+        }
+        peg$silentFails--;
+        if (s2 !== peg$FAILED) {
+          peg$currPos = s1;
+          s1 = undefined;
+        } else {
+          s1 = peg$FAILED;
+        }
+        if (s1 !== peg$FAILED) {
+          if (input.charCodeAt(peg$currPos) === 43) {
+            s2 = peg$c78;
+            peg$currPos++;
+          } else {
+            s2 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e90); }
+          }
+          if (s2 === peg$FAILED) {
+            s2 = peg$currPos;
+            if (input.charCodeAt(peg$currPos) === 45) {
+              s3 = peg$c79;
+              peg$currPos++;
+            } else {
+              s3 = peg$FAILED;
+              if (peg$silentFails === 0) { peg$fail(peg$e91); }
+            }
+            if (s3 !== peg$FAILED) {
+              s4 = peg$currPos;
+              peg$silentFails++;
+              if (input.charCodeAt(peg$currPos) === 62) {
+                s5 = peg$c77;
+                peg$currPos++;
+              } else {
+                s5 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e88); }
+              }
+              peg$silentFails--;
+              if (s5 === peg$FAILED) {
+                s4 = undefined;
+              } else {
+                peg$currPos = s4;
+                s4 = peg$FAILED;
+              }
+              if (s4 !== peg$FAILED) {
+                peg$savedPos = s2;
+                s2 = peg$f95();
+              } else {
+                peg$currPos = s2;
+                s2 = peg$FAILED;
+              }
+            } else {
+              peg$currPos = s2;
+              s2 = peg$FAILED;
+            }
+            if (s2 === peg$FAILED) {
+              if (input.substr(peg$currPos, 2) === peg$c80) {
+                s2 = peg$c80;
+                peg$currPos += 2;
+              } else {
+                s2 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e92); }
+              }
+              if (s2 === peg$FAILED) {
+                s2 = input.charAt(peg$currPos);
+                if (peg$r8.test(s2)) {
+                  peg$currPos++;
+                } else {
+                  s2 = peg$FAILED;
+                  if (peg$silentFails === 0) { peg$fail(peg$e93); }
+                }
+                if (s2 === peg$FAILED) {
+                  s2 = peg$currPos;
+                  if (input.substr(peg$currPos, 2) === peg$c81) {
+                    s3 = peg$c81;
+                    peg$currPos += 2;
+                  } else {
+                    s3 = peg$FAILED;
+                    if (peg$silentFails === 0) { peg$fail(peg$e94); }
+                  }
+                  if (s3 !== peg$FAILED) {
+                    peg$savedPos = s2;
+                    s3 = peg$f96();
+                  }
+                  s2 = s3;
+                  if (s2 === peg$FAILED) {
+                    s2 = peg$currPos;
+                    if (input.substr(peg$currPos, 2) === peg$c82) {
+                      s3 = peg$c82;
+                      peg$currPos += 2;
+                    } else {
+                      s3 = peg$FAILED;
+                      if (peg$silentFails === 0) { peg$fail(peg$e95); }
+                    }
+                    if (s3 !== peg$FAILED) {
+                      peg$savedPos = s2;
+                      s3 = peg$f97();
+                    }
+                    s2 = s3;
+                    if (s2 === peg$FAILED) {
+                      if (input.substr(peg$currPos, 2) === peg$c83) {
+                        s2 = peg$c83;
+                        peg$currPos += 2;
+                      } else {
+                        s2 = peg$FAILED;
+                        if (peg$silentFails === 0) { peg$fail(peg$e96); }
+                      }
+                      if (s2 === peg$FAILED) {
+                        s2 = input.charAt(peg$currPos);
+                        if (peg$r9.test(s2)) {
+                          peg$currPos++;
+                        } else {
+                          s2 = peg$FAILED;
+                          if (peg$silentFails === 0) { peg$fail(peg$e97); }
+                        }
+                        if (s2 === peg$FAILED) {
+                          if (input.substr(peg$currPos, 3) === peg$c84) {
+                            s2 = peg$c84;
+                            peg$currPos += 3;
+                          } else {
+                            s2 = peg$FAILED;
+                            if (peg$silentFails === 0) { peg$fail(peg$e98); }
+                          }
+                          if (s2 === peg$FAILED) {
+                            if (input.substr(peg$currPos, 2) === peg$c85) {
+                              s2 = peg$c85;
+                              peg$currPos += 2;
+                            } else {
+                              s2 = peg$FAILED;
+                              if (peg$silentFails === 0) { peg$fail(peg$e99); }
+                            }
+                          }
+                        }
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          }
+          if (s2 !== peg$FAILED) {
+            s0 = s2;
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
+      }
+    }
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
@@ -5656,24 +6612,36 @@ function peg$parse(input, options) {
   }
 
   function peg$parseOperand() {
-    let s0, s1, s2;
+    let s0, s1, s2, s3;
 
     s0 = peg$currPos;
-    s1 = [];
-    s2 = peg$parsePrefix();
-    if (s2 !== peg$FAILED) {
-      while (s2 !== peg$FAILED) {
-        s1.push(s2);
-        s2 = peg$parsePrefix();
-      }
+    peg$savedPos = peg$currPos;
+    s1 = peg$f98();
+    if (s1) {
+      s1 = undefined;
     } else {
       s1 = peg$FAILED;
     }
     if (s1 !== peg$FAILED) {
-      s2 = peg$parsePostfix();
+      s2 = [];
+      s3 = peg$parsePrefix();
+      if (s3 !== peg$FAILED) {
+        while (s3 !== peg$FAILED) {
+          s2.push(s3);
+          s3 = peg$parsePrefix();
+        }
+      } else {
+        s2 = peg$FAILED;
+      }
       if (s2 !== peg$FAILED) {
-        peg$savedPos = s0;
-        s0 = peg$f95(s1, s2);
+        s3 = peg$parsePostfix();
+        if (s3 !== peg$FAILED) {
+          peg$savedPos = s0;
+          s0 = peg$f99(s2, s3);
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -5695,21 +6663,21 @@ function peg$parse(input, options) {
     s0 = peg$currPos;
     s1 = peg$currPos;
     if (input.charCodeAt(peg$currPos) === 45) {
-      s2 = peg$c75;
+      s2 = peg$c79;
       peg$currPos++;
     } else {
       s2 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e86); }
+      if (peg$silentFails === 0) { peg$fail(peg$e91); }
     }
     if (s2 !== peg$FAILED) {
       s3 = peg$currPos;
       peg$silentFails++;
       if (input.charCodeAt(peg$currPos) === 62) {
-        s4 = peg$c76;
+        s4 = peg$c77;
         peg$currPos++;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e87); }
+        if (peg$silentFails === 0) { peg$fail(peg$e88); }
       }
       peg$silentFails--;
       if (s4 === peg$FAILED) {
@@ -5720,7 +6688,7 @@ function peg$parse(input, options) {
       }
       if (s3 !== peg$FAILED) {
         peg$savedPos = s1;
-        s1 = peg$f96();
+        s1 = peg$f100();
       } else {
         peg$currPos = s1;
         s1 = peg$FAILED;
@@ -5731,20 +6699,20 @@ function peg$parse(input, options) {
     }
     if (s1 === peg$FAILED) {
       if (input.charCodeAt(peg$currPos) === 126) {
-        s1 = peg$c85;
+        s1 = peg$c86;
         peg$currPos++;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e98); }
+        if (peg$silentFails === 0) { peg$fail(peg$e100); }
       }
       if (s1 === peg$FAILED) {
         s1 = peg$currPos;
         if (input.charCodeAt(peg$currPos) === 33) {
-          s2 = peg$c86;
+          s2 = peg$c87;
           peg$currPos++;
         } else {
           s2 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e99); }
+          if (peg$silentFails === 0) { peg$fail(peg$e101); }
         }
         if (s2 !== peg$FAILED) {
           s3 = peg$currPos;
@@ -5765,7 +6733,7 @@ function peg$parse(input, options) {
           }
           if (s3 !== peg$FAILED) {
             peg$savedPos = s1;
-            s1 = peg$f97();
+            s1 = peg$f101();
           } else {
             peg$currPos = s1;
             s1 = peg$FAILED;
@@ -5787,7 +6755,7 @@ function peg$parse(input, options) {
             s3 = peg$parseB();
             if (s3 !== peg$FAILED) {
               peg$savedPos = s1;
-              s1 = peg$f98();
+              s1 = peg$f102();
             } else {
               peg$currPos = s1;
               s1 = peg$FAILED;
@@ -5801,8 +6769,13 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
-      peg$savedPos = s0;
-      s0 = peg$f99(s1);
+      if (s2 !== peg$FAILED) {
+        peg$savedPos = s0;
+        s0 = peg$f103(s1);
+      } else {
+        peg$currPos = s0;
+        s0 = peg$FAILED;
+      }
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5812,19 +6785,57 @@ function peg$parse(input, options) {
   }
 
   function peg$parsePostfix() {
-    let s0, s1, s2, s3;
+    let s0, s1, s2, s3, s4, s5;
 
     s0 = peg$currPos;
     s1 = peg$parsePrimary();
     if (s1 !== peg$FAILED) {
       s2 = [];
-      s3 = peg$parsePostfixTail();
+      s3 = peg$currPos;
+      peg$savedPos = peg$currPos;
+      s4 = peg$f104(s1);
+      if (s4) {
+        s4 = undefined;
+      } else {
+        s4 = peg$FAILED;
+      }
+      if (s4 !== peg$FAILED) {
+        s5 = peg$parsePostfixTail();
+        if (s5 !== peg$FAILED) {
+          s3 = s5;
+        } else {
+          peg$currPos = s3;
+          s3 = peg$FAILED;
+        }
+      } else {
+        peg$currPos = s3;
+        s3 = peg$FAILED;
+      }
       while (s3 !== peg$FAILED) {
         s2.push(s3);
-        s3 = peg$parsePostfixTail();
+        s3 = peg$currPos;
+        peg$savedPos = peg$currPos;
+        s4 = peg$f104(s1);
+        if (s4) {
+          s4 = undefined;
+        } else {
+          s4 = peg$FAILED;
+        }
+        if (s4 !== peg$FAILED) {
+          s5 = peg$parsePostfixTail();
+          if (s5 !== peg$FAILED) {
+            s3 = s5;
+          } else {
+            peg$currPos = s3;
+            s3 = peg$FAILED;
+          }
+        } else {
+          peg$currPos = s3;
+          s3 = peg$FAILED;
+        }
       }
       peg$savedPos = s0;
-      s0 = peg$f100(s1, s2);
+      s0 = peg$f105(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5838,10 +6849,15 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     s1 = peg$parseS();
-    s2 = peg$parseArguments();
-    if (s2 !== peg$FAILED) {
-      peg$savedPos = s0;
-      s0 = peg$f101(s2);
+    if (s1 !== peg$FAILED) {
+      s2 = peg$parseArguments();
+      if (s2 !== peg$FAILED) {
+        peg$savedPos = s0;
+        s0 = peg$f106(s2);
+      } else {
+        peg$currPos = s0;
+        s0 = peg$FAILED;
+      }
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5857,19 +6873,29 @@ function peg$parse(input, options) {
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$parse_();
-        s3 = peg$parseSubscript();
-        if (s3 !== peg$FAILED) {
-          s4 = peg$parse_();
-          if (input.charCodeAt(peg$currPos) === 93) {
-            s5 = peg$c61;
-            peg$currPos++;
-          } else {
-            s5 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e67); }
-          }
-          if (s5 !== peg$FAILED) {
-            peg$savedPos = s0;
-            s0 = peg$f102(s3);
+        if (s2 !== peg$FAILED) {
+          s3 = peg$parseSubscript();
+          if (s3 !== peg$FAILED) {
+            s4 = peg$parse_();
+            if (s4 !== peg$FAILED) {
+              if (input.charCodeAt(peg$currPos) === 93) {
+                s5 = peg$c61;
+                peg$currPos++;
+              } else {
+                s5 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e67); }
+              }
+              if (s5 !== peg$FAILED) {
+                peg$savedPos = s0;
+                s0 = peg$f107(s3);
+              } else {
+                peg$currPos = s0;
+                s0 = peg$FAILED;
+              }
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5885,48 +6911,58 @@ function peg$parse(input, options) {
       if (s0 === peg$FAILED) {
         s0 = peg$currPos;
         s1 = peg$parse_();
-        s2 = peg$currPos;
-        if (input.charCodeAt(peg$currPos) === 46) {
-          s3 = peg$c59;
-          peg$currPos++;
-        } else {
-          s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e63); }
-        }
-        if (s3 !== peg$FAILED) {
-          peg$savedPos = s2;
-          s3 = peg$f103();
-        }
-        s2 = s3;
-        if (s2 === peg$FAILED) {
+        if (s1 !== peg$FAILED) {
           s2 = peg$currPos;
-          if (input.charCodeAt(peg$currPos) === 63) {
-            s3 = peg$c87;
+          if (input.charCodeAt(peg$currPos) === 46) {
+            s3 = peg$c59;
             peg$currPos++;
           } else {
             s3 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e100); }
+            if (peg$silentFails === 0) { peg$fail(peg$e63); }
           }
           if (s3 !== peg$FAILED) {
-            s4 = peg$parseDot();
-            if (s4 !== peg$FAILED) {
-              peg$savedPos = s2;
-              s2 = peg$f104();
+            peg$savedPos = s2;
+            s3 = peg$f108();
+          }
+          s2 = s3;
+          if (s2 === peg$FAILED) {
+            s2 = peg$currPos;
+            if (input.charCodeAt(peg$currPos) === 63) {
+              s3 = peg$c88;
+              peg$currPos++;
+            } else {
+              s3 = peg$FAILED;
+              if (peg$silentFails === 0) { peg$fail(peg$e102); }
+            }
+            if (s3 !== peg$FAILED) {
+              s4 = peg$parseDot();
+              if (s4 !== peg$FAILED) {
+                peg$savedPos = s2;
+                s2 = peg$f109();
+              } else {
+                peg$currPos = s2;
+                s2 = peg$FAILED;
+              }
             } else {
               peg$currPos = s2;
               s2 = peg$FAILED;
             }
-          } else {
-            peg$currPos = s2;
-            s2 = peg$FAILED;
           }
-        }
-        if (s2 !== peg$FAILED) {
-          s3 = peg$parse_();
-          s4 = peg$parseAnyName();
-          if (s4 !== peg$FAILED) {
-            peg$savedPos = s0;
-            s0 = peg$f105(s2, s4);
+          if (s2 !== peg$FAILED) {
+            s3 = peg$parse_();
+            if (s3 !== peg$FAILED) {
+              s4 = peg$parseAnyName();
+              if (s4 !== peg$FAILED) {
+                peg$savedPos = s0;
+                s0 = peg$f110(s2, s4);
+              } else {
+                peg$currPos = s0;
+                s0 = peg$FAILED;
+              }
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5950,21 +6986,31 @@ function peg$parse(input, options) {
       s1 = null;
     }
     s2 = peg$parse_();
-    if (input.charCodeAt(peg$currPos) === 58) {
-      s3 = peg$c2;
-      peg$currPos++;
-    } else {
-      s3 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e2); }
-    }
-    if (s3 !== peg$FAILED) {
-      s4 = peg$parse_();
-      s5 = peg$parseExpression();
-      if (s5 === peg$FAILED) {
-        s5 = null;
+    if (s2 !== peg$FAILED) {
+      if (input.charCodeAt(peg$currPos) === 58) {
+        s3 = peg$c2;
+        peg$currPos++;
+      } else {
+        s3 = peg$FAILED;
+        if (peg$silentFails === 0) { peg$fail(peg$e2); }
       }
-      peg$savedPos = s0;
-      s0 = peg$f106(s1, s5);
+      if (s3 !== peg$FAILED) {
+        s4 = peg$parse_();
+        if (s4 !== peg$FAILED) {
+          s5 = peg$parseExpression();
+          if (s5 === peg$FAILED) {
+            s5 = null;
+          }
+          peg$savedPos = s0;
+          s0 = peg$f111(s1, s5);
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
+      } else {
+        peg$currPos = s0;
+        s0 = peg$FAILED;
+      }
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5974,7 +7020,7 @@ function peg$parse(input, options) {
       s1 = peg$parseExpression();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f107(s1);
+        s1 = peg$f112(s1);
       }
       s0 = s1;
     }
@@ -5983,26 +7029,83 @@ function peg$parse(input, options) {
   }
 
   function peg$parsePrimary() {
-    let s0;
+    let s0, s1, s2;
 
-    s0 = peg$parseTemplate();
+    s0 = peg$currPos;
+    peg$savedPos = peg$currPos;
+    s1 = peg$f113();
+    if (s1) {
+      s1 = undefined;
+    } else {
+      s1 = peg$FAILED;
+    }
+    if (s1 !== peg$FAILED) {
+      s2 = peg$parseTemplate();
+      if (s2 === peg$FAILED) {
+        s2 = peg$parseNameExpression();
+      }
+      if (s2 !== peg$FAILED) {
+        s0 = s2;
+      } else {
+        peg$currPos = s0;
+        s0 = peg$FAILED;
+      }
+    } else {
+      peg$currPos = s0;
+      s0 = peg$FAILED;
+    }
     if (s0 === peg$FAILED) {
-      s0 = peg$parseNameExpression();
+      s0 = peg$currPos;
+      peg$savedPos = peg$currPos;
+      s1 = peg$f114();
+      if (s1) {
+        s1 = undefined;
+      } else {
+        s1 = peg$FAILED;
+      }
+      if (s1 !== peg$FAILED) {
+        s2 = peg$parseNumeric();
+        if (s2 !== peg$FAILED) {
+          s0 = s2;
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
+      } else {
+        peg$currPos = s0;
+        s0 = peg$FAILED;
+      }
       if (s0 === peg$FAILED) {
-        s0 = peg$parseNumeric();
+        s0 = peg$currPos;
+        peg$savedPos = peg$currPos;
+        s1 = peg$f115();
+        if (s1) {
+          s1 = undefined;
+        } else {
+          s1 = peg$FAILED;
+        }
+        if (s1 !== peg$FAILED) {
+          s2 = peg$parseString();
+          if (s2 !== peg$FAILED) {
+            s0 = s2;
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
         if (s0 === peg$FAILED) {
-          s0 = peg$parseString();
+          s0 = peg$parseTimestamp();
           if (s0 === peg$FAILED) {
-            s0 = peg$parseTimestamp();
+            s0 = peg$parseConstant();
             if (s0 === peg$FAILED) {
-              s0 = peg$parseConstant();
+              s0 = peg$parseParenthesized();
               if (s0 === peg$FAILED) {
-                s0 = peg$parseParenthesized();
+                s0 = peg$parseArray();
                 if (s0 === peg$FAILED) {
-                  s0 = peg$parseArray();
-                  if (s0 === peg$FAILED) {
-                    s0 = peg$parseBrace();
-                  }
+                  s0 = peg$parseBrace();
                 }
               }
             }
@@ -6022,7 +7125,7 @@ function peg$parse(input, options) {
     s1 = peg$parseNameText();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f108(s1);
+      s1 = peg$f116(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -6030,14 +7133,14 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f109(s1);
+        s1 = peg$f117(s1);
       }
       s0 = s1;
     }
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e101); }
+      if (peg$silentFails === 0) { peg$fail(peg$e103); }
     }
 
     return s0;
@@ -6047,18 +7150,18 @@ function peg$parse(input, options) {
     let s0, s1, s2;
 
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 4) === peg$c88) {
-      s1 = peg$c88;
+    if (input.substr(peg$currPos, 4) === peg$c89) {
+      s1 = peg$c89;
       peg$currPos += 4;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e102); }
+      if (peg$silentFails === 0) { peg$fail(peg$e104); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f110();
+        s0 = peg$f118();
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -6069,18 +7172,18 @@ function peg$parse(input, options) {
     }
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
-      if (input.substr(peg$currPos, 5) === peg$c89) {
-        s1 = peg$c89;
+      if (input.substr(peg$currPos, 5) === peg$c90) {
+        s1 = peg$c90;
         peg$currPos += 5;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e103); }
+        if (peg$silentFails === 0) { peg$fail(peg$e105); }
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$parseB();
         if (s2 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f111();
+          s0 = peg$f119();
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -6102,7 +7205,7 @@ function peg$parse(input, options) {
           s2 = peg$parseB();
           if (s2 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f112();
+            s0 = peg$f120();
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -6130,24 +7233,39 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
-      s3 = peg$parseExpression();
-      if (s3 !== peg$FAILED) {
-        s4 = peg$currPos;
-        s5 = peg$parse_();
-        if (input.substr(peg$currPos, 5) === peg$c50) {
-          s6 = peg$c50;
-          peg$currPos += 5;
-        } else {
-          s6 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e54); }
-        }
-        if (s6 !== peg$FAILED) {
-          s7 = peg$parseB();
-          if (s7 !== peg$FAILED) {
-            s8 = peg$parse_();
-            s9 = peg$parseExpression();
-            if (s9 !== peg$FAILED) {
-              s4 = s9;
+      if (s2 !== peg$FAILED) {
+        s3 = peg$parseExpression();
+        if (s3 !== peg$FAILED) {
+          s4 = peg$currPos;
+          s5 = peg$parse_();
+          if (s5 !== peg$FAILED) {
+            if (input.substr(peg$currPos, 5) === peg$c50) {
+              s6 = peg$c50;
+              peg$currPos += 5;
+            } else {
+              s6 = peg$FAILED;
+              if (peg$silentFails === 0) { peg$fail(peg$e54); }
+            }
+            if (s6 !== peg$FAILED) {
+              s7 = peg$parseB();
+              if (s7 !== peg$FAILED) {
+                s8 = peg$parse_();
+                if (s8 !== peg$FAILED) {
+                  s9 = peg$parseExpression();
+                  if (s9 !== peg$FAILED) {
+                    s4 = s9;
+                  } else {
+                    peg$currPos = s4;
+                    s4 = peg$FAILED;
+                  }
+                } else {
+                  peg$currPos = s4;
+                  s4 = peg$FAILED;
+                }
+              } else {
+                peg$currPos = s4;
+                s4 = peg$FAILED;
+              }
             } else {
               peg$currPos = s4;
               s4 = peg$FAILED;
@@ -6156,24 +7274,29 @@ function peg$parse(input, options) {
             peg$currPos = s4;
             s4 = peg$FAILED;
           }
-        } else {
-          peg$currPos = s4;
-          s4 = peg$FAILED;
-        }
-        if (s4 === peg$FAILED) {
-          s4 = null;
-        }
-        s5 = peg$parse_();
-        if (input.charCodeAt(peg$currPos) === 41) {
-          s6 = peg$c11;
-          peg$currPos++;
-        } else {
-          s6 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e11); }
-        }
-        if (s6 !== peg$FAILED) {
-          peg$savedPos = s0;
-          s0 = peg$f113(s3, s4);
+          if (s4 === peg$FAILED) {
+            s4 = null;
+          }
+          s5 = peg$parse_();
+          if (s5 !== peg$FAILED) {
+            if (input.charCodeAt(peg$currPos) === 41) {
+              s6 = peg$c11;
+              peg$currPos++;
+            } else {
+              s6 = peg$FAILED;
+              if (peg$silentFails === 0) { peg$fail(peg$e11); }
+            }
+            if (s6 !== peg$FAILED) {
+              peg$savedPos = s0;
+              s0 = peg$f121(s3, s4);
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -6203,36 +7326,46 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
-      s3 = [];
-      s4 = peg$parseExpression();
-      while (s4 !== peg$FAILED) {
-        s3.push(s4);
-        s4 = peg$currPos;
-        s5 = peg$parseComma();
-        if (s5 !== peg$FAILED) {
-          s5 = peg$parseExpression();
-          if (s5 === peg$FAILED) {
-            peg$currPos = s4;
-            s4 = peg$FAILED;
+      if (s2 !== peg$FAILED) {
+        s3 = [];
+        s4 = peg$parseExpression();
+        while (s4 !== peg$FAILED) {
+          s3.push(s4);
+          s4 = peg$currPos;
+          s5 = peg$parseComma();
+          if (s5 !== peg$FAILED) {
+            s5 = peg$parseExpression();
+            if (s5 === peg$FAILED) {
+              peg$currPos = s4;
+              s4 = peg$FAILED;
+            } else {
+              s4 = s5;
+            }
           } else {
             s4 = s5;
           }
-        } else {
-          s4 = s5;
         }
-      }
-      s4 = peg$parseTrailing();
-      s5 = peg$parse_();
-      if (input.charCodeAt(peg$currPos) === 93) {
-        s6 = peg$c61;
-        peg$currPos++;
-      } else {
-        s6 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e67); }
-      }
-      if (s6 !== peg$FAILED) {
-        peg$savedPos = s0;
-        s0 = peg$f114(s3);
+        s4 = peg$parseTrailing();
+        s5 = peg$parse_();
+        if (s5 !== peg$FAILED) {
+          if (input.charCodeAt(peg$currPos) === 93) {
+            s6 = peg$c61;
+            peg$currPos++;
+          } else {
+            s6 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e67); }
+          }
+          if (s6 !== peg$FAILED) {
+            peg$savedPos = s0;
+            s0 = peg$f122(s3);
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -6250,7 +7383,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f115();
+    s1 = peg$f123();
     if (s1) {
       s1 = undefined;
     } else {
@@ -6266,25 +7399,35 @@ function peg$parse(input, options) {
       }
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        s4 = peg$currPos;
-        s5 = peg$parseWord();
-        if (s5 !== peg$FAILED) {
-          s4 = input.substring(s4, peg$currPos);
-        } else {
-          s4 = s5;
-        }
-        if (s4 !== peg$FAILED) {
-          s5 = peg$parse_();
-          if (input.charCodeAt(peg$currPos) === 125) {
-            s6 = peg$c18;
-            peg$currPos++;
+        if (s3 !== peg$FAILED) {
+          s4 = peg$currPos;
+          s5 = peg$parseWord();
+          if (s5 !== peg$FAILED) {
+            s4 = input.substring(s4, peg$currPos);
           } else {
-            s6 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e18); }
+            s4 = s5;
           }
-          if (s6 !== peg$FAILED) {
-            peg$savedPos = s0;
-            s0 = peg$f116(s4);
+          if (s4 !== peg$FAILED) {
+            s5 = peg$parse_();
+            if (s5 !== peg$FAILED) {
+              if (input.charCodeAt(peg$currPos) === 125) {
+                s6 = peg$c18;
+                peg$currPos++;
+              } else {
+                s6 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e18); }
+              }
+              if (s6 !== peg$FAILED) {
+                peg$savedPos = s0;
+                s0 = peg$f124(s4);
+              } else {
+                peg$currPos = s0;
+                s0 = peg$FAILED;
+              }
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -6306,7 +7449,7 @@ function peg$parse(input, options) {
       s1 = peg$parseEntries();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f117(s1);
+        s1 = peg$f125(s1);
       }
       s0 = s1;
     }
@@ -6327,35 +7470,45 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
-      s3 = [];
-      s4 = peg$parseEntry();
-      while (s4 !== peg$FAILED) {
-        s3.push(s4);
-        s4 = peg$currPos;
-        s5 = peg$parseComma();
-        if (s5 !== peg$FAILED) {
-          s5 = peg$parseEntry();
-          if (s5 === peg$FAILED) {
-            peg$currPos = s4;
-            s4 = peg$FAILED;
+      if (s2 !== peg$FAILED) {
+        s3 = [];
+        s4 = peg$parseEntry();
+        while (s4 !== peg$FAILED) {
+          s3.push(s4);
+          s4 = peg$currPos;
+          s5 = peg$parseComma();
+          if (s5 !== peg$FAILED) {
+            s5 = peg$parseEntry();
+            if (s5 === peg$FAILED) {
+              peg$currPos = s4;
+              s4 = peg$FAILED;
+            } else {
+              s4 = s5;
+            }
           } else {
             s4 = s5;
           }
-        } else {
-          s4 = s5;
         }
-      }
-      s4 = peg$parseTrailing();
-      s5 = peg$parse_();
-      if (input.charCodeAt(peg$currPos) === 125) {
-        s6 = peg$c18;
-        peg$currPos++;
-      } else {
-        s6 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e18); }
-      }
-      if (s6 !== peg$FAILED) {
-        s0 = s3;
+        s4 = peg$parseTrailing();
+        s5 = peg$parse_();
+        if (s5 !== peg$FAILED) {
+          if (input.charCodeAt(peg$currPos) === 125) {
+            s6 = peg$c18;
+            peg$currPos++;
+          } else {
+            s6 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e18); }
+          }
+          if (s6 !== peg$FAILED) {
+            s0 = s3;
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -6375,19 +7528,29 @@ function peg$parse(input, options) {
     s1 = peg$parseKey();
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
-      if (input.charCodeAt(peg$currPos) === 58) {
-        s3 = peg$c2;
-        peg$currPos++;
-      } else {
-        s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e2); }
-      }
-      if (s3 !== peg$FAILED) {
-        s4 = peg$parse_();
-        s5 = peg$parseExpression();
-        if (s5 !== peg$FAILED) {
-          peg$savedPos = s0;
-          s0 = peg$f118(s1, s5);
+      if (s2 !== peg$FAILED) {
+        if (input.charCodeAt(peg$currPos) === 58) {
+          s3 = peg$c2;
+          peg$currPos++;
+        } else {
+          s3 = peg$FAILED;
+          if (peg$silentFails === 0) { peg$fail(peg$e2); }
+        }
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parse_();
+          if (s4 !== peg$FAILED) {
+            s5 = peg$parseExpression();
+            if (s5 !== peg$FAILED) {
+              peg$savedPos = s0;
+              s0 = peg$f126(s1, s5);
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -6412,7 +7575,7 @@ function peg$parse(input, options) {
     s1 = peg$parseAnyName();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f119(s1);
+      s1 = peg$f127(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -6420,14 +7583,14 @@ function peg$parse(input, options) {
       s1 = peg$parseString();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f120(s1);
+        s1 = peg$f128(s1);
       }
       s0 = s1;
     }
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e104); }
+      if (peg$silentFails === 0) { peg$fail(peg$e106); }
     }
 
     return s0;
@@ -6438,7 +7601,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f121();
+    s1 = peg$f129();
     if (s1) {
       s1 = undefined;
     } else {
@@ -6448,7 +7611,7 @@ function peg$parse(input, options) {
       s2 = peg$parseTypeBody();
       if (s2 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
-        s3 = peg$f122();
+        s3 = peg$f130();
         if (s3) {
           s3 = undefined;
         } else {
@@ -6470,7 +7633,7 @@ function peg$parse(input, options) {
     }
     if (s0 === peg$FAILED) {
       peg$savedPos = peg$currPos;
-      s0 = peg$f123();
+      s0 = peg$f131();
       if (s0) {
         s0 = undefined;
       } else {
@@ -6490,9 +7653,14 @@ function peg$parse(input, options) {
       s2 = [];
       s3 = peg$currPos;
       s4 = peg$parseS();
-      s5 = peg$parseOptionalMark();
-      if (s5 !== peg$FAILED) {
-        s3 = s5;
+      if (s4 !== peg$FAILED) {
+        s5 = peg$parseOptionalMark();
+        if (s5 !== peg$FAILED) {
+          s3 = s5;
+        } else {
+          peg$currPos = s3;
+          s3 = peg$FAILED;
+        }
       } else {
         peg$currPos = s3;
         s3 = peg$FAILED;
@@ -6501,16 +7669,21 @@ function peg$parse(input, options) {
         s2.push(s3);
         s3 = peg$currPos;
         s4 = peg$parseS();
-        s5 = peg$parseOptionalMark();
-        if (s5 !== peg$FAILED) {
-          s3 = s5;
+        if (s4 !== peg$FAILED) {
+          s5 = peg$parseOptionalMark();
+          if (s5 !== peg$FAILED) {
+            s3 = s5;
+          } else {
+            peg$currPos = s3;
+            s3 = peg$FAILED;
+          }
         } else {
           peg$currPos = s3;
           s3 = peg$FAILED;
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f124(s1, s2);
+      s0 = peg$f132(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -6524,15 +7697,15 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     if (input.charCodeAt(peg$currPos) === 63) {
-      s1 = peg$c87;
+      s1 = peg$c88;
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e100); }
+      if (peg$silentFails === 0) { peg$fail(peg$e102); }
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f125();
+      s1 = peg$f133();
     }
     s0 = s1;
 
@@ -6552,19 +7725,29 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
-      s3 = peg$parseType();
-      if (s3 !== peg$FAILED) {
-        s4 = peg$parse_();
-        if (input.charCodeAt(peg$currPos) === 93) {
-          s5 = peg$c61;
-          peg$currPos++;
-        } else {
-          s5 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e67); }
-        }
-        if (s5 !== peg$FAILED) {
-          peg$savedPos = s0;
-          s0 = peg$f126(s3);
+      if (s2 !== peg$FAILED) {
+        s3 = peg$parseType();
+        if (s3 !== peg$FAILED) {
+          s4 = peg$parse_();
+          if (s4 !== peg$FAILED) {
+            if (input.charCodeAt(peg$currPos) === 93) {
+              s5 = peg$c61;
+              peg$currPos++;
+            } else {
+              s5 = peg$FAILED;
+              if (peg$silentFails === 0) { peg$fail(peg$e67); }
+            }
+            if (s5 !== peg$FAILED) {
+              peg$savedPos = s0;
+              s0 = peg$f134(s3);
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -6588,31 +7771,51 @@ function peg$parse(input, options) {
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$parse_();
-        s3 = peg$parseType();
-        if (s3 !== peg$FAILED) {
-          s4 = peg$parse_();
-          if (input.charCodeAt(peg$currPos) === 58) {
-            s5 = peg$c2;
-            peg$currPos++;
-          } else {
-            s5 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e2); }
-          }
-          if (s5 !== peg$FAILED) {
-            s6 = peg$parse_();
-            s7 = peg$parseType();
-            if (s7 !== peg$FAILED) {
-              s8 = peg$parse_();
-              if (input.charCodeAt(peg$currPos) === 125) {
-                s9 = peg$c18;
+        if (s2 !== peg$FAILED) {
+          s3 = peg$parseType();
+          if (s3 !== peg$FAILED) {
+            s4 = peg$parse_();
+            if (s4 !== peg$FAILED) {
+              if (input.charCodeAt(peg$currPos) === 58) {
+                s5 = peg$c2;
                 peg$currPos++;
               } else {
-                s9 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e18); }
+                s5 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e2); }
               }
-              if (s9 !== peg$FAILED) {
-                peg$savedPos = s0;
-                s0 = peg$f127(s3, s7);
+              if (s5 !== peg$FAILED) {
+                s6 = peg$parse_();
+                if (s6 !== peg$FAILED) {
+                  s7 = peg$parseType();
+                  if (s7 !== peg$FAILED) {
+                    s8 = peg$parse_();
+                    if (s8 !== peg$FAILED) {
+                      if (input.charCodeAt(peg$currPos) === 125) {
+                        s9 = peg$c18;
+                        peg$currPos++;
+                      } else {
+                        s9 = peg$FAILED;
+                        if (peg$silentFails === 0) { peg$fail(peg$e18); }
+                      }
+                      if (s9 !== peg$FAILED) {
+                        peg$savedPos = s0;
+                        s0 = peg$f135(s3, s7);
+                      } else {
+                        peg$currPos = s0;
+                        s0 = peg$FAILED;
+                      }
+                    } else {
+                      peg$currPos = s0;
+                      s0 = peg$FAILED;
+                    }
+                  } else {
+                    peg$currPos = s0;
+                    s0 = peg$FAILED;
+                  }
+                } else {
+                  peg$currPos = s0;
+                  s0 = peg$FAILED;
+                }
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -6644,44 +7847,54 @@ function peg$parse(input, options) {
         }
         if (s1 !== peg$FAILED) {
           s2 = peg$parse_();
-          s3 = peg$currPos;
-          s4 = [];
-          s5 = peg$parseType();
-          while (s5 !== peg$FAILED) {
-            s4.push(s5);
-            s5 = peg$currPos;
-            s6 = peg$parseComma();
-            if (s6 !== peg$FAILED) {
-              s6 = peg$parseType();
-              if (s6 === peg$FAILED) {
-                peg$currPos = s5;
-                s5 = peg$FAILED;
+          if (s2 !== peg$FAILED) {
+            s3 = peg$currPos;
+            s4 = [];
+            s5 = peg$parseType();
+            while (s5 !== peg$FAILED) {
+              s4.push(s5);
+              s5 = peg$currPos;
+              s6 = peg$parseComma();
+              if (s6 !== peg$FAILED) {
+                s6 = peg$parseType();
+                if (s6 === peg$FAILED) {
+                  peg$currPos = s5;
+                  s5 = peg$FAILED;
+                } else {
+                  s5 = s6;
+                }
               } else {
                 s5 = s6;
               }
-            } else {
-              s5 = s6;
             }
-          }
-          if (s4.length < 1) {
-            peg$currPos = s3;
-            s3 = peg$FAILED;
-          } else {
-            s3 = s4;
-          }
-          if (s3 !== peg$FAILED) {
-            s4 = peg$parseTrailing();
-            s5 = peg$parse_();
-            if (input.charCodeAt(peg$currPos) === 41) {
-              s6 = peg$c11;
-              peg$currPos++;
+            if (s4.length < 1) {
+              peg$currPos = s3;
+              s3 = peg$FAILED;
             } else {
-              s6 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e11); }
+              s3 = s4;
             }
-            if (s6 !== peg$FAILED) {
-              peg$savedPos = s0;
-              s0 = peg$f128(s3);
+            if (s3 !== peg$FAILED) {
+              s4 = peg$parseTrailing();
+              s5 = peg$parse_();
+              if (s5 !== peg$FAILED) {
+                if (input.charCodeAt(peg$currPos) === 41) {
+                  s6 = peg$c11;
+                  peg$currPos++;
+                } else {
+                  s6 = peg$FAILED;
+                  if (peg$silentFails === 0) { peg$fail(peg$e11); }
+                }
+                if (s6 !== peg$FAILED) {
+                  peg$savedPos = s0;
+                  s0 = peg$f136(s3);
+                } else {
+                  peg$currPos = s0;
+                  s0 = peg$FAILED;
+                }
+              } else {
+                peg$currPos = s0;
+                s0 = peg$FAILED;
+              }
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -6700,51 +7913,66 @@ function peg$parse(input, options) {
           if (s1 !== peg$FAILED) {
             s2 = peg$currPos;
             s3 = peg$parseS();
-            if (input.charCodeAt(peg$currPos) === 60) {
-              s4 = peg$c72;
-              peg$currPos++;
-            } else {
-              s4 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e82); }
-            }
-            if (s4 !== peg$FAILED) {
-              s5 = peg$parse_();
-              s6 = peg$currPos;
-              s7 = [];
-              s8 = peg$parseType();
-              while (s8 !== peg$FAILED) {
-                s7.push(s8);
-                s8 = peg$currPos;
-                s9 = peg$parseComma();
-                if (s9 !== peg$FAILED) {
-                  s9 = peg$parseType();
-                  if (s9 === peg$FAILED) {
-                    peg$currPos = s8;
-                    s8 = peg$FAILED;
-                  } else {
-                    s8 = s9;
-                  }
-                } else {
-                  s8 = s9;
-                }
-              }
-              if (s7.length < 1) {
-                peg$currPos = s6;
-                s6 = peg$FAILED;
+            if (s3 !== peg$FAILED) {
+              if (input.charCodeAt(peg$currPos) === 60) {
+                s4 = peg$c74;
+                peg$currPos++;
               } else {
-                s6 = s7;
+                s4 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e85); }
               }
-              if (s6 !== peg$FAILED) {
-                s7 = peg$parse_();
-                if (input.charCodeAt(peg$currPos) === 62) {
-                  s8 = peg$c76;
-                  peg$currPos++;
-                } else {
-                  s8 = peg$FAILED;
-                  if (peg$silentFails === 0) { peg$fail(peg$e87); }
-                }
-                if (s8 !== peg$FAILED) {
-                  s2 = s6;
+              if (s4 !== peg$FAILED) {
+                s5 = peg$parse_();
+                if (s5 !== peg$FAILED) {
+                  s6 = peg$currPos;
+                  s7 = [];
+                  s8 = peg$parseType();
+                  while (s8 !== peg$FAILED) {
+                    s7.push(s8);
+                    s8 = peg$currPos;
+                    s9 = peg$parseComma();
+                    if (s9 !== peg$FAILED) {
+                      s9 = peg$parseType();
+                      if (s9 === peg$FAILED) {
+                        peg$currPos = s8;
+                        s8 = peg$FAILED;
+                      } else {
+                        s8 = s9;
+                      }
+                    } else {
+                      s8 = s9;
+                    }
+                  }
+                  if (s7.length < 1) {
+                    peg$currPos = s6;
+                    s6 = peg$FAILED;
+                  } else {
+                    s6 = s7;
+                  }
+                  if (s6 !== peg$FAILED) {
+                    s7 = peg$parse_();
+                    if (s7 !== peg$FAILED) {
+                      if (input.charCodeAt(peg$currPos) === 62) {
+                        s8 = peg$c77;
+                        peg$currPos++;
+                      } else {
+                        s8 = peg$FAILED;
+                        if (peg$silentFails === 0) { peg$fail(peg$e88); }
+                      }
+                      if (s8 !== peg$FAILED) {
+                        s2 = s6;
+                      } else {
+                        peg$currPos = s2;
+                        s2 = peg$FAILED;
+                      }
+                    } else {
+                      peg$currPos = s2;
+                      s2 = peg$FAILED;
+                    }
+                  } else {
+                    peg$currPos = s2;
+                    s2 = peg$FAILED;
+                  }
                 } else {
                   peg$currPos = s2;
                   s2 = peg$FAILED;
@@ -6761,7 +7989,7 @@ function peg$parse(input, options) {
               s2 = null;
             }
             peg$savedPos = s0;
-            s0 = peg$f129(s1, s2);
+            s0 = peg$f137(s1, s2);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -6781,7 +8009,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e105); }
+      if (peg$silentFails === 0) { peg$fail(peg$e107); }
     }
 
     return s0;
@@ -6795,7 +8023,7 @@ function peg$parse(input, options) {
     s1 = peg$parseNameText();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f130(s1);
+      s1 = peg$f138(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -6803,21 +8031,21 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f131(s1);
+        s1 = peg$f139(s1);
       }
       s0 = s1;
     }
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e101); }
+      if (peg$silentFails === 0) { peg$fail(peg$e103); }
     }
 
     return s0;
   }
 
   function peg$parseAnyName() {
-    let s0, s1, s2, s3, s4, s5;
+    let s0, s1, s2, s3, s4;
 
     peg$silentFails++;
     s0 = peg$currPos;
@@ -6825,11 +8053,9 @@ function peg$parse(input, options) {
     s2 = peg$currPos;
     s3 = peg$parseWord();
     if (s3 !== peg$FAILED) {
-      s4 = [];
-      s5 = peg$parseHolePart();
-      while (s5 !== peg$FAILED) {
-        s4.push(s5);
-        s5 = peg$parseHolePart();
+      s4 = peg$parseHoleParts();
+      if (s4 === peg$FAILED) {
+        s4 = null;
       }
       s3 = [s3, s4];
       s2 = s3;
@@ -6844,7 +8070,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f132(s1);
+      s1 = peg$f140(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -6852,14 +8078,14 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f133(s1);
+        s1 = peg$f141(s1);
       }
       s0 = s1;
     }
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e101); }
+      if (peg$silentFails === 0) { peg$fail(peg$e103); }
     }
 
     return s0;
@@ -6917,7 +8143,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f134(s1, s2);
+      s0 = peg$f142(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -6925,14 +8151,14 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e101); }
+      if (peg$silentFails === 0) { peg$fail(peg$e103); }
     }
 
     return s0;
   }
 
   function peg$parseNameText() {
-    let s0, s1, s2, s3, s4, s5;
+    let s0, s1, s2, s3, s4;
 
     s0 = peg$currPos;
     s1 = peg$currPos;
@@ -6945,18 +8171,16 @@ function peg$parse(input, options) {
     }
     if (s2 !== peg$FAILED) {
       peg$savedPos = peg$currPos;
-      s3 = peg$f135(s2);
+      s3 = peg$f143(s2);
       if (s3) {
         s3 = undefined;
       } else {
         s3 = peg$FAILED;
       }
       if (s3 !== peg$FAILED) {
-        s4 = [];
-        s5 = peg$parseHolePart();
-        while (s5 !== peg$FAILED) {
-          s4.push(s5);
-          s5 = peg$parseHolePart();
+        s4 = peg$parseHoleParts();
+        if (s4 === peg$FAILED) {
+          s4 = null;
         }
         s2 = [s2, s3, s4];
         s1 = s2;
@@ -6977,74 +8201,99 @@ function peg$parse(input, options) {
     return s0;
   }
 
-  function peg$parseHolePart() {
-    let s0, s1, s2, s3, s4, s5, s6, s7;
+  function peg$parseHoleParts() {
+    let s0, s1, s2, s3;
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f136();
+    s1 = peg$f144();
     if (s1) {
       s1 = undefined;
     } else {
       s1 = peg$FAILED;
     }
     if (s1 !== peg$FAILED) {
-      if (input.charCodeAt(peg$currPos) === 123) {
-        s2 = peg$c16;
-        peg$currPos++;
+      s2 = [];
+      s3 = peg$parseHolePart();
+      if (s3 !== peg$FAILED) {
+        while (s3 !== peg$FAILED) {
+          s2.push(s3);
+          s3 = peg$parseHolePart();
+        }
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e16); }
       }
       if (s2 !== peg$FAILED) {
-        s3 = peg$currPos;
-        s4 = peg$parseWord();
-        if (s4 !== peg$FAILED) {
-          s3 = input.substring(s3, peg$currPos);
+        s1 = [s1, s2];
+        s0 = s1;
+      } else {
+        peg$currPos = s0;
+        s0 = peg$FAILED;
+      }
+    } else {
+      peg$currPos = s0;
+      s0 = peg$FAILED;
+    }
+
+    return s0;
+  }
+
+  function peg$parseHolePart() {
+    let s0, s1, s2, s3, s4, s5, s6;
+
+    s0 = peg$currPos;
+    if (input.charCodeAt(peg$currPos) === 123) {
+      s1 = peg$c16;
+      peg$currPos++;
+    } else {
+      s1 = peg$FAILED;
+      if (peg$silentFails === 0) { peg$fail(peg$e16); }
+    }
+    if (s1 !== peg$FAILED) {
+      s2 = peg$currPos;
+      s3 = peg$parseWord();
+      if (s3 !== peg$FAILED) {
+        s2 = input.substring(s2, peg$currPos);
+      } else {
+        s2 = s3;
+      }
+      if (s2 !== peg$FAILED) {
+        peg$savedPos = peg$currPos;
+        s3 = peg$f145(s2);
+        if (s3) {
+          s3 = undefined;
         } else {
-          s3 = s4;
+          s3 = peg$FAILED;
         }
         if (s3 !== peg$FAILED) {
-          peg$savedPos = peg$currPos;
-          s4 = peg$f137(s3);
-          if (s4) {
-            s4 = undefined;
+          if (input.charCodeAt(peg$currPos) === 125) {
+            s4 = peg$c18;
+            peg$currPos++;
           } else {
             s4 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e18); }
           }
           if (s4 !== peg$FAILED) {
-            if (input.charCodeAt(peg$currPos) === 125) {
-              s5 = peg$c18;
+            s5 = [];
+            s6 = input.charAt(peg$currPos);
+            if (peg$r10.test(s6)) {
               peg$currPos++;
             } else {
-              s5 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e18); }
+              s6 = peg$FAILED;
+              if (peg$silentFails === 0) { peg$fail(peg$e108); }
             }
-            if (s5 !== peg$FAILED) {
-              s6 = [];
-              s7 = input.charAt(peg$currPos);
-              if (peg$r9.test(s7)) {
+            while (s6 !== peg$FAILED) {
+              s5.push(s6);
+              s6 = input.charAt(peg$currPos);
+              if (peg$r10.test(s6)) {
                 peg$currPos++;
               } else {
-                s7 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e106); }
+                s6 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e108); }
               }
-              while (s7 !== peg$FAILED) {
-                s6.push(s7);
-                s7 = input.charAt(peg$currPos);
-                if (peg$r9.test(s7)) {
-                  peg$currPos++;
-                } else {
-                  s7 = peg$FAILED;
-                  if (peg$silentFails === 0) { peg$fail(peg$e106); }
-                }
-              }
-              s1 = [s1, s2, s3, s4, s5, s6];
-              s0 = s1;
-            } else {
-              peg$currPos = s0;
-              s0 = peg$FAILED;
             }
+            s1 = [s1, s2, s3, s4, s5];
+            s0 = s1;
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -7070,31 +8319,31 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     if (input.charCodeAt(peg$currPos) === 96) {
-      s1 = peg$c90;
+      s1 = peg$c91;
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e107); }
+      if (peg$silentFails === 0) { peg$fail(peg$e109); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$currPos;
       s3 = [];
       s4 = input.charAt(peg$currPos);
-      if (peg$r10.test(s4)) {
+      if (peg$r11.test(s4)) {
         peg$currPos++;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e108); }
+        if (peg$silentFails === 0) { peg$fail(peg$e110); }
       }
       if (s4 !== peg$FAILED) {
         while (s4 !== peg$FAILED) {
           s3.push(s4);
           s4 = input.charAt(peg$currPos);
-          if (peg$r10.test(s4)) {
+          if (peg$r11.test(s4)) {
             peg$currPos++;
           } else {
             s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e108); }
+            if (peg$silentFails === 0) { peg$fail(peg$e110); }
           }
         }
       } else {
@@ -7107,11 +8356,11 @@ function peg$parse(input, options) {
       }
       if (s2 !== peg$FAILED) {
         if (input.charCodeAt(peg$currPos) === 96) {
-          s3 = peg$c90;
+          s3 = peg$c91;
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e107); }
+          if (peg$silentFails === 0) { peg$fail(peg$e109); }
         }
         if (s3 !== peg$FAILED) {
           s0 = s2;
@@ -7132,37 +8381,31 @@ function peg$parse(input, options) {
   }
 
   function peg$parseWord() {
-    let s0, s1, s2, s3;
+    let s0, s1, s2;
 
     s0 = peg$currPos;
     s1 = input.charAt(peg$currPos);
-    if (peg$r11.test(s1)) {
+    if (peg$r12.test(s1)) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e109); }
+      if (peg$silentFails === 0) { peg$fail(peg$e111); }
     }
     if (s1 !== peg$FAILED) {
-      s2 = [];
-      s3 = input.charAt(peg$currPos);
-      if (peg$r9.test(s3)) {
-        peg$currPos++;
+      peg$savedPos = peg$currPos;
+      s2 = peg$f146();
+      if (s2) {
+        s2 = undefined;
       } else {
-        s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e106); }
+        s2 = peg$FAILED;
       }
-      while (s3 !== peg$FAILED) {
-        s2.push(s3);
-        s3 = input.charAt(peg$currPos);
-        if (peg$r9.test(s3)) {
-          peg$currPos++;
-        } else {
-          s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e106); }
-        }
+      if (s2 !== peg$FAILED) {
+        s1 = [s1, s2];
+        s0 = s1;
+      } else {
+        peg$currPos = s0;
+        s0 = peg$FAILED;
       }
-      s1 = [s1, s2];
-      s0 = s1;
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -7175,11 +8418,11 @@ function peg$parse(input, options) {
     let s0;
 
     s0 = input.charAt(peg$currPos);
-    if (peg$r12.test(s0)) {
+    if (peg$r13.test(s0)) {
       peg$currPos++;
     } else {
       s0 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e110); }
+      if (peg$silentFails === 0) { peg$fail(peg$e112); }
     }
 
     return s0;
@@ -7220,19 +8463,19 @@ function peg$parse(input, options) {
       }
       s5 = peg$currPos;
       s6 = input.charAt(peg$currPos);
-      if (peg$r13.test(s6)) {
+      if (peg$r14.test(s6)) {
         peg$currPos++;
       } else {
         s6 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e112); }
+        if (peg$silentFails === 0) { peg$fail(peg$e114); }
       }
       if (s6 !== peg$FAILED) {
         s7 = input.charAt(peg$currPos);
-        if (peg$r14.test(s7)) {
+        if (peg$r15.test(s7)) {
           peg$currPos++;
         } else {
           s7 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e113); }
+          if (peg$silentFails === 0) { peg$fail(peg$e115); }
         }
         if (s7 === peg$FAILED) {
           s7 = null;
@@ -7263,11 +8506,11 @@ function peg$parse(input, options) {
           s9 = peg$currPos;
           peg$silentFails++;
           s10 = input.charAt(peg$currPos);
-          if (peg$r9.test(s10)) {
+          if (peg$r10.test(s10)) {
             peg$currPos++;
           } else {
             s10 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e106); }
+            if (peg$silentFails === 0) { peg$fail(peg$e108); }
           }
           peg$silentFails--;
           if (s10 === peg$FAILED) {
@@ -7296,20 +8539,20 @@ function peg$parse(input, options) {
       }
       s6 = [];
       s7 = input.charAt(peg$currPos);
-      if (peg$r9.test(s7)) {
+      if (peg$r10.test(s7)) {
         peg$currPos++;
       } else {
         s7 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e106); }
+        if (peg$silentFails === 0) { peg$fail(peg$e108); }
       }
       while (s7 !== peg$FAILED) {
         s6.push(s7);
         s7 = input.charAt(peg$currPos);
-        if (peg$r9.test(s7)) {
+        if (peg$r10.test(s7)) {
           peg$currPos++;
         } else {
           s7 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e106); }
+          if (peg$silentFails === 0) { peg$fail(peg$e108); }
         }
       }
       s3 = [s3, s4, s5, s6];
@@ -7325,13 +8568,13 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f138(s1);
+      s1 = peg$f147(s1);
     }
     s0 = s1;
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e111); }
+      if (peg$silentFails === 0) { peg$fail(peg$e113); }
     }
 
     return s0;
@@ -7351,20 +8594,20 @@ function peg$parse(input, options) {
     if (s1 !== peg$FAILED) {
       s2 = [];
       s3 = input.charAt(peg$currPos);
-      if (peg$r15.test(s3)) {
+      if (peg$r16.test(s3)) {
         peg$currPos++;
       } else {
         s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e114); }
+        if (peg$silentFails === 0) { peg$fail(peg$e116); }
       }
       while (s3 !== peg$FAILED) {
         s2.push(s3);
         s3 = input.charAt(peg$currPos);
-        if (peg$r15.test(s3)) {
+        if (peg$r16.test(s3)) {
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e114); }
+          if (peg$silentFails === 0) { peg$fail(peg$e116); }
         }
       }
       s1 = [s1, s2];
@@ -7385,11 +8628,11 @@ function peg$parse(input, options) {
     s1 = peg$currPos;
     s2 = peg$currPos;
     if (input.charCodeAt(peg$currPos) === 64) {
-      s3 = peg$c91;
+      s3 = peg$c92;
       peg$currPos++;
     } else {
       s3 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e116); }
+      if (peg$silentFails === 0) { peg$fail(peg$e118); }
     }
     if (s3 !== peg$FAILED) {
       s4 = [];
@@ -7416,11 +8659,11 @@ function peg$parse(input, options) {
       }
       if (s4 !== peg$FAILED) {
         if (input.charCodeAt(peg$currPos) === 45) {
-          s5 = peg$c75;
+          s5 = peg$c79;
           peg$currPos++;
         } else {
           s5 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e86); }
+          if (peg$silentFails === 0) { peg$fail(peg$e91); }
         }
         if (s5 !== peg$FAILED) {
           s6 = [];
@@ -7447,11 +8690,11 @@ function peg$parse(input, options) {
           }
           if (s6 !== peg$FAILED) {
             if (input.charCodeAt(peg$currPos) === 45) {
-              s7 = peg$c75;
+              s7 = peg$c79;
               peg$currPos++;
             } else {
               s7 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e86); }
+              if (peg$silentFails === 0) { peg$fail(peg$e91); }
             }
             if (s7 !== peg$FAILED) {
               s8 = [];
@@ -7479,30 +8722,30 @@ function peg$parse(input, options) {
               if (s8 !== peg$FAILED) {
                 s9 = peg$currPos;
                 if (input.charCodeAt(peg$currPos) === 84) {
-                  s10 = peg$c92;
+                  s10 = peg$c93;
                   peg$currPos++;
                 } else {
                   s10 = peg$FAILED;
-                  if (peg$silentFails === 0) { peg$fail(peg$e117); }
+                  if (peg$silentFails === 0) { peg$fail(peg$e119); }
                 }
                 if (s10 !== peg$FAILED) {
                   s11 = [];
                   s12 = input.charAt(peg$currPos);
-                  if (peg$r16.test(s12)) {
+                  if (peg$r17.test(s12)) {
                     peg$currPos++;
                   } else {
                     s12 = peg$FAILED;
-                    if (peg$silentFails === 0) { peg$fail(peg$e118); }
+                    if (peg$silentFails === 0) { peg$fail(peg$e120); }
                   }
                   if (s12 !== peg$FAILED) {
                     while (s12 !== peg$FAILED) {
                       s11.push(s12);
                       s12 = input.charAt(peg$currPos);
-                      if (peg$r16.test(s12)) {
+                      if (peg$r17.test(s12)) {
                         peg$currPos++;
                       } else {
                         s12 = peg$FAILED;
-                        if (peg$silentFails === 0) { peg$fail(peg$e118); }
+                        if (peg$silentFails === 0) { peg$fail(peg$e120); }
                       }
                     }
                   } else {
@@ -7555,20 +8798,20 @@ function peg$parse(input, options) {
                       s12 = null;
                     }
                     if (input.charCodeAt(peg$currPos) === 90) {
-                      s13 = peg$c93;
+                      s13 = peg$c94;
                       peg$currPos++;
                     } else {
                       s13 = peg$FAILED;
-                      if (peg$silentFails === 0) { peg$fail(peg$e119); }
+                      if (peg$silentFails === 0) { peg$fail(peg$e121); }
                     }
                     if (s13 === peg$FAILED) {
                       s13 = peg$currPos;
                       s14 = input.charAt(peg$currPos);
-                      if (peg$r14.test(s14)) {
+                      if (peg$r15.test(s14)) {
                         peg$currPos++;
                       } else {
                         s14 = peg$FAILED;
-                        if (peg$silentFails === 0) { peg$fail(peg$e113); }
+                        if (peg$silentFails === 0) { peg$fail(peg$e115); }
                       }
                       if (s14 !== peg$FAILED) {
                         s15 = input.charAt(peg$currPos);
@@ -7687,119 +8930,53 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f139(s1);
+      s1 = peg$f148(s1);
     }
     s0 = s1;
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e115); }
+      if (peg$silentFails === 0) { peg$fail(peg$e117); }
     }
 
     return s0;
   }
 
   function peg$parseString() {
-    let s0, s1, s2, s3, s4, s5, s6;
+    let s0, s1, s2, s3;
 
     peg$silentFails++;
     s0 = peg$currPos;
     if (input.charCodeAt(peg$currPos) === 34) {
-      s1 = peg$c94;
+      s1 = peg$c95;
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e121); }
+      if (peg$silentFails === 0) { peg$fail(peg$e123); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$currPos;
-      s3 = [];
-      s4 = input.charAt(peg$currPos);
-      if (peg$r17.test(s4)) {
-        peg$currPos++;
+      s3 = peg$parseQuotedText();
+      if (s3 !== peg$FAILED) {
+        s2 = input.substring(s2, peg$currPos);
       } else {
-        s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e122); }
+        s2 = s3;
       }
-      if (s4 === peg$FAILED) {
-        s4 = peg$currPos;
-        if (input.charCodeAt(peg$currPos) === 92) {
-          s5 = peg$c95;
+      if (s2 !== peg$FAILED) {
+        if (input.charCodeAt(peg$currPos) === 34) {
+          s3 = peg$c95;
           peg$currPos++;
         } else {
-          s5 = peg$FAILED;
+          s3 = peg$FAILED;
           if (peg$silentFails === 0) { peg$fail(peg$e123); }
         }
-        if (s5 !== peg$FAILED) {
-          s6 = input.charAt(peg$currPos);
-          if (peg$r18.test(s6)) {
-            peg$currPos++;
-          } else {
-            s6 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e124); }
-          }
-          if (s6 !== peg$FAILED) {
-            s5 = [s5, s6];
-            s4 = s5;
-          } else {
-            peg$currPos = s4;
-            s4 = peg$FAILED;
-          }
+        if (s3 !== peg$FAILED) {
+          peg$savedPos = s0;
+          s0 = peg$f149(s2);
         } else {
-          peg$currPos = s4;
-          s4 = peg$FAILED;
+          peg$currPos = s0;
+          s0 = peg$FAILED;
         }
-      }
-      while (s4 !== peg$FAILED) {
-        s3.push(s4);
-        s4 = input.charAt(peg$currPos);
-        if (peg$r17.test(s4)) {
-          peg$currPos++;
-        } else {
-          s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e122); }
-        }
-        if (s4 === peg$FAILED) {
-          s4 = peg$currPos;
-          if (input.charCodeAt(peg$currPos) === 92) {
-            s5 = peg$c95;
-            peg$currPos++;
-          } else {
-            s5 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e123); }
-          }
-          if (s5 !== peg$FAILED) {
-            s6 = input.charAt(peg$currPos);
-            if (peg$r18.test(s6)) {
-              peg$currPos++;
-            } else {
-              s6 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e124); }
-            }
-            if (s6 !== peg$FAILED) {
-              s5 = [s5, s6];
-              s4 = s5;
-            } else {
-              peg$currPos = s4;
-              s4 = peg$FAILED;
-            }
-          } else {
-            peg$currPos = s4;
-            s4 = peg$FAILED;
-          }
-        }
-      }
-      s2 = input.substring(s2, peg$currPos);
-      if (input.charCodeAt(peg$currPos) === 34) {
-        s3 = peg$c94;
-        peg$currPos++;
-      } else {
-        s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e121); }
-      }
-      if (s3 !== peg$FAILED) {
-        peg$savedPos = s0;
-        s0 = peg$f140(s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -7815,57 +8992,31 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e125); }
+        if (peg$silentFails === 0) { peg$fail(peg$e124); }
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$currPos;
-        s3 = [];
-        s4 = input.charAt(peg$currPos);
-        if (peg$r19.test(s4)) {
-          peg$currPos++;
+        s3 = peg$parseRawText();
+        if (s3 !== peg$FAILED) {
+          s2 = input.substring(s2, peg$currPos);
         } else {
-          s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e126); }
+          s2 = s3;
         }
-        if (s4 === peg$FAILED) {
-          if (input.substr(peg$currPos, 2) === peg$c97) {
-            s4 = peg$c97;
-            peg$currPos += 2;
-          } else {
-            s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e127); }
-          }
-        }
-        while (s4 !== peg$FAILED) {
-          s3.push(s4);
-          s4 = input.charAt(peg$currPos);
-          if (peg$r19.test(s4)) {
+        if (s2 !== peg$FAILED) {
+          if (input.charCodeAt(peg$currPos) === 39) {
+            s3 = peg$c96;
             peg$currPos++;
           } else {
-            s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e126); }
+            s3 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e124); }
           }
-          if (s4 === peg$FAILED) {
-            if (input.substr(peg$currPos, 2) === peg$c97) {
-              s4 = peg$c97;
-              peg$currPos += 2;
-            } else {
-              s4 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e127); }
-            }
+          if (s3 !== peg$FAILED) {
+            peg$savedPos = s0;
+            s0 = peg$f150(s2);
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
           }
-        }
-        s2 = input.substring(s2, peg$currPos);
-        if (input.charCodeAt(peg$currPos) === 39) {
-          s3 = peg$c96;
-          peg$currPos++;
-        } else {
-          s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e125); }
-        }
-        if (s3 !== peg$FAILED) {
-          peg$savedPos = s0;
-          s0 = peg$f141(s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -7878,7 +9029,35 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e120); }
+      if (peg$silentFails === 0) { peg$fail(peg$e122); }
+    }
+
+    return s0;
+  }
+
+  function peg$parseQuotedText() {
+    let s0;
+
+    peg$savedPos = peg$currPos;
+    s0 = peg$f151();
+    if (s0) {
+      s0 = undefined;
+    } else {
+      s0 = peg$FAILED;
+    }
+
+    return s0;
+  }
+
+  function peg$parseRawText() {
+    let s0;
+
+    peg$savedPos = peg$currPos;
+    s0 = peg$f152();
+    if (s0) {
+      s0 = undefined;
+    } else {
+      s0 = peg$FAILED;
     }
 
     return s0;
@@ -7888,12 +9067,12 @@ function peg$parse(input, options) {
     let s0, s1, s2, s3;
 
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 2) === peg$c98) {
-      s1 = peg$c98;
+    if (input.substr(peg$currPos, 2) === peg$c97) {
+      s1 = peg$c97;
       peg$currPos += 2;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e128); }
+      if (peg$silentFails === 0) { peg$fail(peg$e125); }
     }
     if (s1 !== peg$FAILED) {
       s2 = [];
@@ -7909,15 +9088,15 @@ function peg$parse(input, options) {
         }
       }
       if (input.charCodeAt(peg$currPos) === 34) {
-        s3 = peg$c94;
+        s3 = peg$c95;
         peg$currPos++;
       } else {
         s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e121); }
+        if (peg$silentFails === 0) { peg$fail(peg$e123); }
       }
       if (s3 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f142(s2);
+        s0 = peg$f153(s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -7946,7 +9125,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f143(s1);
+      s1 = peg$f154(s1);
     }
     s0 = s1;
 
@@ -7960,38 +9139,38 @@ function peg$parse(input, options) {
     s1 = peg$currPos;
     s2 = [];
     s3 = input.charAt(peg$currPos);
-    if (peg$r20.test(s3)) {
+    if (peg$r18.test(s3)) {
       peg$currPos++;
     } else {
       s3 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e129); }
+      if (peg$silentFails === 0) { peg$fail(peg$e126); }
     }
     if (s3 === peg$FAILED) {
       s3 = peg$currPos;
-      if (input.substr(peg$currPos, 3) === peg$c99) {
-        s4 = peg$c99;
+      if (input.substr(peg$currPos, 3) === peg$c98) {
+        s4 = peg$c98;
         peg$currPos += 3;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e130); }
+        if (peg$silentFails === 0) { peg$fail(peg$e127); }
       }
       if (s4 !== peg$FAILED) {
         s5 = [];
         s6 = input.charAt(peg$currPos);
-        if (peg$r21.test(s6)) {
+        if (peg$r19.test(s6)) {
           peg$currPos++;
         } else {
           s6 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e131); }
+          if (peg$silentFails === 0) { peg$fail(peg$e128); }
         }
         while (s6 !== peg$FAILED) {
           s5.push(s6);
           s6 = input.charAt(peg$currPos);
-          if (peg$r21.test(s6)) {
+          if (peg$r19.test(s6)) {
             peg$currPos++;
           } else {
             s6 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e131); }
+            if (peg$silentFails === 0) { peg$fail(peg$e128); }
           }
         }
         if (input.charCodeAt(peg$currPos) === 125) {
@@ -8015,19 +9194,19 @@ function peg$parse(input, options) {
       if (s3 === peg$FAILED) {
         s3 = peg$currPos;
         if (input.charCodeAt(peg$currPos) === 92) {
-          s4 = peg$c95;
+          s4 = peg$c99;
           peg$currPos++;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e123); }
+          if (peg$silentFails === 0) { peg$fail(peg$e129); }
         }
         if (s4 !== peg$FAILED) {
           s5 = input.charAt(peg$currPos);
-          if (peg$r18.test(s5)) {
+          if (peg$r20.test(s5)) {
             peg$currPos++;
           } else {
             s5 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e124); }
+            if (peg$silentFails === 0) { peg$fail(peg$e130); }
           }
           if (s5 !== peg$FAILED) {
             s4 = [s4, s5];
@@ -8046,38 +9225,38 @@ function peg$parse(input, options) {
       while (s3 !== peg$FAILED) {
         s2.push(s3);
         s3 = input.charAt(peg$currPos);
-        if (peg$r20.test(s3)) {
+        if (peg$r18.test(s3)) {
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e129); }
+          if (peg$silentFails === 0) { peg$fail(peg$e126); }
         }
         if (s3 === peg$FAILED) {
           s3 = peg$currPos;
-          if (input.substr(peg$currPos, 3) === peg$c99) {
-            s4 = peg$c99;
+          if (input.substr(peg$currPos, 3) === peg$c98) {
+            s4 = peg$c98;
             peg$currPos += 3;
           } else {
             s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e130); }
+            if (peg$silentFails === 0) { peg$fail(peg$e127); }
           }
           if (s4 !== peg$FAILED) {
             s5 = [];
             s6 = input.charAt(peg$currPos);
-            if (peg$r21.test(s6)) {
+            if (peg$r19.test(s6)) {
               peg$currPos++;
             } else {
               s6 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e131); }
+              if (peg$silentFails === 0) { peg$fail(peg$e128); }
             }
             while (s6 !== peg$FAILED) {
               s5.push(s6);
               s6 = input.charAt(peg$currPos);
-              if (peg$r21.test(s6)) {
+              if (peg$r19.test(s6)) {
                 peg$currPos++;
               } else {
                 s6 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e131); }
+                if (peg$silentFails === 0) { peg$fail(peg$e128); }
               }
             }
             if (input.charCodeAt(peg$currPos) === 125) {
@@ -8101,19 +9280,19 @@ function peg$parse(input, options) {
           if (s3 === peg$FAILED) {
             s3 = peg$currPos;
             if (input.charCodeAt(peg$currPos) === 92) {
-              s4 = peg$c95;
+              s4 = peg$c99;
               peg$currPos++;
             } else {
               s4 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e123); }
+              if (peg$silentFails === 0) { peg$fail(peg$e129); }
             }
             if (s4 !== peg$FAILED) {
               s5 = input.charAt(peg$currPos);
-              if (peg$r18.test(s5)) {
+              if (peg$r20.test(s5)) {
                 peg$currPos++;
               } else {
                 s5 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e124); }
+                if (peg$silentFails === 0) { peg$fail(peg$e130); }
               }
               if (s5 !== peg$FAILED) {
                 s4 = [s4, s5];
@@ -8139,7 +9318,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f144(s1);
+      s1 = peg$f155(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -8149,11 +9328,11 @@ function peg$parse(input, options) {
         peg$currPos += 2;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e132); }
+        if (peg$silentFails === 0) { peg$fail(peg$e131); }
       }
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f145();
+        s1 = peg$f156();
       }
       s0 = s1;
       if (s0 === peg$FAILED) {
@@ -8163,11 +9342,11 @@ function peg$parse(input, options) {
           peg$currPos += 2;
         } else {
           s1 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e133); }
+          if (peg$silentFails === 0) { peg$fail(peg$e132); }
         }
         if (s1 !== peg$FAILED) {
           peg$savedPos = s0;
-          s1 = peg$f146();
+          s1 = peg$f157();
         }
         s0 = s1;
       }
@@ -8181,7 +9360,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f147();
+    s1 = peg$f158();
     if (s1) {
       s1 = undefined;
     } else {
@@ -8197,25 +9376,35 @@ function peg$parse(input, options) {
       }
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
-        s4 = peg$currPos;
-        s5 = peg$parseWord();
-        if (s5 !== peg$FAILED) {
-          s4 = input.substring(s4, peg$currPos);
-        } else {
-          s4 = s5;
-        }
-        if (s4 !== peg$FAILED) {
-          s5 = peg$parse_();
-          if (input.charCodeAt(peg$currPos) === 125) {
-            s6 = peg$c18;
-            peg$currPos++;
+        if (s3 !== peg$FAILED) {
+          s4 = peg$currPos;
+          s5 = peg$parseWord();
+          if (s5 !== peg$FAILED) {
+            s4 = input.substring(s4, peg$currPos);
           } else {
-            s6 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e18); }
+            s4 = s5;
           }
-          if (s6 !== peg$FAILED) {
-            peg$savedPos = s0;
-            s0 = peg$f148(s4);
+          if (s4 !== peg$FAILED) {
+            s5 = peg$parse_();
+            if (s5 !== peg$FAILED) {
+              if (input.charCodeAt(peg$currPos) === 125) {
+                s6 = peg$c18;
+                peg$currPos++;
+              } else {
+                s6 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e18); }
+              }
+              if (s6 !== peg$FAILED) {
+                peg$savedPos = s0;
+                s0 = peg$f159(s4);
+              } else {
+                peg$currPos = s0;
+                s0 = peg$FAILED;
+              }
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -8243,18 +9432,28 @@ function peg$parse(input, options) {
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$parse_();
-        s3 = peg$parseExpression();
-        if (s3 !== peg$FAILED) {
-          s4 = peg$parse_();
-          if (input.charCodeAt(peg$currPos) === 125) {
-            s5 = peg$c18;
-            peg$currPos++;
-          } else {
-            s5 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e18); }
-          }
-          if (s5 !== peg$FAILED) {
-            s0 = s3;
+        if (s2 !== peg$FAILED) {
+          s3 = peg$parseExpression();
+          if (s3 !== peg$FAILED) {
+            s4 = peg$parse_();
+            if (s4 !== peg$FAILED) {
+              if (input.charCodeAt(peg$currPos) === 125) {
+                s5 = peg$c18;
+                peg$currPos++;
+              } else {
+                s5 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e18); }
+              }
+              if (s5 !== peg$FAILED) {
+                s0 = s3;
+              } else {
+                peg$currPos = s0;
+                s0 = peg$FAILED;
+              }
+            } else {
+              peg$currPos = s0;
+              s0 = peg$FAILED;
+            }
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -8277,17 +9476,27 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     s1 = peg$parse_();
-    if (input.charCodeAt(peg$currPos) === 44) {
-      s2 = peg$c17;
-      peg$currPos++;
-    } else {
-      s2 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e17); }
-    }
-    if (s2 !== peg$FAILED) {
-      s3 = peg$parse_();
-      s1 = [s1, s2, s3];
-      s0 = s1;
+    if (s1 !== peg$FAILED) {
+      if (input.charCodeAt(peg$currPos) === 44) {
+        s2 = peg$c17;
+        peg$currPos++;
+      } else {
+        s2 = peg$FAILED;
+        if (peg$silentFails === 0) { peg$fail(peg$e17); }
+      }
+      if (s2 !== peg$FAILED) {
+        s3 = peg$parse_();
+        if (s3 !== peg$FAILED) {
+          s1 = [s1, s2, s3];
+          s0 = s1;
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
+      } else {
+        peg$currPos = s0;
+        s0 = peg$FAILED;
+      }
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -8301,16 +9510,21 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     s1 = peg$parse_();
-    if (input.charCodeAt(peg$currPos) === 44) {
-      s2 = peg$c17;
-      peg$currPos++;
-    } else {
-      s2 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e17); }
-    }
-    if (s2 !== peg$FAILED) {
-      s1 = [s1, s2];
-      s0 = s1;
+    if (s1 !== peg$FAILED) {
+      if (input.charCodeAt(peg$currPos) === 44) {
+        s2 = peg$c17;
+        peg$currPos++;
+      } else {
+        s2 = peg$FAILED;
+        if (peg$silentFails === 0) { peg$fail(peg$e17); }
+      }
+      if (s2 !== peg$FAILED) {
+        s1 = [s1, s2];
+        s0 = s1;
+      } else {
+        peg$currPos = s0;
+        s0 = peg$FAILED;
+      }
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -8366,22 +9580,13 @@ function peg$parse(input, options) {
   }
 
   function peg$parseB() {
-    let s0, s1;
+    let s0;
 
-    s0 = peg$currPos;
-    peg$silentFails++;
-    s1 = input.charAt(peg$currPos);
-    if (peg$r9.test(s1)) {
-      peg$currPos++;
-    } else {
-      s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e106); }
-    }
-    peg$silentFails--;
-    if (s1 === peg$FAILED) {
+    peg$savedPos = peg$currPos;
+    s0 = peg$f160();
+    if (s0) {
       s0 = undefined;
     } else {
-      peg$currPos = s0;
       s0 = peg$FAILED;
     }
 
@@ -8389,55 +9594,29 @@ function peg$parse(input, options) {
   }
 
   function peg$parseS() {
-    let s0, s1;
+    let s0;
 
-    peg$silentFails++;
-    s0 = [];
-    s1 = input.charAt(peg$currPos);
-    if (peg$r22.test(s1)) {
-      peg$currPos++;
+    peg$savedPos = peg$currPos;
+    s0 = peg$f161();
+    if (s0) {
+      s0 = undefined;
     } else {
-      s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e134); }
+      s0 = peg$FAILED;
     }
-    while (s1 !== peg$FAILED) {
-      s0.push(s1);
-      s1 = input.charAt(peg$currPos);
-      if (peg$r22.test(s1)) {
-        peg$currPos++;
-      } else {
-        s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e134); }
-      }
-    }
-    peg$silentFails--;
 
     return s0;
   }
 
   function peg$parse_() {
-    let s0, s1;
+    let s0;
 
-    peg$silentFails++;
-    s0 = [];
-    s1 = input.charAt(peg$currPos);
-    if (peg$r23.test(s1)) {
-      peg$currPos++;
+    peg$savedPos = peg$currPos;
+    s0 = peg$f162();
+    if (s0) {
+      s0 = undefined;
     } else {
-      s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e135); }
+      s0 = peg$FAILED;
     }
-    while (s1 !== peg$FAILED) {
-      s0.push(s1);
-      s1 = input.charAt(peg$currPos);
-      if (peg$r23.test(s1)) {
-        peg$currPos++;
-      } else {
-        s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e135); }
-      }
-    }
-    peg$silentFails--;
 
     return s0;
   }
@@ -8449,13 +9628,41 @@ function peg$parse(input, options) {
   const lastArrow = input.lastIndexOf('->');
   let nesting = 0;
 
+  // What `range()` says, without the object.
   function span() {
-    const { start, end } = range();
-    return { start: start + base, end: end + base };
+    return { start: peg$savedPos + base, end: peg$currPos + base };
   }
   function node(kind, properties) {
     return { kind, span: span(), ...properties };
   }
+  function identifier(text, quoted) {
+    return { kind: 'Identifier', span: span(), text, quoted };
+  }
+  function argument(name, value, order) {
+    return { kind: 'Argument', span: span(), name, value, order };
+  }
+  function nameOf(name, quoted) {
+    return { kind: 'Name', span: span(), name, quoted };
+  }
+  function string(value, raw) {
+    return { kind: 'StringLiteral', span: span(), value, raw };
+  }
+
+  // The reading goes on there: what stands before it is read.
+  function moveTo(end) {
+    peg$currPos = end;
+    return true;
+  }
+
+  // False where the next character rules out what begins so; true while it is asked what would fit.
+  function may(form) {
+    return peg$silentFails === 0 || begins(form, input, peg$currPos);
+  }
+  // As `may`, behind blanks.
+  function mayFollow(form) {
+    return peg$silentFails === 0 || begins(form, input, blanksEnd(input, peg$currPos));
+  }
+
   function enter() {
     if (++nesting > nestingMax) notes.fail({ start: base + offset(), end: base + offset() + 1 }, `this is nested more than ${nestingMax} deep`);
     return true;
@@ -8466,14 +9673,14 @@ function peg$parse(input, options) {
   }
 
   // Where a rule has failed once it fails again, whatever is tried around it: without this memory, forms that begin alike
-  // would be read again at every level of nesting.
+  // would be read again at every level of nesting. By offset, and which of these rules it was.
   let failures = null;
   function canBe(rule) {
-    return failures === null || !failures.has(rule + offset());
+    return failures === null || !failures.has(peg$savedPos * MEMORIES + rule);
   }
   function cannotBe(rule) {
     failures ??= new Set();
-    failures.add(rule + offset());
+    failures.add(peg$savedPos * MEMORIES + rule);
     return false;
   }
 
