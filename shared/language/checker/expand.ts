@@ -5,7 +5,7 @@ import type { PlanExpression } from '../plan/plan.ts';
 import { ANY } from '../plan/types.ts';
 import type { CheckContext } from './context.ts';
 import { constant, isResolved } from './expressions/fold.ts';
-import { fillHoles } from './holes.ts';
+import { fillHoles, type StillParts } from './holes.ts';
 import { lowerExpression } from './lower.ts';
 import type { NameScope } from './scope.ts';
 import { programScope } from './scopes.ts';
@@ -57,18 +57,26 @@ function addStatement(statement: Statement, expansion: Expansion): void {
 function expandFor(node: ForDeclaration, expansion: Expansion): void {
   const values = loopValues(node, expansion);
   if (!values) return;
+  const still: StillParts = new Map();
   for (const value of values) {
     if (expansion.isTooLong) return;
     expansion.context.spend('repetitions', 1, node.span);
     expandInto(
-      node.body.map((statement) => repeated(statement, node, value, expansion)),
+      node.body.map((statement) => repeated(statement, { node, value, still }, expansion)),
       expansion,
     );
   }
 }
 
-function repeated(statement: Statement, { variable }: ForDeclaration, value: number, { context }: Expansion): Statement {
-  return fillHoles(statement, { variable: variable.text, value, spend: (parts) => context.spend('repetitions', parts, statement.span) });
+interface LoopStep {
+  readonly node: ForDeclaration;
+  readonly value: number;
+  readonly still: StillParts;
+}
+
+function repeated(statement: Statement, { node, value, still }: LoopStep, { context }: Expansion): Statement {
+  const spend = (parts: number): void => context.spend('repetitions', parts, statement.span);
+  return fillHoles(statement, { variable: node.variable.text, value, still, spend });
 }
 
 /** The integers that the loop goes over; undefined when they are not known, which is reported. */

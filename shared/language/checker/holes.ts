@@ -4,17 +4,23 @@ import { withCases, withOperands } from '../ast/operator-chain.ts';
 export interface Repetition {
   readonly variable: string;
   readonly value: number;
+  /** Parts in which an earlier repetition of the same loop found no hole. */
+  readonly still: StillParts;
   /** Is told how many parts were gone through, long texts by their length. */
   readonly spend: (parts: number) => void;
 }
 
+/** Parts without a hole, and how many parts each is made of. */
+export type StillParts = Map<object, number>;
+
 /** A statement with every `{variable}` replaced by a number: in names and strings as text, in expressions as an int. */
 export function fillHoles(statement: Statement, repetition: Repetition): Statement {
-  return fill(statement, { ...repetition, hole: `{${repetition.variable}}` }) as Statement;
+  return fill(statement, { ...repetition, hole: `{${repetition.variable}}`, spent: 0 }) as Statement;
 }
 
 interface Filling extends Repetition {
   readonly hole: string;
+  spent: number;
 }
 
 /** Characters of a text that count as one part. */
@@ -23,7 +29,25 @@ const charactersPerPart = 16;
 function fill(part: unknown, filling: Filling): unknown {
   if (typeof part === 'string') return fillText(part, filling);
   if (part === null || typeof part !== 'object') return part;
-  filling.spend(1);
+  const { still } = filling;
+  const parts = still.get(part);
+  if (parts !== undefined) {
+    spend(parts, filling);
+    return part;
+  }
+  const before = filling.spent;
+  spend(1, filling);
+  const filled = fillParts(part, filling);
+  if (filled === part) still.set(part, filling.spent - before);
+  return filled;
+}
+
+function spend(parts: number, filling: Filling): void {
+  filling.spent += parts;
+  filling.spend(parts);
+}
+
+function fillParts(part: object, filling: Filling): unknown {
   if (Array.isArray(part)) return fillItems(part, filling);
   const node = part as { readonly kind?: string; readonly span?: Span; readonly name?: unknown };
   if (node.kind === 'Hole' && node.name === filling.variable && node.span) return numberAt(node.span, filling.value);
@@ -34,9 +58,10 @@ function fill(part: unknown, filling: Filling): unknown {
   return isShadowed(node, filling) ? part : fillProperties(part, filling);
 }
 
-function fillText(text: string, { hole, value, spend }: Filling): string {
+function fillText(text: string, filling: Filling): string {
+  const { hole, value } = filling;
   if (!text.includes(hole)) return text;
-  spend(Math.ceil(text.length / charactersPerPart));
+  spend(Math.ceil(text.length / charactersPerPart), filling);
   return text.replaceAll(hole, `${value}`);
 }
 
@@ -48,8 +73,9 @@ function fillItems(items: readonly unknown[], filling: Filling): readonly unknow
 
 function fillProperties(part: object, filling: Filling): object {
   let changed: Record<string, unknown> | undefined;
-  for (const [key, value] of Object.entries(part)) {
+  for (const key of Object.keys(part)) {
     if (key === 'span') continue;
+    const value = (part as Record<string, unknown>)[key];
     const filled = fill(value, filling);
     if (filled === value) continue;
     changed ??= { ...part };

@@ -29,7 +29,7 @@ export function fingerprint(value: unknown, names: FingerprintNames = POSITIONS)
 /** Writes the text that a fingerprint is made of; unlike JSON it tells all numbers, maps, durations and timestamps apart. */
 function write(value: unknown, names: FingerprintNames, digest: Digest): void {
   if (value === null || value === undefined) digest.add('null');
-  else if (typeof value === 'string') digest.add(JSON.stringify(value));
+  else if (typeof value === 'string') writeText(value, digest);
   else if (typeof value === 'number') digest.add(Object.is(value, -0) ? '-0' : String(value));
   else if (typeof value !== 'object') digest.add(String(value));
   else if (value instanceof Duration) digest.add(`duration(${value.ms})`);
@@ -37,6 +37,26 @@ function write(value: unknown, names: FingerprintNames, digest: Digest): void {
   else if (Array.isArray(value)) writeList('[', value, ']', names, digest);
   else if (value instanceof Map) writeList('map(', [...value], ')', names, digest);
   else writeObject(value as Record<string, unknown>, names, digest);
+}
+
+/** As in JSON. */
+function writeText(text: string, digest: Digest): void {
+  if (!isPlain(text)) {
+    digest.add(JSON.stringify(text));
+    return;
+  }
+  digest.add('"');
+  digest.add(text);
+  digest.add('"');
+}
+
+/** Nothing of the text is written otherwise in JSON: neither quotes and control characters nor halves of pairs, which stand beyond ASCII. */
+function isPlain(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x20 || unit > 0x7e || unit === 0x22 || unit === 0x5c) return false;
+  }
+  return true;
 }
 
 function writeList(open: string, items: readonly unknown[], close: string, names: FingerprintNames, digest: Digest): void {
@@ -50,20 +70,47 @@ function writeList(open: string, items: readonly unknown[], close: string, names
 
 function writeObject(node: Record<string, unknown>, names: FingerprintNames, digest: Digest): void {
   digest.add('{');
-  for (const key of sortedKeys(node)) {
+  for (const { key, label } of layoutOf(node).members) {
     const value = node[key];
-    if (LEFT_OUT.has(key) || value === undefined || (key === 'type' && isObject(value))) continue;
-    digest.add(key);
-    digest.add(':');
+    if (value === undefined || (key === 'type' && isObject(value))) continue;
+    digest.add(label);
     write(typeof value === 'number' ? meaningOf(key, value, names) : value, names, digest);
     digest.add(',');
   }
   digest.add('}');
 }
 
-/** In order of their UTF-16 units. By insertion: a node has few keys. */
-function sortedKeys(node: Record<string, unknown>): readonly string[] {
+/** The keys of a node as they stand in it, and what is written of them. */
+interface Layout {
+  readonly keys: readonly string[];
+  /** In order of their UTF-16 units, without those that are left out. */
+  readonly members: readonly { readonly key: string; readonly label: string }[];
+}
+
+/** By kind of node, how the last one of it was made: the next one is made alike, as a rule. */
+const layouts = new Map<string, Layout>();
+const LAYOUTS_MAX = 500;
+
+function layoutOf(node: Record<string, unknown>): Layout {
+  const kind = node['kind'];
+  const known = typeof kind === 'string' ? layouts.get(kind) : undefined;
+  if (known !== undefined && hasKeys(node, known.keys)) return known;
   const keys = Object.keys(node);
+  const members = sorted(keys).flatMap((key) => (LEFT_OUT.has(key) ? [] : [{ key, label: `${key}:` }]));
+  const layout = { keys, members };
+  if (typeof kind === 'string' && layouts.size < LAYOUTS_MAX) layouts.set(kind, layout);
+  return layout;
+}
+
+function hasKeys(node: Record<string, unknown>, keys: readonly string[]): boolean {
+  let at = 0;
+  for (const key in node) if (key !== keys[at++]) return false;
+  return at === keys.length;
+}
+
+/** In order of their UTF-16 units. By insertion: a node has few keys. */
+function sorted(given: readonly string[]): readonly string[] {
+  const keys = [...given];
   for (let at = 1; at < keys.length; at++) {
     const key = keys[at] as string;
     let to = at;
@@ -96,7 +143,10 @@ class Digest {
   #otherLow = 0x41c6ce57 ^ 0x85ebca6b;
 
   add(text: string): void {
-    let [high, low, otherHigh, otherLow] = [this.#high, this.#low, this.#otherHigh, this.#otherLow];
+    let high = this.#high;
+    let low = this.#low;
+    let otherHigh = this.#otherHigh;
+    let otherLow = this.#otherLow;
     for (let at = 0; at < text.length; at++) {
       const unit = text.charCodeAt(at);
       high = Math.imul(high ^ unit, 2654435761);

@@ -70,9 +70,10 @@ export function keyedPlan<K extends OperatorPlan['kind']>(at: Position, kind: K,
 
 /** As written, without the dot before it; `where e` of a source or step as `where(e)`. */
 export function operatorText(node: OperatorCall, context: CheckContext): string {
-  const text = context.text(node.span).replace(/^\.\s*/, '');
+  const written = context.text(node.span);
+  const text = written.startsWith('.') ? written.slice(1).trimStart() : written;
   const name = node.name.text;
-  if (text.startsWith(`${name}(`) || text.startsWith(`${name} as `)) return text;
+  if (text.startsWith(name) && (text.startsWith('(', name.length) || text.startsWith(' as ', name.length))) return text;
   return `${name}(${node.arguments.map(({ span }) => context.text(span)).join(', ')})`;
 }
 
