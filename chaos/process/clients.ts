@@ -1,18 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Invocation, RegisterOperation } from '../linearizability/checker.ts';
 import type { Acknowledgement } from './audit.ts';
-import type { Answer, Coordinators, Request } from './coordinators.ts';
+import { type Answer, type GroupAccess, isRefused, type Request } from './group-access.ts';
 
-const writerCount = 6;
-const readerCount = 4;
 /** Connectors that are written at a time; each kill begins new ones, which keeps the history of each short enough to search. */
 const namesPerRound = 16;
-const pauseMsMax = 20;
 const retryMs = 50;
 const retriesMax = 400;
 
 /** What a request came to. `nothing`: it certainly did nothing. `unknown`: it may have been done, or be done later. */
 type Told = 'done' | 'absent' | 'taken' | 'nothing' | 'unknown';
+
+export interface ClientsOptions {
+  readonly group: GroupAccess;
+  /** What clients do follows from it, except for the order in which they are answered. */
+  readonly random: (bound: number) => number;
+  readonly seed: number;
+  /** @default 6 */
+  readonly writers?: number;
+  /** @default 4 */
+  readonly readers?: number;
+  /** Between two requests of a client. @default 20 */
+  readonly pauseMsMax?: number;
+}
 
 /**
  * Writers that make, change and delete connectors, and readers that read them with strong consistency, each through any member. Half of
@@ -21,18 +31,13 @@ type Told = 'done' | 'absent' | 'taken' | 'nothing' | 'unknown';
 export class Clients {
   readonly history: Invocation[] = [];
   readonly acknowledgements: Acknowledgement[] = [];
-  readonly #group: Coordinators;
-  readonly #random: (bound: number) => number;
-  readonly #seed: number;
+  readonly #options: Required<ClientsOptions>;
   #round = 0;
   #nextValue = 1;
   #isOver = false;
 
-  /** @param random What clients do follows from it, except for the order in which they are answered. */
-  constructor(group: Coordinators, random: (bound: number) => number, seed: number) {
-    this.#group = group;
-    this.#random = random;
-    this.#seed = seed;
+  constructor(options: ClientsOptions) {
+    this.#options = { writers: 6, readers: 4, pauseMsMax: 20, ...options };
   }
 
   /** From now on, other connectors are written and read. */
@@ -46,9 +51,10 @@ export class Clients {
 
   /** Resolves when `end` was called and every client has finished what it did. */
   async run(): Promise<void> {
-    const writers = Array.from({ length: writerCount }, (_, at) => this.#repeat(() => this.#write(at % 2 === 0)));
-    const readers = Array.from({ length: readerCount }, () => this.#repeat(() => this.#read()));
-    await Promise.all([...writers, ...readers]);
+    const { writers, readers } = this.#options;
+    const writing = Array.from({ length: writers }, (_, at) => this.#repeat(() => this.#write(at % 2 === 0)));
+    const reading = Array.from({ length: readers }, () => this.#repeat(() => this.#read()));
+    await Promise.all([...writing, ...reading]);
   }
 
   /** Reads every connector that was written, after everything else. */
@@ -68,16 +74,17 @@ export class Clients {
   async #repeat(once: () => Promise<void>): Promise<void> {
     while (!this.#isOver) {
       await once();
-      await sleep(this.#random(pauseMsMax));
+      await sleep(this.#options.random(this.#options.pauseMsMax));
     }
   }
 
   #name(): string {
-    return `c_${this.#round}_${this.#random(namesPerRound)}`;
+    return `c_${this.#round}_${this.#options.random(namesPerRound)}`;
   }
 
   #anyMember(): number {
-    return this.#group.ids[this.#random(this.#group.ids.length)] as number;
+    const { group, random } = this.#options;
+    return group.ids[random(group.ids.length)] as number;
   }
 
   async #read(): Promise<void> {
@@ -98,11 +105,12 @@ export class Clients {
     const [request, operation] = this.#chosen(key);
     const calledAt = performance.now();
     const number = this.#nextValue++;
-    let { told, sentAt } = await this.#send(request, isPersistent ? `${this.#seed}-${number}` : undefined);
+    const { seed } = this.#options;
+    let { told, sentAt } = await this.#send(request, isPersistent ? `${seed}-${number}` : undefined);
     let mayHaveHappened = told === 'unknown';
     for (let tries = 0; isPersistent && (told === 'unknown' || told === 'nothing') && tries < retriesMax; tries++) {
       await sleep(retryMs);
-      ({ told, sentAt } = await this.#send(request, `${this.#seed}-${number}`));
+      ({ told, sentAt } = await this.#send(request, `${seed}-${number}`));
       if (told === 'unknown') mayHaveHappened = true;
     }
     const at = performance.now();
@@ -116,7 +124,7 @@ export class Clients {
   #chosen(name: string): [Request, Exclude<RegisterOperation, { kind: 'read' | 'write' }>] {
     const value = this.#nextValue++;
     const body = { connector_type: 'console', params: {}, description: String(value) };
-    const choice = this.#random(10);
+    const choice = this.#options.random(10);
     if (choice < 4) {
       const create = { kind: 'compareAndSet', expected: 0, value, result: undefined } as const;
       return [{ method: 'POST', path: '/connectors', body: { name, ...body } }, create];
@@ -140,10 +148,10 @@ export class Clients {
 
   async #ask(request: Request): Promise<Answer | 'nothing' | 'unknown'> {
     try {
-      return await this.#group.ask(this.#anyMember(), request);
+      return await this.#options.group.ask(this.#anyMember(), request);
     } catch (error) {
       // Nobody listened; any other end of a connection may come after the request was taken.
-      return (error as { cause?: { code?: string } }).cause?.code === 'ECONNREFUSED' ? 'nothing' : 'unknown';
+      return isRefused(error) ? 'nothing' : 'unknown';
     }
   }
 }

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePortPairs } from './free-ports.ts';
+import { type Answer, askMember, type GroupAccess, type Request } from './group-access.ts';
 
 const bin = fileURLToPath(new URL('../../cli/bin.mjs', import.meta.url));
 const key = 'the-key-of-the-coordinators';
@@ -11,22 +12,8 @@ const leaderWaitMs = 60_000;
 /** Of the output of a process: the end of it is kept, for the message when it ends unasked. */
 const outputChars = 4_096;
 
-/** A request to one member. Rejects when the member is not there, or says nothing in 10 s. */
-export interface Request {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  readonly path: string;
-  readonly body?: object;
-  readonly idempotencyKey?: string;
-}
-
-export interface Answer {
-  readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: each request knows what its answer holds.
-  readonly body: any;
-}
-
 /** Three processes `cep coordinator --raft` on loopback, each with a directory and ports of its own. */
-export class Coordinators {
+export class Coordinators implements GroupAccess {
   readonly ids = [1, 2, 3] as const;
   readonly #folder: string;
   readonly #urls: readonly string[];
@@ -77,18 +64,8 @@ export class Coordinators {
     await Promise.all([...this.#running.keys()].map((id) => this.kill(id)));
   }
 
-  async ask(id: number, { method, path, body, idempotencyKey }: Request): Promise<Answer> {
-    const response = await fetch(`${this.#urls[id - 1]}/api/v1/cluster${path}`, {
-      method,
-      signal: AbortSignal.timeout(10_000),
-      headers: {
-        'x-api-key': key,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return { status: response.status, body: await response.json() };
+  ask(id: number, request: Request): Promise<Answer> {
+    return askMember(this.#urls[id - 1] as string, key, request);
   }
 
   /** Whom all that run take for the leader. Rejects when they do not agree within a minute. */
@@ -104,23 +81,4 @@ export class Coordinators {
       await sleep(50);
     }
   }
-}
-
-/** Ports that nobody has now, each with the one 1000 above it, where members talk to each other. */
-async function freePortPairs(count: number): Promise<number[]> {
-  const found: number[] = [];
-  for (let port = 21_500 + (process.pid % 300) * 40; found.length < count && port < 60_000; port++) {
-    if ((await isFree(port)) && (await isFree(port + 1_000))) found.push(port);
-  }
-  return found;
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  const isListening = await new Promise<boolean>((resolve) => {
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => resolve(true));
-  });
-  if (isListening) await new Promise((resolve) => server.close(resolve));
-  return isListening;
 }

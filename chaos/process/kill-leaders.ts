@@ -26,7 +26,7 @@ export async function killLeaders({ seed, kills, everyMs, onKill }: KillLeadersO
   const folder = await mkdtemp(join(tmpdir(), 'cep-chaos-'));
   const group = await Coordinators.start(folder);
   try {
-    const clients = new Clients(group, seededRandom(seed), seed);
+    const clients = new Clients({ group, random: seededRandom(seed), seed });
     const killed: number[] = [];
     const killing = async (): Promise<void> => {
       try {

@@ -1,0 +1,36 @@
+import { parseArgs } from 'node:util';
+import { reportLines } from './report-lines.ts';
+import { isClean, runChaos } from './run.ts';
+
+/**
+ * `npm run chaos -- [--seed N] [--minutes M] [--coordinators 3] [--workers 4] [--only "kill a worker"]` runs a cluster of real processes
+ * under faults and says whether anything was lost, doubled or invented. Exit code 1: something was; 2: the command is wrong. It runs
+ * `cli/bin.mjs`, so build first (`npm run build`). Links are cut where this process may make network namespaces (root, on Linux), else not.
+ */
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    minutes: { type: 'string', default: '5' },
+    coordinators: { type: 'string', default: '3' },
+    workers: { type: 'string', default: '4' },
+    only: { type: 'string', multiple: true },
+    loopback: { type: 'boolean', default: false },
+  },
+});
+const [seed, minutes, coordinators, workers] = [values.seed, values.minutes, values.coordinators, values.workers].map(Number) as [
+  ...[number, number, number, number],
+];
+
+if (!(minutes > 0) || !Number.isSafeInteger(seed) || !(coordinators >= 3) || !(workers >= 2)) {
+  print('--minutes is a number above 0, --seed a whole one, --coordinators at least 3, --workers at least 2');
+  process.exitCode = 2;
+} else {
+  const options = { seed, minutes, coordinators, workers, only: values.only, usesNamespaces: !values.loopback };
+  const report = await runChaos({ ...options, onNote: print });
+  for (const line of reportLines(report)) print(line);
+  if (!isClean(report)) process.exitCode = 1;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

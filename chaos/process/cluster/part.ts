@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Place } from './network.ts';
+
+const bin = fileURLToPath(new URL('../../../cli/bin.mjs', import.meta.url));
+
+export interface PartOptions {
+  readonly name: string;
+  /** Its number in the network. */
+  readonly at: number;
+  readonly place: Place;
+  /** Of the command `cep`. */
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Where it writes its log. */
+  readonly folder: string;
+  /** It ended, and nobody had asked it to. */
+  readonly onUnasked: (what: string) => void;
+}
+
+/** One process of the cluster, which can be ended, stopped and started again in any order. */
+export class Part {
+  readonly name: string;
+  readonly at: number;
+  readonly url: string;
+  readonly #options: PartOptions;
+  #child: ChildProcess | undefined;
+  #isStopped = false;
+
+  constructor(options: PartOptions) {
+    this.#options = options;
+    this.name = options.name;
+    this.at = options.at;
+    this.url = `http://${options.place.host}:${options.place.port}`;
+  }
+
+  get isRunning(): boolean {
+    return this.#child !== undefined;
+  }
+
+  /** It runs and does not stand still. */
+  get isAwake(): boolean {
+    return this.isRunning && !this.#isStopped;
+  }
+
+  start(): void {
+    if (this.#child !== undefined) return;
+    const { place, args, env, folder, onUnasked } = this.#options;
+    const [command = '', ...rest] = [...place.before, process.execPath, bin, ...args];
+    const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+    const log = createWriteStream(join(folder, `${this.name}.log`), { flags: 'a' });
+    log.write(`--- started ${new Date().toISOString()} as process ${child.pid}\n`);
+    child.stdout.pipe(log, { end: false });
+    child.stderr.pipe(log, { end: false });
+    child.once('close', (code, signal) => {
+      log.end(`--- ended ${new Date().toISOString()} with ${code ?? signal}\n`);
+      if (this.#child !== child) return;
+      this.#child = undefined;
+      onUnasked(`${this.name} ended by itself with ${code ?? signal}`);
+    });
+    this.#child = child;
+    this.#isStopped = false;
+  }
+
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  /** Asks it to end. Gives its exit code; null when it had to be killed. */
+  async end(withinMs: number): Promise<number | null> {
+    if (this.#isStopped) this.resume();
+    return await this.#end('SIGTERM', withinMs);
+  }
+
+  /** It stands still, and the kernel goes on taking what is sent to it. */
+  stop(): void {
+    if (this.#child?.kill('SIGSTOP') === true) this.#isStopped = true;
+  }
+
+  resume(): void {
+    this.#child?.kill('SIGCONT');
+    this.#isStopped = false;
+  }
+
+  async #end(signal: 'SIGKILL' | 'SIGTERM', withinMs = Number.POSITIVE_INFINITY): Promise<number | null> {
+    const child = this.#child;
+    if (child === undefined) return 0;
+    this.#child = undefined;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    const late = withinMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(() => child.kill('SIGKILL'), withinMs);
+    const [code] = (await ended) as [number | null];
+    clearTimeout(late);
+    return code;
+  }
+}

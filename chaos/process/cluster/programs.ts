@@ -1,0 +1,62 @@
+export const groupName = 'chaos';
+
+/**
+ * Pipelines that keep real state: a sequence in two replicas, a count window that is fed by it over a route, a count window in two replicas,
+ * a join, and one that keeps nothing. `version` stands in a comment: another one is another program of the same meaning.
+ */
+export function chaosGroup(sinkUrl: string, version: number): object {
+  const sink = `# version ${version}\nconnector Sink = http (url: "${sinkUrl}")\n`;
+  const keyed = { replicas: 2, partition_key: 'producer' };
+  return {
+    pipelines: [
+      { name: 'pairs', source: sink + paired, ...keyed },
+      { name: 'totals', source: sink + total },
+      { name: 'counts', source: sink + counted, ...keyed },
+      { name: 'joins', source: sink + joined },
+      { name: 'pongs', source: sink + ponged },
+    ],
+    routes: [
+      ...Object.entries(entries).map(([pipeline, types]) => ({ from_pipeline: '_external', to_pipeline: pipeline, event_types: types })),
+      { from_pipeline: 'pairs', to_pipeline: 'totals', event_types: ['Paired'] },
+    ],
+  };
+}
+
+const entries = { pairs: ['Open', 'Close'], counts: ['Tick'], joins: ['Left', 'Right'], pongs: ['Ping'] };
+
+const paired = `
+stream Paired = Open as a -> Close where producer == a.producer and number == a.number as b
+    .within(20m)
+    .emit(producer: a.producer, number: a.number)
+    .to(Sink)
+`;
+
+export const pairsPerTotal = 5;
+const total = `
+stream Total = Paired
+    .partition_by(producer)
+    .window(${pairsPerTotal})
+    .aggregate(producer: first(producer), events: count(), first: min(number), last: max(number), sum: sum(number))
+    .emit(producer: producer, events: events, first: first, last: last, sum: sum)
+    .to(Sink)
+`;
+
+export const ticksPerCount = 7;
+const counted = `
+stream Counted = Tick
+    .partition_by(producer)
+    .window(${ticksPerCount})
+    .aggregate(producer: first(producer), events: count(), first: min(number), last: max(number), sum: sum(number))
+    .emit(producer: producer, events: events, first: first, last: last, sum: sum)
+    .to(Sink)
+`;
+
+const joined = `
+stream Joined = join(Left, Right).on(Left.order == Right.order).window(20m)
+    .emit(producer: Left.producer, number: Left.number)
+    .to(Sink)
+`;
+
+const ponged = `
+stream Ponged = Ping.emit(number: number).to(Sink)
+`;

@@ -1,0 +1,60 @@
+import { percentile } from '../audit.ts';
+import type { Done } from './nemesis.ts';
+import type { ChaosReport } from './run.ts';
+
+const shownMax = 10;
+
+/** A run as a table. */
+export function reportLines(report: ChaosReport): readonly string[] {
+  const { seed, done, outputs, history, acknowledgements, violations, folder } = report;
+  return [
+    '',
+    `seed           ${seed}`,
+    ...faultLines(done),
+    '',
+    `events         ${outputs.events} taken, of which came ${outputs.expected} outputs`,
+    list('lost', outputs.lost),
+    list('under two ids', outputs.doubled),
+    list('of one id', outputs.collided),
+    list('invented', outputs.invented),
+    list('out of order', outputs.disordered),
+    `repeats        ${outputs.repeats} deliveries under an id that had been delivered`,
+    `no event for   ${longestGapMs(acknowledgements.map(({ at }) => at))} ms at most`,
+    `API            ${history.writes} writes acknowledged, ${history.unknown} of unknown outcome, ${history.reads} strong reads`,
+    list('lost writes', history.lost),
+    `linearizable   ${history.verdict === 'linearizable' ? 'yes' : `no: ${history.verdict}`}`,
+    list('else', violations),
+    ...(folder === undefined ? [] : [`logs           ${folder}`]),
+  ];
+}
+
+function faultLines(done: readonly Done[]): readonly string[] {
+  const byName = new Map<string, Done[]>();
+  for (const one of done) byName.set(one.fault.name, [...(byName.get(one.fault.name) ?? []), one]);
+  const rows = [...byName].map(([name, all]) => {
+    const times = all.map(({ recoveredMs }) => recoveredMs).sort((a, b) => a - b);
+    return [name, String(all.length), ms(percentile(times, 0.5)), ms(percentile(times, 1)), all[0]?.fault.rows.join(', ') ?? ''];
+  });
+  return table([['fault', 'times', 'recovered p50', 'max', 'rows'], ...rows, ['all', String(done.length), '', '', '']]);
+}
+
+function table(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
+  return rows.map((row) => row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join('  '));
+}
+
+function ms(value: number): string {
+  return `${Math.round(value)} ms`;
+}
+
+function list(name: string, found: readonly string[]): string {
+  const shown = found.slice(0, shownMax).map((one) => `\n    ${one}`);
+  return `${name.padEnd(15)}${found.length}${shown.join('')}${found.length > shownMax ? '\n    ..' : ''}`;
+}
+
+function longestGapMs(times: readonly number[]): number {
+  return Math.round(
+    times.reduce(({ longest, last }, at) => ({ longest: Math.max(longest, at - last), last: at }), { longest: 0, last: times[0] ?? 0 })
+      .longest,
+  );
+}
