@@ -6,7 +6,10 @@ import { bounds } from '../state/bounds.ts';
 import { type ClusterState, type IngressLog, ingressKey, type Placement, type Worker } from '../state/cluster-state.ts';
 import { type DeliveryAnswer, type WorkerClient, WorkerRefusal } from '../workers-client/worker-client.ts';
 
-export type BatchResult = DeliveryAnswer['results'][number] & { readonly workerId: string };
+export type BatchResult = Pick<DeliveryAnswer['results'][number], 'sequence' | 'errors' | 'output_events'> & {
+  /** Undefined when nobody knows any more which it was. */
+  readonly workerId: string | undefined;
+};
 
 /** How far the worker of a placement is, under one epoch. */
 interface Cursor {
@@ -14,7 +17,18 @@ interface Cursor {
   received: number;
 }
 
+interface Sending {
+  readonly placement: Placement;
+  readonly worker: Worker;
+  readonly cursor: Cursor;
+  readonly log: IngressLog;
+  /** The batch with which it begins. */
+  readonly first: number;
+}
+
 interface Waiter {
+  readonly placementId: string;
+  readonly sequence: number;
   readonly resolve: (result: BatchResult | undefined) => void;
   readonly reject: (error: Error) => void;
   readonly timer: NodeJS.Timeout;
@@ -40,6 +54,8 @@ export class Deliveries {
   readonly #waiters = new Map<string, Set<Waiter>>();
   readonly #results = new Map<string, BatchResult>();
   readonly #checkpointing = new Set<string>();
+  /** By placement, the first batch whose result is asked for, although its worker has it: another leader, or nobody, has heard that. */
+  readonly #unheard = new Map<string, number>();
 
   constructor({ group, client, controller }: { group: GroupMember; client: WorkerClient; controller: Controller }) {
     this.#group = group;
@@ -59,14 +75,16 @@ export class Deliveries {
   }
 
   /**
-   * What a worker made of a batch; undefined when that takes too long, or is not known any more. The batch is kept, and handed on, all the same.
+   * What a worker made of a batch; undefined when that takes too long. The batch is kept, and handed on, all the same. Of one that is part of
+   * a checkpoint, or that its worker had before, no more may be known than that it was worked through.
    * @throws RaftRefusal when this member leads no more
    */
   result(placementId: string, sequence: number, withinMs: number): Promise<BatchResult | undefined> {
     const key = ingressKey(placementId, sequence);
     const known = this.#results.get(key);
     const log = this.#group.state.ingressLogs.get(placementId);
-    if (known || log === undefined || sequence < log.first) return Promise.resolve(known);
+    if (known || log === undefined) return Promise.resolve(known);
+    if (sequence < log.first) return Promise.resolve(workedThrough(sequence));
     return new Promise((resolve, reject) => {
       const waiters = this.#waiters.get(key) ?? new Set<Waiter>();
       this.#waiters.set(key, waiters);
@@ -75,8 +93,9 @@ export class Deliveries {
         if (waiters.size === 0) this.#waiters.delete(key);
         resolve(undefined);
       }, withinMs);
-      const waiter: Waiter = { resolve, reject, timer };
+      const waiter: Waiter = { placementId, sequence, resolve, reject, timer };
       waiters.add(waiter);
+      if (sequence <= (this.#cursors.get(placementId)?.received ?? 0)) this.#askAgain(placementId, sequence);
       this.deliver(placementId);
     });
   }
@@ -92,15 +111,22 @@ export class Deliveries {
     this.#relieve(placement, worker, log);
     if (this.#underWay.has(placementId)) return;
     const cursor = this.#cursorOf(placement, worker);
-    if (cursor.received >= log.last) return;
+    const unheard = this.#unheard.get(placementId) ?? Number.POSITIVE_INFINITY;
+    const first = Math.max(log.first, Math.min(cursor.received + 1, unheard));
+    this.#unheard.delete(placementId);
+    if (first > log.last) return;
     this.#underWay.add(placementId);
-    void this.#send({ placement, worker, cursor, log });
+    void this.#send({ placement, worker, cursor, log, first });
   }
 
   #deliverAll(): void {
     const { ingressLogs } = this.#group.state;
     for (const { placementId, first, last } of ingressLogs.values()) if (first <= last) this.deliver(placementId);
     for (const id of this.#cursors.keys()) if (!ingressLogs.has(id)) this.#cursors.delete(id);
+    for (const { placementId, sequence } of Array.from(this.#waiters.values(), ([waiter]) => waiter as Waiter)) {
+      // A checkpoint has it, whoever was told of its result.
+      if (sequence < (ingressLogs.get(placementId)?.first ?? 0)) this.#settle(placementId, workedThrough(sequence));
+    }
   }
 
   /** The worker that takes events for a placement at the moment. */
@@ -123,11 +149,19 @@ export class Deliveries {
     const received = this.#controller.observations.of(worker)?.held.get(id)?.received?.[externalSource] ?? 0;
     const cursor = { epoch, received };
     this.#cursors.set(id, cursor);
+    for (const [waiter] of this.#waiters.values()) {
+      if (waiter?.placementId === id && waiter.sequence <= received) this.#askAgain(id, waiter.sequence);
+    }
     return cursor;
   }
 
-  async #send(sending: { placement: Placement; worker: Worker; cursor: Cursor; log: IngressLog }): Promise<void> {
-    const { placement, worker, cursor } = sending;
+  /** The worker has the batch: it is asked what it made of it. */
+  #askAgain(placementId: string, sequence: number): void {
+    this.#unheard.set(placementId, Math.min(sequence, this.#unheard.get(placementId) ?? sequence));
+  }
+
+  async #send(sending: Sending): Promise<void> {
+    const { placement, worker, cursor, first } = sending;
     let pauseMs = 0;
     try {
       const answer = await this.#client.deliver({ address: worker.address, placementId: placement.id }, this.#bodyOf(sending));
@@ -136,6 +170,7 @@ export class Deliveries {
     } catch (error) {
       const expected = (error instanceof WorkerRefusal ? (error.details as { expected?: number } | undefined) : undefined)?.expected;
       if (expected !== undefined) cursor.received = expected - 1;
+      if (first <= cursor.received) this.#askAgain(placement.id, first);
       // Whatever it is, the next look knows more: another epoch, another worker, or the same one again.
       pauseMs = PAUSE_MS;
     }
@@ -145,11 +180,11 @@ export class Deliveries {
     }, pauseMs);
   }
 
-  #bodyOf({ placement, cursor, log }: { placement: Placement; cursor: Cursor; log: IngressLog }): string {
+  #bodyOf({ placement, log, first }: Sending): string {
     const { ingress } = this.#group.state;
     const batches: string[] = [];
     let chars = 0;
-    for (let sequence = Math.max(cursor.received + 1, log.first); sequence <= log.last; sequence++) {
+    for (let sequence = first; sequence <= log.last; sequence++) {
       const batch = ingress.get(ingressKey(placement.id, sequence));
       if (batch === undefined || batches.length >= BATCHES_PER_DELIVERY_MAX) break;
       if (batches.length > 0 && chars + batch.events.length > CHARS_PER_DELIVERY_MAX) break;
@@ -192,5 +227,11 @@ export class Deliveries {
     }
     this.#waiters.clear();
     this.#cursors.clear();
+    this.#unheard.clear();
   }
+}
+
+/** A batch of which no more is known. */
+function workedThrough(sequence: number): BatchResult {
+  return { sequence, errors: [], output_events: [], workerId: undefined };
 }

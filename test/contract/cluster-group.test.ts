@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { CoordinatorGroup } from './coordinator.ts';
+import { CoordinatorGroup, coordinatorKey } from './coordinator.ts';
+import { ModelWorker } from './model-worker.ts';
 import { uniqueName } from './service.ts';
 
 const path = '/api/v1/cluster/connectors';
@@ -61,6 +62,33 @@ describe('a group of coordinators', () => {
     const answer = await group.ask(follower, 'POST', path, { body: kafka(), headers: { 'x-cep-forwarded': '9' } });
     expect([answer.status, answer.body.code, answer.body.details.leader_url]).toEqual([421, 'not_leader', group.url(await group.leader())]);
   });
+
+  it('tells a client that repeats an injection what came of it, when the leader that had taken it leads no more', async () => {
+    const groups = '/api/v1/cluster/pipeline-groups';
+    const worker = await ModelWorker.start('w1', group.url(await group.follower()), { key: coordinatorKey, intervalMs: 1_000 });
+    const pipelines = [{ name: 'p', source: 'stream S = Login .emit(user: user)' }];
+    const made = await vi.waitFor(async () => {
+      const answer = await group.ask(1, 'POST', groups, { body: { name: 'fraud', pipelines } });
+      if (answer.status === 503) throw new Error(answer.text); // The worker is not ready yet.
+      return answer;
+    }, wait);
+    const inject = async (key: string): Promise<unknown> => {
+      const body = { event_type: 'Login', fields: { user: key } };
+      const answer = await group.ask(await group.leader(), 'POST', `${groups}/fraud/inject`, { body, headers: { 'idempotency-key': key } });
+      return [answer.status, answer.body.accepted];
+    };
+    const id = `${made.body.id}:p:0`;
+    expect([await inject('in a checkpoint'), await inject('only in memory')]).toEqual(Array(2).fill([200, true]));
+    await group.ask(1, 'POST', '/api/v1/cluster/raft/transfer', { body: { to: await group.follower() } });
+    expect(await inject('only in memory')).toEqual([200, true]);
+    await worker.checkpoint(id);
+    await group.ask(1, 'POST', '/api/v1/cluster/raft/transfer', { body: { to: await group.follower() } });
+    expect(await inject('in a checkpoint')).toEqual([200, true]);
+    expect(worker.held.get(id)?.seen).toHaveLength(2);
+    await worker.kill();
+    await group.ask(1, 'DELETE', `${groups}/fraud`);
+    await group.ask(1, 'DELETE', '/api/v1/cluster/workers/w1');
+  }, 60_000);
 
   it('says who its members are', async () => {
     const leader = await group.leader();

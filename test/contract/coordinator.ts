@@ -85,6 +85,7 @@ export class CoordinatorGroup {
   readonly running = new Map<number, RunningCoordinator>();
   readonly #folder: string;
   readonly #peerUrls: readonly string[];
+  readonly #validation = new ProgramValidation();
 
   private constructor(folder: string, ports: readonly number[]) {
     this.#folder = folder;
@@ -107,7 +108,7 @@ export class CoordinatorGroup {
       ...{ bind: '127.0.0.1', port: Number(port), apiKey: coordinatorKey, rateLimit: 0, corsOrigins: [] },
       dataDir: join(this.#folder, String(id)),
       group: { nodeId: id, peerUrls: this.#peerUrls, clusterId: 'test', key: 'the key of the members' },
-      validate: () => Promise.reject(new Error('not asked for here')),
+      validate: this.#validation.validate,
       telemetry: telemetry(),
     });
     this.running.set(id, coordinator);
@@ -125,6 +126,7 @@ export class CoordinatorGroup {
 
   async close(): Promise<void> {
     await Promise.all([...this.running.keys()].map((id) => this.stop(id)));
+    await this.#validation.close();
     await rm(this.#folder, { recursive: true });
   }
 

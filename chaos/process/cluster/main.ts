@@ -15,6 +15,7 @@ const { values } = parseArgs({
     workers: { type: 'string', default: '4' },
     only: { type: 'string', multiple: true },
     loopback: { type: 'boolean', default: false },
+    keep: { type: 'boolean', default: false },
   },
 });
 const [seed, minutes, coordinators, workers] = [values.seed, values.minutes, values.coordinators, values.workers].map(Number) as [
@@ -25,7 +26,7 @@ if (!(minutes > 0) || !Number.isSafeInteger(seed) || !(coordinators >= 3) || !(w
   print('--minutes is a number above 0, --seed a whole one, --coordinators at least 3, --workers at least 2');
   process.exitCode = 2;
 } else {
-  const options = { seed, minutes, coordinators, workers, only: values.only, usesNamespaces: !values.loopback };
+  const options = { seed, minutes, coordinators, workers, only: values.only, usesNamespaces: !values.loopback, keepsLogs: values.keep };
   const report = await runChaos({ ...options, onNote: print });
   for (const line of reportLines(report)) print(line);
   if (!isClean(report)) process.exitCode = 1;

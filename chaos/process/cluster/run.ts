@@ -28,6 +28,8 @@ export interface ChaosOptions {
   readonly only?: readonly string[] | undefined;
   /** Without it, links are never cut, and everything is on 127.0.0.1. */
   readonly usesNamespaces: boolean;
+  /** Logs stay in any case. @default false */
+  readonly keepsLogs?: boolean;
   readonly heartbeatTimeoutSeconds?: number;
   readonly checkpointIntervalSeconds?: number;
   /** Told each line of the timeline as it happens. */
@@ -43,7 +45,7 @@ export interface ChaosReport {
   readonly acknowledgements: readonly Acknowledgement[];
   /** In words, what was promised and not kept, besides what the two above say. */
   readonly violations: readonly string[];
-  /** Where logs and timeline are, when anything was violated. */
+  /** Where logs and timeline are, when they were kept. */
   readonly folder: string | undefined;
 }
 
@@ -65,8 +67,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const run = new ChaosRun(options, { folder, network, sink });
   try {
     const report = await run.all();
-    if (isClean(report)) await rm(folder, { recursive: true, force: true });
-    return { ...report, folder: isClean(report) ? undefined : folder };
+    const isKept = options.keepsLogs === true || !isClean(report);
+    if (!isKept) await rm(folder, { recursive: true, force: true });
+    return { ...report, folder: isKept ? folder : undefined };
   } finally {
     await run.close();
     await sink.close();
@@ -127,7 +130,7 @@ class ChaosRun {
     const clients = Promise.all([...this.#producers.map((one) => one.run()), this.#pinger.run(), this.#clients.run()]);
     const nemesis = this.#nemesis();
     try {
-      await nemesis.run(this.#beganAt + this.#options.minutes * 60_000);
+      await nemesis.run(performance.now() + this.#options.minutes * 60_000);
       await this.#settle(clients);
       return await this.#report(nemesis);
     } finally {
