@@ -7,8 +7,8 @@ import { idOf } from '../reconcile/observations.ts';
 import type { ClusterState, Worker } from '../state/cluster-state.ts';
 
 export interface HeartbeatsOptions {
-  readonly group: GroupMember;
-  readonly controller: Controller;
+  readonly group: Pick<GroupMember, 'confirmed'>;
+  readonly controller: Pick<Controller, 'leases' | 'observations' | 'isLeading' | 'changed'>;
   /** Monotonic, ms. */
   readonly now: () => number;
   /** Epoch ms. */

@@ -1,18 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import type { GroupMember } from '../cluster/group-member.ts';
-import { keyOf, WorkerLeases } from '../liveness/worker-leases.ts';
+import type { WorkerLeases } from '../liveness/worker-leases.ts';
 import type { PlacementStrategy } from '../placement/choose-worker.ts';
-import type { ClusterState, Placement, Worker } from '../state/cluster-state.ts';
+import type { ClusterState, Placement } from '../state/cluster-state.ts';
 import type { WorkerClient } from '../workers-client/worker-client.ts';
-import type { Action } from './action.ts';
-import { Backoff } from './backoff.ts';
-import { desiredRevision } from './desired-placement.ts';
-import { Executor } from './executor.ts';
-import { imbalance, type Move } from './imbalance.ts';
-import { Observations } from './observations.ts';
-import { plan } from './plan.ts';
-import { Targets } from './targets.ts';
-import type { View } from './view.ts';
+import type { Move } from './imbalance.ts';
+import type { Observations } from './observations.ts';
+import { Reconciler } from './reconciler.ts';
 
 export interface ControllerOptions {
   readonly group: GroupMember;
@@ -28,36 +23,34 @@ export interface ControllerOptions {
 const GATHER_MS = 5;
 /** Leases end without anybody saying so. */
 const LOOK_MS = 200;
-const UNDER_WAY_MAX = 64;
 
-/** What a leader does so that the cluster becomes as it is wanted. A member that follows does nothing of it. */
+/** When a leader looks at how things are, and for how long it is one. A member that follows does nothing of it. */
 export class Controller {
-  readonly observations = new Observations();
-  readonly leases: WorkerLeases;
   readonly #options: ControllerOptions;
-  readonly #backoff: Backoff;
-  readonly #executor: Executor;
-  readonly #underWay = new Set<string>();
+  readonly #reconciler: Reconciler;
   readonly #listeners = new Set<() => void>();
   #ticking: NodeJS.Timeout | undefined;
   #gathering: NodeJS.Timeout | undefined;
   /** In which this member leads and knows all that was agreed on before; undefined while it does not. */
   #term: number | undefined;
   #beginning: number | undefined;
-  #turn = 0;
   #isClosed = false;
-  #wasMassLoss = false;
 
   constructor(options: ControllerOptions) {
-    const { group, client, telemetry, heartbeatTimeoutMs, now } = options;
+    const { group } = options;
     this.#options = options;
-    this.leases = new WorkerLeases({ timeoutMs: heartbeatTimeoutMs, now });
-    this.#backoff = new Backoff(now);
-    const { observations, leases } = this;
-    this.#executor = new Executor({ group, client, observations, leases, backoff: this.#backoff, telemetry });
+    this.#reconciler = new Reconciler({ ...options, wait: (ms) => sleep(ms), onDone: () => this.changed() });
     group.onStatus(() => this.#follow());
     group.onChange(() => this.changed());
     this.#follow();
+  }
+
+  get leases(): WorkerLeases {
+    return this.#reconciler.leases;
+  }
+
+  get observations(): Observations {
+    return this.#reconciler.observations;
   }
 
   get isLeading(): boolean {
@@ -114,12 +107,12 @@ export class Controller {
 
   /** The worker that a placement would be given now; undefined when no other has room. */
   targetFor(placement: Placement): string | undefined {
-    return new Targets(this.#view()).choose(placement, placement.workerId);
+    return this.#reconciler.targetFor(placement);
   }
 
   /** Moves after which the load is even. */
   imbalance(): readonly Move[] {
-    return imbalance(this.#view());
+    return this.#reconciler.imbalance();
   }
 
   close(): void {
@@ -147,9 +140,7 @@ export class Controller {
     if (this.#beginning !== term || this.#isClosed) return;
     this.#beginning = undefined;
     this.#term = term;
-    this.leases.begin();
-    this.observations.clear();
-    this.#backoff.clear();
+    this.#reconciler.begin(term);
     this.#ticking = setInterval(() => this.#look(), LOOK_MS);
     this.#look();
   }
@@ -157,6 +148,7 @@ export class Controller {
   #end(): void {
     this.#term = undefined;
     this.#beginning = undefined;
+    this.#reconciler.end();
     clearInterval(this.#ticking);
     clearTimeout(this.#gathering);
     this.#gathering = undefined;
@@ -164,56 +156,7 @@ export class Controller {
 
   #look(): void {
     if (this.#term === undefined) return;
-    this.#noteMassLoss();
-    for (const action of plan(this.#view())) this.#start(action, this.#term);
+    this.#reconciler.look();
     for (const listener of this.#listeners) listener();
-  }
-
-  #start(action: Action, term: number): void {
-    if (this.#underWay.size >= UNDER_WAY_MAX || this.#underWay.has(action.key)) return;
-    this.#underWay.add(action.key);
-    if (action.kind === 'propose' && action.command.type === 'AssignPlacement') this.#turn++;
-    const done = (): void => {
-      this.#underWay.delete(action.key);
-      this.changed();
-    };
-    void this.#executor.carryOut(action, () => this.#term === term).then(done, done);
-  }
-
-  #view(): View {
-    const { group, strategy } = this.#options;
-    const { state } = group;
-    const workers = [...state.workers.values()].filter(({ status }) => status !== 'removed' && status !== 'drained');
-    return {
-      state,
-      strategy,
-      turn: this.#turn,
-      held: (worker) => this.observations.of(worker)?.held,
-      isOver: (process) => this.leases.isOver(process),
-      mayBeReplaced: (worker) => this.leases.mayBeReplaced(worker, workers),
-      isDue: (what) => this.#backoff.isDue(what),
-      revisionOf: (placement) => desiredRevision(state, placement),
-    };
-  }
-
-  #noteMassLoss(): void {
-    const workers = this.#workers();
-    const isMassLoss = workers.length > 1 && this.leases.isMassLoss(workers);
-    if (isMassLoss && !this.#wasMassLoss) {
-      this.#options.telemetry.report('WorkersLostTogether', { workers: workers.filter((one) => this.leases.isOver(one)).length });
-    }
-    this.#wasMassLoss = isMassLoss;
-    this.leases.forget(new Set(this.#processes().map(keyOf)));
-  }
-
-  #workers(): readonly Worker[] {
-    return [...this.#options.group.state.workers.values()].filter(({ status }) => status !== 'removed' && status !== 'drained');
-  }
-
-  /** Those that may still run something. */
-  #processes(): { readonly id: string; readonly incarnation: string }[] {
-    const { workers, placements } = this.#options.group.state;
-    const former = Array.from(placements.values(), ({ formerHolder }) => formerHolder).filter((one) => one !== undefined);
-    return [...workers.values(), ...former.map(({ workerId: id, incarnation }) => ({ id, incarnation }))];
   }
 }

@@ -11,12 +11,13 @@ import { placementRequest } from './desired-placement.ts';
 import type { Observations } from './observations.ts';
 
 export interface ExecutorOptions {
-  readonly group: GroupMember;
-  readonly client: WorkerClient;
+  readonly group: Pick<GroupMember, 'state' | 'propose'>;
+  readonly client: Pick<WorkerClient, 'put' | 'delete' | 'close' | 'reopen'>;
   readonly observations: Observations;
   readonly leases: WorkerLeases;
   readonly backoff: Backoff;
   readonly telemetry: Telemetry;
+  readonly wait: (ms: number) => Promise<unknown>;
 }
 
 /** A worker that does not answer is asked again soon: it starts, or is about to be found lost. */
@@ -59,7 +60,7 @@ export class Executor {
    * proposed again until there is an answer: in the log of one leader the earlier one then stands before it.
    */
   async #propose({ command }: Action & { readonly kind: 'propose' }, isLeading: () => boolean): Promise<void> {
-    const { group, backoff } = this.#options;
+    const { group, backoff, wait } = this.#options;
     while (isLeading()) {
       try {
         await group.propose(command, undefined);
@@ -71,7 +72,7 @@ export class Executor {
         if (error instanceof CepError) return void backoff.failed(`propose ${command.type}`, callTimes);
         if (!(error instanceof RaftRefusal)) throw error;
         if (!error.mayHaveHappened) return;
-        await new Promise((resolve) => setTimeout(resolve, UNKNOWN_OUTCOME_RETRY_MS));
+        await wait(UNKNOWN_OUTCOME_RETRY_MS);
       }
     }
   }

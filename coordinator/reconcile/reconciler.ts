@@ -1,0 +1,127 @@
+import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
+import type { GroupMember } from '../cluster/group-member.ts';
+import { keyOf, WorkerLeases } from '../liveness/worker-leases.ts';
+import type { PlacementStrategy } from '../placement/choose-worker.ts';
+import type { Placement, Worker } from '../state/cluster-state.ts';
+import type { Action } from './action.ts';
+import { Backoff } from './backoff.ts';
+import { desiredRevision } from './desired-placement.ts';
+import { Executor, type ExecutorOptions } from './executor.ts';
+import { imbalance, type Move } from './imbalance.ts';
+import { Observations } from './observations.ts';
+import { plan } from './plan.ts';
+import { Targets } from './targets.ts';
+import type { View } from './view.ts';
+
+export interface ReconcilerOptions extends Pick<ExecutorOptions, 'client' | 'wait'> {
+  readonly group: Pick<GroupMember, 'state' | 'propose'>;
+  readonly strategy: PlacementStrategy;
+  readonly heartbeatTimeoutMs: number;
+  /** Monotonic, ms. */
+  readonly now: () => number;
+  readonly telemetry: Telemetry;
+  /** Called when an action has ended: there may be more to do. */
+  readonly onDone: () => void;
+}
+
+const UNDER_WAY_MAX = 64;
+
+/** What a leader knows, and what it starts each time that it looks. It has no clock of its own: whoever leads says when it looks. */
+export class Reconciler {
+  readonly observations = new Observations();
+  readonly leases: WorkerLeases;
+  readonly #options: ReconcilerOptions;
+  readonly #backoff: Backoff;
+  readonly #executor: Executor;
+  readonly #underWay = new Set<string>();
+  /** In which the member leads; undefined while it does not. */
+  #term: number | undefined;
+  #turn = 0;
+  #wasMassLoss = false;
+
+  constructor(options: ReconcilerOptions) {
+    const { group, client, telemetry, heartbeatTimeoutMs, now, wait } = options;
+    this.#options = options;
+    this.leases = new WorkerLeases({ timeoutMs: heartbeatTimeoutMs, now });
+    this.#backoff = new Backoff(now);
+    const { observations, leases } = this;
+    this.#executor = new Executor({ group, client, observations, leases, backoff: this.#backoff, telemetry, wait });
+  }
+
+  /** The member leads, and has everything that was agreed on before. */
+  begin(term: number): void {
+    this.#term = term;
+    this.leases.begin();
+    this.observations.clear();
+    this.#backoff.clear();
+  }
+
+  end(): void {
+    this.#term = undefined;
+  }
+
+  /** Starts what is to be done now. */
+  look(): void {
+    if (this.#term === undefined) return;
+    this.#noteMassLoss();
+    for (const action of plan(this.#view())) this.#start(action, this.#term);
+  }
+
+  /** The worker that a placement would be given now; undefined when no other has room. */
+  targetFor(placement: Placement): string | undefined {
+    return new Targets(this.#view()).choose(placement, placement.workerId);
+  }
+
+  /** Moves after which the load is even. */
+  imbalance(): readonly Move[] {
+    return imbalance(this.#view());
+  }
+
+  #start(action: Action, term: number): void {
+    if (this.#underWay.size >= UNDER_WAY_MAX || this.#underWay.has(action.key)) return;
+    this.#underWay.add(action.key);
+    if (action.kind === 'propose' && action.command.type === 'AssignPlacement') this.#turn++;
+    const done = (): void => {
+      this.#underWay.delete(action.key);
+      this.#options.onDone();
+    };
+    void this.#executor.carryOut(action, () => this.#term === term).then(done, done);
+  }
+
+  #view(): View {
+    const { group, strategy } = this.#options;
+    const { state } = group;
+    const workers = this.#workers();
+    return {
+      state,
+      strategy,
+      turn: this.#turn,
+      held: (worker) => this.observations.of(worker)?.held,
+      isOver: (process) => this.leases.isOver(process),
+      mayBeReplaced: (worker) => this.leases.mayBeReplaced(worker, workers),
+      isDue: (what) => this.#backoff.isDue(what),
+      revisionOf: (placement) => desiredRevision(state, placement),
+    };
+  }
+
+  #noteMassLoss(): void {
+    const workers = this.#workers();
+    const isMassLoss = workers.length > 1 && this.leases.isMassLoss(workers);
+    if (isMassLoss && !this.#wasMassLoss) {
+      this.#options.telemetry.report('WorkersLostTogether', { workers: workers.filter((one) => this.leases.isOver(one)).length });
+    }
+    this.#wasMassLoss = isMassLoss;
+    this.leases.forget(new Set(this.#processes().map(keyOf)));
+  }
+
+  #workers(): readonly Worker[] {
+    return [...this.#options.group.state.workers.values()].filter(({ status }) => status !== 'removed' && status !== 'drained');
+  }
+
+  /** Those that may still run something. */
+  #processes(): { readonly id: string; readonly incarnation: string }[] {
+    const { workers, placements } = this.#options.group.state;
+    const former = Array.from(placements.values(), ({ formerHolder }) => formerHolder).filter((one) => one !== undefined);
+    return [...workers.values(), ...former.map(({ workerId: id, incarnation }) => ({ id, incarnation }))];
+  }
+}
