@@ -41,14 +41,23 @@ const RESULTS_KEPT_MAX = 2_000;
 const PAUSE_MS = 100;
 const CHECKPOINT_PAUSE_MS = 1_000;
 
+export interface DeliveriesOptions {
+  readonly group: Pick<GroupMember, 'state' | 'status' | 'onStatus'>;
+  readonly client: Pick<WorkerClient, 'deliver' | 'checkpoint'>;
+  readonly controller: Pick<Controller, 'isLeading' | 'leases' | 'observations' | 'onLook'>;
+  /** @default with the timers of the process */
+  readonly after?: (ms: number, then: () => void) => void;
+}
+
 /**
  * Hands what is in the ingress logs to the workers that have the placements, in its order, on the member that leads. What a worker took and
  * lost with its process is handed to the next one, from where the state begins that it was given.
  */
 export class Deliveries {
-  readonly #group: GroupMember;
-  readonly #client: WorkerClient;
-  readonly #controller: Controller;
+  readonly #group: DeliveriesOptions['group'];
+  readonly #client: DeliveriesOptions['client'];
+  readonly #controller: DeliveriesOptions['controller'];
+  readonly #after: NonNullable<DeliveriesOptions['after']>;
   readonly #cursors = new Map<string, Cursor>();
   readonly #underWay = new Set<string>();
   readonly #waiters = new Map<string, Set<Waiter>>();
@@ -57,10 +66,11 @@ export class Deliveries {
   /** By placement, the first batch whose result is asked for, although its worker has it: another leader, or nobody, has heard that. */
   readonly #unheard = new Map<string, number>();
 
-  constructor({ group, client, controller }: { group: GroupMember; client: WorkerClient; controller: Controller }) {
+  constructor({ group, client, controller, after = (ms, then) => void setTimeout(then, ms) }: DeliveriesOptions) {
     this.#group = group;
     this.#client = client;
     this.#controller = controller;
+    this.#after = after;
     controller.onLook(() => this.#deliverAll());
     group.onStatus(() => {
       if (group.status().role !== 'leader') this.#stop();
@@ -174,10 +184,10 @@ export class Deliveries {
       // Whatever it is, the next look knows more: another epoch, another worker, or the same one again.
       pauseMs = PAUSE_MS;
     }
-    setTimeout(() => {
+    this.#after(pauseMs, () => {
       this.#underWay.delete(placement.id);
       this.deliver(placement.id);
-    }, pauseMs);
+    });
   }
 
   #bodyOf({ placement, log, first }: Sending): string {

@@ -42,7 +42,8 @@ export class Heartbeats {
     const fenced = (heartbeat.pipelines ?? []).filter(
       (told) => wasOver || !isGranted(state, worker, { id: idOf(told), epoch: told.epoch }),
     );
-    for (const told of fenced) observations.gone(worker, idOf(told));
+    // What says that it has stopped is still there, until it is deleted or given another epoch.
+    for (const told of fenced) if (told.status !== 'fenced') observations.gone(worker, idOf(told));
     controller.changed();
     return { acknowledged: true, lease_ms: leases.leaseMs, fenced: fenced.map(idOf) };
   }

@@ -58,7 +58,9 @@ function heldActions(pass: Pass, placement: Placement, worker: Worker): readonly
   const key = placementKey(placement.id);
   const put: Action = { key, kind: 'put', worker, placement };
   const observed = held?.get(placement.id);
-  if (observed?.epoch !== placement.epoch || observed.status === 'fenced') {
+  // It has stopped there, and goes on from what has counted by the time of its next epoch, wherever that is.
+  if (observed?.epoch === placement.epoch && observed.status === 'fenced') return [release(placement)];
+  if (observed?.epoch !== placement.epoch) {
     // Before its first heartbeat to this leader it is not known what a worker has; what was only just assigned it does not have yet.
     const isUnknown = held === undefined && placement.status !== 'assigned';
     return isUnknown || !view.isDue(`put ${placement.id}`) ? [] : [put];

@@ -92,13 +92,13 @@ export class CheckpointStore implements RuntimeStorage {
     const [epoch, sequence, checksum] = [held(), (this.#manifest?.sequence ?? 0) + 1, crc32c(body)];
     const path = this.#path(`/${epoch}/${sequence}`);
     const put = { method: 'PUT', path: `${path}?checksum=${checksum}`, body, deadlineMs: TRANSFER_MS } as const;
-    const { locations } = this.#taken<Stored>(await coordinators.ask(put));
+    const { locations } = this.#taken<Stored>(await coordinators.ask(put), epoch);
     const received = receivedOf(checkpoint.sources ?? {});
     const commit = { bytes: body.byteLength, checksum, locations, received };
     this.#isUncertain = true;
     const answer = await coordinators.ask({ method: 'POST', path: `${path}/commit`, body: commit });
     this.#isUncertain = answer.code === 'transition_refused';
-    this.#taken(answer);
+    this.#taken(answer, epoch);
     return { sequence, epoch, ...commit };
   }
 
@@ -106,13 +106,15 @@ export class CheckpointStore implements RuntimeStorage {
   async #lookUp(): Promise<void> {
     const answer = await this.#options.coordinators.ask({ method: 'GET', path: `${this.#path('')}?consistency=strong` });
     if (answer.status === 200) this.#manifest = JSON.parse(answer.bytes.toString('utf8')) as Manifest;
-    else if (answer.status !== 404) this.#taken(answer);
+    else if (answer.status !== 404) this.#taken(answer, this.#options.epoch());
     this.#isUncertain = false;
   }
 
-  #taken<T>({ status, bytes, code, message = `the answer was ${status}` }: CoordinatorAnswer): T {
+  /** @param epoch Under which it was asked for. */
+  #taken<T>({ status, bytes, code, message = `the answer was ${status}` }: CoordinatorAnswer, epoch: number): T {
     if (status < 300) return JSON.parse(bytes.toString('utf8')) as T;
-    if (code === 'stale_epoch') {
+    // Where the placement has another epoch by now, its program was changed meanwhile, and it is still here.
+    if (code === 'stale_epoch' && epoch === this.#options.epoch()) {
       this.#options.onStale(message);
       throw new CepError('stale_epoch', message);
     }

@@ -69,8 +69,9 @@ export class PlacementTable {
     const placement = this.#placements.get(id);
     const epoch = reported.find((one) => one.placement_id === id)?.epoch;
     if (placement === undefined || placement.epoch !== epoch) return;
-    placement.drop();
-    this.#placements.delete(id);
+    // It stays in the table: asked for again under the same epoch it would begin a second time. Who knows that it is gone deletes it.
+    if (placement.status === 'fenced') return;
+    placement.fence();
     this.#world.report({ level: 'warn', message: 'Placement is not here any more', fields: { placement: id, epoch } });
   }
 

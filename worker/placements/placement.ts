@@ -118,19 +118,24 @@ export class Placement {
 
   // ---------------------------------------------------------------------------------------------- what it is to be
 
-  /** @throws CepError `stale_epoch` */
+  /**
+   * Under one epoch it begins once: a commit of its first life may be under way still, and what goes on must have it. What has ended here
+   * goes on under a newer one.
+   * @throws CepError `stale_epoch`
+   */
   put(request: PlacementRequest): void {
     this.requireNotOlder(request.epoch);
     const before = this.#request;
-    if (request.epoch === before.epoch && request.revision === before.revision && this.#status !== 'fenced') return;
+    const isNewer = request.epoch > before.epoch;
+    const hasEnded = this.#status === 'fenced' || this.#status === 'failed';
+    if (!isNewer && (hasEnded || request.revision === before.revision)) return;
     this.#request = request;
-    if (this.#status === 'fenced' || this.#status === 'failed' || (request.epoch > before.epoch && !this.#isNewest(before, request))) {
+    if (isNewer && (hasEnded || this.#status === 'closed' || !this.#isNewest(before, request))) {
       this.#restart();
       return;
     }
     this.#life?.outbox.setRoutes(request.routes);
     if (request.source !== before.source) void this.#exclusive(() => this.#replace());
-    if (this.#status === 'closed' && request.epoch > before.epoch) this.#restart();
   }
 
   /** What runs here is the newest there is of it: no other worker has gone on with it since. */

@@ -175,23 +175,27 @@ describe('leases', () => {
       200,
       { status: 'registered', placements: 1 },
     ]);
-    // The coordinator is back, and asks for it again under the same epoch: it begins where its last checkpoint was, which is nowhere.
+    // The coordinator is back, and asks for it again under the same epoch: it does not begin a second time.
     stub.isSilent = false;
     await until(() => stub.heartbeats.at(-1)?.pipelines.some(({ status }) => status === 'fenced'));
     expect(hook.delivered).toEqual([]);
-    await place(stub, one, id, placing(pairs(hook.url)));
+    expect((await one.put(id, placing(pairs(hook.url)))).body.status).toBe('fenced');
+    // Under a newer one it begins where its last checkpoint was, which is nowhere.
+    await place(stub, one, id, placing(pairs(hook.url), { epoch: 2 }));
     await isRunning(one);
-    await one.inject(id, { epoch: 1, first: 1, events: [event('A', 'x', 1), event('B', 'x', 2)] });
+    await one.inject(id, { epoch: 2, first: 1, events: [event('A', 'x', 1), event('B', 'x', 2)] });
     await until(() => hook.delivered.length === 1);
   });
 
-  it('are not given to what a coordinator says is elsewhere: that is forgotten', async () => {
+  it('are not given to what a coordinator says is elsewhere: that stops, and is forgotten when it is deleted', async () => {
     const stub = await coordinator();
     const one = await worker(stub);
     await place(stub, one, id, placing('stream S = A .emit(n: n)\n'));
     await isRunning(one);
     stub.fenced.add(id);
-    await until(async () => (await one.get(id)).status === 404);
+    await until(async () => (await statusOf(one)) === 'fenced');
+    await one.ask('DELETE', `/api/v1/worker/placements/${encodeURIComponent(id)}?epoch=1`);
+    expect((await one.get(id)).status).toBe(404);
   });
 
   it('go on with another coordinator, and with the same one after it was away', async () => {
@@ -314,7 +318,7 @@ describe('routes between placements', () => {
     await until(() => hook.byId.size === 80);
     stub.epochs.set(id, 3);
     stub.fenced.add(id);
-    await until(async () => (await one.get(id)).status === 404);
+    await until(async () => (await statusOf(one)) === 'fenced');
     stub.fenced.clear();
     await place(stub, two, id, placing(first, { epoch: 3, checkpoint, routes: routes(one, 2) as never }));
     await isRunning(two);

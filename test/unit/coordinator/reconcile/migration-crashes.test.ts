@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { stateProblems } from '../state/invariants.ts';
+import { SimulatedCluster } from './simulated-cluster.ts';
+
+const crashes: Readonly<
+  Record<string, (cluster: SimulatedCluster, workers: { readonly source: string; readonly target: string }) => void>
+> = {
+  'the leader is lost, with what it has not had agreed on': (cluster) => cluster.coordinators.lead(1, 0),
+  'the leader is lost, and its successor has what it was asked for': (cluster) => cluster.coordinators.lead(1, 9),
+  'the source is killed': (cluster, { source }) => cluster.process(source)?.kill(),
+  'the source is killed and started again': (cluster, { source }) => cluster.start(source),
+  'the source stops, and goes on after its lease': (cluster, { source }) => cluster.process(source)?.stop(),
+  'the target is killed': (cluster, { target }) => cluster.process(target)?.kill(),
+  'the target is killed and started again': (cluster, { target }) => cluster.start(target),
+  'the target stops, and goes on after its lease': (cluster, { target }) => cluster.process(target)?.stop(),
+};
+
+async function beats(cluster: SimulatedCluster): Promise<void> {
+  for (const worker of cluster.processes) cluster.beat(worker);
+  await cluster.settle(500);
+}
+
+/** A pipeline with a state, at a worker, and a migration of it to another one that has only just been agreed on. */
+async function migrating(): Promise<{ cluster: SimulatedCluster; id: string; source: string; target: string }> {
+  const cluster = new SimulatedCluster();
+  for (const worker of ['w1', 'w2', 'w3']) cluster.start(worker);
+  cluster.deploy(['p']);
+  for (let round = 0; round < 3; round++) await beats(cluster);
+  const placement = cluster.placement(0);
+  const [id, source] = [placement?.id as string, placement?.workerId as string];
+  for (let events = 0; events < 3; events++) cluster.inject(id);
+  await beats(cluster);
+  const target = source === 'w1' ? 'w2' : 'w1';
+  cluster.coordinators.agree({ type: 'StartMigration', payload: { placementId: id, targetWorker: target } });
+  return { cluster, id, source, target };
+}
+
+/** One step of what is under way, and heartbeats when nothing is. False when the migration has ended and the target runs it. */
+async function advance(cluster: SimulatedCluster, id: string): Promise<boolean> {
+  if (cluster.network.size === 0) for (const worker of cluster.processes) cluster.beat(worker);
+  cluster.network.deliver(0);
+  await cluster.turn();
+  const isOpen = [...cluster.state.migrations.values()].some(({ status }) => status === 'started' || status === 'moved');
+  return isOpen || cluster.state.placements.get(id)?.status !== 'running';
+}
+
+async function stepsOfMigration(): Promise<number> {
+  const { cluster, id } = await migrating();
+  let steps = 1;
+  while (await advance(cluster, id)) steps++;
+  return steps;
+}
+
+async function crashAt(step: number, crash: keyof typeof crashes): Promise<readonly string[]> {
+  const { cluster, id, source, target } = await migrating();
+  for (let at = 0; at < step; at++) await advance(cluster, id);
+  cluster.inject(id);
+  crashes[crash]?.(cluster, { source, target });
+  await cluster.turn();
+  cluster.network.advance(16_000);
+  await cluster.turn();
+  cluster.inject(id);
+  const left = await cluster.heal();
+  return [...cluster.problems, ...left, ...stateProblems(cluster.state)];
+}
+
+describe('a migration', () => {
+  it('has more steps than it has phases, so that a crash is tried between any two words', async () => {
+    expect(await stepsOfMigration()).toBeGreaterThan(14);
+  });
+
+  for (const crash of Object.keys(crashes)) {
+    it(`has one owner at each step at which ${crash}, and nothing is lost`, async () => {
+      const steps = await stepsOfMigration();
+      for (let step = 0; step <= steps; step++) expect([step, await crashAt(step, crash)]).toEqual([step, []]);
+    });
+  }
+});

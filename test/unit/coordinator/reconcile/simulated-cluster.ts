@@ -1,0 +1,287 @@
+import { manifestWire } from '../../../../coordinator/reconcile/desired-placement.ts';
+import type { ClusterState, GroupPipeline, Placement } from '../../../../coordinator/state/cluster-state.ts';
+import { crc32c } from '../../../../shared/checksum/crc32c.ts';
+import { CepError } from '../../../../shared/errors/error.ts';
+import { type CoordinatorAnswer, type CoordinatorRequest, NoCoordinator } from '../../../../worker/membership/coordinator-client.ts';
+import { SimulatedCoordinators } from './simulated-coordinators.ts';
+import { SimulatedNetwork, settled } from './simulated-network.ts';
+import type { SimulatedPipeline } from './simulated-pipeline.ts';
+import { SimulatedWorker } from './simulated-worker.ts';
+
+/** How long a coordinator waits for a worker. */
+const ANSWER_MS = 30_000;
+const BEAT_MS = 5_000;
+/** How fast the clocks of processes run. */
+const PACES = [1, 0.94, 1.05];
+
+/** A cluster without sockets, disks and engines: the reconciliation, the state, the leases and the placements that ship. */
+export class SimulatedCluster {
+  readonly network = new SimulatedNetwork();
+  readonly coordinators: SimulatedCoordinators;
+  /** Every process that there ever was. */
+  readonly processes: SimulatedWorker[] = [];
+  readonly problems: string[] = [];
+  readonly #openedUnder = new Map<string, string>();
+  groupId = '';
+
+  constructor() {
+    this.coordinators = new SimulatedCoordinators(this.network, this.#client(), (before, after) => this.#agreed(before, after));
+  }
+
+  get state(): ClusterState {
+    return this.coordinators.state;
+  }
+
+  /** The process that has the place of a worker now. */
+  process(id: string): SimulatedWorker | undefined {
+    return this.processes.findLast((one) => one.id === id && one.isAlive);
+  }
+
+  start(id: string): void {
+    this.process(id)?.kill();
+    const incarnation = `i${this.processes.length + 1}`;
+    const worker: SimulatedWorker = new SimulatedWorker({
+      ...{ id, incarnation, network: this.network, pace: PACES[this.processes.length % PACES.length] as number },
+      askCluster: (request) => this.#askCluster(worker, request),
+    });
+    this.processes.push(worker);
+  }
+
+  deploy(names: readonly string[]): void {
+    const made = this.coordinators.agree({ type: 'CreateGroup', payload: { name: 'g', pipelines: pipelinesOf(names, 1), routes: [] } });
+    this.groupId = (made as { id: string }).id;
+  }
+
+  change(names: readonly string[], version: number): void {
+    this.coordinators.agree({ type: 'UpdateGroup', payload: { id: this.groupId, pipelines: pipelinesOf(names, version), routes: [] } });
+  }
+
+  inject(placementId: string): void {
+    const batch = { placementId, receivedAtMs: this.network.nowMs, events: '[{"event_type":"E","fields":{}}]', eventCount: 1 };
+    this.coordinators.agree({ type: 'AppendIngress', payload: { batches: [batch] } });
+  }
+
+  placement(at: number): Placement | undefined {
+    const all = [...this.state.placements.values()];
+    return all[at % Math.max(1, all.length)];
+  }
+
+  /** A process tells the group what it runs, or first who it is. */
+  beat(worker: SimulatedWorker): void {
+    if (!worker.works || worker.isReplaced) return;
+    if (!worker.isRegistered) {
+      this.network.send(() => this.#register(worker));
+      return;
+    }
+    worker.table.look();
+    const report = worker.table.report();
+    const sentAt = worker.now();
+    const body = { incarnation: worker.incarnation, ...report };
+    const { heartbeats } = this.coordinators.leader;
+    void this.network
+      .ask(
+        () => heartbeats.take(worker.id, body),
+        () => new NoCoordinator(),
+      )
+      .then(
+        ({ lease_ms: leaseMs, fenced }) => worker.reach(() => worker.table.acknowledged(report, { sentAt, leaseMs, fenced })),
+        (error: unknown) => worker.reach(() => this.#heartbeatRefused(worker, error)),
+      );
+  }
+
+  #heartbeatRefused(worker: SimulatedWorker, error: unknown): void {
+    if (!(error instanceof CepError)) return;
+    if (error.code === 'worker_not_found') worker.isRegistered = false;
+    if (error.code !== 'stale_incarnation') return;
+    worker.isReplaced = true;
+    worker.table.close();
+  }
+
+  #register(worker: SimulatedWorker): void {
+    if (!worker.isAlive) return;
+    const { id, incarnation } = worker;
+    const payload = { id, address: `http://${id}`, incarnation, version: '1', cpuCores: 1, pipelinesMax: 0 };
+    const made = this.coordinators.agree({ type: 'RegisterWorker', payload });
+    this.network.send(() => {
+      if (made === undefined) worker.isReplaced = true;
+      else worker.isRegistered = true;
+    });
+  }
+
+  /** What happens one after the other, until nothing is on its way or so much has happened. */
+  async settle(most: number): Promise<void> {
+    for (let at = 0; at < most && this.network.size > 0; at++) {
+      this.network.deliver(0);
+      await this.turn();
+    }
+  }
+
+  /** Everything that waits for nobody happens; then leaders look. */
+  async turn(): Promise<void> {
+    await settled();
+    this.coordinators.look();
+    await settled();
+    this.#inspect();
+  }
+
+  // ---------------------------------------------------------------------------------------------- between them
+
+  #client(): ConstructorParameters<typeof SimulatedCoordinators>[1] {
+    const ask = <T>(address: string, handle: (worker: SimulatedWorker) => Promise<T>): Promise<T> =>
+      this.network.ask(
+        () =>
+          new Promise<T>((resolve, reject) => {
+            this.network.after(ANSWER_MS, () => reject(new Error('no answer in time')));
+            const worker = this.process(address.slice('http://'.length));
+            if (worker === undefined) reject(new Error('nobody listens there'));
+            else worker.reach(() => void handle(worker).then(resolve, reject));
+          }),
+        () => new Error('no answer'),
+      );
+    return {
+      put: ({ address, placementId }, body) => ask(address, (worker) => worker.act((table) => table.put(placementId, body))),
+      delete: ({ address, placementId }, epoch) => ask(address, (worker) => worker.act((table) => void table.delete(placementId, epoch))),
+      close: ({ address, placementId }, epoch) => ask(address, (worker) => worker.act((table) => table.get(placementId).close(epoch))),
+      reopen: ({ address, placementId }, epoch) => ask(address, (worker) => worker.act((table) => table.get(placementId).reopen(epoch))),
+      checkpoint: ({ address, placementId }, epoch) =>
+        ask(address, (worker) => worker.act((table) => table.get(placementId).checkpoint(epoch))),
+      deliver: ({ address, placementId }, text) =>
+        ask(address, (worker) =>
+          worker.act(async (table) => {
+            const body = JSON.parse(text);
+            const { received, durable, results } = await table.get(placementId).intake(body.epoch).deliver(body);
+            return { received, durable, results: results.map(({ sequence, isRepeat }) => resultOf(sequence, isRepeat)) };
+          }),
+        ),
+    };
+  }
+
+  #askCluster(worker: SimulatedWorker, request: CoordinatorRequest): Promise<CoordinatorAnswer> {
+    if (!worker.isAlive) return new Promise(() => undefined);
+    const asked = this.network.ask(
+      async () => this.#answer(request),
+      () => new NoCoordinator(),
+    );
+    return new Promise((resolve, reject) => {
+      asked.then(
+        (answer) => worker.reach(() => resolve(answer)),
+        (error: unknown) => worker.reach(() => reject(error)),
+      );
+    });
+  }
+
+  #answer({ method, path, body }: CoordinatorRequest): CoordinatorAnswer {
+    const [, , id = '', epoch, sequence] = (path.split('?')[0] as string).split('/').map(decodeURIComponent);
+    const name = `${id}/${epoch}/${sequence}`;
+    if (method === 'PUT') {
+      this.coordinators.blobs.set(`${name}/${crc32c(body as Buffer)}`, body as Buffer);
+      return answer(201, { locations: ['node-1'] });
+    }
+    const manifests = this.state.manifests.get(id) ?? [];
+    if (method === 'GET' && epoch === undefined) {
+      const newest = manifests.at(-1);
+      return newest === undefined ? answer(404, {}, 'checkpoint_not_found') : answer(200, manifestWire(newest));
+    }
+    if (method === 'GET') {
+      const manifest = manifests.find((one) => `${one.epoch}/${one.sequence}` === `${epoch}/${sequence}`);
+      const bytes = this.coordinators.blobs.get(`${name}/${manifest?.checksum}`);
+      return bytes === undefined ? answer(404, {}, 'checkpoint_not_found') : { status: 200, bytes, code: undefined, message: undefined };
+    }
+    const payload = { placementId: id, epoch: Number(epoch), sequence: Number(sequence), ...(body as object) };
+    const isCurrent = this.state.placements.get(id)?.epoch === payload.epoch && this.state.placements.get(id)?.workerId !== undefined;
+    const done = this.coordinators.agree({ type: 'CommitCheckpoint', payload: payload as never });
+    if (done !== undefined) return answer(200, {});
+    return answer(409, {}, isCurrent ? 'transition_refused' : 'stale_epoch');
+  }
+
+  // ---------------------------------------------------------------------------------------------- what must hold always
+
+  #agreed(before: ClusterState, after: ClusterState): void {
+    for (const { id, epoch } of before.placements.values()) {
+      const now = after.placements.get(id);
+      if (now !== undefined && now.epoch < epoch) this.problems.push(`the epoch of ${id} went from ${epoch} to ${now.epoch}`);
+    }
+  }
+
+  #inspect(): void {
+    const holders = new Map<string, string>();
+    for (const worker of this.processes) {
+      for (const { id } of worker.open) {
+        const other = holders.get(id);
+        if (other !== undefined) this.problems.push(`${id} is open at ${other} and at ${worker.key}`);
+        holders.set(id, worker.key);
+        this.#noteOpen(worker, id);
+      }
+    }
+  }
+
+  #noteOpen(worker: SimulatedWorker, pipelineId: string): void {
+    const placement = worker.table.list().find(({ pipeline_id: id }) => id === pipelineId);
+    if (placement === undefined) return;
+    const under = `${placement.placement_id}@${placement.epoch}`;
+    const first = this.#openedUnder.get(under) ?? worker.key;
+    if (first !== worker.key) this.problems.push(`${under} was opened by ${first} and by ${worker.key}`);
+    this.#openedUnder.set(under, first);
+  }
+
+  // ---------------------------------------------------------------------------------------------- how it must end
+
+  /** From here on nothing fails any more. Gives what is not as it must be after a while. */
+  async heal(): Promise<readonly string[]> {
+    for (const worker of this.processes) worker.goOn();
+    this.start('spare');
+    let left: readonly string[] = [];
+    for (let round = 0; round < 90; round++) {
+      for (const worker of this.processes) this.beat(worker);
+      await this.settle(2_000);
+      left = this.#unfinished();
+      if (left.length === 0) return [];
+      this.#provenDeaths();
+      this.network.advance(BEAT_MS);
+      await this.turn();
+    }
+    return left;
+  }
+
+  /** The leader sees connections that break. */
+  #provenDeaths(): void {
+    const { leases } = this.coordinators.leader.reconciler;
+    for (const worker of this.processes) if (!worker.isAlive) leases.died(worker);
+  }
+
+  #unfinished(): readonly string[] {
+    const left: string[] = [];
+    const { placements, migrations, ingressLogs, workers } = this.state;
+    for (const placement of placements.values()) {
+      const { id, workerId, epoch, status } = placement;
+      const holders = this.processes.filter((worker) => worker.isAlive && worker.table.list().some((held) => held.placement_id === id));
+      const owner = holders[0];
+      const held = owner?.table.get(id);
+      if (status !== 'running' || holders.length !== 1 || owner?.id !== workerId || held?.epoch !== epoch || held.status !== 'running') {
+        left.push(
+          `${id}: ${status} at ${workerId} under ${epoch}, held by ${holders.map((one) => `${one.key} ${one.table.get(id).status}`)}`,
+        );
+        continue;
+      }
+      const { seen } = held.pipeline as unknown as SimulatedPipeline;
+      const sent = ingressLogs.get(id)?.last ?? 0;
+      const isWhole = seen.length === sent && seen.every((sequence, at) => sequence === at + 1);
+      if (!isWhole) left.push(`${id} has seen ${seen} of ${sent}`);
+    }
+    for (const { id, status } of migrations.values()) if (status === 'started' || status === 'moved') left.push(`${id} is ${status}`);
+    for (const { id, status } of workers.values()) if (status === 'draining') left.push(`${id} is draining`);
+    return left;
+  }
+}
+
+function pipelinesOf(names: readonly string[], version: number): GroupPipeline[] {
+  return names.map((name) => ({ name, source: `version ${version}`, replicas: 1 }));
+}
+
+function answer(status: number, body: object, code?: string): CoordinatorAnswer {
+  return { status, bytes: Buffer.from(JSON.stringify(body)), code, message: code };
+}
+
+function resultOf(sequence: number, isRepeat: boolean) {
+  return { sequence, is_repeat: isRepeat, accepted: 1, rejected: 0, errors: [], processing_time_us: 1 };
+}

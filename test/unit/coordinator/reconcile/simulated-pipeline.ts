@@ -1,0 +1,106 @@
+import type { CepError } from '../../../../shared/errors/error.ts';
+import { CepError as Problem } from '../../../../shared/errors/error.ts';
+import type { PipelineCheckpoint, SourcePositions } from '../../../../worker/runtime/pipelines/runtime-storage.ts';
+import type { PlacedPipeline, PlacementHost, PlaceRequest } from '../../../../worker/runtime/placed/placement-host.ts';
+import { markOf, type Receipt, receivedOf } from '../../../../worker/runtime/placed/receipts.ts';
+import type { InjectResult, PipelineStatus } from '../../../../worker/runtime/service.ts';
+
+const counts = { eventsProcessed: 0, outputEventsEmitted: 0, eventsInvalid: 0, eventsRefused: 0 };
+const nothing = { accepted: 1, rejected: 0, errors: [], outputs: [], outputCount: 0, processingTimeUs: 1, notes: null, repeated: false };
+
+/** The least that an engine is to a placement: its state is the list of batches that it has seen. */
+export class SimulatedPipeline {
+  readonly id: string;
+  readonly request: PlaceRequest;
+  readonly seen: number[];
+  status: PipelineStatus = 'running';
+  isAbandoned = false;
+  #positions: SourcePositions;
+
+  constructor(request: PlaceRequest) {
+    this.id = request.id;
+    this.request = request;
+    const { state, sources = {} } = request.checkpoint ?? {};
+    this.seen = state === undefined ? [] : (JSON.parse(Buffer.from(state).toString()) as number[]);
+    this.#positions = sources;
+  }
+
+  /** It may say something to the outside. */
+  get isOpen(): boolean {
+    return !this.isAbandoned && this.status === 'running' && this.request.placing.mayDeliver();
+  }
+
+  get received(): Readonly<Record<string, number>> {
+    return receivedOf(this.#positions);
+  }
+
+  view(): { readonly error?: string } {
+    return this.status === 'failed' ? { error: 'it broke' } : {};
+  }
+
+  async receive(_body: Uint8Array, receipt: () => Receipt): Promise<InjectResult> {
+    if (this.status !== 'running') throw new Problem('pipeline_not_running', `it is ${this.status}`);
+    const taken = receipt();
+    const { id, position } = markOf(taken);
+    this.#positions = { ...this.#positions, [id]: position };
+    this.seen.push(taken.sequence);
+    return nothing;
+  }
+
+  async saveNow(): Promise<boolean> {
+    const { placing } = this.request;
+    const checkpoint: PipelineCheckpoint = {
+      ...{ sequence: this.seen.length, state: Buffer.from(JSON.stringify(this.seen)), savedAt: 0, counts, answers: [] },
+      ...{ deliveries: { sinks: [], letters: [] }, sources: this.#positions, placed: placing.save(this.#positions) },
+    };
+    try {
+      await placing.storage.savePipeline({} as never, checkpoint);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  async close(silence: () => void | Promise<void>): Promise<boolean> {
+    if (this.status !== 'running') return this.status === 'stopped';
+    this.status = 'draining';
+    await silence();
+    const isSaved = await this.saveNow();
+    this.status = 'stopped';
+    return isSaved;
+  }
+
+  async start(): Promise<void> {
+    if (this.status === 'failed') throw new Problem('pipeline_not_running', 'it broke');
+    this.status = 'running';
+  }
+
+  outputsChanged(): void {
+    // It has no outputs.
+  }
+
+  metrics(): Promise<never> {
+    return new Promise(() => undefined);
+  }
+}
+
+/** Where the pipelines of one process run. */
+export class SimulatedHost implements PlacementHost {
+  readonly pipelines = new Set<SimulatedPipeline>();
+
+  async place(request: PlaceRequest): Promise<PlacedPipeline> {
+    const pipeline = new SimulatedPipeline(request);
+    this.pipelines.add(pipeline);
+    return pipeline as unknown as PlacedPipeline;
+  }
+
+  async replace(): Promise<void> {
+    // Any program does the same here.
+  }
+
+  abandon(pipeline: PlacedPipeline, _reason: CepError): void {
+    const gone = pipeline as unknown as SimulatedPipeline;
+    gone.isAbandoned = true;
+    this.pipelines.delete(gone);
+  }
+}
