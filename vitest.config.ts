@@ -19,7 +19,8 @@ export default defineConfig({
     testTimeout: isCi ? 90_000 : 20_000,
     hookTimeout: isCi ? 60_000 : 20_000,
     projects: [
-      { extends: true, test: { name: 'logic', include: ['test/**/*.test.ts'], exclude: [...withProcesses, ...long] } },
+      // They share one copy of the code: what one test needs is loaded, and warm, already.
+      { extends: true, test: { name: 'logic', include: ['test/**/*.test.ts'], exclude: [...withProcesses, ...long], isolate: false } },
       // A second try, which the report names, and only where nobody can try again by hand.
       { extends: true, test: { name: 'processes', include: withProcesses, exclude: long, retry: isCi ? 1 : 0 } },
       { extends: true, test: { name: 'long', include: long, testTimeout: 600_000, hookTimeout: 120_000 } },

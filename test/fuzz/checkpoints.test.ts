@@ -98,7 +98,7 @@ function changed(document: CheckpointDocument, path: Path, replacement: unknown)
 const codes = ['checkpoint_corrupt', 'checkpoint_mismatch', 'checkpoint_too_new'];
 
 /** Trials of each program; more by `FUZZ_CHECKPOINTS`. All of them are some ten thousand. */
-const trialsMax = Number(process.env['FUZZ_CHECKPOINTS'] ?? 200);
+const trialsMax = Number(process.env['FUZZ_CHECKPOINTS'] ?? 70);
 
 /** So many of them, spread over all places and replacements. */
 function spread<T>(all: readonly T[], count: number): readonly T[] {

@@ -8,7 +8,7 @@ import { program } from './programs.ts';
 import { Tape } from './tape.ts';
 
 /** `FUZZ_PROGRAMS=20000 npx vitest run test/fuzz` is the long run; `FUZZ_SEED` repeats one. */
-const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 500);
+const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 250);
 const seed = process.env['FUZZ_SEED'] === undefined ? {} : { seed: Number(process.env['FUZZ_SEED']) };
 
 const tapes = fc.tuple(fc.uint16Array({ maxLength: 260, size: 'max' }), fc.uint16Array({ minLength: 40, maxLength: 400, size: 'max' }));

@@ -20,7 +20,7 @@ async function runShapes(...args: readonly string[]): Promise<{ readonly said: s
 }
 
 test('programs made to grow run or are refused, in little memory and far from the end of the stack', async () => {
-  const { said, code } = await runShapes('all', '3,150');
+  const { said, code } = await runShapes('all', '3,40');
   expect(said.split('\n').filter((line) => !/^(begin|end) /.test(line) && line !== '')).toEqual([]);
   expect(code).toBe(0);
 }, 600_000);

@@ -13,7 +13,7 @@ import { type Format, type RandomType, randomFile, randomTypes } from './event-l
 import { Tape } from './tape.ts';
 
 /** `FUZZ_FILES=200000 npx vitest run test/fuzz/readers.test.ts` is the long run; `FUZZ_SEED` repeats one. */
-const files = Number(process.env['FUZZ_FILES'] ?? 1500);
+const files = Number(process.env['FUZZ_FILES'] ?? 500);
 const seed = process.env['FUZZ_SEED'] === undefined ? {} : { seed: Number(process.env['FUZZ_SEED']) };
 
 const tapes = fc.tuple(fc.uint16Array({ maxLength: 60, size: 'max' }), fc.uint16Array({ minLength: 40, maxLength: 600, size: 'max' }));

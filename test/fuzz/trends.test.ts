@@ -11,7 +11,7 @@ import { plain, shipped } from '../reference/ways.ts';
 import { Tape } from './tape.ts';
 import { trendEvents, trendProgram } from './trend-programs.ts';
 
-const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 25);
+const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 12);
 const seed = process.env['FUZZ_SEED'] === undefined ? {} : { seed: Number(process.env['FUZZ_SEED']) };
 const tapes = fc.tuple(fc.uint16Array({ maxLength: 120, size: 'max' }), fc.uint16Array({ minLength: 60, maxLength: 900, size: 'max' }));
 

@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DeadLetterFile } from '../../../worker/connectors/delivery/dead-letter-file.ts';
 import { DurableStorage } from '../../../worker/runtime/storage/durable-storage.ts';
+import { type BuiltProgram, buildProgram } from './built-runtime.ts';
 import { lettersIn } from './letters-under-test.ts';
 
-const child = fileURLToPath(new URL('letters-crash-child.ts', import.meta.url));
+let child: BuiltProgram;
 interface Told {
   readonly has: readonly string[];
   /** What was under way, and of which letters. */
@@ -17,7 +17,7 @@ interface Told {
 
 /** Words of the lines that it says. */
 function run(stateDir: string, change: number, how = ''): readonly string[][] {
-  const { stdout } = spawnSync(process.execPath, ['--import', 'tsx', child, stateDir, String(change), how], { encoding: 'utf8' });
+  const { stdout } = spawnSync(process.execPath, [child.path, stateDir, String(change), how], { encoding: 'utf8' });
   return stdout.split('\n').map((line) => line.split(' '));
 }
 
@@ -30,6 +30,10 @@ function killedAt(stateDir: string, change: number, how: string): Told {
 
 describe('dead letters of a process that is killed', () => {
   let base: string;
+  beforeAll(async () => {
+    child = await buildProgram('letters-crash-child');
+  });
+  afterAll(() => child.remove());
   beforeEach(() => {
     base = mkdtempSync(join(tmpdir(), 'cep-letters-crash-'));
   });

@@ -9,7 +9,7 @@ import { ResultQueue } from '../../../worker/engine/streams/queue.ts';
 import { ReferenceBackend } from '../../reference/reference-backend.ts';
 
 const EVENT = 'event E:\n    n: int\n    s: str\n';
-const many = 4_500;
+const many = 3_000;
 const terms = (form: (at: number) => string, separator: string): string =>
   Array.from({ length: many }, (_, at) => form(at)).join(separator);
 

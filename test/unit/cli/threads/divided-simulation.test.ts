@@ -124,7 +124,7 @@ describe('a simulation with several threads', () => {
       fc.asyncProperty(programs, files, options, async (program, file, differing) => {
         expectAlike(await shownBy(program, file, differing));
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   }, 120_000);
 

@@ -11,7 +11,7 @@ import { expectAlike } from '../../../reference/seen.ts';
 import { planOf } from '../../../scenarios/run-program.ts';
 import { Oracle } from '../patterns/oracle.ts';
 
-const runs = Number(process.env['FUZZ_RUNS'] ?? 80);
+const runs = Number(process.env['FUZZ_RUNS'] ?? 40);
 const seed = process.env['FUZZ_SEED'] === undefined ? {} : { seed: Number(process.env['FUZZ_SEED']) };
 
 const types = ['A', 'B', 'C', 'D'];

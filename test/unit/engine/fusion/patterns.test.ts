@@ -10,7 +10,7 @@ import { Tape } from '../../../fuzz/tape.ts';
 import { expectAlike, type Watch } from '../../../reference/seen.ts';
 import { patternEvents, patternKinds, patternProgram } from './pattern-programs.ts';
 
-const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 40);
+const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 20);
 const seed = process.env['FUZZ_SEED'] === undefined ? {} : { seed: Number(process.env['FUZZ_SEED']) };
 const tapes = fc.tuple(fc.uint16Array({ maxLength: 80, size: 'max' }), fc.uint16Array({ minLength: 60, maxLength: 500, size: 'max' }));
 

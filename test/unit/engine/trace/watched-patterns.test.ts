@@ -11,7 +11,7 @@ import type { Explanation } from '../../../../worker/engine/trace/explanation.ts
 import { Tape } from '../../../fuzz/tape.ts';
 import { patternEvents, patternKinds, patternProgram } from '../fusion/pattern-programs.ts';
 
-const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 25);
+const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 12);
 const seed = process.env['FUZZ_SEED'] === undefined ? {} : { seed: Number(process.env['FUZZ_SEED']) };
 const tapes = fc.tuple(fc.uint16Array({ maxLength: 80, size: 'max' }), fc.uint16Array({ minLength: 60, maxLength: 400, size: 'max' }));
 

@@ -332,7 +332,7 @@ describe('programs', () => {
         expect(withoutSpellings(tree(once).statements)).toEqual(withoutSpellings(tree(text).statements));
         expect(formatted(once)).toBe(once);
       }),
-      { numRuns: 150, seed: 20_261_122 },
+      { numRuns: 60, seed: 20_261_122 },
     );
   }, 120_000);
 });

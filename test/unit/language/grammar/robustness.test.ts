@@ -25,7 +25,7 @@ function parseQuickly(text: string): { statements: number; messages: string[] } 
   return { statements: program.statements.length, messages: diagnostics.map(({ message }) => message) };
 }
 
-const many = 100_000;
+const many = 50_000;
 const mebibyte = 1 << 20;
 
 describe('a text of any size', () => {

@@ -8,7 +8,7 @@ import { Tape } from '../../../../fuzz/tape.ts';
 import { expectAlike, type Watch } from '../../../../reference/seen.ts';
 import { joinEvents, joinProgram } from './join-programs.ts';
 
-const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 120);
+const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 50);
 const seed = process.env['FUZZ_SEED'] === undefined ? {} : { seed: Number(process.env['FUZZ_SEED']) };
 const tapes = fc.tuple(
   fc.uint16Array({ minLength: 20, maxLength: 60, size: 'max' }),

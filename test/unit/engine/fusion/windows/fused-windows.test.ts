@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { EVENT, inputs, type TestEvent, timeOperators } from '../../windows/timeline.ts';
 import { expectAlike, kernelsOf, snapshotAfter } from './alike.ts';
 
-const runs = Number(process.env['FUZZ_PROGRAMS'] ?? 100);
+const runs = Number(process.env['FUZZ_PROGRAMS'] ?? 40);
 
 const partitions = ['', '.partition_by(k)', '.partition_by(k, v)', '.partition_by(k, expire: 30ms)', '.partition_by(k, v, expire: 15ms)'];
 
