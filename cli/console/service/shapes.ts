@@ -1,6 +1,15 @@
 /** What the API answers, as the schemas of its routes say. */
 import type { Static } from 'typebox';
-import type { clusterIndexSchema, raftStatusSchema } from '../../../shared/protocol/cluster.ts';
+import type {
+  clusterHealthSchema,
+  clusterIndexSchema,
+  clusterMetricsSchema,
+  groupSchema,
+  migrationSchema,
+  raftStatusSchema,
+  scalingSchema,
+  workerSchema,
+} from '../../../shared/protocol/cluster.ts';
 import type { alertListSchema, alertSchema, connectorListSchema, tenantMetricsSchema } from '../../../shared/protocol/overview.ts';
 import type {
   deadLettersSchema,
@@ -36,3 +45,18 @@ export type Diagnostic = Static<typeof diagnosticSchema>;
 export type Validation = Static<typeof validationSchema>;
 export type Usage = Static<typeof usageSchema>;
 export type Tenants = Static<typeof tenantListSchema>;
+export type ClusterHealth = Static<typeof clusterHealthSchema>;
+export type Worker = Static<typeof workerSchema>;
+export type Group = Static<typeof groupSchema>;
+export type Deployment = Group['deployments'][number];
+export type Migration = Static<typeof migrationSchema>;
+export type Scaling = Static<typeof scalingSchema>;
+export type ClusterMetrics = Static<typeof clusterMetricsSchema>;
+
+/** Of `/api/v1/cluster/events`. */
+export interface ClusterEvent {
+  readonly index: number;
+  readonly type: string;
+  readonly id: string;
+  readonly timestamp: number;
+}

@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+// @ts-expect-error A script without types.
+import { bundleConsole } from '../../../scripts/bundle.mjs';
+import { Coordinator, coordinatorKey } from '../../contract/coordinator.ts';
+import { ModelWorker } from '../../contract/model-worker.ts';
+import { hasChromium, launch, openTab } from './browser.ts';
+// @ts-expect-error Code of the browser, without types.
+import { keepKey, overflow, unnamed, unreadable } from './in-page.mjs';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const source = 'event Reading:\n    value: float\n\nstream Hot = Reading.where(value > 30).emit(value: value)\n';
+
+describe.runIf(hasChromium())('the console of a cluster', () => {
+  let coordinator: Coordinator;
+  let browser: Browser;
+  const workers: ModelWorker[] = [];
+
+  beforeAll(async () => {
+    await bundleConsole({ root, outdir: join(root, 'dist/console') });
+    coordinator = await Coordinator.start({ workers: { heartbeatIntervalMs: 100, heartbeatTimeoutMs: 60_000, strategy: 'least-loaded' } });
+    for (const id of ['w-1', 'w-2']) {
+      workers.push(await ModelWorker.start(id, coordinator.url, { key: coordinatorKey, intervalMs: 100 }));
+    }
+    const pipelines = [
+      { name: 'hot', source },
+      { name: 'hotter', source },
+    ];
+    await coordinator.post('/api/v1/cluster/pipeline-groups', { name: 'floors', pipelines, routes: [] });
+    browser = await launch();
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    for (const worker of workers) await worker.kill();
+    await coordinator?.close();
+  });
+
+  const places = ['', 'workers', 'workers/w-1', 'groups', 'migrations', 'raft', 'events'];
+
+  it('shows every page on a phone and in the dark, readable, with names for all that can be used', async () => {
+    const { page, problems } = await openTab(browser, { viewport: { width: 390, height: 800 }, colorScheme: 'dark' });
+    await page.addInitScript(keepKey, coordinatorKey);
+    for (const place of places) {
+      await page.goto(`${coordinator.url}/console#/${place}`);
+      await page.locator('main table, main ol, main .facts, main .empty').first().waitFor();
+      expect([place, await page.evaluate(overflow)]).toEqual([place, 0]);
+      expect([place, await page.evaluate(unreadable)]).toEqual([place, []]);
+      expect([place, await page.evaluate(unnamed)]).toEqual([place, []]);
+    }
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it('moves a pipeline, drains a worker and says what came of it', async () => {
+    const { page, problems } = await openTab(browser);
+    await page.addInitScript(keepKey, coordinatorKey);
+    await page.goto(`${coordinator.url}/console#/groups`);
+    await page.getByRole('link', { name: 'floors' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'hotter' });
+    const from = await row.getByRole('link', { name: /^w-/ }).textContent();
+    const to = from === 'w-1' ? 'w-2' : 'w-1';
+    await row.getByRole('button', { name: 'Move' }).click();
+    await page.getByRole('dialog').getByLabel('To').selectOption(to);
+    await page.getByRole('dialog').getByRole('button', { name: 'Move' }).click();
+    await row.getByRole('link', { name: to }).waitFor();
+
+    await page.goto(`${coordinator.url}/console#/workers`);
+    const worker = page.getByRole('row').filter({ hasText: to });
+    await worker.getByRole('button', { name: 'Drain' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Drain' }).click();
+    await worker.getByText('drained').waitFor();
+
+    await page.goto(`${coordinator.url}/console#/migrations`);
+    await page.getByRole('row').filter({ hasText: 'floors / hotter' }).first().getByText('completed').waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+});
