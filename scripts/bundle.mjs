@@ -104,6 +104,7 @@ export async function bundleProduct({ root, outdir }) {
   await bundleProcesses({ root, outdir, name: 'cep', entries: absolute(root, entries) });
   await bundleLibraries({ root, outdir });
   await bundleConsole({ root, outdir: join(outdir, 'console') });
+  await build({ ...bundleOptions, splitting: false, entryPoints: { terminal: join(root, 'cli/terminal/views.tsx') }, outdir });
   await build({ ...bundleOptions, entryPoints: { server: join(root, 'worker/server/index.ts') }, outdir, chunkNames: 'server-[hash]' });
 }
 
@@ -135,7 +136,7 @@ async function bundleScript({ root, outdir, name, entries, plugins }) {
     format: 'cjs',
     supported: { 'dynamic-import': false },
     define: { 'import.meta.url': 'startUrl' },
-    banner: { js: "(function(entry,startUrl,require){'use strict';" },
+    banner: { js: "(function(entry,startUrl,require,importModule){'use strict';" },
     footer: { js: '})' },
     metafile: true,
   });

@@ -13,7 +13,9 @@ const compiledPath = path.replace(/\.js$/, '.compiled');
 /** The script is ASCII. */
 const script = new Script(readFileSync(path, 'latin1'), { filename: path, cachedData: RECORDS ? undefined : compiledBefore() });
 if (RECORDS) process.on('exit', () => writeFileSync(compiledPath, script.createCachedData()));
-script.runInThisContext()(ENTRY, import.meta.url, createRequire(import.meta.url));
+/** For packages that are modules and cannot be required. */
+const importModule = (url) => import(url);
+script.runInThisContext()(ENTRY, import.meta.url, createRequire(import.meta.url), importModule);
 
 function compiledBefore() {
   try {

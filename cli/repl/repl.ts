@@ -3,6 +3,7 @@ import { CepError } from '../../shared/errors/error.ts';
 import type { InputEvent, OutputEvent } from '../../shared/events/event.ts';
 import { evtReader } from '../../shared/events/evt-reader.ts';
 import { parseDuration } from '../../shared/events/text.ts';
+import type { Diagnostic } from '../../shared/language/diagnostics/diagnostic.ts';
 import { nearestName } from '../../shared/language/diagnostics/nearest-name.ts';
 import { inputsOf } from '../../worker/engine/streams/plan-inputs.ts';
 import { readTypesOf } from '../../worker/engine/streams/unread-types.ts';
@@ -14,7 +15,7 @@ import { diagnosticsText } from '../program/diagnostics.ts';
 import { changesText } from '../session/changes-text.ts';
 import { playFile } from '../session/event-file.ts';
 import { ProgramError } from '../session/program-error.ts';
-import { type LoadReport, ProgramSession } from '../session/program-session.ts';
+import { type LoadReport, ProgramSession, type SessionSink } from '../session/program-session.ts';
 import { SessionNotes } from '../session/session-notes.ts';
 import { TraceText } from '../simulation/trace-text.ts';
 import { type ReplCommandName, replCommands } from './commands.ts';
@@ -27,6 +28,8 @@ export interface ReplScreen {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether somebody types: then what is finished is run at once. */
   readonly isTyped: boolean;
+  /** Takes what comes in and out, where that has places of its own. @default outputs and traces are lines like others */
+  readonly apart?: Pick<SessionSink, 'input' | 'output'> & { trace(line: string): void };
 }
 
 /** A conversation about a program: lines in, lines out. Nothing that is typed ends it, but `:quit`. */
@@ -44,16 +47,20 @@ export class Repl {
   #events = 0;
   #hasQuit = false;
 
-  constructor(screen: ReplScreen) {
+  constructor(screen: ReplScreen, { isTraced = false }: { readonly isTraced?: boolean } = {}) {
     this.#screen = screen;
-    this.#trace = new TraceText((line) => screen.line(line), screen.colors, undefined);
+    this.#trace = new TraceText((line) => (screen.apart ? screen.apart.trace(line) : screen.line(line)), screen.colors, undefined);
     this.#notes = new SessionNotes((line) => screen.line(line));
-    this.#session = new ProgramSession({
-      output: (event) => this.#output(event),
-      deliver: (delivery) => this.#notes.deliver(delivery, this.#session.plan),
-      log: (entry) => this.#notes.log(entry),
-      tracer: this.#trace,
-    });
+    this.#session = new ProgramSession(
+      {
+        output: (event) => this.#output(event),
+        ...screen.apart,
+        deliver: (delivery) => this.#notes.deliver(delivery, this.#session.plan),
+        log: (entry) => this.#notes.log(entry),
+        tracer: this.#trace,
+      },
+      { isTraced },
+    );
   }
 
   get session(): ProgramSession {
@@ -105,8 +112,35 @@ export class Repl {
     await this.#guarded(async () => this.#report(await this.#session.loadFile(path)));
   }
 
+  /** The program of a file to begin with, or what is wrong with it. @throws CepError when the file cannot be read */
+  async open(path: string): Promise<readonly Diagnostic[]> {
+    return await this.#loaded(() => this.#session.loadFile(path));
+  }
+
+  /** Runs a text in place of the whole program. Gives what is wrong with it, which was said too. */
+  async replace(text: string): Promise<readonly Diagnostic[]> {
+    this.drop();
+    return await this.#loaded(() => this.#session.load(text));
+  }
+
+  /** Declarations that are complete, run together. */
+  async add(text: string): Promise<void> {
+    await this.#guarded(async () => this.#report(await this.#session.load(withStatements(this.#session.source.text, text))));
+  }
+
   async close(): Promise<void> {
     await this.#session.close();
+  }
+
+  async #loaded(load: () => Promise<LoadReport>): Promise<readonly Diagnostic[]> {
+    try {
+      this.#report(await load());
+      return [];
+    } catch (error) {
+      if (!(error instanceof ProgramError)) throw error;
+      this.#refuse(error);
+      return error.diagnostics;
+    }
   }
 
   async #guarded(action: () => Promise<void>): Promise<void> {
@@ -176,7 +210,8 @@ export class Repl {
   }
 
   async #push(event: Omit<InputEvent, 'fallbackTime'>): Promise<void> {
-    if (this.#session.isTraced) this.#trace.event({ ...event, fallbackTime: this.#session.now }, ++this.#events);
+    if (this.#session.isTraced && this.#screen.apart === undefined)
+      this.#trace.event({ ...event, fallbackTime: this.#session.now }, ++this.#events);
     const { admission, outputs } = this.#session.push(event);
     if (admission.status === 'invalid') throw invalidEvent(admission);
     await this.#session.settled();

@@ -23,6 +23,8 @@ import { ProgramError } from './program-error.ts';
 
 /** Takes what a program says, in order. */
 export interface SessionSink {
+  /** Each event, before anything comes of it, with the time it has when it states none. */
+  input?(event: Omit<InputEvent, 'fallbackTime'>, fallbackTime: number): void;
   output(event: OutputEvent): void;
   /** `.to` and `.alert`: a session connects to nothing. */
   deliver(delivery: Delivery): void;
@@ -160,6 +162,7 @@ export class ProgramSession {
   push(event: Omit<InputEvent, 'fallbackTime'> & { readonly fallbackTime?: number }): Pushed {
     const before = this.#outputs;
     const fallbackTime = event.fallbackTime ?? this.#clock.now();
+    this.#sink.input?.(event, fallbackTime);
     const admission = this.#engine.push({ ...event, fallbackTime });
     if (admission.status === 'valid' && admission.time === fallbackTime) this.#clock.notBefore(fallbackTime);
     return { admission, outputs: this.#outputs - before };
