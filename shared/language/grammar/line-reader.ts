@@ -45,6 +45,7 @@ export interface Readings {
   ConfigSection: Identifier;
   PatternLine: PatternDeclaration;
   StreamLine: StreamDeclaration;
+  StreamLines: readonly StreamDeclaration[];
   ImportLine: ImportDeclaration;
   ForHead: { readonly variable: Identifier; readonly values: Expression };
   IfHead: Expression;
@@ -69,6 +70,9 @@ export interface Piece {
   /** Offsets of dots that begin a stream operator whatever stands before them. */
   readonly operatorDots?: readonly number[];
 }
+
+/** So many lines are read together: one with an error among them makes the others be read again. */
+const linesTogetherMax = 64;
 
 /** Errors of one file beyond this number are left out. */
 export const errorsMax = 500;
@@ -96,12 +100,40 @@ export class LineReader {
     this.errors.push(hint === undefined ? problem : { ...problem, hint });
   }
 
+  /** Gives the streams of these lines to `found`, as far as lines without errors stand together; nothing is reported. */
+  readStreams<P extends Piece>(pieces: readonly P[], holes: Holes, found: (piece: P, stream: StreamDeclaration) => void): void {
+    for (let from = 0; from < pieces.length; from += linesTogetherMax) {
+      const together = pieces.slice(from, from + linesTogetherMax);
+      this.#readTogether(together, holes)?.forEach((stream, at) => {
+        const piece = together[at] as P;
+        if (!tooDeepIn(stream, piece)) found(piece, stream);
+      });
+    }
+  }
+
+  #readTogether(pieces: readonly Piece[], holes: Holes): readonly StreamDeclaration[] | undefined {
+    const input = pieces.map((piece) => this.#markOperators(piece)).join('\x02');
+    const starts = pieces.map(({ start }) => start);
+    const refuse = (): never => {
+      throw new LineError({ start: 0, end: 0 }, '');
+    };
+    const notes = { report: refuse, fail: refuse };
+    try {
+      return parseLine(input, { startRule: 'StreamLines', base: starts[0], starts, holes, notes, peg$silentFails: 1 } as {
+        startRule: 'StreamLines';
+      }) as readonly StreamDeclaration[];
+    } catch (error) {
+      if (error instanceof LineError || error instanceof GrammarError || error instanceof RangeError) return undefined;
+      throw error;
+    }
+  }
+
   /** The node of a piece, or undefined when it has an error that ends its reading (which is then reported). */
   read<R extends keyof Readings>(rule: R, piece: Piece, holes: Holes): Readings[R] | undefined {
     const input = rule === 'StreamLine' || rule === 'PatternLine' ? this.#markOperators(piece) : this.text.slice(piece.start, piece.end);
     try {
       const reading = this.#parse(rule, input, { base: piece.start, holes, notes: this.#notes() });
-      const deep = input.length > limits.programTreeDepthMax ? tooDeepAt(reading) : undefined;
+      const deep = tooDeepIn(reading, piece);
       if (!deep) return reading;
       this.report(
         deep,
@@ -173,4 +205,9 @@ export class LineReader {
       );
     } else throw error;
   }
+}
+
+/** Where a piece nests too deep; a short one cannot. */
+function tooDeepIn(reading: unknown, { start, end }: Piece): Span | undefined {
+  return end - start > limits.programTreeDepthMax ? tooDeepAt(reading) : undefined;
 }

@@ -12,6 +12,7 @@ import type {
   MapEntry,
   Span,
   Statement,
+  StreamDeclaration,
   TestStep,
 } from '../ast/nodes.ts';
 import { blockDepthMax, type Line } from './layout.ts';
@@ -32,6 +33,8 @@ interface Compound {
 
 export class StatementReader {
   readonly #reader: LineReader;
+  /** Streams of blocks of which several could be read together. */
+  readonly #streams = new Map<Line, StreamDeclaration>();
   #depth = 0;
 
   constructor(reader: LineReader) {
@@ -39,6 +42,8 @@ export class StatementReader {
   }
 
   declarations(lines: readonly Line[], holes: Holes): Statement[] {
+    const streams = lines.filter((line) => !line.broken && this.#firstWord(line) === 'stream' && !this.#isAssignment(line));
+    if (streams.length > 1) this.#reader.readStreams(streams, holes, (line, stream) => this.#streams.set(line, stream));
     return this.#block(lines, (line, next) => this.#declaration(line, next, holes));
   }
 
@@ -174,7 +179,7 @@ export class StatementReader {
     context: (line, holes) => this.#read('ContextLine', line, holes),
     config: (line, holes) => this.#config(line, holes),
     pattern: (line, holes) => this.#read('PatternLine', line, holes),
-    stream: (line, holes) => this.#read('StreamLine', line, holes),
+    stream: (line, holes) => this.#streams.get(line) ?? this.#read('StreamLine', line, holes),
     import: (line, holes) => this.#read('ImportLine', line, holes),
     for: (line, holes) => this.#for(line, holes),
     if: (line, holes, next) => this.#ifDeclaration(line, holes, next),

@@ -87,18 +87,18 @@ interface Layout {
   readonly members: readonly { readonly key: string; readonly label: string }[];
 }
 
-/** By kind of node, how the last one of it was made: the next one is made alike, as a rule. */
-const layouts = new Map<string, Layout>();
-const LAYOUTS_MAX = 500;
+/** By kind of node, how nodes of it were made: the next one is made alike, as a rule. */
+const layouts = new Map<unknown, Layout[]>();
+const KINDS_MAX = 300;
+const LAYOUTS_MAX = 8;
 
 function layoutOf(node: Record<string, unknown>): Layout {
-  const kind = node['kind'];
-  const known = typeof kind === 'string' ? layouts.get(kind) : undefined;
-  if (known !== undefined && hasKeys(node, known.keys)) return known;
+  const known = layouts.get(node['kind']) ?? [];
+  for (const layout of known) if (hasKeys(node, layout.keys)) return layout;
   const keys = Object.keys(node);
   const members = sorted(keys).flatMap((key) => (LEFT_OUT.has(key) ? [] : [{ key, label: `${key}:` }]));
   const layout = { keys, members };
-  if (typeof kind === 'string' && layouts.size < LAYOUTS_MAX) layouts.set(kind, layout);
+  if (known.length < LAYOUTS_MAX && layouts.size < KINDS_MAX) layouts.set(node['kind'], [...known, layout]);
   return layout;
 }
 

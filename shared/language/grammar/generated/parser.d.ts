@@ -169,7 +169,7 @@ export type ParserTracerEvent
       readonly result: unknown;
     };
 
-export type StartRuleNames = "EventHead" | "TypeHead" | "Binding" | "Assignment" | "FunctionHead" | "ConnectorLine" | "ContextLine" | "ConfigHead" | "ConfigLine" | "ConfigSection" | "PatternLine" | "StreamLine" | "ImportLine" | "ForHead" | "IfHead" | "WhileHead" | "ElseHead" | "TestHead" | "FieldLine" | "ReturnLine" | "BreakLine" | "ContinueLine" | "EmitLine" | "ExpressionLine" | "LoneExpression" | "TestEventLine" | "TestAdvanceLine" | "TestExpectationLine";
+export type StartRuleNames = "EventHead" | "TypeHead" | "Binding" | "Assignment" | "FunctionHead" | "ConnectorLine" | "ContextLine" | "ConfigHead" | "ConfigLine" | "ConfigSection" | "PatternLine" | "StreamLine" | "StreamLines" | "ImportLine" | "ForHead" | "IfHead" | "WhileHead" | "ElseHead" | "TestHead" | "FieldLine" | "ReturnLine" | "BreakLine" | "ContinueLine" | "EmitLine" | "ExpressionLine" | "LoneExpression" | "TestEventLine" | "TestAdvanceLine" | "TestExpectationLine";
 export interface ParseOptions<T extends StartRuleNames = "EventHead"> {
   /**
    * String or object that will be attached to the each `LocationRange` object
@@ -253,6 +253,11 @@ declare function ParseFunction<Options extends ParseOptions<"PatternLine">>(
 ): any;
 
 declare function ParseFunction<Options extends ParseOptions<"StreamLine">>(
+  input: string,
+  options?: Options,
+): any;
+
+declare function ParseFunction<Options extends ParseOptions<"StreamLines">>(
   input: string,
   options?: Options,
 ): any;

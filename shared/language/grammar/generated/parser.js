@@ -184,6 +184,7 @@ function peg$parse(input, options) {
     ConfigSection: peg$parseConfigSection,
     PatternLine: peg$parsePatternLine,
     StreamLine: peg$parseStreamLine,
+    StreamLines: peg$parseStreamLines,
     ImportLine: peg$parseImportLine,
     ForHead: peg$parseForHead,
     IfHead: peg$parseIfHead,
@@ -224,87 +225,88 @@ function peg$parse(input, options) {
   const peg$c18 = "}";
   const peg$c19 = "pattern";
   const peg$c20 = "stream";
-  const peg$c21 = "import";
-  const peg$c22 = "as";
-  const peg$c23 = "for";
-  const peg$c24 = "in";
-  const peg$c25 = "if";
-  const peg$c26 = "elif";
-  const peg$c27 = "while";
-  const peg$c28 = "else";
-  const peg$c29 = "test";
-  const peg$c30 = "return";
-  const peg$c31 = "break";
-  const peg$c32 = "continue";
-  const peg$c33 = "emit";
-  const peg$c34 = "at";
-  const peg$c35 = "advance";
-  const peg$c36 = "expect";
-  const peg$c37 = "no";
-  const peg$c38 = "once";
-  const peg$c39 = "time";
-  const peg$c40 = "s";
-  const peg$c41 = "merge";
-  const peg$c42 = "join";
-  const peg$c43 = "left_join";
-  const peg$c44 = "right_join";
-  const peg$c45 = "full_join";
-  const peg$c46 = "timer";
-  const peg$c47 = "on";
-  const peg$c48 = "asc";
-  const peg$c49 = "desc";
-  const peg$c50 = "where";
-  const peg$c51 = "AND";
-  const peg$c52 = "OR";
-  const peg$c53 = "partition";
-  const peg$c54 = "by";
-  const peg$c55 = "SEQ";
-  const peg$c56 = "sequence";
-  const peg$c57 = "all";
-  const peg$c58 = "NOT";
-  const peg$c59 = ".";
-  const peg$c60 = "[";
-  const peg$c61 = "]";
-  const peg$c62 = "within";
-  const peg$c63 = "=>";
-  const peg$c64 = "then";
-  const peg$c65 = "is";
-  const peg$c66 = "not";
-  const peg$c67 = "null";
-  const peg$c68 = "and";
-  const peg$c69 = "or";
-  const peg$c70 = "==";
-  const peg$c71 = "!=";
-  const peg$c72 = "<=";
-  const peg$c73 = "<<";
-  const peg$c74 = "<";
-  const peg$c75 = ">=";
-  const peg$c76 = ">>";
-  const peg$c77 = ">";
-  const peg$c78 = "+";
-  const peg$c79 = "-";
-  const peg$c80 = "**";
-  const peg$c81 = "&&";
-  const peg$c82 = "||";
-  const peg$c83 = "??";
-  const peg$c84 = "..=";
-  const peg$c85 = "..";
-  const peg$c86 = "~";
-  const peg$c87 = "!";
-  const peg$c88 = "?";
-  const peg$c89 = "true";
-  const peg$c90 = "false";
-  const peg$c91 = "`";
-  const peg$c92 = "@";
-  const peg$c93 = "T";
-  const peg$c94 = "Z";
-  const peg$c95 = "\"";
-  const peg$c96 = "'";
-  const peg$c97 = "f\"";
-  const peg$c98 = "\\u{";
-  const peg$c99 = "\\";
-  const peg$c100 = "{{";
-  const peg$c101 = "}}";
+  const peg$c21 = "\x02";
+  const peg$c22 = "import";
+  const peg$c23 = "as";
+  const peg$c24 = "for";
+  const peg$c25 = "in";
+  const peg$c26 = "if";
+  const peg$c27 = "elif";
+  const peg$c28 = "while";
+  const peg$c29 = "else";
+  const peg$c30 = "test";
+  const peg$c31 = "return";
+  const peg$c32 = "break";
+  const peg$c33 = "continue";
+  const peg$c34 = "emit";
+  const peg$c35 = "at";
+  const peg$c36 = "advance";
+  const peg$c37 = "expect";
+  const peg$c38 = "no";
+  const peg$c39 = "once";
+  const peg$c40 = "time";
+  const peg$c41 = "s";
+  const peg$c42 = "merge";
+  const peg$c43 = "join";
+  const peg$c44 = "left_join";
+  const peg$c45 = "right_join";
+  const peg$c46 = "full_join";
+  const peg$c47 = "timer";
+  const peg$c48 = "on";
+  const peg$c49 = "asc";
+  const peg$c50 = "desc";
+  const peg$c51 = "where";
+  const peg$c52 = "AND";
+  const peg$c53 = "OR";
+  const peg$c54 = "partition";
+  const peg$c55 = "by";
+  const peg$c56 = "SEQ";
+  const peg$c57 = "sequence";
+  const peg$c58 = "all";
+  const peg$c59 = "NOT";
+  const peg$c60 = ".";
+  const peg$c61 = "[";
+  const peg$c62 = "]";
+  const peg$c63 = "within";
+  const peg$c64 = "=>";
+  const peg$c65 = "then";
+  const peg$c66 = "is";
+  const peg$c67 = "not";
+  const peg$c68 = "null";
+  const peg$c69 = "and";
+  const peg$c70 = "or";
+  const peg$c71 = "==";
+  const peg$c72 = "!=";
+  const peg$c73 = "<=";
+  const peg$c74 = "<<";
+  const peg$c75 = "<";
+  const peg$c76 = ">=";
+  const peg$c77 = ">>";
+  const peg$c78 = ">";
+  const peg$c79 = "+";
+  const peg$c80 = "-";
+  const peg$c81 = "**";
+  const peg$c82 = "&&";
+  const peg$c83 = "||";
+  const peg$c84 = "??";
+  const peg$c85 = "..=";
+  const peg$c86 = "..";
+  const peg$c87 = "~";
+  const peg$c88 = "!";
+  const peg$c89 = "?";
+  const peg$c90 = "true";
+  const peg$c91 = "false";
+  const peg$c92 = "`";
+  const peg$c93 = "@";
+  const peg$c94 = "T";
+  const peg$c95 = "Z";
+  const peg$c96 = "\"";
+  const peg$c97 = "'";
+  const peg$c98 = "f\"";
+  const peg$c99 = "\\u{";
+  const peg$c100 = "\\";
+  const peg$c101 = "{{";
+  const peg$c102 = "}}";
 
   const peg$r0 = /^[0-9]/;
   const peg$r1 = /^[.\x01]/;
@@ -349,118 +351,119 @@ function peg$parse(input, options) {
   const peg$e18 = peg$literalExpectation("}", false);
   const peg$e19 = peg$literalExpectation("pattern", false);
   const peg$e20 = peg$literalExpectation("stream", false);
-  const peg$e21 = peg$literalExpectation("import", false);
-  const peg$e22 = peg$literalExpectation("as", false);
-  const peg$e23 = peg$literalExpectation("for", false);
-  const peg$e24 = peg$literalExpectation("in", false);
-  const peg$e25 = peg$literalExpectation("if", false);
-  const peg$e26 = peg$literalExpectation("elif", false);
-  const peg$e27 = peg$literalExpectation("while", false);
-  const peg$e28 = peg$literalExpectation("else", false);
-  const peg$e29 = peg$literalExpectation("test", false);
-  const peg$e30 = peg$literalExpectation("return", false);
-  const peg$e31 = peg$literalExpectation("break", false);
-  const peg$e32 = peg$literalExpectation("continue", false);
-  const peg$e33 = peg$literalExpectation("emit", false);
-  const peg$e34 = peg$literalExpectation("at", false);
-  const peg$e35 = peg$literalExpectation("advance", false);
-  const peg$e36 = peg$literalExpectation("expect", false);
-  const peg$e37 = peg$literalExpectation("no", false);
-  const peg$e38 = peg$otherExpectation("a count such as `once` or `3 times`");
-  const peg$e39 = peg$literalExpectation("once", false);
-  const peg$e40 = peg$classExpectation([["0", "9"]], false, false, false);
-  const peg$e41 = peg$literalExpectation("time", false);
-  const peg$e42 = peg$literalExpectation("s", false);
-  const peg$e43 = peg$literalExpectation("merge", false);
-  const peg$e44 = peg$literalExpectation("join", false);
-  const peg$e45 = peg$literalExpectation("left_join", false);
-  const peg$e46 = peg$literalExpectation("right_join", false);
-  const peg$e47 = peg$literalExpectation("full_join", false);
-  const peg$e48 = peg$literalExpectation("timer", false);
-  const peg$e49 = peg$literalExpectation("on", false);
-  const peg$e50 = peg$classExpectation([".", "\x01"], false, false, false);
-  const peg$e51 = peg$anyExpectation();
-  const peg$e52 = peg$literalExpectation("asc", false);
-  const peg$e53 = peg$literalExpectation("desc", false);
-  const peg$e54 = peg$literalExpectation("where", false);
-  const peg$e55 = peg$literalExpectation("AND", false);
-  const peg$e56 = peg$literalExpectation("OR", false);
-  const peg$e57 = peg$literalExpectation("partition", false);
-  const peg$e58 = peg$literalExpectation("by", false);
-  const peg$e59 = peg$literalExpectation("SEQ", false);
-  const peg$e60 = peg$literalExpectation("sequence", false);
-  const peg$e61 = peg$literalExpectation("all", false);
-  const peg$e62 = peg$literalExpectation("NOT", false);
-  const peg$e63 = peg$literalExpectation(".", false);
-  const peg$e64 = peg$otherExpectation("a quantifier");
-  const peg$e65 = peg$classExpectation(["+", "*", "?"], false, false, false);
-  const peg$e66 = peg$literalExpectation("[", false);
-  const peg$e67 = peg$literalExpectation("]", false);
-  const peg$e68 = peg$literalExpectation("within", false);
-  const peg$e69 = peg$literalExpectation("=>", false);
-  const peg$e70 = peg$classExpectation([";", "\n"], false, false, false);
-  const peg$e71 = peg$classExpectation([" ", "\t", "\r", "\n", ";"], false, false, false);
-  const peg$e72 = peg$literalExpectation("then", false);
-  const peg$e73 = peg$literalExpectation("is", false);
-  const peg$e74 = peg$literalExpectation("not", false);
-  const peg$e75 = peg$literalExpectation("null", false);
-  const peg$e76 = peg$otherExpectation("an operator");
-  const peg$e77 = peg$classExpectation(["a", "o", "i", "n"], false, false, false);
-  const peg$e78 = peg$literalExpectation("and", false);
-  const peg$e79 = peg$literalExpectation("or", false);
-  const peg$e80 = peg$classExpectation(["=", "!", "<", ">"], false, false, false);
-  const peg$e81 = peg$literalExpectation("==", false);
-  const peg$e82 = peg$literalExpectation("!=", false);
-  const peg$e83 = peg$literalExpectation("<=", false);
-  const peg$e84 = peg$literalExpectation("<<", false);
-  const peg$e85 = peg$literalExpectation("<", false);
-  const peg$e86 = peg$literalExpectation(">=", false);
-  const peg$e87 = peg$literalExpectation(">>", false);
-  const peg$e88 = peg$literalExpectation(">", false);
-  const peg$e89 = peg$classExpectation(["-", "+", "*", "/", "%", "&", "|", "^", "?", "."], false, false, false);
-  const peg$e90 = peg$literalExpectation("+", false);
-  const peg$e91 = peg$literalExpectation("-", false);
-  const peg$e92 = peg$literalExpectation("**", false);
-  const peg$e93 = peg$classExpectation(["%", "*", "/"], false, false, false);
-  const peg$e94 = peg$literalExpectation("&&", false);
-  const peg$e95 = peg$literalExpectation("||", false);
-  const peg$e96 = peg$literalExpectation("??", false);
-  const peg$e97 = peg$classExpectation(["&", "^", "|"], false, false, false);
-  const peg$e98 = peg$literalExpectation("..=", false);
-  const peg$e99 = peg$literalExpectation("..", false);
-  const peg$e100 = peg$literalExpectation("~", false);
-  const peg$e101 = peg$literalExpectation("!", false);
-  const peg$e102 = peg$literalExpectation("?", false);
-  const peg$e103 = peg$otherExpectation("a name");
-  const peg$e104 = peg$literalExpectation("true", false);
-  const peg$e105 = peg$literalExpectation("false", false);
-  const peg$e106 = peg$otherExpectation("a key");
-  const peg$e107 = peg$otherExpectation("a type");
-  const peg$e108 = peg$classExpectation([["A", "Z"], ["a", "z"], ["0", "9"], "_"], false, false, false);
-  const peg$e109 = peg$literalExpectation("`", false);
-  const peg$e110 = peg$classExpectation(["`", "\n"], true, false, false);
-  const peg$e111 = peg$classExpectation([["A", "Z"], ["a", "z"], "_"], false, false, false);
-  const peg$e112 = peg$classExpectation([["A", "Z"], ["a", "z"], "_", "`"], false, false, false);
-  const peg$e113 = peg$otherExpectation("a number");
-  const peg$e114 = peg$classExpectation(["e", "E"], false, false, false);
-  const peg$e115 = peg$classExpectation(["+", "-"], false, false, false);
-  const peg$e116 = peg$classExpectation([["0", "9"], "_"], false, false, false);
-  const peg$e117 = peg$otherExpectation("a timestamp");
-  const peg$e118 = peg$literalExpectation("@", false);
-  const peg$e119 = peg$literalExpectation("T", false);
-  const peg$e120 = peg$classExpectation([["0", "9"], ":"], false, false, false);
-  const peg$e121 = peg$literalExpectation("Z", false);
-  const peg$e122 = peg$otherExpectation("a string");
-  const peg$e123 = peg$literalExpectation("\"", false);
-  const peg$e124 = peg$literalExpectation("'", false);
-  const peg$e125 = peg$literalExpectation("f\"", false);
-  const peg$e126 = peg$classExpectation(["\"", "\\", "{", "}", "\n"], true, false, false);
-  const peg$e127 = peg$literalExpectation("\\u{", false);
-  const peg$e128 = peg$classExpectation([["0", "9"], ["A", "F"], ["a", "f"]], false, false, false);
-  const peg$e129 = peg$literalExpectation("\\", false);
-  const peg$e130 = peg$classExpectation(["\n"], true, false, false);
-  const peg$e131 = peg$literalExpectation("{{", false);
-  const peg$e132 = peg$literalExpectation("}}", false);
+  const peg$e21 = peg$literalExpectation("\x02", false);
+  const peg$e22 = peg$literalExpectation("import", false);
+  const peg$e23 = peg$literalExpectation("as", false);
+  const peg$e24 = peg$literalExpectation("for", false);
+  const peg$e25 = peg$literalExpectation("in", false);
+  const peg$e26 = peg$literalExpectation("if", false);
+  const peg$e27 = peg$literalExpectation("elif", false);
+  const peg$e28 = peg$literalExpectation("while", false);
+  const peg$e29 = peg$literalExpectation("else", false);
+  const peg$e30 = peg$literalExpectation("test", false);
+  const peg$e31 = peg$literalExpectation("return", false);
+  const peg$e32 = peg$literalExpectation("break", false);
+  const peg$e33 = peg$literalExpectation("continue", false);
+  const peg$e34 = peg$literalExpectation("emit", false);
+  const peg$e35 = peg$literalExpectation("at", false);
+  const peg$e36 = peg$literalExpectation("advance", false);
+  const peg$e37 = peg$literalExpectation("expect", false);
+  const peg$e38 = peg$literalExpectation("no", false);
+  const peg$e39 = peg$otherExpectation("a count such as `once` or `3 times`");
+  const peg$e40 = peg$literalExpectation("once", false);
+  const peg$e41 = peg$classExpectation([["0", "9"]], false, false, false);
+  const peg$e42 = peg$literalExpectation("time", false);
+  const peg$e43 = peg$literalExpectation("s", false);
+  const peg$e44 = peg$literalExpectation("merge", false);
+  const peg$e45 = peg$literalExpectation("join", false);
+  const peg$e46 = peg$literalExpectation("left_join", false);
+  const peg$e47 = peg$literalExpectation("right_join", false);
+  const peg$e48 = peg$literalExpectation("full_join", false);
+  const peg$e49 = peg$literalExpectation("timer", false);
+  const peg$e50 = peg$literalExpectation("on", false);
+  const peg$e51 = peg$classExpectation([".", "\x01"], false, false, false);
+  const peg$e52 = peg$anyExpectation();
+  const peg$e53 = peg$literalExpectation("asc", false);
+  const peg$e54 = peg$literalExpectation("desc", false);
+  const peg$e55 = peg$literalExpectation("where", false);
+  const peg$e56 = peg$literalExpectation("AND", false);
+  const peg$e57 = peg$literalExpectation("OR", false);
+  const peg$e58 = peg$literalExpectation("partition", false);
+  const peg$e59 = peg$literalExpectation("by", false);
+  const peg$e60 = peg$literalExpectation("SEQ", false);
+  const peg$e61 = peg$literalExpectation("sequence", false);
+  const peg$e62 = peg$literalExpectation("all", false);
+  const peg$e63 = peg$literalExpectation("NOT", false);
+  const peg$e64 = peg$literalExpectation(".", false);
+  const peg$e65 = peg$otherExpectation("a quantifier");
+  const peg$e66 = peg$classExpectation(["+", "*", "?"], false, false, false);
+  const peg$e67 = peg$literalExpectation("[", false);
+  const peg$e68 = peg$literalExpectation("]", false);
+  const peg$e69 = peg$literalExpectation("within", false);
+  const peg$e70 = peg$literalExpectation("=>", false);
+  const peg$e71 = peg$classExpectation([";", "\n"], false, false, false);
+  const peg$e72 = peg$classExpectation([" ", "\t", "\r", "\n", ";"], false, false, false);
+  const peg$e73 = peg$literalExpectation("then", false);
+  const peg$e74 = peg$literalExpectation("is", false);
+  const peg$e75 = peg$literalExpectation("not", false);
+  const peg$e76 = peg$literalExpectation("null", false);
+  const peg$e77 = peg$otherExpectation("an operator");
+  const peg$e78 = peg$classExpectation(["a", "o", "i", "n"], false, false, false);
+  const peg$e79 = peg$literalExpectation("and", false);
+  const peg$e80 = peg$literalExpectation("or", false);
+  const peg$e81 = peg$classExpectation(["=", "!", "<", ">"], false, false, false);
+  const peg$e82 = peg$literalExpectation("==", false);
+  const peg$e83 = peg$literalExpectation("!=", false);
+  const peg$e84 = peg$literalExpectation("<=", false);
+  const peg$e85 = peg$literalExpectation("<<", false);
+  const peg$e86 = peg$literalExpectation("<", false);
+  const peg$e87 = peg$literalExpectation(">=", false);
+  const peg$e88 = peg$literalExpectation(">>", false);
+  const peg$e89 = peg$literalExpectation(">", false);
+  const peg$e90 = peg$classExpectation(["-", "+", "*", "/", "%", "&", "|", "^", "?", "."], false, false, false);
+  const peg$e91 = peg$literalExpectation("+", false);
+  const peg$e92 = peg$literalExpectation("-", false);
+  const peg$e93 = peg$literalExpectation("**", false);
+  const peg$e94 = peg$classExpectation(["%", "*", "/"], false, false, false);
+  const peg$e95 = peg$literalExpectation("&&", false);
+  const peg$e96 = peg$literalExpectation("||", false);
+  const peg$e97 = peg$literalExpectation("??", false);
+  const peg$e98 = peg$classExpectation(["&", "^", "|"], false, false, false);
+  const peg$e99 = peg$literalExpectation("..=", false);
+  const peg$e100 = peg$literalExpectation("..", false);
+  const peg$e101 = peg$literalExpectation("~", false);
+  const peg$e102 = peg$literalExpectation("!", false);
+  const peg$e103 = peg$literalExpectation("?", false);
+  const peg$e104 = peg$otherExpectation("a name");
+  const peg$e105 = peg$literalExpectation("true", false);
+  const peg$e106 = peg$literalExpectation("false", false);
+  const peg$e107 = peg$otherExpectation("a key");
+  const peg$e108 = peg$otherExpectation("a type");
+  const peg$e109 = peg$classExpectation([["A", "Z"], ["a", "z"], ["0", "9"], "_"], false, false, false);
+  const peg$e110 = peg$literalExpectation("`", false);
+  const peg$e111 = peg$classExpectation(["`", "\n"], true, false, false);
+  const peg$e112 = peg$classExpectation([["A", "Z"], ["a", "z"], "_"], false, false, false);
+  const peg$e113 = peg$classExpectation([["A", "Z"], ["a", "z"], "_", "`"], false, false, false);
+  const peg$e114 = peg$otherExpectation("a number");
+  const peg$e115 = peg$classExpectation(["e", "E"], false, false, false);
+  const peg$e116 = peg$classExpectation(["+", "-"], false, false, false);
+  const peg$e117 = peg$classExpectation([["0", "9"], "_"], false, false, false);
+  const peg$e118 = peg$otherExpectation("a timestamp");
+  const peg$e119 = peg$literalExpectation("@", false);
+  const peg$e120 = peg$literalExpectation("T", false);
+  const peg$e121 = peg$classExpectation([["0", "9"], ":"], false, false, false);
+  const peg$e122 = peg$literalExpectation("Z", false);
+  const peg$e123 = peg$otherExpectation("a string");
+  const peg$e124 = peg$literalExpectation("\"", false);
+  const peg$e125 = peg$literalExpectation("'", false);
+  const peg$e126 = peg$literalExpectation("f\"", false);
+  const peg$e127 = peg$classExpectation(["\"", "\\", "{", "}", "\n"], true, false, false);
+  const peg$e128 = peg$literalExpectation("\\u{", false);
+  const peg$e129 = peg$classExpectation([["0", "9"], ["A", "F"], ["a", "f"]], false, false, false);
+  const peg$e130 = peg$literalExpectation("\\", false);
+  const peg$e131 = peg$classExpectation(["\n"], true, false, false);
+  const peg$e132 = peg$literalExpectation("{{", false);
+  const peg$e133 = peg$literalExpectation("}}", false);
 
   function peg$f0(name, parent) {    return { name, parent };  }
   function peg$f1(name) {    return null;  }
@@ -476,177 +479,178 @@ function peg$parse(input, options) {
   function peg$f11(name, value) {    return argument(name, value, null);  }
   function peg$f12(name, pattern) {    return node('PatternDeclaration', { name, pattern: finishNamed(pattern, notes) });  }
   function peg$f13(name, type, flow) {    return node('StreamDeclaration', { name, type, source: flow.source, operators: flow.operators });  }
-  function peg$f14(path, alias) {    return node('ImportDeclaration', { path, alias });  }
-  function peg$f15(variable, values) {    return { variable, values };  }
-  function peg$f16(name, type) {    return node('FieldDeclaration', { name, type });  }
-  function peg$f17(value) {    return node('ReturnStatement', { value });  }
-  function peg$f18() {    return node('BreakStatement', {});  }
-  function peg$f19() {    return node('ContinueStatement', {});  }
-  function peg$f20(type, fields) {    return node('EmitStatement', { type, fields });  }
-  function peg$f21(expression) {    return node('ExpressionStatement', { expression });  }
-  function peg$f22(at, type, fields) {    return node('TestEvent', { at, type, fields: fields ?? [] });  }
-  function peg$f23(by) {    return node('TestAdvance', { by });  }
-  function peg$f24(none, stream, fields, count) {
+  function peg$f14() {    return beginLine();  }
+  function peg$f15(path, alias) {    return node('ImportDeclaration', { path, alias });  }
+  function peg$f16(variable, values) {    return { variable, values };  }
+  function peg$f17(name, type) {    return node('FieldDeclaration', { name, type });  }
+  function peg$f18(value) {    return node('ReturnStatement', { value });  }
+  function peg$f19() {    return node('BreakStatement', {});  }
+  function peg$f20() {    return node('ContinueStatement', {});  }
+  function peg$f21(type, fields) {    return node('EmitStatement', { type, fields });  }
+  function peg$f22(expression) {    return node('ExpressionStatement', { expression });  }
+  function peg$f23(at, type, fields) {    return node('TestEvent', { at, type, fields: fields ?? [] });  }
+  function peg$f24(by) {    return node('TestAdvance', { by });  }
+  function peg$f25(none, stream, fields, count) {
     if (none && count !== null) notes.fail(span(), '`no` and a count exclude each other');
     return node('TestExpectation', { stream, fields: fields ?? [], count: none ? 0 : count });
   }
-  function peg$f25() {    return 1;  }
-  function peg$f26(count) {    return Number(count);  }
-  function peg$f27(source, operators) {    return { source, operators };  }
-  function peg$f28(pattern) {    return finishFlow(pattern, notes);  }
-  function peg$f29(inputs) {    return node('MergeSource', { inputs });  }
-  function peg$f30(join, inputs) {    return node('JoinSource', { join, inputs });  }
-  function peg$f31(arguments_) {    return node('TimerSource', { arguments: arguments_ });  }
-  function peg$f32(name, step, on) {
+  function peg$f26() {    return 1;  }
+  function peg$f27(count) {    return Number(count);  }
+  function peg$f28(source, operators) {    return { source, operators };  }
+  function peg$f29(pattern) {    return finishFlow(pattern, notes);  }
+  function peg$f30(inputs) {    return node('MergeSource', { inputs });  }
+  function peg$f31(join, inputs) {    return node('JoinSource', { join, inputs });  }
+  function peg$f32(arguments_) {    return node('TimerSource', { arguments: arguments_ });  }
+  function peg$f33(name, step, on) {
     return node('SourceInput', { name, ...finishInput(step, on, notes) });
   }
-  function peg$f33(name, value) {
+  function peg$f34(name, value) {
     const arguments_ = [{ kind: 'Argument', span: value.span, name: null, value, order: null }];
     return { form: 'operator', span: span(), operator: node('OperatorCall', { name, as: null, arguments: arguments_ }) };
   }
-  function peg$f34() {    return node('Identifier', { text: 'on', quoted: false });  }
-  function peg$f35(name) {    return name.text === 'emit';  }
-  function peg$f36(name, as, arguments_) {    return node('OperatorCall', { name, as, arguments: arguments_ });  }
-  function peg$f37() {    return canBe(ARGUMENTS);  }
-  function peg$f38() {    return cannotBe(ARGUMENTS);  }
-  function peg$f39() {    return isNamedAhead(input, offset());  }
-  function peg$f40(name, value) {    return mayFollow(forms.order);  }
-  function peg$f41(name, value, order) {    return argument(name, value, order);  }
-  function peg$f42() {    return may(forms.operator);  }
-  function peg$f43(operators) {    return node('Chain', { operators: [operators[0], ...operators[1]] });  }
-  function peg$f44() {    return hasArrow(input, offset(), lastArrow);  }
-  function peg$f45(pattern) {    return node('PatternArgument', { pattern: finishArgument(pattern, notes) });  }
-  function peg$f46(value, condition) {    return condition === null ? value : wrapFiltered({ value, condition, span: span(), notes, step: true });  }
-  function peg$f47(items, tail) {    return { ...items, span: span(), tail };  }
-  function peg$f48(first, rest) {    return { first, rest, span: span(), tail: [] };  }
-  function peg$f49(link, item) {    return { link, item };  }
-  function peg$f50(keys) {    return { form: 'partition', span: span(), keys };  }
-  function peg$f51() {    return canBe(ITEM);  }
-  function peg$f52() {    return cannotBe(ITEM);  }
-  function peg$f53(open, quantifier, suffixes) {    return { ...open, quantifier, suffixes, end: span().end };  }
-  function peg$f54(pattern) {    return { form: 'group', span: span(), pattern: finishGroup(pattern, notes) };  }
-  function peg$f55(name, items) {    return { form: 'call', span: span(), name, items };  }
-  function peg$f56() {    return isNamedAhead(input, offset());  }
-  function peg$f57(name, items) {    return { name, items };  }
-  function peg$f58(all, negated, inner, suffixes) {
+  function peg$f35() {    return node('Identifier', { text: 'on', quoted: false });  }
+  function peg$f36(name) {    return name.text === 'emit';  }
+  function peg$f37(name, as, arguments_) {    return node('OperatorCall', { name, as, arguments: arguments_ });  }
+  function peg$f38() {    return canBe(ARGUMENTS);  }
+  function peg$f39() {    return cannotBe(ARGUMENTS);  }
+  function peg$f40() {    return isNamedAhead(input, offset());  }
+  function peg$f41(name, value) {    return mayFollow(forms.order);  }
+  function peg$f42(name, value, order) {    return argument(name, value, order);  }
+  function peg$f43() {    return may(forms.operator);  }
+  function peg$f44(operators) {    return node('Chain', { operators: [operators[0], ...operators[1]] });  }
+  function peg$f45() {    return hasArrow(input, offset(), lastArrow);  }
+  function peg$f46(pattern) {    return node('PatternArgument', { pattern: finishArgument(pattern, notes) });  }
+  function peg$f47(value, condition) {    return condition === null ? value : wrapFiltered({ value, condition, span: span(), notes, step: true });  }
+  function peg$f48(items, tail) {    return { ...items, span: span(), tail };  }
+  function peg$f49(first, rest) {    return { first, rest, span: span(), tail: [] };  }
+  function peg$f50(link, item) {    return { link, item };  }
+  function peg$f51(keys) {    return { form: 'partition', span: span(), keys };  }
+  function peg$f52() {    return canBe(ITEM);  }
+  function peg$f53() {    return cannotBe(ITEM);  }
+  function peg$f54(open, quantifier, suffixes) {    return { ...open, quantifier, suffixes, end: span().end };  }
+  function peg$f55(pattern) {    return { form: 'group', span: span(), pattern: finishGroup(pattern, notes) };  }
+  function peg$f56(name, items) {    return { form: 'call', span: span(), name, items };  }
+  function peg$f57() {    return isNamedAhead(input, offset());  }
+  function peg$f58(name, items) {    return { name, items };  }
+  function peg$f59(all, negated, inner, suffixes) {
     return { ...inner, all: inner.all || all !== null, negated, span: span(), suffixes: [...inner.suffixes, ...suffixes] };
   }
-  function peg$f59(negated, of, quantifier, suffixes) {
+  function peg$f60(negated, of, quantifier, suffixes) {
     return { form: 'none', span: span(), negated, of, quantifier, suffixes };
   }
-  function peg$f60(all, negated, type, early, direct, late, suffixes) {
+  function peg$f61(all, negated, type, early, direct, late, suffixes) {
     if (early && late) notes.report(late.span, 'the step has a quantifier already');
     return { form: 'step', span: span(), all: all !== null, negated, type, quantifier: early ?? late, suffixes: [...direct, ...suffixes] };
   }
-  function peg$f61() {    return ahead(patterns.all, input, offset());  }
-  function peg$f62() {    return ahead(patterns.not, input, offset());  }
-  function peg$f63() {    return span();  }
-  function peg$f64(head) {    return ahead(patterns.emitAs, input, offset());  }
-  function peg$f65(head, tail) {    return [head, ...tail];  }
-  function peg$f66(text) {    return node('Quantifier', { text, min: text === '+' ? 1 : 0, max: text === '?' ? 1 : Infinity });  }
-  function peg$f67(min) {    return Infinity;  }
-  function peg$f68(min, max) {    return node('Quantifier', { text: 'range', min, max: max ?? min });  }
-  function peg$f69(digits) {    return Number(digits);  }
-  function peg$f70(expression) {    return { form: 'where', span: span(), expression };  }
-  function peg$f71(name) {    return { form: 'as', span: span(), name };  }
-  function peg$f72(expression) {    return { form: 'where', span: span(), expression };  }
-  function peg$f73(expression) {    return { form: 'within', span: span(), expression };  }
-  function peg$f74(operator) {    return { form: 'operator', span: span(), operator };  }
-  function peg$f75() {    return canBe(EXPRESSION) && enter();  }
-  function peg$f76() {    return leave();  }
-  function peg$f77() {    return canBe(EXPRESSION) && leave() && cannotBe(EXPRESSION);  }
-  function peg$f78() {    return isLambdaAhead(input, offset());  }
-  function peg$f79(heads, body) {    return foldLambda(heads, body);  }
-  function peg$f80() {    return may(forms.conditional);  }
-  function peg$f81(heads, otherwise) {    return foldConditional(heads, otherwise);  }
-  function peg$f82() {    return isLambdaAhead(input, offset());  }
-  function peg$f83(parameters) {    return { start: span().start, parameters };  }
-  function peg$f84(name) {    return [name];  }
-  function peg$f85() {    return isBlockAhead(input, offset(), holes);  }
-  function peg$f86(statements) {    return node('Block', { statements });  }
-  function peg$f87() {    return ahead(patterns.binding, input, offset());  }
-  function peg$f88() {    return ahead(patterns.assignment, input, offset());  }
-  function peg$f89(condition, then) {    return { start: span().start, condition, then };  }
-  function peg$f90(head) {    return mayFollow(forms.operation);  }
-  function peg$f91(head, tail) {    return tail.length === 0 && head.prefixes === undefined ? head : foldOperation(head, tail, notes);  }
-  function peg$f92(operator, operand) {    return { operator, operand, start: span().start };  }
-  function peg$f93(negated) {    return { operator: negated ? 'is not null' : 'is null', operand: null, span: span() };  }
-  function peg$f94() {    return 'not in';  }
-  function peg$f95() {    return '-';  }
-  function peg$f96() {    return 'and';  }
-  function peg$f97() {    return 'or';  }
-  function peg$f98() {    return may(forms.prefix);  }
-  function peg$f99(prefixes, operand) {    return { prefixes, operand };  }
-  function peg$f100() {    return '-';  }
-  function peg$f101() {    return 'not';  }
+  function peg$f62() {    return ahead(patterns.all, input, offset());  }
+  function peg$f63() {    return ahead(patterns.not, input, offset());  }
+  function peg$f64() {    return span();  }
+  function peg$f65(head) {    return ahead(patterns.emitAs, input, offset());  }
+  function peg$f66(head, tail) {    return [head, ...tail];  }
+  function peg$f67(text) {    return node('Quantifier', { text, min: text === '+' ? 1 : 0, max: text === '?' ? 1 : Infinity });  }
+  function peg$f68(min) {    return Infinity;  }
+  function peg$f69(min, max) {    return node('Quantifier', { text: 'range', min, max: max ?? min });  }
+  function peg$f70(digits) {    return Number(digits);  }
+  function peg$f71(expression) {    return { form: 'where', span: span(), expression };  }
+  function peg$f72(name) {    return { form: 'as', span: span(), name };  }
+  function peg$f73(expression) {    return { form: 'where', span: span(), expression };  }
+  function peg$f74(expression) {    return { form: 'within', span: span(), expression };  }
+  function peg$f75(operator) {    return { form: 'operator', span: span(), operator };  }
+  function peg$f76() {    return canBe(EXPRESSION) && enter();  }
+  function peg$f77() {    return leave();  }
+  function peg$f78() {    return canBe(EXPRESSION) && leave() && cannotBe(EXPRESSION);  }
+  function peg$f79() {    return isLambdaAhead(input, offset());  }
+  function peg$f80(heads, body) {    return foldLambda(heads, body);  }
+  function peg$f81() {    return may(forms.conditional);  }
+  function peg$f82(heads, otherwise) {    return foldConditional(heads, otherwise);  }
+  function peg$f83() {    return isLambdaAhead(input, offset());  }
+  function peg$f84(parameters) {    return { start: span().start, parameters };  }
+  function peg$f85(name) {    return [name];  }
+  function peg$f86() {    return isBlockAhead(input, offset(), holes);  }
+  function peg$f87(statements) {    return node('Block', { statements });  }
+  function peg$f88() {    return ahead(patterns.binding, input, offset());  }
+  function peg$f89() {    return ahead(patterns.assignment, input, offset());  }
+  function peg$f90(condition, then) {    return { start: span().start, condition, then };  }
+  function peg$f91(head) {    return mayFollow(forms.operation);  }
+  function peg$f92(head, tail) {    return tail.length === 0 && head.prefixes === undefined ? head : foldOperation(head, tail, notes);  }
+  function peg$f93(operator, operand) {    return { operator, operand, start: span().start };  }
+  function peg$f94(negated) {    return { operator: negated ? 'is not null' : 'is null', operand: null, span: span() };  }
+  function peg$f95() {    return 'not in';  }
+  function peg$f96() {    return '-';  }
+  function peg$f97() {    return 'and';  }
+  function peg$f98() {    return 'or';  }
+  function peg$f99() {    return may(forms.prefix);  }
+  function peg$f100(prefixes, operand) {    return { prefixes, operand };  }
+  function peg$f101() {    return '-';  }
   function peg$f102() {    return 'not';  }
-  function peg$f103(operator) {    return { operator, start: span().start };  }
-  function peg$f104(head) {    return mayFollow(forms.postfix);  }
-  function peg$f105(head, tail) {    return tail.length === 0 ? head : foldPostfix(head, tail);  }
-  function peg$f106(arguments_) {    return { form: 'call', end: span().end, arguments: arguments_ };  }
-  function peg$f107(index) {    return { ...index, end: span().end };  }
-  function peg$f108() {    return false;  }
-  function peg$f109() {    return true;  }
-  function peg$f110(optional, name) {    return { form: 'member', end: span().end, name, optional };  }
-  function peg$f111(from, to) {    return { form: 'slice', from, to };  }
-  function peg$f112(index) {    return { form: 'index', index };  }
-  function peg$f113() {    return may(forms.word);  }
-  function peg$f114() {    return may(forms.digit);  }
-  function peg$f115() {    return may(forms.quote);  }
-  function peg$f116(text) {    return nameOf(text, false);  }
-  function peg$f117(text) {    return nameOf(text, true);  }
-  function peg$f118() {    return node('BoolLiteral', { value: true });  }
-  function peg$f119() {    return node('BoolLiteral', { value: false });  }
-  function peg$f120() {    return node('NullLiteral', {});  }
-  function peg$f121(value, condition) {
+  function peg$f103() {    return 'not';  }
+  function peg$f104(operator) {    return { operator, start: span().start };  }
+  function peg$f105(head) {    return mayFollow(forms.postfix);  }
+  function peg$f106(head, tail) {    return tail.length === 0 ? head : foldPostfix(head, tail);  }
+  function peg$f107(arguments_) {    return { form: 'call', end: span().end, arguments: arguments_ };  }
+  function peg$f108(index) {    return { ...index, end: span().end };  }
+  function peg$f109() {    return false;  }
+  function peg$f110() {    return true;  }
+  function peg$f111(optional, name) {    return { form: 'member', end: span().end, name, optional };  }
+  function peg$f112(from, to) {    return { form: 'slice', from, to };  }
+  function peg$f113(index) {    return { form: 'index', index };  }
+  function peg$f114() {    return may(forms.word);  }
+  function peg$f115() {    return may(forms.digit);  }
+  function peg$f116() {    return may(forms.quote);  }
+  function peg$f117(text) {    return nameOf(text, false);  }
+  function peg$f118(text) {    return nameOf(text, true);  }
+  function peg$f119() {    return node('BoolLiteral', { value: true });  }
+  function peg$f120() {    return node('BoolLiteral', { value: false });  }
+  function peg$f121() {    return node('NullLiteral', {});  }
+  function peg$f122(value, condition) {
     const expression = condition === null ? value : wrapFiltered({ value, condition, span: { start: value.span.start, end: condition.span.end }, notes, step: false });
     return { kind: 'Parenthesized', span: span(), expression };
   }
-  function peg$f122(items) {    return node('ArrayLiteral', { items });  }
-  function peg$f123() {    return isHoleAhead(input, offset(), { holes, base, notes });  }
-  function peg$f124(name) {    return node('Hole', { name });  }
-  function peg$f125(entries) {    return node('MapLiteral', { entries });  }
-  function peg$f126(key, value) {    return node('MapEntry', { ...key, value });  }
-  function peg$f127(name) {    return { key: name.text, quoted: name.quoted };  }
-  function peg$f128(string) {    return { key: string.value, quoted: true };  }
-  function peg$f129() {    return enter();  }
-  function peg$f130() {    return leave();  }
-  function peg$f131() {    leave(); return false;  }
-  function peg$f132(type, marks) {
+  function peg$f123(items) {    return node('ArrayLiteral', { items });  }
+  function peg$f124() {    return isHoleAhead(input, offset(), { holes, base, notes });  }
+  function peg$f125(name) {    return node('Hole', { name });  }
+  function peg$f126(entries) {    return node('MapLiteral', { entries });  }
+  function peg$f127(key, value) {    return node('MapEntry', { ...key, value });  }
+  function peg$f128(name) {    return { key: name.text, quoted: name.quoted };  }
+  function peg$f129(string) {    return { key: string.value, quoted: true };  }
+  function peg$f130() {    return enter();  }
+  function peg$f131() {    return leave();  }
+  function peg$f132() {    leave(); return false;  }
+  function peg$f133(type, marks) {
     return marks.reduce((of, end) => ({ kind: 'OptionalType', span: { start: of.span.start, end }, of }), type);
   }
-  function peg$f133() {    return span().end;  }
-  function peg$f134(item) {    return node('ArrayType', { item });  }
-  function peg$f135(key, value) {    return node('MapType', { key, value });  }
-  function peg$f136(parameters) {    return node('NamedType', { name: 'tuple', parameters });  }
-  function peg$f137(name, parameters) {    return node('NamedType', { name: name.text, parameters: parameters ?? [] });  }
-  function peg$f138(text) {    return identifier(text, false);  }
-  function peg$f139(text) {    return identifier(text, true);  }
-  function peg$f140(text) {    return identifier(text, false);  }
-  function peg$f141(text) {    return identifier(text, true);  }
-  function peg$f142(head, tail) {
+  function peg$f134() {    return span().end;  }
+  function peg$f135(item) {    return node('ArrayType', { item });  }
+  function peg$f136(key, value) {    return node('MapType', { key, value });  }
+  function peg$f137(parameters) {    return node('NamedType', { name: 'tuple', parameters });  }
+  function peg$f138(name, parameters) {    return node('NamedType', { name: name.text, parameters: parameters ?? [] });  }
+  function peg$f139(text) {    return identifier(text, false);  }
+  function peg$f140(text) {    return identifier(text, true);  }
+  function peg$f141(text) {    return identifier(text, false);  }
+  function peg$f142(text) {    return identifier(text, true);  }
+  function peg$f143(head, tail) {
     return tail.length === 0 ? head : node('Identifier', { text: [head, ...tail].map((part) => part.text).join('.'), quoted: false });
   }
-  function peg$f143(word) {    return !isReserved(word);  }
-  function peg$f144() {    return holes !== null;  }
-  function peg$f145(name) {    return holes.has(name);  }
-  function peg$f146() {    return moveTo(wordEnd(input, offset()));  }
-  function peg$f147(text) {    return readNumeric(text, span(), notes);  }
-  function peg$f148(text) {    return readTimestamp(text, span(), notes);  }
-  function peg$f149(text) {    return string(readString(text, base + offset() + 1, notes), false);  }
-  function peg$f150(text) {    return string(readRawString(text), true);  }
-  function peg$f151() {    return moveTo(quotedEnd(input, offset(), '"'));  }
-  function peg$f152() {    return moveTo(quotedEnd(input, offset(), "'"));  }
-  function peg$f153(parts) {    return node('TemplateLiteral', { parts });  }
-  function peg$f154(pieces) {    return pieces.join('');  }
-  function peg$f155(text) {    return readString(text, base + offset(), notes);  }
-  function peg$f156() {    return '\x7b';  }
-  function peg$f157() {    return '\x7d';  }
-  function peg$f158() {    return isLoopVariableAhead(input, offset(), holes);  }
-  function peg$f159(name) {    return node('Hole', { name });  }
-  function peg$f160() {    return !isWordCharacter(input, offset());  }
-  function peg$f161() {    return moveTo(blanksEnd(input, offset(), true));  }
-  function peg$f162() {    return moveTo(blanksEnd(input, offset()));  }
+  function peg$f144(word) {    return !isReserved(word);  }
+  function peg$f145() {    return holes !== null;  }
+  function peg$f146(name) {    return holes.has(name);  }
+  function peg$f147() {    return moveTo(wordEnd(input, offset()));  }
+  function peg$f148(text) {    return readNumeric(text, span(), notes);  }
+  function peg$f149(text) {    return readTimestamp(text, span(), notes);  }
+  function peg$f150(text) {    return string(readString(text, base + offset() + 1, notes), false);  }
+  function peg$f151(text) {    return string(readRawString(text), true);  }
+  function peg$f152() {    return moveTo(quotedEnd(input, offset(), '"'));  }
+  function peg$f153() {    return moveTo(quotedEnd(input, offset(), "'"));  }
+  function peg$f154(parts) {    return node('TemplateLiteral', { parts });  }
+  function peg$f155(pieces) {    return pieces.join('');  }
+  function peg$f156(text) {    return readString(text, base + offset(), notes);  }
+  function peg$f157() {    return '\x7b';  }
+  function peg$f158() {    return '\x7d';  }
+  function peg$f159() {    return isLoopVariableAhead(input, offset(), holes);  }
+  function peg$f160(name) {    return node('Hole', { name });  }
+  function peg$f161() {    return !isWordCharacter(input, offset());  }
+  function peg$f162() {    return moveTo(blanksEnd(input, offset(), true));  }
+  function peg$f163() {    return moveTo(blanksEnd(input, offset()));  }
   let peg$currPos = options.peg$currPos | 0;
   let peg$savedPos = peg$currPos;
   const peg$posDetailsCache = [{ line: 1, column: 1 }];
@@ -1955,16 +1959,82 @@ function peg$parse(input, options) {
     return s0;
   }
 
+  function peg$parseStreamLines() {
+    let s0, s1, s2, s3;
+
+    s0 = peg$currPos;
+    s1 = [];
+    s2 = peg$parseStreamLine();
+    while (s2 !== peg$FAILED) {
+      s1.push(s2);
+      s2 = peg$currPos;
+      s3 = peg$parseNextLine();
+      if (s3 !== peg$FAILED) {
+        s3 = peg$parseStreamLine();
+        if (s3 === peg$FAILED) {
+          peg$currPos = s2;
+          s2 = peg$FAILED;
+        } else {
+          s2 = s3;
+        }
+      } else {
+        s2 = s3;
+      }
+    }
+    if (s1.length < 1) {
+      peg$currPos = s0;
+      s0 = peg$FAILED;
+    } else {
+      s0 = s1;
+    }
+
+    return s0;
+  }
+
+  function peg$parseNextLine() {
+    let s0, s1, s2;
+
+    s0 = peg$currPos;
+    if (input.charCodeAt(peg$currPos) === 2) {
+      s1 = peg$c21;
+      peg$currPos++;
+    } else {
+      s1 = peg$FAILED;
+      if (peg$silentFails === 0) { peg$fail(peg$e21); }
+    }
+    if (s1 !== peg$FAILED) {
+      peg$savedPos = peg$currPos;
+      s2 = peg$f14();
+      if (s2) {
+        s2 = undefined;
+      } else {
+        s2 = peg$FAILED;
+      }
+      if (s2 !== peg$FAILED) {
+        s1 = [s1, s2];
+        s0 = s1;
+      } else {
+        peg$currPos = s0;
+        s0 = peg$FAILED;
+      }
+    } else {
+      peg$currPos = s0;
+      s0 = peg$FAILED;
+    }
+
+    return s0;
+  }
+
   function peg$parseImportLine() {
     let s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10;
 
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 6) === peg$c21) {
-      s1 = peg$c21;
+    if (input.substr(peg$currPos, 6) === peg$c22) {
+      s1 = peg$c22;
       peg$currPos += 6;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e21); }
+      if (peg$silentFails === 0) { peg$fail(peg$e22); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
@@ -1976,12 +2046,12 @@ function peg$parse(input, options) {
             s5 = peg$currPos;
             s6 = peg$parse_();
             if (s6 !== peg$FAILED) {
-              if (input.substr(peg$currPos, 2) === peg$c22) {
-                s7 = peg$c22;
+              if (input.substr(peg$currPos, 2) === peg$c23) {
+                s7 = peg$c23;
                 peg$currPos += 2;
               } else {
                 s7 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e22); }
+                if (peg$silentFails === 0) { peg$fail(peg$e23); }
               }
               if (s7 !== peg$FAILED) {
                 s8 = peg$parseB();
@@ -2015,7 +2085,7 @@ function peg$parse(input, options) {
               s5 = null;
             }
             peg$savedPos = s0;
-            s0 = peg$f14(s4, s5);
+            s0 = peg$f15(s4, s5);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -2040,12 +2110,12 @@ function peg$parse(input, options) {
     let s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11;
 
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 3) === peg$c23) {
-      s1 = peg$c23;
+    if (input.substr(peg$currPos, 3) === peg$c24) {
+      s1 = peg$c24;
       peg$currPos += 3;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e23); }
+      if (peg$silentFails === 0) { peg$fail(peg$e24); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
@@ -2056,12 +2126,12 @@ function peg$parse(input, options) {
           if (s4 !== peg$FAILED) {
             s5 = peg$parse_();
             if (s5 !== peg$FAILED) {
-              if (input.substr(peg$currPos, 2) === peg$c24) {
-                s6 = peg$c24;
+              if (input.substr(peg$currPos, 2) === peg$c25) {
+                s6 = peg$c25;
                 peg$currPos += 2;
               } else {
                 s6 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e24); }
+                if (peg$silentFails === 0) { peg$fail(peg$e25); }
               }
               if (s6 !== peg$FAILED) {
                 s7 = peg$parseB();
@@ -2081,7 +2151,7 @@ function peg$parse(input, options) {
                         }
                         if (s11 !== peg$FAILED) {
                           peg$savedPos = s0;
-                          s0 = peg$f15(s4, s9);
+                          s0 = peg$f16(s4, s9);
                         } else {
                           peg$currPos = s0;
                           s0 = peg$FAILED;
@@ -2134,20 +2204,20 @@ function peg$parse(input, options) {
     let s0, s1, s2, s3, s4, s5, s6;
 
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 2) === peg$c25) {
-      s1 = peg$c25;
+    if (input.substr(peg$currPos, 2) === peg$c26) {
+      s1 = peg$c26;
       peg$currPos += 2;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e25); }
+      if (peg$silentFails === 0) { peg$fail(peg$e26); }
     }
     if (s1 === peg$FAILED) {
-      if (input.substr(peg$currPos, 4) === peg$c26) {
-        s1 = peg$c26;
+      if (input.substr(peg$currPos, 4) === peg$c27) {
+        s1 = peg$c27;
         peg$currPos += 4;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e26); }
+        if (peg$silentFails === 0) { peg$fail(peg$e27); }
       }
     }
     if (s1 !== peg$FAILED) {
@@ -2200,12 +2270,12 @@ function peg$parse(input, options) {
     let s0, s1, s2, s3, s4, s5, s6;
 
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 5) === peg$c27) {
-      s1 = peg$c27;
+    if (input.substr(peg$currPos, 5) === peg$c28) {
+      s1 = peg$c28;
       peg$currPos += 5;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e27); }
+      if (peg$silentFails === 0) { peg$fail(peg$e28); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
@@ -2257,12 +2327,12 @@ function peg$parse(input, options) {
     let s0, s1, s2, s3;
 
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 4) === peg$c28) {
-      s1 = peg$c28;
+    if (input.substr(peg$currPos, 4) === peg$c29) {
+      s1 = peg$c29;
       peg$currPos += 4;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e28); }
+      if (peg$silentFails === 0) { peg$fail(peg$e29); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
@@ -2297,12 +2367,12 @@ function peg$parse(input, options) {
     let s0, s1, s2, s3, s4, s5, s6;
 
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 4) === peg$c29) {
-      s1 = peg$c29;
+    if (input.substr(peg$currPos, 4) === peg$c30) {
+      s1 = peg$c30;
       peg$currPos += 4;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e29); }
+      if (peg$silentFails === 0) { peg$fail(peg$e30); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
@@ -2411,7 +2481,7 @@ function peg$parse(input, options) {
             s5 = peg$parseType();
             if (s5 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f16(s1, s5);
+              s0 = peg$f17(s1, s5);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -2440,12 +2510,12 @@ function peg$parse(input, options) {
     let s0, s1, s2, s3, s4, s5;
 
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 6) === peg$c30) {
-      s1 = peg$c30;
+    if (input.substr(peg$currPos, 6) === peg$c31) {
+      s1 = peg$c31;
       peg$currPos += 6;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e30); }
+      if (peg$silentFails === 0) { peg$fail(peg$e31); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
@@ -2468,7 +2538,7 @@ function peg$parse(input, options) {
           s3 = null;
         }
         peg$savedPos = s0;
-        s0 = peg$f17(s3);
+        s0 = peg$f18(s3);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -2485,37 +2555,9 @@ function peg$parse(input, options) {
     let s0, s1, s2;
 
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 5) === peg$c31) {
-      s1 = peg$c31;
-      peg$currPos += 5;
-    } else {
-      s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e31); }
-    }
-    if (s1 !== peg$FAILED) {
-      s2 = peg$parseB();
-      if (s2 !== peg$FAILED) {
-        peg$savedPos = s0;
-        s0 = peg$f18();
-      } else {
-        peg$currPos = s0;
-        s0 = peg$FAILED;
-      }
-    } else {
-      peg$currPos = s0;
-      s0 = peg$FAILED;
-    }
-
-    return s0;
-  }
-
-  function peg$parseContinueLine() {
-    let s0, s1, s2;
-
-    s0 = peg$currPos;
-    if (input.substr(peg$currPos, 8) === peg$c32) {
+    if (input.substr(peg$currPos, 5) === peg$c32) {
       s1 = peg$c32;
-      peg$currPos += 8;
+      peg$currPos += 5;
     } else {
       s1 = peg$FAILED;
       if (peg$silentFails === 0) { peg$fail(peg$e32); }
@@ -2537,16 +2579,44 @@ function peg$parse(input, options) {
     return s0;
   }
 
+  function peg$parseContinueLine() {
+    let s0, s1, s2;
+
+    s0 = peg$currPos;
+    if (input.substr(peg$currPos, 8) === peg$c33) {
+      s1 = peg$c33;
+      peg$currPos += 8;
+    } else {
+      s1 = peg$FAILED;
+      if (peg$silentFails === 0) { peg$fail(peg$e33); }
+    }
+    if (s1 !== peg$FAILED) {
+      s2 = peg$parseB();
+      if (s2 !== peg$FAILED) {
+        peg$savedPos = s0;
+        s0 = peg$f20();
+      } else {
+        peg$currPos = s0;
+        s0 = peg$FAILED;
+      }
+    } else {
+      peg$currPos = s0;
+      s0 = peg$FAILED;
+    }
+
+    return s0;
+  }
+
   function peg$parseEmitLine() {
     let s0, s1, s2, s3, s4, s5, s6;
 
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 4) === peg$c33) {
-      s1 = peg$c33;
+    if (input.substr(peg$currPos, 4) === peg$c34) {
+      s1 = peg$c34;
       peg$currPos += 4;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e33); }
+      if (peg$silentFails === 0) { peg$fail(peg$e34); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
@@ -2560,7 +2630,7 @@ function peg$parse(input, options) {
               s6 = peg$parseArguments();
               if (s6 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f20(s4, s6);
+                s0 = peg$f21(s4, s6);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -2596,7 +2666,7 @@ function peg$parse(input, options) {
     s1 = peg$parseExpression();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f21(s1);
+      s1 = peg$f22(s1);
     }
     s0 = s1;
 
@@ -2634,12 +2704,12 @@ function peg$parse(input, options) {
     let s0, s1, s2, s3, s4, s5, s6, s7, s8, s9;
 
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 2) === peg$c34) {
-      s1 = peg$c34;
+    if (input.substr(peg$currPos, 2) === peg$c35) {
+      s1 = peg$c35;
       peg$currPos += 2;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e34); }
+      if (peg$silentFails === 0) { peg$fail(peg$e35); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
@@ -2670,7 +2740,7 @@ function peg$parse(input, options) {
                   s7 = null;
                 }
                 peg$savedPos = s0;
-                s0 = peg$f22(s4, s6, s7);
+                s0 = peg$f23(s4, s6, s7);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -2703,12 +2773,12 @@ function peg$parse(input, options) {
     let s0, s1, s2, s3, s4;
 
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 7) === peg$c35) {
-      s1 = peg$c35;
+    if (input.substr(peg$currPos, 7) === peg$c36) {
+      s1 = peg$c36;
       peg$currPos += 7;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e35); }
+      if (peg$silentFails === 0) { peg$fail(peg$e36); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
@@ -2718,7 +2788,7 @@ function peg$parse(input, options) {
           s4 = peg$parseExpression();
           if (s4 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f23(s4);
+            s0 = peg$f24(s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -2743,12 +2813,12 @@ function peg$parse(input, options) {
     let s0, s1, s2, s3, s4, s5, s6, s7, s8, s9;
 
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 6) === peg$c36) {
-      s1 = peg$c36;
+    if (input.substr(peg$currPos, 6) === peg$c37) {
+      s1 = peg$c37;
       peg$currPos += 6;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e36); }
+      if (peg$silentFails === 0) { peg$fail(peg$e37); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
@@ -2756,12 +2826,12 @@ function peg$parse(input, options) {
         s3 = peg$parse_();
         if (s3 !== peg$FAILED) {
           s4 = peg$currPos;
-          if (input.substr(peg$currPos, 2) === peg$c37) {
-            s5 = peg$c37;
+          if (input.substr(peg$currPos, 2) === peg$c38) {
+            s5 = peg$c38;
             peg$currPos += 2;
           } else {
             s5 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e37); }
+            if (peg$silentFails === 0) { peg$fail(peg$e38); }
           }
           if (s5 !== peg$FAILED) {
             s6 = peg$parseB();
@@ -2837,7 +2907,7 @@ function peg$parse(input, options) {
               s7 = null;
             }
             peg$savedPos = s0;
-            s0 = peg$f24(s4, s5, s6, s7);
+            s0 = peg$f25(s4, s5, s6, s7);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -2863,18 +2933,18 @@ function peg$parse(input, options) {
 
     peg$silentFails++;
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 4) === peg$c38) {
-      s1 = peg$c38;
+    if (input.substr(peg$currPos, 4) === peg$c39) {
+      s1 = peg$c39;
       peg$currPos += 4;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e39); }
+      if (peg$silentFails === 0) { peg$fail(peg$e40); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f25();
+        s0 = peg$f26();
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -2892,7 +2962,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e40); }
+        if (peg$silentFails === 0) { peg$fail(peg$e41); }
       }
       if (s3 !== peg$FAILED) {
         while (s3 !== peg$FAILED) {
@@ -2902,7 +2972,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s3 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e40); }
+            if (peg$silentFails === 0) { peg$fail(peg$e41); }
           }
         }
       } else {
@@ -2916,20 +2986,20 @@ function peg$parse(input, options) {
       if (s1 !== peg$FAILED) {
         s2 = peg$parse_();
         if (s2 !== peg$FAILED) {
-          if (input.substr(peg$currPos, 4) === peg$c39) {
-            s3 = peg$c39;
+          if (input.substr(peg$currPos, 4) === peg$c40) {
+            s3 = peg$c40;
             peg$currPos += 4;
           } else {
             s3 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e41); }
+            if (peg$silentFails === 0) { peg$fail(peg$e42); }
           }
           if (s3 !== peg$FAILED) {
             if (input.charCodeAt(peg$currPos) === 115) {
-              s4 = peg$c40;
+              s4 = peg$c41;
               peg$currPos++;
             } else {
               s4 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e42); }
+              if (peg$silentFails === 0) { peg$fail(peg$e43); }
             }
             if (s4 === peg$FAILED) {
               s4 = null;
@@ -2937,7 +3007,7 @@ function peg$parse(input, options) {
             s5 = peg$parseB();
             if (s5 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f26(s1);
+              s0 = peg$f27(s1);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -2958,7 +3028,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e38); }
+      if (peg$silentFails === 0) { peg$fail(peg$e39); }
     }
 
     return s0;
@@ -2972,7 +3042,7 @@ function peg$parse(input, options) {
     if (s1 !== peg$FAILED) {
       s2 = peg$parseOperators();
       peg$savedPos = s0;
-      s0 = peg$f27(s1, s2);
+      s0 = peg$f28(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -2982,7 +3052,7 @@ function peg$parse(input, options) {
       s1 = peg$parsePattern();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f28(s1);
+        s1 = peg$f29(s1);
       }
       s0 = s1;
     }
@@ -2994,12 +3064,12 @@ function peg$parse(input, options) {
     let s0, s1, s2, s3, s4, s5, s6, s7, s8;
 
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 5) === peg$c41) {
-      s1 = peg$c41;
+    if (input.substr(peg$currPos, 5) === peg$c42) {
+      s1 = peg$c42;
       peg$currPos += 5;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e43); }
+      if (peg$silentFails === 0) { peg$fail(peg$e44); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseS();
@@ -3052,7 +3122,7 @@ function peg$parse(input, options) {
                 }
                 if (s8 !== peg$FAILED) {
                   peg$savedPos = s0;
-                  s0 = peg$f29(s5);
+                  s0 = peg$f30(s5);
                 } else {
                   peg$currPos = s0;
                   s0 = peg$FAILED;
@@ -3084,36 +3154,36 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       s1 = peg$currPos;
-      if (input.substr(peg$currPos, 4) === peg$c42) {
-        s2 = peg$c42;
+      if (input.substr(peg$currPos, 4) === peg$c43) {
+        s2 = peg$c43;
         peg$currPos += 4;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e44); }
+        if (peg$silentFails === 0) { peg$fail(peg$e45); }
       }
       if (s2 === peg$FAILED) {
-        if (input.substr(peg$currPos, 9) === peg$c43) {
-          s2 = peg$c43;
+        if (input.substr(peg$currPos, 9) === peg$c44) {
+          s2 = peg$c44;
           peg$currPos += 9;
         } else {
           s2 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e45); }
+          if (peg$silentFails === 0) { peg$fail(peg$e46); }
         }
         if (s2 === peg$FAILED) {
-          if (input.substr(peg$currPos, 10) === peg$c44) {
-            s2 = peg$c44;
+          if (input.substr(peg$currPos, 10) === peg$c45) {
+            s2 = peg$c45;
             peg$currPos += 10;
           } else {
             s2 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e46); }
+            if (peg$silentFails === 0) { peg$fail(peg$e47); }
           }
           if (s2 === peg$FAILED) {
-            if (input.substr(peg$currPos, 9) === peg$c45) {
-              s2 = peg$c45;
+            if (input.substr(peg$currPos, 9) === peg$c46) {
+              s2 = peg$c46;
               peg$currPos += 9;
             } else {
               s2 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e47); }
+              if (peg$silentFails === 0) { peg$fail(peg$e48); }
             }
           }
         }
@@ -3174,7 +3244,7 @@ function peg$parse(input, options) {
                   }
                   if (s8 !== peg$FAILED) {
                     peg$savedPos = s0;
-                    s0 = peg$f30(s1, s5);
+                    s0 = peg$f31(s1, s5);
                   } else {
                     peg$currPos = s0;
                     s0 = peg$FAILED;
@@ -3205,12 +3275,12 @@ function peg$parse(input, options) {
       }
       if (s0 === peg$FAILED) {
         s0 = peg$currPos;
-        if (input.substr(peg$currPos, 5) === peg$c46) {
-          s1 = peg$c46;
+        if (input.substr(peg$currPos, 5) === peg$c47) {
+          s1 = peg$c47;
           peg$currPos += 5;
         } else {
           s1 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e48); }
+          if (peg$silentFails === 0) { peg$fail(peg$e49); }
         }
         if (s1 !== peg$FAILED) {
           s2 = peg$parseS();
@@ -3218,7 +3288,7 @@ function peg$parse(input, options) {
             s3 = peg$parseArguments();
             if (s3 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f31(s3);
+              s0 = peg$f32(s3);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -3329,7 +3399,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f32(s1, s2, s3);
+      s0 = peg$f33(s1, s2, s3);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -3349,7 +3419,7 @@ function peg$parse(input, options) {
         s3 = peg$parseExpression();
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f33(s1, s3);
+          s0 = peg$f34(s1, s3);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -3370,18 +3440,18 @@ function peg$parse(input, options) {
     let s0, s1, s2;
 
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 2) === peg$c47) {
-      s1 = peg$c47;
+    if (input.substr(peg$currPos, 2) === peg$c48) {
+      s1 = peg$c48;
       peg$currPos += 2;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e49); }
+      if (peg$silentFails === 0) { peg$fail(peg$e50); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f34();
+        s0 = peg$f35();
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -3445,7 +3515,7 @@ function peg$parse(input, options) {
         if (s3 !== peg$FAILED) {
           s4 = peg$currPos;
           peg$savedPos = peg$currPos;
-          s5 = peg$f35(s3);
+          s5 = peg$f36(s3);
           if (s5) {
             s5 = undefined;
           } else {
@@ -3454,12 +3524,12 @@ function peg$parse(input, options) {
           if (s5 !== peg$FAILED) {
             s6 = peg$parse_();
             if (s6 !== peg$FAILED) {
-              if (input.substr(peg$currPos, 2) === peg$c22) {
-                s7 = peg$c22;
+              if (input.substr(peg$currPos, 2) === peg$c23) {
+                s7 = peg$c23;
                 peg$currPos += 2;
               } else {
                 s7 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e22); }
+                if (peg$silentFails === 0) { peg$fail(peg$e23); }
               }
               if (s7 !== peg$FAILED) {
                 s8 = peg$parseB();
@@ -3501,7 +3571,7 @@ function peg$parse(input, options) {
             s6 = peg$parseArguments();
             if (s6 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f36(s3, s4, s6);
+              s0 = peg$f37(s3, s4, s6);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -3534,7 +3604,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s0 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e50); }
+      if (peg$silentFails === 0) { peg$fail(peg$e51); }
     }
 
     return s0;
@@ -3545,7 +3615,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f37();
+    s1 = peg$f38();
     if (s1) {
       s1 = undefined;
     } else {
@@ -3566,7 +3636,7 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s1 = peg$f38();
+      s1 = peg$f39();
       if (s1) {
         s1 = undefined;
       } else {
@@ -3578,7 +3648,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s2 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e51); }
+          if (peg$silentFails === 0) { peg$fail(peg$e52); }
         }
         if (s2 !== peg$FAILED) {
           s1 = [s1, s2];
@@ -3666,7 +3736,7 @@ function peg$parse(input, options) {
     s0 = peg$currPos;
     s1 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s2 = peg$f39();
+    s2 = peg$f40();
     if (s2) {
       s2 = undefined;
     } else {
@@ -3715,7 +3785,7 @@ function peg$parse(input, options) {
     if (s2 !== peg$FAILED) {
       s3 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s4 = peg$f40(s1, s2);
+      s4 = peg$f41(s1, s2);
       if (s4) {
         s4 = undefined;
       } else {
@@ -3743,7 +3813,7 @@ function peg$parse(input, options) {
         s3 = null;
       }
       peg$savedPos = s0;
-      s0 = peg$f41(s1, s2, s3);
+      s0 = peg$f42(s1, s2, s3);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -3757,20 +3827,20 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     s1 = peg$currPos;
-    if (input.substr(peg$currPos, 3) === peg$c48) {
-      s2 = peg$c48;
+    if (input.substr(peg$currPos, 3) === peg$c49) {
+      s2 = peg$c49;
       peg$currPos += 3;
     } else {
       s2 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e52); }
+      if (peg$silentFails === 0) { peg$fail(peg$e53); }
     }
     if (s2 === peg$FAILED) {
-      if (input.substr(peg$currPos, 4) === peg$c49) {
-        s2 = peg$c49;
+      if (input.substr(peg$currPos, 4) === peg$c50) {
+        s2 = peg$c50;
         peg$currPos += 4;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e53); }
+        if (peg$silentFails === 0) { peg$fail(peg$e54); }
       }
     }
     if (s2 !== peg$FAILED) {
@@ -3799,7 +3869,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f42();
+    s1 = peg$f43();
     if (s1) {
       s1 = undefined;
     } else {
@@ -3849,7 +3919,7 @@ function peg$parse(input, options) {
       }
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f43(s2);
+        s0 = peg$f44(s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -3861,7 +3931,7 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s1 = peg$f44();
+      s1 = peg$f45();
       if (s1) {
         s1 = undefined;
       } else {
@@ -3871,7 +3941,7 @@ function peg$parse(input, options) {
         s2 = peg$parseItems();
         if (s2 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f45(s2);
+          s0 = peg$f46(s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -3887,12 +3957,12 @@ function peg$parse(input, options) {
           s2 = peg$currPos;
           s3 = peg$parse_();
           if (s3 !== peg$FAILED) {
-            if (input.substr(peg$currPos, 5) === peg$c50) {
-              s4 = peg$c50;
+            if (input.substr(peg$currPos, 5) === peg$c51) {
+              s4 = peg$c51;
               peg$currPos += 5;
             } else {
               s4 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e54); }
+              if (peg$silentFails === 0) { peg$fail(peg$e55); }
             }
             if (s4 !== peg$FAILED) {
               s5 = peg$parseB();
@@ -3926,7 +3996,7 @@ function peg$parse(input, options) {
             s2 = null;
           }
           peg$savedPos = s0;
-          s0 = peg$f46(s1, s2);
+          s0 = peg$f47(s1, s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -3988,7 +4058,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f47(s1, s2);
+      s0 = peg$f48(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -4036,7 +4106,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f48(s1, s2);
+      s0 = peg$f49(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -4056,7 +4126,7 @@ function peg$parse(input, options) {
         s3 = peg$parseItem();
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f49(s1, s3);
+          s0 = peg$f50(s1, s3);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4086,20 +4156,20 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       s1 = peg$currPos;
-      if (input.substr(peg$currPos, 3) === peg$c51) {
-        s2 = peg$c51;
+      if (input.substr(peg$currPos, 3) === peg$c52) {
+        s2 = peg$c52;
         peg$currPos += 3;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e55); }
+        if (peg$silentFails === 0) { peg$fail(peg$e56); }
       }
       if (s2 === peg$FAILED) {
-        if (input.substr(peg$currPos, 2) === peg$c52) {
-          s2 = peg$c52;
+        if (input.substr(peg$currPos, 2) === peg$c53) {
+          s2 = peg$c53;
           peg$currPos += 2;
         } else {
           s2 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e56); }
+          if (peg$silentFails === 0) { peg$fail(peg$e57); }
         }
       }
       if (s2 !== peg$FAILED) {
@@ -4128,24 +4198,24 @@ function peg$parse(input, options) {
     let s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10;
 
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 9) === peg$c53) {
-      s1 = peg$c53;
+    if (input.substr(peg$currPos, 9) === peg$c54) {
+      s1 = peg$c54;
       peg$currPos += 9;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e57); }
+      if (peg$silentFails === 0) { peg$fail(peg$e58); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
         if (s3 !== peg$FAILED) {
-          if (input.substr(peg$currPos, 2) === peg$c54) {
-            s4 = peg$c54;
+          if (input.substr(peg$currPos, 2) === peg$c55) {
+            s4 = peg$c55;
             peg$currPos += 2;
           } else {
             s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e58); }
+            if (peg$silentFails === 0) { peg$fail(peg$e59); }
           }
           if (s4 !== peg$FAILED) {
             s5 = peg$parseB();
@@ -4179,7 +4249,7 @@ function peg$parse(input, options) {
                 }
                 if (s7 !== peg$FAILED) {
                   peg$savedPos = s0;
-                  s0 = peg$f50(s7);
+                  s0 = peg$f51(s7);
                 } else {
                   peg$currPos = s0;
                   s0 = peg$FAILED;
@@ -4217,7 +4287,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f51();
+    s1 = peg$f52();
     if (s1) {
       s1 = undefined;
     } else {
@@ -4241,7 +4311,7 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s1 = peg$f52();
+      s1 = peg$f53();
       if (s1) {
         s1 = undefined;
       } else {
@@ -4253,7 +4323,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s2 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e51); }
+          if (peg$silentFails === 0) { peg$fail(peg$e52); }
         }
         if (s2 !== peg$FAILED) {
           s1 = [s1, s2];
@@ -4327,7 +4397,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f53(s1, s2, s3);
+      s0 = peg$f54(s1, s2, s3);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -4363,7 +4433,7 @@ function peg$parse(input, options) {
             }
             if (s5 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f54(s3);
+              s0 = peg$f55(s3);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -4387,36 +4457,36 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       s1 = peg$currPos;
-      if (input.substr(peg$currPos, 3) === peg$c51) {
-        s2 = peg$c51;
+      if (input.substr(peg$currPos, 3) === peg$c52) {
+        s2 = peg$c52;
         peg$currPos += 3;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e55); }
+        if (peg$silentFails === 0) { peg$fail(peg$e56); }
       }
       if (s2 === peg$FAILED) {
-        if (input.substr(peg$currPos, 2) === peg$c52) {
-          s2 = peg$c52;
+        if (input.substr(peg$currPos, 2) === peg$c53) {
+          s2 = peg$c53;
           peg$currPos += 2;
         } else {
           s2 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e56); }
+          if (peg$silentFails === 0) { peg$fail(peg$e57); }
         }
         if (s2 === peg$FAILED) {
-          if (input.substr(peg$currPos, 3) === peg$c55) {
-            s2 = peg$c55;
+          if (input.substr(peg$currPos, 3) === peg$c56) {
+            s2 = peg$c56;
             peg$currPos += 3;
           } else {
             s2 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e59); }
+            if (peg$silentFails === 0) { peg$fail(peg$e60); }
           }
           if (s2 === peg$FAILED) {
-            if (input.substr(peg$currPos, 8) === peg$c56) {
-              s2 = peg$c56;
+            if (input.substr(peg$currPos, 8) === peg$c57) {
+              s2 = peg$c57;
               peg$currPos += 8;
             } else {
               s2 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e60); }
+              if (peg$silentFails === 0) { peg$fail(peg$e61); }
             }
           }
         }
@@ -4477,7 +4547,7 @@ function peg$parse(input, options) {
                   }
                   if (s8 !== peg$FAILED) {
                     peg$savedPos = s0;
-                    s0 = peg$f55(s1, s5);
+                    s0 = peg$f56(s1, s5);
                   } else {
                     peg$currPos = s0;
                     s0 = peg$FAILED;
@@ -4517,7 +4587,7 @@ function peg$parse(input, options) {
     s0 = peg$currPos;
     s1 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s2 = peg$f56();
+    s2 = peg$f57();
     if (s2) {
       s2 = undefined;
     } else {
@@ -4565,7 +4635,7 @@ function peg$parse(input, options) {
     s2 = peg$parseItems();
     if (s2 !== peg$FAILED) {
       peg$savedPos = s0;
-      s0 = peg$f57(s1, s2);
+      s0 = peg$f58(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -4641,7 +4711,7 @@ function peg$parse(input, options) {
                     }
                   }
                   peg$savedPos = s0;
-                  s0 = peg$f58(s1, s2, s6, s9);
+                  s0 = peg$f59(s1, s2, s6, s9);
                 } else {
                   peg$currPos = s0;
                   s0 = peg$FAILED;
@@ -4728,7 +4798,7 @@ function peg$parse(input, options) {
               }
             }
             peg$savedPos = s0;
-            s0 = peg$f59(s1, s3, s4, s5);
+            s0 = peg$f60(s1, s3, s4, s5);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -4871,7 +4941,7 @@ function peg$parse(input, options) {
             }
           }
           peg$savedPos = s0;
-          s0 = peg$f60(s1, s2, s3, s4, s5, s6, s7);
+          s0 = peg$f61(s1, s2, s3, s4, s5, s6, s7);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4887,19 +4957,19 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f61();
+    s1 = peg$f62();
     if (s1) {
       s1 = undefined;
     } else {
       s1 = peg$FAILED;
     }
     if (s1 !== peg$FAILED) {
-      if (input.substr(peg$currPos, 3) === peg$c57) {
-        s2 = peg$c57;
+      if (input.substr(peg$currPos, 3) === peg$c58) {
+        s2 = peg$c58;
         peg$currPos += 3;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e61); }
+        if (peg$silentFails === 0) { peg$fail(peg$e62); }
       }
       if (s2 !== peg$FAILED) {
         s3 = peg$parseB();
@@ -4933,25 +5003,25 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f62();
+    s1 = peg$f63();
     if (s1) {
       s1 = undefined;
     } else {
       s1 = peg$FAILED;
     }
     if (s1 !== peg$FAILED) {
-      if (input.substr(peg$currPos, 3) === peg$c58) {
-        s2 = peg$c58;
+      if (input.substr(peg$currPos, 3) === peg$c59) {
+        s2 = peg$c59;
         peg$currPos += 3;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e62); }
+        if (peg$silentFails === 0) { peg$fail(peg$e63); }
       }
       if (s2 !== peg$FAILED) {
         s3 = peg$parseB();
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f63();
+          s0 = peg$f64();
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4977,15 +5047,15 @@ function peg$parse(input, options) {
       s2 = [];
       s3 = peg$currPos;
       if (input.charCodeAt(peg$currPos) === 46) {
-        s4 = peg$c59;
+        s4 = peg$c60;
         peg$currPos++;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e63); }
+        if (peg$silentFails === 0) { peg$fail(peg$e64); }
       }
       if (s4 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
-        s5 = peg$f64(s1);
+        s5 = peg$f65(s1);
         if (s5) {
           s5 = peg$FAILED;
         } else {
@@ -5046,15 +5116,15 @@ function peg$parse(input, options) {
         s2.push(s3);
         s3 = peg$currPos;
         if (input.charCodeAt(peg$currPos) === 46) {
-          s4 = peg$c59;
+          s4 = peg$c60;
           peg$currPos++;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e63); }
+          if (peg$silentFails === 0) { peg$fail(peg$e64); }
         }
         if (s4 !== peg$FAILED) {
           peg$savedPos = peg$currPos;
-          s5 = peg$f64(s1);
+          s5 = peg$f65(s1);
           if (s5) {
             s5 = peg$FAILED;
           } else {
@@ -5113,7 +5183,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f65(s1, s2);
+      s0 = peg$f66(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5132,11 +5202,11 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e65); }
+      if (peg$silentFails === 0) { peg$fail(peg$e66); }
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f66(s1);
+      s1 = peg$f67(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -5171,7 +5241,7 @@ function peg$parse(input, options) {
                     s8 = peg$currPos;
                     s9 = '';
                     peg$savedPos = s8;
-                    s9 = peg$f67(s3);
+                    s9 = peg$f68(s3);
                     s8 = s9;
                   }
                   if (s8 !== peg$FAILED) {
@@ -5206,7 +5276,7 @@ function peg$parse(input, options) {
               }
               if (s6 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f68(s3, s5);
+                s0 = peg$f69(s3, s5);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -5231,7 +5301,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e64); }
+      if (peg$silentFails === 0) { peg$fail(peg$e65); }
     }
 
     return s0;
@@ -5248,7 +5318,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s3 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e40); }
+      if (peg$silentFails === 0) { peg$fail(peg$e41); }
     }
     if (s3 !== peg$FAILED) {
       while (s3 !== peg$FAILED) {
@@ -5258,7 +5328,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e40); }
+          if (peg$silentFails === 0) { peg$fail(peg$e41); }
         }
       }
     } else {
@@ -5271,7 +5341,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f69(s1);
+      s1 = peg$f70(s1);
     }
     s0 = s1;
 
@@ -5282,12 +5352,12 @@ function peg$parse(input, options) {
     let s0, s1, s2, s3, s4;
 
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 5) === peg$c50) {
-      s1 = peg$c50;
+    if (input.substr(peg$currPos, 5) === peg$c51) {
+      s1 = peg$c51;
       peg$currPos += 5;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e54); }
+      if (peg$silentFails === 0) { peg$fail(peg$e55); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
@@ -5297,7 +5367,7 @@ function peg$parse(input, options) {
           s4 = peg$parseExpression();
           if (s4 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f70(s4);
+            s0 = peg$f71(s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5316,12 +5386,12 @@ function peg$parse(input, options) {
     }
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
-      if (input.substr(peg$currPos, 2) === peg$c22) {
-        s1 = peg$c22;
+      if (input.substr(peg$currPos, 2) === peg$c23) {
+        s1 = peg$c23;
         peg$currPos += 2;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e22); }
+        if (peg$silentFails === 0) { peg$fail(peg$e23); }
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$parseB();
@@ -5331,7 +5401,7 @@ function peg$parse(input, options) {
             s4 = peg$parseName();
             if (s4 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f71(s4);
+              s0 = peg$f72(s4);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -5367,11 +5437,11 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     if (input.charCodeAt(peg$currPos) === 91) {
-      s1 = peg$c60;
+      s1 = peg$c61;
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e66); }
+      if (peg$silentFails === 0) { peg$fail(peg$e67); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
@@ -5381,15 +5451,15 @@ function peg$parse(input, options) {
           s4 = peg$parse_();
           if (s4 !== peg$FAILED) {
             if (input.charCodeAt(peg$currPos) === 93) {
-              s5 = peg$c61;
+              s5 = peg$c62;
               peg$currPos++;
             } else {
               s5 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e67); }
+              if (peg$silentFails === 0) { peg$fail(peg$e68); }
             }
             if (s5 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f72(s3);
+              s0 = peg$f73(s3);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -5418,12 +5488,12 @@ function peg$parse(input, options) {
     let s0, s1, s2, s3, s4;
 
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 6) === peg$c62) {
-      s1 = peg$c62;
+    if (input.substr(peg$currPos, 6) === peg$c63) {
+      s1 = peg$c63;
       peg$currPos += 6;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e68); }
+      if (peg$silentFails === 0) { peg$fail(peg$e69); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
@@ -5433,7 +5503,7 @@ function peg$parse(input, options) {
           s4 = peg$parseExpression();
           if (s4 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f73(s4);
+            s0 = peg$f74(s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5461,7 +5531,7 @@ function peg$parse(input, options) {
     s1 = peg$parseOperator();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f74(s1);
+      s1 = peg$f75(s1);
     }
     s0 = s1;
 
@@ -5473,7 +5543,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f75();
+    s1 = peg$f76();
     if (s1) {
       s1 = undefined;
     } else {
@@ -5483,7 +5553,7 @@ function peg$parse(input, options) {
       s2 = peg$parseExpressionBody();
       if (s2 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
-        s3 = peg$f76();
+        s3 = peg$f77();
         if (s3) {
           s3 = undefined;
         } else {
@@ -5506,7 +5576,7 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s1 = peg$f77();
+      s1 = peg$f78();
       if (s1) {
         s1 = undefined;
       } else {
@@ -5518,7 +5588,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s2 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e51); }
+          if (peg$silentFails === 0) { peg$fail(peg$e52); }
         }
         if (s2 !== peg$FAILED) {
           s1 = [s1, s2];
@@ -5541,7 +5611,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f78();
+    s1 = peg$f79();
     if (s1) {
       s1 = undefined;
     } else {
@@ -5562,7 +5632,7 @@ function peg$parse(input, options) {
         s3 = peg$parseLambdaBody();
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f79(s2, s3);
+          s0 = peg$f80(s2, s3);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -5578,7 +5648,7 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s1 = peg$f80();
+      s1 = peg$f81();
       if (s1) {
         s1 = undefined;
       } else {
@@ -5599,7 +5669,7 @@ function peg$parse(input, options) {
           s3 = peg$parseExpressionBody();
           if (s3 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f81(s2, s3);
+            s0 = peg$f82(s2, s3);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5625,7 +5695,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f82();
+    s1 = peg$f83();
     if (s1) {
       s1 = undefined;
     } else {
@@ -5636,18 +5706,18 @@ function peg$parse(input, options) {
       if (s2 !== peg$FAILED) {
         s3 = peg$parse_();
         if (s3 !== peg$FAILED) {
-          if (input.substr(peg$currPos, 2) === peg$c63) {
-            s4 = peg$c63;
+          if (input.substr(peg$currPos, 2) === peg$c64) {
+            s4 = peg$c64;
             peg$currPos += 2;
           } else {
             s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e69); }
+            if (peg$silentFails === 0) { peg$fail(peg$e70); }
           }
           if (s4 !== peg$FAILED) {
             s5 = peg$parse_();
             if (s5 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f83(s2);
+              s0 = peg$f84(s2);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -5679,7 +5749,7 @@ function peg$parse(input, options) {
     s1 = peg$parseName();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f84(s1);
+      s1 = peg$f85(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -5750,7 +5820,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f85();
+    s1 = peg$f86();
     if (s1) {
       s1 = undefined;
     } else {
@@ -5802,7 +5872,7 @@ function peg$parse(input, options) {
           }
           if (s7 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f86(s4);
+            s0 = peg$f87(s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5837,7 +5907,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e70); }
+        if (peg$silentFails === 0) { peg$fail(peg$e71); }
       }
       if (s2 !== peg$FAILED) {
         s3 = [];
@@ -5846,7 +5916,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e71); }
+          if (peg$silentFails === 0) { peg$fail(peg$e72); }
         }
         while (s4 !== peg$FAILED) {
           s3.push(s4);
@@ -5855,7 +5925,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e71); }
+            if (peg$silentFails === 0) { peg$fail(peg$e72); }
           }
         }
         s1 = [s1, s2, s3];
@@ -5880,7 +5950,7 @@ function peg$parse(input, options) {
     if (s1 !== peg$FAILED) {
       s2 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s3 = peg$f87();
+      s3 = peg$f88();
       if (s3) {
         s3 = undefined;
       } else {
@@ -5901,7 +5971,7 @@ function peg$parse(input, options) {
       if (s2 === peg$FAILED) {
         s2 = peg$currPos;
         peg$savedPos = peg$currPos;
-        s3 = peg$f88();
+        s3 = peg$f89();
         if (s3) {
           s3 = undefined;
         } else {
@@ -5941,12 +6011,12 @@ function peg$parse(input, options) {
     let s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11, s12, s13;
 
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 2) === peg$c25) {
-      s1 = peg$c25;
+    if (input.substr(peg$currPos, 2) === peg$c26) {
+      s1 = peg$c26;
       peg$currPos += 2;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e25); }
+      if (peg$silentFails === 0) { peg$fail(peg$e26); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
@@ -5957,12 +6027,12 @@ function peg$parse(input, options) {
           if (s4 !== peg$FAILED) {
             s5 = peg$parse_();
             if (s5 !== peg$FAILED) {
-              if (input.substr(peg$currPos, 4) === peg$c64) {
-                s6 = peg$c64;
+              if (input.substr(peg$currPos, 4) === peg$c65) {
+                s6 = peg$c65;
                 peg$currPos += 4;
               } else {
                 s6 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e72); }
+                if (peg$silentFails === 0) { peg$fail(peg$e73); }
               }
               if (s6 !== peg$FAILED) {
                 s7 = peg$parseB();
@@ -5973,12 +6043,12 @@ function peg$parse(input, options) {
                     if (s9 !== peg$FAILED) {
                       s10 = peg$parse_();
                       if (s10 !== peg$FAILED) {
-                        if (input.substr(peg$currPos, 4) === peg$c28) {
-                          s11 = peg$c28;
+                        if (input.substr(peg$currPos, 4) === peg$c29) {
+                          s11 = peg$c29;
                           peg$currPos += 4;
                         } else {
                           s11 = peg$FAILED;
-                          if (peg$silentFails === 0) { peg$fail(peg$e28); }
+                          if (peg$silentFails === 0) { peg$fail(peg$e29); }
                         }
                         if (s11 !== peg$FAILED) {
                           s12 = peg$parseB();
@@ -5986,7 +6056,7 @@ function peg$parse(input, options) {
                             s13 = peg$parse_();
                             if (s13 !== peg$FAILED) {
                               peg$savedPos = s0;
-                              s0 = peg$f89(s4, s9);
+                              s0 = peg$f90(s4, s9);
                             } else {
                               peg$currPos = s0;
                               s0 = peg$FAILED;
@@ -6052,7 +6122,7 @@ function peg$parse(input, options) {
       s2 = [];
       s3 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s4 = peg$f90(s1);
+      s4 = peg$f91(s1);
       if (s4) {
         s4 = undefined;
       } else {
@@ -6080,7 +6150,7 @@ function peg$parse(input, options) {
         s2.push(s3);
         s3 = peg$currPos;
         peg$savedPos = peg$currPos;
-        s4 = peg$f90(s1);
+        s4 = peg$f91(s1);
         if (s4) {
           s4 = undefined;
         } else {
@@ -6106,7 +6176,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f91(s1, s2);
+      s0 = peg$f92(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -6126,7 +6196,7 @@ function peg$parse(input, options) {
         s3 = peg$parseOperand();
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f92(s1, s3);
+          s0 = peg$f93(s1, s3);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -6141,12 +6211,12 @@ function peg$parse(input, options) {
     }
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
-      if (input.substr(peg$currPos, 2) === peg$c65) {
-        s1 = peg$c65;
+      if (input.substr(peg$currPos, 2) === peg$c66) {
+        s1 = peg$c66;
         peg$currPos += 2;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e73); }
+        if (peg$silentFails === 0) { peg$fail(peg$e74); }
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$parseB();
@@ -6154,12 +6224,12 @@ function peg$parse(input, options) {
           s3 = peg$parse_();
           if (s3 !== peg$FAILED) {
             s4 = peg$currPos;
-            if (input.substr(peg$currPos, 3) === peg$c66) {
-              s5 = peg$c66;
+            if (input.substr(peg$currPos, 3) === peg$c67) {
+              s5 = peg$c67;
               peg$currPos += 3;
             } else {
               s5 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e74); }
+              if (peg$silentFails === 0) { peg$fail(peg$e75); }
             }
             if (s5 !== peg$FAILED) {
               s6 = peg$parseB();
@@ -6183,18 +6253,18 @@ function peg$parse(input, options) {
             if (s4 === peg$FAILED) {
               s4 = null;
             }
-            if (input.substr(peg$currPos, 4) === peg$c67) {
-              s5 = peg$c67;
+            if (input.substr(peg$currPos, 4) === peg$c68) {
+              s5 = peg$c68;
               peg$currPos += 4;
             } else {
               s5 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e75); }
+              if (peg$silentFails === 0) { peg$fail(peg$e76); }
             }
             if (s5 !== peg$FAILED) {
               s6 = peg$parseB();
               if (s6 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f93(s4);
+                s0 = peg$f94(s4);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -6232,7 +6302,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s2 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e77); }
+      if (peg$silentFails === 0) { peg$fail(peg$e78); }
     }
     peg$silentFails--;
     if (s2 !== peg$FAILED) {
@@ -6244,28 +6314,28 @@ function peg$parse(input, options) {
     if (s1 !== peg$FAILED) {
       s2 = peg$currPos;
       s3 = peg$currPos;
-      if (input.substr(peg$currPos, 3) === peg$c68) {
-        s4 = peg$c68;
+      if (input.substr(peg$currPos, 3) === peg$c69) {
+        s4 = peg$c69;
         peg$currPos += 3;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e78); }
+        if (peg$silentFails === 0) { peg$fail(peg$e79); }
       }
       if (s4 === peg$FAILED) {
-        if (input.substr(peg$currPos, 2) === peg$c69) {
-          s4 = peg$c69;
+        if (input.substr(peg$currPos, 2) === peg$c70) {
+          s4 = peg$c70;
           peg$currPos += 2;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e79); }
+          if (peg$silentFails === 0) { peg$fail(peg$e80); }
         }
         if (s4 === peg$FAILED) {
-          if (input.substr(peg$currPos, 2) === peg$c24) {
-            s4 = peg$c24;
+          if (input.substr(peg$currPos, 2) === peg$c25) {
+            s4 = peg$c25;
             peg$currPos += 2;
           } else {
             s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e24); }
+            if (peg$silentFails === 0) { peg$fail(peg$e25); }
           }
         }
       }
@@ -6288,30 +6358,30 @@ function peg$parse(input, options) {
       }
       if (s2 === peg$FAILED) {
         s2 = peg$currPos;
-        if (input.substr(peg$currPos, 3) === peg$c66) {
-          s3 = peg$c66;
+        if (input.substr(peg$currPos, 3) === peg$c67) {
+          s3 = peg$c67;
           peg$currPos += 3;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e74); }
+          if (peg$silentFails === 0) { peg$fail(peg$e75); }
         }
         if (s3 !== peg$FAILED) {
           s4 = peg$parseB();
           if (s4 !== peg$FAILED) {
             s5 = peg$parse_();
             if (s5 !== peg$FAILED) {
-              if (input.substr(peg$currPos, 2) === peg$c24) {
-                s6 = peg$c24;
+              if (input.substr(peg$currPos, 2) === peg$c25) {
+                s6 = peg$c25;
                 peg$currPos += 2;
               } else {
                 s6 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e24); }
+                if (peg$silentFails === 0) { peg$fail(peg$e25); }
               }
               if (s6 !== peg$FAILED) {
                 s7 = peg$parseB();
                 if (s7 !== peg$FAILED) {
                   peg$savedPos = s2;
-                  s2 = peg$f94();
+                  s2 = peg$f95();
                 } else {
                   peg$currPos = s2;
                   s2 = peg$FAILED;
@@ -6352,7 +6422,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s2 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e80); }
+        if (peg$silentFails === 0) { peg$fail(peg$e81); }
       }
       peg$silentFails--;
       if (s2 !== peg$FAILED) {
@@ -6362,68 +6432,68 @@ function peg$parse(input, options) {
         s1 = peg$FAILED;
       }
       if (s1 !== peg$FAILED) {
-        if (input.substr(peg$currPos, 2) === peg$c70) {
-          s2 = peg$c70;
+        if (input.substr(peg$currPos, 2) === peg$c71) {
+          s2 = peg$c71;
           peg$currPos += 2;
         } else {
           s2 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e81); }
+          if (peg$silentFails === 0) { peg$fail(peg$e82); }
         }
         if (s2 === peg$FAILED) {
-          if (input.substr(peg$currPos, 2) === peg$c71) {
-            s2 = peg$c71;
+          if (input.substr(peg$currPos, 2) === peg$c72) {
+            s2 = peg$c72;
             peg$currPos += 2;
           } else {
             s2 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e82); }
+            if (peg$silentFails === 0) { peg$fail(peg$e83); }
           }
           if (s2 === peg$FAILED) {
-            if (input.substr(peg$currPos, 2) === peg$c72) {
-              s2 = peg$c72;
+            if (input.substr(peg$currPos, 2) === peg$c73) {
+              s2 = peg$c73;
               peg$currPos += 2;
             } else {
               s2 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e83); }
+              if (peg$silentFails === 0) { peg$fail(peg$e84); }
             }
             if (s2 === peg$FAILED) {
-              if (input.substr(peg$currPos, 2) === peg$c73) {
-                s2 = peg$c73;
+              if (input.substr(peg$currPos, 2) === peg$c74) {
+                s2 = peg$c74;
                 peg$currPos += 2;
               } else {
                 s2 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e84); }
+                if (peg$silentFails === 0) { peg$fail(peg$e85); }
               }
               if (s2 === peg$FAILED) {
                 if (input.charCodeAt(peg$currPos) === 60) {
-                  s2 = peg$c74;
+                  s2 = peg$c75;
                   peg$currPos++;
                 } else {
                   s2 = peg$FAILED;
-                  if (peg$silentFails === 0) { peg$fail(peg$e85); }
+                  if (peg$silentFails === 0) { peg$fail(peg$e86); }
                 }
                 if (s2 === peg$FAILED) {
-                  if (input.substr(peg$currPos, 2) === peg$c75) {
-                    s2 = peg$c75;
+                  if (input.substr(peg$currPos, 2) === peg$c76) {
+                    s2 = peg$c76;
                     peg$currPos += 2;
                   } else {
                     s2 = peg$FAILED;
-                    if (peg$silentFails === 0) { peg$fail(peg$e86); }
+                    if (peg$silentFails === 0) { peg$fail(peg$e87); }
                   }
                   if (s2 === peg$FAILED) {
-                    if (input.substr(peg$currPos, 2) === peg$c76) {
-                      s2 = peg$c76;
+                    if (input.substr(peg$currPos, 2) === peg$c77) {
+                      s2 = peg$c77;
                       peg$currPos += 2;
                     } else {
                       s2 = peg$FAILED;
-                      if (peg$silentFails === 0) { peg$fail(peg$e87); }
+                      if (peg$silentFails === 0) { peg$fail(peg$e88); }
                     }
                     if (s2 === peg$FAILED) {
                       if (input.charCodeAt(peg$currPos) === 62) {
-                        s2 = peg$c77;
+                        s2 = peg$c78;
                         peg$currPos++;
                       } else {
                         s2 = peg$FAILED;
-                        if (peg$silentFails === 0) { peg$fail(peg$e88); }
+                        if (peg$silentFails === 0) { peg$fail(peg$e89); }
                       }
                     }
                   }
@@ -6451,7 +6521,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s2 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e89); }
+          if (peg$silentFails === 0) { peg$fail(peg$e90); }
         }
         peg$silentFails--;
         if (s2 !== peg$FAILED) {
@@ -6462,30 +6532,30 @@ function peg$parse(input, options) {
         }
         if (s1 !== peg$FAILED) {
           if (input.charCodeAt(peg$currPos) === 43) {
-            s2 = peg$c78;
+            s2 = peg$c79;
             peg$currPos++;
           } else {
             s2 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e90); }
+            if (peg$silentFails === 0) { peg$fail(peg$e91); }
           }
           if (s2 === peg$FAILED) {
             s2 = peg$currPos;
             if (input.charCodeAt(peg$currPos) === 45) {
-              s3 = peg$c79;
+              s3 = peg$c80;
               peg$currPos++;
             } else {
               s3 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e91); }
+              if (peg$silentFails === 0) { peg$fail(peg$e92); }
             }
             if (s3 !== peg$FAILED) {
               s4 = peg$currPos;
               peg$silentFails++;
               if (input.charCodeAt(peg$currPos) === 62) {
-                s5 = peg$c77;
+                s5 = peg$c78;
                 peg$currPos++;
               } else {
                 s5 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e88); }
+                if (peg$silentFails === 0) { peg$fail(peg$e89); }
               }
               peg$silentFails--;
               if (s5 === peg$FAILED) {
@@ -6496,7 +6566,7 @@ function peg$parse(input, options) {
               }
               if (s4 !== peg$FAILED) {
                 peg$savedPos = s2;
-                s2 = peg$f95();
+                s2 = peg$f96();
               } else {
                 peg$currPos = s2;
                 s2 = peg$FAILED;
@@ -6506,12 +6576,12 @@ function peg$parse(input, options) {
               s2 = peg$FAILED;
             }
             if (s2 === peg$FAILED) {
-              if (input.substr(peg$currPos, 2) === peg$c80) {
-                s2 = peg$c80;
+              if (input.substr(peg$currPos, 2) === peg$c81) {
+                s2 = peg$c81;
                 peg$currPos += 2;
               } else {
                 s2 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e92); }
+                if (peg$silentFails === 0) { peg$fail(peg$e93); }
               }
               if (s2 === peg$FAILED) {
                 s2 = input.charAt(peg$currPos);
@@ -6519,43 +6589,43 @@ function peg$parse(input, options) {
                   peg$currPos++;
                 } else {
                   s2 = peg$FAILED;
-                  if (peg$silentFails === 0) { peg$fail(peg$e93); }
+                  if (peg$silentFails === 0) { peg$fail(peg$e94); }
                 }
                 if (s2 === peg$FAILED) {
                   s2 = peg$currPos;
-                  if (input.substr(peg$currPos, 2) === peg$c81) {
-                    s3 = peg$c81;
+                  if (input.substr(peg$currPos, 2) === peg$c82) {
+                    s3 = peg$c82;
                     peg$currPos += 2;
                   } else {
                     s3 = peg$FAILED;
-                    if (peg$silentFails === 0) { peg$fail(peg$e94); }
+                    if (peg$silentFails === 0) { peg$fail(peg$e95); }
                   }
                   if (s3 !== peg$FAILED) {
                     peg$savedPos = s2;
-                    s3 = peg$f96();
+                    s3 = peg$f97();
                   }
                   s2 = s3;
                   if (s2 === peg$FAILED) {
                     s2 = peg$currPos;
-                    if (input.substr(peg$currPos, 2) === peg$c82) {
-                      s3 = peg$c82;
+                    if (input.substr(peg$currPos, 2) === peg$c83) {
+                      s3 = peg$c83;
                       peg$currPos += 2;
                     } else {
                       s3 = peg$FAILED;
-                      if (peg$silentFails === 0) { peg$fail(peg$e95); }
+                      if (peg$silentFails === 0) { peg$fail(peg$e96); }
                     }
                     if (s3 !== peg$FAILED) {
                       peg$savedPos = s2;
-                      s3 = peg$f97();
+                      s3 = peg$f98();
                     }
                     s2 = s3;
                     if (s2 === peg$FAILED) {
-                      if (input.substr(peg$currPos, 2) === peg$c83) {
-                        s2 = peg$c83;
+                      if (input.substr(peg$currPos, 2) === peg$c84) {
+                        s2 = peg$c84;
                         peg$currPos += 2;
                       } else {
                         s2 = peg$FAILED;
-                        if (peg$silentFails === 0) { peg$fail(peg$e96); }
+                        if (peg$silentFails === 0) { peg$fail(peg$e97); }
                       }
                       if (s2 === peg$FAILED) {
                         s2 = input.charAt(peg$currPos);
@@ -6563,23 +6633,23 @@ function peg$parse(input, options) {
                           peg$currPos++;
                         } else {
                           s2 = peg$FAILED;
-                          if (peg$silentFails === 0) { peg$fail(peg$e97); }
+                          if (peg$silentFails === 0) { peg$fail(peg$e98); }
                         }
                         if (s2 === peg$FAILED) {
-                          if (input.substr(peg$currPos, 3) === peg$c84) {
-                            s2 = peg$c84;
+                          if (input.substr(peg$currPos, 3) === peg$c85) {
+                            s2 = peg$c85;
                             peg$currPos += 3;
                           } else {
                             s2 = peg$FAILED;
-                            if (peg$silentFails === 0) { peg$fail(peg$e98); }
+                            if (peg$silentFails === 0) { peg$fail(peg$e99); }
                           }
                           if (s2 === peg$FAILED) {
-                            if (input.substr(peg$currPos, 2) === peg$c85) {
-                              s2 = peg$c85;
+                            if (input.substr(peg$currPos, 2) === peg$c86) {
+                              s2 = peg$c86;
                               peg$currPos += 2;
                             } else {
                               s2 = peg$FAILED;
-                              if (peg$silentFails === 0) { peg$fail(peg$e99); }
+                              if (peg$silentFails === 0) { peg$fail(peg$e100); }
                             }
                           }
                         }
@@ -6605,7 +6675,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e76); }
+      if (peg$silentFails === 0) { peg$fail(peg$e77); }
     }
 
     return s0;
@@ -6616,7 +6686,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f98();
+    s1 = peg$f99();
     if (s1) {
       s1 = undefined;
     } else {
@@ -6637,7 +6707,7 @@ function peg$parse(input, options) {
         s3 = peg$parsePostfix();
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f99(s2, s3);
+          s0 = peg$f100(s2, s3);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -6663,21 +6733,21 @@ function peg$parse(input, options) {
     s0 = peg$currPos;
     s1 = peg$currPos;
     if (input.charCodeAt(peg$currPos) === 45) {
-      s2 = peg$c79;
+      s2 = peg$c80;
       peg$currPos++;
     } else {
       s2 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e91); }
+      if (peg$silentFails === 0) { peg$fail(peg$e92); }
     }
     if (s2 !== peg$FAILED) {
       s3 = peg$currPos;
       peg$silentFails++;
       if (input.charCodeAt(peg$currPos) === 62) {
-        s4 = peg$c77;
+        s4 = peg$c78;
         peg$currPos++;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e88); }
+        if (peg$silentFails === 0) { peg$fail(peg$e89); }
       }
       peg$silentFails--;
       if (s4 === peg$FAILED) {
@@ -6688,7 +6758,7 @@ function peg$parse(input, options) {
       }
       if (s3 !== peg$FAILED) {
         peg$savedPos = s1;
-        s1 = peg$f100();
+        s1 = peg$f101();
       } else {
         peg$currPos = s1;
         s1 = peg$FAILED;
@@ -6699,20 +6769,20 @@ function peg$parse(input, options) {
     }
     if (s1 === peg$FAILED) {
       if (input.charCodeAt(peg$currPos) === 126) {
-        s1 = peg$c86;
+        s1 = peg$c87;
         peg$currPos++;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e100); }
+        if (peg$silentFails === 0) { peg$fail(peg$e101); }
       }
       if (s1 === peg$FAILED) {
         s1 = peg$currPos;
         if (input.charCodeAt(peg$currPos) === 33) {
-          s2 = peg$c87;
+          s2 = peg$c88;
           peg$currPos++;
         } else {
           s2 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e101); }
+          if (peg$silentFails === 0) { peg$fail(peg$e102); }
         }
         if (s2 !== peg$FAILED) {
           s3 = peg$currPos;
@@ -6733,7 +6803,7 @@ function peg$parse(input, options) {
           }
           if (s3 !== peg$FAILED) {
             peg$savedPos = s1;
-            s1 = peg$f101();
+            s1 = peg$f102();
           } else {
             peg$currPos = s1;
             s1 = peg$FAILED;
@@ -6744,18 +6814,18 @@ function peg$parse(input, options) {
         }
         if (s1 === peg$FAILED) {
           s1 = peg$currPos;
-          if (input.substr(peg$currPos, 3) === peg$c66) {
-            s2 = peg$c66;
+          if (input.substr(peg$currPos, 3) === peg$c67) {
+            s2 = peg$c67;
             peg$currPos += 3;
           } else {
             s2 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e74); }
+            if (peg$silentFails === 0) { peg$fail(peg$e75); }
           }
           if (s2 !== peg$FAILED) {
             s3 = peg$parseB();
             if (s3 !== peg$FAILED) {
               peg$savedPos = s1;
-              s1 = peg$f102();
+              s1 = peg$f103();
             } else {
               peg$currPos = s1;
               s1 = peg$FAILED;
@@ -6771,7 +6841,7 @@ function peg$parse(input, options) {
       s2 = peg$parse_();
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f103(s1);
+        s0 = peg$f104(s1);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -6793,7 +6863,7 @@ function peg$parse(input, options) {
       s2 = [];
       s3 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s4 = peg$f104(s1);
+      s4 = peg$f105(s1);
       if (s4) {
         s4 = undefined;
       } else {
@@ -6815,7 +6885,7 @@ function peg$parse(input, options) {
         s2.push(s3);
         s3 = peg$currPos;
         peg$savedPos = peg$currPos;
-        s4 = peg$f104(s1);
+        s4 = peg$f105(s1);
         if (s4) {
           s4 = undefined;
         } else {
@@ -6835,7 +6905,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f105(s1, s2);
+      s0 = peg$f106(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -6853,7 +6923,7 @@ function peg$parse(input, options) {
       s2 = peg$parseArguments();
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f106(s2);
+        s0 = peg$f107(s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -6865,11 +6935,11 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       if (input.charCodeAt(peg$currPos) === 91) {
-        s1 = peg$c60;
+        s1 = peg$c61;
         peg$currPos++;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e66); }
+        if (peg$silentFails === 0) { peg$fail(peg$e67); }
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$parse_();
@@ -6879,15 +6949,15 @@ function peg$parse(input, options) {
             s4 = peg$parse_();
             if (s4 !== peg$FAILED) {
               if (input.charCodeAt(peg$currPos) === 93) {
-                s5 = peg$c61;
+                s5 = peg$c62;
                 peg$currPos++;
               } else {
                 s5 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e67); }
+                if (peg$silentFails === 0) { peg$fail(peg$e68); }
               }
               if (s5 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f107(s3);
+                s0 = peg$f108(s3);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -6914,31 +6984,31 @@ function peg$parse(input, options) {
         if (s1 !== peg$FAILED) {
           s2 = peg$currPos;
           if (input.charCodeAt(peg$currPos) === 46) {
-            s3 = peg$c59;
+            s3 = peg$c60;
             peg$currPos++;
           } else {
             s3 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e63); }
+            if (peg$silentFails === 0) { peg$fail(peg$e64); }
           }
           if (s3 !== peg$FAILED) {
             peg$savedPos = s2;
-            s3 = peg$f108();
+            s3 = peg$f109();
           }
           s2 = s3;
           if (s2 === peg$FAILED) {
             s2 = peg$currPos;
             if (input.charCodeAt(peg$currPos) === 63) {
-              s3 = peg$c88;
+              s3 = peg$c89;
               peg$currPos++;
             } else {
               s3 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e102); }
+              if (peg$silentFails === 0) { peg$fail(peg$e103); }
             }
             if (s3 !== peg$FAILED) {
               s4 = peg$parseDot();
               if (s4 !== peg$FAILED) {
                 peg$savedPos = s2;
-                s2 = peg$f109();
+                s2 = peg$f110();
               } else {
                 peg$currPos = s2;
                 s2 = peg$FAILED;
@@ -6954,7 +7024,7 @@ function peg$parse(input, options) {
               s4 = peg$parseAnyName();
               if (s4 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f110(s2, s4);
+                s0 = peg$f111(s2, s4);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -7002,7 +7072,7 @@ function peg$parse(input, options) {
             s5 = null;
           }
           peg$savedPos = s0;
-          s0 = peg$f111(s1, s5);
+          s0 = peg$f112(s1, s5);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -7020,7 +7090,7 @@ function peg$parse(input, options) {
       s1 = peg$parseExpression();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f112(s1);
+        s1 = peg$f113(s1);
       }
       s0 = s1;
     }
@@ -7033,7 +7103,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f113();
+    s1 = peg$f114();
     if (s1) {
       s1 = undefined;
     } else {
@@ -7057,7 +7127,7 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s1 = peg$f114();
+      s1 = peg$f115();
       if (s1) {
         s1 = undefined;
       } else {
@@ -7078,7 +7148,7 @@ function peg$parse(input, options) {
       if (s0 === peg$FAILED) {
         s0 = peg$currPos;
         peg$savedPos = peg$currPos;
-        s1 = peg$f115();
+        s1 = peg$f116();
         if (s1) {
           s1 = undefined;
         } else {
@@ -7125,7 +7195,7 @@ function peg$parse(input, options) {
     s1 = peg$parseNameText();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f116(s1);
+      s1 = peg$f117(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -7133,14 +7203,14 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f117(s1);
+        s1 = peg$f118(s1);
       }
       s0 = s1;
     }
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e103); }
+      if (peg$silentFails === 0) { peg$fail(peg$e104); }
     }
 
     return s0;
@@ -7150,18 +7220,18 @@ function peg$parse(input, options) {
     let s0, s1, s2;
 
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 4) === peg$c89) {
-      s1 = peg$c89;
+    if (input.substr(peg$currPos, 4) === peg$c90) {
+      s1 = peg$c90;
       peg$currPos += 4;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e104); }
+      if (peg$silentFails === 0) { peg$fail(peg$e105); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f118();
+        s0 = peg$f119();
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -7172,18 +7242,18 @@ function peg$parse(input, options) {
     }
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
-      if (input.substr(peg$currPos, 5) === peg$c90) {
-        s1 = peg$c90;
+      if (input.substr(peg$currPos, 5) === peg$c91) {
+        s1 = peg$c91;
         peg$currPos += 5;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e105); }
+        if (peg$silentFails === 0) { peg$fail(peg$e106); }
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$parseB();
         if (s2 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f119();
+          s0 = peg$f120();
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -7194,18 +7264,18 @@ function peg$parse(input, options) {
       }
       if (s0 === peg$FAILED) {
         s0 = peg$currPos;
-        if (input.substr(peg$currPos, 4) === peg$c67) {
-          s1 = peg$c67;
+        if (input.substr(peg$currPos, 4) === peg$c68) {
+          s1 = peg$c68;
           peg$currPos += 4;
         } else {
           s1 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e75); }
+          if (peg$silentFails === 0) { peg$fail(peg$e76); }
         }
         if (s1 !== peg$FAILED) {
           s2 = peg$parseB();
           if (s2 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f120();
+            s0 = peg$f121();
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -7239,12 +7309,12 @@ function peg$parse(input, options) {
           s4 = peg$currPos;
           s5 = peg$parse_();
           if (s5 !== peg$FAILED) {
-            if (input.substr(peg$currPos, 5) === peg$c50) {
-              s6 = peg$c50;
+            if (input.substr(peg$currPos, 5) === peg$c51) {
+              s6 = peg$c51;
               peg$currPos += 5;
             } else {
               s6 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e54); }
+              if (peg$silentFails === 0) { peg$fail(peg$e55); }
             }
             if (s6 !== peg$FAILED) {
               s7 = peg$parseB();
@@ -7288,7 +7358,7 @@ function peg$parse(input, options) {
             }
             if (s6 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f121(s3, s4);
+              s0 = peg$f122(s3, s4);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -7318,11 +7388,11 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     if (input.charCodeAt(peg$currPos) === 91) {
-      s1 = peg$c60;
+      s1 = peg$c61;
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e66); }
+      if (peg$silentFails === 0) { peg$fail(peg$e67); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
@@ -7349,15 +7419,15 @@ function peg$parse(input, options) {
         s5 = peg$parse_();
         if (s5 !== peg$FAILED) {
           if (input.charCodeAt(peg$currPos) === 93) {
-            s6 = peg$c61;
+            s6 = peg$c62;
             peg$currPos++;
           } else {
             s6 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e67); }
+            if (peg$silentFails === 0) { peg$fail(peg$e68); }
           }
           if (s6 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f122(s3);
+            s0 = peg$f123(s3);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -7383,7 +7453,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f123();
+    s1 = peg$f124();
     if (s1) {
       s1 = undefined;
     } else {
@@ -7419,7 +7489,7 @@ function peg$parse(input, options) {
               }
               if (s6 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f124(s4);
+                s0 = peg$f125(s4);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -7449,7 +7519,7 @@ function peg$parse(input, options) {
       s1 = peg$parseEntries();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f125(s1);
+        s1 = peg$f126(s1);
       }
       s0 = s1;
     }
@@ -7542,7 +7612,7 @@ function peg$parse(input, options) {
             s5 = peg$parseExpression();
             if (s5 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f126(s1, s5);
+              s0 = peg$f127(s1, s5);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -7575,7 +7645,7 @@ function peg$parse(input, options) {
     s1 = peg$parseAnyName();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f127(s1);
+      s1 = peg$f128(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -7583,14 +7653,14 @@ function peg$parse(input, options) {
       s1 = peg$parseString();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f128(s1);
+        s1 = peg$f129(s1);
       }
       s0 = s1;
     }
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e106); }
+      if (peg$silentFails === 0) { peg$fail(peg$e107); }
     }
 
     return s0;
@@ -7601,7 +7671,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f129();
+    s1 = peg$f130();
     if (s1) {
       s1 = undefined;
     } else {
@@ -7611,7 +7681,7 @@ function peg$parse(input, options) {
       s2 = peg$parseTypeBody();
       if (s2 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
-        s3 = peg$f130();
+        s3 = peg$f131();
         if (s3) {
           s3 = undefined;
         } else {
@@ -7633,7 +7703,7 @@ function peg$parse(input, options) {
     }
     if (s0 === peg$FAILED) {
       peg$savedPos = peg$currPos;
-      s0 = peg$f131();
+      s0 = peg$f132();
       if (s0) {
         s0 = undefined;
       } else {
@@ -7683,7 +7753,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f132(s1, s2);
+      s0 = peg$f133(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -7697,15 +7767,15 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     if (input.charCodeAt(peg$currPos) === 63) {
-      s1 = peg$c88;
+      s1 = peg$c89;
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e102); }
+      if (peg$silentFails === 0) { peg$fail(peg$e103); }
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f133();
+      s1 = peg$f134();
     }
     s0 = s1;
 
@@ -7717,11 +7787,11 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     if (input.charCodeAt(peg$currPos) === 91) {
-      s1 = peg$c60;
+      s1 = peg$c61;
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e66); }
+      if (peg$silentFails === 0) { peg$fail(peg$e67); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
@@ -7731,15 +7801,15 @@ function peg$parse(input, options) {
           s4 = peg$parse_();
           if (s4 !== peg$FAILED) {
             if (input.charCodeAt(peg$currPos) === 93) {
-              s5 = peg$c61;
+              s5 = peg$c62;
               peg$currPos++;
             } else {
               s5 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e67); }
+              if (peg$silentFails === 0) { peg$fail(peg$e68); }
             }
             if (s5 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f134(s3);
+              s0 = peg$f135(s3);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -7799,7 +7869,7 @@ function peg$parse(input, options) {
                       }
                       if (s9 !== peg$FAILED) {
                         peg$savedPos = s0;
-                        s0 = peg$f135(s3, s7);
+                        s0 = peg$f136(s3, s7);
                       } else {
                         peg$currPos = s0;
                         s0 = peg$FAILED;
@@ -7886,7 +7956,7 @@ function peg$parse(input, options) {
                 }
                 if (s6 !== peg$FAILED) {
                   peg$savedPos = s0;
-                  s0 = peg$f136(s3);
+                  s0 = peg$f137(s3);
                 } else {
                   peg$currPos = s0;
                   s0 = peg$FAILED;
@@ -7915,11 +7985,11 @@ function peg$parse(input, options) {
             s3 = peg$parseS();
             if (s3 !== peg$FAILED) {
               if (input.charCodeAt(peg$currPos) === 60) {
-                s4 = peg$c74;
+                s4 = peg$c75;
                 peg$currPos++;
               } else {
                 s4 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e85); }
+                if (peg$silentFails === 0) { peg$fail(peg$e86); }
               }
               if (s4 !== peg$FAILED) {
                 s5 = peg$parse_();
@@ -7953,11 +8023,11 @@ function peg$parse(input, options) {
                     s7 = peg$parse_();
                     if (s7 !== peg$FAILED) {
                       if (input.charCodeAt(peg$currPos) === 62) {
-                        s8 = peg$c77;
+                        s8 = peg$c78;
                         peg$currPos++;
                       } else {
                         s8 = peg$FAILED;
-                        if (peg$silentFails === 0) { peg$fail(peg$e88); }
+                        if (peg$silentFails === 0) { peg$fail(peg$e89); }
                       }
                       if (s8 !== peg$FAILED) {
                         s2 = s6;
@@ -7989,7 +8059,7 @@ function peg$parse(input, options) {
               s2 = null;
             }
             peg$savedPos = s0;
-            s0 = peg$f137(s1, s2);
+            s0 = peg$f138(s1, s2);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -8009,7 +8079,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e107); }
+      if (peg$silentFails === 0) { peg$fail(peg$e108); }
     }
 
     return s0;
@@ -8023,7 +8093,7 @@ function peg$parse(input, options) {
     s1 = peg$parseNameText();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f138(s1);
+      s1 = peg$f139(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -8031,14 +8101,14 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f139(s1);
+        s1 = peg$f140(s1);
       }
       s0 = s1;
     }
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e103); }
+      if (peg$silentFails === 0) { peg$fail(peg$e104); }
     }
 
     return s0;
@@ -8070,7 +8140,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f140(s1);
+      s1 = peg$f141(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -8078,14 +8148,14 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f141(s1);
+        s1 = peg$f142(s1);
       }
       s0 = s1;
     }
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e103); }
+      if (peg$silentFails === 0) { peg$fail(peg$e104); }
     }
 
     return s0;
@@ -8101,11 +8171,11 @@ function peg$parse(input, options) {
       s2 = [];
       s3 = peg$currPos;
       if (input.charCodeAt(peg$currPos) === 46) {
-        s4 = peg$c59;
+        s4 = peg$c60;
         peg$currPos++;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e63); }
+        if (peg$silentFails === 0) { peg$fail(peg$e64); }
       }
       if (s4 !== peg$FAILED) {
         s5 = peg$parseAnyName();
@@ -8123,11 +8193,11 @@ function peg$parse(input, options) {
         s2.push(s3);
         s3 = peg$currPos;
         if (input.charCodeAt(peg$currPos) === 46) {
-          s4 = peg$c59;
+          s4 = peg$c60;
           peg$currPos++;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e63); }
+          if (peg$silentFails === 0) { peg$fail(peg$e64); }
         }
         if (s4 !== peg$FAILED) {
           s5 = peg$parseAnyName();
@@ -8143,7 +8213,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f142(s1, s2);
+      s0 = peg$f143(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -8151,7 +8221,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e103); }
+      if (peg$silentFails === 0) { peg$fail(peg$e104); }
     }
 
     return s0;
@@ -8171,7 +8241,7 @@ function peg$parse(input, options) {
     }
     if (s2 !== peg$FAILED) {
       peg$savedPos = peg$currPos;
-      s3 = peg$f143(s2);
+      s3 = peg$f144(s2);
       if (s3) {
         s3 = undefined;
       } else {
@@ -8206,7 +8276,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f144();
+    s1 = peg$f145();
     if (s1) {
       s1 = undefined;
     } else {
@@ -8259,7 +8329,7 @@ function peg$parse(input, options) {
       }
       if (s2 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
-        s3 = peg$f145(s2);
+        s3 = peg$f146(s2);
         if (s3) {
           s3 = undefined;
         } else {
@@ -8280,7 +8350,7 @@ function peg$parse(input, options) {
               peg$currPos++;
             } else {
               s6 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e108); }
+              if (peg$silentFails === 0) { peg$fail(peg$e109); }
             }
             while (s6 !== peg$FAILED) {
               s5.push(s6);
@@ -8289,7 +8359,7 @@ function peg$parse(input, options) {
                 peg$currPos++;
               } else {
                 s6 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e108); }
+                if (peg$silentFails === 0) { peg$fail(peg$e109); }
               }
             }
             s1 = [s1, s2, s3, s4, s5];
@@ -8319,11 +8389,11 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     if (input.charCodeAt(peg$currPos) === 96) {
-      s1 = peg$c91;
+      s1 = peg$c92;
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e109); }
+      if (peg$silentFails === 0) { peg$fail(peg$e110); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$currPos;
@@ -8333,7 +8403,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e110); }
+        if (peg$silentFails === 0) { peg$fail(peg$e111); }
       }
       if (s4 !== peg$FAILED) {
         while (s4 !== peg$FAILED) {
@@ -8343,7 +8413,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e110); }
+            if (peg$silentFails === 0) { peg$fail(peg$e111); }
           }
         }
       } else {
@@ -8356,11 +8426,11 @@ function peg$parse(input, options) {
       }
       if (s2 !== peg$FAILED) {
         if (input.charCodeAt(peg$currPos) === 96) {
-          s3 = peg$c91;
+          s3 = peg$c92;
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e109); }
+          if (peg$silentFails === 0) { peg$fail(peg$e110); }
         }
         if (s3 !== peg$FAILED) {
           s0 = s2;
@@ -8389,11 +8459,11 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e111); }
+      if (peg$silentFails === 0) { peg$fail(peg$e112); }
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = peg$currPos;
-      s2 = peg$f146();
+      s2 = peg$f147();
       if (s2) {
         s2 = undefined;
       } else {
@@ -8422,7 +8492,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s0 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e112); }
+      if (peg$silentFails === 0) { peg$fail(peg$e113); }
     }
 
     return s0;
@@ -8439,11 +8509,11 @@ function peg$parse(input, options) {
     if (s3 !== peg$FAILED) {
       s4 = peg$currPos;
       if (input.charCodeAt(peg$currPos) === 46) {
-        s5 = peg$c59;
+        s5 = peg$c60;
         peg$currPos++;
       } else {
         s5 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e63); }
+        if (peg$silentFails === 0) { peg$fail(peg$e64); }
       }
       if (s5 !== peg$FAILED) {
         s6 = peg$parseDigits();
@@ -8467,7 +8537,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s6 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e114); }
+        if (peg$silentFails === 0) { peg$fail(peg$e115); }
       }
       if (s6 !== peg$FAILED) {
         s7 = input.charAt(peg$currPos);
@@ -8475,7 +8545,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s7 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e115); }
+          if (peg$silentFails === 0) { peg$fail(peg$e116); }
         }
         if (s7 === peg$FAILED) {
           s7 = null;
@@ -8486,7 +8556,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s9 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e40); }
+          if (peg$silentFails === 0) { peg$fail(peg$e41); }
         }
         if (s9 !== peg$FAILED) {
           while (s9 !== peg$FAILED) {
@@ -8496,7 +8566,7 @@ function peg$parse(input, options) {
               peg$currPos++;
             } else {
               s9 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e40); }
+              if (peg$silentFails === 0) { peg$fail(peg$e41); }
             }
           }
         } else {
@@ -8510,7 +8580,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s10 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e108); }
+            if (peg$silentFails === 0) { peg$fail(peg$e109); }
           }
           peg$silentFails--;
           if (s10 === peg$FAILED) {
@@ -8543,7 +8613,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s7 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e108); }
+        if (peg$silentFails === 0) { peg$fail(peg$e109); }
       }
       while (s7 !== peg$FAILED) {
         s6.push(s7);
@@ -8552,7 +8622,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s7 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e108); }
+          if (peg$silentFails === 0) { peg$fail(peg$e109); }
         }
       }
       s3 = [s3, s4, s5, s6];
@@ -8568,13 +8638,13 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f147(s1);
+      s1 = peg$f148(s1);
     }
     s0 = s1;
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e113); }
+      if (peg$silentFails === 0) { peg$fail(peg$e114); }
     }
 
     return s0;
@@ -8589,7 +8659,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e40); }
+      if (peg$silentFails === 0) { peg$fail(peg$e41); }
     }
     if (s1 !== peg$FAILED) {
       s2 = [];
@@ -8598,7 +8668,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e116); }
+        if (peg$silentFails === 0) { peg$fail(peg$e117); }
       }
       while (s3 !== peg$FAILED) {
         s2.push(s3);
@@ -8607,7 +8677,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e116); }
+          if (peg$silentFails === 0) { peg$fail(peg$e117); }
         }
       }
       s1 = [s1, s2];
@@ -8628,11 +8698,11 @@ function peg$parse(input, options) {
     s1 = peg$currPos;
     s2 = peg$currPos;
     if (input.charCodeAt(peg$currPos) === 64) {
-      s3 = peg$c92;
+      s3 = peg$c93;
       peg$currPos++;
     } else {
       s3 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e118); }
+      if (peg$silentFails === 0) { peg$fail(peg$e119); }
     }
     if (s3 !== peg$FAILED) {
       s4 = [];
@@ -8641,7 +8711,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s5 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e40); }
+        if (peg$silentFails === 0) { peg$fail(peg$e41); }
       }
       if (s5 !== peg$FAILED) {
         while (s5 !== peg$FAILED) {
@@ -8651,7 +8721,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s5 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e40); }
+            if (peg$silentFails === 0) { peg$fail(peg$e41); }
           }
         }
       } else {
@@ -8659,11 +8729,11 @@ function peg$parse(input, options) {
       }
       if (s4 !== peg$FAILED) {
         if (input.charCodeAt(peg$currPos) === 45) {
-          s5 = peg$c79;
+          s5 = peg$c80;
           peg$currPos++;
         } else {
           s5 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e91); }
+          if (peg$silentFails === 0) { peg$fail(peg$e92); }
         }
         if (s5 !== peg$FAILED) {
           s6 = [];
@@ -8672,7 +8742,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s7 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e40); }
+            if (peg$silentFails === 0) { peg$fail(peg$e41); }
           }
           if (s7 !== peg$FAILED) {
             while (s7 !== peg$FAILED) {
@@ -8682,7 +8752,7 @@ function peg$parse(input, options) {
                 peg$currPos++;
               } else {
                 s7 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e40); }
+                if (peg$silentFails === 0) { peg$fail(peg$e41); }
               }
             }
           } else {
@@ -8690,11 +8760,11 @@ function peg$parse(input, options) {
           }
           if (s6 !== peg$FAILED) {
             if (input.charCodeAt(peg$currPos) === 45) {
-              s7 = peg$c79;
+              s7 = peg$c80;
               peg$currPos++;
             } else {
               s7 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e91); }
+              if (peg$silentFails === 0) { peg$fail(peg$e92); }
             }
             if (s7 !== peg$FAILED) {
               s8 = [];
@@ -8703,7 +8773,7 @@ function peg$parse(input, options) {
                 peg$currPos++;
               } else {
                 s9 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e40); }
+                if (peg$silentFails === 0) { peg$fail(peg$e41); }
               }
               if (s9 !== peg$FAILED) {
                 while (s9 !== peg$FAILED) {
@@ -8713,7 +8783,7 @@ function peg$parse(input, options) {
                     peg$currPos++;
                   } else {
                     s9 = peg$FAILED;
-                    if (peg$silentFails === 0) { peg$fail(peg$e40); }
+                    if (peg$silentFails === 0) { peg$fail(peg$e41); }
                   }
                 }
               } else {
@@ -8722,11 +8792,11 @@ function peg$parse(input, options) {
               if (s8 !== peg$FAILED) {
                 s9 = peg$currPos;
                 if (input.charCodeAt(peg$currPos) === 84) {
-                  s10 = peg$c93;
+                  s10 = peg$c94;
                   peg$currPos++;
                 } else {
                   s10 = peg$FAILED;
-                  if (peg$silentFails === 0) { peg$fail(peg$e119); }
+                  if (peg$silentFails === 0) { peg$fail(peg$e120); }
                 }
                 if (s10 !== peg$FAILED) {
                   s11 = [];
@@ -8735,7 +8805,7 @@ function peg$parse(input, options) {
                     peg$currPos++;
                   } else {
                     s12 = peg$FAILED;
-                    if (peg$silentFails === 0) { peg$fail(peg$e120); }
+                    if (peg$silentFails === 0) { peg$fail(peg$e121); }
                   }
                   if (s12 !== peg$FAILED) {
                     while (s12 !== peg$FAILED) {
@@ -8745,7 +8815,7 @@ function peg$parse(input, options) {
                         peg$currPos++;
                       } else {
                         s12 = peg$FAILED;
-                        if (peg$silentFails === 0) { peg$fail(peg$e120); }
+                        if (peg$silentFails === 0) { peg$fail(peg$e121); }
                       }
                     }
                   } else {
@@ -8754,11 +8824,11 @@ function peg$parse(input, options) {
                   if (s11 !== peg$FAILED) {
                     s12 = peg$currPos;
                     if (input.charCodeAt(peg$currPos) === 46) {
-                      s13 = peg$c59;
+                      s13 = peg$c60;
                       peg$currPos++;
                     } else {
                       s13 = peg$FAILED;
-                      if (peg$silentFails === 0) { peg$fail(peg$e63); }
+                      if (peg$silentFails === 0) { peg$fail(peg$e64); }
                     }
                     if (s13 !== peg$FAILED) {
                       s14 = [];
@@ -8767,7 +8837,7 @@ function peg$parse(input, options) {
                         peg$currPos++;
                       } else {
                         s15 = peg$FAILED;
-                        if (peg$silentFails === 0) { peg$fail(peg$e40); }
+                        if (peg$silentFails === 0) { peg$fail(peg$e41); }
                       }
                       if (s15 !== peg$FAILED) {
                         while (s15 !== peg$FAILED) {
@@ -8777,7 +8847,7 @@ function peg$parse(input, options) {
                             peg$currPos++;
                           } else {
                             s15 = peg$FAILED;
-                            if (peg$silentFails === 0) { peg$fail(peg$e40); }
+                            if (peg$silentFails === 0) { peg$fail(peg$e41); }
                           }
                         }
                       } else {
@@ -8798,11 +8868,11 @@ function peg$parse(input, options) {
                       s12 = null;
                     }
                     if (input.charCodeAt(peg$currPos) === 90) {
-                      s13 = peg$c94;
+                      s13 = peg$c95;
                       peg$currPos++;
                     } else {
                       s13 = peg$FAILED;
-                      if (peg$silentFails === 0) { peg$fail(peg$e121); }
+                      if (peg$silentFails === 0) { peg$fail(peg$e122); }
                     }
                     if (s13 === peg$FAILED) {
                       s13 = peg$currPos;
@@ -8811,7 +8881,7 @@ function peg$parse(input, options) {
                         peg$currPos++;
                       } else {
                         s14 = peg$FAILED;
-                        if (peg$silentFails === 0) { peg$fail(peg$e115); }
+                        if (peg$silentFails === 0) { peg$fail(peg$e116); }
                       }
                       if (s14 !== peg$FAILED) {
                         s15 = input.charAt(peg$currPos);
@@ -8819,7 +8889,7 @@ function peg$parse(input, options) {
                           peg$currPos++;
                         } else {
                           s15 = peg$FAILED;
-                          if (peg$silentFails === 0) { peg$fail(peg$e40); }
+                          if (peg$silentFails === 0) { peg$fail(peg$e41); }
                         }
                         if (s15 !== peg$FAILED) {
                           s16 = input.charAt(peg$currPos);
@@ -8827,7 +8897,7 @@ function peg$parse(input, options) {
                             peg$currPos++;
                           } else {
                             s16 = peg$FAILED;
-                            if (peg$silentFails === 0) { peg$fail(peg$e40); }
+                            if (peg$silentFails === 0) { peg$fail(peg$e41); }
                           }
                           if (s16 !== peg$FAILED) {
                             if (input.charCodeAt(peg$currPos) === 58) {
@@ -8843,7 +8913,7 @@ function peg$parse(input, options) {
                                 peg$currPos++;
                               } else {
                                 s18 = peg$FAILED;
-                                if (peg$silentFails === 0) { peg$fail(peg$e40); }
+                                if (peg$silentFails === 0) { peg$fail(peg$e41); }
                               }
                               if (s18 !== peg$FAILED) {
                                 s19 = input.charAt(peg$currPos);
@@ -8851,7 +8921,7 @@ function peg$parse(input, options) {
                                   peg$currPos++;
                                 } else {
                                   s19 = peg$FAILED;
-                                  if (peg$silentFails === 0) { peg$fail(peg$e40); }
+                                  if (peg$silentFails === 0) { peg$fail(peg$e41); }
                                 }
                                 if (s19 !== peg$FAILED) {
                                   s14 = [s14, s15, s16, s17, s18, s19];
@@ -8930,13 +9000,13 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f148(s1);
+      s1 = peg$f149(s1);
     }
     s0 = s1;
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e117); }
+      if (peg$silentFails === 0) { peg$fail(peg$e118); }
     }
 
     return s0;
@@ -8948,11 +9018,11 @@ function peg$parse(input, options) {
     peg$silentFails++;
     s0 = peg$currPos;
     if (input.charCodeAt(peg$currPos) === 34) {
-      s1 = peg$c95;
+      s1 = peg$c96;
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e123); }
+      if (peg$silentFails === 0) { peg$fail(peg$e124); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$currPos;
@@ -8964,15 +9034,15 @@ function peg$parse(input, options) {
       }
       if (s2 !== peg$FAILED) {
         if (input.charCodeAt(peg$currPos) === 34) {
-          s3 = peg$c95;
+          s3 = peg$c96;
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e123); }
+          if (peg$silentFails === 0) { peg$fail(peg$e124); }
         }
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f149(s2);
+          s0 = peg$f150(s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -8988,11 +9058,11 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       if (input.charCodeAt(peg$currPos) === 39) {
-        s1 = peg$c96;
+        s1 = peg$c97;
         peg$currPos++;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e124); }
+        if (peg$silentFails === 0) { peg$fail(peg$e125); }
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$currPos;
@@ -9004,15 +9074,15 @@ function peg$parse(input, options) {
         }
         if (s2 !== peg$FAILED) {
           if (input.charCodeAt(peg$currPos) === 39) {
-            s3 = peg$c96;
+            s3 = peg$c97;
             peg$currPos++;
           } else {
             s3 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e124); }
+            if (peg$silentFails === 0) { peg$fail(peg$e125); }
           }
           if (s3 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f150(s2);
+            s0 = peg$f151(s2);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -9029,27 +9099,13 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e122); }
+      if (peg$silentFails === 0) { peg$fail(peg$e123); }
     }
 
     return s0;
   }
 
   function peg$parseQuotedText() {
-    let s0;
-
-    peg$savedPos = peg$currPos;
-    s0 = peg$f151();
-    if (s0) {
-      s0 = undefined;
-    } else {
-      s0 = peg$FAILED;
-    }
-
-    return s0;
-  }
-
-  function peg$parseRawText() {
     let s0;
 
     peg$savedPos = peg$currPos;
@@ -9063,16 +9119,30 @@ function peg$parse(input, options) {
     return s0;
   }
 
+  function peg$parseRawText() {
+    let s0;
+
+    peg$savedPos = peg$currPos;
+    s0 = peg$f153();
+    if (s0) {
+      s0 = undefined;
+    } else {
+      s0 = peg$FAILED;
+    }
+
+    return s0;
+  }
+
   function peg$parseTemplate() {
     let s0, s1, s2, s3;
 
     s0 = peg$currPos;
-    if (input.substr(peg$currPos, 2) === peg$c97) {
-      s1 = peg$c97;
+    if (input.substr(peg$currPos, 2) === peg$c98) {
+      s1 = peg$c98;
       peg$currPos += 2;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e125); }
+      if (peg$silentFails === 0) { peg$fail(peg$e126); }
     }
     if (s1 !== peg$FAILED) {
       s2 = [];
@@ -9088,15 +9158,15 @@ function peg$parse(input, options) {
         }
       }
       if (input.charCodeAt(peg$currPos) === 34) {
-        s3 = peg$c95;
+        s3 = peg$c96;
         peg$currPos++;
       } else {
         s3 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e123); }
+        if (peg$silentFails === 0) { peg$fail(peg$e124); }
       }
       if (s3 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f153(s2);
+        s0 = peg$f154(s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -9125,7 +9195,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f154(s1);
+      s1 = peg$f155(s1);
     }
     s0 = s1;
 
@@ -9143,16 +9213,16 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s3 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e126); }
+      if (peg$silentFails === 0) { peg$fail(peg$e127); }
     }
     if (s3 === peg$FAILED) {
       s3 = peg$currPos;
-      if (input.substr(peg$currPos, 3) === peg$c98) {
-        s4 = peg$c98;
+      if (input.substr(peg$currPos, 3) === peg$c99) {
+        s4 = peg$c99;
         peg$currPos += 3;
       } else {
         s4 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e127); }
+        if (peg$silentFails === 0) { peg$fail(peg$e128); }
       }
       if (s4 !== peg$FAILED) {
         s5 = [];
@@ -9161,7 +9231,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s6 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e128); }
+          if (peg$silentFails === 0) { peg$fail(peg$e129); }
         }
         while (s6 !== peg$FAILED) {
           s5.push(s6);
@@ -9170,7 +9240,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s6 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e128); }
+            if (peg$silentFails === 0) { peg$fail(peg$e129); }
           }
         }
         if (input.charCodeAt(peg$currPos) === 125) {
@@ -9194,11 +9264,11 @@ function peg$parse(input, options) {
       if (s3 === peg$FAILED) {
         s3 = peg$currPos;
         if (input.charCodeAt(peg$currPos) === 92) {
-          s4 = peg$c99;
+          s4 = peg$c100;
           peg$currPos++;
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e129); }
+          if (peg$silentFails === 0) { peg$fail(peg$e130); }
         }
         if (s4 !== peg$FAILED) {
           s5 = input.charAt(peg$currPos);
@@ -9206,7 +9276,7 @@ function peg$parse(input, options) {
             peg$currPos++;
           } else {
             s5 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e130); }
+            if (peg$silentFails === 0) { peg$fail(peg$e131); }
           }
           if (s5 !== peg$FAILED) {
             s4 = [s4, s5];
@@ -9229,16 +9299,16 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s3 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e126); }
+          if (peg$silentFails === 0) { peg$fail(peg$e127); }
         }
         if (s3 === peg$FAILED) {
           s3 = peg$currPos;
-          if (input.substr(peg$currPos, 3) === peg$c98) {
-            s4 = peg$c98;
+          if (input.substr(peg$currPos, 3) === peg$c99) {
+            s4 = peg$c99;
             peg$currPos += 3;
           } else {
             s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e127); }
+            if (peg$silentFails === 0) { peg$fail(peg$e128); }
           }
           if (s4 !== peg$FAILED) {
             s5 = [];
@@ -9247,7 +9317,7 @@ function peg$parse(input, options) {
               peg$currPos++;
             } else {
               s6 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e128); }
+              if (peg$silentFails === 0) { peg$fail(peg$e129); }
             }
             while (s6 !== peg$FAILED) {
               s5.push(s6);
@@ -9256,7 +9326,7 @@ function peg$parse(input, options) {
                 peg$currPos++;
               } else {
                 s6 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e128); }
+                if (peg$silentFails === 0) { peg$fail(peg$e129); }
               }
             }
             if (input.charCodeAt(peg$currPos) === 125) {
@@ -9280,11 +9350,11 @@ function peg$parse(input, options) {
           if (s3 === peg$FAILED) {
             s3 = peg$currPos;
             if (input.charCodeAt(peg$currPos) === 92) {
-              s4 = peg$c99;
+              s4 = peg$c100;
               peg$currPos++;
             } else {
               s4 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e129); }
+              if (peg$silentFails === 0) { peg$fail(peg$e130); }
             }
             if (s4 !== peg$FAILED) {
               s5 = input.charAt(peg$currPos);
@@ -9292,7 +9362,7 @@ function peg$parse(input, options) {
                 peg$currPos++;
               } else {
                 s5 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e130); }
+                if (peg$silentFails === 0) { peg$fail(peg$e131); }
               }
               if (s5 !== peg$FAILED) {
                 s4 = [s4, s5];
@@ -9318,35 +9388,35 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f155(s1);
+      s1 = peg$f156(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
-      if (input.substr(peg$currPos, 2) === peg$c100) {
-        s1 = peg$c100;
+      if (input.substr(peg$currPos, 2) === peg$c101) {
+        s1 = peg$c101;
         peg$currPos += 2;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e131); }
+        if (peg$silentFails === 0) { peg$fail(peg$e132); }
       }
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f156();
+        s1 = peg$f157();
       }
       s0 = s1;
       if (s0 === peg$FAILED) {
         s0 = peg$currPos;
-        if (input.substr(peg$currPos, 2) === peg$c101) {
-          s1 = peg$c101;
+        if (input.substr(peg$currPos, 2) === peg$c102) {
+          s1 = peg$c102;
           peg$currPos += 2;
         } else {
           s1 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e132); }
+          if (peg$silentFails === 0) { peg$fail(peg$e133); }
         }
         if (s1 !== peg$FAILED) {
           peg$savedPos = s0;
-          s1 = peg$f157();
+          s1 = peg$f158();
         }
         s0 = s1;
       }
@@ -9360,7 +9430,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f158();
+    s1 = peg$f159();
     if (s1) {
       s1 = undefined;
     } else {
@@ -9396,7 +9466,7 @@ function peg$parse(input, options) {
               }
               if (s6 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f159(s4);
+                s0 = peg$f160(s4);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -9583,7 +9653,7 @@ function peg$parse(input, options) {
     let s0;
 
     peg$savedPos = peg$currPos;
-    s0 = peg$f160();
+    s0 = peg$f161();
     if (s0) {
       s0 = undefined;
     } else {
@@ -9597,7 +9667,7 @@ function peg$parse(input, options) {
     let s0;
 
     peg$savedPos = peg$currPos;
-    s0 = peg$f161();
+    s0 = peg$f162();
     if (s0) {
       s0 = undefined;
     } else {
@@ -9611,7 +9681,7 @@ function peg$parse(input, options) {
     let s0;
 
     peg$savedPos = peg$currPos;
-    s0 = peg$f162();
+    s0 = peg$f163();
     if (s0) {
       s0 = undefined;
     } else {
@@ -9622,11 +9692,24 @@ function peg$parse(input, options) {
   }
 
 
-  const base = options.base;
+  let base = options.base;
   const holes = options.holes;
   const notes = options.notes;
-  const lastArrow = input.lastIndexOf('->');
+  const starts = options.starts ?? [];
+  let lastArrow = lastArrowOfLine();
   let nesting = 0;
+  let line = 0;
+
+  function lastArrowOfLine() {
+    const end = starts.length > 1 ? input.indexOf('\x02', peg$currPos) : -1;
+    return peg$currPos + input.slice(peg$currPos, end < 0 ? input.length : end).lastIndexOf('->');
+  }
+  // The next of several lines, which stand elsewhere in the text.
+  function beginLine() {
+    base = starts[++line] - peg$currPos;
+    lastArrow = lastArrowOfLine();
+    return true;
+  }
 
   // What `range()` says, without the object.
   function span() {
@@ -9731,6 +9814,7 @@ const peg$allowedStartRules = [
   "ConfigSection",
   "PatternLine",
   "StreamLine",
+  "StreamLines",
   "ImportLine",
   "ForHead",
   "IfHead",

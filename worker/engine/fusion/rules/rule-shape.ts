@@ -45,42 +45,46 @@ function fieldsOf(type: Type | null): unknown {
 
 /** Everything that is added as one text. */
 class ShapeText {
-  text = '';
+  readonly #pieces: string[] = [];
   readonly #constants: Constant[];
 
   constructor(constants: Constant[]) {
     this.#constants = constants;
   }
 
+  get text(): string {
+    return this.#pieces.join('');
+  }
+
   add(part: unknown): void {
-    if (typeof part === 'string') this.text += `${part.length}'${part}`;
-    else if (typeof part !== 'object' || part === null) this.text += `${String(part)};`;
-    else if (part instanceof Timestamp || part instanceof Duration) this.text += `${part instanceof Timestamp}${part.ms};`;
+    if (typeof part === 'string') this.#pieces.push(String(part.length), "'", part);
+    else if (typeof part !== 'object' || part === null) this.#pieces.push(String(part), ';');
+    else if (part instanceof Timestamp || part instanceof Duration) this.#pieces.push(`${part instanceof Timestamp}${part.ms};`);
     else if (part instanceof Map) this.#addList([...part]);
     else if (Array.isArray(part)) this.#addList(part);
     else if (isFreeConstant(part)) {
       this.#constants.push(part);
-      this.text += `${typeof part.value}?`;
+      this.#pieces.push(typeof part.value, '?');
     } else this.#addMembers(part as Record<string, unknown>);
   }
 
   #addList(items: readonly unknown[]): void {
-    this.text += '[';
+    this.#pieces.push('[');
     for (const item of items) this.add(item);
-    this.text += ']';
+    this.#pieces.push(']');
   }
 
   #addMembers(part: Record<string, unknown>): void {
-    this.text += '{';
+    this.#pieces.push('{');
     for (const name in part) {
       if (APART.has(name)) continue;
       const member = part[name];
       // Of a static type only its kind decides how a value stands in generated code.
       const isType = name === 'type' && typeof member === 'object' && member !== null;
-      this.text += `${name}:`;
+      this.#pieces.push(name, ':');
       this.add(isType ? (member as Type).kind : member);
     }
-    this.text += '}';
+    this.#pieces.push('}');
   }
 }
 
