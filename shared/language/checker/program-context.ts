@@ -26,6 +26,8 @@ export class CheckState {
   /** Calls from functions, by what their caller emits itself. */
   readonly calls = new Map<EmittedShape[], Set<FunctionSymbol>>();
   readonly budget = new CheckBudget();
+  /** Views that report what they find, by file. */
+  readonly contexts = new Map<Module, CheckContext>();
   readonly #reported = new Set<string>();
   readonly #told = { error: 0, warning: 0 };
   readonly #prepared = new WeakSet<Needing>();
@@ -97,8 +99,16 @@ export class CheckState {
   }
 }
 
-/** A view of the check on the nodes of one file. */
-export function contextOf(state: CheckState, module: Module, isQuiet = false): CheckContext {
+/** A view of the check on the nodes of one file; streams of one file share it. */
+export function contextOf(state: CheckState, module: Module): CheckContext {
+  const known = state.contexts.get(module);
+  if (known) return known;
+  const made = makeContext(state, module, false);
+  state.contexts.set(module, made);
+  return made;
+}
+
+function makeContext(state: CheckState, module: Module, isQuiet: boolean): CheckContext {
   const { source } = module;
   const context: CheckContext = {
     module,
@@ -113,11 +123,14 @@ export function contextOf(state: CheckState, module: Module, isQuiet = false): C
     reportOnce: (key, code, span, message, hint) => {
       if (!isQuiet && state.isFirst(`once ${key}`)) context.report(code, span, message, typeof hint === 'function' ? hint() : hint);
     },
-    in: (other) => (other === module ? context : contextOf(state, other, isQuiet)),
+    in: (other) => {
+      if (other === module) return context;
+      return isQuiet ? makeContext(state, other, true) : contextOf(state, other);
+    },
     spend: (name, amount, span) => {
       if (!state.budget.take(name, amount)) refuseSize(state, name, { source, span });
     },
-    quietly: () => (isQuiet ? context : contextOf(state, module, true)),
+    quietly: () => (isQuiet ? context : makeContext(state, module, true)),
     origin: (span) => ({ source, span }),
     fingerprint: (value) => fingerprint(value, state.table.identities),
     noteInvocation: (callee, span, caller) => noteInvocation(state, { callee, span, context }, caller),

@@ -142,7 +142,11 @@ interface BuiltinCall {
 }
 
 function lowerBuiltin({ callee, call, node }: BuiltinCall, place: Place): PlanExpression {
-  const nodes = call.arguments.flatMap((argument) => plainArgument(argument, call.name, place) ?? []);
+  const nodes: Expression[] = [];
+  for (const argument of call.arguments) {
+    const plain = plainArgument(argument, call.name, place);
+    if (plain) nodes.push(plain);
+  }
   if (!hasRightCount(callee, nodes.length)) {
     place.context.report('E051', node.span, `\`${call.name}\` takes ${countText(callee)}, not ${nodes.length}`);
     for (const argument of call.arguments) lowerLoose(argument, place);
@@ -159,7 +163,8 @@ function lowerBuiltin({ callee, call, node }: BuiltinCall, place: Place): PlanEx
 }
 
 function hasRightCount({ parameters }: FunctionDescriptor, count: number): boolean {
-  const required = parameters.filter((parameter) => !parameter.optional && !parameter.variadic).length;
+  let required = 0;
+  for (const { optional, variadic } of parameters) if (!optional && !variadic) required++;
   return count >= required && (count <= parameters.length || parameters.at(-1)?.variadic === true);
 }
 
@@ -251,7 +256,8 @@ function nameArgument(name: string, { span }: Name): Argument {
 }
 
 function checkConstantArguments(callee: FunctionDescriptor, args: readonly PlanExpression[], node: Call, { context }: Place): void {
+  if (callee.checkConstants === undefined) return;
   const constants = args.map((arg) => (arg.kind === 'constant' && arg !== UNRESOLVED ? arg.value : undefined));
-  const problem = callee.checkConstants?.(constants);
+  const problem = callee.checkConstants(constants);
   if (problem) context.report(problem.code, node.span, problem.message);
 }

@@ -81,7 +81,7 @@ export interface Folding {
  * something large, stays as it is.
  */
 export function fold(expression: PlanExpression, call?: Folding): PlanExpression {
-  const evaluate = evaluation(expression, call?.callee);
+  const evaluate = isOpen(expression) ? undefined : evaluation(expression, call?.callee);
   if (!evaluate) return expression;
   beginMaking();
   try {
@@ -92,6 +92,12 @@ export function fold(expression: PlanExpression, call?: Folding): PlanExpression
     if (error instanceof EvaluationError) return expression;
     throw error;
   }
+}
+
+/** Whether an operand is no constant, as is so of most that there are. */
+function isOpen(node: PlanExpression): boolean {
+  if (node.kind === 'binary' || node.kind === 'logical') return node.left.kind !== 'constant' || node.right.kind !== 'constant';
+  return node.kind === 'call' && node.arguments.some(({ kind }) => kind !== 'constant');
 }
 
 function evaluation(node: PlanExpression, callee: FunctionDescriptor | undefined): (() => Value) | undefined {
