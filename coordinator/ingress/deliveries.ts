@@ -1,4 +1,6 @@
+import type { ErrorCode } from '../../shared/errors/codes.ts';
 import { externalSource } from '../../shared/protocol/placements.ts';
+import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import type { GroupMember } from '../cluster/group-member.ts';
 import { RaftRefusal } from '../raft/group.ts';
 import type { Controller } from '../reconcile/controller.ts';
@@ -6,7 +8,7 @@ import { bounds } from '../state/bounds.ts';
 import { type ClusterState, type IngressLog, ingressKey, type Placement, type Worker } from '../state/cluster-state.ts';
 import { type DeliveryAnswer, type WorkerClient, WorkerRefusal } from '../workers-client/worker-client.ts';
 
-export type BatchResult = Pick<DeliveryAnswer['results'][number], 'sequence' | 'errors' | 'output_events'> & {
+export type BatchResult = Pick<DeliveryAnswer['results'][number], 'sequence' | 'is_repeat' | 'errors' | 'output_events'> & {
   /** Undefined when nobody knows any more which it was. */
   readonly workerId: string | undefined;
 };
@@ -15,6 +17,8 @@ export type BatchResult = Pick<DeliveryAnswer['results'][number], 'sequence' | '
 interface Cursor {
   readonly epoch: number;
   received: number;
+  /** Up to this batch they go one by one: one of them is refused, whatever comes with it. */
+  aloneUpTo: number;
 }
 
 interface Sending {
@@ -41,10 +45,19 @@ const RESULTS_KEPT_MAX = 2_000;
 const PAUSE_MS = 100;
 const CHECKPOINT_PAUSE_MS = 1_000;
 
+interface Undelivered {
+  readonly placementId: string;
+  readonly cursor: Cursor;
+  /** Of the batches of the request. */
+  readonly first: number;
+  readonly last: number;
+}
+
 export interface DeliveriesOptions {
   readonly group: Pick<GroupMember, 'state' | 'status' | 'onStatus'>;
   readonly client: Pick<WorkerClient, 'deliver' | 'checkpoint'>;
   readonly controller: Pick<Controller, 'isLeading' | 'leases' | 'observations' | 'onLook'>;
+  readonly telemetry: Telemetry;
   /** @default with the timers of the process */
   readonly after?: (ms: number, then: () => void) => void;
 }
@@ -57,7 +70,10 @@ export class Deliveries {
   readonly #group: DeliveriesOptions['group'];
   readonly #client: DeliveriesOptions['client'];
   readonly #controller: DeliveriesOptions['controller'];
+  readonly #telemetry: Telemetry;
   readonly #after: NonNullable<DeliveriesOptions['after']>;
+  /** Batches that no worker takes, and why. */
+  readonly #refused = new Map<string, WorkerRefusal>();
   readonly #cursors = new Map<string, Cursor>();
   readonly #underWay = new Set<string>();
   readonly #waiters = new Map<string, Set<Waiter>>();
@@ -66,10 +82,11 @@ export class Deliveries {
   /** By placement, the first batch whose result is asked for, although its worker has it: another leader, or nobody, has heard that. */
   readonly #unheard = new Map<string, number>();
 
-  constructor({ group, client, controller, after = (ms, then) => void setTimeout(then, ms) }: DeliveriesOptions) {
+  constructor({ group, client, controller, telemetry, after = (ms, then) => void setTimeout(then, ms) }: DeliveriesOptions) {
     this.#group = group;
     this.#client = client;
     this.#controller = controller;
+    this.#telemetry = telemetry;
     this.#after = after;
     controller.onLook(() => this.#deliverAll());
     group.onStatus(() => {
@@ -157,7 +174,7 @@ export class Deliveries {
     const known = this.#cursors.get(id);
     if (known?.epoch === epoch) return known;
     const received = this.#controller.observations.of(worker)?.held.get(id)?.received?.[externalSource] ?? 0;
-    const cursor = { epoch, received };
+    const cursor = { epoch, received, aloneUpTo: 0 };
     this.#cursors.set(id, cursor);
     for (const [waiter] of this.#waiters.values()) {
       if (waiter?.placementId === id && waiter.sequence <= received) this.#askAgain(id, waiter.sequence);
@@ -172,17 +189,14 @@ export class Deliveries {
 
   async #send(sending: Sending): Promise<void> {
     const { placement, worker, cursor, first } = sending;
+    const { text, last } = this.#bodyOf(sending);
     let pauseMs = 0;
     try {
-      const answer = await this.#client.deliver({ address: worker.address, placementId: placement.id }, this.#bodyOf(sending));
+      const answer = await this.#client.deliver({ address: worker.address, placementId: placement.id }, text);
       for (const result of answer.results) this.#settle(placement.id, { ...result, workerId: worker.id });
       cursor.received = Math.max(cursor.received, answer.received);
     } catch (error) {
-      const expected = (error instanceof WorkerRefusal ? (error.details as { expected?: number } | undefined) : undefined)?.expected;
-      if (expected !== undefined) cursor.received = expected - 1;
-      if (first <= cursor.received) this.#askAgain(placement.id, first);
-      // Whatever it is, the next look knows more: another epoch, another worker, or the same one again.
-      pauseMs = PAUSE_MS;
+      pauseMs = this.#notDelivered(error, { placementId: placement.id, cursor, first, last });
     }
     this.#after(pauseMs, () => {
       this.#underWay.delete(placement.id);
@@ -190,22 +204,45 @@ export class Deliveries {
     });
   }
 
-  #bodyOf({ placement, log, first }: Sending): string {
+  /** Gives how long to wait before the next attempt, ms. */
+  #notDelivered(error: unknown, { placementId, cursor, first, last }: Undelivered): number {
+    const refusal = error instanceof WorkerRefusal ? error : undefined;
+    const expected = (refusal?.details as { expected?: number } | undefined)?.expected;
+    if (expected !== undefined) cursor.received = expected - 1;
+    if (first <= cursor.received) this.#askAgain(placementId, first);
+    // Whatever else it is, the next look knows more: another epoch, another worker, or the same one again.
+    if (refusal === undefined || !isForGood(refusal)) return PAUSE_MS;
+    const key = ingressKey(placementId, first);
+    if (first < last) cursor.aloneUpTo = last;
+    else if (this.#refused.has(key)) return PAUSE_MS;
+    else this.#refused.set(key, refusal);
+    return 0;
+  }
+
+  #bodyOf({ placement, cursor, log, first }: Sending): { readonly text: string; readonly last: number } {
     const { ingress } = this.#group.state;
+    const most = first <= cursor.aloneUpTo ? 1 : BATCHES_PER_DELIVERY_MAX;
     const batches: string[] = [];
     let chars = 0;
     for (let sequence = first; sequence <= log.last; sequence++) {
-      const batch = ingress.get(ingressKey(placement.id, sequence));
-      if (batch === undefined || batches.length >= BATCHES_PER_DELIVERY_MAX) break;
+      const key = ingressKey(placement.id, sequence);
+      const batch = ingress.get(key);
+      if (batch === undefined || batches.length >= most) break;
       if (batches.length > 0 && chars + batch.events.length > CHARS_PER_DELIVERY_MAX) break;
-      batches.push(`{"sequence":${sequence},"received_at":${batch.receivedAtMs},"events":${batch.events}}`);
-      chars += batch.events.length;
+      // Of what no worker takes nothing is left but its place.
+      const events = this.#refused.has(key) ? '[]' : batch.events;
+      batches.push(`{"sequence":${sequence},"received_at":${batch.receivedAtMs},"events":${events}}`);
+      chars += events.length;
     }
-    return `{"epoch":${placement.epoch},"from":{"placement_id":"${externalSource}","epoch":0},"batches":[${batches.join(',')}]}`;
+    const from = `{"placement_id":"${externalSource}","epoch":0}`;
+    const text = `{"epoch":${placement.epoch},"from":${from},"batches":[${batches.join(',')}]}`;
+    return { text, last: first + batches.length - 1 };
   }
 
-  #settle(placementId: string, result: BatchResult): void {
-    const key = ingressKey(placementId, result.sequence);
+  #settle(placementId: string, taken: BatchResult): void {
+    const key = ingressKey(placementId, taken.sequence);
+    const result = this.#withRefusal(key, taken);
+    this.#sayUnheard(placementId, key, result);
     if (!this.#results.has(key)) this.#results.set(key, result);
     for (const oldest of this.#results.keys()) {
       if (this.#results.size <= RESULTS_KEPT_MAX) break;
@@ -216,6 +253,24 @@ export class Deliveries {
       resolve(result);
     }
     this.#waiters.delete(key);
+  }
+
+  #withRefusal(key: string, result: BatchResult): BatchResult {
+    const refusal = this.#refused.get(key);
+    if (refusal === undefined) return result;
+    this.#refused.delete(key);
+    const rejected = this.#group.state.ingress.get(key)?.eventCount ?? 0;
+    const { code, message: error } = refusal;
+    const errors = Array.from({ length: rejected }, (_, index) => ({ index, code: code as ErrorCode, error }));
+    return { ...result, is_repeat: false, errors };
+  }
+
+  /** Events that are refused when nobody waits for them any more are no secret. */
+  #sayUnheard(placement: string, key: string, { sequence, errors, is_repeat: isRepeat }: BatchResult): void {
+    const [first] = errors;
+    if (first === undefined || isRepeat || this.#waiters.has(key) || this.#results.has(key)) return;
+    const reason = `${first.code}: ${first.error}`;
+    this.#telemetry.report('InjectedEventsRefused', { placement, sequence, events: errors.length, reason });
   }
 
   /** A log that has become long waits for a checkpoint: its worker makes one now. */
@@ -243,5 +298,10 @@ export class Deliveries {
 
 /** A batch of which no more is known. */
 function workedThrough(sequence: number): BatchResult {
-  return { sequence, errors: [], output_events: [], workerId: undefined };
+  return { sequence, is_repeat: true, errors: [], output_events: [], workerId: undefined };
+}
+
+/** It is about what was sent, and no other worker, moment or epoch changes it. */
+function isForGood({ status }: WorkerRefusal): boolean {
+  return status === 400 || status === 413 || status === 422;
 }

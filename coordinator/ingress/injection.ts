@@ -154,6 +154,12 @@ function divided(
   for (const [at, event] of events.entries()) {
     const index = indexes?.[at] ?? at;
     const text = JSON.stringify(event);
+    const bytes = Buffer.byteLength(text);
+    if (bytes > bounds.ingressEventBytesMax) {
+      const error = `the event has ${bytes} bytes, and no more than ${bounds.ingressEventBytesMax} are taken`;
+      problems.push({ index, code: 'invalid_event', error });
+      continue;
+    }
     for (const pipeline of takers(group, event, { named, index, problems })) {
       const placementId = placementFor(group, pipeline, event);
       let portion = open.get(placementId);

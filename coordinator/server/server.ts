@@ -99,7 +99,7 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
   const heartbeats = new Heartbeats({ group, controller, now, clock: () => Date.now() });
   const watches = new WorkerWatches({ group, client, controller });
   const journal = new ClusterJournal(group);
-  const deliveries = new Deliveries({ group, client, controller });
+  const deliveries = new Deliveries({ group, client, controller, telemetry });
   const injection = new Injection({ group, controller, deliveries, clock: () => Date.now() });
   const store = checkpointStore(options.checkpointFolder);
   const checkpoints = new Checkpoints({ group, store, web, apiKey, telemetry });

@@ -116,6 +116,11 @@ export const internalEvents = {
   PlacementReplaced: event<{ placement: string; worker: string }>('info', 'Pipeline given to another worker', (metrics) =>
     metrics.count('cep_cluster_failovers_total', {}),
   ),
+  InjectedEventsRefused: event<{ placement: string; sequence: number; events: number; reason: string }>(
+    'warn',
+    'Injected events refused when nobody waited for the answer any more',
+    (metrics, { events }) => metrics.count('cep_cluster_ingress_refused_total', {}, events),
+  ),
   MigrationStarted: event<{ migration: string; placement: string; source: string; target: string }>('info', 'Migration started'),
   MigrationEnded: event<{ migration: string; placement: string; result: string; seconds: number }>(
     'info',

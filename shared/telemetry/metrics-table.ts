@@ -108,6 +108,11 @@ export const metrics = {
   cep_cluster_pipeline_groups: { type: 'gauge', help: 'Pipeline groups of the cluster.', labels: [] },
   cep_cluster_connectors: { type: 'gauge', help: 'Connectors of the cluster.', labels: [] },
   cep_cluster_failovers_total: { type: 'counter', help: 'Pipelines of lost workers that were given to others.', labels: [] },
+  cep_cluster_ingress_refused_total: {
+    type: 'counter',
+    help: 'Injected events that a pipeline refused when nobody waited for the answer any more.',
+    labels: [],
+  },
   cep_cluster_migrations_total: { type: 'counter', help: 'Migrations that have ended, by result.', labels: ['result'] },
   cep_cluster_migration_seconds: {
     type: 'histogram',

@@ -160,6 +160,32 @@ describe('events from outside', () => {
     expect(batch.body).toMatchObject({ accepted: 2, rejected: 1, errors: [{ index: 1, code: 'invalid_event' }] });
   });
 
+  it('that their worker does not take are refused, and hold up nothing that comes with them', async () => {
+    await start(1);
+    await deploy();
+    workerNamed('w1').refusesField = 'poison';
+    const bad = (n: number) =>
+      coordinator.post(`${groupsPath}/fraud/inject`, { event_type: 'Login', fields: { user: `u${n}`, poison: 1 } });
+    const answers = await Promise.all([inject(1), bad(2), inject(3), bad(4), inject(5)]);
+    expect(answers.map(({ status, body }) => (status === 200 ? 200 : `${status} ${body.code}: ${body.error}`))).toEqual([
+      200,
+      "400 validation_error: a field 'poison'",
+      200,
+      "400 validation_error: a field 'poison'",
+      200,
+    ]);
+    expect(counts(await inject(6))).toEqual([4]);
+  });
+
+  it('that are too large for the log are refused one by one', async () => {
+    await start(1);
+    await deploy();
+    const events = [1, 400_000, 1_100_000, 2].map((length) => ({ event_type: 'Login', fields: { user: '"'.repeat(length) } }));
+    const { status, body } = await coordinator.post(`${groupsPath}/fraud/inject-batch`, { events });
+    expect([status, body.accepted, body.errors]).toMatchObject([200, 3, [{ index: 2, code: 'invalid_event' }]]);
+    expect(body.errors[0].error).toMatch(/has 2200\d+ bytes, and no more than 1000000 are taken/);
+  });
+
   it('for a pipeline without a worker are refused for now', async () => {
     await start(0);
     await deploy({}, '?wait=false');

@@ -40,6 +40,8 @@ export class ModelWorker {
   readonly #key: string;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** A request that holds such an event is refused as a whole. */
+  refusesField: string | undefined;
   #leaseEndMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #isDead = false;
@@ -173,6 +175,8 @@ export class ModelWorker {
 
   #deliver(held: Held, { batches }: Delivery): Record<string, unknown> {
     if (held.status !== 'running') return { httpStatus: 409, code: 'pipeline_not_running', error: held.status };
+    const refused = batches.flatMap(({ events }) => events).some(({ fields }) => Object.hasOwn(fields, this.refusesField ?? ''));
+    if (refused) return { httpStatus: 400, code: 'validation_error', error: `a field '${this.refusesField}'` };
     const results: object[] = [];
     for (const { sequence, events } of batches) {
       if (sequence > held.received + 1)

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { CepError } from '../../shared/errors/error.ts';
 import { type deliveryRequestSchema, externalSource } from '../../shared/protocol/placements.ts';
 import type { PlacedPipeline } from '../runtime/placed/placement-host.ts';
 import type { Receipts } from '../runtime/placed/receipts.ts';
@@ -77,9 +78,20 @@ export class BatchIntake {
     } catch (error) {
       return error;
     }
-    answer.catch(() => undefined); // Whoever waits for it sees it.
-    this.#keep(source, sequence, answer);
+    const told = answer.catch((error: unknown) => this.#refused(error, { source, sequence, events: fresh.length }));
+    told.catch(() => undefined); // Whoever waits for it sees it.
+    this.#keep(source, sequence, told);
     return undefined;
+  }
+
+  /** A batch that was given up as a whole is through all the same: asked for again it would be refused for ever, and hold up what follows. */
+  #refused(error: unknown, { source, sequence, events }: { source: string; sequence: number; events: number }): InjectResult {
+    const isThrough = (this.#pipeline.received[source] ?? 0) >= sequence;
+    if (!isThrough || !(error instanceof CepError)) throw error;
+    const { code, message } = error;
+    const errors = Array.from({ length: events }, (_, index) => ({ index, code, field: '', message }));
+    const nothing = { accepted: 0, outputs: [], outputCount: 0, processingTimeUs: 0, notes: null, repeated: false };
+    return { ...nothing, rejected: events, errors: errors as InjectResult['errors'] };
   }
 
   #keep(source: string, sequence: number, answer: Promise<InjectResult>): void {

@@ -73,6 +73,6 @@ describe('a migration', () => {
     it(`has one owner at each step at which ${crash}, and nothing is lost`, async () => {
       const steps = await stepsOfMigration();
       for (let step = 0; step <= steps; step++) expect([step, await crashAt(step, crash)]).toEqual([step, []]);
-    });
+    }, 120_000);
   }
 });

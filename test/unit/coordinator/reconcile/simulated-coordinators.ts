@@ -68,7 +68,13 @@ class Member {
       },
     };
     this.heartbeats = new Heartbeats({ group, controller, now, clock: now });
-    new Deliveries({ group, client, controller, after: (ms, then) => (ms === 0 ? network.send(then) : network.after(ms, then)) });
+    new Deliveries({
+      group,
+      client,
+      controller,
+      telemetry,
+      after: (ms, then) => (ms === 0 ? network.send(then) : network.after(ms, then)),
+    });
   }
 }
 
