@@ -104,7 +104,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     ...stateRoutes(runtime),
     ...backupRoutes(runtime),
     ...tenantRoutes(runtime),
-    ...(cluster === undefined ? [] : placementRoutes(cluster)),
+    ...(cluster === undefined ? [] : placementRoutes(cluster, ending.signal)),
     settingsRoute(options.settings ?? {}),
     webSocketRoute(runtime, connections, {
       enter: (caller, weight) => shares.enter(nameOf(caller), weight),

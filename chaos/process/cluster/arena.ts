@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Disks } from './disks.ts';
 import type { Fleet } from './fleet.ts';
 import type { Links } from './network.ts';
 import type { Part } from './part.ts';
@@ -6,6 +7,8 @@ import type { Part } from './part.ts';
 export interface ArenaOptions {
   readonly fleet: Fleet;
   readonly links: Links | undefined;
+  /** Undefined where none can become full. */
+  readonly disks: Disks | undefined;
   /** What is done follows from it; when it is done, from how fast the machine answers. */
   readonly random: (bound: number) => number;
   readonly heartbeatTimeoutMs: number;
@@ -66,8 +69,9 @@ export class Arena {
 
 export interface Fault {
   readonly name: string;
-  /** Of the table of faults in `docs/operations/chaos.md`. */
+  /** Of the list of faults in `docs/operations/faults.md`. */
   readonly rows: readonly number[];
+  /** It can only be done with network namespaces. */
   readonly needsLinks?: boolean;
   /**
    * Does it, holds it and takes it back. `recovers` is called at the moment from which the cluster can go on by itself; when it is not,

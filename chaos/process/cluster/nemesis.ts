@@ -2,12 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Acknowledgement } from './acknowledgement.ts';
 import type { Arena, Fault } from './arena.ts';
 import { coordinatorFaults } from './coordinator-faults.ts';
+import { diskFaults } from './disk-faults.ts';
 import { networkFaults } from './network-faults.ts';
 import { operatorFaults } from './operator-faults.ts';
 import { workerFaults } from './worker-faults.ts';
 
 /** By what they touch: of each kind at most one is under way. */
-const kinds: readonly (readonly Fault[])[] = [coordinatorFaults, workerFaults, operatorFaults, networkFaults];
+const kinds: readonly (readonly Fault[])[] = [[...coordinatorFaults, ...diskFaults], workerFaults, operatorFaults, networkFaults];
+
+export const allFaults: readonly Fault[] = kinds.flat();
 
 /** A fault that was done. */
 export interface Done {
@@ -52,6 +55,16 @@ export class Nemesis {
       const isAlone = others.length === 0 || arena.options.random(3) > 0;
       const faults = [arena.pick(kind), ...(isAlone ? [] : [arena.pick(arena.pick(others))])];
       await this.#do(faults);
+    }
+  }
+
+  /** Does these faults, one after the other. */
+  async script(names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      const fault = allFaults.find((one) => one.name === name);
+      if (fault === undefined) throw new Error(`there is no fault '${name}'`);
+      await this.#do([fault]);
+      await this.#rest();
     }
   }
 

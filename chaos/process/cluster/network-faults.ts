@@ -29,6 +29,10 @@ export const networkFaults: readonly Fault[] = [
     await both(links, [await arena.busyWorker()], arena.fleet.coordinators);
     await arena.pause(1_000, 20_000);
   }),
+  fault('a worker cannot reach its sinks for a moment', [17, 36], async ({ arena, links }) => {
+    await links.cut((await arena.busyWorker()).at, 0);
+    await arena.pause(500, 2_500);
+  }),
   fault('two workers cannot reach each other', [18], async ({ arena, links }) => {
     const [one, two] = [await arena.busyWorker(), await arena.busyWorker()];
     if (one !== two) await both(links, [one], [two]);

@@ -29,6 +29,7 @@ export class Part {
   readonly #options: PartOptions;
   #child: ChildProcess | undefined;
   #isStopped = false;
+  #mayEnd = false;
 
   constructor(options: PartOptions) {
     this.#options = options;
@@ -59,10 +60,16 @@ export class Part {
       log.end(`--- ended ${new Date().toISOString()} with ${code ?? signal}\n`);
       if (this.#child !== child) return;
       this.#child = undefined;
-      onUnasked(`${this.name} ended by itself with ${code ?? signal}`);
+      if (!this.#mayEnd) onUnasked(`${this.name} ended by itself with ${code ?? signal}`);
     });
     this.#child = child;
     this.#isStopped = false;
+    this.#mayEnd = false;
+  }
+
+  /** Until it is started anew, its end is no surprise. */
+  mayEnd(): void {
+    this.#mayEnd = true;
   }
 
   async kill(): Promise<void> {

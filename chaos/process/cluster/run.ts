@@ -8,7 +8,8 @@ import { Clients } from '../clients.ts';
 import type { Acknowledgement } from './acknowledgement.ts';
 import { Arena } from './arena.ts';
 import { auditOutputs, isExact, type OutputReport } from './audit-outputs.ts';
-import { Fleet } from './fleet.ts';
+import { Disks } from './disks.ts';
+import { dataDir, Fleet } from './fleet.ts';
 import { loopback } from './loopback.ts';
 import { hasNamespaces, namespaces } from './namespaces.ts';
 import { type Done, Nemesis } from './nemesis.ts';
@@ -24,6 +25,8 @@ export interface ChaosOptions {
   readonly workers: number;
   /** @default as many as a laptop takes */
   readonly producers?: number;
+  /** Faults that are done in this order, each once, instead of others for so long. */
+  readonly script?: readonly string[];
   /** Names of the faults that are done. @default all that can be done here */
   readonly only?: readonly string[] | undefined;
   /** Without it, links are never cut, and everything is on 127.0.0.1. */
@@ -64,14 +67,19 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const count = options.coordinators + options.workers + 1;
   const network = options.usesNamespaces && (await hasNamespaces()) ? await namespaces(count) : await loopback(count);
   const sink = await Sink.start(network.outside);
-  const run = new ChaosRun(options, { folder, network, sink });
+  const disks = network.links && new Disks();
+  const run = new ChaosRun(options, { folder, network, sink, disks });
   try {
+    for (let id = 1; id <= options.coordinators; id++) await disks?.mount(dataDir(folder, id));
     const report = await run.all();
+    await run.close();
+    await disks?.close();
     const isKept = options.keepsLogs === true || !isClean(report);
     if (!isKept) await rm(folder, { recursive: true, force: true });
     return { ...report, folder: isKept ? folder : undefined };
   } finally {
     await run.close();
+    await disks?.close();
     await sink.close();
     await network.close();
   }
@@ -81,6 +89,7 @@ interface Ground {
   readonly folder: string;
   readonly network: Awaited<ReturnType<typeof loopback>>;
   readonly sink: Sink;
+  readonly disks: Disks | undefined;
 }
 
 class ChaosRun {
@@ -115,7 +124,7 @@ class ChaosRun {
     this.#pinger = new Pinger({ ...client, random: random(1) });
     this.#clients = new Clients({ group: this.#fleet, random: random(0), seed, writers: 2, readers: 2, pauseMsMax: 400 });
     this.#arena = new Arena({
-      ...{ fleet: this.#fleet, links: network.links, random: random(999), folder, violated },
+      ...{ fleet: this.#fleet, links: network.links, disks: ground.disks, random: random(999), folder, violated },
       heartbeatTimeoutMs: heartbeatTimeoutSeconds * 1_000,
       hasAcknowledged: (from, to) => this.#acknowledgements.some(({ sentAt, at }) => sentAt > from && at < to),
       note: (what) => this.#note(what),
@@ -130,7 +139,8 @@ class ChaosRun {
     const clients = Promise.all([...this.#producers.map((one) => one.run()), this.#pinger.run(), this.#clients.run()]);
     const nemesis = this.#nemesis();
     try {
-      await nemesis.run(performance.now() + this.#options.minutes * 60_000);
+      const { script, minutes } = this.#options;
+      await (script === undefined ? nemesis.run(performance.now() + minutes * 60_000) : nemesis.script(script));
       await this.#settle(clients);
       return await this.#report(nemesis);
     } finally {

@@ -115,7 +115,10 @@ describe('a worker process', () => {
     const before = stub.heartbeats.length;
     await stub.listen();
     await until(() => stub.heartbeats.length > before);
+    // As the coordinator that leads holds one to each worker; it is let go, and not waited for.
+    const watch = await fetch(`${worker.url}/api/v1/worker/watch`, { headers: { 'x-api-key': clusterKey } });
     worker.process.kill('SIGTERM');
+    expect(await watch.text()).toMatch(/^\{"worker_id":"w1",/);
     expect((await worker.process.ended).code).toBe(0);
   }, 90_000);
 });

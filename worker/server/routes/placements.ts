@@ -28,9 +28,12 @@ const BEAT_MS = 2_000;
 
 const stateErrors = ['pipeline_not_found', 'stale_epoch', 'pipeline_not_running', 'storage_unavailable'] as const;
 
-/** What coordinators and other workers ask of this server: the pipelines that the cluster has placed here. */
-export function placementRoutes(worker: ClusterWorker): readonly ApiRoute[] {
-  return [...changeRoutes(worker), ...stateRoutes(worker), deliveryRoute(worker), watchRoute(worker)];
+/**
+ * What coordinators and other workers ask of this server: the pipelines that the cluster has placed here.
+ * @param ending Aborted when the process ends and runs nothing for the cluster any more.
+ */
+export function placementRoutes(worker: ClusterWorker, ending: AbortSignal): readonly ApiRoute[] {
+  return [...changeRoutes(worker), ...stateRoutes(worker), deliveryRoute(worker), watchRoute(worker, ending)];
 }
 
 function changeRoutes({ placements, identity }: ClusterWorker): readonly ApiRoute[] {
@@ -160,7 +163,7 @@ function resultText({ sequence, isRepeat, result = forgotten as unknown as Injec
 }
 
 /** A connection that ends with the process: whoever holds it hears at once of its death. */
-function watchRoute({ identity }: ClusterWorker): ApiRoute {
+function watchRoute({ identity }: ClusterWorker, ending: AbortSignal): ApiRoute {
   return apiRoute({
     method: 'GET',
     path: '/api/v1/worker/watch',
@@ -176,14 +179,24 @@ function watchRoute({ identity }: ClusterWorker): ApiRoute {
       reply.hijack();
       reply.raw.writeHead(200, headers);
       reply.raw.write(`${JSON.stringify({ worker_id: identity.workerId, incarnation: identity.incarnation })}\n`);
-      beat(reply.raw);
+      beat(reply.raw, ending);
       return undefined;
     },
   });
 }
 
-function beat(response: ServerResponse): void {
+/** A process that ends waits for its connections, so whoever watches it until then is let go. */
+function beat(response: ServerResponse, ending: AbortSignal): void {
+  const end = (): void => void response.end();
+  if (ending.aborted) {
+    end();
+    return;
+  }
   const timer = setInterval(() => response.write('{}\n'), BEAT_MS);
   timer.unref();
-  response.once('close', () => clearInterval(timer));
+  ending.addEventListener('abort', end);
+  response.once('close', () => {
+    clearInterval(timer);
+    ending.removeEventListener('abort', end);
+  });
 }
