@@ -40,6 +40,11 @@ export function connectorsPage(): string {
         'outside: no message is sent and no file, stream or group is made, so a permission to write that the other side tells of only when ' +
         'something is written is shown as `untested`. At an MQTT broker it is a client of its own, `cep-test-..`; web servers are asked with ' +
         'HEAD, or OPTIONS where they do not know that.',
+      'What a connector is sent goes in the order in which it was made. `kafka`, `nats`, `mqtt`, `redis` and the databases are sent batches of up ' +
+        'to 500 while all goes well, smaller ones when the other side takes none so large; `http` as many requests at a time as `concurrency` ' +
+        'says. What one of a batch did not take is sent alone, in its turn, so it may arrive behind what the other side took of that batch. ' +
+        'How often an event is tried, what the circuit breaker counts and what becomes a dead letter is the same as if each was sent alone. ' +
+        'A place in a source moves on for good only when all that was made of it is delivered or in the dead letters.',
       'The language knows all of these types. What stands under *in this build* works; a program that needs anything else is checked with a ' +
         'warning (W039) and refused when it is deployed (502 `connector_error`).',
       table(

@@ -130,9 +130,27 @@ export interface SourceMessage {
 export interface Sink {
   /** Resolves when the other side has taken it. The signal ends what is under way. @throws DeliveryFailure */
   send(message: SinkMessage, signal?: AbortSignal): Promise<void>;
+  /** Where many messages cost about what one does. @default they are sent one after the other */
+  readonly batching?: Batching;
+  /** It is sent nothing but what stands in a checkpoint that is safe, with its place in the ledger. @default it is sent everything at once */
+  readonly awaitsCheckpoint?: boolean;
   /** Ends what is under way and waits for nobody. */
   close(): Promise<void>;
 }
+
+/** How a sink takes many messages at once. */
+export interface Batching {
+  /** Messages that it is given at a time, at most. */
+  readonly messages: number;
+  /**
+   * What became of each, in their order. What is given is in the order in which it is to be taken, as far as the other side keeps one.
+   * Never rejects.
+   */
+  send(messages: readonly SinkMessage[], signal?: AbortSignal): Promise<readonly Outcome[]>;
+}
+
+/** Taken; not taken, for a reason of its own; or not known to be taken, for a reason that others gave: it is to be sent alone. */
+export type Outcome = 'taken' | 'alone' | DeliveryFailure;
 
 export interface SinkMessage {
   /** Stable: what is sent again has the same. */
@@ -141,8 +159,18 @@ export interface SinkMessage {
   readonly topic: string | null;
   /** JSON text. */
   readonly payload: string;
+  /** Where it stands among those that a sink was given which awaits checkpoints. */
+  readonly place?: LedgerPlace;
   /** Makes what the other side does with it a part of the trace (W3C Trace Context). */
   readonly traceparent?: string;
+}
+
+/** A sink that awaits checkpoints can tell by it what it has taken already, also after a crash. */
+export interface LedgerPlace {
+  /** Unlike that of any other sink; the same after a crash. */
+  readonly ledger: string;
+  /** Counts from 1. */
+  readonly number: number;
 }
 
 /** The other end of `.enrich`: asked for many keys at a time. */

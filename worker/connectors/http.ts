@@ -3,10 +3,11 @@ import { type AddressAndLogin, apartFromLogin } from '../../shared/outbound/url-
 import { UnfitTarget, type WebAnswer, WebDoor } from '../../shared/outbound/web-door.ts';
 import { ForbiddenAddress } from '../../shared/security/network-policy.ts';
 import { type ConnectorEnvironment, type ConnectorType, DeliveryFailure, type Sink } from './connector.ts';
+import { together } from './delivery/together.ts';
 import { webhookSource } from './http/webhook-source.ts';
 import { openHttpLookup } from './http-lookup.ts';
 import { atServer, withTopic } from './http-target.ts';
-import { durationParameter, textParameter, textsParameter } from './parameters.ts';
+import { durationParameter, numberParameter, textParameter, textsParameter } from './parameters.ts';
 import { httpSteps } from './testing/http-steps.ts';
 
 const TIMEOUT_MS_DEFAULT = 10_000;
@@ -16,6 +17,8 @@ interface HttpSinkOptions {
   readonly url: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Requests at a time. */
+  readonly concurrency: number;
   /** For one request, from the look-up of the name to the end of the answer. */
   readonly timeoutMs: number;
   readonly maySend: ConnectorEnvironment['mayDeliver'];
@@ -33,6 +36,7 @@ export const httpConnector: ConnectorType = {
       url: textParameter(parameters, 'url') ?? '',
       method: textParameter(parameters, 'method') ?? 'POST',
       headers: textsParameter(parameters, 'headers'),
+      concurrency: Math.max(1, numberParameter(parameters, 'concurrency', 1)),
       timeoutMs: durationParameter(parameters, 'timeout', TIMEOUT_MS_DEFAULT),
       door,
       maySend: mayDeliver,
@@ -64,34 +68,33 @@ export const httpConnector: ConnectorType = {
 /** The sink of `.alert(url: ..)` for one server; the topic of a message is path and query there. @throws CepError `connector_error` when it is no address, or one that may not be reached */
 export function openWebhook(url: string, { door, mayDeliver }: ConnectorEnvironment): Sink {
   const targetOf = (address: URL, topic: string | null): URL => (topic === null ? address : atServer(address, topic));
-  return openHttpSink('alert', { url, method: 'POST', headers: {}, timeoutMs: TIMEOUT_MS_DEFAULT, door, maySend: mayDeliver, targetOf });
+  const usual = { method: 'POST', headers: {}, concurrency: 1, timeoutMs: TIMEOUT_MS_DEFAULT };
+  return openHttpSink('alert', { ...usual, url, door, maySend: mayDeliver, targetOf });
 }
 
-function openHttpSink(name: string, { url, method, headers, timeoutMs, door, maySend, targetOf }: HttpSinkOptions): Sink {
+function openHttpSink(name: string, { url, method, headers, concurrency, timeoutMs, door, maySend, targetOf }: HttpSinkOptions): Sink {
   const { address, login } = addressOf(name, url, headers);
   const web = new WebDoor(door, { connectMs: timeoutMs, silenceMs: 0, maySend });
   requireReach(name, address, web);
   const verb = methods.find((one) => one === method.toUpperCase());
   if (verb === undefined)
     throw new CepError('connector_error', `connector '${name}': found the method '${method}', expected one of ${methods.join(', ')}`);
-  return {
-    send: async ({ id, topic, payload, traceparent }, signal) => {
-      const added = { 'idempotency-key': id, ...(traceparent === undefined ? {} : { traceparent }) };
-      const target = targetOf(address, topic);
-      const answer = await answerOf(() =>
-        web.request(target, {
-          method: verb,
-          headers: { 'content-type': 'application/json', ...login, ...headers, ...added },
-          body: verb === 'GET' ? null : payload,
-          deadlineMs: timeoutMs,
-          ...(signal === undefined ? {} : { signal }),
-        }),
-      );
-      web.leave(answer);
-      requireTaken(answer);
-    },
-    close: () => web.close(),
+  const send: Sink['send'] = async ({ id, topic, payload, traceparent }, signal) => {
+    const added = { 'idempotency-key': id, ...(traceparent === undefined ? {} : { traceparent }) };
+    const target = targetOf(address, topic);
+    const answer = await answerOf(() =>
+      web.request(target, {
+        method: verb,
+        headers: { 'content-type': 'application/json', ...login, ...headers, ...added },
+        body: verb === 'GET' ? null : payload,
+        deadlineMs: timeoutMs,
+        ...(signal === undefined ? {} : { signal }),
+      }),
+    );
+    web.leave(answer);
+    requireTaken(answer);
   };
+  return { send, close: () => web.close(), ...(concurrency === 1 ? {} : { batching: together(concurrency, send) }) };
 }
 
 /** A login in the url goes as Basic authentication. */

@@ -2,15 +2,18 @@ import { readFileSync, statSync } from 'node:fs';
 import type { SecureContextOptions } from 'node:tls';
 import { CepError } from '../../shared/errors/error.ts';
 import { isArray } from '../../shared/events/value.ts';
-import { ForbiddenAddress } from '../../shared/security/network-policy.ts';
 import type { ConnectorEnvironment, ConnectorSettings, ConnectorType } from './connector.ts';
 import type { KafkaAddress, KafkaLogin } from './kafka/kafka-client.ts';
 import { KafkaSink } from './kafka/kafka-sink.ts';
 import { KafkaSource } from './kafka/kafka-source.ts';
 import { kafkaSteps } from './kafka/kafka-test.ts';
-import { flagParameter, type Parameters, textParameter } from './parameters.ts';
+import { PlainWriter } from './kafka/kafka-writer.ts';
+import { TransactionalWriter } from './kafka/transactional-writer.ts';
+import { flagParameter, numberParameter, type Parameters, textParameter } from './parameters.ts';
+import { requireReachable } from './reachable-host.ts';
 
 const PORT = 9092;
+const BATCH_MESSAGES_DEFAULT = 500;
 const PEM_BYTES_MAX = 1_048_576;
 /** What the library has the code for. */
 const compressions = ['none', 'gzip'];
@@ -30,15 +33,26 @@ export const kafkaConnector: ConnectorType = {
   },
   openSink: (settings, environment) => {
     const { name, parameters } = settings;
-    if (flagParameter(parameters, 'exactly_once') || parameters.has('transactional_id')) {
-      throw wrong(name, 'this build writes at least once, without transactions', 'leave out exactly_once and transactional_id');
-    }
     const compression = textParameter(parameters, 'compression') ?? 'none';
     if (!compressions.includes(compression)) {
       throw wrong(name, `found compression '${compression}'`, `this build can ${compressions.join(' and ')}`);
     }
-    const topic = textParameter(parameters, 'topic');
-    return new KafkaSink({ address: addressOf(settings, environment), topic, isGzip: compression === 'gzip' });
+    const transactionalId = textParameter(parameters, 'transactional_id');
+    const isTransactional = transactionalId !== undefined || flagParameter(parameters, 'exactly_once');
+    if (isTransactional && environment.keepsState !== true) {
+      throw wrong(
+        name,
+        'exactly_once needs a state directory: without one nothing is known after a crash',
+        'give --state-dir, or cep run --checkpoint-dir',
+      );
+    }
+    const written = { address: addressOf(settings, environment), isGzip: compression === 'gzip' };
+    return new KafkaSink({
+      writer: isTransactional ? new TransactionalWriter({ ...written, transactionalId }) : new PlainWriter(written),
+      topic: textParameter(parameters, 'topic'),
+      batchMessages: Math.max(1, numberParameter(parameters, 'batch_size', BATCH_MESSAGES_DEFAULT)),
+      awaitsCheckpoint: isTransactional,
+    });
   },
   async *test(use, environment) {
     yield* kafkaSteps({ address: addressOf(use, environment), role: use.role, topic: use.topic });
@@ -54,13 +68,11 @@ function addressOf(settings: ConnectorSettings, environment: ConnectorEnvironmen
   const { name, parameters } = settings;
   const door = environment.door.withoutPublic();
   const brokers = brokersOf(name, parameters);
-  try {
-    for (const broker of brokers) door.requireHost(broker.replace(/:\d+$/, ''));
-  } catch (cause) {
-    if (!(cause instanceof ForbiddenAddress)) throw cause;
-    const hint = 'whoever runs the server can allow a network with --tenant-networks';
-    throw new CepError('connector_error', `connector '${name}': ${cause.message}`, { hint, cause });
-  }
+  requireReachable(
+    name,
+    door,
+    brokers.map((broker) => broker.replace(/:\d+$/, '')),
+  );
   const clientId = textParameter(parameters, 'client_id') ?? 'cep';
   return { door, brokers, clientId, login: loginOf(name, parameters), tls: tlsOf(settings, environment) };
 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { CepError } from '../../shared/errors/error.ts';
-import { ForbiddenAddress } from '../../shared/security/network-policy.ts';
 import type { ConnectorEnvironment, ConnectorSettings, ConnectorType } from './connector.ts';
 import type { MqttAddress } from './mqtt/mqtt-client.ts';
 import { MqttSink } from './mqtt/mqtt-sink.ts';
 import { MqttSource } from './mqtt/mqtt-source.ts';
 import { mqttSteps } from './mqtt/mqtt-test.ts';
 import { flagParameter, numberParameter, textParameter } from './parameters.ts';
+import { requireReachable } from './reachable-host.ts';
 
 const PORT = 1883;
 const TLS_PORT = 8883;
@@ -64,13 +64,7 @@ function addressOf(settings: ConnectorSettings, environment: ConnectorEnvironmen
   const port = Number(url?.port) || numberParameter(parameters, 'port', tls ? TLS_PORT : PORT);
   const username = textParameter(parameters, 'username') ?? (url?.username ? decodeURIComponent(url.username) : undefined);
   const password = textParameter(parameters, 'password') ?? (url?.password ? decodeURIComponent(url.password) : undefined);
-  try {
-    door.requireHost(host);
-  } catch (cause) {
-    if (!(cause instanceof ForbiddenAddress)) throw cause;
-    const hint = 'whoever runs the server can allow a network with --tenant-networks';
-    throw new CepError('connector_error', `connector '${name}': ${cause.message}`, { hint, cause });
-  }
+  requireReachable(name, door, [host]);
   return { door, host, port, tls, username, password };
 }
 

@@ -1,7 +1,7 @@
 import { CepError } from '../../shared/errors/error.ts';
-import { ForbiddenAddress } from '../../shared/security/network-policy.ts';
 import type { ConnectorEnvironment, ConnectorSettings, ConnectorType } from './connector.ts';
 import { numberParameter, textParameter } from './parameters.ts';
+import { requireReachable } from './reachable-host.ts';
 import { RedisChannelSource } from './redis/channel-source.ts';
 import type { RedisAddress } from './redis/redis-client.ts';
 import { RedisLookup } from './redis/redis-lookup.ts';
@@ -56,13 +56,7 @@ function addressOf({ name, parameters }: ConnectorSettings, environment: Connect
       hint: 'write it as "redis://host:6379", or "rediss://host:6380" for TLS',
     });
   }
-  try {
-    door.requireHost(url.hostname);
-  } catch (cause) {
-    if (!(cause instanceof ForbiddenAddress)) throw cause;
-    const hint = 'whoever runs the server can allow a network with --tenant-networks';
-    throw new CepError('connector_error', `connector '${name}': ${cause.message}`, { hint, cause });
-  }
+  requireReachable(name, door, [url.hostname]);
   return {
     door,
     host: url.hostname,

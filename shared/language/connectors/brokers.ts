@@ -18,7 +18,12 @@ export const brokerConnectors: readonly ConnectorDescriptor[] = [
         'Reads messages without compression and with gzip.',
       sink:
         'At least once: delivered is what all replicas in sync have (acks=all). What is sent again has the same `id`, in the message and in ' +
-        'the header `id`. Messages have no key; topics are not created.',
+        'the header `id`. Messages have no key; topics are not created. With `exactly_once` exactly once for readers with the isolation level ' +
+        '`read_committed`, where there is a state directory: outputs are written in transactions, and no earlier than a checkpoint has them, so ' +
+        'they come a tenth of a second later, or after a checkpoint where that takes long. The place of the last one stands in the same ' +
+        'transaction, as an offset of a group `cep-<ledger>`, by which what comes again after a crash is known and not written again; whoever ' +
+        'else writes under the same transactional id is put out. The user needs the right to write with the transactional id and to read the ' +
+        'group, both `cep-*` where `transactional_id` says nothing.',
     },
     example: `connector Ledger = kafka (brokers: "k1.example.com:9092", group_id: "fraud", profile: "ledger")
 
@@ -60,10 +65,15 @@ stream Large = Payment.from(Ledger, topic: "payments")
         default: '"none"',
         summary: 'of what is written; this build refuses all but `none` and `gzip`',
       },
-      { name: 'batch_size', kind: 'int', summary: 'messages of one write; without effect in this build, which writes each by itself' },
-      { name: 'linger_ms', kind: 'number', summary: 'how long a write waits for more, ms; without effect in this build' },
-      { name: 'exactly_once', kind: 'bool', default: 'false', summary: 'writes in transactions; this build refuses `true`' },
-      { name: 'transactional_id', kind: 'str', summary: 'identity of the transactions; this build refuses it' },
+      { name: 'batch_size', kind: 'int', default: '500', summary: 'messages of one write at most; what waits is written together' },
+      { name: 'linger_ms', kind: 'number', default: '0', summary: 'how long a write that is not full waits for more, ms' },
+      { name: 'exactly_once', kind: 'bool', default: 'false', summary: 'writes in transactions; needs a state directory' },
+      {
+        name: 'transactional_id',
+        kind: 'str',
+        default: '"cep-<ledger>"',
+        summary: 'identity of the transactions, of one sink alone; means `exactly_once`',
+      },
     ],
   },
   {

@@ -70,6 +70,12 @@ stream Large = Payment.from(Incoming)
       { name: 'headers', kind: 'map', secret: true, summary: 'headers of a request' },
       { name: 'timeout', kind: 'duration', summary: 'how long an answer may take' },
       {
+        name: 'concurrency',
+        kind: 'int',
+        default: '1',
+        summary: 'requests of a sink at a time; with more than one they may arrive in another order',
+      },
+      {
         name: 'secret',
         kind: 'str',
         secret: true,

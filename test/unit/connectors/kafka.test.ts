@@ -85,8 +85,8 @@ describe('a kafka connector', () => {
     [[['brokers', 'k1:99999']], /is no address of a broker/],
     [[['sasl_username', 'cep']], /needs both a user and a password/],
     [[['compression', 'zstd']], /found compression 'zstd'/],
-    [[['exactly_once', true]], /without transactions/],
-    [[['transactional_id', 'x']], /without transactions/],
+    [[['exactly_once', true]], /needs a state directory/],
+    [[['transactional_id', 'x']], /needs a state directory/],
     [[['ssl_ca', '/elsewhere/ca.pem']], /not in the work directory/],
   ] as const)('with %j is refused', (parameters, message) => {
     expect(() => openSink(settings(parameters), environment)).toThrow(message);

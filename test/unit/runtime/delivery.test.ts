@@ -13,9 +13,10 @@ import { DeliveryFailure, type Sink, type SinkMessage } from '../../../worker/co
 import { CircuitBreaker } from '../../../worker/connectors/delivery/circuit-breaker.ts';
 import { DeadLetterFile } from '../../../worker/connectors/delivery/dead-letter-file.ts';
 import { type DeadLetter, type DeadLetters, eachLetter, MemoryDeadLetters } from '../../../worker/connectors/delivery/dead-letters.ts';
+import type { OutgoingEvent } from '../../../worker/connectors/delivery/outgoing-event.ts';
 import { payloadOf } from '../../../worker/connectors/delivery/payload.ts';
 import { PipelineSinks } from '../../../worker/connectors/delivery/pipeline-sinks.ts';
-import { type OutgoingEvent, SinkQueue, type SinkQueueOptions } from '../../../worker/connectors/delivery/sink-queue.ts';
+import { SinkQueue, type SinkQueueOptions } from '../../../worker/connectors/delivery/sink-queue.ts';
 import { openSink, settingsOf } from '../../../worker/connectors/registry.ts';
 
 async function listed(letters: DeadLetters, pipeline = 'p'): Promise<DeadLetter[]> {

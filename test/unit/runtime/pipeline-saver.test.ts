@@ -35,7 +35,7 @@ function saverUnderTest() {
       record,
       tally: new PipelineTally(),
       answers: { save: () => [] },
-      sinks: { save: () => ({}) as never },
+      sinks: { save: () => ({}) as never, awaitCheckpoint: false, checkpointed: () => undefined },
       marks: new SourceMarks(),
     },
     0,

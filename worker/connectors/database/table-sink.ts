@@ -1,5 +1,5 @@
 import { ForbiddenAddress } from '../../../shared/security/network-policy.ts';
-import { DeliveryFailure, type Sink, type SinkMessage } from '../connector.ts';
+import { type Batching, DeliveryFailure, type Outcome, type Sink, type SinkMessage } from '../connector.ts';
 import { type Database, databaseReason, sqlState } from './database.ts';
 
 const NO_TABLE = /^(?:42P01|42S02|3F000)$/;
@@ -12,6 +12,19 @@ export interface TableSinkOptions {
   readonly database: Database;
   /** Of messages that name none. */
   readonly table: string | undefined;
+}
+
+/** Of one statement. */
+const BATCH_ROWS_MAX = 500;
+/** Values that one statement may have in PostgreSQL. */
+const PLACES_MAX = 65_535;
+
+interface Row {
+  readonly table: string;
+  /** The parts of its name. */
+  readonly name: readonly string[];
+  /** By column. */
+  readonly values: ReadonlyMap<string, unknown>;
 }
 
 type Description = Awaited<ReturnType<Database['describe']>>;
@@ -29,29 +42,66 @@ export class TableSink implements Sink {
     this.#options = options;
   }
 
-  async send({ topic, payload }: SinkMessage): Promise<void> {
-    const table = topic ?? this.#options.table ?? '';
-    const name = table.split('.');
-    if (name.length > 2 || name.some((part) => part === '' || part.includes('\0'))) {
-      throw new DeliveryFailure(
-        'bad_topic',
-        `'${table}' is no name of a table: expected one word, or a schema and a table with a dot between`,
-        {
-          isPermanent: true,
-        },
-      );
-    }
+  readonly batching: Batching = { messages: BATCH_ROWS_MAX, send: (messages) => this.#sendBatch(messages) };
+
+  async send(message: SinkMessage): Promise<void> {
+    const { table } = named(message, this.#options.table);
     try {
-      const row = rowOf(JSON.parse(payload) as Fields, await this.#describe(table, name), { table, database: this.#options.database });
-      const { database } = this.#options;
-      const columns = [...row.keys()].map((column) => database.quoted([column]));
-      const places = columns.map((_, at) => `$${at + 1}`).join(', ');
-      const text = `insert into ${database.quoted(name)} (${columns.join(', ')}) values (${places}) ${database.replacing(columns)}`;
-      await database.query(text, [...row.values()]);
+      await this.#insert([await this.#rowOf(message)]);
     } catch (cause) {
       // It may have been changed, and is looked at again.
       this.#tables.delete(table);
       throw failureOf(cause, table);
+    }
+  }
+
+  /** Rows of the same columns in one statement, which takes all of them or none. */
+  async #sendBatch(messages: readonly SinkMessage[]): Promise<readonly Outcome[]> {
+    const outcomes: Outcome[] = messages.map(() => 'alone');
+    const statements = new Map<string, { readonly rows: Row[]; readonly places: number[] }>();
+    for (const [at, message] of messages.entries()) {
+      // What is wrong with it is told when it is sent alone.
+      const row = await this.#rowOf(message).catch(() => undefined);
+      if (row === undefined) {
+        this.#tables.clear();
+        continue;
+      }
+      const form = JSON.stringify([row.table, ...row.values.keys()]);
+      const statement = statements.get(form) ?? { rows: [], places: [] };
+      statements.set(form, statement);
+      statement.rows.push(row);
+      statement.places.push(at);
+    }
+    for (const { rows, places } of statements.values()) {
+      const isTaken = await this.#insert(rows).then(
+        () => true,
+        () => false,
+      );
+      if (isTaken) for (const at of places) outcomes[at] = 'taken';
+    }
+    return outcomes;
+  }
+
+  async #rowOf(message: SinkMessage): Promise<Row> {
+    const { table, name } = named(message, this.#options.table);
+    const fields = JSON.parse(message.payload) as Fields;
+    return { table, name, values: rowOf(fields, await this.#describe(table, name), { table, database: this.#options.database }) };
+  }
+
+  /** Rows of one table that have the same columns. */
+  async #insert(rows: readonly Row[]): Promise<void> {
+    const { database } = this.#options;
+    const [{ name, values }] = rows as [Row];
+    const columns = [...values.keys()].map((column) => database.quoted([column]));
+    const rowsOnce = Math.max(1, Math.floor(PLACES_MAX / columns.length));
+    for (let at = 0; at < rows.length; at += rowsOnce) {
+      const some = rows.slice(at, at + rowsOnce);
+      const texts = some.map((_, row) => `(${columns.map((_column, place) => `$${row * columns.length + place + 1}`).join(', ')})`);
+      const text = `insert into ${database.quoted(name)} (${columns.join(', ')}) values ${texts.join(', ')} ${database.replacing(columns)}`;
+      await database.query(
+        text,
+        some.flatMap((row) => [...row.values.values()]),
+      );
     }
   }
 
@@ -67,6 +117,15 @@ export class TableSink implements Sink {
   close(): Promise<void> {
     return this.#options.database.close();
   }
+}
+
+/** @throws DeliveryFailure when it is none */
+function named({ topic }: SinkMessage, own: string | undefined): { readonly table: string; readonly name: readonly string[] } {
+  const table = topic ?? own ?? '';
+  const name = table.split('.');
+  if (name.length <= 2 && !name.some((part) => part === '' || part.includes('\0'))) return { table, name };
+  const expected = 'expected one word, or a schema and a table with a dot between';
+  throw new DeliveryFailure('bad_topic', `'${table}' is no name of a table: ${expected}`, { isPermanent: true });
 }
 
 /** Values by column. @throws DeliveryFailure when the table does not take them */

@@ -17,7 +17,9 @@ import { openSink } from '../registry.ts';
 import { ALERT_SERVERS_MAX, alertTarget, isAlert, openAlertSink } from './alert-sinks.ts';
 import type { BreakerState } from './circuit-breaker.ts';
 import { type DeadLetter, type DeadLetters, eachLetter, keyOf, type LetterFilter } from './dead-letters.ts';
-import { type OutgoingEvent, SinkQueue, type SinkQueueOptions } from './sink-queue.ts';
+import type { SavedLedger } from './ledger.ts';
+import type { OutgoingEvent } from './outgoing-event.ts';
+import { SinkQueue, type SinkQueueOptions } from './sink-queue.ts';
 import { SinkTallies } from './sink-tallies.ts';
 
 const RETRIES_DEFAULT = 3;
@@ -63,6 +65,8 @@ export interface DeliveryOrder {
 export interface SavedDeliveries {
   readonly sinks: readonly (readonly [sink: string, events: readonly OutgoingEvent[]])[];
   readonly letters: readonly DeadLetter[];
+  /** Of sinks that await checkpoints; absent in those of earlier versions. */
+  readonly ledgers?: readonly (readonly [sink: string, ledger: SavedLedger])[];
 }
 
 export interface SinkStatus {
@@ -140,6 +144,7 @@ export class PipelineSinks {
       tally: this.#tallies.of(name),
       retries: numberParameter(parameters, 'retries', RETRIES_DEFAULT),
       failureThreshold: numberParameter(parameters, 'failure_threshold', FAILURE_THRESHOLD_DEFAULT),
+      lingerMs: numberParameter(parameters, 'linger_ms', 0),
       resetTimeoutMs: durationParameter(parameters, 'reset_timeout', RESET_TIMEOUT_MS_DEFAULT),
     });
     const open: OpenSink = { queue, settings };
@@ -245,9 +250,14 @@ export class PipelineSinks {
   }
 
   get isFull(): boolean {
-    const queues = this.#queues;
-    const events = queues.reduce((sum, { pending }) => sum + pending.length, this.#letters.length);
-    return events > PENDING_EVENTS_MAX || queues.reduce((sum, { pendingBytes }) => sum + pendingBytes, 0) > PENDING_BYTES_MAX;
+    let [events, bytes] = [this.#letters.length, 0];
+    const add = ({ pending, pendingBytes }: SinkQueue): void => {
+      events += pending.length;
+      bytes += pendingBytes;
+    };
+    for (const queue of this.#leaving) add(queue);
+    for (const { queue } of this.#sinks.values()) add(queue);
+    return events > PENDING_EVENTS_MAX || bytes > PENDING_BYTES_MAX;
   }
 
   /** Connectors that are not sent to for now. */
@@ -307,11 +317,24 @@ export class PipelineSinks {
 
   save(): SavedDeliveries {
     const sinks = this.#queues.flatMap(({ name, pending }) => (pending.length === 0 ? [] : [[name, [...pending]] as const]));
-    return { sinks, letters: [...this.#letters] };
+    const ledgers = Array.from(this.#sinks, ([name, { queue }]) => [name, queue.saveLedger()] as const);
+    const kept = ledgers.flatMap(([name, ledger]) => (ledger === undefined ? [] : [[name, ledger] as const]));
+    return { sinks, letters: [...this.#letters], ...(kept.length === 0 ? {} : { ledgers: kept }) };
+  }
+
+  /** Something waits for a checkpoint that has it. */
+  get awaitCheckpoint(): boolean {
+    return this.#queues.some((queue) => queue.awaitsCheckpoint);
+  }
+
+  /** A checkpoint with this, which `save` gave, is safe. */
+  checkpointed({ ledgers = [] }: SavedDeliveries): void {
+    for (const queue of this.#queues) for (const [name, ledger] of ledgers) if (name === queue.name) queue.checkpointed(ledger);
   }
 
   /** After `configure`. What a connector was to get that there is no more goes to the dead letters. */
-  load({ sinks, letters }: SavedDeliveries): void {
+  load({ sinks, letters, ledgers = [] }: SavedDeliveries): void {
+    for (const [name, ledger] of ledgers) this.#sinks.get(name)?.queue.loadLedger(ledger);
     for (const [name, events] of sinks) {
       const queue = this.#sinks.get(name)?.queue ?? this.#alertOf(name);
       for (const event of events) {

@@ -1,25 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type TraceContext, type Tracer, traceparentOf } from '../../../shared/telemetry/tracing.ts';
-import { DeliveryFailure, type Sink } from '../connector.ts';
+import { DeliveryFailure, type Outcome, type Sink, type SinkMessage } from '../connector.ts';
+import { BatchSize } from './batch-size.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters.ts';
-import { payloadOf } from './payload.ts';
+import { Ledger, type SavedLedger } from './ledger.ts';
+import { type Burial, circuitOpen, givenUp, letterOf, messageOf, messageOfLetter, type OutgoingEvent } from './outgoing-event.ts';
 import { newSinkTally, type SinkTally } from './sink-tallies.ts';
-
-/** Something on its way to a sink; JSON-safe, so that it can be kept in a checkpoint. */
-export interface OutgoingEvent {
-  readonly id: string;
-  readonly stream: string;
-  readonly type: string;
-  readonly time: number;
-  readonly fieldsJson: string;
-  readonly message: string | null;
-  readonly topic: string | null;
-  readonly format: 'envelope' | 'flat';
-  readonly omitNull: boolean;
-  /** The part of a trace that made it, where that is recorded. */
-  readonly trace?: Pick<TraceContext, 'traceId' | 'spanId'>;
-}
 
 export interface SinkQueueOptions {
   readonly pipelineId: string;
@@ -31,6 +18,8 @@ export interface SinkQueueOptions {
   readonly retries: number;
   readonly failureThreshold: number;
   readonly resetTimeoutMs: number;
+  /** How long a batch waits for more, ms. @default it does not wait */
+  readonly lingerMs?: number;
   readonly report: (report: {
     readonly level: 'info' | 'warn' | 'error';
     readonly message: string;
@@ -56,24 +45,35 @@ const BACKOFF_MS_MAX = 10_000;
 /** How long to wait before a dead letter that cannot be written is tried again, ms. */
 const LETTER_RETRY_MS = 1_000;
 
-/** The way of events to one sink, in order, one at a time. Each ends delivered or as a dead letter; until then it is pending. */
+const changes = { open: 'Circuit breaker opened', half_open: 'Circuit breaker half-open', closed: 'Circuit breaker closed' } as const;
+
+/**
+ * The way of events to one sink, in order. Each ends delivered or as a dead letter; until then it is pending. A sink that takes batches gets
+ * them while all goes well; what one of them did not take is sent alone, in its turn, as everything is where a sink takes no batches. How
+ * often an event is tried, what the breaker counts and what becomes a dead letter is the same either way.
+ */
 export class SinkQueue {
   readonly name: string;
   readonly #options: SinkQueueOptions;
   readonly #breaker: CircuitBreaker;
+  readonly #batchSize: BatchSize;
   #pending: OutgoingEvent[] = [];
   #bytes = 0;
-  /** Requests made for the event that is under way. */
-  #attempts = 0;
+  /** Requests made for events that are under way. */
+  readonly #attempts = new Map<OutgoingEvent, number>();
   #working: Promise<void> | undefined;
   readonly #end = new AbortController();
   #idle: (() => void)[] = [];
   readonly tally: SinkTally;
+  /** Of a sink that awaits checkpoints. */
+  readonly #ledger: Ledger | undefined;
 
   constructor(options: SinkQueueOptions) {
     this.name = options.name;
     this.#options = options;
     this.tally = options.tally ?? newSinkTally();
+    this.#batchSize = new BatchSize(options.sink.batching?.messages ?? 1);
+    this.#ledger = options.sink.awaitsCheckpoint ? new Ledger() : undefined;
     const { failureThreshold, resetTimeoutMs } = options;
     this.#breaker = new CircuitBreaker({
       failureThreshold,
@@ -81,9 +81,8 @@ export class SinkQueue {
       now: options.now ?? ((): number => performance.now()),
       onChange: (state) => {
         this.tally.transitions[state]++;
-        const message = { open: 'Circuit breaker opened', half_open: 'Circuit breaker half-open', closed: 'Circuit breaker closed' }[state];
-        const level = state === 'open' ? 'warn' : 'info';
-        options.report({ level, message, fields: { connector: options.name, pipeline: options.pipelineId, failures: failureThreshold } });
+        const fields = { connector: options.name, pipeline: options.pipelineId, failures: failureThreshold };
+        options.report({ level: state === 'open' ? 'warn' : 'info', message: changes[state], fields });
         options.onChange();
       },
     });
@@ -102,13 +101,44 @@ export class SinkQueue {
   }
 
   push(event: OutgoingEvent): void {
-    this.#pending.push(event);
+    this.#pending.push(this.#ledger?.placed(event) ?? event);
     this.#bytes += event.fieldsJson.length;
     this.#begin();
   }
 
+  /** Something waits for a checkpoint that has it. */
+  get awaitsCheckpoint(): boolean {
+    const last = this.#pending.at(-1);
+    return last !== undefined && !this.#isSafe(last);
+  }
+
+  saveLedger(): SavedLedger | undefined {
+    return this.#ledger?.save();
+  }
+
+  /** Before anything is pushed. */
+  loadLedger(saved: SavedLedger): void {
+    this.#ledger?.load(saved);
+  }
+
+  /** A checkpoint is safe that has this. */
+  checkpointed(saved: SavedLedger): void {
+    this.#ledger?.safe(saved);
+    this.#begin();
+  }
+
+  #isSafe(event: OutgoingEvent): boolean {
+    return this.#ledger?.isSafe(event) ?? true;
+  }
+
+  /** The first may be sent. */
+  get #isReady(): boolean {
+    const [first] = this.#pending;
+    return first !== undefined && this.#isSafe(first) && !this.#isHeld;
+  }
+
   #begin(): void {
-    if (this.#working !== undefined || this.#isHeld || this.#pending.length === 0) return;
+    if (this.#working !== undefined || !this.#isReady) return;
     this.#working = this.#work().finally(() => {
       this.#working = undefined;
       this.#begin();
@@ -152,7 +182,7 @@ export class SinkQueue {
     const events = this.#pending.splice(0);
     this.#bytes = 0;
     if (events.length === 0) return;
-    const letters = events.map((event, at) => this.#letterOf(event, { ...givenUp, attempts: at === 0 ? this.#attempts : 0 }));
+    const letters = events.map((event) => this.#letterOf(event, givenUp));
     const written = await Promise.allSettled(letters.map((letter) => this.#options.deadLetters.add(letter)));
     const failures = written.filter((outcome) => outcome.status === 'rejected');
     this.#letterCounted(givenUp, events.length - failures.length);
@@ -160,79 +190,171 @@ export class SinkQueue {
   }
 
   async #work(): Promise<void> {
-    for (let event = this.#pending[0]; event !== undefined && !this.#isHeld; event = this.#pending[0]) {
-      this.#attempts = 0;
-      const done = await this.#deliver(event);
-      for (const { fieldsJson } of this.#pending.splice(0, done)) this.#bytes -= fieldsJson.length;
-      if (done > 0) this.#options.onChange();
+    while (this.#isReady) {
+      const before = this.#pending.length;
+      await this.#step();
+      if (this.#pending.length !== before) this.#options.onChange();
     }
     if (this.#pending.length > 0) return;
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  /** How many of the pending ones are through; 0 when not even a dead letter could be kept, so that all of it is tried again. */
-  async #deliver(event: OutgoingEvent): Promise<number> {
+  /** Brings one event or one batch through, if it can: when not even a dead letter could be kept, all of it is tried again. */
+  async #step(): Promise<void> {
+    const [event] = this.#pending as [OutgoingEvent];
     const permission = this.#breaker.ask();
     if (permission === 'reject') return this.#bury([event], circuitOpen);
-    if (permission === 'probe') return this.#probe(event);
-    const failure = await this.#attempt(event, this.#options.retries);
-    if (failure === undefined) return this.#taken();
-    if (this.#isHeld || failure === heldBack) return 0;
-    if (!failure.isPermanent) this.#breaker.failed();
-    return this.#bury([event], failure);
+    this.#attempts.delete(event);
+    if (permission === 'probe') await this.#probe(event);
+    else if (this.#mayBatch) await this.#deliverBatch();
+    else await this.#deliver(event);
   }
 
-  #taken(): number {
+  /** Only while all goes well: of a sink that fails one event at a time tells. */
+  get #mayBatch(): boolean {
+    const { sink, lingerMs = 0 } = this.#options;
+    return sink.batching !== undefined && this.#breaker.isSound && (this.#pending.length > 1 || lingerMs > 0);
+  }
+
+  async #deliverBatch(): Promise<void> {
+    const { sink, lingerMs = 0 } = this.#options;
+    if (lingerMs > 0 && this.#pending.length < (sink.batching?.messages ?? 1)) await this.#pause(lingerMs);
+    if (this.#isHeld) return;
+    const events = this.#safePart(this.#batchSize.of(this.#pending));
+    const outcomes = await this.#request(events);
+    if (outcomes === undefined) return;
+    if (outcomes.includes('alone')) this.#batchSize.failed();
+    else this.#batchSize.taken();
+    let at = 0;
+    while (at < events.length && this.#breaker.state === 'closed') {
+      const run = takenFrom(outcomes, at);
+      if (run > 0) this.#taken(events.slice(at, at + run));
+      else if (!(await this.#settle(events[at] as OutgoingEvent, outcomes[at] ?? 'alone'))) break;
+      at += Math.max(1, run);
+      // Behind it a smaller batch is tried: perhaps this one was what the other side did not like.
+      if (outcomes[at - 1] === 'alone') break;
+    }
+    // The rest waits for its turn, save what is through.
+    const taken = events.filter((_, place) => place >= at && outcomes[place] === 'taken');
+    this.tally.delivered += taken.length;
+    this.#remove(taken);
+  }
+
+  /** Those at the front that may be sent. */
+  #safePart(events: readonly OutgoingEvent[]): readonly OutgoingEvent[] {
+    const end = this.#ledger === undefined ? -1 : events.findIndex((event) => !this.#isSafe(event));
+    return end < 0 ? events : events.slice(0, end);
+  }
+
+  /** Undefined when it was given up, so that nobody knows. */
+  async #request(events: readonly OutgoingEvent[]): Promise<readonly Outcome[] | undefined> {
+    const { sink, tracer } = this.#options;
+    const { signal } = this.#end;
+    const startedAtMs = performance.now();
+    const contexts = events.map(({ trace }) => trace && tracer?.child(trace));
+    const messages = events.map((event, at) => messageOf(event, traceparentText(contexts[at])));
+    for (const event of events) this.#attempts.set(event, 1);
+    const sending = sink.batching?.send(messages, signal) ?? Promise.resolve([]);
+    const outcomes = await unless(signal, sending).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+      return undefined;
+    });
+    for (const [at, event] of events.entries()) {
+      const outcome = outcomes?.[at];
+      // What is sent alone is recorded by then.
+      if (outcome !== 'alone')
+        this.#record(event, contexts[at], startedAtMs, outcome instanceof DeliveryFailure ? outcome.code : undefined);
+    }
+    return outcomes;
+  }
+
+  /** Of one event of a batch that was not taken, in its turn: all before it is through. False when it is not. */
+  async #settle(event: OutgoingEvent, outcome: Outcome): Promise<boolean> {
+    if (outcome === 'alone') this.#attempts.delete(event);
+    await this.#deliver(event, outcome instanceof DeliveryFailure ? outcome : undefined);
+    return this.#pending[0] !== event;
+  }
+
+  /** `failed`: how the first request for it ended. */
+  async #deliver(event: OutgoingEvent, failed?: DeliveryFailure): Promise<void> {
+    const failure = await this.#attempt(event, this.#options.retries, failed);
+    if (failure === undefined) return this.#taken([event]);
+    if (this.#isHeld || failure === heldBack) return;
+    if (!failure.isPermanent) this.#breaker.failed();
+    await this.#bury([event], failure);
+  }
+
+  #taken(events: readonly OutgoingEvent[]): void {
     this.#breaker.succeeded();
-    this.tally.delivered++;
-    return 1;
+    this.tally.delivered += events.length;
+    this.#remove(events);
+  }
+
+  /** These are through. */
+  #remove(events: readonly OutgoingEvent[]): void {
+    for (const event of events) {
+      this.#bytes -= event.fieldsJson.length;
+      this.#attempts.delete(event);
+    }
+    if (events.length === 1 && events[0] === this.#pending[0]) this.#pending.shift();
+    else if (events.every((event, at) => this.#pending[at] === event)) this.#pending.splice(0, events.length);
+    else {
+      const gone = new Set(events);
+      this.#pending = this.#pending.filter((event) => !gone.has(event));
+    }
   }
 
   /** One event says whether the sink is back. What comes meanwhile waits behind it: it is sent when the sink has taken that one, and given up when it has not. */
-  async #probe(event: OutgoingEvent): Promise<number> {
+  async #probe(event: OutgoingEvent): Promise<void> {
     const failure = await this.#attempt(event, 0);
-    if (failure === undefined) return this.#taken();
-    if (this.#isHeld || failure === heldBack) {
-      this.#breaker.undecided();
-      return 0;
-    }
+    if (failure === undefined) return this.#taken([event]);
+    if (this.#isHeld || failure === heldBack) return this.#breaker.undecided();
     if (failure.isPermanent) {
       this.#breaker.undecided();
       return this.#bury([event], failure);
     }
-    const others = this.#pending.slice(1);
+    const others = this.#safePart(this.#pending.slice(1));
     this.#breaker.failed();
-    const buried = await this.#bury([event], failure);
-    return buried === 0 ? 0 : 1 + (await this.#bury(others, circuitOpen));
+    await this.#bury([event], failure);
+    if (this.#pending[0] !== event) await this.#bury(others, circuitOpen);
   }
 
   /** Sends it, again as often as allowed, and records how long that took. Undefined when it was taken. */
-  async #attempt(event: OutgoingEvent, retries: number): Promise<Burial | undefined> {
-    const { tracer } = this.#options;
-    const context = event.trace && tracer?.child(event.trace);
-    if (tracer === undefined || context === undefined) return this.#send(event, retries);
+  async #attempt(event: OutgoingEvent, retries: number, failed?: DeliveryFailure): Promise<Burial | undefined> {
+    const context = event.trace && this.#options.tracer?.child(event.trace);
     const startedAtMs = performance.now();
-    const failure = await this.#send(event, retries, traceparentOf(context));
-    const attributes = { 'cep.connector': this.name, 'cep.stream': event.stream, ...(failure ? { 'error.type': failure.code } : {}) };
-    tracer.end({ context, name: 'deliver output', kind: 'client', startedAtMs, attributes, isError: failure !== undefined });
+    const failure = await this.#send(event, { message: messageOf(event, traceparentText(context)), retries, failed });
+    this.#record(event, context, startedAtMs, failure?.code);
     return failure;
   }
 
-  async #send(event: OutgoingEvent, retries: number, traceparent?: string): Promise<Burial | undefined> {
-    const message = { id: event.id, topic: event.topic, payload: payloadOf(event, event), ...(traceparent ? { traceparent } : {}) };
-    for (let attempt = 1; ; attempt++) {
+  #record({ stream }: OutgoingEvent, context: TraceContext | undefined, startedAtMs: number, code: string | undefined): void {
+    if (context === undefined) return;
+    const attributes = { 'cep.connector': this.name, 'cep.stream': stream, ...(code === undefined ? {} : { 'error.type': code }) };
+    this.#options.tracer?.end({ context, name: 'deliver output', kind: 'client', startedAtMs, attributes, isError: code !== undefined });
+  }
+
+  async #send(event: OutgoingEvent, { message, retries, failed }: Sending): Promise<Burial | undefined> {
+    let failure = failed;
+    for (;;) {
       if (this.#isHeld) return heldBack;
-      this.#attempts = attempt;
-      try {
-        await unless(this.#end.signal, this.#options.sink.send(message, this.#end.signal));
-        return undefined;
-      } catch (error) {
-        const failure = error instanceof DeliveryFailure ? error : new DeliveryFailure('failed', messageOf(error), { cause: error });
-        const { code, isPermanent } = failure;
-        const message = this.#options.redact(failure.message);
-        if (isPermanent || attempt > retries || this.#isHeld) return { code, message, isPermanent, attempts: attempt };
-        await this.#pause(failure.retryAfterMs ?? this.#backoffMs(attempt));
-      }
+      failure ??= await this.#sendOnce(event, message);
+      if (failure === undefined) return undefined;
+      const { code, isPermanent, retryAfterMs } = failure;
+      const attempts = this.#attempts.get(event) ?? 0;
+      if (isPermanent || attempts > retries || this.#isHeld) return { code, message: this.#options.redact(failure.message), isPermanent };
+      await this.#pause(retryAfterMs ?? this.#backoffMs(attempts));
+      failure = undefined;
+    }
+  }
+
+  async #sendOnce(event: OutgoingEvent, message: SinkMessage): Promise<DeliveryFailure | undefined> {
+    this.#attempts.set(event, (this.#attempts.get(event) ?? 0) + 1);
+    try {
+      await unless(this.#end.signal, this.#options.sink.send(message, this.#end.signal));
+      return undefined;
+    } catch (error) {
+      return error instanceof DeliveryFailure ? error : new DeliveryFailure('failed', textOf(error), { cause: error });
     }
   }
 
@@ -250,20 +372,20 @@ export class SinkQueue {
     });
   }
 
-  /** How many of the events have their letter. One that cannot be written holds up everything behind it: nothing is lost. */
-  async #bury(events: readonly OutgoingEvent[], burial: Burial): Promise<number> {
-    let buried = 0;
+  /** Events that have their letter are through. One that cannot be written holds up everything behind it: nothing is lost. */
+  async #bury(events: readonly OutgoingEvent[], burial: Burial): Promise<void> {
+    const buried: OutgoingEvent[] = [];
     try {
       for (const event of events) {
         await this.#options.deadLetters.add(this.#letterOf(event, burial));
-        buried++;
+        buried.push(event);
       }
     } catch (error) {
-      this.#letterFailed(error, events.length - buried);
+      this.#letterFailed(error, events.length - buried.length);
       await this.#pause(LETTER_RETRY_MS);
     }
-    this.#letterCounted(burial, buried);
-    return buried;
+    this.#letterCounted(burial, buried.length);
+    this.#remove(buried);
   }
 
   #letterCounted({ code, message }: Burial, events: number): void {
@@ -274,37 +396,37 @@ export class SinkQueue {
   }
 
   #letterFailed(error: unknown, events: number): void {
-    const fields = { connector: this.name, pipeline: this.#options.pipelineId, reason: messageOf(error), events };
+    const fields = { connector: this.name, pipeline: this.#options.pipelineId, reason: textOf(error), events };
     this.#options.report({ level: 'error', message: 'DLQ cannot be written', fields });
   }
 
-  #letterOf(event: OutgoingEvent, { code, message, attempts }: Burial): DeadLetter {
-    const { id, stream, type, time, fieldsJson, topic } = event;
-    const isUsual = event.format === 'envelope' && !event.omitNull && event.message === null;
-    return {
-      timestamp: new Date().toISOString(),
-      connector: this.name,
-      error: message,
-      event: { event_type: type, timestamp: time, data: JSON.parse(fieldsJson) },
-      id,
-      pipeline_id: this.#options.pipelineId,
-      stream,
-      attempts,
-      code,
-      ...(topic === null ? {} : { topic }),
-      ...(isUsual ? {} : { payload: payloadOf(event, event) }),
-    };
+  #letterOf(event: OutgoingEvent, burial: Burial): DeadLetter {
+    const { pipelineId } = this.#options;
+    return letterOf(event, { connector: this.name, pipelineId, burial, attempts: this.#attempts.get(event) ?? 0 });
   }
 
   /** Sends a dead letter again as it was sent first, once. @throws DeliveryFailure */
-  async replay({ id, topic, payload, event }: DeadLetter): Promise<void> {
-    const { event_type: type, timestamp: time, data } = event;
-    const usual = (): string =>
-      payloadOf({ id, type, time, fieldsJson: JSON.stringify(data), message: null }, { format: 'envelope', omitNull: false });
-    await this.#options.sink.send({ id, topic: topic ?? null, payload: payload ?? usual() });
+  async replay(letter: DeadLetter): Promise<void> {
+    await this.#options.sink.send(messageOfLetter(letter));
     this.tally.delivered++;
   }
 }
+
+/** How many in a row were taken. */
+function takenFrom(outcomes: readonly Outcome[], start: number): number {
+  let end = start;
+  while (outcomes[end] === 'taken') end++;
+  return end - start;
+}
+
+interface Sending {
+  readonly message: SinkMessage;
+  readonly retries: number;
+  readonly failed: DeliveryFailure | undefined;
+}
+
+/** It was not sent, and stays pending. */
+const heldBack: Burial = { code: 'held_back', message: 'nothing may be delivered', isPermanent: false };
 
 /** What the promise gives, unless the signal comes first: then what becomes of it is no longer asked for. */
 function unless<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
@@ -316,25 +438,10 @@ function unless<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
   });
 }
 
-const givenUp: Burial = {
-  code: 'given_up',
-  message: 'the pipeline was deleted before this was delivered',
-  attempts: 0,
-  isPermanent: false,
-};
-
-/** It was not sent, and stays pending. */
-const heldBack: Burial = { code: 'held_back', message: 'nothing may be delivered', attempts: 0, isPermanent: false };
-
-const circuitOpen: Burial = { code: 'circuit_open', message: 'the circuit breaker is open', attempts: 0, isPermanent: false };
-
-interface Burial {
-  readonly code: string;
-  readonly message: string;
-  readonly attempts: number;
-  readonly isPermanent: boolean;
+function traceparentText(context: TraceContext | undefined): string | undefined {
+  return context === undefined ? undefined : traceparentOf(context);
 }
 
-function messageOf(error: unknown): string {
+function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

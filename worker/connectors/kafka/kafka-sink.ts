@@ -1,13 +1,8 @@
-import type { Producer } from 'kafkajs';
 import type { ForbiddenAddress } from '../../../shared/security/network-policy.ts';
-import { DeliveryFailure, type Sink, type SinkMessage } from '../connector.ts';
-import { ANSWER_MS_MAX, type KafkaAddress, KafkaClient, kafkaReason, refusalOf } from './kafka-client.ts';
+import { type Batching, DeliveryFailure, type Outcome, type Sink, type SinkMessage } from '../connector.ts';
+import { kafkaReason, refusalOf } from './kafka-client.ts';
+import type { Addressed, KafkaWriter } from './kafka-writer.ts';
 
-/** All replicas that are in sync have it. */
-const ACKS_ALL = -1;
-/** As the protocol numbers them. */
-const UNCOMPRESSED = 0;
-const GZIP = 1;
 /** Refusals that stay whatever happens meanwhile. */
 const permanentRefusals: ReadonlySet<string> = new Set([
   'MESSAGE_TOO_LARGE',
@@ -17,62 +12,72 @@ const permanentRefusals: ReadonlySet<string> = new Set([
 ]);
 
 export interface KafkaSinkOptions {
-  readonly address: KafkaAddress;
+  readonly writer: KafkaWriter;
   /** Of messages that name none. */
   readonly topic: string | undefined;
-  readonly isGzip: boolean;
+  /** Messages of one write. */
+  readonly batchMessages: number;
+  /** Nothing is written but what a checkpoint has. */
+  readonly awaitsCheckpoint: boolean;
 }
 
-/**
- * Writes messages, each of which is delivered when all replicas in sync have it. The producer is idempotent: what it sends again by itself
- * is not there twice. One that has failed is not used again.
- */
+/** Writes messages, each of which is delivered when all replicas in sync have it. A connection that has failed is not used again. */
 export class KafkaSink implements Sink {
   readonly #options: KafkaSinkOptions;
-  #client: Promise<KafkaClient> | undefined;
-  #producer: Promise<Producer> | undefined;
+  readonly batching: Batching;
+  readonly awaitsCheckpoint: boolean;
 
   constructor(options: KafkaSinkOptions) {
     this.#options = options;
+    this.awaitsCheckpoint = options.awaitsCheckpoint;
+    this.batching = { messages: options.batchMessages, send: (messages) => this.#sendBatch(messages) };
   }
 
-  async send({ id, topic: named, payload, traceparent }: SinkMessage): Promise<void> {
+  async send(message: SinkMessage): Promise<void> {
+    await this.#write([{ message, topic: this.#topicOf(message) }]);
+  }
+
+  /** The cluster says of a write as a whole that it has it. */
+  async #sendBatch(messages: readonly SinkMessage[]): Promise<readonly Outcome[]> {
+    const refusals = new Map<SinkMessage, DeliveryFailure>();
+    const addressed: Addressed[] = [];
+    for (const message of messages) {
+      try {
+        addressed.push({ message, topic: this.#topicOf(message) });
+      } catch (error) {
+        if (!(error instanceof DeliveryFailure)) throw error;
+        refusals.set(message, error);
+      }
+    }
+    const isTaken = await this.#write(addressed).then(
+      () => true,
+      () => false, // What is wrong is told of the message that it is wrong with, when that is sent alone.
+    );
+    return messages.map((message) => refusals.get(message) ?? (isTaken ? 'taken' : 'alone'));
+  }
+
+  /** @throws DeliveryFailure when it is none */
+  #topicOf({ topic: named }: SinkMessage): string {
     const topic = named ?? this.#options.topic;
-    if (topic === undefined || !/^(?!\.{1,2}$)[\w.-]{1,249}$/.test(topic)) {
-      const expected = 'expected up to 249 letters, digits, dots, underscores and hyphens';
-      throw new DeliveryFailure('bad_topic', `'${topic ?? ''}' is no name of a topic: ${expected}`, { isPermanent: true });
-    }
-    this.#client ??= KafkaClient.open(this.#options.address);
-    const client = await this.#client;
+    if (topic !== undefined && /^(?!\.{1,2}$)[\w.-]{1,249}$/.test(topic)) return topic;
+    const expected = 'expected up to 249 letters, digits, dots, underscores and hyphens';
+    throw new DeliveryFailure('bad_topic', `'${topic ?? ''}' is no name of a topic: ${expected}`, { isPermanent: true });
+  }
+
+  async #write(addressed: readonly Addressed[]): Promise<void> {
+    if (addressed.length === 0) return;
+    const { writer } = this.#options;
     try {
-      this.#producer ??= this.#connect(client);
-      const producer = await this.#producer;
-      const headers = { id, ...(traceparent === undefined ? {} : { traceparent }) };
-      const compression = this.#options.isGzip ? GZIP : UNCOMPRESSED;
-      await producer.send({ topic, acks: ACKS_ALL, timeout: ANSWER_MS_MAX, compression, messages: [{ value: payload, headers }] });
+      await writer.write(addressed);
     } catch (cause) {
-      await this.close();
-      throw failureOf(cause, client.refusal, topic);
+      const { refusal } = writer;
+      await writer.close();
+      throw failureOf(cause, refusal, addressed[0]?.topic ?? '');
     }
   }
 
-  async #connect(client: KafkaClient): Promise<Producer> {
-    const { Partitioners } = (await import('kafkajs')).default;
-    const producer = client.kafka.producer({
-      idempotent: true,
-      maxInFlightRequests: 1,
-      allowAutoTopicCreation: false,
-      createPartitioner: Partitioners.DefaultPartitioner,
-      retry: { retries: 2, initialRetryTime: 100 },
-    });
-    await producer.connect();
-    return producer;
-  }
-
-  async close(): Promise<void> {
-    const client = this.#client;
-    [this.#client, this.#producer] = [undefined, undefined];
-    (await client)?.destroy();
+  close(): Promise<void> {
+    return this.#options.writer.close();
   }
 }
 

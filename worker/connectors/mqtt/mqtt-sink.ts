@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { MqttClient } from 'mqtt';
 import { ForbiddenAddress } from '../../../shared/security/network-policy.ts';
-import { DeliveryFailure, type Sink, type SinkMessage } from '../connector.ts';
+import { type Batching, DeliveryFailure, type Outcome, type Sink, type SinkMessage } from '../connector.ts';
 import { ANSWER_MS_MAX, type MqttAddress, mqttClient, mqttReason } from './mqtt-client.ts';
+
+/** Unacknowledged at a time. */
+const BATCH_MESSAGES_MAX = 500;
 
 export interface MqttSinkOptions {
   readonly address: MqttAddress;
@@ -21,19 +24,25 @@ export class MqttSink implements Sink {
     this.#options = options;
   }
 
-  async send({ topic: named, payload }: SinkMessage): Promise<void> {
-    const topic = named ?? this.#options.topic;
-    if (topic === undefined || /[#+\0]/.test(topic) || topic === '') {
-      throw new DeliveryFailure('bad_topic', `'${topic ?? ''}' is no topic that can be published to`, { isPermanent: true });
-    }
+  readonly batching: Batching = { messages: BATCH_MESSAGES_MAX, send: (messages) => this.#sendBatch(messages) };
+
+  async send(message: SinkMessage): Promise<void> {
+    const [outcome] = await this.#sendBatch([message]);
+    if (outcome instanceof DeliveryFailure) throw outcome;
+  }
+
+  /** All at once, of which the broker acknowledges each. */
+  async #sendBatch(messages: readonly SinkMessage[]): Promise<readonly Outcome[]> {
+    let outcomes: readonly Outcome[];
     try {
       this.#connecting ??= this.#connect();
-      await published(await this.#connecting, { topic, payload, qos: this.#options.qos });
+      outcomes = await published(await this.#connecting, messages, this.#options);
     } catch (cause) {
-      await this.close();
-      if (cause instanceof ForbiddenAddress) throw new DeliveryFailure(cause.code, cause.message, { isPermanent: true, cause });
-      throw new DeliveryFailure('mqtt_error', mqttReason(cause), { cause });
+      const failure = failureOf(cause);
+      outcomes = messages.map(() => failure);
     }
+    if (outcomes.some((outcome) => outcome instanceof DeliveryFailure && !outcome.isPermanent)) await this.close();
+    return outcomes;
   }
 
   async #connect(): Promise<MqttClient> {
@@ -64,26 +73,44 @@ export class MqttSink implements Sink {
   }
 }
 
-interface Publication {
-  readonly topic: string;
-  readonly payload: string;
-  readonly qos: 0 | 1 | 2;
-}
-
-/** Resolves with the broker's acknowledgement. */
-async function published(client: MqttClient, { topic, payload, qos }: Publication): Promise<void> {
+/** Resolves when the broker has acknowledged all, or will not any more. */
+async function published(client: MqttClient, messages: readonly SinkMessage[], options: MqttSinkOptions): Promise<readonly Outcome[]> {
   let end: (error: Error) => void = () => undefined;
+  const over = new Promise<Error>((resolve) => {
+    end = resolve;
+  });
   const lost = (): void => end(new Error('the connection was lost'));
   const timer = setTimeout(() => end(new Error(`no acknowledgement within ${ANSWER_MS_MAX / 1000} s`)), ANSWER_MS_MAX);
+  if (!client.connected) lost();
+  client.once('close', lost);
   try {
-    await new Promise<void>((resolve, reject) => {
-      end = reject;
-      if (!client.connected) lost();
-      client.once('close', lost);
-      client.publish(topic, payload, { qos }, (error) => (error ? reject(error) : resolve()));
-    });
+    return await Promise.all(messages.map((message) => acknowledged(client, { message, options, over })));
   } finally {
     clearTimeout(timer);
     client.off('close', lost);
   }
+}
+
+interface Publication {
+  readonly message: SinkMessage;
+  readonly options: MqttSinkOptions;
+  /** Resolves when there will be no acknowledgement. */
+  readonly over: Promise<Error>;
+}
+
+function acknowledged(client: MqttClient, { message, options, over }: Publication): Promise<Outcome> {
+  const topic = message.topic ?? options.topic;
+  if (topic === undefined || /[#+\0]/.test(topic) || topic === '') {
+    const text = `'${topic ?? ''}' is no topic that can be published to`;
+    return Promise.resolve(new DeliveryFailure('bad_topic', text, { isPermanent: true }));
+  }
+  return new Promise((resolve) => {
+    void over.then((error) => resolve(failureOf(error)));
+    client.publish(topic, message.payload, { qos: options.qos }, (error) => resolve(error ? failureOf(error) : 'taken'));
+  });
+}
+
+function failureOf(cause: unknown): DeliveryFailure {
+  if (cause instanceof ForbiddenAddress) return new DeliveryFailure(cause.code, cause.message, { isPermanent: true, cause });
+  return new DeliveryFailure('mqtt_error', mqttReason(cause), { cause });
 }

@@ -1,9 +1,12 @@
 import type { JetStreamClient, MsgHdrs } from 'nats';
-import { DeliveryFailure, type Sink, type SinkMessage } from '../connector.ts';
+import { type Batching, DeliveryFailure, type Outcome, type Sink, type SinkMessage } from '../connector.ts';
+import { together } from '../delivery/together.ts';
 import { ANSWER_MS_MAX, forbiddenBy, type NatsAddress, NatsClient, natsCode, natsReason } from './nats-client.ts';
 
 /** The server drops what comes again under an id that it remembers. */
 const ID_HEADER = 'Nats-Msg-Id';
+/** Unacknowledged at a time. */
+const BATCH_MESSAGES_MAX = 500;
 const NO_STREAM = '503';
 /** What the server says of messages that it will never take. */
 const permanentRefusals: ReadonlySet<string> = new Set(['MAX_PAYLOAD_EXCEEDED', 'BAD_SUBJECT']);
@@ -33,14 +36,40 @@ export class NatsSink implements Sink {
     this.#options = options;
   }
 
-  async send(message: SinkMessage): Promise<void> {
-    const subject = message.topic ?? this.#options.subject;
-    if (subject === undefined || !isSubject(subject)) {
-      const expected = 'expected words with dots between them, without blanks, `*` and `>`';
-      throw new DeliveryFailure('bad_topic', `'${subject ?? ''}' is no subject that can be published to: ${expected}`, {
-        isPermanent: true,
-      });
+  readonly batching: Batching = { messages: BATCH_MESSAGES_MAX, send: (messages) => this.#sendBatch(messages) };
+
+  /** To a stream each with an acknowledgement of its own; to core NATS with one answer behind them all. */
+  async #sendBatch(messages: readonly SinkMessage[]): Promise<readonly Outcome[]> {
+    if (this.#options.isJetStream) return together(messages.length, (message) => this.send(message)).send(messages);
+    try {
+      const subjects = messages.map((message) => this.#subjectOf(message));
+      this.#connecting ??= open(this.#options.address);
+      const opened = await this.#connecting;
+      const { connection } = opened.client;
+      for (const [at, message] of messages.entries()) {
+        connection.publish(subjects[at] ?? '', message.payload, { headers: headersOf(message, opened) });
+      }
+      await opened.client.flushed();
+      const outcome = opened.client.takeRefusal() === undefined ? 'taken' : 'alone';
+      return messages.map(() => outcome);
+    } catch {
+      // What is wrong is told of the message that it is wrong with, when that is sent alone.
+      return messages.map(() => 'alone');
     }
+  }
+
+  /** @throws DeliveryFailure when it is none */
+  #subjectOf({ topic }: SinkMessage): string {
+    const subject = topic ?? this.#options.subject;
+    if (subject !== undefined && isSubject(subject)) return subject;
+    const expected = 'expected words with dots between them, without blanks, `*` and `>`';
+    throw new DeliveryFailure('bad_topic', `'${subject ?? ''}' is no subject that can be published to: ${expected}`, {
+      isPermanent: true,
+    });
+  }
+
+  async send(message: SinkMessage): Promise<void> {
+    const subject = this.#subjectOf(message);
     this.#connecting ??= open(this.#options.address);
     const connecting = this.#connecting;
     try {
@@ -51,10 +80,10 @@ export class NatsSink implements Sink {
     }
   }
 
-  async #publish({ client, stream, newHeaders }: Open, subject: string, { id, payload, traceparent }: SinkMessage): Promise<void> {
-    const headers = newHeaders();
-    headers.set(ID_HEADER, id);
-    if (traceparent !== undefined) headers.set('traceparent', traceparent);
+  async #publish(opened: Open, subject: string, message: SinkMessage): Promise<void> {
+    const { client, stream } = opened;
+    const { id, payload } = message;
+    const headers = headersOf(message, opened);
     if (this.#options.isJetStream) {
       const { stream: name } = this.#options;
       const expect = name === undefined ? {} : { expect: { streamName: name } };
@@ -73,6 +102,13 @@ export class NatsSink implements Sink {
     this.#connecting = undefined;
     await connecting?.then(({ client }) => client.destroy()).catch(() => undefined);
   }
+}
+
+function headersOf({ id, traceparent }: SinkMessage, { newHeaders }: Open): MsgHdrs {
+  const headers = newHeaders();
+  headers.set(ID_HEADER, id);
+  if (traceparent !== undefined) headers.set('traceparent', traceparent);
+  return headers;
 }
 
 async function open(address: NatsAddress): Promise<Open> {

@@ -1,7 +1,9 @@
 import type { Redis } from 'ioredis';
 import { ForbiddenAddress } from '../../../shared/security/network-policy.ts';
-import { DeliveryFailure, type Sink, type SinkMessage } from '../connector.ts';
+import { type Batching, DeliveryFailure, type Outcome, type Sink, type SinkMessage } from '../connector.ts';
 import { type RedisAddress, redisClient, redisReason } from './redis-client.ts';
+
+const BATCH_MESSAGES_MAX = 500;
 
 export interface RedisSinkOptions {
   readonly address: RedisAddress;
@@ -21,23 +23,43 @@ export class RedisSink implements Sink {
     this.#options = options;
   }
 
-  async send({ id, topic, payload }: SinkMessage): Promise<void> {
-    const { target: own, isStream, maxLength } = this.#options;
-    const target = topic ?? own;
-    if (target === undefined || target === '')
-      throw new DeliveryFailure('bad_topic', 'there is no stream or channel to send to', { isPermanent: true });
+  readonly batching: Batching = { messages: BATCH_MESSAGES_MAX, send: (messages) => this.#sendBatch(messages) };
+
+  async send(message: SinkMessage): Promise<void> {
+    const [outcome] = await this.#sendBatch([message]);
+    if (outcome instanceof DeliveryFailure) throw outcome;
+  }
+
+  /** All at once, of which the server answers each. */
+  async #sendBatch(messages: readonly SinkMessage[]): Promise<readonly Outcome[]> {
     try {
       this.#connecting ??= redisClient(this.#options.address);
       const client = await this.#connecting;
-      if (!isStream) await client.publish(target, payload);
-      else if (maxLength === undefined) await client.xadd(target, '*', 'id', id, 'payload', payload);
-      else await client.xadd(target, 'MAXLEN', '~', maxLength, '*', 'id', id, 'payload', payload);
+      const pipeline = client.pipeline();
+      const commands = messages.map((message) => this.#commandOf(message));
+      for (const command of commands) if (command !== undefined) pipeline.call(...command);
+      const answers = (await pipeline.exec())?.[Symbol.iterator]();
+      const outcomes = commands.map((command) => {
+        if (command === undefined) return noTarget();
+        const error = answers?.next().value?.[0];
+        return error ? failureOf(error) : 'taken';
+      });
+      if (outcomes.some((outcome) => outcome instanceof DeliveryFailure && !outcome.isPermanent)) await this.close();
+      return outcomes;
     } catch (cause) {
-      if (isRefusal(cause)) throw new DeliveryFailure('wrong_type', redisReason(cause), { isPermanent: true, cause });
       await this.close();
-      if (cause instanceof ForbiddenAddress) throw new DeliveryFailure(cause.code, cause.message, { isPermanent: true, cause });
-      throw new DeliveryFailure('redis_error', redisReason(cause), { cause });
+      const failure = failureOf(cause);
+      return messages.map(() => failure);
     }
+  }
+
+  /** Undefined: it has no target. */
+  #commandOf({ id, topic, payload }: SinkMessage): [command: string, ...args: (string | number)[]] | undefined {
+    const { target: own, isStream, maxLength } = this.#options;
+    const target = topic ?? own;
+    if (target === undefined || target === '') return undefined;
+    if (!isStream) return ['publish', target, payload];
+    return ['xadd', target, ...(maxLength === undefined ? [] : ['MAXLEN', '~', maxLength]), '*', 'id', id, 'payload', payload];
   }
 
   async close(): Promise<void> {
@@ -45,6 +67,16 @@ export class RedisSink implements Sink {
     this.#connecting = undefined;
     await connecting?.then((client) => client.disconnect()).catch(() => undefined);
   }
+}
+
+function noTarget(): DeliveryFailure {
+  return new DeliveryFailure('bad_topic', 'there is no stream or channel to send to', { isPermanent: true });
+}
+
+function failureOf(cause: unknown): DeliveryFailure {
+  if (isRefusal(cause)) return new DeliveryFailure('wrong_type', redisReason(cause), { isPermanent: true, cause });
+  if (cause instanceof ForbiddenAddress) return new DeliveryFailure(cause.code, cause.message, { isPermanent: true, cause });
+  return new DeliveryFailure('redis_error', redisReason(cause), { cause });
 }
 
 /** What stands under the name is something else. */

@@ -145,7 +145,12 @@ export class HostedPipeline implements IntakeOwner {
     [this.#sources, this.#lookups, this.#marks, this.#placing] = [sources, lookups, marks, placing];
   }
 
+  #saveForSinks(): void {
+    this.#saver.saveWhenAwaited(() => this.#life.isOpen);
+  }
+
   #lookAtSinks(): void {
+    this.#saveForSinks();
     this.#events.holdWhenFull();
     this.#life.showHealth();
   }
@@ -380,7 +385,9 @@ export class HostedPipeline implements IntakeOwner {
   /** Called about every second: saves when it is time, forgets what is long past. */
   maintain(): void {
     this.#life.showHealth();
-    if (this.isRunning) this.#saver.saveWhenDue();
+    if (!this.isRunning) return;
+    this.#saver.saveWhenDue();
+    this.#saveForSinks();
   }
 
   // ---------------------------------------------------------------------------------------------- state

@@ -69,6 +69,11 @@ export class PipelineLife {
     return this.#status === 'running' || this.#status === 'degraded';
   }
 
+  /** It takes in what comes, or finishes what has come. */
+  get isOpen(): boolean {
+    return this.isRunning || this.#isDraining;
+  }
+
   /** Since it was started last; 0 while it does not run. */
   get uptimeSeconds(): number {
     return this.isRunning ? Math.floor((performance.now() - this.#startedAt) / 1000) : 0;

@@ -1,4 +1,4 @@
-import type { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
+import type { PipelineSinks, SavedDeliveries } from '../../connectors/delivery/pipeline-sinks.ts';
 import type { PlacedState } from '../placed/placed-state.ts';
 import type { InjectResult, RuntimeReport } from '../service.ts';
 import type { RecordResult } from '../threads/messages.ts';
@@ -14,6 +14,8 @@ const SAVE_BYTES_MIN = 16 * 1_048_576;
 const SAVE_STATE_FACTOR = 8;
 /** At most one part in so many of the time goes into saving. */
 const SAVE_TIME_SHARE = 20;
+/** How long a sink waits for a checkpoint at least, so that one has what comes together, ms. */
+const AWAITED_MS = 100;
 
 export interface SaverOptions {
   readonly pipelineId: string;
@@ -29,7 +31,7 @@ export interface SavedParts {
   readonly intake: Pick<Intake, 'save' | 'rebase' | 'forgetState' | 'base' | 'doneUpTo' | 'doneBytes' | 'isChanged'>;
   readonly tally: PipelineTally;
   readonly answers: Pick<IdempotencyWindow<InjectResult>, 'save'>;
-  readonly sinks: Pick<PipelineSinks, 'save'>;
+  readonly sinks: Pick<PipelineSinks, 'save' | 'awaitCheckpoint' | 'checkpointed'>;
   readonly marks: SourceMarks;
   readonly record: PipelineRecord;
 }
@@ -46,6 +48,9 @@ export class PipelineSaver {
   #switching: Promise<unknown> | undefined;
   /** Something came through that was no tick, or had an effect. */
   #hasEffect = false;
+  /** What sinks had, in the checkpoint that was made last. */
+  #made: { readonly sequence: number; readonly deliveries: SavedDeliveries } | undefined;
+  #awaited: NodeJS.Timeout | undefined;
 
   constructor(options: SaverOptions, parts: SavedParts, storedSequence: number) {
     this.#options = options;
@@ -72,6 +77,21 @@ export class PipelineSaver {
     const { intake } = this.#parts;
     const interval = Math.max(this.#options.intervalMs, SAVE_TIME_SHARE * this.#costMs);
     if (intake.isChanged && performance.now() - this.#savedAt >= interval) void this.saveOrReport();
+  }
+
+  /** Soon, where sinks wait for a checkpoint, in the share of time that saving may take. `isOpen`: asked then. */
+  saveWhenAwaited(isOpen: () => boolean): void {
+    const { sinks } = this.#parts;
+    if (this.#awaited !== undefined || !sinks.awaitCheckpoint) return;
+    const due = this.#savedAt + Math.max(AWAITED_MS, SAVE_TIME_SHARE * this.#costMs) - performance.now();
+    this.#awaited = setTimeout(
+      async () => {
+        if (isOpen()) await this.saveWhole();
+        this.#awaited = undefined;
+        if (isOpen()) this.saveWhenAwaited(isOpen);
+      },
+      Math.max(AWAITED_MS, due),
+    ).unref();
   }
 
   saveWhenLong(): void {
@@ -158,6 +178,11 @@ export class PipelineSaver {
   isStored(sequence: number): void {
     this.#storedSequence = sequence;
     this.#parts.intake.forgetState(sequence);
+    if (this.#made?.sequence !== sequence) return;
+    const { deliveries } = this.#made;
+    this.#parts.sinks.checkpointed(deliveries);
+    // The next one is to say that they were sent, also when nothing else happens: ledgers are not kept for ever.
+    if (deliveries.ledgers !== undefined && deliveries.sinks.length > 0) this.#hasEffect = true;
   }
 
   /** Nothing but ticks without effect came through: the state is what it was. */
@@ -173,7 +198,9 @@ export class PipelineSaver {
     const { tally, answers, sinks, marks } = this.#parts;
     const savedAt = Math.max(this.#options.arrivalTime(), notBefore);
     const sources = marks.save();
-    const rest = { counts: tally.counts(), answers: answers.save(), deliveries: sinks.save(), sources };
+    const deliveries = sinks.save();
+    this.#made = { sequence, deliveries };
+    const rest = { counts: tally.counts(), answers: answers.save(), deliveries, sources };
     const { placed } = this.#options;
     return { sequence, state, savedAt, ...rest, ...(placed && { placed: placed(sources) }) };
   }

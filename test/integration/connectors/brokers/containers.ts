@@ -4,7 +4,7 @@ import type { StartedTestContainer } from 'testcontainers';
 process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true';
 
 const ENGINE_MS_MAX = 3_000;
-const START_MS_MAX = 60_000;
+const START_MS_MAX = 120_000;
 /** On each container, so that those which a run has left behind can be swept. */
 const label = 'cep.test.run';
 

@@ -6,7 +6,9 @@ import { OutboundDoor } from '../../../../shared/outbound/outbound-door.ts';
 import { NetworkPolicy } from '../../../../shared/security/network-policy.ts';
 import { openSink, openSource, settingsOf } from '../../../../worker/connectors/registry.ts';
 import { audit, type Delivered } from '../audit.ts';
+import { NumberedLog } from '../numbered-log.ts';
 import { auditedRun, NumberedPublisher } from './audited-run.ts';
+import { committedIn } from './committed-topic.ts';
 import { hasBroker, RunningBroker } from './containers.ts';
 import { ProgramRun } from './program-run.ts';
 
@@ -69,7 +71,7 @@ describe.skipIf(!(await hasBroker('kafka')))('kafka', () => {
         KAFKA_HEAP: '128m',
       }),
     });
-    const names = ['readings', 'restarted', 'orders', 'alerts', 'outputs', 'mixed', 'shared'];
+    const names = ['readings', 'restarted', 'orders', 'alerts', 'outputs', 'mixed', 'shared', 'committed'];
     await withAdmin((admin) => admin.createTopics({ topics: names.map((topic) => ({ topic, numPartitions: 3 })) }));
   });
   afterAll(async () => {
@@ -212,6 +214,54 @@ stream Each = Reading.from(In)
     // What comes again has the id that it had, which is that of the header.
     expect(new Set(values.map(({ id }) => id)).size).toBe(count);
     expect(all.every(({ id, value }) => id === value.id)).toBe(true);
+  });
+
+  it('writes every output once, for readers of what is committed, over kills of cep and a rival with its transactional id', async () => {
+    const run = begin(
+      (folder) => `
+event Reading:
+    n: int
+
+connector In = file (path: "${folder}/in.jsonl")
+${connector(', retries: 100, exactly_once: true, transactional_id: "ours"')}
+
+stream Each = Reading.from(In)
+    .emit(n)
+    .to(Broker, topic: "committed")
+`,
+    );
+    const log = new NumberedLog(run.path('in.jsonl'), Number.POSITIVE_INFINITY);
+    const ends = async (): Promise<number> => {
+      const found = await withAdmin((admin) => admin.fetchTopicOffsets('committed'));
+      return found.reduce((sum, { high }) => sum + Number(high), 0);
+    };
+    /** Goes on writing until the topic grows by that. */
+    const until = async (more: number): Promise<void> => {
+      for (const before = await ends(); (await ends()) < before + more; await sleep(20)) await log.write(20);
+    };
+    await log.write(50);
+    for (let kill = 0; kill < 3; kill++) {
+      await run.startReading();
+      await until(200);
+      await run.end('SIGKILL');
+    }
+    const rival = clientOf(broker.port, 10).producer({ transactionalId: 'ours', idempotent: true, maxInFlightRequests: 1 });
+    await rival.connect();
+    await run.startReading();
+    await until(100);
+    const transaction = await rival.transaction();
+    await transaction.send({ topic: 'committed', messages: [{ value: '{"id":"rival","event_type":"Each","data":{"n":0}}' }] });
+    await until(100);
+    // It was put out by whoever came behind it, with all that it has not committed.
+    await expect(transaction.commit()).rejects.toThrow();
+    await rival.disconnect();
+    await vi.waitFor(async () => expect(await committedIn(clientOf(broker.port, 10), 'committed', 3)).toHaveLength(log.written), {
+      timeout: 90_000,
+      interval: 500,
+    });
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    expect(audit(await committedIn(clientOf(broker.port, 10), 'committed', 3), log.written)).toEqual(nothing);
+    expect(run.letters()).toEqual([]);
   });
 
   it('makes alerts in one topic of events in two others, which share a group; what is no event is a dead letter with its bytes', async () => {
