@@ -1,8 +1,11 @@
-import type { Operation, Step } from '../../coordinator/raft/storage/log-storage.ts';
 import type { DiskImage } from '../../coordinator/raft/storage/open-log.ts';
-import { witnessBytes } from '../../coordinator/raft/storage/witness.ts';
+import type { Operation } from '../../coordinator/raft/storage/operation.ts';
+import { nextSlot } from '../../coordinator/raft/storage/witness.ts';
 
 type Random = (bound: number) => number;
+
+/** Small, so that some batches fit into a slot and others do not. */
+export const slotBytes = 512;
 
 /** How many batches a disk that lies about syncs may take back. */
 const undoneMax = 6;
@@ -16,11 +19,14 @@ export class SimulatedDisk {
   /** Did something that no crash explains. Such a disk belongs to a minority. */
   wasDamaged = false;
   #records = new Map<string, Uint8Array>();
-  #witness = new Uint8Array(witnessBytes);
+  #witness = new Uint8Array(2 * slotBytes);
+  #slot: 0 | 1 = 0;
   /** What the newest batches replaced, the newest last. */
   #undo: Map<string, Uint8Array | undefined>[] = [];
 
+  /** As the next process finds it. */
   image(): DiskImage {
+    this.#slot = nextSlot(this.#witness);
     return { identity: this.identity, records: new Map(this.#records), witness: this.#witness.slice() };
   }
 
@@ -39,12 +45,13 @@ export class SimulatedDisk {
     else this.#records.delete(operation.key);
   }
 
-  writeWitness({ offset, bytes }: NonNullable<Step['witness']>): void {
-    this.#witness.set(bytes, offset);
+  writeWitness(bytes: Uint8Array): void {
+    this.#witness.set(bytes, this.#slot * slotBytes);
+    this.#slot = this.#slot === 0 ? 1 : 0;
   }
 
-  tearWitness({ offset, bytes }: NonNullable<Step['witness']>, random: Random): void {
-    this.#witness.set(bytes.subarray(0, random(bytes.length)), offset);
+  tearWitness(bytes: Uint8Array, random: Random): void {
+    this.writeWitness(bytes.subarray(0, random(bytes.length)));
   }
 
   // Damage that no crash explains
@@ -79,7 +86,7 @@ export class SimulatedDisk {
   }
 
   flipBitOfWitness(random: Random): void {
-    this.#flip(this.#witness, random(2) * (witnessBytes / 2) + random(64), random);
+    this.#flip(this.#witness, random(2) * slotBytes + random(96), random);
   }
 
   #flip(bytes: Uint8Array, at: number, random: Random): void {

@@ -395,8 +395,52 @@ const further: readonly Mutant[] = [
     changes: [
       {
         file: 'storage/open-log.ts',
-        find: '    { operations: [], witness },\n    { operations, witness: undefined },',
-        replacement: '    { operations, witness: undefined },\n    { operations: [], witness },',
+        find: 'if (recovering === undefined) return [{ operations, witness }];',
+        replacement: 'if (seq > 0) return [{ operations, witness }];',
+      },
+    ],
+  },
+  {
+    name: 'repair writes the witness first without a loss',
+    changes: [
+      {
+        file: 'storage/open-log.ts',
+        find: 'if (recovering === undefined) return [{ operations, witness }];',
+        replacement: 'if (seq < 0) return [{ operations, witness }];',
+      },
+    ],
+  },
+  {
+    name: 'witness beside a batch that it does not hold',
+    changes: [
+      {
+        file: 'storage/witness.ts',
+        find: 'return { bytes: writer.sealed(), hasBatch };',
+        replacement: 'return { bytes: writer.sealed(), hasBatch: true };',
+      },
+    ],
+  },
+  {
+    name: 'batch of the witness done again behind later ones',
+    changes: [{ file: 'storage/open-log.ts', find: 'written.seq >= seq ? disk', replacement: 'written.seq > seq ? disk' }],
+  },
+  {
+    name: 'batch of the witness left out',
+    changes: [
+      {
+        file: 'storage/open-log.ts',
+        find: 'withOperations(disk.records, batch)',
+        replacement: 'withOperations(disk.records, batch.slice(batch.length))',
+      },
+    ],
+  },
+  {
+    name: 'what the witness adds not written back',
+    changes: [
+      {
+        file: 'storage/open-log.ts',
+        find: 'if (kept.has(key) && records.get(key) !== value)',
+        replacement: 'if (kept.has(key) && records.size < 0)',
       },
     ],
   },

@@ -5,8 +5,9 @@ import type { Identity } from '../../coordinator/raft/storage/codec.ts';
 import { firstStep, type LogStorage, type Step } from '../../coordinator/raft/storage/log-storage.ts';
 import { openLog } from '../../coordinator/raft/storage/open-log.ts';
 import { chunkAt, type SnapshotChunk, SnapshotReceiver } from '../../coordinator/raft/storage/snapshot-transfer.ts';
+import { sealWitness } from '../../coordinator/raft/storage/witness.ts';
 import type { Packet, SnapshotAnswer } from '../../coordinator/raft/transport/packet.ts';
-import { SimulatedDisk } from './disk.ts';
+import { SimulatedDisk, slotBytes } from './disk.ts';
 import { Violation } from './invariants.ts';
 import { StateMachine } from './state-machine.ts';
 
@@ -31,9 +32,18 @@ export interface Surroundings {
 
 interface Queued {
   readonly step: Step;
-  /** Others are durable before the next step begins, as in the driver's queue. */
+  /** Several of these may become one batch, as in the driver's queue. */
   readonly isWrite: boolean;
   readonly done: () => void;
+}
+
+/** What is on its way to the disk, and which of it has not arrived. */
+interface Writing {
+  readonly operations: Step['operations'];
+  readonly witness: Uint8Array | undefined;
+  readonly taken: readonly Queued[];
+  isBatching: boolean;
+  isWitnessing: boolean;
 }
 
 /** A snapshot on its way to one follower. */
@@ -61,10 +71,7 @@ export class SimulatedNode {
   /** Where the log ended, and from where it began, at the last write that was done. Whatever was acknowledged is in it. */
   #promised = { index: 0, term: 0, base: 0 };
   #queue: Queued[] = [];
-  /** Whose operations are on their way to the disk; then whose witness is, while those of the next may be. */
-  #batching: Queued | undefined;
-  #isBatched = false;
-  #witnessing: Queued | undefined;
+  #writing: Writing | undefined;
   #storedSeq = 0;
   #waiting: { readonly afterSeq: number; readonly messages: readonly Message[] }[] = [];
   #receiver = new SnapshotReceiver();
@@ -82,9 +89,7 @@ export class SimulatedNode {
   start(): void {
     this.incarnation++;
     this.#queue = [];
-    this.#batching = undefined;
-    this.#isBatched = false;
-    this.#witnessing = undefined;
+    this.#writing = undefined;
     this.#storedSeq = 0;
     this.#waiting = [];
     this.#receiver = new SnapshotReceiver();
@@ -139,25 +144,31 @@ export class SimulatedNode {
     const { random } = this.#world;
     const whole = random(steps.length);
     for (const step of steps.slice(0, whole)) this.#perform(step);
-    const torn = steps[whole]?.witness;
-    if (torn && random(2) === 0) this.disk.tearWitness(torn, random);
+    const torn = steps[whole];
+    if (torn === undefined || random(2) === 0) return;
+    if (torn.operations.length > 0) this.disk.batch(torn.operations);
+    if (torn.witness) this.disk.tearWitness(sealWitness(torn.witness, []).bytes, random);
   }
 
   #perform({ operations, witness }: Step): void {
     this.disk.batch(operations);
-    if (witness) this.disk.writeWitness(witness);
+    if (witness) this.disk.writeWitness(sealWitness(witness, []).bytes);
   }
 
   /** What is on its way to the disk arrives or does not, and a file may be torn. With `tears`, so may a batch. */
   crash(tears: boolean): void {
     const { random } = this.#world;
-    const witness = this.#witnessing?.step.witness;
-    if (witness && random(2) === 0) this.disk.tearWitness(witness, random);
-    const batch = this.#isBatched ? undefined : this.#batching?.step.operations;
-    if (batch && random(2) === 0) {
-      if (tears) this.disk.tearBatch(batch, random);
-      else this.disk.batch(batch);
+    const { witness, operations, isBatching = false, isWitnessing = false } = this.#writing ?? { operations: [] };
+    if (witness && isWitnessing) {
+      const arrives = random(3);
+      if (arrives === 0) this.disk.tearWitness(witness, random);
+      if (arrives === 1) this.disk.writeWitness(witness);
     }
+    if (isBatching && random(2) === 0) {
+      if (tears) this.disk.tearBatch(operations, random);
+      else this.disk.batch(operations);
+    }
+    this.#writing = undefined;
     this.raft = undefined;
   }
 
@@ -215,40 +226,37 @@ export class SimulatedNode {
     this.#writeNext();
   }
 
-  /** The operations of a write may be on their way while the witness of the one before it is. */
+  /** Behind what is being written; the witness at the same time as the batch only when that is in it. */
   #writeNext(): void {
+    if (this.#writing || this.#queue.length === 0) return;
+    const taken = this.#take();
+    const operations = taken.flatMap(({ step }) => step.operations);
+    const witness = taken.findLast(({ step }) => step.witness !== undefined)?.step.witness;
+    const sealed = witness && sealWitness(witness, operations, slotBytes);
+    const writing: Writing = { operations, witness: sealed?.bytes, taken, isBatching: true, isWitnessing: false };
+    this.#writing = writing;
     const { incarnation } = this;
-    const [first] = this.#queue;
-    if (this.#batching || first === undefined || (!first.isWrite && this.#witnessing)) return;
-    this.#queue.shift();
-    this.#batching = first;
     this.#afterSync(incarnation, () => {
-      this.disk.batch(first.step.operations);
-      this.#isBatched = true;
-      this.#witnessNext();
+      this.disk.batch(operations);
+      writing.isBatching = false;
+      if (sealed && !sealed.hasBatch) this.#witness(writing);
+      this.#finish(writing);
     });
+    if (sealed?.hasBatch) this.#witness(writing);
   }
 
-  /** Behind its own operations and the witness before it. */
-  #witnessNext(): void {
-    const { incarnation } = this;
-    const batched = this.#batching;
-    if (batched === undefined || !this.#isBatched || this.#witnessing) return;
-    this.#batching = undefined;
-    this.#isBatched = false;
-    const { witness } = batched.step;
-    if (witness === undefined) {
-      this.#finish(batched);
-      return;
-    }
-    this.#witnessing = batched;
-    this.#afterSync(incarnation, () => {
-      this.disk.writeWitness(witness);
-      this.#witnessing = undefined;
-      this.#finish(batched);
-      this.#witnessNext();
+  #take(): readonly Queued[] {
+    const end = this.#queue.findIndex(({ isWrite }) => !isWrite);
+    return this.#queue.splice(0, end < 0 ? this.#queue.length : Math.max(1, end));
+  }
+
+  #witness(writing: Writing): void {
+    writing.isWitnessing = true;
+    this.#afterSync(this.incarnation, () => {
+      this.disk.writeWitness(writing.witness as Uint8Array);
+      writing.isWitnessing = false;
+      this.#finish(writing);
     });
-    this.#writeNext();
   }
 
   #afterSync(incarnation: number, run: () => void): void {
@@ -260,9 +268,12 @@ export class SimulatedNode {
     });
   }
 
-  #finish({ done }: Queued): void {
+  #finish(writing: Writing): void {
+    if (writing.isBatching || writing.isWitnessing) return;
+    this.#writing = undefined;
+    const { incarnation } = this;
+    for (const { done } of writing.taken) if (this.incarnation === incarnation) done();
     this.#writeNext();
-    done();
   }
 
   /** A snapshot of what is applied, when that is all that is committed. */

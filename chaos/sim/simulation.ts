@@ -372,7 +372,7 @@ class Simulation {
     for (const node of this.#nodes.values()) this.#start(node);
     const untilMs = this.#queue.nowMs + HEALED_MS_MAX;
     const answered = this.#clients.map((client) => client.answered);
-    while (!this.#agrees() || this.#clients.some((client, at) => client.answered <= (answered[at] ?? 0))) {
+    while (this.#clients.some((client, at) => client.answered <= (answered[at] ?? 0)) || !this.#agrees()) {
       if (this.#queue.nowMs > untilMs)
         throw new Violation(`liveness: no agreement ${HEALED_MS_MAX / 1000} s after the last fault: ${this.#describe()}`);
       this.#queue.runNext();

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { Level } from 'level';
 import { CepError } from '../../../shared/errors/error.ts';
 import { encodeIdentity, type Identity } from '../storage/codec.ts';
-import { firstStep, type Operation, type Step } from '../storage/log-storage.ts';
+import { firstStep, type Step } from '../storage/log-storage.ts';
 import type { DiskImage } from '../storage/open-log.ts';
-import { slotBytes, witnessBytes } from '../storage/witness.ts';
+import type { Operation } from '../storage/operation.ts';
+import { nextSlot, sealWitness, slotBytes, witnessBytes } from '../storage/witness.ts';
 
 /** A write to a file that is open so is durable when it returns, by one call to the system. */
 const { O_DSYNC, O_RDWR } = constants;
@@ -25,7 +26,7 @@ export class LevelDisk {
   readonly #folder: string;
   #database: Database | undefined;
   #witness: FileHandle | undefined;
-  #witnessOffset: number | undefined;
+  #slot: 0 | 1 = 0;
   #failure: unknown;
 
   private constructor(folder: string) {
@@ -41,6 +42,7 @@ export class LevelDisk {
     const disk = new LevelDisk(folder);
     const identity = await readIfThere(join(folder, 'identity'));
     const witness = await readIfThere(join(folder, 'witness'));
+    disk.#slot = nextSlot(witness ?? new Uint8Array(0));
     // With an identity there has been a database: one that is gone must not be taken for a new one.
     const records = await disk.#openDatabase(identity === undefined);
     return { disk, image: { identity, records, witness } };
@@ -84,10 +86,10 @@ export class LevelDisk {
     });
   }
 
-  /** Does a step of `LogStorage`; durable when this resolves. One at a time. */
+  /** Does a step of `LogStorage`, the witness last; durable when this resolves. One at a time. */
   async write({ operations, witness }: Step): Promise<void> {
     if (operations.length > 0) await this.writeBatch(operations);
-    if (witness !== undefined) await this.writeWitness(witness);
+    if (witness !== undefined) await this.writeWitness(sealWitness(witness, []).bytes);
   }
 
   /** One at a time, but during a `writeWitness`. */
@@ -96,11 +98,11 @@ export class LevelDisk {
   }
 
   /** Where the one before it is not, so that this one may be torn. One at a time. */
-  writeWitness({ offset, bytes }: NonNullable<Step['witness']>): Promise<void> {
+  writeWitness(bytes: Uint8Array): Promise<void> {
     return this.#strictly(async () => {
       this.#witness ??= await open(join(this.#folder, 'witness'), O_RDWR | O_DSYNC);
-      this.#witnessOffset = offset === this.#witnessOffset ? slotBytes - offset : offset;
-      await writeAt(this.#witness, bytes, this.#witnessOffset);
+      await writeAt(this.#witness, bytes, this.#slot * slotBytes);
+      this.#slot = this.#slot === 0 ? 1 : 0;
     });
   }
 

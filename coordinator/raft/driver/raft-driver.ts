@@ -164,7 +164,7 @@ export class RaftDriver {
     this.#queue = new WriteQueue(
       {
         writeBatch: (operations) => this.#timed(disk.writeBatch(operations)),
-        writeWitness: (witness) => disk.writeWitness(witness),
+        writeWitness: (bytes) => disk.writeWitness(bytes),
       },
       (cause) => this.#fail(cause),
       () => this.#proposeAll(),
@@ -259,11 +259,11 @@ export class RaftDriver {
     });
   }
 
-  /** With the next write, or in the next turn of the loop when there is none. */
+  /** With the next write, or with all that came in the same message when there is none. */
   #proposeSoon(): void {
     if (this.#isProposing || this.#commands.length === 0 || this.#queue.isBusy) return;
     this.#isProposing = true;
-    setImmediate(() => {
+    queueMicrotask(() => {
       this.#isProposing = false;
       this.#proposeAll();
     });

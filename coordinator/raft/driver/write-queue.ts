@@ -1,4 +1,6 @@
-import type { Operation, Step } from '../storage/log-storage.ts';
+import type { Step } from '../storage/log-storage.ts';
+import type { Operation } from '../storage/operation.ts';
+import { sealWitness } from '../storage/witness.ts';
 
 interface Queued {
   readonly step: Step;
@@ -9,12 +11,12 @@ interface Queued {
 
 export interface WrittenTo {
   readonly writeBatch: (operations: readonly Operation[]) => Promise<void>;
-  readonly writeWitness: (witness: NonNullable<Step['witness']>) => Promise<void>;
+  /** One that has its whole batch in it is written while that is. */
+  readonly writeWitness: (bytes: Uint8Array) => Promise<void>;
 }
 
 /**
- * Does steps one after another. What comes while a batch is written goes together into the next, so that one sync serves many. The
- * witness of one is written while the next batch is: each follows its own batch, and the witness before it.
+ * Does steps one after another. What comes while a batch is written goes together into the next, so that one sync serves many.
  */
 export class WriteQueue {
   readonly #disk: WrittenTo;
@@ -22,7 +24,6 @@ export class WriteQueue {
   readonly #settled: () => void;
   #queue: Queued[] = [];
   #running: Promise<void> | undefined;
-  #witnessing: Promise<void> | undefined;
   #hasFailed = false;
 
   /** `failed` is told of the first write that fails; nothing is done after it. `settled` is told whenever a next batch may begin. */
@@ -45,7 +46,7 @@ export class WriteQueue {
 
   /** Resolves when nothing waits. */
   async drained(): Promise<void> {
-    while (this.#running ?? this.#witnessing) await (this.#running ?? this.#witnessing);
+    while (this.#running !== undefined) await this.#running;
   }
 
   async #run(): Promise<void> {
@@ -60,34 +61,24 @@ export class WriteQueue {
       this.#fail(cause);
     } finally {
       this.#running = undefined;
-      if (!this.#hasFailed) this.#settled();
     }
   }
 
   async #do(taken: readonly Queued[]): Promise<void> {
-    // Of a step that others must not overtake, all is durable before and after it.
-    if (taken.some(({ isWrite }) => !isWrite)) await this.#witnessing;
     const operations = taken.flatMap(({ step }) => step.operations);
-    if (operations.length > 0) await this.#disk.writeBatch(operations);
-    await this.#witnessing;
-    if (this.#hasFailed) return;
     const witness = taken.findLast(({ step }) => step.witness !== undefined)?.step.witness;
-    if (witness === undefined) return finish(taken);
-    this.#witnessing = this.#witness(witness, taken);
-  }
-
-  async #witness(witness: NonNullable<Step['witness']>, taken: readonly Queued[]): Promise<void> {
-    try {
-      await this.#disk.writeWitness(witness);
-      this.#witnessing = undefined;
-      finish(taken);
-    } catch (cause) {
-      this.#fail(cause);
+    const sealed = witness && sealWitness(witness, operations);
+    const { writeBatch, writeWitness } = this.#disk;
+    if (sealed?.hasBatch) {
+      await both(writeBatch(operations), writeWitness(sealed.bytes));
+    } else {
+      if (operations.length > 0) await writeBatch(operations);
+      if (sealed !== undefined) await writeWitness(sealed.bytes);
     }
+    for (const { done } of taken) done();
   }
 
   #fail(cause: unknown): void {
-    this.#witnessing = undefined;
     this.#queue = [];
     if (this.#hasFailed) return;
     this.#hasFailed = true;
@@ -100,6 +91,8 @@ export class WriteQueue {
   }
 }
 
-function finish(taken: readonly Queued[]): void {
-  for (const { done } of taken) done();
+/** Neither is on its way any more when this settles. */
+async function both(one: Promise<void>, other: Promise<void>): Promise<void> {
+  const failed = (await Promise.allSettled([one, other])).find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
 }

@@ -3,8 +3,8 @@ import { invariant } from '../../../shared/errors/error.ts';
 import type { Configuration, Entry, HardState, Index, LogPoint, SnapshotMeta } from '../core/messages.ts';
 import { DamagedRecord, RecordReader, RecordWriter } from './record.ts';
 
-/** Of everything below; data of a later one is refused. */
-export const storageFormat = 1;
+/** Of everything below; data of another one is refused. */
+export const storageFormat = 2;
 
 /**
  * CRC-32C over all entries of a log from the first on, each with its index: two logs with the same chain at an index have the same
@@ -111,11 +111,11 @@ export function encodeIdentity({ clusterId, nodeId, incarnation, voters }: Ident
   return writer.raw(new TextEncoder().encode(clusterId)).sealed();
 }
 
-/** The format comes first, so that a later one is told from damage. */
+/** The format comes first, so that another one is told from damage. */
 export function decodeIdentity(bytes: Uint8Array): Identity & { readonly format: number } {
   const reader = new RecordReader(bytes);
   const format = reader.u32();
-  if (format > storageFormat) return { format, nodeId: 0, incarnation: 0, voters: [], clusterId: '' };
+  if (format !== storageFormat) return { format, nodeId: 0, incarnation: 0, voters: [], clusterId: '' };
   const [nodeId, incarnation, voters] = [reader.u64(), reader.u64(), reader.list()];
   return { format, nodeId, incarnation, voters, clusterId: new TextDecoder().decode(reader.rest()) };
 }

@@ -14,20 +14,16 @@ import {
   keys,
   type Manifest,
 } from './codec.ts';
-import { encodeWitness } from './witness.ts';
-
-/** Done to an ordered key-value database. */
-export type Operation =
-  | { readonly type: 'put'; readonly key: string; readonly value: Uint8Array }
-  | { readonly type: 'delete'; readonly key: string };
+import type { Operation } from './operation.ts';
+import type { Witness } from './witness.ts';
 
 /**
- * `operations` as one atomic batch that is synced, and then, not before, `witness` written at its offset and synced. If the witness could
- * be ahead of the database, a power cut would look like a database that forgot what was acknowledged. Steps are done one after another.
+ * `operations` as one atomic batch that is synced, and `witness` in the slot of the older one, synced too: at the same time when it has
+ * the whole batch in it, else behind the batch (`SealedWitness`). Steps are done one after another.
  */
 export interface Step {
   readonly operations: readonly Operation[];
-  readonly witness: { readonly offset: number; readonly bytes: Uint8Array } | undefined;
+  readonly witness: Witness | undefined;
 }
 
 /** What `LogStorage` continues from. */
@@ -107,7 +103,7 @@ export class LogStorage {
     const vote = { term: this.#hardState.term, vote: this.#hardState.vote };
     return {
       operations: [...operations, { type: 'put', key: keys.hardState, value }],
-      witness: encodeWitness({ seq: this.#seq, vote, last, recovering }),
+      witness: { seq: this.#seq, vote, last, recovering },
     };
   }
 
@@ -209,6 +205,6 @@ export function firstStep(identity: Identity, state: Uint8Array, chunkBytes: num
       { type: 'put', key: keys.pointer, value: encodePointer(0) },
       { type: 'put', key: keys.hardState, value: encodeState({ seq: 1, hardState, last }) },
     ],
-    witness: encodeWitness({ seq: 1, vote: hardState, last, recovering: undefined }),
+    witness: { seq: 1, vote: hardState, last, recovering: undefined },
   };
 }

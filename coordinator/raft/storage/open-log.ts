@@ -16,9 +16,10 @@ import {
   storageFormat,
   type WrittenState,
 } from './codec.ts';
-import { chunkBytesDefault, LogStorage, type Operation, type Step, type StoredLog } from './log-storage.ts';
+import { chunkBytesDefault, LogStorage, type Step, type StoredLog } from './log-storage.ts';
+import { type Operation, withOperations } from './operation.ts';
 import { DamagedRecord } from './record.ts';
-import { decodeWitness, encodeWitness, type Witness } from './witness.ts';
+import { decodeWitness, type FoundWitness, type Witness } from './witness.ts';
 
 /** Everything a node finds on its disk when it starts. */
 export interface DiskImage {
@@ -65,10 +66,20 @@ export function openLog(
   if (witness === undefined)
     return { kind: 'refused', reason: `neither slot of the witness file is whole, so nobody knows what this node has promised: ${rejoin}` };
   const problems: string[] = [];
-  const written = attempt(() => decodeState(required(disk, keys.hardState)), 'the hard state', problems);
-  const snapshot = attempt(() => readSnapshot(disk), 'the snapshot', problems) ?? emptySnapshot(identity);
-  const log = snapshot.isLost ? { entries: [], points: [] } : readEntries(disk, snapshot.manifest, problems);
-  return decide({ disk, witness, written, snapshot, log, problems, chunkBytes });
+  const made = madeUp(disk, witness);
+  const written = attempt(() => decodeState(required(made, keys.hardState)), 'the hard state', problems);
+  const snapshot = attempt(() => readSnapshot(made), 'the snapshot', problems) ?? emptySnapshot(identity);
+  const log = snapshot.isLost ? { entries: [], points: [] } : readEntries(made, snapshot.manifest, problems);
+  return decide({ disk, made, witness, written, snapshot, log, problems, chunkBytes });
+}
+
+/**
+ * The database with the batch of the witness, when it is behind that. Never when it has it: what came later, as a compaction, would be
+ * undone in part.
+ */
+function madeUp(disk: DiskImage, { seq, batch }: FoundWitness): DiskImage {
+  const written = attempt(() => decodeState(required(disk, keys.hardState)), 'the hard state', []);
+  return written === undefined || written.seq >= seq ? disk : { ...disk, records: withOperations(disk.records, batch) };
 }
 
 function identityRefusal({ identity, records, witness }: DiskImage, { clusterId, nodeId }: { clusterId: string; nodeId: number }) {
@@ -81,8 +92,8 @@ function identityRefusal({ identity, records, witness }: DiskImage, { clusterId,
   if (records.size === 0) return refuse('the identity file is there, but the database is empty');
   const own = attempt(() => decodeIdentity(identity), 'the identity file', []);
   if (own === undefined) return refuse('the identity file is damaged');
-  if (own.format > storageFormat) {
-    const reason = `the data has format ${own.format}, and this version knows ${storageFormat}: start the version that wrote it, or a later one`;
+  if (own.format !== storageFormat) {
+    const reason = `the data has format ${own.format}, and this version knows ${storageFormat}: start a version that knows it`;
     return { kind: 'refused', reason } as const;
   }
   if (own.nodeId !== nodeId || own.clusterId !== clusterId)
@@ -150,6 +161,8 @@ function readEntries({ records }: DiskImage, { index: base, term: baseTerm, chai
 
 interface Found {
   readonly disk: DiskImage;
+  /** With what the witness adds. */
+  readonly made: DiskImage;
   readonly witness: Witness;
   readonly written: WrittenState | undefined;
   readonly snapshot: Snapshot;
@@ -158,7 +171,7 @@ interface Found {
   readonly chunkBytes: number;
 }
 
-function decide({ disk, witness, written, snapshot, log, problems, chunkBytes }: Found): Opened {
+function decide({ disk, made, witness, written, snapshot, log, problems, chunkBytes }: Found): Opened {
   const end: ChainedPoint = log.points.at(-1) ?? snapshot.manifest;
   const isCurrent = written !== undefined && written.seq >= witness.seq;
   const isWhole = !snapshot.isLost && isCurrent && isSame(end, written.last);
@@ -173,9 +186,7 @@ function decide({ disk, witness, written, snapshot, log, problems, chunkBytes }:
   const lastTerm = points.at(-1)?.term ?? snapshot.manifest.term;
   const hardState = { ...(lastTerm > vote.term ? { term: lastTerm, vote: 0 } : vote), commit: snapshot.manifest.index };
   const newest = Math.max(written?.seq ?? 0, witness.seq);
-  // Into the other slot than the one that was read, which stays whole if this is torn.
-  const seq = newest + ((newest - witness.seq) % 2 === 0 ? 1 : 2);
-  const stored = { seq, hardState, recovering, snapshot: snapshot.number, manifest: snapshot.manifest, points };
+  const stored = { seq: newest + 1, hardState, recovering, snapshot: snapshot.number, manifest: snapshot.manifest, points };
   const known = Math.min(written?.hardState.commit ?? 0, points.at(-1)?.index ?? 0);
   const { index, term, configuration } = snapshot.manifest;
   return {
@@ -188,7 +199,7 @@ function decide({ disk, witness, written, snapshot, log, problems, chunkBytes }:
     },
     state: snapshot.bytes,
     storage: new LogStorage(stored, chunkBytes),
-    repair: repairSteps(disk, stored, snapshot.isLost),
+    repair: repairSteps(disk, made, stored, snapshot.isLost),
     problems,
   };
 }
@@ -224,10 +235,11 @@ function lossText(end: LogPoint, { last }: Witness, keepsPromise: boolean): stri
 }
 
 /**
- * Leaves on disk exactly what was believed, and a witness that says so. The witness comes first: a database that was made to agree with
- * itself before the loss is written down would look whole after another crash.
+ * Leaves on disk exactly what was believed, and a witness that says so. After a loss the witness comes first: a database that was made to
+ * agree with itself before the loss is written down would look whole after another crash. Otherwise it comes last, since the witness of
+ * before may hold what the database does not have yet.
  */
-function repairSteps({ records, identity }: DiskImage, stored: StoredLog, isLost: boolean): Step[] {
+function repairSteps({ records, identity }: DiskImage, made: DiskImage, stored: StoredLog, isLost: boolean): Step[] {
   const { seq, hardState, recovering, snapshot, manifest, points } = stored;
   const last = pointOf(points.at(-1) ?? manifest);
   const kept = new Set<string>([keys.hardState, keys.identity, ...points.map(({ index }) => keys.entry(index))]);
@@ -236,9 +248,11 @@ function repairSteps({ records, identity }: DiskImage, stored: StoredLog, isLost
     for (let chunk = 0; chunk < manifest.chunkCount; chunk++) kept.add(keys.chunk(snapshot, chunk));
   }
   const operations = [...records.keys()].filter((key) => !kept.has(key)).map((key): Operation => ({ type: 'delete', key }));
+  for (const [key, value] of made.records) if (kept.has(key) && records.get(key) !== value) operations.push({ type: 'put', key, value });
   if (identity) operations.push({ type: 'put', key: keys.identity, value: identity });
   operations.push({ type: 'put', key: keys.hardState, value: encodeState({ seq, hardState, last }) });
-  const witness = encodeWitness({ seq, vote: hardState, last, recovering });
+  const witness = { seq, vote: hardState, last, recovering };
+  if (recovering === undefined) return [{ operations, witness }];
   return [
     { operations: [], witness },
     { operations, witness: undefined },

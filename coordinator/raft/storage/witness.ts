@@ -1,19 +1,22 @@
 import type { HardState, LogPoint } from '../core/messages.ts';
 import type { ChainedPoint } from './codec.ts';
+import { bytesOf, type Operation, readOperations, writeOperations } from './operation.ts';
 import { DamagedRecord, RecordReader, RecordWriter } from './record.ts';
 
-/** A sector of most disks: damage to one slot leaves the other alone. */
-export const slotBytes = 4_096;
+/** Of each of the two slots, which are written in turn, so that a write that is torn leaves the one before it. */
+export const slotBytes = 65_536;
 export const witnessBytes = 2 * slotBytes;
 
-const MAGIC = 0x63657077;
+const MAGIC = 0x63657058;
+/** Before and behind the operations. */
+const fixedBytes = 72;
 
 /**
  * What the node has promised at most, kept apart from the database: a database that silently lost its newest writes agrees with itself,
  * but not with the witness.
  */
 export interface Witness {
-  /** That of the write to the database that this one follows. */
+  /** That of the write to the database that this one belongs to. */
   readonly seq: number;
   readonly vote: Pick<HardState, 'term' | 'vote'>;
   readonly last: ChainedPoint;
@@ -21,36 +24,66 @@ export interface Witness {
   readonly recovering: LogPoint | undefined;
 }
 
-/** The slot and where it belongs in the file. Slots alternate, so that a write that is torn leaves the one before it. */
-export function encodeWitness({ seq, vote, last, recovering }: Witness): { readonly offset: number; readonly bytes: Uint8Array } {
-  const writer = new RecordWriter(slotBytes).u32(MAGIC).u64(seq).u64(vote.term).u64(vote.vote);
+export interface SealedWitness {
+  readonly bytes: Uint8Array;
+  /**
+   * The whole batch is in it. Only then may both be written at the same time: whichever arrives before a power cut, nothing is missing.
+   * A witness alone that is ahead of the database would look like a database that forgot what was acknowledged, on all nodes at once.
+   */
+  readonly hasBatch: boolean;
+}
+
+export interface FoundWitness extends Witness {
+  /** What it belongs to, or nothing when that was too long. */
+  readonly batch: readonly Operation[];
+}
+
+/** A slot with the witness of a batch, and the batch when there is room. */
+export function sealWitness(witness: Witness, batch: readonly Operation[], bytesMax: number = slotBytes): SealedWitness {
+  const length = fixedBytes + bytesOf(batch);
+  const hasBatch = length <= bytesMax;
+  const { seq, vote, last, recovering } = witness;
+  const writer = new RecordWriter(hasBatch ? length : 128).u32(MAGIC).u32(hasBatch ? length : fixedBytes + bytesOf([]));
+  writer.u64(seq).u64(vote.term).u64(vote.vote);
   writer.u64(last.index).u64(last.term).u32(last.chain);
   writer.u64(recovering?.index ?? 0).u64(recovering?.term ?? 0);
-  return { offset: (seq % 2) * slotBytes, bytes: writer.sealed() };
+  writeOperations(writer, hasBatch ? batch : []);
+  return { bytes: writer.sealed(), hasBatch };
 }
-
-const slotLength = encodeWitness({
-  seq: 0,
-  vote: { term: 0, vote: 0 },
-  last: { index: 0, term: 0, chain: 0 },
-  recovering: undefined,
-}).bytes.length;
 
 /** The newer of the slots that are whole, or undefined when none is. */
-export function decodeWitness(file: Uint8Array): Witness | undefined {
-  const slots = [0, slotBytes].flatMap((offset) => decodeSlot(file.subarray(offset, offset + slotLength)) ?? []);
-  return slots.sort((a, b) => b.seq - a.seq)[0];
+export function decodeWitness(file: Uint8Array): FoundWitness | undefined {
+  return slotsOf(file)[0]?.witness;
 }
 
-function decodeSlot(bytes: Uint8Array): Witness | undefined {
+/** Where the next one goes: never over the newest, which is all there is while the next is on its way. */
+export function nextSlot(file: Uint8Array): 0 | 1 {
+  return slotsOf(file)[0]?.slot === 0 ? 1 : 0;
+}
+
+/** Those that are whole, the newest first. */
+function slotsOf(file: Uint8Array) {
+  const half = file.length / 2;
+  const slots = ([0, 1] as const).flatMap((slot) => {
+    const witness = decodeSlot(file.subarray(slot * half, (slot + 1) * half));
+    return witness === undefined ? [] : [{ slot, witness }];
+  });
+  return slots.sort((a, b) => b.witness.seq - a.witness.seq);
+}
+
+function decodeSlot(slot: Uint8Array): FoundWitness | undefined {
+  if (slot.length < 8) return undefined;
+  const head = new DataView(slot.buffer, slot.byteOffset, slot.byteLength);
+  if (head.getUint32(0) !== MAGIC || head.getUint32(4) > slot.length) return undefined;
   try {
-    const reader = new RecordReader(bytes);
-    if (reader.u32() !== MAGIC) return undefined;
+    const reader = new RecordReader(slot.subarray(0, head.getUint32(4)));
+    reader.u32();
+    reader.u32();
     const seq = reader.u64();
     const vote = { term: reader.u64(), vote: reader.u64() };
     const last = { index: reader.u64(), term: reader.u64(), chain: reader.u32() };
     const recovering = { index: reader.u64(), term: reader.u64() };
-    return { seq, vote, last, recovering: recovering.index === 0 ? undefined : recovering };
+    return { seq, vote, last, recovering: recovering.index === 0 ? undefined : recovering, batch: readOperations(reader) };
   } catch (error) {
     if (error instanceof DamagedRecord) return undefined;
     throw error;

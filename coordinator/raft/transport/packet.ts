@@ -96,28 +96,28 @@ export function decodePacket(bytes: Uint8Array): Packet {
 }
 
 function decodeMessage(number: number, reader: RecordReader): Message {
-  const envelope = { from: reader.u64(), to: reader.u64(), term: reader.u64() };
+  const [from, to, term] = [reader.u64(), reader.u64(), reader.u64()];
   const flag = (): boolean => reader.flag();
   const u64 = (): number => reader.u64();
   switch (number) {
     case numbers.voteRequest:
-      return { ...envelope, type: 'voteRequest', pre: flag(), transfer: flag(), lastIndex: u64(), lastTerm: u64() };
+      return { from, to, term, type: 'voteRequest', pre: flag(), transfer: flag(), lastIndex: u64(), lastTerm: u64() };
     case numbers.voteResponse:
-      return { ...envelope, type: 'voteResponse', pre: flag(), granted: flag() };
+      return { from, to, term, type: 'voteResponse', pre: flag(), granted: flag() };
     case numbers.appendRequest: {
       const [previousIndex, previousTerm, commit] = [u64(), u64(), u64()];
-      return { ...envelope, type: 'appendRequest', previousIndex, previousTerm, commit, entries: decodeEntries(reader, previousIndex) };
+      return { from, to, term, type: 'appendRequest', previousIndex, previousTerm, commit, entries: decodeEntries(reader, previousIndex) };
     }
     case numbers.appendResponse: {
       const [accepted, isRecovering] = [flag(), flag()];
-      return { ...envelope, type: 'appendResponse', accepted, isRecovering, index: u64(), hintIndex: u64(), hintTerm: u64() };
+      return { from, to, term, type: 'appendResponse', accepted, isRecovering, index: u64(), hintIndex: u64(), hintTerm: u64() };
     }
     case numbers.heartbeat:
-      return { ...envelope, type: 'heartbeat', commit: u64(), round: u64() };
+      return { from, to, term, type: 'heartbeat', commit: u64(), round: u64() };
     case numbers.heartbeatResponse:
-      return { ...envelope, type: 'heartbeatResponse', round: u64() };
+      return { from, to, term, type: 'heartbeatResponse', round: u64() };
     case numbers.timeoutNow:
-      return { ...envelope, type: 'timeoutNow' };
+      return { from, to, term, type: 'timeoutNow' };
   }
   throw new DamagedRecord(`no packet has the number ${number}`);
 }

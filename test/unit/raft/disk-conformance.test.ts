@@ -9,6 +9,7 @@ import { LevelDisk } from '../../../coordinator/raft/driver/level-disk.ts';
 import { encodeIdentity, type Identity } from '../../../coordinator/raft/storage/codec.ts';
 import { firstStep, type LogStorage, type Step } from '../../../coordinator/raft/storage/log-storage.ts';
 import { type DiskImage, type Opened, openLog } from '../../../coordinator/raft/storage/open-log.ts';
+import { sealWitness } from '../../../coordinator/raft/storage/witness.ts';
 
 const identity: Identity = { clusterId: 'cluster', nodeId: 1, incarnation: 1, voters: [1, 2, 3] };
 const configuration = { voters: [1, 2, 3], outgoing: [], learners: [], learnersNext: [] };
@@ -46,7 +47,7 @@ async function simulatedDisk(): Promise<Disk> {
   const disk = new SimulatedDisk();
   const write = async ({ operations, witness }: Step): Promise<void> => {
     disk.batch(operations);
-    if (witness) disk.writeWitness(witness);
+    if (witness) disk.writeWitness(sealWitness(witness, []).bytes);
   };
   return {
     create: async () => {
