@@ -421,10 +421,6 @@ const further: readonly Mutant[] = [
     ],
   },
   {
-    name: 'batch of the witness done again behind later ones',
-    changes: [{ file: 'storage/open-log.ts', find: 'written.seq >= seq ? disk', replacement: 'written.seq > seq ? disk' }],
-  },
-  {
     name: 'batch of the witness left out',
     changes: [
       {

@@ -132,7 +132,7 @@ export class SimulatedNode {
         this.refusal = opened.reason;
         return undefined;
       }
-      if (this.#world.random(8) > 0) {
+      if (this.#world.random(3) > 0) {
         for (const step of opened.repair) this.#perform(step);
         return opened;
       }

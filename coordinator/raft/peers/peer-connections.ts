@@ -57,9 +57,12 @@ export class PeerConnections {
   static async start(options: PeerConnectionsOptions): Promise<PeerConnections> {
     const { secrets, listen, known, take, refused } = options;
     const { self, clusterId } = secrets;
+    let connections: PeerConnections | undefined;
     const listener = await PeerListener.start({
       listen,
       secrets,
+      // One that was away has no answer from here before the way to it is open too.
+      admitted: (from) => connections?.hurry(from),
       take,
       refused,
       judge: async (hello) => {
@@ -69,11 +72,16 @@ export class PeerConnections {
         return (await known.admits(hello.from, hello.incarnation)) ? 'accepted' : 'identityLost';
       },
     });
-    return new PeerConnections(options, listener);
+    connections = new PeerConnections(options, listener);
+    return connections;
   }
 
   get port(): number {
     return this.#listener.port;
+  }
+
+  hurry(id: NodeId): void {
+    this.#links.messages.get(id)?.link.hurry();
   }
 
   isReachable(id: NodeId): boolean {

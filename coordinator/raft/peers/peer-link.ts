@@ -47,6 +47,8 @@ export class PeerLink {
   #retryMs = retryMsMin;
   #missed = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** Between two attempts. */
+  #isPausing = false;
   /** The one that worked last: a name is not looked up for each attempt. */
   #address: string | undefined;
 
@@ -71,7 +73,16 @@ export class PeerLink {
     this.#framed?.destroy();
   }
 
+  /** The other side is there: what is left of a pause is not waited for. */
+  hurry(): void {
+    if (!this.#isPausing || this.#isClosed) return;
+    clearTimeout(this.#timer);
+    this.#retryMs = retryMsMin;
+    this.#connect();
+  }
+
   #connect(): void {
+    this.#isPausing = false;
     const { host, port, secrets, door } = this.#options;
     // An address that stands for a name is connected to under that name.
     const tls = secrets.tls && { ...secrets.tls, ...(isIP(host) === 0 && { servername: host }) };
@@ -143,6 +154,7 @@ export class PeerLink {
     // After a loss at once: whether somebody listens there still tells a process that is gone from a connection that broke.
     const pauseMs = loss === 'closed' ? 1 : this.#retryMs * (0.5 + this.#options.random());
     if (loss !== 'closed') this.#retryMs = Math.min(retryMsMax, 2 * this.#retryMs);
+    this.#isPausing = true;
     this.#timer = setTimeout(() => this.#connect(), pauseMs);
     this.#options.lost(loss, reason);
   }

@@ -25,6 +25,8 @@ export interface ListenerOptions {
   readonly secrets: PeerSecrets;
   /** Says whether it may come in; who dials is told, once it has shown that it knows the key. */
   readonly judge: (hello: Hello) => Promise<Verdict>;
+  /** A member has come in. */
+  readonly admitted: (from: NodeId) => void;
   readonly take: (from: NodeId, packet: Uint8Array) => void;
   /** A connection came to nothing. `remote` is its address. */
   readonly refused: (remote: string, reason: string) => void;
@@ -121,6 +123,7 @@ export class PeerListener {
     this.#members.get(place)?.destroy();
     this.#members.set(place, framed);
     framed.allow(frameBytesMax);
+    this.#options.admitted(from);
     const alive = setInterval(() => framed.send(new Uint8Array(0)), aliveMs);
     framed.ended = (reason) => {
       clearInterval(alive);

@@ -142,7 +142,7 @@ class RaftThread {
 
   take(message: ToRaftThread) {
     const driver = this.#driver;
-    if (driver === undefined || this.#isClosing) return;
+    if (driver === undefined) return;
     switch (message.kind) {
       case 'propose':
         for (const { id, data } of decodeProposals(message)) driver.propose(id, data);
@@ -160,6 +160,7 @@ class RaftThread {
       case 'peers':
         return this.#peers?.setPeers(message.peers);
       case 'close':
+        if (this.#isClosing) return;
         this.#isClosing = true;
         void this.#close(message.transfers);
     }
@@ -209,7 +210,10 @@ class RaftThread {
     if (status.role !== 'leader' && status.leader !== 0) this.#ended();
   }
 
-  /** A leader hands over first, and votes for who follows it; without that the others would have to find out that it is gone. */
+  /**
+   * A leader hands over first, and votes for who follows it; without that the others would have to find out that it is gone. What it is
+   * asked meanwhile is answered: it refuses, and says who leads once it knows.
+   */
   async #close(transfers: boolean): Promise<void> {
     const driver = this.#driver as RaftDriver;
     if (transfers) await this.#handOver(driver);

@@ -147,7 +147,7 @@ describe('the log on disk', () => {
     disk.do(disk.write(7, [2]));
     disk.disk.loseBatches(1);
     disk.promise(disk.write(8, [2]));
-    expect(disk.open().recovered.recovering).toEqual({ index: 8, term: 2 });
+    expect(disk.open().recovered.recovering).toMatchObject({ index: 8, term: 2 });
   });
 
   it('forgets what was not witnessed where it is damaged', () => {
