@@ -68,6 +68,18 @@ describe('members of a Raft group', () => {
     await group.agreed(['a', 'b', 'c']);
   }, 60_000);
 
+  it('refuse what they are asked while they hand over, so that it can be asked elsewhere', async () => {
+    await startAll();
+    const first = await group.leader();
+    const { member } = group.of(first);
+    const closed = group.stop(first, true);
+    const refused = await member.propose(Buffer.from('a')).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ reason: expect.stringMatching(/^(transferring|notLeader|noLeader)$/), mayHaveHappened: false });
+    await closed;
+    await group.propose(await group.leader(), 'b');
+    await vi.waitFor(() => expect(group.of(others(first)[0] as number).journal.commands).toEqual(['b']), wait);
+  }, 60_000);
+
   it('take in another member, which learns everything by a snapshot, and let one go', async () => {
     const [port = 0] = await freePorts(1);
     await Promise.all([1, 2, 3].map((id) => group.start(id, { snapshotEntries: 50 })));
