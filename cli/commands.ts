@@ -68,6 +68,7 @@ export const commands: readonly CommandRow[] = [
   { words: 'rebalance', load: async () => (await import('./rebalance.ts')).RebalanceCommand },
   { words: 'scaling', load: async () => (await import('./scaling.ts')).ScalingCommand },
   { words: 'topology', load: async () => (await import('./topology.ts')).TopologyCommand },
+  { words: 'cluster top', load: async () => (await import('./cluster-top.ts')).ClusterTopCommand },
   { words: 'cluster status', load: async () => (await import('./cluster-status.ts')).ClusterStatusCommand },
   { words: 'connector list', load: async () => (await import('./connector-list.ts')).ConnectorListCommand },
   { words: 'connector info', load: async () => (await import('./connector-info.ts')).ConnectorInfoCommand },

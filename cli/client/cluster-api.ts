@@ -5,6 +5,7 @@ import { nearestName } from '../../shared/language/diagnostics/nearest-name.ts';
 import { limits } from '../../shared/limits.ts';
 import type {
   clusterHealthSchema,
+  clusterMetricsSchema,
   drainedSchema,
   groupSchema,
   migrationSchema,
@@ -21,6 +22,7 @@ export type WorkerEntry = Static<typeof workerSchema>;
 export type GroupEntry = Static<typeof groupSchema>;
 export type MigrationEntry = Static<typeof migrationSchema>;
 export type ScalingAnswer = Static<typeof scalingSchema>;
+export type ClusterMetricsAnswer = Static<typeof clusterMetricsSchema>;
 export type TopologyAnswer = Static<typeof topologySchema>;
 export type GroupInjectAnswer = Static<typeof groupBatchInjectedSchema>;
 
@@ -107,6 +109,11 @@ export class ClusterApi {
 
   scaling(): Promise<ScalingAnswer> {
     return this.#get(`${cluster}/scaling`);
+  }
+
+  /** As the leader has heard it. */
+  metrics(): Promise<ClusterMetricsAnswer> {
+    return this.#get(`${cluster}/metrics`);
   }
 
   topology(): Promise<TopologyAnswer> {
