@@ -1,5 +1,3 @@
-import { createInterface } from 'node:readline';
-import { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import type { GroupMember } from '../cluster/group-member.ts';
 import { keyOf, type WorkerProcess } from '../liveness/worker-leases.ts';
@@ -76,11 +74,16 @@ export class WorkerWatches {
 
   /** Reads on until the connection ends. Gives the incarnation of whoever answers there, when it is another one. */
   async #stay({ address, incarnation }: WatchedProcess, signal: AbortSignal, there: () => void): Promise<string | undefined> {
-    const stream = Readable.from(await this.#client.watch(address, signal));
-    for await (const line of createInterface({ input: stream })) {
-      const told = JSON.parse(line) as { incarnation?: string };
-      if (told.incarnation !== undefined && told.incarnation !== incarnation) return told.incarnation;
-      there();
+    let unread = '';
+    // Whoever leaves this loop, by whatever way, leaves the connection too: an error of one that nobody reads would end the process.
+    for await (const piece of await this.#client.watch(address, signal)) {
+      const lines = `${unread}${piece.toString()}`.split('\n');
+      unread = lines.pop() ?? '';
+      for (const line of lines) {
+        const told = JSON.parse(line) as { incarnation?: string };
+        if (told.incarnation !== undefined && told.incarnation !== incarnation) return told.incarnation;
+        there();
+      }
     }
     return undefined;
   }

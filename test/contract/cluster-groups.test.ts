@@ -211,6 +211,18 @@ describe('a worker that dies', () => {
     expect(await scrape()).toContain('\ncep_cluster_failovers_total 1\n');
   });
 
+  it('and is there again at once, as another process, gets its pipelines anew', async () => {
+    await start(1);
+    const { body } = await deploy();
+    await inject(1);
+    const worker = workerNamed('w1');
+    // The coordinator finds the other process by the connection with which it watches the first.
+    await worker.replace();
+    await until(`${groupsPath}/fraud`, ({ deployments: [now] }) => now.status === 'running' && now.epoch > body.deployments[0].epoch);
+    expect(counts(await inject(2))).toEqual([2]);
+    expect(worker.running).toEqual([`${body.id}:p:0`]);
+  });
+
   it('by going silent is waited for, and nobody runs a pipeline twice meanwhile', async () => {
     await start(2, 1_500);
     const { body } = await deploy();

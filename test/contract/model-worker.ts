@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { crc32c } from '../../shared/checksum/crc32c.ts';
@@ -34,7 +35,7 @@ interface Delivery {
  */
 export class ModelWorker {
   readonly id: string;
-  readonly incarnation: string = randomUUID();
+  incarnation: string = randomUUID();
   readonly held = new Map<string, Held>();
   readonly #coordinator: string;
   readonly #key: string;
@@ -60,10 +61,7 @@ export class ModelWorker {
   static async start(id: string, coordinator: string, { key, intervalMs }: { key: string; intervalMs: number }): Promise<ModelWorker> {
     const worker = new ModelWorker(id, coordinator, key);
     await new Promise<void>((resolve) => worker.#server.listen(0, '127.0.0.1', resolve));
-    await worker.#ask('POST', '/workers/register', {
-      ...{ worker_id: id, address: worker.address, incarnation: worker.incarnation, version: 'model' },
-      capacity: { cpu_cores: 1, pipelines_running: 0, max_pipelines: 0 },
-    });
+    await worker.#register();
     await worker.heartbeat();
     worker.#timer = setInterval(() => void worker.heartbeat().catch(() => undefined), intervalMs);
     return worker;
@@ -77,6 +75,24 @@ export class ModelWorker {
   get running(): string[] {
     const mayRun = !this.#isDead && performance.now() < this.#leaseEndMs;
     return mayRun ? Array.from(this.held).flatMap(([id, { status }]) => (status === 'running' ? [id] : [])) : [];
+  }
+
+  async #register(): Promise<void> {
+    await this.#ask('POST', '/workers/register', {
+      ...{ worker_id: this.id, address: this.address, incarnation: this.incarnation, version: 'model' },
+      capacity: { cpu_cores: 1, pipelines_running: 0, max_pipelines: 0 },
+    });
+  }
+
+  /** Another process is there at once, and has nothing of what this one had. Resolves when it was asked who it is, and has registered. */
+  async replace(): Promise<void> {
+    this.held.clear();
+    this.incarnation = randomUUID();
+    const asked = once(this.#server, 'request');
+    for (const socket of this.#sockets) socket.destroy();
+    await asked;
+    await this.#register();
+    await this.heartbeat();
   }
 
   async heartbeat(): Promise<void> {
