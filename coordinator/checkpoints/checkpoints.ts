@@ -50,21 +50,28 @@ export class Checkpoints {
     return [`node-${this.#options.group.status().nodeId}`];
   }
 
-  /** From here, else from the members that have it. @throws CepError `checkpoint_not_found` */
+  /**
+   * From here, else from the members that have it. @throws CepError `checkpoint_not_found` when nobody has it, `storage_unavailable` while
+   * one that may have it does not answer
+   */
   async read(name: CheckpointName, isForMember: boolean): Promise<Uint8Array> {
     const { group, store } = this.#options;
     const manifest = group.state.manifests.get(name.placementId)?.find((one) => isOf(one, name));
     const own = await store.read(name, manifest?.checksum);
     if (own) return own;
-    for (const { id, url } of isForMember ? [] : this.#others()) {
+    const silent: string[] = [];
+    for (const { id, url, isReachable } of isForMember ? [] : this.#others()) {
       if (manifest && !manifest.locations.includes(`node-${id}`)) continue;
-      const bytes = await this.#ask(url, name);
-      if (bytes && (manifest === undefined || crc32c(bytes) === manifest.checksum)) return bytes;
+      const found = isReachable ? await this.#ask(url, name) : 'silent';
+      if (found === 'silent') silent.push(`node-${id}`);
+      else if (found && (manifest === undefined || crc32c(found) === manifest.checksum)) return found;
     }
-    throw new CepError(
-      'checkpoint_not_found',
-      `no member has checkpoint ${name.sequence} of placement '${name.placementId}' under epoch ${name.epoch}`,
-    );
+    const { sequence, placementId, epoch } = name;
+    const which = `checkpoint ${sequence} of placement '${placementId}' under epoch ${epoch}`;
+    if (silent.length === 0) throw new CepError('checkpoint_not_found', `no member has ${which}`);
+    throw new CepError('storage_unavailable', `${silent.join(' and ')} may have ${which}, and cannot be asked now`, {
+      retryAfterSeconds: 1,
+    });
   }
 
   /** @throws CepError `checkpoint_not_found` */
@@ -74,15 +81,15 @@ export class Checkpoints {
     throw new CepError('checkpoint_not_found', `placement '${placementId}' has no checkpoint`);
   }
 
-  #others(): { readonly id: number; readonly url: string }[] {
+  #others(): { readonly id: number; readonly url: string; readonly isReachable: boolean }[] {
     const { nodeId, peers } = this.#options.group.status();
-    return peers.filter(({ id, url, isReachable }) => id !== nodeId && url !== '' && isReachable);
+    return peers.filter(({ id, url }) => id !== nodeId && url !== '');
   }
 
   /** The member that has it too; undefined when this one is alone. @throws CepError `storage_unavailable` when none takes it */
   async #copy(name: CheckpointName, bytes: Uint8Array): Promise<number | undefined> {
     if (this.#options.group.status().peers.length === 1) return undefined;
-    for (const { id, url } of this.#others()) if (await this.#give(url, name, bytes)) return id;
+    for (const { id, url, isReachable } of this.#others()) if (isReachable && (await this.#give(url, name, bytes))) return id;
     throw new CepError('storage_unavailable', 'no other member of the group takes a copy of the checkpoint', { retryAfterSeconds: 1 });
   }
 
@@ -99,16 +106,18 @@ export class Checkpoints {
     }
   }
 
-  async #ask(url: string, name: CheckpointName): Promise<Uint8Array | undefined> {
+  /** Undefined when it says that it does not have it. */
+  async #ask(url: string, name: CheckpointName): Promise<Uint8Array | 'silent' | undefined> {
     try {
       const answer = await this.#options.web.request(new URL(pathOf(url, name)), {
         ...{ method: 'GET', headers: this.#headers(), body: null, deadlineMs: COPY_MS_MAX },
       });
       const bytes = new Uint8Array(await answer.body.arrayBuffer());
-      return answer.statusCode === 200 ? bytes : undefined;
+      if (answer.statusCode === 200) return bytes;
+      return answer.statusCode === 404 ? undefined : 'silent';
     } catch {
-      // Another member is asked.
-      return undefined;
+      // It may have it all the same.
+      return 'silent';
     }
   }
 

@@ -136,6 +136,29 @@ describe('a group that loses members', () => {
     expect(all).toEqual([first.body]);
   }, 60_000);
 
+  it('says of a checkpoint that it cannot be asked for now, not that there is none, while those are away that have it', async () => {
+    group = await CoordinatorGroup.start();
+    const at = (id: number, name: string): string => `${group.url(id)}/api/v1/cluster/checkpoints/${name}`;
+    const headers = { 'x-api-key': coordinatorKey, 'content-type': 'application/octet-stream' };
+    const put = await fetch(at(1, 'g:p:0/7/1'), { method: 'PUT', headers, body: 'its state' });
+    const { locations } = (await put.json()) as { locations: string[] };
+    const third = [1, 2, 3].find((id) => !locations.includes(`node-${id}`)) as number;
+    const get = async (name: string): Promise<unknown> => {
+      const answer = await fetch(at(third, name), { headers });
+      return [answer.status, answer.ok ? await answer.text() : ((await answer.json()) as { code: string }).code];
+    };
+    expect([locations.length, await get('g:p:0/7/1'), await get('g:p:0/7/2')]).toEqual([
+      2,
+      [200, 'its state'],
+      [404, 'checkpoint_not_found'],
+    ]);
+    const holders = [1, 2, 3].filter((id) => id !== third);
+    for (const id of holders) await group.stop(id);
+    expect(await get('g:p:0/7/1')).toEqual([503, 'storage_unavailable']);
+    for (const id of holders) await group.startMember(id);
+    await vi.waitFor(async () => expect(await get('g:p:0/7/1')).toEqual([200, 'its state']), wait);
+  }, 60_000);
+
   it('says that it has no leader, does nothing, and shows what it has', async () => {
     group = await CoordinatorGroup.start();
     const kept = kafka();

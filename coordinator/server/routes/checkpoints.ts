@@ -99,7 +99,7 @@ export function checkpointRoutes(requests: ClusterRequests, checkpoints: Checkpo
       isProbe: true,
       success: { 200: 'The bytes as they were put.' },
       textType: bytesType,
-      errors: ['validation_error', 'checkpoint_not_found'],
+      errors: ['validation_error', 'checkpoint_not_found', 'storage_unavailable'],
       handle: async ({ params, headers }) => {
         const bytes = await checkpoints.read(nameIn(params), headers[memberHeader] !== undefined);
         return new Answer(200, Buffer.from(bytes), { 'content-type': bytesType });
