@@ -50,7 +50,7 @@ class RunReadable implements Readable {
   closure({ slot, function: name, argument }: ClosureAggregateExpression): Typed | undefined {
     const { form, run, state } = this.#asking;
     if (name !== 'count' || argument !== null || !form.isCounted(slot)) return undefined;
-    return run === null || state.captured[slot] === false ? named('0', 'number') : readOf(run, form.count(slot));
+    return run === null || state.captured[slot] === false ? named('0', 'number') : readOf(run, form.count(slot), form);
   }
 
   unlessFirst({ slot, condition }: UnlessFirstCaptureExpression): Typed | undefined {
@@ -72,7 +72,7 @@ class RunReadable implements Readable {
     if (ofFirst === undefined) return undefined;
     if (run === null || state.captured[of.slot] === false) return NULL_TYPED;
     const found = kept(ofFirst);
-    return found && readOf(run, found);
+    return found && readOf(run, found, this.#asking.form);
   }
 }
 

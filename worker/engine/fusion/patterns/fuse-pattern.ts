@@ -10,6 +10,7 @@ import type { FusedInlet } from '../shared-functions.ts';
 import { Refusal } from '../typed.ts';
 import type { Automaton } from './automaton.ts';
 import { decideConditions } from './decide-conditions.ts';
+import { isFlat } from './flat-form.ts';
 import { collectsMatches } from './handler-names.ts';
 import type { KernelForm } from './kernel-form.ts';
 import { MatchColumns } from './match-columns.ts';
@@ -97,7 +98,8 @@ function decide(fusion: StreamContext, source: PatternSourcePlan, isWatched: boo
   const conditions = decideConditions(parts, inputs);
   if (conditions instanceof Refusal) return conditions;
   const runClass = form.defineClass(module, conditions.sharing.size > 0);
-  const text = new PatternText({ ...parts, ...conditions, source, match, emit, counts, runClass, node });
+  const flat = isFlat(parts, inputs);
+  const text = new PatternText({ ...parts, ...conditions, isFlat: flat, source, match, emit, counts, runClass, node });
   const receivers = inputs.map((input) => ({ input, name: text.receive(input) }));
   const kernelForm = {
     plan,
@@ -110,6 +112,7 @@ function decide(fusion: StreamContext, source: PatternSourcePlan, isWatched: boo
     fieldNames: (slot: number) => form.fieldNames(slot),
     isWatched,
     isReordering,
+    isFlat: flat,
     hasBase: form.hasBase,
     hasLastAt: form.hasLastAt,
     key: text.key,

@@ -24,6 +24,8 @@ export interface KernelForm {
   readonly isWatched: boolean;
   /** Rows come whole, and wait for those that came before them. */
   readonly isReordering: boolean;
+  /** Runs are numbers in columns. */
+  readonly isFlat: boolean;
   readonly hasBase: boolean;
   readonly hasLastAt: boolean;
   /** How the partition's key stands in generated code; null without a partition, `text` for one of several parts. */

@@ -96,7 +96,7 @@ export class MatchText {
   #argumentsOf(run: string, slot: number, input: PatternInput): string {
     const { match, form } = this.#parts;
     const read = (part: MatchPart): string =>
-      part === 'duration' ? distance(input.time, `${run}.first`) : form.readAtEnd(run, part, slot, input);
+      part === 'duration' ? distance(input.time, form.member(run, 'first')) : form.readAtEnd(run, part, slot, input);
     const order = input.isEvent ? input.order : `${this.#kernel}.order()`;
     return [input.time, order, ...match.parts.map(read)].join(',');
   }
@@ -120,7 +120,8 @@ export class MatchText {
   #defineEnded(): string {
     const { match, form, module } = this.#parts;
     const [run, time, counts] = [module.names.mint('r'), module.names.mint('t'), module.names.mint('h')];
-    const read = (part: MatchPart): string => (part === 'duration' ? distance(time, `${run}.first`) : form.readAtEnd(run, part, -1, null));
+    const read = (part: MatchPart): string =>
+      part === 'duration' ? distance(time, form.member(run, 'first')) : form.readAtEnd(run, part, -1, null);
     return module.define(
       () => [run, time],
       (body) => {

@@ -69,10 +69,11 @@ export class NumberTable {
 /** A power of two. */
 const SMALLEST = 16;
 
-const MOST_STEPS = 200;
+/** A search that takes more of them says that the numbers do not spread. */
+export const MOST_STEPS = 200;
 
 /** Neighbours come to lie apart; what lies behind the point, or beyond 32 bits, counts too. */
-function hashOf(key: number): number {
+export function hashOf(key: number): number {
   let bits = key | 0;
   if (bits !== key) bits ^= Math.imul((key * 65_536.03) | 0, 0x85ebca6b) ^ (key / 4_294_967_296);
   const mixed = Math.imul(bits, 0x9e3779b1);

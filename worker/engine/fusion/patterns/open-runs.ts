@@ -12,7 +12,7 @@ export class TimedRuns extends WakingRuns<FusedRun> {
 }
 
 /** How many times within a pattern's span runs that come to nothing are looked for. */
-const LOOKS = 64;
+export const LOOKS = 64;
 
 /**
  * All open runs of a pattern in order of creation, which is that of their deadlines as long as events come in order of time.

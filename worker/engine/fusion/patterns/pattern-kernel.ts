@@ -12,6 +12,8 @@ import type { PatternView } from '../../trace/pattern-view.ts';
 import { type PatternWatch, watchOf } from '../../trace/pattern-watch.ts';
 import type { Kernel } from '../fused-runtime.ts';
 import type { AutomatonState } from './automaton.ts';
+import { FlatRunIndex } from './flat-run-index.ts';
+import { FlatRuns } from './flat-runs.ts';
 import { type FusedRun, RunLists } from './fused-run.ts';
 import { keptIn, partialMatchOf, type RunClass, runOf } from './kept-matches.ts';
 import type { KernelForm } from './kernel-form.ts';
@@ -34,11 +36,12 @@ export class PatternKernel implements Source, Kernel {
   readonly fingerprint: string;
   /** Events received. */
   received = 0;
-  readonly open: OpenRuns | TimedRuns;
+  readonly open: OpenRuns | TimedRuns | FlatRuns;
   /** The runs of a pattern without partition. */
   readonly whole: RunLists;
   /** By id of the state, where its runs are found by a value. */
-  readonly keyed: readonly (KeyedRuns | null)[];
+  readonly keyed: readonly (KeyedRuns | FlatRunIndex | null)[];
+  readonly #flat: FlatRuns | null;
   readonly #form: KernelForm;
   readonly #environment: OperatorEnvironment;
   readonly #savedState: Codec<PatternMemory>;
@@ -75,23 +78,45 @@ export class PatternKernel implements Source, Kernel {
       deadline: () => this.open.due,
       advance: (watermark) => this.#at(watermark, () => this.#advance(watermark)),
     });
-    const { states, waits, isTimed } = form.automaton;
-    this.open = isTimed
-      ? new TimedRuns({
-          wakeOf: ({ state, base, first, last }) =>
-            wakeTimeOf({ state: (states[state] as AutomatonState).pattern, base: base as number }, first, last),
-          isOpen: ({ state }) => state >= 0,
-          compare: (a, b) => a.began - b.began,
-          wake: (run) => this.#wake(run),
-        })
-      : new OpenRuns(
-          form.plan.withinMs,
-          waits || form.isWatched || form.isReordering,
-          () => this.#now ?? environment.watermark(),
-          (run) => this.#end(run),
-        );
-    this.keyed = form.indexKeys.map((indexKey) => (indexKey === null ? null : keyedRuns(indexKey.as)));
+    this.#flat = form.isFlat ? this.#flatRuns(form) : null;
+    this.open = this.#flat ?? this.#objectRuns(form);
+    const flat = this.#flat;
+    this.keyed = form.indexKeys.map((indexKey) =>
+      indexKey === null ? null : flat === null ? keyedRuns(indexKey.as) : new FlatRunIndex(flat),
+    );
     this.whole = new RunLists(form.isShared);
+  }
+
+  #flatRuns({ plan, kept, key, isReordering }: KernelForm): FlatRuns {
+    return new FlatRuns({
+      kept,
+      isPartitioned: key !== null,
+      withinMs: plan.withinMs,
+      isEndSeen: isReordering,
+      watermark: () => this.#watermark(),
+      close: (run) => this.#endFlat(run),
+    });
+  }
+
+  #objectRuns({ automaton: { states, waits, isTimed }, plan, isWatched, isReordering }: KernelForm): OpenRuns | TimedRuns {
+    if (!isTimed)
+      return new OpenRuns(
+        plan.withinMs,
+        waits || isWatched || isReordering,
+        () => this.#watermark(),
+        (run) => this.#end(run),
+      );
+    return new TimedRuns({
+      wakeOf: ({ state, base, first, last }) =>
+        wakeTimeOf({ state: (states[state] as AutomatonState).pattern, base: base as number }, first, last),
+      isOpen: ({ state }) => state >= 0,
+      compare: (a, b) => a.began - b.began,
+      wake: (run) => this.#wake(run),
+    });
+  }
+
+  #watermark(): number {
+    return this.#now ?? this.#environment.watermark();
   }
 
   link(...functions: readonly unknown[]): void {
@@ -144,6 +169,13 @@ export class PatternKernel implements Source, Kernel {
     if (isMatch) this.#complete(run, run.base as number);
   }
 
+  /** Time has passed a run that is a number, or there is no room for it: it has no match. */
+  #endFlat(run: number): void {
+    const flat = this.#flat as FlatRuns;
+    (this.keyed[flat.state[run] as number] as FlatRunIndex).remove(run);
+    flat.remove(run);
+  }
+
   #complete(run: FusedRun, time: number): void {
     const counts = this.#ended(run, time);
     if (counts && this.#form.plan.afterMatch === 'skip_past_last') this.endUntil(run.lastAt as number, run.key);
@@ -153,7 +185,7 @@ export class PatternKernel implements Source, Kernel {
   endUntil(lastAt: number, key: FusedRun['key']): void {
     const completed = this.#completed;
     while (completed.length > 0 && (completed[0] as FusedRun).began <= lastAt) completed.shift();
-    const { open } = this;
+    const open = this.open as OpenRuns | TimedRuns;
     if (this.#form.key === null) {
       while (open.first !== null && open.first.began <= lastAt) this.close(open.first);
       return;
@@ -188,7 +220,12 @@ export class PatternKernel implements Source, Kernel {
   }
 
   #endOfInput(): void {
-    for (let run = this.open.first; run !== null; run = this.open.first) {
+    const { open } = this;
+    if (open instanceof FlatRuns) {
+      while (open.size > 0) open.closeOldest();
+      return;
+    }
+    for (let run = open.first; run !== null; run = open.first) {
       const { passed } = this.#form.automaton.states[run.state] as AutomatonState;
       if (passed?.isOver) this.#pass(run, passed, run.base as number);
       else this.#end(run);
@@ -252,7 +289,7 @@ export class PatternKernel implements Source, Kernel {
       if (this.#row === null) this.#watch.closed(match);
       else ended.push(match);
     }
-    this.open.remove(run);
+    (this.open as OpenRuns | TimedRuns).remove(run);
   }
 
   /** Takes the match of a pattern that is watched. */
@@ -297,9 +334,14 @@ export class PatternKernel implements Source, Kernel {
   keepBudget(): void {
     this.open.clean();
     while (this.open.size > this.#form.plan.runsMax) {
-      this.close(this.open.first as FusedRun);
+      this.#closeOldest();
       this.#environment.runsDropped('max_runs');
     }
+  }
+
+  #closeOldest(): void {
+    if (this.open instanceof FlatRuns) this.open.closeOldest();
+    else this.close(this.open.first as FusedRun);
   }
 
   /** A row is seen once, however many steps read its origin. */
@@ -369,9 +411,11 @@ export class PatternKernel implements Source, Kernel {
   }
 
   #partialMatches(): readonly PartialMatch[] {
-    this.open.clean();
+    const { open } = this;
+    open.clean();
+    if (open instanceof FlatRuns) return Array.from(open.objects(this.#RunClass as RunClass), (run) => partialMatchOf(run, this.#form));
     const matches: PartialMatch[] = [];
-    for (let run = this.open.first; run !== null; run = run.after) {
+    for (let run = open.first; run !== null; run = run.after) {
       this.#catchUp(run);
       matches.push(partialMatchOf(run, this.#form));
     }
@@ -385,9 +429,17 @@ export class PatternKernel implements Source, Kernel {
     this.received = received;
     for (const one of runs) {
       const run = runOf(one, this.#form, this.#RunClass as RunClass);
-      this.#enter(run);
-      this.open.add(run);
+      if (this.open instanceof FlatRuns) this.#enterFlat(run, this.open);
+      else {
+        this.#enter(run);
+        this.open.add(run);
+      }
     }
+  }
+
+  #enterFlat(object: FusedRun, flat: FlatRuns): void {
+    const indexKey = keptIn(object, this.#form.indexKeys[object.state] as Kept) as number | null;
+    (this.keyed[object.state] as FlatRunIndex).add(flat.add(object, indexKey));
   }
 
   /** The run is found from now on where it stands. */

@@ -34,6 +34,8 @@ export interface PatternParts extends ConditionParts, DecidedConditions {
   readonly emit: string;
   /** Name of the function that tells whether a match counts for `.after_match(..)`; null = it does. */
   readonly counts: string | null;
+  /** Runs are numbers in columns. */
+  readonly isFlat: boolean;
   /** Class of the runs. */
   readonly runClass: string;
   /** Name of the stream's node. */

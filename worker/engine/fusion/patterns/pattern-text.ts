@@ -36,6 +36,7 @@ export class PatternText {
     this.#kernel = module.late(kernel);
     this.#matches = new MatchText(parts, this.#kernel);
     this.open = module.late((runtime) => kernel(runtime)?.open);
+    if (parts.isFlat) parts.form.keepInColumns(this.open);
     this.#together = new SharedClosureText(parts, this.#kernel);
     this.#index = new RunIndexText(parts, { kernel: this.#kernel, kernelOf: kernel, catchUps: this.#together.catchUps });
     this.#whole = module.late((runtime) => kernel(runtime)?.whole);
@@ -132,12 +133,14 @@ export class PatternText {
     const { names } = this.#parts.module;
     const [run, next] = [names.mint('r'), names.mint('r')];
     const { indexKeys } = this.#parts;
-    const isFound = handler.key === null || indexKeys[state.id] === null ? null : `${run}.key===${handler.key}`;
+    const isFound = handler.key === null || indexKeys[state.id] === null ? null : `${this.#parts.form.member(run, 'key')}===${handler.key}`;
     const known = shared === '' ? '' : `${this.#together.catchUps.get(state.id)}(${run},${shared});`;
-    const isNear = notTooEarly(this.#parts.plan, `${run}.first`, handler.input.time);
+    const isNear = notTooEarly(this.#parts.plan, this.#parts.form.member(run, 'first'), handler.input.time);
     const asked = `${known}${when(isNear, this.#cancel(state, run, handler))}`;
     const text = when(isFound, asked);
-    return `for(let ${run}=${this.#index.firstOf(state, handler)};${run}!==null;){const ${next}=${run}.next;${text}${run}=${next};}`;
+    const { form } = this.#parts;
+    const first = this.#index.firstOf(state, handler);
+    return `for(let ${run}=${first};${form.isThere(run)};){const ${next}=${form.member(run, 'next')};${text}${run}=${next};}`;
   }
 
   /** An event of a `.not(..)` ends the run. */
@@ -173,7 +176,7 @@ export class PatternText {
     if (absence?.until !== 'gap' || passed === null) return now;
     const equalities = isHere ? this.#equalities(state, run, handler) : null;
     const later = when(equalities, this.#lapse(passed, stands, run, handler));
-    return `if(${handler.input.time}>plusTime(${run}.base,${absence.deadlineMs})){${later}}else{${now}}`;
+    return `if(${handler.input.time}>plusTime(${this.#parts.form.member(run, 'base')},${absence.deadlineMs})){${later}}else{${now}}`;
   }
 
   /** That the event fits one of the equalities that the run waits with; null = it waits without. */
@@ -202,8 +205,9 @@ export class PatternText {
 
   /** That a `NOT` is in force at the event's time; null = it is. */
   #inForce({ until, earliestMs }: AbsenceInForce, run: string, { time }: PatternInput): string | null {
-    if (until === 'gap') return `${time}>=plusTime(${run}.base,${earliestMs})`;
-    return until === 'pattern' && this.#parts.plan.withinMs !== null ? `${time}<=${run}.last` : null;
+    const { form } = this.#parts;
+    if (until === 'gap') return `${time}>=plusTime(${form.member(run, 'base')},${earliestMs})`;
+    return until === 'pattern' && this.#parts.plan.withinMs !== null ? `${time}<=${form.member(run, 'last')}` : null;
   }
 
   #condition(id: number, state: AutomatonState, run: string, handler: HandlerNames): string | null {
@@ -218,10 +222,11 @@ export class PatternText {
 
   /** That the pattern's time is not over. */
   #inTime(run: string, { time }: PatternInput): string | null {
-    const { plan, automaton } = this.#parts;
+    const { plan, automaton, form } = this.#parts;
     if (plan.withinMs === null) return null;
     const { open } = this;
-    return automaton.isTimed ? `${time}<=${run}.last` : `${time}<=${run}.last&&(${run}.last>=${open}.due||${open}.isAlive(${run}))`;
+    const last = form.member(run, 'last');
+    return automaton.isTimed ? `${time}<=${last}` : `${time}<=${last}&&(${last}>=${open}.due||${open}.isAlive(${run}))`;
   }
 
   /** The run takes no more events: a closure that was still open gives its match. */
@@ -322,12 +327,14 @@ export class PatternText {
     const place = this.#index.placeOf(target, slot, () => 'null', handler);
     const last = plan.withinMs === null ? '1/0' : `plusTime(${input.time},${plan.withinMs})`;
     const endsMs = this.#endsAt({ target });
-    const given = [target.id, place, key ?? 'null', at, input.time, last, ...form.initial(slot, input)];
+    const given = [String(target.id), place, key ?? 'null', at, input.time, last];
     const run = module.names.mint('r');
     const { isEnded } = handler;
     const match = (): string => this.#matches.given({ run, slot, input, isOver: false, isEnded });
     const matched = !emits ? '' : handler.isCollecting ? `${this.#kernel}.collect(${run});` : match();
-    const begun = `const ${run}=new ${module.use(runClass)}(${given.join(',')});${this.#index.enter(run, target)}${this.open}.add(${run});${matched}`;
+    const begins = form.begin(run, () => module.use(runClass), given, { slot, input });
+    const opened = this.#parts.isFlat ? '' : `${this.open}.add(${run});`;
+    const begun = `${begins}${this.#index.enter(run, target)}${opened}${matched}`;
     if (endsMs === null) return begun;
     return `if(${this.#kernel}.isPassed(${input.time},${endsMs}))${handler.isLate}=true;else{${begun}}`;
   }

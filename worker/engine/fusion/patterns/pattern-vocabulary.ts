@@ -2,6 +2,7 @@ import { keyOf } from '../../../../shared/events/text.ts';
 import { plus } from '../../time/instants.ts';
 import { pastAggregate, pastCauses, pastCopy, pastItem, pastRows } from './history.ts';
 import { makeMatch, matchAttributes, matchIdOf, mergeCauses, stepRow } from './made-match.ts';
+import { nanIfNull, nullIfNaN } from './run-columns.ts';
 import { pastWith } from './shared-closure-log.ts';
 
 /** Functions that the generated code of patterns calls. */
@@ -16,6 +17,8 @@ export const patternLibrary = {
   pastWith,
   stepRow,
   makeMatch,
+  nanIfNull,
+  nullIfNaN,
   mergeCauses,
   matchAttributes,
   matchIdOf,
@@ -24,6 +27,7 @@ export const patternLibrary = {
 /** Properties of runs, of the lists that they wait in, and of the kernel. */
 export const patternProperties: readonly string[] = [
   'received',
+  'begin',
   'size',
   'partition',
   'addPartition',

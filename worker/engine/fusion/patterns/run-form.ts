@@ -1,8 +1,9 @@
 import type { FusedRuntime } from '../fused-runtime.ts';
 import type { ModuleText } from '../module-text.ts';
-import { named, type Representation, type Typed } from '../typed.ts';
+import { lazily, type Representation, type Typed } from '../typed.ts';
 import { type Column, History } from './history.ts';
 import type { PatternInput } from './pattern-input.ts';
+import { isNumeric } from './run-columns.ts';
 
 /** What of a captured event a run keeps. */
 type Aspect = Column['aspect'];
@@ -52,6 +53,8 @@ export class RunForm {
   readonly isTimed: boolean;
   readonly hasLastAt: boolean;
   readonly #copiesLists: boolean;
+  /** Name of the open runs in whose columns runs keep all that they have; null = each is an object. */
+  #columns: string | null = null;
 
   constructor(inputs: readonly PatternInput[], slots: readonly SlotForm[], { hasBase, isTimed, hasLastAt, copiesLists }: RunUse) {
     this.hasBase = hasBase;
@@ -63,6 +66,52 @@ export class RunForm {
     slots.forEach(({ isCounted }, slot) => {
       if (isCounted) this.count(slot);
     });
+  }
+
+  /** Runs are numbers from now on, before anything is printed: what they have stands in columns of `open`. */
+  keepInColumns(open: string): void {
+    this.#columns = open;
+  }
+
+  /** Text of something that every run has: a number that is not null, or the key of its partition. */
+  member(run: string, property: 'state' | 'indexKey' | 'key' | 'first' | 'last' | 'next' | 'base'): string {
+    return this.#columns === null ? `${run}.${property}` : `${this.#columns}.${property}[${run}]`;
+  }
+
+  /** Text of a value that a run keeps. */
+  read(run: string, { property, as }: Kept): string {
+    if (this.#columns === null) return `${run}.${property}`;
+    const cell = `${this.#columns}.${property}[${run}]`;
+    return isNumeric(as) ? `nullIfNaN(${cell})` : cell;
+  }
+
+  /** Statement by which a run keeps a value. */
+  assign(run: string, { property, as }: Kept, value: string): string {
+    if (this.#columns === null) return `${run}.${property}=${value};`;
+    return `${this.#columns}.${property}[${run}]=${isNumeric(as) ? nanFor(value) : value};`;
+  }
+
+  /** Statement by which a run takes what finds it in its next state. */
+  assignIndexKey(run: string, value: string): string {
+    return `${this.member(run, 'indexKey')}=${this.#columns === null ? value : nanFor(value)};`;
+  }
+
+  /** That there is such a run, where the text gives one or none. */
+  isThere(run: string): string {
+    return this.#columns === null ? `${run}!==null` : `${run}>=0`;
+  }
+
+  /** Statements by which a run begins with the first event of a step. `given`: what every run has. */
+  begin(
+    run: string,
+    runClass: () => string,
+    given: readonly string[],
+    first: { readonly slot: number; readonly input: PatternInput },
+  ): string {
+    const values = this.initial(first.slot, first.input);
+    if (this.#columns === null) return `const ${run}=new ${runClass()}(${[...given, ...values].join(',')});`;
+    const kept = this.kept.map((one, at) => this.assign(run, one, values[at] as string));
+    return `const ${run}=${this.#columns}.begin(${given.join(',')});${kept.join('')}`;
   }
 
   /** In the order of the constructor's parameters. */
@@ -222,7 +271,7 @@ export class RunForm {
   /** What a match reads, of a run that has just been completed by a step. */
   readAtEnd(run: string, kept: Kept, slot: number, input: PatternInput | null): string {
     if (this.#slots[kept.slot]?.isPassed !== true) {
-      const text = `${run}.${kept.property}`;
+      const text = this.read(run, kept);
       return kept.aspect === 'history' && this.#copiesLists ? `pastCopy(${text})` : text;
     }
     return kept.slot === slot && input !== null ? input.valueOf(kept) : 'null';
@@ -238,7 +287,7 @@ export class RunForm {
   capture(run: string, slot: number, input: PatternInput): string {
     const count = this.isCounted(slot) ? this.count(slot).property : null;
     const [first, last] = [this.ofSlot(slot).filter((one) => one.ofFirst), this.ofSlot(slot).filter((one) => !one.ofFirst)];
-    const assign = (kept: Kept): string => `${run}.${kept.property}=${input.valueOf(kept)};`;
+    const assign = (kept: Kept): string => this.assign(run, kept, input.valueOf(kept));
     const firsts = first.length === 0 ? '' : `if(${run}.${count}===0){${first.map(assign).join('')}}`;
     const lasts = last
       .filter(({ aspect }) => aspect !== 'count' && aspect !== 'history')
@@ -246,7 +295,7 @@ export class RunForm {
       .join('');
     const history = last.find(({ aspect }) => aspect === 'history');
     const past = history === undefined ? '' : extended(`${run}.${history.property}`, this.#past(slot, input));
-    const base = this.hasBase ? `${run}.base=${input.time};` : '';
+    const base = this.hasBase ? `${this.member(run, 'base')}=${input.time};` : '';
     return `${base}${firsts}${lasts}${past}${count === null ? '' : `${run}.${count}++;`}`;
   }
 
@@ -285,6 +334,11 @@ function extended(past: string, values: string): string {
 }
 
 /** The value as it stands in a run; null as long as the step has taken nothing. */
-export function readOf(run: string, kept: Kept): Typed {
-  return named(`${run}.${kept.property}`, kept.as, kept.aspect !== 'count');
+export function readOf(run: string, kept: Kept, form: RunForm): Typed {
+  return lazily({ as: kept.as, isNullable: kept.aspect !== 'count', isSimple: true, canFail: false }, () => form.read(run, kept));
+}
+
+/** Text of a number of generated code as it stands in a column. */
+function nanFor(value: string): string {
+  return `nanIfNull(${value})`;
 }

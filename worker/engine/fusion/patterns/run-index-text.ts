@@ -4,6 +4,7 @@ import type { AutomatonState } from './automaton.ts';
 import type { HandlerNames } from './handler-names.ts';
 import type { PatternKernel } from './pattern-kernel.ts';
 import type { PatternParts } from './pattern-parts.ts';
+import type { Kept } from './run-form.ts';
 import { fieldThatFinds } from './run-index-keys.ts';
 
 /** Prints where runs are found: in the lists of their partition, or in the table of a state whose runs a value finds. */
@@ -42,16 +43,17 @@ export class RunIndexText {
 
   /** The run goes from one state to another by the event, which the step of `slot` takes. */
   move(run: string, state: AutomatonState, target: AutomatonState, slot: number, handler: HandlerNames): string {
-    const kept = (property: string): string => `${run}.${property}`;
+    const kept = (indexKey: Kept): string => this.#parts.form.read(run, indexKey);
     const place = this.placeOf(target, slot, kept, handler);
-    return `${this.leave(run, state)}${run}.state=${target.id};${run}.indexKey=${place};${this.enter(run, target)}`;
+    const { form } = this.#parts;
+    return `${this.leave(run, state)}${form.member(run, 'state')}=${target.id};${form.assignIndexKey(run, place)}${this.enter(run, target)}`;
   }
 
-  /** The index key of the run in a state that it enters. `kept`: a value that the run has from before, by its property. */
-  placeOf(target: AutomatonState, slot: number, kept: (property: string) => string, handler: HandlerNames): string {
+  /** The index key of the run in a state that it enters. `kept`: text of a value that the run has from before. */
+  placeOf(target: AutomatonState, slot: number, kept: (indexKey: Kept) => string, handler: HandlerNames): string {
     const indexKey = this.#parts.indexKeys[target.id];
     if (!indexKey) return this.#listsOf(handler);
-    return indexKey.slot === slot ? handler.input.valueOf(indexKey) : kept(indexKey.property);
+    return indexKey.slot === slot ? handler.input.valueOf(indexKey) : kept(indexKey);
   }
 
   /** The run is no longer found in its state. */
