@@ -38,6 +38,8 @@ export interface PatternKinds {
   readonly timed: number;
   /** Chance in a hundred that a part of a condition is one that may fail. */
   readonly failing: number;
+  /** Chance in a hundred that a step's event must have a number of an earlier one. @default 0 */
+  readonly found?: number;
   /** What stands before the pattern. */
   readonly head?: string;
 }
@@ -49,6 +51,13 @@ const steps = { quantifiers: single, policies: single, negated: 0, timed: 0, fai
 /** What random patterns are made of; `fusedShare`: how many of them become generated code, at least. */
 export const patternKinds: { readonly [name: string]: PatternKinds & { readonly fusedShare: number } } = {
   'sequences of single steps': { ...steps, fusedShare: 0.75 },
+  'sequences that numbers find': { ...steps, found: 95, negated: 10, failing: 5, fusedShare: 0.6 },
+  'sequences that numbers find, out of order': {
+    ...steps,
+    policies: ['.watermark(out_of_order: 2s)', '.watermark(out_of_order: 5s)'],
+    found: 95,
+    fusedShare: 0.6,
+  },
   'closures and optional steps': { ...steps, quantifiers: closures, policies: ['.longest()'], fusedShare: 0.6 },
   'closures with a match for each event': {
     ...steps,
@@ -203,6 +212,11 @@ function condition(tape: Tape, before: readonly Step[], own: string, readsOwn: b
     const ofList = isList ? [`len(${alias}) > 1`, `v > first(${alias}).v`] : [];
     return tape.pick([...held, ...held, ...ofList, ...(readsOwn ? [`v > ${own}.v`, `v >= ${own}.v`] : []), plain[0]]);
   });
+  const [first] = before;
+  if (first !== undefined && kinds.found !== undefined && tape.chance(kinds.found)) {
+    const { alias } = tape.pick([first, ...before]);
+    parts.unshift(tape.pick([`k == ${alias}.k`, `k == ${alias}.k`, `${alias}.v == v`, `timestamp == ${alias}.timestamp`]));
+  }
   return parts.length === 0 ? '' : ` where ${parts.join(' and ')}`;
 }
 
