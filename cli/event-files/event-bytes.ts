@@ -7,11 +7,11 @@ const CHUNK_BYTES = 262_144;
 /** Behind each chunk, so that who reads several bytes at a time may read beyond its end. */
 const PADDING_BYTES = 16;
 const NOTHING = new Uint8Array();
-/** A larger file is not read ahead: it would fill the memory for nothing. */
-const PRELOAD_BYTES_MAX = 2 ** 31;
+/** A larger file is not read ahead: it gives the same events as fast while it is read, and does not fill the memory. */
+const PRELOAD_BYTES_MAX = 2 ** 26;
 
 export interface EventBytesOptions {
-  /** Reads the whole file before the first chunk is asked for, if it is a file and no larger than 2 GiB. */
+  /** Reads the whole file before the first chunk is asked for, if it is a file and no larger than 64 MiB. */
   readonly preload: boolean;
   /** Byte to begin at. */
   readonly position?: number;
