@@ -12,6 +12,8 @@ export class FlatRunIndex {
   readonly #runs: RunColumns;
   #heads = new Int32Array(SMALLEST).fill(NONE);
   #size = 0;
+  /** Where the last search ended: what is found is often removed next. */
+  #place = 0;
   /** The heads by number, where the numbers lie so badly that it takes long to find one. */
   #others: Map<number, number> | null = null;
 
@@ -23,13 +25,18 @@ export class FlatRunIndex {
   find(value: number | null): number {
     if (value === null) return NONE;
     if (this.#others !== null) return this.#others.get(value) ?? NONE;
+    return this.#heads[this.#search(value)] as number;
+  }
+
+  /** The place of the head of the number's list, or that which is free for it. */
+  #search(value: number): number {
     const heads = this.#heads;
     const { indexKey } = this.#runs;
     const mask = heads.length - 1;
-    for (let at = hashOf(value) & mask; ; at = (at + 1) & mask) {
-      const head = heads[at] as number;
-      if (head === NONE || indexKey[head] === value) return head;
-    }
+    let at = hashOf(value) & mask;
+    for (let head = heads[at] as number; head !== NONE && indexKey[head] !== value; head = heads[at] as number) at = (at + 1) & mask;
+    this.#place = at;
+    return at;
   }
 
   add(run: number): void {
@@ -81,16 +88,15 @@ export class FlatRunIndex {
     }
   }
 
+  /** A run of a number that was looked for last, and has none. */
   #insert(value: number, run: number): void {
     if (this.#others !== null) {
       this.#others.set(value, run);
       return;
     }
     const heads = this.#heads;
-    const mask = heads.length - 1;
-    let steps = 0;
-    let at = hashOf(value) & mask;
-    for (; heads[at] !== NONE; at = (at + 1) & mask) steps++;
+    const at = this.#place;
+    const steps = (at - hashOf(value)) & (heads.length - 1);
     heads[at] = run;
     if (++this.#size * 2 > heads.length) this.#grow();
     if (steps >= MOST_STEPS) this.#giveUp();
@@ -102,10 +108,7 @@ export class FlatRunIndex {
   }
 
   #placeOf(value: number, head: number): number {
-    const mask = this.#heads.length - 1;
-    let at = hashOf(value) & mask;
-    while (this.#heads[at] !== head) at = (at + 1) & mask;
-    return at;
+    return this.#heads[this.#place] === head ? this.#place : this.#search(value);
   }
 
   /** Those behind it move up, so that no search ends too early. */
