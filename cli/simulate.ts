@@ -46,7 +46,9 @@ export class SimulateCommand extends ResultCommand {
   programs = Option.Array('-p,--program', { required: true, description: 'Program file, or a folder of them; several are one program' });
   events = Option.Array('-e,--events', { required: true, description: EVENT_FILES });
   timed = Option.Boolean('--timed', false, { description: 'Replay with the recorded delays' });
-  streaming = Option.Boolean('--streaming', false, { description: 'Read line by line instead of the whole file first, as any above 64 MiB is' });
+  streaming = Option.Boolean('--streaming', false, {
+    description: 'Read line by line instead of the whole file first, as any above 64 MiB is',
+  });
   verbose = Option.Boolean('-v,--verbose', false, { description: 'Show each event' });
   quiet = Option.Boolean('-q,--quiet', false, { description: 'Show the report only' });
   trace = Option.Boolean('--trace', false, { description: 'Show for each event what every operator decided' });
