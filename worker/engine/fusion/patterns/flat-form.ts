@@ -1,8 +1,8 @@
 import type { Automaton } from './automaton.ts';
 import { collectsMatches } from './handler-names.ts';
+import { isNumeric } from './number-columns.ts';
 import type { PatternInput } from './pattern-input.ts';
 import type { PatternParts } from './pattern-parts.ts';
-import { isNumeric } from './run-columns.ts';
 import type { Kept } from './run-form.ts';
 
 /**

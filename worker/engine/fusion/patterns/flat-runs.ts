@@ -2,8 +2,9 @@ import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import { justAfter } from '../../time/instants.ts';
 import type { FusedRun } from './fused-run.ts';
 import type { RunClass } from './kept-matches.ts';
+import { nanIfNull } from './number-columns.ts';
 import { LOOKS } from './open-runs.ts';
-import { NONE, nanIfNull, RunColumns } from './run-columns.ts';
+import { NONE, RunColumns } from './run-columns.ts';
 import type { Kept } from './run-form.ts';
 
 /** The number counts for a run as long as that run has it. */

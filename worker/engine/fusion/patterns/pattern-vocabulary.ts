@@ -2,7 +2,7 @@ import { keyOf } from '../../../../shared/events/text.ts';
 import { plus } from '../../time/instants.ts';
 import { pastAggregate, pastCauses, pastCopy, pastItem, pastRows } from './history.ts';
 import { makeMatch, matchAttributes, matchIdOf, mergeCauses, stepRow } from './made-match.ts';
-import { nanIfNull, nullIfNaN } from './run-columns.ts';
+import { nanIfNull, nullIfNaN } from './number-columns.ts';
 import { pastWith } from './shared-closure-log.ts';
 
 /** Functions that the generated code of patterns calls. */

@@ -1,5 +1,6 @@
 import type { FusedRun } from './fused-run.ts';
 import { keptIn, type RunClass } from './kept-matches.ts';
+import { isNumeric, nanIfNull, nullIfNaN } from './number-columns.ts';
 import type { Kept } from './run-form.ts';
 
 /** Where a run's number would stand: there is none. */
@@ -93,21 +94,6 @@ export class RunColumns {
       this.#column(kept.property)[run] = isNumeric(kept.as) ? nanIfNull(value as number | null) : value;
     }
   }
-}
-
-/** Whether values that stand so in generated code are numbers in a column. */
-export function isNumeric(as: Kept['as']): boolean {
-  return as === 'number' || as === 'timestamp' || as === 'duration';
-}
-
-/** A number as it stands in a column. */
-export function nanIfNull(value: number | null): number {
-  return value === null ? Number.NaN : value;
-}
-
-/** The number that stands so in a column. */
-export function nullIfNaN(value: number): number | null {
-  return Number.isNaN(value) ? null : value;
 }
 
 function longer<Column extends Int32Array | Float64Array>(column: Column, grown: Column): Column {

@@ -2,8 +2,8 @@ import type { FusedRuntime } from '../fused-runtime.ts';
 import type { ModuleText } from '../module-text.ts';
 import { lazily, type Representation, type Typed } from '../typed.ts';
 import { type Column, History } from './history.ts';
+import { isNumeric } from './number-columns.ts';
 import type { PatternInput } from './pattern-input.ts';
-import { isNumeric } from './run-columns.ts';
 
 /** What of a captured event a run keeps. */
 type Aspect = Column['aspect'];
