@@ -17,6 +17,12 @@ export type BatchResult = Pick<DeliveryAnswer['results'][number], 'sequence' | '
 interface Cursor {
   readonly epoch: number;
   received: number;
+  /** The last batch that is on its way; `received` when none is. */
+  sent: number;
+  /** Requests under way. */
+  requests: number;
+  /** Something was refused: nothing more is sent until all that is under way is back, and for so long, ms. */
+  pauseMs: number | undefined;
   /** Up to this batch they go one by one: one of them is refused, whatever comes with it. */
   aloneUpTo: number;
 }
@@ -38,6 +44,8 @@ interface Waiter {
   readonly timer: NodeJS.Timeout;
 }
 
+/** Requests to one placement at a time: the next one is there when its worker is through with the one before. */
+const REQUESTS_MAX = 3;
 const BATCHES_PER_DELIVERY_MAX = 512;
 const CHARS_PER_DELIVERY_MAX = 1_048_576;
 /** Answers that are kept for requests that come again. */
@@ -75,7 +83,6 @@ export class Deliveries {
   /** Batches that no worker takes, and why. */
   readonly #refused = new Map<string, WorkerRefusal>();
   readonly #cursors = new Map<string, Cursor>();
-  readonly #underWay = new Set<string>();
   readonly #waiters = new Map<string, Set<Waiter>>();
   readonly #results = new Map<string, BatchResult>();
   readonly #checkpointing = new Set<string>();
@@ -136,13 +143,13 @@ export class Deliveries {
     const worker = this.#target(state, placement);
     if (worker === undefined) return;
     this.#relieve(placement, worker, log);
-    if (this.#underWay.has(placementId)) return;
     const cursor = this.#cursorOf(placement, worker);
-    const unheard = this.#unheard.get(placementId) ?? Number.POSITIVE_INFINITY;
-    const first = Math.max(log.first, Math.min(cursor.received + 1, unheard));
+    const unheard = this.#unheard.get(placementId);
+    const mayOverlap = unheard === undefined && cursor.sent >= cursor.aloneUpTo;
+    if (cursor.pauseMs !== undefined || cursor.requests >= (mayOverlap ? REQUESTS_MAX : 1)) return;
+    const first = Math.max(log.first, Math.min(cursor.sent + 1, unheard ?? Number.POSITIVE_INFINITY));
     this.#unheard.delete(placementId);
     if (first > log.last) return;
-    this.#underWay.add(placementId);
     void this.#send({ placement, worker, cursor, log, first });
   }
 
@@ -174,7 +181,7 @@ export class Deliveries {
     const known = this.#cursors.get(id);
     if (known?.epoch === epoch) return known;
     const received = this.#controller.observations.of(worker)?.held.get(id)?.received?.[externalSource] ?? 0;
-    const cursor = { epoch, received, aloneUpTo: 0 };
+    const cursor: Cursor = { epoch, received, sent: received, requests: 0, pauseMs: undefined, aloneUpTo: 0 };
     this.#cursors.set(id, cursor);
     for (const [waiter] of this.#waiters.values()) {
       if (waiter?.placementId === id && waiter.sequence <= received) this.#askAgain(id, waiter.sequence);
@@ -190,17 +197,35 @@ export class Deliveries {
   async #send(sending: Sending): Promise<void> {
     const { placement, worker, cursor, first } = sending;
     const { text, last } = this.#bodyOf(sending);
-    let pauseMs = 0;
+    cursor.requests++;
+    cursor.sent = Math.max(cursor.sent, last);
+    // What follows need not wait for this one.
+    this.deliver(placement.id);
     try {
       const answer = await this.#client.deliver({ address: worker.address, placementId: placement.id }, text);
       for (const result of answer.results) this.#settle(placement.id, { ...result, workerId: worker.id });
       cursor.received = Math.max(cursor.received, answer.received);
+      // Not all of it had room: what is on its way behind it will be refused.
+      if (answer.received < last) cursor.pauseMs ??= 0;
     } catch (error) {
-      pauseMs = this.#notDelivered(error, { placementId: placement.id, cursor, first, last });
+      const pauseMs = this.#notDelivered(error, { placementId: placement.id, cursor, first, last });
+      cursor.pauseMs = Math.max(pauseMs, cursor.pauseMs ?? 0);
     }
-    this.#after(pauseMs, () => {
-      this.#underWay.delete(placement.id);
-      this.deliver(placement.id);
+    cursor.requests--;
+    this.#goOn(placement.id, cursor);
+  }
+
+  /** After something was refused, from what the worker has. */
+  #goOn(placementId: string, cursor: Cursor): void {
+    if (cursor.pauseMs === undefined) {
+      this.deliver(placementId);
+      return;
+    }
+    if (cursor.requests > 0) return;
+    this.#after(cursor.pauseMs, () => {
+      cursor.pauseMs = undefined;
+      cursor.sent = cursor.received;
+      this.deliver(placementId);
     });
   }
 
@@ -211,7 +236,7 @@ export class Deliveries {
     if (expected !== undefined) cursor.received = expected - 1;
     if (first <= cursor.received) this.#askAgain(placementId, first);
     // Whatever else it is, the next look knows more: another epoch, another worker, or the same one again.
-    if (refusal === undefined || !isForGood(refusal)) return PAUSE_MS;
+    if (refusal === undefined || !isForGood(refusal)) return expected !== undefined && cursor.requests > 1 ? 0 : PAUSE_MS;
     const key = ingressKey(placementId, first);
     if (first < last) cursor.aloneUpTo = last;
     else if (this.#refused.has(key)) return PAUSE_MS;

@@ -24,6 +24,9 @@ const GATHER_MS = 5;
 /** Leases end without anybody saying so. */
 const LOOK_MS = 200;
 
+/** What happens all the time, and asks nothing of anybody that is not asked already. */
+const unplanned: ReadonlySet<string> = new Set(['IngressAppended', 'CheckpointCommitted']);
+
 /** When a leader looks at how things are, and for how long it is one. A member that follows does nothing of it. */
 export class Controller {
   readonly #options: ControllerOptions;
@@ -41,7 +44,9 @@ export class Controller {
     this.#options = options;
     this.#reconciler = new Reconciler({ ...options, wait: (ms) => sleep(ms), onDone: () => this.changed() });
     group.onStatus(() => this.#follow());
-    group.onChange(() => this.changed());
+    group.onChange((_state, events) => {
+      if (events.length === 0 || events.some(({ type }) => !unplanned.has(type))) this.changed();
+    });
     this.#follow();
   }
 

@@ -139,10 +139,11 @@ export class Executor {
 
   /** An answer from there, whoever gave it, shows that the process does not run the placement: it has stopped it, or is another one. */
   async #stop({ holder, placement }: Action & { readonly kind: 'stop' }, isLeading: () => boolean): Promise<void> {
-    const { client, backoff } = this.#options;
+    const { client, backoff, observations } = this.#options;
     const { id: placementId, epoch } = placement;
     try {
       await client.delete({ address: holder.address, placementId }, epoch);
+      observations.gone({ id: holder.workerId, incarnation: holder.incarnation }, placementId);
       await this.#propose(
         { key: '', kind: 'propose', command: { type: 'ReleasePlacement', payload: { id: placementId, epoch } } },
         isLeading,

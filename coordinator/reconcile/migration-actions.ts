@@ -39,6 +39,8 @@ function afterMove(view: View, { migration, placement, worker }: Moving): readon
   if (observed?.epoch === placement.epoch) {
     if (observed.status === 'running' || observed.status === 'degraded') return [end(migration, 'completed')];
     if (observed.status === 'failed') return [end(migration, 'completed', observed.error)];
+    // Its lease has ended there before it was heard to run: from here on it is as any other that has stopped.
+    if (observed.status === 'fenced') return [end(migration, 'completed')];
     if (observed.status === 'starting') return [];
   }
   return view.isDue(`put ${placement.id}`) ? [{ key: placementKey(placement.id), kind: 'put', worker, placement }] : [];

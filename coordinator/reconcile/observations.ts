@@ -1,3 +1,4 @@
+import type { WorkerProcess } from '../liveness/worker-leases.ts';
 import { placementId, type Worker } from '../state/cluster-state.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { Observed } from './view.ts';
@@ -36,7 +37,7 @@ export class Observations {
   }
 
   /** A worker does not have it any more. */
-  gone(worker: Worker, id: string): void {
+  gone(worker: WorkerProcess, id: string): void {
     this.of(worker)?.held.delete(id);
   }
 
@@ -45,7 +46,7 @@ export class Observations {
     this.of(worker)?.held.clear();
   }
 
-  of({ id, incarnation }: Worker): WorkerReport | undefined {
+  of({ id, incarnation }: WorkerProcess): WorkerReport | undefined {
     const report = this.#reports.get(id);
     return report?.incarnation === incarnation ? report : undefined;
   }

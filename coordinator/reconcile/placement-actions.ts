@@ -27,8 +27,11 @@ export function placementActions(pass: Pass, placement: Placement): readonly Act
   if (migration) return migrationActions(view, { migration, placement, worker });
   if (view.isOver(worker)) return view.mayBeReplaced(worker) ? replacementActions(pass, placement) : [];
   if (placement.status === 'failed') {
-    // Another worker may be able to, or this one later.
-    return view.isDue(`retry ${placement.id}`) || worker.status === 'draining' ? [release(placement)] : [];
+    // Another worker may be able to, or this one later; what is left of it here, an older program perhaps, is to stop first.
+    const mayGo = view.isDue(`retry ${placement.id}`) || worker.status === 'draining';
+    if (!mayGo || !view.isDue(`stop ${placement.id}`)) return [];
+    const { id: workerId, address, incarnation } = worker;
+    return [{ key: placementKey(placement.id), kind: 'stop', holder: { workerId, address, incarnation }, placement }];
   }
   return heldActions(pass, placement, worker);
 }

@@ -1,0 +1,36 @@
+import { parseArgs } from 'node:util';
+import { ClusterUnderLoad } from './cluster-under-load.ts';
+import { measureDrain } from './drain.ts';
+import { measureFailover } from './failover.ts';
+import { measureInject } from './inject.ts';
+
+/**
+ * `npm run bench:cluster -- [--only PART,..] [--seconds N] [--trials N]` measures a cluster of processes of the built command on this
+ * machine: what injection through the coordinator costs, how long a kill and a drain take. Ratios of one run say something, figures of
+ * different runs do not.
+ */
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: 'inject,failover,drain' },
+    seconds: { type: 'string', default: '4' },
+    trials: { type: 'string', default: '5' },
+  },
+});
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const parts: Readonly<Record<string, () => Promise<void>>> = {
+  inject: () => withCluster(1, (cluster) => measureInject(cluster, Number(values.seconds), print)),
+  failover: () => withCluster(2, (cluster) => measureFailover(cluster, Number(values.trials), print)),
+  drain: () => withCluster(2, (cluster) => measureDrain(cluster, print)),
+};
+
+for (const part of values.only.split(',')) await parts[part]?.();
+
+async function withCluster(workers: number, measure: (cluster: ClusterUnderLoad) => Promise<void>): Promise<void> {
+  const cluster = await ClusterUnderLoad.start(workers);
+  try {
+    await measure(cluster);
+  } finally {
+    await cluster.close();
+  }
+}

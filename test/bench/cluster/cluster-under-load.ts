@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { freePortPairs } from '../../contract/coordinator.ts';
+import { CepProcess } from '../../integration/cli/cep-process.ts';
+
+const key = 'the-key-of-the-cluster';
+const READY_MS = 60_000;
+
+export interface Asked {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly body?: object | string;
+}
+
+/** Processes of the built command: one coordinator with its log on disk, and workers. */
+export class ClusterUnderLoad {
+  readonly coordinator: Pool;
+  readonly workers = new Map<string, { readonly process: CepProcess; readonly pool: Pool }>();
+  readonly #folder = mkdtempSync(join(tmpdir(), 'cep-bench-cluster-'));
+  readonly #ports: number[];
+  readonly #process: CepProcess;
+
+  private constructor(ports: number[], args: readonly string[]) {
+    this.#ports = ports;
+    const own = ['--port', String(ports.shift()), '--raft-data-dir', join(this.#folder, 'raft'), '--rate-limit', '0', ...args];
+    this.coordinator = new Pool(`http://127.0.0.1:${own[1]}`, { connections: 256 });
+    this.#process = new CepProcess(['coordinator', ...own], { env: { CEP_API_KEY: key } });
+  }
+
+  static async start(
+    workers: number,
+    { coordinatorArgs = [] }: { readonly coordinatorArgs?: readonly string[] } = {},
+  ): Promise<ClusterUnderLoad> {
+    const cluster = new ClusterUnderLoad(await freePortPairs(1 + 2 * workers), coordinatorArgs);
+    for (let at = 1; at <= workers; at++) cluster.#startWorker(`w${at}`);
+    await cluster.until({ method: 'GET', path: '/api/v1/cluster/workers' }, (body) => {
+      return (body as { status: string }[]).filter(({ status }) => status === 'ready').length === workers;
+    });
+    return cluster;
+  }
+
+  #startWorker(id: string): void {
+    const [port, metricsPort] = [this.#ports.shift(), this.#ports.shift()];
+    const args = ['--port', String(port), '--metrics-port', String(metricsPort), '--worker-id', id, '--rate-limit', '0'];
+    const url = `http://127.0.0.1:${port}`;
+    const coordinator = ['--coordinator', String(this.url)];
+    this.workers.set(id, {
+      process: new CepProcess(['server', ...args, ...coordinator], { env: { CEP_API_KEY: key } }),
+      pool: new Pool(url, { connections: 256 }),
+    });
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#process.child.spawnargs[this.#process.child.spawnargs.indexOf('--port') + 1]}`;
+  }
+
+  /** @throws Error when it is refused */
+  async ask({ method, path, body }: Asked, pool = this.coordinator): Promise<unknown> {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const headers = { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
+    const answer = await pool.request({ method, path, headers, ...(text === undefined ? {} : { body: text }) });
+    const told = await answer.body.text();
+    if (answer.statusCode >= 300) throw new Error(`${method} ${path}: ${answer.statusCode} ${told.slice(0, 300)}`);
+    return JSON.parse(told);
+  }
+
+  async until(asked: Asked, isReached: (body: unknown) => boolean): Promise<unknown> {
+    const end = performance.now() + READY_MS;
+    for (;;) {
+      const body = await this.ask(asked).catch(() => undefined);
+      if (body !== undefined && isReached(body)) return body;
+      if (performance.now() > end) throw new Error(`${asked.path} did not come to what was waited for: ${JSON.stringify(body)}`);
+      await sleep(50);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const { process } of this.workers.values()) process.kill('SIGKILL');
+    this.#process.kill('SIGKILL');
+    await this.#process.ended;
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}

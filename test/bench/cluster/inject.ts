@@ -1,0 +1,56 @@
+import type { Pool } from 'undici';
+import { closedLoop } from '../raft/load.ts';
+import type { ClusterUnderLoad } from './cluster-under-load.ts';
+
+const source = 'stream High = Reading where value > 90 .emit(sensor: sensor, value: value)';
+const groupPath = '/api/v1/cluster/pipeline-groups';
+const CLIENTS = 64;
+const ROUNDS = 3;
+
+interface Way {
+  readonly name: string;
+  readonly pool: Pool;
+  readonly path: string;
+}
+
+let next = 0;
+
+function event(): object {
+  const n = next++;
+  return { event_type: 'Reading', fields: { sensor: `s${n % 1_000}`, value: n % 100 }, timestamp: 1_700_000_000_000 + n };
+}
+
+/** The same events to a pipeline of the worker itself, and to one that the cluster has placed on it: in turns, in one run. */
+export async function measureInject(cluster: ClusterUnderLoad, seconds: number, print: (line: string) => void): Promise<void> {
+  const { pool } = cluster.workers.get('w1') as { pool: Pool };
+  await cluster.ask({ method: 'POST', path: groupPath, body: { name: 'bench', pipelines: [{ name: 'p', source }] } });
+  const { id } = (await cluster.ask({ method: 'POST', path: '/api/v1/pipelines', body: { name: 'own', source } }, pool)) as { id: string };
+  const direct = { name: 'direct', pool, path: `/api/v1/pipelines/${id}` };
+  const through = { name: 'coordinator', pool: cluster.coordinator, path: `${groupPath}/bench` };
+  const one = (way: Way) => () =>
+    cluster.ask({ method: 'POST', path: `${way.path}/${way === direct ? 'events' : 'inject'}`, body: event() }, way.pool);
+  const many = (count: number) => (way: Way) => () => {
+    const body = { events: Array.from({ length: count }, event) };
+    return cluster.ask({ method: 'POST', path: `${way.path}/${way === direct ? 'events' : 'inject'}-batch`, body }, way.pool);
+  };
+  await compare('single events', { count: 1, clients: CLIENTS, work: one });
+  await compare('batches of 500', { count: 500, clients: 8, work: many(500) });
+
+  async function compare(
+    what: string,
+    { count, clients, work }: { count: number; clients: number; work: (way: Way) => () => Promise<unknown> },
+  ): Promise<void> {
+    const rates: Record<string, number[]> = { direct: [], coordinator: [] };
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const way of [direct, through]) {
+        const { perSecond, p50Us, p99Us, failed } = await closedLoop({ clients, seconds }, work(way));
+        rates[way.name]?.push(perSecond * count);
+        print(
+          `inject, ${what}, ${way.name}: ${Math.round(perSecond * count)} events/s, p50 ${p50Us / 1_000} ms, p99 ${p99Us / 1_000} ms, failed ${failed}`,
+        );
+      }
+    }
+    const median = (all: number[] = []): number => all.sort((a, b) => a - b)[Math.floor(all.length / 2)] ?? 0;
+    print(`inject, ${what}: coordinator / direct = ${(median(rates['coordinator']) / median(rates['direct'])).toFixed(2)} (goal 0.5)`);
+  }
+}
