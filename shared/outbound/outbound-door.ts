@@ -50,12 +50,31 @@ export class OutboundDoor {
     });
   };
 
-  /** A socket that connects from now on; what goes wrong on the way is its `error`. @throws ForbiddenAddress */
+  /**
+   * A socket that connects from now on; what goes wrong on the way is its `error`, and so is what a driver throws while it reads.
+   * @throws ForbiddenAddress
+   */
   connect({ host, port, tls }: Target): Socket {
     this.requireHost(host);
     const to = { host: withoutBrackets(host), port, lookup: this.lookup };
-    return tls === undefined ? connectTcp(to) : connectTls({ ...tls, ...to });
+    return readSafely(tls === undefined ? connectTcp(to) : connectTls({ ...tls, ...to }));
   }
+}
+
+/** Drivers throw where they are sent what their protocol does not know, in the middle of reading, where nobody catches it: whoever sends that could end this process. */
+function readSafely(socket: Socket): Socket {
+  const { emit } = socket;
+  socket.emit = (event: string | symbol, ...values: unknown[]): boolean => {
+    const deliver = (): boolean => Reflect.apply(emit, socket, [event, ...values]) as boolean;
+    if (event !== 'data') return deliver();
+    try {
+      return deliver();
+    } catch (error) {
+      socket.destroy(error instanceof Error ? error : new Error(String(error)));
+      return true;
+    }
+  };
+  return socket;
 }
 
 function withoutBrackets(host: string): string {

@@ -39,11 +39,13 @@ export const kafkaBench: BrokerBench = {
             await consumer.connect();
             await consumer.subscribe({ topics: ['readings'], fromBeginning: true });
             let [left, started] = [count, 0];
+            consumer.on(consumer.events.GROUP_JOIN, () => {
+              started = performance.now();
+            });
             await new Promise<void>((resolve) => {
               void consumer.run({
                 autoCommit: false,
                 eachBatch: async ({ batch: { messages, topic, partition } }) => {
-                  started ||= performance.now();
                   left -= messages.length;
                   const offset = String(BigInt(messages.at(-1)?.offset ?? 0) + 1n);
                   await consumer.commitOffsets([{ topic, partition, offset }]);

@@ -1,9 +1,14 @@
-import { connect, type NatsConnection } from 'nats';
+import { connect, headers, type NatsConnection } from 'nats';
 import { type BrokerBench, inGroups, payloadOf, rate, read, sent, sourceOf } from './broker-bench.ts';
 
 async function publish(client: NatsConnection, subject: string, count: number): Promise<void> {
   await inGroups(count, async (numbers) => {
-    for (const n of numbers) client.publish(subject, payloadOf(n));
+    for (const n of numbers) {
+      // As the connector sends them.
+      const named = headers();
+      named.set('Nats-Msg-Id', String(n));
+      client.publish(subject, payloadOf(n), { headers: named });
+    }
     await client.flush();
   });
 }

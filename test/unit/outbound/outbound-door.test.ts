@@ -306,3 +306,16 @@ function staysHere(text: string): boolean {
   const { hostname } = new URL(text);
   return /^[\d.]*$|^\[|^localhost\.?$/.test(hostname);
 }
+
+it('ends the connection, and not the process, when what reads from it throws', async () => {
+  const server = createServer((socket) => void socket.write('what no driver knows'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const socket = new OutboundDoor(NetworkPolicy.everywhere).connect({ host: '127.0.0.1', port });
+  socket.on('data', () => {
+    throw new RangeError('beyond the end');
+  });
+  expect(await new Promise((resolve) => socket.once('error', resolve))).toEqual(new RangeError('beyond the end'));
+  expect(socket.destroyed).toBe(true);
+  server.close();
+});
