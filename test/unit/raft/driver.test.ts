@@ -221,7 +221,7 @@ describe('the driver of a Raft node', () => {
     const slow = [1, 2, 3].find((id) => id !== first) as number;
     node(slow).hold();
     const command = 'x'.repeat(1_000_000);
-    const commands = Array.from({ length: 40 }, (_, at) => `${at} ${command}`);
+    const commands = Array.from({ length: 30 }, (_, at) => `${at} ${command}`);
     for (const one of commands) await proposed(first, one);
     await vi.waitFor(() => expect(node(slow).driver.view.log.commit).toBe(node(first).driver.view.log.commit), wait);
     // 16 MiB, and what goes over it in one batch.
