@@ -107,9 +107,9 @@ export class Fleet implements GroupAccess {
     return wanted.flatMap((id) => (byId.get(id) === 'ready' ? [] : [`worker ${id} is ${byId.get(id) ?? 'unknown'}`])).join(', ');
   }
 
-  async killAll(): Promise<void> {
-    for (const one of this.parts) if (one.isRunning) one.resume();
-    await Promise.all(this.parts.map((one) => one.kill()));
+  /** Nothing of it runs any more, or will. */
+  async close(): Promise<void> {
+    await Promise.all(this.parts.map((one) => one.retire()));
   }
 }
 

@@ -27,7 +27,9 @@ if (!(minutes > 0) || !Number.isSafeInteger(seed) || !(coordinators >= 3) || !(w
   process.exitCode = 2;
 } else {
   const options = { seed, minutes, coordinators, workers, only: values.only, usesNamespaces: !values.loopback, keepsLogs: values.keep };
-  const report = await runChaos({ ...options, onNote: print });
+  const end = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => end.abort());
+  const report = await runChaos({ ...options, onNote: print, signal: end.signal });
   for (const line of reportLines(report)) print(line);
   if (!isClean(report)) process.exitCode = 1;
 }

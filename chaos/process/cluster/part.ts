@@ -30,6 +30,7 @@ export class Part {
   #child: ChildProcess | undefined;
   #isStopped = false;
   #mayEnd = false;
+  #isRetired = false;
 
   constructor(options: PartOptions) {
     this.#options = options;
@@ -48,7 +49,7 @@ export class Part {
   }
 
   start(): void {
-    if (this.#child !== undefined) return;
+    if (this.#child !== undefined || this.#isRetired) return;
     const { place, args, env, folder, onUnasked } = this.#options;
     const [command = '', ...rest] = [...place.before, process.execPath, bin, ...args];
     const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
@@ -70,6 +71,13 @@ export class Part {
   /** Until it is started anew, its end is no surprise. */
   mayEnd(): void {
     this.#mayEnd = true;
+  }
+
+  /** It is killed, and never started again. */
+  async retire(): Promise<void> {
+    this.#isRetired = true;
+    this.resume();
+    await this.kill();
   }
 
   async kill(): Promise<void> {

@@ -35,6 +35,8 @@ export interface ChaosOptions {
   readonly keepsLogs?: boolean;
   readonly heartbeatTimeoutSeconds?: number;
   readonly checkpointIntervalSeconds?: number;
+  /** Ends the run, which then rejects; nothing of it is left. */
+  readonly signal?: AbortSignal;
   /** Told each line of the timeline as it happens. */
   readonly onNote?: (line: string) => void;
 }
@@ -55,7 +57,7 @@ export interface ChaosReport {
 const recoveryMsMax = 90_000;
 const settleMsMax = 120_000;
 /** What is said twice may come a moment later. */
-const repeatsMs = 4_000;
+const repeatsMs = 2_500;
 
 export function isClean({ outputs, history, violations }: Omit<ChaosReport, 'folder'>): boolean {
   return isExact(outputs) && violations.length === 0 && history.lost.length === 0 && history.verdict === 'linearizable';
@@ -71,7 +73,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const run = new ChaosRun(options, { folder, network, sink, disks });
   try {
     for (let id = 1; id <= options.coordinators; id++) await disks?.mount(dataDir(folder, id));
-    const report = await run.all();
+    const report = await Promise.race([run.all(), ended(options.signal)]);
     await run.close();
     await disks?.close();
     const isKept = options.keepsLogs === true || !isClean(report);
@@ -83,6 +85,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     await sink.close();
     await network.close();
   }
+}
+
+/** Rejects when a run is to end. */
+function ended(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('the run was ended'))));
 }
 
 interface Ground {
@@ -151,7 +158,7 @@ class ChaosRun {
 
   async close(): Promise<void> {
     this.#endClients();
-    await this.#fleet.killAll();
+    await this.#fleet.close();
   }
 
   async #deploy(): Promise<void> {
