@@ -4,7 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { type CepResult, cep } from '../unit/cli/cep.ts';
 
 const examples = fileURLToPath(new URL('../../examples/', import.meta.url));
-const names = readdirSync(examples, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+const foldersOf = (path: string): string[] =>
+  readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+/** Programs that need a broker: `brokers/<broker>`. */
+const BROKERS = 'brokers';
+const names = foldersOf(examples).filter((name) => name !== BROKERS);
 
 function simulate(name: string, ...options: readonly string[]): Promise<CepResult> {
   return cep(['simulate', '-p', `${examples}${name}/rules.vpl`, '-e', `${examples}${name}/events.evt`, '--json', ...options]);
@@ -35,7 +39,12 @@ describe.each(names)('the example %s', (name) => {
   });
 });
 
+it.each(foldersOf(`${examples}${BROKERS}`))('the example for %s is a program without errors', async (broker) => {
+  const program = `${examples}${BROKERS}/${broker}/rules.vpl`;
+  expect(await cep(['check', program])).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^Syntax OK\n/) });
+});
+
 it('the list of examples names all of them', () => {
   const list = readFileSync(`${examples}README.md`, 'utf8');
-  expect(names.filter((name) => !list.includes(`[${name}](${name}/)`))).toEqual([]);
+  expect([...names, BROKERS].filter((name) => !list.includes(`[${name}](${name}/)`))).toEqual([]);
 });
