@@ -14,18 +14,24 @@ export class TestCommand extends ResultCommand {
     category: 'Programs',
     description: 'Run the tests that stand in programs',
     details:
-      'Each test block runs in virtual time with an engine of its own. A failed expectation says what was expected, what came, ' +
+      'FILE is a program or a folder of programs, the current folder if there is none. Each test block runs in virtual time with an engine of its own. A failed expectation says what was expected, what came, ' +
       'and what came closest. Ends with 1 when a test fails or a program has errors.',
     examples: [
+      ['All tests of this folder', '$0 test'],
       ['All tests of a program', '$0 test rules.vpl'],
       ['The tests of a folder that are about one thing', '$0 test rules --name lateness'],
       ['Again whenever a program changes', '$0 test --watch rules/*.vpl'],
     ],
   });
 
-  files = Option.Rest({ name: 'FILE', required: 1 });
+  named = Option.Rest({ name: 'FILE' });
   name = Option.String('-t,--name', { description: 'Run only the tests whose names hold this text' });
   watch = Option.Boolean('--watch', false, { description: 'Run again when a program changes' });
+
+  /** Programs and folders; the current folder where none is named. */
+  get files(): readonly string[] {
+    return this.named.length > 0 ? this.named : ['.'];
+  }
 
   override async run(): Promise<number> {
     if (this.watch) return runAndWatch(async () => this.#runAll(), this.context, this.files);

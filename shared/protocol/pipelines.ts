@@ -75,6 +75,26 @@ export const reloadReportSchema = Type.Object(
   strict,
 );
 
+export const pastReloadsSchema = Type.Object(
+  {
+    reloads: Type.Array(
+      Type.Object(
+        {
+          version: Type.Integer({ minimum: 2, description: 'The version that it led to.' }),
+          time: epochMs,
+          added: names,
+          removed: names,
+          preserved: names,
+          reset: names,
+          changed: names,
+        },
+        strict,
+      ),
+    ),
+  },
+  strict,
+);
+
 export const pipelineMetricsSchema = Type.Object(
   {
     pipeline_id: Type.String(),

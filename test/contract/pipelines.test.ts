@@ -159,6 +159,7 @@ describe('every path of a pipeline', () => {
     ['GET', '/topology'],
     ['GET', '/explain?stream=Hot'],
     ['GET', '/messages'],
+    ['GET', '/reloads'],
   ] as const;
 
   it.each(paths)('%s %s answers 404 for an id that nobody has, and for that of another tenant', async (method, path, body?: unknown) => {
@@ -268,6 +269,22 @@ describe('a connector in GET /topology', () => {
     });
     expect(text).toContain('https://[REDACTED]@localhost:1/y?[REDACTED]');
     expect(text).not.toMatch(/hidden|pass/);
+  });
+});
+
+describe('GET /reloads', () => {
+  it('shows each change of the program with what became of its streams, the newest first, and no dry run', async () => {
+    const source = 'event A:\n    x: int\n\nstream S = A.where(x > 5).emit(x: x)\n';
+    const path = await service.deploy(source);
+    expect((await service.get(`${path}/reloads`)).body).toEqual({ reloads: [] });
+    await service.post(`${path}/reload`, { source, dry_run: true });
+    await service.post(`${path}/reload`, { source: `${source}stream T = A.emit(y: x)\n` });
+    await service.post(`${path}/reload`, { source });
+    const { body } = await service.get(`${path}/reloads`);
+    expect(body.reloads).toMatchObject([
+      { version: 3, added: [], removed: ['T'], preserved: ['S'] },
+      { version: 2, added: ['T'], removed: [], preserved: ['S'], reset: [], changed: [] },
+    ]);
   });
 });
 

@@ -418,6 +418,15 @@ export interface OutputCursor {
 }
 
 /** What `.print`, `.log`, `.tap` and failures of a program say. */
+/** A change of a pipeline's program, and what became of its streams. */
+export interface PastReload {
+  /** That it led to. */
+  readonly version: number;
+  /** Epoch ms. */
+  readonly time: number;
+  readonly report: Omit<ReloadReport, 'warnings'>;
+}
+
 export interface ProgramLogLine {
   readonly sequence: number;
   /** Wall clock, epoch ms. */
@@ -515,6 +524,8 @@ export interface Pipelines {
   follow(tenant: string, id: string, follower: Follower): OutputCursor;
   /** The newest lines, oldest first, at most 1,000. */
   programLog(tenant: string, id: string, limit: number): readonly ProgramLogLine[];
+  /** Since the process started, at most the last 100, the newest first. */
+  pastReloads(tenant: string, id: string): readonly PastReload[];
   /** What the program reads with `.from`, in the order of the program. */
   sources(tenant: string, id: string): readonly SourceStatus[];
   deadLetters(tenant: string, id: string, page: Page, filter?: LetterFilter): Promise<DeadLetters>;

@@ -1,13 +1,20 @@
 /** The runtime's records as the interface names their members. */
 import type { Static } from 'typebox';
 import type { eventNotesSchema, unreadTypesSchema } from '../../shared/protocol/events.ts';
-import type { deployedSchema, pipelineMetricsSchema, pipelineSchema, reloadReportSchema } from '../../shared/protocol/pipelines.ts';
+import type {
+  deployedSchema,
+  pastReloadsSchema,
+  pipelineMetricsSchema,
+  pipelineSchema,
+  reloadReportSchema,
+} from '../../shared/protocol/pipelines.ts';
 import type { diagnosticSchema, topologySchema } from '../../shared/protocol/program.ts';
 import type { tenantCreatedSchema, tenantSchema, usageSchema } from '../../shared/protocol/tenants.ts';
 import type { UnreadType } from '../engine/streams/unread-types.ts';
 import type { EventNotes } from '../runtime/programs/event-notes.ts';
 import type {
   Deployed,
+  PastReload,
   Pipeline,
   PipelineMetrics,
   ProgramDiagnostic,
@@ -70,6 +77,11 @@ export function reloadWire({ warnings, ...report }: ReloadReport): Static<typeof
     changed: [...changed],
     warnings: warnings.map(diagnosticWire),
   };
+}
+
+export function pastReloadWire({ version, time, report }: PastReload): Static<typeof pastReloadsSchema>['reloads'][number] {
+  const { reloaded: _, warnings: __, ...streams } = reloadWire({ ...report, warnings: [] });
+  return { version, time, ...streams };
 }
 
 export function metricsWire(metrics: PipelineMetrics): Static<typeof pipelineMetricsSchema> {

@@ -1,6 +1,9 @@
 import { Section, Wide } from '../parts/page.tsx';
+import { timeText } from '../parts/text.ts';
 import { href } from '../service/href.ts';
-import type { Pipeline } from '../service/shapes.ts';
+import { usePoll } from '../service/poll.ts';
+import { ask } from '../service/requests.ts';
+import type { PastReloads, Pipeline } from '../service/shapes.ts';
 
 /** The text that runs, with what it imports. */
 export function ProgramView({ pipeline }: { readonly pipeline: Pipeline }) {
@@ -17,6 +20,44 @@ export function ProgramView({ pipeline }: { readonly pipeline: Pipeline }) {
           </Wide>
         </Section>
       ))}
+      <Reloads pipelineId={id} version={version} />
     </>
+  );
+}
+
+/** What became of the streams with each change of the program; nothing where there was none. */
+function Reloads({ pipelineId, version }: { readonly pipelineId: string; readonly version: number }) {
+  const path = `/api/v1/pipelines/${encodeURIComponent(pipelineId)}/reloads`;
+  const reloads = usePoll(`reloads ${pipelineId} ${version}`, (signal) => ask<PastReloads>(path, { signal }), 10_000).data?.reloads ?? [];
+  if (reloads.length === 0) return null;
+  return (
+    <Section title="Changes since the server started">
+      <Wide label="Changes">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Version</th>
+              <th scope="col">When</th>
+              <th scope="col">Added</th>
+              <th scope="col">Kept their state</th>
+              <th scope="col">Began anew</th>
+              <th scope="col">Removed</th>
+            </tr>
+          </thead>
+          <tbody>
+            {reloads.map(({ version: to, time, added, preserved, reset, changed, removed }) => (
+              <tr key={to}>
+                <th scope="row">{to}</th>
+                <td>{timeText(time)}</td>
+                <td>{added.join(', ')}</td>
+                <td>{preserved.join(', ')}</td>
+                <td>{[...new Set([...reset, ...changed])].join(', ')}</td>
+                <td>{removed.join(', ')}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Wide>
+    </Section>
   );
 }

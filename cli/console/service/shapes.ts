@@ -13,6 +13,7 @@ import type {
 import type { alertListSchema, alertSchema, connectorListSchema, tenantMetricsSchema } from '../../../shared/protocol/overview.ts';
 import type {
   deadLettersSchema,
+  pastReloadsSchema,
   pipelineMetricsSchema,
   pipelineSchema,
   programMessagesSchema,
@@ -40,6 +41,7 @@ export type Alert = Static<typeof alertSchema>;
 export type Alerts = Static<typeof alertListSchema>;
 export type DeadLetters = Static<typeof deadLettersSchema>;
 export type Messages = Static<typeof programMessagesSchema>;
+export type PastReloads = Static<typeof pastReloadsSchema>;
 export type ReloadReport = Static<typeof reloadReportSchema>;
 export type Diagnostic = Static<typeof diagnosticSchema>;
 export type Validation = Static<typeof validationSchema>;

@@ -326,6 +326,10 @@ class FakePipelines implements Pipelines {
     return [];
   }
 
+  pastReloads(): readonly [] {
+    return [];
+  }
+
   programLog() {
     return [{ sequence: 1, time: 5, stream: 'S', level: 'info' as const, kind: 'print' as const, message: 'hello', dataJson: '{"a":1}' }];
   }

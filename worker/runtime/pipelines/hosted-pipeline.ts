@@ -15,6 +15,7 @@ import type {
   InjectRequest,
   InjectResult,
   OutputCursor,
+  PastReload,
   Pipeline,
   PipelineConnector,
   PipelineCounts,
@@ -46,6 +47,9 @@ import { SourceMarks } from './source-marks.ts';
 
 type CheckedProgram = NonNullable<CheckReply['program']>;
 
+/** Changes of its program that are remembered. */
+const PAST_RELOADS_MAX = 100;
+
 export interface HostedOptions {
   readonly checkpoint?: PipelineCheckpoint | undefined;
   /** Inputs up to this one had no effect that the checkpoint lacks. */
@@ -74,6 +78,7 @@ export class HostedPipeline implements IntakeOwner {
   readonly #ring: OutputRing;
   readonly #tally: PipelineTally;
   readonly #log = new ProgramLog();
+  readonly #pastReloads: PastReload[] = [];
   readonly #sinks: PipelineSinks;
   readonly #sources: PipelineSources;
   readonly #lookups: PipelineLookups;
@@ -211,6 +216,11 @@ export class HostedPipeline implements IntakeOwner {
 
   follow(follower: Follower): OutputCursor {
     return this.#ring.follow(follower);
+  }
+
+  /** The newest first. */
+  get pastReloads(): readonly PastReload[] {
+    return this.#pastReloads.toReversed();
   }
 
   programLog(limit: number): readonly ProgramLogLine[] {
@@ -407,7 +417,11 @@ export class HostedPipeline implements IntakeOwner {
       this.#requireVersion(options.versions);
       const report = await this.#switch.reload(program, options);
       const fields = { pipeline: this.id, version: this.definition.version };
-      if (report.reloaded) this.#context.report({ level: 'info', message: 'Pipeline reloaded', fields });
+      if (report.reloaded) {
+        this.#context.report({ level: 'info', message: 'Pipeline reloaded', fields });
+        this.#pastReloads.push({ version: this.definition.version, time: Date.now(), report });
+        if (this.#pastReloads.length > PAST_RELOADS_MAX) this.#pastReloads.shift();
+      }
       return report;
     });
   }

@@ -18,6 +18,7 @@ import type {
   InjectResult,
   OutputCursor,
   Page,
+  PastReload,
   Pipeline,
   PipelineConnector,
   PipelineCounts,
@@ -438,6 +439,10 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
 
   programLog(tenant: string, id: string, limit: number): readonly ProgramLogLine[] {
     return this.#find(tenant, id).programLog(limit);
+  }
+
+  pastReloads(tenant: string, id: string): readonly PastReload[] {
+    return this.#find(tenant, id).pastReloads;
   }
 
   sources(tenant: string, id: string): readonly SourceStatus[] {

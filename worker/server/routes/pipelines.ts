@@ -6,6 +6,7 @@ import {
   deletedSchema,
   deployedSchema,
   deployRequestSchema,
+  pastReloadsSchema,
   pipelineListSchema,
   pipelineMetricsSchema,
   pipelineSchema,
@@ -15,7 +16,7 @@ import {
 } from '../../../shared/protocol/pipelines.ts';
 import { topologySchema, validateRequestSchema, validationSchema } from '../../../shared/protocol/program.ts';
 import type { Access, Pipeline, Runtime } from '../../runtime/service.ts';
-import { deployedWire, diagnosticWire, metricsWire, pipelineWire, reloadWire, topologyWire } from '../wire.ts';
+import { deployedWire, diagnosticWire, metricsWire, pastReloadWire, pipelineWire, reloadWire, topologyWire } from '../wire.ts';
 import { type ApiRoute, apiRoute, pipelinePath, withWireDetails } from './api-route.ts';
 
 const tag = 'pipelines';
@@ -237,6 +238,18 @@ function insightRoutes({ pipelines }: Owner): readonly ApiRoute[] {
       errors: [...unknownPipeline, 'validation_error', 'pipeline_not_running'],
       handle: async ({ caller, params, query: { stream, key } }) =>
         Answer.json(200, await pipelines.explain(caller.tenantId, params.id, { stream, ...(key === undefined ? {} : { key }) })),
+    }),
+    apiRoute({
+      method: 'GET',
+      path: `${pipelinePath}/reloads`,
+      operation: 'listReloads',
+      summary: 'Show how the program was changed since the server started, and what became of its state; the newest first',
+      tag,
+      access: 'key',
+      isPaced: true,
+      success: { 200: pastReloadsSchema },
+      errors: [...unknownPipeline],
+      handle: ({ caller, params }) => ({ reloads: pipelines.pastReloads(caller.tenantId, params.id).map(pastReloadWire) }),
     }),
     apiRoute({
       method: 'GET',
