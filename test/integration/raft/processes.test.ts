@@ -18,7 +18,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'cep-raft-'));
   group = new ProcessGroup(folder, peersOn(await freePorts(3)), tickMs);
   await Promise.all(group.ids.map((id) => group.start(id)));
-});
+}, 60_000);
 afterEach(async () => {
   await group.stopAll();
   rmSync(folder, { recursive: true, force: true });
