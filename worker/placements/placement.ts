@@ -168,7 +168,7 @@ export class Placement {
 
   /** A heartbeat that was sent at this moment, and said that the placement is here under this epoch, was acknowledged. */
   acknowledged(epoch: number, sentAt: number, leaseMs: number): void {
-    if (epoch !== this.epoch || this.#status === 'fenced') return;
+    if (epoch !== this.epoch || this.#status === 'fenced' || this.#status === 'closed') return;
     // Between two leases it had no right to run, so it does not go on as if it had.
     if (this.#status === 'running' && !this.#lease.isHeld(this.#world.now())) {
       this.fence();
@@ -317,7 +317,16 @@ export class Placement {
   /** It is there, and has the right to run. */
   async #open(): Promise<void> {
     const life = this.#life;
-    if (this.#status !== 'starting' || life === undefined || !this.#lease.isHeld(this.#world.now())) return;
+    if (life === undefined || !this.#mayOpen(life)) return;
+    if (life.pipeline.status === 'stopped') {
+      try {
+        await life.pipeline.start();
+      } catch (error) {
+        if (this.#life === life) this.#fail(error);
+        return;
+      }
+      if (!this.#mayOpen(life)) return;
+    }
     this.#status = 'running';
     this.#isSilent = false;
     const isAsked = this.#request.ingress_sequence !== undefined;
@@ -326,6 +335,10 @@ export class Placement {
     this.#opened();
     this.#resume(life);
     this.#world.changed();
+  }
+
+  #mayOpen(life: Life): boolean {
+    return this.#status === 'starting' && this.#life === life && this.#lease.isHeld(this.#world.now());
   }
 
   #resume({ pipeline, outbox }: Life): void {
@@ -388,18 +401,23 @@ export class Placement {
         await this.#goOn(life);
         throw notSaved();
       }
+      this.#lease.end();
       this.#world.changed();
       return this.view();
     });
   }
 
-  /** @throws CepError `stale_epoch`, `pipeline_not_running` */
+  /**
+   * It goes on once a heartbeat is acknowledged that says so: whoever asks may not know that the placement has moved meanwhile.
+   * @throws CepError `stale_epoch`, `pipeline_not_running`
+   */
   reopen(epoch: number): Promise<HeldPlacement> {
     this.#requireEpoch(epoch);
     return this.#exclusive(async () => {
-      const life = this.#life;
-      if (this.#status === 'closed' && life !== undefined) await this.#goOn(life);
-      else this.#running(epoch);
+      if (this.#status === 'closed' && this.#life !== undefined) {
+        this.#status = 'starting';
+        this.#world.changed();
+      } else if (this.#status !== 'starting') this.#running(epoch);
       return this.view();
     });
   }

@@ -106,7 +106,8 @@ describe('a checkpoint of a placement', () => {
     expect((await one.inject(id, { epoch: 1, first: 1, events: [event('A', 'x')] })).status).toBe(200);
     stub.isFull = false;
     expect((await one.post(id, 'close', { epoch: 1 })).body.checkpoint.received).toEqual({ _external: 1 });
-    expect((await one.post(id, 'reopen', { epoch: 1 })).body.status).toBe('running');
+    expect((await one.post(id, 'reopen', { epoch: 1 })).body.status).toBe('starting');
+    await isRunning(one);
     expect((await one.inject(id, { epoch: 1, first: 2, events: [event('A', 'y')] })).body.received).toBe(2);
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { stateProblems } from '../state/invariants.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
+import type { SimulatedWorker } from './simulated-worker.ts';
 
 const crashes: Readonly<
   Record<string, (cluster: SimulatedCluster, workers: { readonly source: string; readonly target: string }) => void>
@@ -75,4 +76,21 @@ describe('a migration', () => {
       for (let step = 0; step <= steps; step++) expect([step, await crashAt(step, crash)]).toEqual([step, []]);
     }, 120_000);
   }
+
+  it('has one owner when a word to go on at the source comes after it has moved', async () => {
+    const { cluster, id, source, target } = await migrating();
+    const worker = cluster.process(source);
+    const { epoch } = cluster.state.placements.get(id) as { epoch: number };
+    while (worker?.table.get(id).status !== 'closed') await advance(cluster, id);
+    while (cluster.state.placements.get(id)?.epoch === epoch) await advance(cluster, id);
+    await worker.table.get(id).reopen(epoch);
+    worker.stop();
+    for (let round = 0; round < 3; round++) {
+      cluster.beat(cluster.process(target) as SimulatedWorker);
+      await cluster.settle(50);
+    }
+    expect(cluster.state.placements.get(id)).toMatchObject({ workerId: target, status: 'running' });
+    const left = await cluster.heal();
+    expect([...cluster.problems, ...left]).toEqual([]);
+  });
 });
