@@ -51,7 +51,13 @@ export class ModelWorker {
     this.id = id;
     this.#coordinator = coordinator;
     this.#key = key;
-    this.#server = createServer((request, response) => void this.#serve(request, response));
+    this.#server = createServer((request, response) => {
+      this.#serve(request, response).catch((error: unknown) => {
+        // What was under way when it died has nobody to answer to; its coordinator may be gone too.
+        if (!this.#isDead) throw error;
+        response.destroy();
+      });
+    });
     this.#server.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
