@@ -232,7 +232,10 @@ stream Each = Reading.from(In)
     );
     const log = new NumberedLog(run.path('in.jsonl'), Number.POSITIVE_INFINITY);
     const ends = async (): Promise<number> => {
-      const found = await withAdmin((admin) => admin.fetchTopicOffsets('committed'));
+      // A partition that was made just now has no leader for a while.
+      const ask = (): ReturnType<ReturnType<Kafka['admin']>['fetchTopicOffsets']> =>
+        withAdmin((admin) => admin.fetchTopicOffsets('committed'));
+      const found = await vi.waitFor(ask, { timeout: 60_000, interval: 200 });
       return found.reduce((sum, { high }) => sum + Number(high), 0);
     };
     /** Goes on writing until the topic grows by that. */
