@@ -1,13 +1,15 @@
-import { Command } from 'clipanion';
+import { Command, Option } from 'clipanion';
 import { ClusterApi } from './client/cluster-api.ts';
 import { ClusterCommand } from './client/cluster-command.ts';
 import { type ClusterFacts, clusterProblems } from './client/cluster-problems.ts';
 import { groupsText } from './client/group-text.ts';
 import type { ServerApi } from './client/server-api.ts';
 import { factsText } from './client/table.ts';
+import { askUntil, readWait, waitOption } from './client/wait-option.ts';
 import { workersText } from './client/worker-text.ts';
 import { thousands } from './counts.ts';
 import { visible } from './event-text.ts';
+import { wholeNumber } from './whole-number.ts';
 
 export class ClusterStatusCommand extends ClusterCommand {
   static override paths = [['cluster', 'status']];
@@ -18,24 +20,41 @@ export class ClusterStatusCommand extends ClusterCommand {
     examples: [
       ['On this machine', '$0 cluster status'],
       ['In a script', '$0 cluster status --json'],
+      ['After a start: until two workers are ready, for a minute at most', '$0 cluster status --workers 2 --wait 60s'],
     ],
   });
 
+  wait = waitOption();
+  workersMin = Option.String('--workers', { description: 'How many workers must be ready: fewer are a problem' });
+
   protected override async ask(api: ServerApi): Promise<number> {
-    const cluster = new ClusterApi(api.http);
-    const [health, raft, workers, groups, migrations] = await Promise.all([
-      cluster.health(),
-      api.raftStatus(),
-      cluster.workers(),
-      cluster.groups(),
-      cluster.migrations(),
-    ]);
-    const facts = { health, raft, workers, groups, migrations };
-    const problems = clusterProblems(facts);
+    const workersMin = this.workersMin === undefined ? 0 : wholeNumber('--workers', this.workersMin, 1);
+    const look = async () => {
+      const facts = await factsOf(api);
+      return { facts, problems: [...missingWorkers(facts, workersMin), ...clusterProblems(facts)] };
+    };
+    const { facts, problems } = await askUntil(readWait(this.wait), look, (seen) => seen.problems.length === 0);
     if (this.json) this.printJson({ problems, ...facts });
     else this.print(statusText(facts, problems));
     return problems.length === 0 ? 0 : 1;
   }
+}
+
+async function factsOf(api: ServerApi): Promise<ClusterFacts> {
+  const cluster = new ClusterApi(api.http);
+  const [health, raft, workers, groups, migrations] = await Promise.all([
+    cluster.health(),
+    api.raftStatus(),
+    cluster.workers(),
+    cluster.groups(),
+    cluster.migrations(),
+  ]);
+  return { health, raft, workers, groups, migrations };
+}
+
+function missingWorkers({ health }: ClusterFacts, min: number): string[] {
+  const { ready } = health.workers;
+  return ready < min ? [`${ready} of ${min} workers are ready (cep workers)`] : [];
 }
 
 function statusText(facts: ClusterFacts, problems: readonly string[]): string {

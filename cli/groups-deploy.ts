@@ -4,6 +4,7 @@ import { ClusterApi } from './client/cluster-api.ts';
 import { ClusterCommand } from './client/cluster-command.ts';
 import { deploymentsText } from './client/group-text.ts';
 import type { ServerApi } from './client/server-api.ts';
+import { groupOf } from './program/group-file.ts';
 
 export class GroupsDeployCommand extends ClusterCommand {
   static override paths = [['groups', 'deploy']];
@@ -11,11 +12,12 @@ export class GroupsDeployCommand extends ClusterCommand {
     category: 'Cluster',
     description: 'Deploy a group of pipelines, or a new version of one',
     details:
-      'FILE is JSON: {"name", "pipelines": [{"name", "source"}], "routes": [{"from_pipeline", "to_pipeline", "event_types"}]}. ' +
-      'A pipeline may also have "replicas" with a "partition_key", and a "worker_affinity".',
+      'FILE is JSON or YAML: {"name", "pipelines": [{"name", "file"}], "routes": [{"from_pipeline", "to_pipeline", "event_types"}]}. ' +
+      '"file" is a program, named relative to FILE; "source" is the program itself. A pipeline may also have "replicas" with a ' +
+      '"partition_key", and a "worker_affinity". What cep groups show --json prints can be deployed again.',
     examples: [
-      ['From a file', '$0 groups deploy fraud.json'],
-      ['Another version of it', '$0 groups deploy fraud.json --update'],
+      ['From a file', '$0 groups deploy fraud.yaml'],
+      ['Another version of it', '$0 groups deploy fraud.yaml --update'],
     ],
   });
 
@@ -24,24 +26,22 @@ export class GroupsDeployCommand extends ClusterCommand {
   file = Option.String({ name: 'FILE', required: true });
 
   protected override async ask(api: ServerApi): Promise<undefined> {
-    const document = await this.readFile(this.file, 'group file');
+    const group = await groupOf(this.file, (path, what) => this.readFile(path, what));
     const cluster = new ClusterApi(api.http);
     const waits = !this.noWait;
-    const group = this.update
-      ? await cluster.update((await cluster.group(nameIn(document, this.file))).id, document, waits)
+    const document = JSON.stringify(group);
+    const deployed = this.update
+      ? await cluster.update((await cluster.group(nameIn(group, this.file))).id, document, waits)
       : await cluster.deploy(document, waits);
-    if (this.json) this.printJson(group);
-    else this.print(`Deployed group ${group.name} (${group.id}), version ${group.version}: ${group.status}\n\n${deploymentsText(group)}`);
+    if (this.json) this.printJson(deployed);
+    else
+      this.print(
+        `Deployed group ${deployed.name} (${deployed.id}), version ${deployed.version}: ${deployed.status}\n\n${deploymentsText(deployed)}`,
+      );
   }
 }
 
-function nameIn(document: string, file: string): string {
-  let name: unknown;
-  try {
-    name = (JSON.parse(document) as { readonly name?: unknown }).name;
-  } catch (cause) {
-    throw new CepError('usage_error', `'${file}' is no JSON: ${(cause as Error).message}`, { cause });
-  }
+function nameIn({ name }: Readonly<Record<string, unknown>>, file: string): string {
   if (typeof name === 'string') return name;
   throw new CepError('usage_error', `'${file}' has no "name" that says which group it changes`);
 }

@@ -3,6 +3,7 @@ import { CepError } from '../shared/errors/error.ts';
 import { ClientCommand } from './client/client-command.ts';
 import type { ReadyAnswer, ServerApi } from './client/server-api.ts';
 import { factsText, uptimeText } from './client/table.ts';
+import { askUntil, readWait, waitOption } from './client/wait-option.ts';
 import { thousands } from './counts.ts';
 
 export class StatusCommand extends ClientCommand {
@@ -11,12 +12,18 @@ export class StatusCommand extends ClientCommand {
     category: 'Client',
     description: 'Say whether a server lives and takes requests',
     details: 'Needs no key. Ends with 0 when the server is ready, 4 when it is not or cannot be reached.',
-    examples: [['Of the server on this machine', '$0 status']],
+    examples: [
+      ['Of the server on this machine', '$0 status'],
+      ['After a start: until it is ready, for a minute at most', '$0 status --wait 60s'],
+    ],
   });
 
+  wait = waitOption();
+
   protected override async ask(api: ServerApi): Promise<number> {
-    const { version, uptime_seconds: uptime } = await api.health();
-    const ready = await readinessOf(api);
+    const look = async () => ({ health: await api.health(), ready: await readinessOf(api) });
+    const { health, ready } = await askUntil(readWait(this.wait), look, (seen) => !(seen.ready instanceof CepError));
+    const { version, uptime_seconds: uptime } = health;
     const isReady = !(ready instanceof CepError);
     if (this.json) {
       const state = isReady ? ready : { status: 'not_ready', reason: ready.message };

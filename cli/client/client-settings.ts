@@ -14,6 +14,8 @@ export interface ClientSettings {
   /** PEM of the authorities to trust instead of the machine's. */
   readonly ca: string | undefined;
   readonly timeoutMs: number;
+  /** Where the URL was said. @default client.server */
+  readonly urlSetting?: UrlSetting;
 }
 
 /** What says whom a command asks: a server, or a coordinator. */
@@ -29,6 +31,7 @@ export async function readClientSettings(config: Config, urlName: UrlSetting = '
     apiKey: await apiKeyOf(config),
     ca: await authorityOf(config),
     timeoutMs: intervalSetting(config, 'client.timeout'),
+    urlSetting: urlName,
   };
 }
 

@@ -3,7 +3,7 @@ import { CepError } from '../../shared/errors/error.ts';
 import { durationText } from '../../shared/events/time-text.ts';
 import type { ClientSettings } from './client-settings.ts';
 
-type Endpoint = Pick<ClientSettings, 'url' | 'timeoutMs'>;
+type Endpoint = Pick<ClientSettings, 'url' | 'timeoutMs' | 'urlSetting'>;
 
 /** Why no answer came. */
 export interface TransportFailure {
@@ -42,14 +42,17 @@ function codeOf(cause: unknown): string {
   return codeOf(several?.[0] ?? deeper);
 }
 
-const startOne = "start one with 'cep server', or name another with --server or CEP_SERVER";
+const startOne = ({ urlSetting }: Endpoint): string =>
+  urlSetting === 'client.coordinator'
+    ? "start one with 'cep coordinator', or name another with --coordinator or CEP_COORDINATOR_URL"
+    : "start one with 'cep server', or name another with --server or CEP_SERVER";
 const checkName = (): string => 'check --server, CEP_SERVER and the configuration file';
 const secureUrl = ({ url }: Endpoint): string =>
   url.startsWith('http:') ? `if the server has TLS, its URL begins with https: ${url.replace('http:', 'https:')}` : 'try again';
 
 const unreachable = (reason: string): Explanation => ({
-  message: ({ url }) => `no server answers at ${url}: ${reason}`,
-  hint: () => startOne,
+  message: ({ url, urlSetting }) => `no ${urlSetting === 'client.coordinator' ? 'coordinator' : 'server'} answers at ${url}: ${reason}`,
+  hint: startOne,
 });
 
 const lost: Explanation = {

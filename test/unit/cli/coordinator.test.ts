@@ -88,7 +88,7 @@ describe('cep raft', () => {
   ])('%s ends with 4 when no coordinator answers', async (command, args) => {
     const { exitCode, stderr } = await cep(['raft', command, ...args, '--coordinator', 'http://127.0.0.1:1']);
     expect(exitCode).toBe(4);
-    expect(stderr).toContain('no server answers at http://127.0.0.1:1');
+    expect(stderr).toContain('no coordinator answers at http://127.0.0.1:1');
   });
 
   it('takes whole numbers only, and tells where to look when the URL is none', async () => {

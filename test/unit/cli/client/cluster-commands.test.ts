@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { WorkFolder } from '../work-folder.ts';
 import { FakeServer, refusal } from './fake-server.ts';
 
 const server = await FakeServer.start();
+const folder = new WorkFolder();
 const cluster = '/api/v1/cluster';
 const run = (...args: string[]) => server.cep(args, { env: { CEP_COORDINATOR_URL: server.url } });
 const worker = {
@@ -92,6 +94,16 @@ describe('commands for a cluster', () => {
     ]);
   });
 
+  it('wait for a cluster that is not well yet, and for as many workers as are wanted', async () => {
+    server.on(`GET ${cluster}/raft/status`, { json: { ...raft, leader_id: null } }, { json: raft });
+    expect((await run('cluster', 'status', '--wait', '20s')).exitCode).toBe(0);
+    const few = await run('cluster', 'status', '--workers', '2');
+    expect([few.exitCode, few.stdout]).toEqual([1, expect.stringContaining('  1 of 2 workers are ready (cep workers)')]);
+    expect((await run('cluster', 'status', '--wait', 'soon')).stderr).toContain(
+      "--wait: expected seconds or a duration such as 500ms, found 'soon'",
+    );
+  });
+
   it('drain, migrate and rebalance, and say what was not done', async () => {
     server.on(`POST ${cluster}/workers/w1/drain`, { json: { worker_id: 'w1', pipelines_migrated: 2, status: 'drained' } });
     expect((await run('drain', 'w1', '--wait', '5')).stdout).toBe('Drained w1: 2 pipelines moved\n');
@@ -114,6 +126,18 @@ describe('commands for a cluster', () => {
     expect(server.requests.at(-1)?.body).toBe('{"target_worker_id":"w2"}');
     server.on(`POST ${cluster}/rebalance`, { status: 202, json: { migrations: [] } });
     expect((await run('rebalance')).stdout).toBe('Nothing to move.\n');
+  });
+
+  it('deploy a group whose programs are files, and one that was shown', async () => {
+    const yaml = folder.write('group.yaml', 'name: fraud\npipelines:\n  - name: a\n    file: rules.vpl\n');
+    const program = folder.write('rules.vpl', 'stream S = A\n');
+    const shown = folder.write('shown.json', JSON.stringify(group));
+    server.on(`POST ${cluster}/pipeline-groups`, { status: 201, json: group }).on(`PUT ${cluster}/pipeline-groups/g`, { json: group });
+    expect((await run('groups', 'deploy', yaml)).stdout).toContain('Deployed group fraud (g), version 2: running');
+    expect(JSON.parse(server.requests.at(-1)?.body ?? '')).toEqual({ name: 'fraud', pipelines: [{ name: 'a', source: 'stream S = A\n' }] });
+    expect((await run('groups', 'deploy', shown, '--update')).exitCode).toBe(0);
+    expect(JSON.parse(server.requests.at(-1)?.body ?? '')).toEqual({ name: 'fraud', pipelines: [], routes: [] });
+    expect((await run('groups', 'deploy', program)).stderr).toContain('holds no group');
   });
 
   it('name the nearest group where there is none of that name', async () => {
