@@ -13,26 +13,31 @@ export class PageTerminal {
   readonly #terminal: Terminal;
 
   constructor() {
-    for (const name of ['examples', 'deploy', 'docs']) symlinkSync(join(root, name), join(this.folder, name));
+    for (const name of ['examples', 'deploy']) symlinkSync(join(root, name), join(this.folder, name));
     const env: NodeJS.ProcessEnv = { HOME: this.folder, NO_COLOR: '1', COLUMNS: '200' };
     for (const name of Object.keys(process.env)) if (name.startsWith('CEP_')) env[name] = undefined;
     this.#terminal = new Terminal({ cwd: this.folder, env, begin: `alias cep="'${process.execPath}' '${bin}'"` });
   }
 
   /**
-   * Runs the `sh` blocks of a page in order, but those marked `skip`. A `text` block behind one is what it prints, where `..` stands for what
+   * Runs the `sh` blocks of a page in order, or those under the headings that `under` fits, but not those marked `skip`. A `text` block behind one is what it prints, where `..` stands for what
    * is made anew each time; a line `..` stands for any lines. Gives how many blocks were run.
    * @throws with page and line when a command fails, or prints something else
    */
-  async play(path: string): Promise<number> {
+  async play(path: string, under = /^/): Promise<number> {
     const { blocks } = readPage(path, readFileSync(join(root, path), 'utf8'));
-    const shown = blocks.filter(({ language, marks }) => language === 'sh' && !marks.includes('skip'));
+    const shown = blocks.filter(({ language, marks, heading }) => language === 'sh' && !marks.includes('skip') && under.test(heading));
     for (const block of shown) {
       const printed = await this.#run(path, block);
       const next = blocks[blocks.indexOf(block) + 1];
       if (next?.language === 'text') expectShown(`${path}:${next.line}`, printed, next.text);
     }
     return shown.length;
+  }
+
+  /** Commands that stand on no page. Gives what they print. @throws when one fails */
+  run(commands: string): Promise<string> {
+    return this.#terminal.run(commands);
   }
 
   async close(): Promise<void> {

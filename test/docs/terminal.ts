@@ -48,7 +48,7 @@ export class Terminal {
         const hasEnded = this.#shell.exitCode !== null || this.#shell.signalCode !== null;
         if (end < 0 && !hasEnded) return;
         this.#look = undefined;
-        const printed = end < 0 ? this.#output : this.#output.slice(0, end);
+        const printed = withoutJobs(end < 0 ? this.#output : this.#output.slice(0, end));
         const at = printed.indexOf(failed);
         if (end >= 0 && at < 0) return resolve(printed);
         const reason =
@@ -72,4 +72,9 @@ export class Terminal {
       this.#shell.kill('SIGKILL');
     });
   }
+}
+
+/** Without what the shell says of background jobs that have ended; terminals say it, or not. */
+function withoutJobs(output: string): string {
+  return output.replace(/^bash: line \d+: +\d+ (Killed|Terminated|Done|Exit) .*\n/gm, '');
 }

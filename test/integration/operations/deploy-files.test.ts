@@ -1,0 +1,77 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { alerts } from '../../../docs/generate/alerts.ts';
+import { configKeys } from '../../../shared/config/keys.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const deploy = join(root, 'deploy');
+const filesIn = (folder: string): string[] =>
+  readdirSync(join(deploy, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+
+/** Variables of the compose files themselves: images and ports of this machine. */
+const ofCompose = /^CEP_(IMAGE|PORT)$|^CEP_IMAGE_\w+$|^CEP_(MOSQUITTO|NATS|REDIS|KAFKA)_PORT$/;
+const settings = new Set<string>(configKeys.map(({ environment }) => environment));
+
+describe('files to deploy with', () => {
+  it.each(['docker', 'compose', 'systemd', 'helm'])('in %s name no variable that is no setting', (folder) => {
+    const named = filesIn(folder).flatMap((file) => readFileSync(file, 'utf8').match(/\bCEP_[A-Z_]+\b/g) ?? []);
+    expect(named.length).toBeGreaterThan(4);
+    expect([...new Set(named)].filter((name) => !settings.has(name) && !ofCompose.test(name))).toEqual([]);
+  });
+
+  it('have a runbook for each alert, and no other', () => {
+    const pages = readdirSync(join(root, 'docs/operations/runbooks')).filter((name) => name !== 'README.md');
+    const named = Object.values(alerts).map(({ runbook }) => `${runbook}.md`);
+    expect([...new Set(named)].sort()).toEqual(pages.sort());
+  });
+});
+
+describe('files to deploy with, read by the programs that they are for', () => {
+  const isThere = (program: string): boolean => {
+    const is = spawnSync(program, ['--help']).error === undefined;
+    if (!is) process.stderr.write(`\nSKIPPED: there is no ${program} to read files of deploy/ with\n`);
+    return is;
+  };
+  const run = (program: string, ...args: string[]): string =>
+    execFileSync(program, args, { cwd: deploy, encoding: 'utf8', stdio: 'pipe', env: { ...process.env, CEP_API_KEY: 'a-key' } });
+
+  it.skipIf(!isThere('promtool'))('are rules that Prometheus takes and that fire when they should', () => {
+    run('promtool', 'check', 'rules', 'prometheus/rules.yaml');
+    run('promtool', 'check', 'config', '--syntax-only', 'prometheus/prometheus.yaml');
+    run('promtool', 'test', 'rules', 'prometheus/rules.test.yaml');
+  });
+
+  it.skipIf(!isThere('systemd-analyze'))('are units that systemd takes, with hardening', () => {
+    for (const unit of ['server', 'coordinator', 'worker'].map((name) => `systemd/cep-${name}.service`)) {
+      const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', unit], { cwd: deploy, encoding: 'utf8' });
+      expect(stderr.split('\n').filter((line) => line.startsWith('cep-') && !line.includes('/opt/cep/bin/cep is not executable'))).toEqual(
+        [],
+      );
+      expect(run('systemd-analyze', 'security', '--offline=true', '--threshold=25', unit)).toContain('OK');
+    }
+  });
+
+  it.skipIf(!isThere('docker-compose'))('are compose files', () => {
+    run('docker-compose', '-f', 'compose/one-node.yaml', '-f', 'compose/brokers.yaml', 'config', '-q');
+    run('docker-compose', '-f', 'compose/cluster.yaml', '-f', 'compose/brokers.yaml', 'config', '-q');
+  });
+
+  it.skipIf(!isThere('helm'))('are a chart that Helm renders, and refuses to render without a key', () => {
+    const template = (...sets: string[]): string =>
+      run('helm', 'template', 'x', 'helm/cep', '--kube-version', '1.30.0', ...sets.flatMap((set) => ['--set', set]));
+    run('helm', 'lint', 'helm/cep', '--set', 'apiKey.value=a-long-key');
+    const rendered = template('apiKey.value=a-long-key');
+    expect(rendered.match(/^kind: \w+/gm)?.sort()).toEqual(
+      ['PodDisruptionBudget', 'PodDisruptionBudget', 'Secret', 'Service', 'Service', 'Service', 'StatefulSet', 'StatefulSet'].map(
+        (kind) => `kind: ${kind}`,
+      ),
+    );
+    expect(rendered).toContain('http://x-coordinator-0.x-coordinators:9100,http://x-coordinator-1.x-coordinators:9100');
+    expect(() => template()).toThrow(/apiKey/);
+    expect(() => template('apiKey.value=a-long-key', 'coordinators.replicas=2')).toThrow(/odd number/);
+  });
+});
