@@ -28,7 +28,7 @@ export type Parameters = Readonly<Record<string, string | boolean | number>>;
 /** As many as the connectors have under way at a time. */
 export const AT_A_TIME = 500;
 
-export const environment: ConnectorEnvironment = {
+const environment: ConnectorEnvironment = {
   console: () => undefined,
   door: new OutboundDoor(NetworkPolicy.everywhere),
   keepsState: true,

@@ -22,7 +22,7 @@ interface Pending {
 }
 
 const telemetry = new Telemetry(silentLogger, new MetricRegistry());
-export const TIMEOUT_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 
 /** One member: what it does while it leads, and while it does not know yet that it leads no more. */
 class Member {

@@ -96,4 +96,4 @@ export class SimulatedWorker {
   }
 }
 
-export type Delivery = Parameters<BatchIntake['deliver']>[0];
+type Delivery = Parameters<BatchIntake['deliver']>[0];
