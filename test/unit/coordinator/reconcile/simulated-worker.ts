@@ -1,7 +1,6 @@
 import { WorkerRefusal } from '../../../../coordinator/workers-client/worker-client.ts';
 import { CepError } from '../../../../shared/errors/error.ts';
 import type { CoordinatorAnswer, CoordinatorRequest } from '../../../../worker/membership/coordinator-client.ts';
-import type { BatchIntake } from '../../../../worker/placements/batch-intake.ts';
 import { PlacementTable } from '../../../../worker/placements/placement-table.ts';
 import type { SimulatedNetwork } from './simulated-network.ts';
 import { SimulatedHost, type SimulatedPipeline } from './simulated-pipeline.ts';
@@ -95,5 +94,3 @@ export class SimulatedWorker {
     }
   }
 }
-
-type Delivery = Parameters<BatchIntake['deliver']>[0];
