@@ -4,12 +4,14 @@ import { killerOf } from '../../../chaos/sim/kill.ts';
 import { mutants } from '../../../chaos/sim/mutants.ts';
 import { readScenarios } from '../../../chaos/sim/scenarios.ts';
 
-/** It takes some hundred seeds to find them; `npm run sim -- --mutants --seeds 400` does. */
-const rare = new Set([
-  'gaps in the log ignored',
-  'repair writes the database first',
-  'repair writes the witness first without a loss',
-  'snapshot of an old leader waited for',
+/** No scenario finds these, and the first seed that does is far: `npm run sim -- --mutants --seeds 400` says which, after a change of the model. */
+const seedOf = new Map([
+  ['entries removed before the pointer to the snapshot is written', 247],
+  ['configuration not in snapshots', 85],
+  ['witness ignored', 62],
+  ['repair writes the witness first without a loss', 98],
+  ['witness beside a batch that it does not hold', 264],
+  ['snapshot of an old leader waited for', 148],
 ]);
 /** Without a scenario, so that it is the laws that find them. */
 const bySeedAlone = ['two votes in a term', 'quorum one too small', 'acknowledgement before sync', 'vote without comparing logs'];
@@ -22,10 +24,11 @@ describe('the mistakes planted in Raft', () => {
     }
   });
 
-  it.each(mutants.filter(({ name }) => !rare.has(name)))(
-    'are found by a scenario or soon by a seed: $name',
+  it.each(mutants)(
+    'are found by a scenario or a seed: $name',
     async (mutant) => {
-      expect(await killerOf(mutant, readScenarios(), { first: 1, count: 40, steps: 4_000 })).toMatch(/^(scenario|seed) /);
+      const seeds = { first: seedOf.get(mutant.name) ?? 1, count: seedOf.has(mutant.name) ? 1 : 40, steps: 2_000 };
+      expect(await killerOf(mutant, readScenarios(), seeds)).toMatch(/^(scenario|seed) /);
     },
     60_000,
   );
