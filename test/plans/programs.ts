@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 const TYPES = `event A:
     id: str
@@ -61,10 +61,10 @@ const forms: Readonly<Record<string, string>> = {
 
 /** Programs whose physical plans are kept, by name: the examples, what is measured, one for each form. */
 export function plannedPrograms(): ReadonlyMap<string, string> {
-  const examples = readdirSync('examples', { withFileTypes: true }).filter((one) => one.isDirectory());
+  const examples = readdirSync('examples').filter((name) => existsSync(`examples/${name}/rules.vpl`));
   const measured = readdirSync('test/bench/programs');
   return new Map([
-    ...examples.map(({ name }) => [`example ${name}`, readFileSync(`examples/${name}/rules.vpl`, 'utf8')] as const),
+    ...examples.map((name) => [`example ${name}`, readFileSync(`examples/${name}/rules.vpl`, 'utf8')] as const),
     ...measured.map((name) => [`measured ${name.replace('.vpl', '')}`, readFileSync(`test/bench/programs/${name}`, 'utf8')] as const),
     ...Object.entries(forms),
   ]);

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { TraceEntries } from '../../../../cli/interacting/trace-entries.ts';
 import { complete } from '../../../../cli/repl/completion.ts';
@@ -7,9 +7,9 @@ import { ProgramSession } from '../../../../cli/session/program-session.ts';
 import { checkText } from '../../../../shared/language/check-text.ts';
 
 const examples = new URL('../../../../examples/', import.meta.url);
-const programs = readdirSync(examples, { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => [name, readFileSync(new URL(`${name}/rules.vpl`, examples), 'utf8')] as const);
+const programs = readdirSync(examples)
+  .filter((name) => existsSync(new URL(`${name}/rules.vpl`, examples)))
+  .map((name) => [name, readFileSync(new URL(`${name}/rules.vpl`, examples), 'utf8')] as const);
 
 it.each(programs)('takes the program %s apart and puts it together again', (_, text) => {
   const again = withStatements('', text);
