@@ -182,6 +182,18 @@ describe('batches to a sink', () => {
     expect(queue.tally.delivered).toBe(60);
   });
 
+  it('wait once before they are sent again, not one after the other', async () => {
+    let clockMs = 0;
+    const sink = new ScriptedSink([[], ...Array.from({ length: 40 }, (): Answer[] => ['busy'])], [], 40);
+    const pause = async (ms: number): Promise<void> => {
+      clockMs += ms;
+    };
+    const { queue } = newQueue(sink, { now: () => clockMs, pause, random: () => 1 });
+    for (let id = 0; id < 41; id++) queue.push(outgoing(id));
+    await queue.idle();
+    expect([queue.tally.delivered, clockMs]).toEqual([41, 200]);
+  });
+
   it('stay pending, all of them, when the queue is closed before the answer', async () => {
     const sink = new ScriptedSink([]);
     const { queue } = newQueue(sink);

@@ -55,6 +55,7 @@ const changes = { open: 'Circuit breaker opened', half_open: 'Circuit breaker ha
 export class SinkQueue {
   readonly name: string;
   readonly #options: SinkQueueOptions;
+  readonly #now: () => number;
   readonly #breaker: CircuitBreaker;
   readonly #batchSize: BatchSize;
   #pending: OutgoingEvent[] = [];
@@ -71,6 +72,7 @@ export class SinkQueue {
   constructor(options: SinkQueueOptions) {
     this.name = options.name;
     this.#options = options;
+    this.#now = options.now ?? ((): number => performance.now());
     this.tally = options.tally ?? newSinkTally();
     this.#batchSize = new BatchSize(options.sink.batching?.messages ?? 1);
     this.#ledger = options.sink.awaitsCheckpoint ? new Ledger() : undefined;
@@ -78,7 +80,7 @@ export class SinkQueue {
     this.#breaker = new CircuitBreaker({
       failureThreshold,
       resetTimeoutMs,
-      now: options.now ?? ((): number => performance.now()),
+      now: this.#now,
       onChange: (state) => {
         this.tally.transitions[state]++;
         const fields = { connector: options.name, pipeline: options.pipelineId, failures: failureThreshold };
@@ -223,13 +225,14 @@ export class SinkQueue {
     const events = this.#safePart(this.#batchSize.of(this.#pending));
     const outcomes = await this.#request(events);
     if (outcomes === undefined) return;
+    const answeredAtMs = this.#now();
     if (outcomes.includes('alone')) this.#batchSize.failed();
     else this.#batchSize.taken();
     let at = 0;
     while (at < events.length && this.#breaker.state === 'closed') {
       const run = takenFrom(outcomes, at);
       if (run > 0) this.#taken(events.slice(at, at + run));
-      else if (!(await this.#settle(events[at] as OutgoingEvent, outcomes[at] ?? 'alone'))) break;
+      else if (!(await this.#settle(events[at] as OutgoingEvent, outcomes[at] ?? 'alone', answeredAtMs))) break;
       at += Math.max(1, run);
       // Behind it a smaller batch is tried: perhaps this one was what the other side did not like.
       if (outcomes[at - 1] === 'alone') break;
@@ -269,14 +272,14 @@ export class SinkQueue {
   }
 
   /** Of one event of a batch that was not taken, in its turn: all before it is through. False when it is not. */
-  async #settle(event: OutgoingEvent, outcome: Outcome): Promise<boolean> {
+  async #settle(event: OutgoingEvent, outcome: Outcome, answeredAtMs: number): Promise<boolean> {
     if (outcome === 'alone') this.#attempts.delete(event);
-    await this.#deliver(event, outcome instanceof DeliveryFailure ? outcome : undefined);
+    await this.#deliver(event, outcome instanceof DeliveryFailure ? { failure: outcome, atMs: answeredAtMs } : undefined);
     return this.#pending[0] !== event;
   }
 
-  /** `failed`: how the first request for it ended. */
-  async #deliver(event: OutgoingEvent, failed?: DeliveryFailure): Promise<void> {
+  /** `failed`: how, and when, the first request for it ended. */
+  async #deliver(event: OutgoingEvent, failed?: Failed): Promise<void> {
     const failure = await this.#attempt(event, this.#options.retries, failed);
     if (failure === undefined) return this.#taken([event]);
     if (this.#isHeld || failure === heldBack) return;
@@ -320,7 +323,7 @@ export class SinkQueue {
   }
 
   /** Sends it, again as often as allowed, and records how long that took. Undefined when it was taken. */
-  async #attempt(event: OutgoingEvent, retries: number, failed?: DeliveryFailure): Promise<Burial | undefined> {
+  async #attempt(event: OutgoingEvent, retries: number, failed?: Failed): Promise<Burial | undefined> {
     const context = event.trace && this.#options.tracer?.child(event.trace);
     const startedAtMs = performance.now();
     const failure = await this.#send(event, { message: messageOf(event, traceparentText(context)), retries, failed });
@@ -335,7 +338,8 @@ export class SinkQueue {
   }
 
   async #send(event: OutgoingEvent, { message, retries, failed }: Sending): Promise<Burial | undefined> {
-    let failure = failed;
+    let failure = failed?.failure;
+    let failedAtMs = failed?.atMs;
     for (;;) {
       if (this.#isHeld) return heldBack;
       failure ??= await this.#sendOnce(event, message);
@@ -343,8 +347,11 @@ export class SinkQueue {
       const { code, isPermanent, retryAfterMs } = failure;
       const attempts = this.#attempts.get(event) ?? 0;
       if (isPermanent || attempts > retries || this.#isHeld) return { code, message: this.#options.redact(failure.message), isPermanent };
-      await this.#pause(retryAfterMs ?? this.#backoffMs(attempts));
+      // Those of one batch that failed wait at the same time, not one after the other.
+      const waitedMs = failedAtMs === undefined ? 0 : this.#now() - failedAtMs;
+      await this.#pause(Math.max(0, (retryAfterMs ?? this.#backoffMs(attempts)) - waitedMs));
       failure = undefined;
+      failedAtMs = undefined;
     }
   }
 
@@ -422,7 +429,12 @@ function takenFrom(outcomes: readonly Outcome[], start: number): number {
 interface Sending {
   readonly message: SinkMessage;
   readonly retries: number;
-  readonly failed: DeliveryFailure | undefined;
+  readonly failed: Failed | undefined;
+}
+
+interface Failed {
+  readonly failure: DeliveryFailure;
+  readonly atMs: number;
 }
 
 /** It was not sent, and stays pending. */
