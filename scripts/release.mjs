@@ -1,6 +1,6 @@
 /**
  * Makes `release/` of the commit that is checked out: the npm package with the versions of all it needs, a list of these, and checksums.
- * Two runs over one commit give the same bytes, whenever and in whatever folder, with the same Node and npm.
+ * Files have the time of the commit. Names of the built files depend on the folder of the checkout.
  *   node scripts/release.mjs [--out FOLDER] [--image NAME] [--allow-changes]
  * `--image` builds the image from it too; `--allow-changes` is for trying: files need not be committed.
  */

@@ -36,16 +36,22 @@ describe('files to deploy with, read by the programs that they are for', () => {
     if (!is) process.stderr.write(`\nSKIPPED: there is no ${program} to read files of deploy/ with\n`);
     return is;
   };
+  /** A test that needs a program; where there is none it says so, and is no test. */
+  const where =
+    (program: string) =>
+    (name: string, test: () => void): void => {
+      if (isThere(program)) it(name, test);
+    };
   const run = (program: string, ...args: string[]): string =>
     execFileSync(program, args, { cwd: deploy, encoding: 'utf8', stdio: 'pipe', env: { ...process.env, CEP_API_KEY: 'a-key' } });
 
-  it.skipIf(!isThere('promtool'))('are rules that Prometheus takes and that fire when they should', () => {
+  where('promtool')('are rules that Prometheus takes and that fire when they should', () => {
     run('promtool', 'check', 'rules', 'prometheus/rules.yaml');
     run('promtool', 'check', 'config', '--syntax-only', 'prometheus/prometheus.yaml');
     run('promtool', 'test', 'rules', 'prometheus/rules.test.yaml');
   });
 
-  it.skipIf(!isThere('systemd-analyze'))('are units that systemd takes, with hardening', () => {
+  where('systemd-analyze')('are units that systemd takes, with hardening', () => {
     for (const unit of ['server', 'coordinator', 'worker'].map((name) => `systemd/cep-${name}.service`)) {
       const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', unit], { cwd: deploy, encoding: 'utf8' });
       expect(stderr.split('\n').filter((line) => line.startsWith('cep-') && !line.includes('/opt/cep/bin/cep is not executable'))).toEqual(
@@ -55,12 +61,12 @@ describe('files to deploy with, read by the programs that they are for', () => {
     }
   });
 
-  it.skipIf(!isThere('docker-compose'))('are compose files', () => {
+  where('docker-compose')('are compose files', () => {
     run('docker-compose', '-f', 'compose/one-node.yaml', '-f', 'compose/brokers.yaml', 'config', '-q');
     run('docker-compose', '-f', 'compose/cluster.yaml', '-f', 'compose/brokers.yaml', 'config', '-q');
   });
 
-  it.skipIf(!isThere('helm'))('are a chart that Helm renders, and refuses to render without a key', () => {
+  where('helm')('are a chart that Helm renders, and refuses to render without a key', () => {
     const template = (...sets: string[]): string =>
       run('helm', 'template', 'x', 'helm/cep', '--kube-version', '1.30.0', ...sets.flatMap((set) => ['--set', set]));
     run('helm', 'lint', 'helm/cep', '--set', 'apiKey.value=a-long-key');
