@@ -125,7 +125,10 @@ function absolute(root, paths) {
 
 /** Gives the name of the script, which names its content. */
 async function bundleScript({ root, outdir, name, entries, plugins }) {
-  const imports = Object.entries(entries).map(([entry, path]) => `if (entry === '${entry}') import(${JSON.stringify(path)});`);
+  // Relative, so that the name does not depend on the folder of the checkout.
+  const imports = Object.entries(entries).map(
+    ([entry, path]) => `if (entry === '${entry}') import(${JSON.stringify(`./${relative(root, path)}`)});`,
+  );
   const { metafile } = await build({
     absWorkingDir: root,
     stdin: { contents: imports.join('\n'), resolveDir: root, sourcefile: `${name}.js` },

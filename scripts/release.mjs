@@ -1,6 +1,6 @@
 /**
  * Makes `release/` of the commit that is checked out: the npm package with the versions of all it needs, a list of these, and checksums.
- * Files have the time of the commit. Names of the built files depend on the folder of the checkout.
+ * Two runs over one commit give the same bytes, in whatever folder, with the same Node and npm.
  *   node scripts/release.mjs [--out FOLDER] [--image NAME] [--allow-changes]
  * `--image` builds the image from it too; `--allow-changes` is for trying: files need not be committed.
  */
@@ -52,6 +52,8 @@ async function makePackage() {
 /** CycloneDX, of what runs; without what npm makes anew each time. */
 function billOfMaterials() {
   const bill = JSON.parse(run('npm', 'sbom', '--package-lock-only', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--omit', 'optional'));
+  // npm names it after the folder of the checkout.
+  bill.metadata.component.name = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).name;
   bill.metadata.timestamp = new Date(committedAt * 1000).toISOString();
   const hash = createHash('sha256').update(JSON.stringify(bill.components)).digest('hex');
   bill.serialNumber = `urn:uuid:${[hash.slice(0, 8), hash.slice(8, 12), `5${hash.slice(13, 16)}`, `8${hash.slice(17, 20)}`, hash.slice(20, 32)].join('-')}`;
