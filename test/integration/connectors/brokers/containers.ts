@@ -72,20 +72,15 @@ export class RunningBroker {
     this.port = port;
   }
 
-  static async start({ broker, port: inside, command, environment, files = {} }: BrokerOptions): Promise<RunningBroker> {
-    const { GenericContainer, Wait } = await import('testcontainers');
+  /** Another process may take the free port before the container has it: then with another one. */
+  static async start(options: BrokerOptions, tries = 3): Promise<RunningBroker> {
     const port = await freePort();
-    const image = new GenericContainer(images[broker]);
-    if (command !== undefined) image.withCommand([...command]);
-    const container = await image
-      .withLabels({ [label]: String(process.pid) })
-      .withCopyContentToContainer(Object.entries(files).map(([target, content]) => ({ target, content })))
-      .withEnvironment({ ...environment?.(port) })
-      .withExposedPorts({ container: inside, host: port })
-      .withWaitStrategy(Wait.forListeningPorts())
-      .withStartupTimeout(START_MS_MAX)
-      .start();
-    return new RunningBroker(container, port);
+    try {
+      return new RunningBroker(await startContainer(options, port), port);
+    } catch (error) {
+      if (tries === 1 || !/already (allocated|in use)/.test(String(error))) throw error;
+      return await RunningBroker.start(options, tries - 1);
+    }
   }
 
   async #engine() {
@@ -116,6 +111,21 @@ export class RunningBroker {
   async stop(): Promise<void> {
     await this.#container.stop({ timeout: 0 });
   }
+}
+
+async function startContainer(options: BrokerOptions, port: number): Promise<StartedTestContainer> {
+  const { GenericContainer, Wait } = await import('testcontainers');
+  const { broker, port: inside, command, environment, files = {} } = options;
+  const image = new GenericContainer(images[broker]);
+  if (command !== undefined) image.withCommand([...command]);
+  return await image
+    .withLabels({ [label]: String(process.pid) })
+    .withCopyContentToContainer(Object.entries(files).map(([target, content]) => ({ target, content })))
+    .withEnvironment({ ...environment?.(port) })
+    .withExposedPorts({ container: inside, host: port })
+    .withWaitStrategy(Wait.forListeningPorts())
+    .withStartupTimeout(START_MS_MAX)
+    .start();
 }
 
 function freePort(): Promise<number> {
