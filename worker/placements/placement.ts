@@ -6,6 +6,7 @@ import { NoCoordinator } from '../membership/coordinator-client.ts';
 import { Lease } from '../membership/lease.ts';
 import type { Coordinators } from '../membership/membership.ts';
 import type { PipelineCheckpoint, SourceMark } from '../runtime/pipelines/runtime-storage.ts';
+import { ClockHold } from '../runtime/placed/clock-hold.ts';
 import { ContentIds } from '../runtime/placed/content-ids.ts';
 import type { PlacedPipeline, PlacementHost } from '../runtime/placed/placement-host.ts';
 import { Receipts } from '../runtime/placed/receipts.ts';
@@ -24,8 +25,10 @@ const TICK_LAG_MS = 2_000;
 const TICKLESS_MS = 30_000;
 const TICKLESS_UNKNOWN_MS = 3_000;
 const RESTORE_PAUSE_MS = 500;
-/** Between checkpoints that sources wait for. */
+/** Between checkpoints that something waits for; longer where they take long, so that they take a bounded share of the time. */
 const SAFE_PAUSE_MS = 250;
+const SAFE_PAUSE_SAVES = 4;
+const SAFE_PAUSE_FAILED_MS = 1_000;
 
 /** What a placement needs of its worker. */
 export interface PlacementWorld {
@@ -72,6 +75,8 @@ export class Placement {
   #tickFrom = Number.POSITIVE_INFINITY;
   /** A checkpoint that is about to be made; whoever joins it is in it. */
   #nextSave: Promise<boolean> | undefined;
+  /** Before the next one of those. */
+  #savePauseMs = SAFE_PAUSE_MS;
   /** Changes of which only one may be under way. */
   #change: Promise<unknown> = Promise.resolve();
 
@@ -250,12 +255,16 @@ export class Placement {
   /** Never without the state that it must have: what cannot be restored does not start. */
   async #start(end: AbortSignal): Promise<void> {
     const { coordinators, host, report } = this.#world;
+    const hold = new ClockHold();
     const store = new CheckpointStore(
       {
         placementId: this.id,
         coordinators,
         epoch: () => this.epoch,
-        onCommit: () => this.#world.changed(),
+        onCommit: () => {
+          if (hold.committed(store.last?.sequence ?? 0) && this.#life) this.#resume(this.#life);
+          this.#world.changed();
+        },
         onStale: () => !end.aborted && this.fence(),
       },
       this.#request.checkpoint,
@@ -264,7 +273,7 @@ export class Placement {
     if (end.aborted) return;
     const receipts = new Receipts(checkpoint?.placed?.receipts, checkpoint?.sources);
     const ids = new ContentIds(pipelineIdOf(this.id), checkpoint?.placed?.ids);
-    const mayDeliver = (): boolean => !end.aborted && this.#mayDeliver();
+    const mayDeliver = (): boolean => !end.aborted && !hold.isHeld && this.#mayDeliver();
     let pipeline: PlacedPipeline | undefined;
     const outbox = new RouteOutbox({
       ...{ placementId: this.id, epoch: () => this.epoch, mayDeliver, report },
@@ -289,6 +298,10 @@ export class Placement {
         outputs: {
           push: (output) => outbox.push(output),
           isFull: () => outbox.isFull,
+        },
+        clockSpoke: (sequence) => {
+          if (!hold.isHeld) void this.#saveUntil(() => !hold.isHeld, end);
+          hold.spoke(sequence);
         },
         safe: (mark) => this.#safe(mark, store, end),
         save: (positions) => ({ ids: ids.save(), receipts: receipts.save(positions), routed: outbox.save() }),
@@ -368,10 +381,23 @@ export class Placement {
     }
   }
 
+  /** Saves, again and again if need be, until that is so or the life is over. */
+  async #saveUntil(isSafe: () => boolean, end: AbortSignal): Promise<void> {
+    do {
+      this.#nextSave ??= this.#saveSoon(end);
+      await this.#nextSave;
+    } while (!end.aborted && !isSafe());
+  }
+
   async #saveSoon(end: AbortSignal): Promise<boolean> {
-    await this.#world.wait(SAFE_PAUSE_MS, end);
+    await this.#world.wait(this.#savePauseMs, end);
     this.#nextSave = undefined;
-    return !end.aborted && this.#life !== undefined && this.#life.pipeline.saveNow();
+    if (end.aborted || this.#life === undefined) return false;
+    const began = this.#world.now();
+    const isSaved = await this.#life.pipeline.saveNow();
+    const pauseMs = isSaved ? SAFE_PAUSE_SAVES * (this.#world.now() - began) : SAFE_PAUSE_FAILED_MS;
+    this.#savePauseMs = Math.max(SAFE_PAUSE_MS, pauseMs);
+    return isSaved;
   }
 
   /** @throws CepError `stale_epoch`, `pipeline_not_running`, `storage_unavailable` */

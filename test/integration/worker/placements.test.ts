@@ -122,6 +122,37 @@ describe('a checkpoint of a placement', () => {
   });
 });
 
+describe('what the clock has made', () => {
+  const windows = (url: string): string => `
+connector Hook = http (url: "${url}")
+stream Sums = A .watermark(idle: 100ms) .window(10s) .aggregate(n: sum(n), events: count()) .emit(n: n, events: events) .to(Hook)
+`;
+  const at = (offsetMs: number, n: number): object => ({ event_type: 'A', fields: { n }, timestamp: 1_700_000_000_000 + offsetMs });
+
+  it('is said once a checkpoint has it, so that a worker that goes on says nothing else about the same window', async () => {
+    const [stub, hook] = [await coordinator(), await sink()];
+    const [one, two] = [await worker(stub), await worker(stub, { workerId: 'w2' })];
+    await place(stub, one, id, placing(windows(hook.url)));
+    await isRunning(one);
+    await one.inject(id, { epoch: 1, first: 1, events: [at(1_000, 1), at(9_950, 2)] });
+    await until(() => hook.delivered.length === 1, 60_000);
+    expect(hook.delivered.map(({ data }) => data)).toEqual([{ n: 3, events: 2 }]);
+    // It is late for the window, and the worker is gone before it makes another checkpoint.
+    await one.inject(id, { epoch: 1, first: 3, events: [at(5_000, 4)] });
+    const checkpoint = stub.manifests.get(id);
+    await place(stub, two, id, placing(windows(hook.url), { epoch: 2, checkpoint, ingress_sequence: 3 } as object));
+    await isRunning(two);
+    const first = ((await two.get(id)).body.received._external as number) + 1;
+    const again = [at(1_000, 1), at(9_950, 2), at(5_000, 4), at(29_950, 8)].slice(first - 1);
+    await two.inject(id, { epoch: 2, first, events: again });
+    await until(() => hook.byId.size === 2, 60_000);
+    expect([...hook.byId.values()].map(({ data }) => data)).toEqual([
+      { n: 3, events: 2 },
+      { n: 8, events: 1 },
+    ]);
+  }, 90_000);
+});
+
 describe('epochs', () => {
   it('that are over are refused, whatever is asked', async () => {
     const stub = await coordinator();

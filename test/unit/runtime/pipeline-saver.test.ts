@@ -6,14 +6,15 @@ import type { PipelineDefinition, RuntimeStorage } from '../../../worker/runtime
 import { SourceMarks } from '../../../worker/runtime/pipelines/source-marks.ts';
 
 /** An engine that gives its state when the test says so, and a disk that notes what it is given. */
-function saverUnderTest() {
+function saverUnderTest({ hasEffect = true } = {}) {
   const log: string[] = [];
   const give: (() => void)[] = [];
   let program = 'old';
   const storage = {
     savePipeline: async ({ version }: PipelineDefinition, checkpoint: { state: Uint8Array } | null) =>
       void log.push(`version ${version}: state of the ${checkpoint && new TextDecoder().decode(checkpoint.state)} program`),
-  } as Pick<RuntimeStorage, 'savePipeline'> as RuntimeStorage;
+    saveIdle: async (_id: string, upTo: number) => void log.push(`idle up to ${upTo}`),
+  } as Pick<RuntimeStorage, 'savePipeline' | 'saveIdle'> as RuntimeStorage;
   const record = new PipelineRecord({ id: 'p_1', version: 1 } as PipelineDefinition, storage);
   const intake: SavedParts['intake'] = {
     save: (take) =>
@@ -21,7 +22,7 @@ function saverUnderTest() {
         const state = new TextEncoder().encode(program);
         give.push(() => resolve(take({ sequence: 5, state, durationMs: 1 })));
       }),
-    rebase: () => undefined,
+    rebase: ({ sequence }) => void log.push(`base ${sequence}`),
     forgetState: () => undefined,
     base: { sequence: 0, state: null },
     doneUpTo: 5,
@@ -41,7 +42,7 @@ function saverUnderTest() {
     0,
   );
   const effect = { events: 1, unreadable: null, outputs: { skipped: 0, time: [] }, deliveries: [], deadLetters: [], log: [] };
-  saver.note(effect as unknown as Parameters<PipelineSaver['note']>[0], false);
+  if (hasEffect) saver.note(effect as unknown as Parameters<PipelineSaver['note']>[0], false);
   const reload = (): Promise<void> =>
     saver.whileSwitching(async () => {
       log.push('the program changes');
@@ -84,4 +85,10 @@ it('goes on saving after a change that failed', async () => {
   giveState();
   expect(await saved).toBe(true);
   expect(log).toEqual(['version 1: state of the old program']);
+});
+
+it('has the last of the ticks without effect done again, so that what comes late comes late after a crash too', async () => {
+  const { saver, log } = saverUnderTest({ hasEffect: false });
+  expect(await saver.saveOrReport()).toBe(true);
+  expect(log).toEqual(['idle up to 4', 'base 4']);
 });

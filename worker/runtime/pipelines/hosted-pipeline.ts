@@ -350,6 +350,7 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   result(entry: Entry, result: RecordResult): void {
+    if (entry.format === null && saysSomething(result)) this.#placing?.clockSpoke(entry.sequence);
     this.#results.handle(entry, result, this.streams);
     this.#saver.note(result, entry.source !== null);
     this.#saver.saveWhenLong();
@@ -510,6 +511,10 @@ export class HostedPipeline implements IntakeOwner {
       lookups: this.#lookups.counts,
     };
   }
+}
+
+function saysSomething({ outputs, deliveries, deadLetters }: RecordResult): boolean {
+  return outputs.skipped + outputs.time.length + deliveries.length + deadLetters.length > 0;
 }
 
 function answerSize({ outputs, errors }: InjectResult): number {

@@ -140,15 +140,16 @@ export class PipelineLife {
   stop(): Promise<void> {
     return this.exclusive(async () => {
       if (this.#status === 'stopped') return;
-      if (this.#status !== 'failed') await this.#drain();
+      // Ticks of a pipeline that has none any more are not to be kept for it: its state has the time.
+      if (this.#status !== 'failed') await this.#drain(() => this.#parts.saver.saveWhole());
       this.#become('stopped');
       await this.#parts.record.change({ isStopped: true, error: null });
     });
   }
 
   /** False when its state could not be saved. */
-  async #drain(): Promise<boolean> {
-    const { intake, events, sinks, sources, saver } = this.#parts;
+  async #drain(save: () => Promise<boolean>): Promise<boolean> {
+    const { intake, events, sinks, sources } = this.#parts;
     this.#become('draining');
     this.#isDraining = true;
     await sources.stop();
@@ -156,7 +157,7 @@ export class PipelineLife {
     await intake.drained();
     events.finishing(false);
     await sinks.idle(SINKS_FLUSH_MS);
-    const isSaved = await saver.saveAll();
+    const isSaved = await save();
     this.#isDraining = false;
     intake.close();
     await this.#parts.lookups.close();
@@ -170,7 +171,7 @@ export class PipelineLife {
       let isSaved = true;
       await sources.stop();
       if (this.isRunning) {
-        isSaved = await this.#drain();
+        isSaved = await this.#drain(() => this.#parts.saver.saveAll());
         this.#become('stopped');
       }
       ring.end('shutdown');

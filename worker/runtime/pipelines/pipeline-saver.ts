@@ -185,10 +185,10 @@ export class PipelineSaver {
     if (deliveries.ledgers !== undefined && deliveries.sinks.length > 0) this.#hasEffect = true;
   }
 
-  /** Nothing but ticks without effect came through: the state is what it was. */
+  /** Nothing but ticks without effect came through: the state is what it was once the last of them is done again, which has the time. */
   async #saveIdle(): Promise<void> {
     const { intake, record } = this.#parts;
-    const sequence = intake.doneUpTo;
+    const sequence = Math.max(intake.base.sequence, intake.doneUpTo - 1);
     if (!record.isDeleted) await record.storage?.saveIdle(this.#options.pipelineId, sequence);
     intake.rebase({ sequence, state: intake.base.state });
   }

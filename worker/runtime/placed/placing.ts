@@ -14,6 +14,8 @@ export interface Placing {
   readonly tickTime: (now: number) => number | undefined;
   /** Takes each output, in order. */
   readonly outputs: { readonly push: (output: Output) => void; readonly isFull: () => boolean };
+  /** The tick of this number has made something, which is about to be said. */
+  readonly clockSpoke: (sequence: number) => void;
   /** Resolves when the source may be told that what is before the mark was taken: whoever goes on elsewhere has it. */
   readonly safe: (mark: SourceMark) => Promise<void>;
   /** Of the state in which sources stand so. */
