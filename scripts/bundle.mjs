@@ -7,7 +7,8 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 
 const run = promisify(execFile);
-const start = fileURLToPath(new URL('start.mjs', import.meta.url));
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const start = here('start.mjs');
 
 /** Packages of the command line, each of many small files: read from one file, a command starts in a quarter less time. */
 const inside = new Set([
@@ -115,7 +116,7 @@ export async function bundleProduct({ root, outdir }) {
 export async function bundleProcesses({ root, outdir, name, entries, plugins = [] }) {
   const script = await bundleScript({ root, outdir, name, entries, plugins });
   await bundleStarts({ script, outdir, entries, records: true });
-  await simulateOnce(root, outdir);
+  await simulateOnce(outdir);
   await bundleStarts({ script, outdir, entries, records: false });
 }
 
@@ -164,11 +165,11 @@ async function bundleStarts({ script, outdir, entries, records }) {
   await Promise.all(starts);
 }
 
-/** A program with windows, a join and a pattern: what it needs is what most programs need. */
-async function simulateOnce(root, outdir) {
+/** A program with windows, a join, patterns and rules: what it needs is what most programs need. */
+async function simulateOnce(outdir) {
   const { NODE_OPTIONS: _, ...env } = process.env;
-  const example = join(root, 'examples/trading-spike');
-  const args = ['--program', join(example, 'rules.vpl'), '--events', join(example, 'events.evt'), '--streaming', '--workers', '1'];
+  const events = [here('../examples/trading-spike/events.evt'), here('compiled.evt')].flatMap((path) => ['--events', path]);
+  const args = ['--program', here('compiled.vpl'), ...events, '--streaming', '--workers', '1'];
   await run(process.execPath, [join(outdir, 'main.js'), 'simulate', ...args], { env });
 }
 

@@ -44,6 +44,7 @@ function stepScopes({ candidate, own, earlier, later }: StepNames): StepScopes {
 function withAlias(base: NameScope, alias: string, meaning: Meaning): NameScope {
   return {
     ...base,
+    hasClosures: base.hasClosures === true || meaning.kind === 'closure',
     meaning: (name) => (name === alias ? meaning : base.meaning(name)),
     qualifiers: () => [alias, ...base.qualifiers()],
   };

@@ -34,9 +34,15 @@ import { unwrapped } from './walk.ts';
  * `any`, so that one mistake is told once. Constant parts are folded. Marks what it refers to as used.
  */
 export function lowerExpression(node: Expression, scope: NameScope, context: CheckContext): PlanExpression {
+  return lowerAt(node, placeOf(scope, context));
+}
+
+/** All parts of an expression that stand in one scope share the place. */
+function lowerAt(node: Expression, place: Place): PlanExpression {
+  const { scope, context } = place;
   context.spend('parts', 1, node.span);
   const special = scope.intercept?.(node, (part, inner) => lowerExpression(part, inner, context));
-  const lowered = special ?? lowerPlain(node, placeOf(scope, context));
+  const lowered = special ?? lowerPlain(node, place);
   return isTooLargeToTell(lowered.type) ? { ...lowered, type: ANY } : lowered;
 }
 
@@ -44,8 +50,8 @@ function placeOf(scope: NameScope, context: CheckContext): Place {
   const place: Place = {
     scope,
     context,
-    lower: (node, inner = scope) => lowerExpression(node, inner, context),
-    lowerBool: (node, inner = scope) => lowerBool(node, inner, context),
+    lower: (node, inner = scope) => (inner === scope ? lowerAt(node, place) : lowerExpression(node, inner, context)),
+    lowerBool: (node, inner = scope) => (inner === scope ? lowerBoolAt(node, place) : lowerBool(node, inner, context)),
     lowerLambda: (node, parameters) => lowerLambda(node, parameters, place),
   };
   return place;
@@ -112,9 +118,13 @@ function misplaced(node: Expression, { context }: Place, code: 'E034' | 'E062' |
 
 /** As `lowerExpression`, and E060 unless it is a bool; `any` passes, and so does null, which counts as false. */
 export function lowerBool(node: Expression, scope: NameScope, context: CheckContext): PlanExpression {
-  const lowered = lowerExpression(node, scope, context);
+  return lowerBoolAt(node, placeOf(scope, context));
+}
+
+function lowerBoolAt(node: Expression, place: Place): PlanExpression {
+  const lowered = lowerAt(node, place);
   if (lowered.type.kind === 'bool' || lowered.type.kind === 'any' || lowered.type.kind === 'null') return lowered;
-  context.report('E060', node.span, `a condition is a bool, not ${printType(lowered.type)}`, bitsHint(node));
+  place.context.report('E060', node.span, `a condition is a bool, not ${printType(lowered.type)}`, bitsHint(node));
   return UNRESOLVED;
 }
 

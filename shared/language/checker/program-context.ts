@@ -9,6 +9,7 @@ import { type Needing, visitNeeds } from './needs.ts';
 import type { CheckOptions } from './options.ts';
 import type { ProgramTable } from './program-table.ts';
 import type { EmittedShape, FunctionSymbol, Module } from './symbols.ts';
+import { onOneLine } from './written-text.ts';
 
 interface Invocation {
   readonly callee: FunctionSymbol;
@@ -134,7 +135,7 @@ function makeContext(state: CheckState, module: Module, isQuiet: boolean): Check
     origin: (span) => ({ source, span }),
     fingerprint: (value) => fingerprint(value, state.table.identities),
     noteInvocation: (callee, span, caller) => noteInvocation(state, { callee, span, context }, caller),
-    text: (span) => source.text.slice(span.start, span.end).replace(/\s+/g, ' '),
+    text: (span) => onOneLine(source.text.slice(span.start, span.end)),
   };
   return context;
 }

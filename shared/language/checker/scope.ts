@@ -62,6 +62,8 @@ export interface NameScope {
   readonly event: EventSymbol | null;
   /** Takes over nodes that mean something special here (aggregate calls); undefined = nothing special. */
   intercept?(node: Expression, lower: Lower): PlanExpression | undefined;
+  /** Some name is a closure; where none is, no call can read one. */
+  readonly hasClosures?: boolean;
   /** The row comes from a `.window` without `.aggregate`: aggregate calls are refused with E073. */
   readonly bareWindow?: boolean;
   /** In the body of a function: where its `emit`s are collected. Absent, `emit` and functions that emit are refused. */

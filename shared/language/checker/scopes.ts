@@ -82,6 +82,7 @@ export function slotScope(aliases: readonly AliasBinding[], shape: RowShape, lat
   const byName = new Map(aliases.map((binding) => [binding.alias, aliasMeaning(binding)]));
   return {
     ...inner,
+    hasClosures: aliases.some(({ closure }) => closure),
     meaning: (name) => byName.get(name) ?? inner.meaning(name),
     qualifiers: () => [...byName.keys()],
     hint: (name) => (later.includes(name) ? `\`${name}\` belongs to a later step, which has not happened yet` : undefined),

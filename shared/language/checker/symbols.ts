@@ -12,7 +12,7 @@ import type {
   TypeDeclaration,
 } from '../ast/nodes.ts';
 import type { SourceText } from '../diagnostics/diagnostic.ts';
-import type { ConnectorPlan, ContextPlan, FunctionPlan, PlanExpression } from '../plan/plan.ts';
+import type { ConnectorPlan, ContextPlan, FunctionPlan, GlobalPlan, PlanExpression } from '../plan/plan.ts';
 import type { RecordType, Type } from '../plan/types.ts';
 
 /** One file of the program. A file imported twice is one module. */
@@ -157,6 +157,8 @@ export interface SymbolTable {
   readonly types: readonly (RecordSymbol | AliasSymbol)[];
   readonly functions: readonly FunctionSymbol[];
   readonly values: readonly ValueSymbol[];
+  /** What the program keeps in variables, as far as its values are prepared. */
+  readonly globals: readonly GlobalPlan[];
   readonly connectors: readonly ConnectorSymbol[];
   readonly contexts: readonly ContextSymbol[];
   readonly patterns: readonly PatternSymbol[];
@@ -165,5 +167,5 @@ export interface SymbolTable {
 
 /** A dotted path as one name: `['common', 'X']` is `common.X`. */
 export function dotted(path: readonly Identifier[]): string {
-  return path.map((part) => part.text).join('.');
+  return path.length === 1 ? (path[0] as Identifier).text : path.map((part) => part.text).join('.');
 }

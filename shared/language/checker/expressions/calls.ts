@@ -185,12 +185,11 @@ interface BuiltinArguments {
 function lowerBuiltinArguments({ callee, name, nodes }: BuiltinArguments, place: Place): PlanExpression[] {
   const parameterAt = (position: number): Parameter | undefined => callee.parameters[position] ?? callee.parameters.at(-1);
   const values = nodes.map((node, position) => (parameterAt(position)?.lambda ? undefined : place.lower(node)));
-  const types = values.map((value) => value?.type ?? ANY);
   return nodes.map((node, position) => {
     const parameter = parameterAt(position);
     const value = values[position];
     if (!parameter) return value ?? UNRESOLVED;
-    if (value === undefined) return lambdaArgument({ node, parameter, name, types }, place);
+    if (value === undefined) return lambdaArgument({ node, parameter, name, types: values.map((one) => one?.type ?? ANY) }, place);
     checkArgumentType({ parameter, name, node }, value, place);
     return value;
   });

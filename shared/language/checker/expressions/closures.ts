@@ -29,6 +29,7 @@ export function namedCall(node: Call): NamedCall | undefined {
 
 /** One capture of a closure: `b[0]`, `first(b)`, `last(b)`, `prev(b)`. */
 export function closureItem(node: Expression, place: Place): { readonly reference: RowReference; readonly shape: RowShape } | undefined {
+  if (place.scope.hasClosures !== true) return undefined;
   if (node.kind === 'Index') {
     const closure = closureNamed(node.object, place.scope);
     return closure && itemAt(closure, indexOf(node.index, place));
@@ -70,7 +71,7 @@ export function isExpression(value: Argument['value']): value is Expression {
 
 /** A call that reads a closure as a whole: `count(b)`, `len(b)`, `collect(b)`, `sum(b.f)`. Undefined for any other call. */
 export function lowerClosureCall(node: Call, place: Place): PlanExpression | undefined {
-  const call = namedCall(node);
+  const call = place.scope.hasClosures === true ? namedCall(node) : undefined;
   if (!call) return undefined;
   const whole = call.arguments.length === 1 ? closureArgument(call.arguments[0], place.scope) : undefined;
   if (whole && (call.name === 'count' || call.name === 'len')) return countOf(whole);

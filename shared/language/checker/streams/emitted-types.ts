@@ -22,11 +22,13 @@ function addTo(types: Map<string, string[]>, type: string, { name }: StreamSymbo
 }
 
 function typesOf(operators: readonly OperatorCall[], context: CheckContext): readonly string[] {
-  return operators.flatMap((operator) => {
-    const inBranches = operator.arguments.flatMap(({ value }) => (value.kind === 'Chain' ? typesOf(value.operators, context) : []));
-    if (operator.name.text === 'process') return [...processTypes(operator, context), ...inBranches];
-    return operator.as ? [context.symbols.event(operator.as.text)?.name ?? operator.as.text, ...inBranches] : inBranches;
-  });
+  const types: string[] = [];
+  for (const operator of operators) {
+    if (operator.name.text === 'process') types.push(...processTypes(operator, context));
+    else if (operator.as) types.push(context.symbols.event(operator.as.text)?.name ?? operator.as.text);
+    for (const { value } of operator.arguments) if (value.kind === 'Chain') types.push(...typesOf(value.operators, context));
+  }
+  return types;
 }
 
 function processTypes({ arguments: [argument] }: OperatorCall, context: CheckContext): readonly string[] {

@@ -14,14 +14,15 @@ const counted = new WeakSet<readonly FieldType[]>();
  * @throws ProgramTooLarge when one stream or all of them have too many, which is E095
  */
 export function countFields(shapes: readonly RowShape[], span: Span, context: CheckContext): void {
-  const found = shapes.reduce((sum, shape) => sum + shape.fields.length, 0);
+  let found = 0;
+  for (const { fields } of shapes) found += fields.length;
   if (found > limits.streamFieldsMax) {
     const message = `the rows of this stream have ${found} fields, and at most ${limits.streamFieldsMax} are possible`;
     context.report('E095', span, message, 'name those that are read in a stream before it: `.select(..)` or `.emit(..)`');
     throw new ProgramTooLarge('fields');
   }
-  const lists = new Set(shapes.map((shape) => shape.fields).filter((fields) => !counted.has(fields)));
-  for (const fields of lists) {
+  for (const { fields } of shapes) {
+    if (counted.has(fields)) continue;
     counted.add(fields);
     context.spend('fields', fields.length, span);
   }

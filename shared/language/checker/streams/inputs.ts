@@ -166,5 +166,7 @@ export function namedInput(source: NamedSource, reference: Exclude<Reference, { 
 
 /** Fields that rows of any of these inputs may have. */
 export function shapesOf(inputs: readonly Input[]): readonly RowShape[] {
-  return inputs.flatMap(({ stage }) => (stage.rows.kind === 'plain' ? [stage.rows.shape] : []));
+  const shapes: RowShape[] = [];
+  for (const { stage } of inputs) if (stage.rows.kind === 'plain') shapes.push(stage.rows.shape);
+  return shapes;
 }

@@ -68,7 +68,7 @@ function lowerNamedSource(source: NamedSource, operators: readonly OperatorCall[
 function startOfNothing(operators: readonly OperatorCall[], draft: StreamDraft): StreamStart {
   const shape = openShape('an unknown source');
   const settings = readSettings(operators, [], draft.context);
-  const left = operators.filter((operator) => operator.name.text !== 'from');
+  const left = operators.filter((operator) => !isBinding(operator));
   return { plan: { kind: 'events', inputs: [] }, stage: plainStage(shape, [], []), settings, operators: left, late: shape };
 }
 
@@ -98,9 +98,10 @@ function startOfInput(
 
 /** `.from(..)` stands right behind the source; settings do not count. */
 function takeBindings(operators: readonly OperatorCall[], reference: Reference, draft: StreamDraft): readonly OperatorCall[] {
+  if (!operators.some(isBinding)) return operators;
   let isBehindSource = true;
   return operators.filter((operator) => {
-    if (operator.name.text !== 'from') {
+    if (!isBinding(operator)) {
       isBehindSource &&= isSetting(operator);
       return true;
     }
@@ -109,6 +110,10 @@ function takeBindings(operators: readonly OperatorCall[], reference: Reference, 
     else if (descriptor) refusePlace(operator, descriptor, draft.context);
     return false;
   });
+}
+
+function isBinding({ name }: OperatorCall): boolean {
+  return name.text === 'from';
 }
 
 /** A named pattern as a source; `pattern P = A where e` is `A.where(e)`. */

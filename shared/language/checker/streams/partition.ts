@@ -29,7 +29,7 @@ export interface Partition {
 }
 
 export function newPartition(written: readonly WrittenKey[], expireMs: number | null, isOwn = false): Partition {
-  const keys = distinctKeys(written);
+  const keys = written.length === 0 ? written : distinctKeys(written);
   return { written: keys, expireMs, isOwn, resolved: keys.length === 0 ? [] : null };
 }
 

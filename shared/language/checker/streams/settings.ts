@@ -25,6 +25,8 @@ const keyedOperators = new Set(['window', 'aggregate', 'limit', 'first', 'distin
 
 /** Reads the settings among the operators of a stream. `keys` come from the pattern (`partition by k`). */
 export function readSettings(operators: readonly OperatorCall[], keys: readonly WrittenKey[], context: CheckContext): StreamSettings {
+  if (!operators.some(isSetting))
+    return { timeField: null, partition: newPartition(keys, null), time: readTime(undefined, undefined), onError: 'skip' };
   const calls = operators.filter(isSetting).map((operator) => bind(operator, context));
   const one = (name: string): BoundCall | undefined => only(name, calls);
   reportLatePartition(operators, context);

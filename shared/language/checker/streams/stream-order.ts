@@ -25,7 +25,12 @@ interface Ordering {
 
 /** Depth first with a stack of its own: a program may chain more streams than calls fit on the machine's stack. */
 function placeWithUpstream(start: StreamSymbol, { order, reported, context }: Ordering): void {
-  const open = new Map([[start, upstreamOf(start, context)[Symbol.iterator]()]]);
+  const upstream = upstreamOf(start, context);
+  if (upstream.length === 0) {
+    order.add(start);
+    return;
+  }
+  const open = new Map([[start, upstream[Symbol.iterator]()]]);
   const path = [start];
   for (let top = path.at(-1); top; top = path.at(-1)) {
     const next = open.get(top)?.next();

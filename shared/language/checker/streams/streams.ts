@@ -65,10 +65,11 @@ function refuseLongChain({ node }: StreamSymbol, context: CheckContext): void {
 
 /** With those in the branches of forks. */
 function operatorsIn(operators: readonly OperatorCall[]): number {
-  const inner = operators.flatMap((operator) =>
-    operator.arguments.flatMap(({ value }) => (value.kind === 'Chain' ? [value.operators] : [])),
-  );
-  return inner.reduce((count, branch) => count + operatorsIn(branch), operators.length);
+  let count = operators.length;
+  for (const operator of operators) {
+    for (const { value } of operator.arguments) if (value.kind === 'Chain') count += operatorsIn(value.operators);
+  }
+  return count;
 }
 
 function planStream(symbol: StreamSymbol, program: ProgramStreams, root: CheckContext): StreamResult {
@@ -98,7 +99,7 @@ function planStream(symbol: StreamSymbol, program: ProgramStreams, root: CheckCo
 
 /** What a declared result type has besides reads null. */
 function withDeclared(shape: RowShape, type: Type): RowShape {
-  if (type.kind !== 'record') return shape;
+  if (type.kind !== 'record' || type.fields === shape.fields) return shape;
   const names = new Set(shape.fields.map(({ name }) => name));
   const others = type.fields.filter(({ name }) => !names.has(name));
   if (others.length === 0) return shape;

@@ -5,6 +5,7 @@ import type { BoundCall } from '../operator-arguments.ts';
 import { type Partition, partitionAt } from '../partition.ts';
 import type { Lowered, StreamDraft } from '../program-streams.ts';
 import type { Stage } from '../stage.ts';
+import { isWrittenPlainly, RowOperator } from './row-operator.ts';
 
 /** One operator in its chain. */
 export interface Position {
@@ -59,6 +60,15 @@ export function planOf<K extends OperatorPlan['kind']>(at: Position, kind: K, pa
     fingerprint,
     origin: context.origin(call.node.span),
   } as unknown as OperatorPlan;
+}
+
+/** As `planOf`, for operators without state: what is only asked for when somebody looks on is made then. */
+export function rowPlan<K extends OperatorPlan['kind']>(at: Position, kind: K, parts: Parts<K>): OperatorPlan {
+  const { context, call } = at;
+  const { functions, globals } = context.table;
+  const readsNothing = functions.length === 0 && globals.length === 0;
+  if (!readsNothing || !isWrittenPlainly(call.node, context.source)) return planOf(at, kind, parts);
+  return new RowOperator(context.origin(call.node.span), { kind, ...parts }) as unknown as OperatorPlan;
 }
 
 /** As `planOf`, for operators that keep state under the key of the stream. */

@@ -13,7 +13,7 @@ import { expressionFor } from '../operator-arguments.ts';
 import { lowerCondition, lowerRowLambda } from '../row-lambda.ts';
 import { resultShape, scopeOf, withFields } from '../stage.ts';
 import { warnNeverZero } from './never-zero.ts';
-import { type LowerOperator, type Position, passing, planOf } from './position.ts';
+import { type LowerOperator, type Position, passing, planOf, rowPlan } from './position.ts';
 
 /** `.where(e)`, `.filter(x => e)`. */
 export const lowerWhere: LowerOperator = (at) => {
@@ -21,7 +21,7 @@ export const lowerWhere: LowerOperator = (at) => {
   if (!node) return passing(at);
   const condition = lowerCondition(node, at.stage, at.context);
   warnNeverZero(condition, at);
-  return passing(at, planOf(at, 'filter', { condition }));
+  return passing(at, rowPlan(at, 'filter', { condition }));
 };
 
 /** `.having(e)`: behind an aggregate; E010 before one, `.where` (W043) without one. */
@@ -45,7 +45,10 @@ export const lowerHaving: LowerOperator = (at) => {
 /** `.select(f, n: e)`. */
 export const lowerSelect: LowerOperator = (at) => {
   const items = lowerNamed(at.call.rest, scopeOf(at.stage), at.context);
-  return { plans: [planOf(at, 'select', { items })], stage: withFields(at.stage, recordShape('the result of `.select`', fieldsOf(items))) };
+  return {
+    plans: [rowPlan(at, 'select', { items })],
+    stage: withFields(at.stage, recordShape('the result of `.select`', fieldsOf(items))),
+  };
 };
 
 /** `.map(x => {..})`. */
@@ -59,7 +62,7 @@ export const lowerMap: LowerOperator = (at) => {
   if (kind !== 'map' && kind !== 'record' && kind !== 'any') {
     at.context.report('E062', written.span, `\`.map\` needs a map, not ${printType(value.type)}`, 'write `x => {name: value}`');
   }
-  return { plans: [planOf(at, 'map', { value })], stage: withFields(at.stage, mapShape(value)) };
+  return { plans: [rowPlan(at, 'map', { value })], stage: withFields(at.stage, mapShape(value)) };
 };
 
 function mapShape(value: PlanExpression): RowShape {
@@ -82,7 +85,7 @@ export const lowerEmit: LowerOperator = (at) => {
   const shape = items ? recordShape('the result of `.emit`', fieldsOf(items)) : resultShape(stage);
   if (!items && event) checkFields(shape, event, at);
   const next = withFields(stage, event ? asEvent(shape, event) : shape);
-  const plans: OperatorPlan[] = [planOf(at, 'emit', { type: event?.name ?? type, items })];
+  const plans: OperatorPlan[] = [rowPlan(at, 'emit', { type: event?.name ?? type, items })];
   if (followers) plans.push(planOf(at, 'context', { context: followers, parameters: new Map([['followers', true]]) }));
   return { plans, stage: { ...next, carries: [type] } };
 };
