@@ -38,6 +38,9 @@ export class ProgramTime {
     }
     const own = this.#streams.flatMap((stream) => stream?.own ?? []);
     this.clocks = [...new Set([...this.#sources.all(), ...own])];
+    // V8 takes a member that never changed for a constant, and would throw away what it compiled at the first step of time.
+    this.begin();
+    this.finish();
   }
 
   stream(index: number): StreamClock {
