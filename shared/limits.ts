@@ -137,6 +137,17 @@ export const limits = {
   /** Output events of a pipeline that a stream can be resumed from. */
   outputRingEventsMax: 1_000,
 
+  /** Events behind one alert of a watched pipeline that are kept beside it; of more the first and the last, half of each. */
+  alertCausesMax: 64,
+  /** Text of them; those that do not fit are left out, and their number told. */
+  alertCauseCharsMax: 16_384,
+  /** Newest events that a watched pipeline remembers, to find those behind an alert; and for each windowed stream those that reached its windows. */
+  watchedEventsMax: 4_096,
+  /** The same, in values, characters of texts by sixteens. */
+  watchedValuesMax: 262_144,
+  /** Watched pipelines of one tenant. */
+  watchedPipelinesPerTenantMax: 20,
+
   /** What a pipeline has accepted and not yet worked through; above it requests are refused with 429. */
   pipelineQueueBytesMax: 33_554_432,
   /** The same, in requests. */

@@ -23,6 +23,11 @@ export interface EngineOptions {
    * last event, the last 8 events for each step, and the last run that ended. @default false
    */
   readonly explain?: boolean;
+  /**
+   * `EngineHost.output` is told the events behind each output. Rows go from operator to operator then. What a restored state holds of
+   * events of before may lack fields that no condition reads. @default false
+   */
+  readonly causes?: boolean;
 }
 
 /**
@@ -31,10 +36,11 @@ export interface EngineOptions {
  */
 export function createEngine(plan: Plan, host: EngineHost, options: EngineOptions = {}): Engine {
   requireModels(plan, host);
-  const { strictEvents = false, explain = false, isFused = true } = options;
+  const { strictEvents = false, explain = false, causes = false, isFused = true } = options;
   const backend = load(plan, options.backend ?? compiledBackend);
-  const fused = isFused ? fuse(plan, { watched: explain ? 'explained' : host.trace !== undefined ? 'traced' : null }) : null;
-  return new ProgramEngine(plan, host, { backend, strictEvents, explain, fused });
+  const watched = explain || causes ? 'explained' : host.trace !== undefined ? 'traced' : null;
+  const fused = isFused ? fuse(plan, { watched }) : null;
+  return new ProgramEngine(plan, host, { backend, strictEvents, explain, causes, fused });
 }
 
 function load(plan: Plan, factory: BackendFactory): ExpressionBackend {

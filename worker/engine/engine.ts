@@ -1,4 +1,4 @@
-import type { InputEvent, OutputEvent } from '../../shared/events/event.ts';
+import type { Fields, InputEvent, OutputEvent } from '../../shared/events/event.ts';
 import type { InvalidEvent, ValidEvent } from '../../shared/events/schema.ts';
 import type { StoredValue } from '../../shared/events/stored-value.ts';
 import type { Value } from '../../shared/events/value.ts';
@@ -53,7 +53,8 @@ export type Admission = Omit<ValidEvent, 'fields'> | InvalidEvent;
 
 /** What the engine hands to its host, in order, while a call runs. */
 export interface EngineHost {
-  output(event: OutputEvent): void;
+  /** `causes`: the events behind it, of an engine that remembers them (`EngineOptions.causes`). */
+  output(event: OutputEvent, causes?: Causes): void;
   /** `.to(connector)` and `.alert(..)`. */
   deliver?(delivery: Delivery): void;
   /** `.print`, `.log`, `.tap(e)`, and failures under `on_error`. */
@@ -69,6 +70,26 @@ export interface EngineHost {
   score?(request: ScoreRequest): Answered | undefined;
   /** Set only when the program is traced; absent costs nothing. */
   trace?: Tracer;
+}
+
+/**
+ * The events that an output was made from, as far as they are remembered, in order of arrival. `match`: those that the steps of the
+ * pattern took. `join`: one of each side that has one. `window`: those of the window, or of a running aggregate. `events`: any other.
+ */
+export interface Causes {
+  readonly kind: 'match' | 'join' | 'window' | 'events';
+  /** How many there were, kept or not; null when the engine no longer remembers where they begin. */
+  readonly count: number | null;
+  /** Of more than `limits.alertCausesMax` the first and the last. */
+  readonly events: readonly Cause[];
+}
+
+export interface Cause {
+  /** Alias of the step, else its type; name of the side of a join; null for any other. */
+  readonly step: string | null;
+  readonly type: string;
+  readonly time: number;
+  readonly fields: Fields;
 }
 
 /** What is looked up for a row of `.enrich`. */

@@ -7,7 +7,7 @@ import { nearestName } from '../../shared/language/diagnostics/nearest-name.ts';
 import type { Plan } from '../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../shared/language/plan/types.ts';
 import { Effects } from './analytics/effects.ts';
-import type { Admission, Answer, Engine, EngineCounters, EngineHost, EngineSnapshot, RestoreReport } from './engine.ts';
+import type { Admission, Answer, Causes, Engine, EngineCounters, EngineHost, EngineSnapshot, RestoreReport } from './engine.ts';
 import type { ExpressionBackend } from './evaluate/backend.ts';
 import { type Arriving, arrivalsOf } from './fusion/event-arrivals.ts';
 import type { EventEntries, EventEntry } from './fusion/event-entry.ts';
@@ -25,6 +25,7 @@ import type { ProgramRuntime } from './streams/stream-runtime.ts';
 import { UnreadTypes } from './streams/unread-types.ts';
 import { ProgramTime } from './time/program-time.ts';
 import { StreamScheduler } from './time/stream-scheduler.ts';
+import { CauseRecorder } from './trace/cause-recorder.ts';
 import { ConditionReaders } from './trace/condition-readers.ts';
 import type { Explanation } from './trace/explanation.ts';
 
@@ -32,6 +33,7 @@ export interface ProgramOptions {
   readonly backend: ExpressionBackend;
   readonly strictEvents: boolean;
   readonly explain: boolean;
+  readonly causes: boolean;
   /** The program as generated code, as far as it has a form there. */
   readonly fused: FusedProgram | null;
 }
@@ -49,6 +51,7 @@ export class ProgramEngine implements Engine {
   readonly #time: ProgramTime;
   readonly #queue = new ResultQueue();
   readonly #effects = new Effects();
+  readonly #causes: CauseRecorder | null;
   readonly #routes: Routes;
   readonly #fused: FusedProgram | null;
   readonly #kernels = new Map<object, Kernel>();
@@ -73,7 +76,8 @@ export class ProgramEngine implements Engine {
   #lateOrder = 0;
   readonly #unreadTypes = new UnreadTypes();
 
-  constructor(plan: Plan, host: EngineHost, { backend, strictEvents, explain, fused }: ProgramOptions) {
+  constructor(plan: Plan, host: EngineHost, { backend, strictEvents, explain, causes, fused }: ProgramOptions) {
+    this.#causes = causes ? new CauseRecorder(plan) : null;
     this.#fused = fused;
     this.#host = host;
     this.#backend = backend;
@@ -189,21 +193,22 @@ export class ProgramEngine implements Engine {
         this.#lateOrder = this.#arriving.order;
         this.#eventsLate++;
       },
+      causes: this.#causes,
       output: this.#outputOf(),
     };
   }
 
-  #outputOf(): (event: OutputEvent) => void {
+  #outputOf(): ProgramRuntime['output'] {
     const host = this.#host;
-    const output = (event: OutputEvent): void => {
+    const output = (event: OutputEvent, causes?: Causes): void => {
       this.#outputs++;
-      host.output(event);
+      host.output(event, causes);
     };
     const tracer = host.trace;
     if (tracer === undefined) return output;
-    return (event) => {
+    return (event, causes) => {
       tracer.emitted(event.stream, event);
-      output(event);
+      output(event, causes);
     };
   }
 
@@ -322,7 +327,7 @@ export class ProgramEngine implements Engine {
   }
 
   #rowOf({ type }: InputEvent, { fields, time }: ValidEvent): Row {
-    return {
+    const row: Row = {
       type,
       time,
       order: this.#arriving.order,
@@ -331,6 +336,8 @@ export class ProgramEngine implements Engine {
       attributes: null,
       causes: [this.#arriving.order],
     };
+    this.#causes?.arrived(row);
+    return row;
   }
 
   /** All declared fields in their order, null where absent, then the others. */

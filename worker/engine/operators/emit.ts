@@ -24,7 +24,7 @@ export class Emit extends BasicOperator {
   process(row: Row): void {
     const { type } = this.#plan;
     const fields = this.#shape.fit(this.#fields === null ? row.fields : this.#fields.of(row));
-    this.#environment.output({ stream: this.#environment.stream.name, type, time: row.time, fields });
+    this.#environment.output({ stream: this.#environment.stream.name, type, time: row.time, fields }, row);
     this.next.process(withFields(row, fields, type));
   }
 }

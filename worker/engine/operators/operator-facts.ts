@@ -16,6 +16,10 @@ interface OperatorFacts {
   readonly hasKernel?: true;
   /** Follows the runs of the pattern at the head of its stream, not only its matches. */
   readonly followsRuns?: true;
+  /** Puts rows together, those of each key by themselves. */
+  readonly gathers?: true;
+  /** What it hands on may stand for many rows, of whose causes it names the first and the last. */
+  readonly standsForMany?: true;
   /** Acts when a window before it ends. */
   readonly actsAtWindowEnd?: true;
 }
@@ -26,9 +30,9 @@ const facts: { readonly [K in Kind]: OperatorFacts } = {
   select: { isStatements: true },
   map: {},
   emit: { isStatements: true },
-  window: { waits: true, hasKernel: true },
-  aggregate: { waits: true, hasKernel: true },
-  window_aggregate: { actsAtWindowEnd: true },
+  window: { waits: true, hasKernel: true, gathers: true },
+  aggregate: { waits: true, hasKernel: true, gathers: true, standsForMany: true },
+  window_aggregate: { actsAtWindowEnd: true, standsForMany: true },
   order_by: { actsAtWindowEnd: true },
   limit: { holdsBack: true, waits: true },
   last: { actsAtWindowEnd: true },
@@ -41,7 +45,7 @@ const facts: { readonly [K in Kind]: OperatorFacts } = {
   to: {},
   fork: { waits: true },
   context: { isStatements: true, keepsRow: true },
-  trend_aggregate: { followsRuns: true },
+  trend_aggregate: { followsRuns: true, standsForMany: true },
   forecast: { waits: true, followsRuns: true },
   enrich: { waits: true },
   score: { waits: true },
@@ -68,6 +72,16 @@ export function isKeepingRow({ kind }: OperatorPlan): boolean {
 
 export function hasKernel({ kind }: OperatorPlan): boolean {
   return facts[kind].hasKernel === true;
+}
+
+export function isGathering({ kind }: OperatorPlan): boolean {
+  return facts[kind].gathers === true;
+}
+
+/** Whether a row that it hands on may stand for many. */
+export function isStandingForMany(operator: OperatorPlan): boolean {
+  if (operator.kind === 'window') return operator.aggregate !== null || operator.predicates.length > 0;
+  return facts[operator.kind].standsForMany === true;
 }
 
 /** Whether it, or an operator inside it, follows the runs of a pattern. */

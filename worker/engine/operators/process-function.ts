@@ -31,7 +31,7 @@ export class ProcessFunction extends BasicOperator {
 
   #handOn(result: Row): void {
     const { type, time, fields } = result;
-    this.#environment.output({ stream: this.#environment.stream.name, type, time, fields });
+    this.#environment.output({ stream: this.#environment.stream.name, type, time, fields }, result);
     this.next.process(result);
   }
 

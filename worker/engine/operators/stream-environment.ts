@@ -13,8 +13,8 @@ import type { Row } from './row.ts';
 
 /** What the operators of this folder may do besides what every operator may: effects, and chains of their own. */
 export interface StreamEnvironment extends OperatorEnvironment {
-  /** Hands an output event to the host. */
-  output(event: OutputEvent): void;
+  /** Hands an output event, made from the row, to the host. */
+  output(event: OutputEvent, row: Row): void;
   deliver(delivery: Omit<Delivery, 'stream'>): void;
   log(entry: Omit<LogEntry, 'stream'>): void;
   /** Counts under a `.tap` counter. */

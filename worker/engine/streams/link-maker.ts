@@ -1,7 +1,7 @@
 import type { OperatorPlan } from '../../../shared/language/plan/plan.ts';
 import type { Kernel } from '../fusion/fused-runtime.ts';
 import type { Next, Operator } from '../operators/operator.ts';
-import { isHoldingBack } from '../operators/operator-facts.ts';
+import { isGathering, isHoldingBack } from '../operators/operator-facts.ts';
 import { createOperator } from '../operators/registry.ts';
 import { decidingValues, keyIn } from '../trace/deciding-values.ts';
 import { TracedOperator, type TracedOptions } from '../trace/traced-operator.ts';
@@ -13,7 +13,7 @@ import type { StreamRuntime } from './stream-runtime.ts';
 export function linkMaker(stream: StreamRuntime, around: OperatorContext | null = null): MakeLink {
   return (plan, next) => {
     const context: OperatorContext = new OperatorContext(stream, plan, { around, makeLink: () => linkMaker(stream, context) });
-    const create = (target: typeof next): Operator => createWith(stream, plan, target, context);
+    const create = (target: typeof next): Operator => remembering(createWith(stream, plan, target, context), plan, stream, context);
     const decided = listenerOf(stream, plan, context);
     const operator = decided === null ? create(next) : traced({ next, decided, holdsBack: isHoldingBack(plan), create }, context);
     return {
@@ -28,6 +28,18 @@ export function linkMaker(stream: StreamRuntime, around: OperatorContext | null 
       },
     };
   };
+}
+
+/** The operator; of one that puts rows together, what comes to it is remembered where outputs are to name the events behind them. */
+function remembering(operator: Operator, plan: OperatorPlan, stream: StreamRuntime, context: OperatorContext): Operator {
+  const { causes } = stream.program;
+  if (causes === null || plan !== stream.plan.operators.find(isGathering)) return operator;
+  const process = operator.process.bind(operator);
+  operator.process = (row) => {
+    causes.gathered(stream.index, row, context.partition(row));
+    process(row);
+  };
+  return operator;
 }
 
 function traced(options: TracedOptions, context: OperatorContext): TracedOperator {

@@ -127,9 +127,10 @@ export class OperatorContext implements StreamEnvironment {
     runsDropped.set(reason, (runsDropped.get(reason) ?? 0) + count);
   }
 
-  output(event: OutputEvent): void {
+  output(event: OutputEvent, row: Row): void {
     this.observed?.handsOn();
-    this.#stream.program.output(event);
+    const { program, index } = this.#stream;
+    program.output(event, program.causes?.of(index, row));
   }
 
   deliver(delivery: Omit<Delivery, 'stream'>): void {

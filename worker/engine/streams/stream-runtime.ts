@@ -4,7 +4,7 @@ import type { FingerprintNames } from '../../../shared/language/plan/fingerprint
 import type { OperatorPlan, PlanExpression, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../../shared/language/plan/types.ts';
 import type { Effects } from '../analytics/effects.ts';
-import type { DeadLetter, EngineHost, StreamCounters } from '../engine.ts';
+import type { Causes, DeadLetter, EngineHost, StreamCounters } from '../engine.ts';
 import type { ExpressionBackend } from '../evaluate/backend.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
 import type { Kernel, KernelFactory } from '../fusion/fused-runtime.ts';
@@ -14,6 +14,7 @@ import type { PatternObserver } from '../patterns/observer.ts';
 import type { ProgramTime } from '../time/program-time.ts';
 import type { StreamClock } from '../time/stream-clock.ts';
 import type { WatermarkHold } from '../time/watermark-hold.ts';
+import type { CauseRecorder } from '../trace/cause-recorder.ts';
 import type { ConditionReaders } from '../trace/condition-readers.ts';
 import { ExplainRecorder } from '../trace/explain-recorder.ts';
 import { PartitionKey } from './partition-key.ts';
@@ -48,8 +49,10 @@ export interface ProgramRuntime {
   order(): number;
   /** The event at work came too late for some stream. */
   noteLate(): void;
+  /** Remembers the events that outputs are made from. Null unless somebody wants to know. */
+  readonly causes: CauseRecorder | null;
   /** Hands an output event to the host, and counts it. */
-  output(event: OutputEvent): void;
+  output(event: OutputEvent, causes?: Causes): void;
 }
 
 /** What all operators of one stream share: its counters, its partition, its end, and what becomes of failures and late rows. */

@@ -212,7 +212,7 @@ function reasonOf(plan: PatternPlan, { end, by }: EndedRun): string {
   }
 }
 
-function stepName(step: StepPlan): string {
+export function stepName(step: StepPlan): string {
   return step.alias ?? step.input.name;
 }
 
