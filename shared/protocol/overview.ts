@@ -89,4 +89,36 @@ export const alertSchema = Type.Object(
   strict,
 );
 
+/** The events that an alert was made from. */
+export const alertCausesSchema = Type.Object(
+  {
+    kind: Type.String({
+      enum: ['match', 'join', 'window', 'events'],
+      description: 'Those of the steps of a pattern, of the sides of a join, of a window or an aggregate; any other.',
+    }),
+    count: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+      description: 'How many there were; null when the server no longer remembers the first.',
+    }),
+    events: Type.Array(
+      Type.Object(
+        {
+          step: Type.Union([Type.String(), Type.Null()], { description: 'Alias of the step, or the side of the join.' }),
+          event_type: Type.String(),
+          timestamp: Type.Number({ description: 'Epoch milliseconds.' }),
+          data: Type.Record(Type.String(), Type.Unknown()),
+        },
+        strict,
+      ),
+      { description: 'In order of arrival; of too many the first and the last.' },
+    ),
+  },
+  strict,
+);
+
+/** One alert, with the events behind it where its pipeline was watched; else null. */
+export const alertWithCausesSchema = Type.Object(
+  { ...alertSchema.properties, causes: Type.Union([alertCausesSchema, Type.Null()]) },
+  strict,
+);
+
 export const alertListSchema = Type.Object({ alerts: Type.Array(alertSchema) }, strict);

@@ -12,8 +12,15 @@ const labels = Type.Record(Type.String(), Type.String());
 const pipelineStatuses = ['starting', 'running', 'degraded', 'draining', 'stopped', 'failed'] as const;
 const status = Type.String({ enum: [...pipelineStatuses] });
 
+const watched = Type.Boolean({ description: 'Alerts are kept with the events behind them.' });
+
 export const deployRequestSchema = Type.Object(
-  { name: Type.String({ minLength: 1, maxLength: 128 }), ...programMembers, labels: Type.Optional(labels) },
+  {
+    name: Type.String({ minLength: 1, maxLength: 128 }),
+    ...programMembers,
+    labels: Type.Optional(labels),
+    watched: Type.Optional(watched),
+  },
   strict,
 );
 
@@ -29,6 +36,7 @@ export const pipelineMembers = {
   status,
   version: Type.Integer({ minimum: 1, description: '1, and one more for each reload.' }),
   labels: Type.Optional(labels),
+  watched,
   created_at: epochMs,
   updated_at: epochMs,
   uptime_secs: Type.Number({ minimum: 0 }),
@@ -56,6 +64,8 @@ export const pipelineSchema = Type.Object(
 export const pipelineListSchema = Type.Object({ pipelines: Type.Array(pipelineSchema), ...pageMembers }, strict);
 
 export const deletedSchema = Type.Object({ deleted: Type.Boolean() }, strict);
+
+export const watchRequestSchema = Type.Object({ enabled: Type.Boolean() }, strict);
 
 export const reloadRequestSchema = Type.Object(
   { ...programMembers, dry_run: Type.Optional(Type.Boolean()), accept_reset: Type.Optional(Type.Boolean()) },

@@ -131,6 +131,7 @@ async function opened(): Promise<{ readonly slot: Slot; readonly results: Record
     program: { source, files: {} },
     folder: { path: '.', refused: [] },
     strictEvents: false,
+    isWatched: false,
     state: null,
   });
   return { slot, results };

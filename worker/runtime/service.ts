@@ -152,6 +152,8 @@ export interface Pipeline {
   /** 1, and one more for each reload. */
   readonly version: number;
   readonly labels: Readonly<Record<string, string>>;
+  /** Its alerts are kept with the events behind them. */
+  readonly isWatched: boolean;
   /** Epoch ms. */
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -193,6 +195,8 @@ export interface Validation {
 export interface DeployRequest extends SentProgram {
   readonly name: string;
   readonly labels?: Readonly<Record<string, string>>;
+  /** As `watch`. @default false */
+  readonly watched?: boolean;
   /**
    * A program of one connection: neither listed nor stored, gone with `delete`. Names of such pipelines need not differ. The
    * quota of pipelines holds for them too; they are counted apart from the others.
@@ -328,6 +332,8 @@ export interface Output {
   readonly fieldsJson: string;
   /** Index in its request of the event that caused it; -1 when it was a tick of the clock. */
   readonly eventIndex: number;
+  /** The JSON text of the events behind it, as `alertCausesSchema` has them; absent where nobody watched. */
+  readonly causesJson?: string;
 }
 
 /**
@@ -494,6 +500,11 @@ export interface Pipelines {
    *   `pipeline_not_running`, `storage_unavailable`
    */
   reload(tenant: string, id: string, request: ReloadRequest, waiting?: Waiting): Promise<ReloadReport>;
+  /**
+   * From here on alerts are kept with the events behind them, or no longer; between two events, with all state.
+   * @throws CepError `quota_exceeded` when the tenant watches too many, `pipeline_not_running`, `storage_unavailable`
+   */
+  watch(tenant: string, id: string, isWatched: boolean, waiting?: Waiting): Promise<Pipeline>;
   /** @throws CepError `pipeline_not_running` */
   checkpoint(tenant: string, id: string): Promise<CheckpointResult>;
   /**

@@ -30,9 +30,19 @@ export function outputMessage({ stream, eventType, timestamp, fieldsJson }: Outp
   return `{"type":"output_event","stream":${quoted(stream)},"event_type":${quoted(eventType)},"timestamp":${timestamp},"data":${fieldsJson}${whose}}`;
 }
 
+interface Alert {
+  readonly pipeline: Pick<Pipeline, 'id' | 'name'>;
+  readonly output: Output;
+}
+
 /** One of the newest outputs of a pipeline, as lists of alerts show it. */
-export function alertText({ pipeline, output }: { readonly pipeline: Pick<Pipeline, 'id' | 'name'>; readonly output: Output }): string {
+export function alertText({ pipeline, output }: Alert): string {
   const whose = `"pipeline_id":${quoted(pipeline.id)},"pipeline":${quoted(pipeline.name)}`;
   const which = `"sequence":${output.sequence},"id":${JSON.stringify(output.id)},"stream":${quoted(output.stream)}`;
   return `{${whose},${which},${outputInStream(output).slice(1)}`;
+}
+
+/** The same with the events behind it, as one alert is shown. */
+export function alertWithCausesText(alert: Alert): string {
+  return `${alertText(alert).slice(0, -1)},"causes":${alert.output.causesJson ?? 'null'}}`;
 }

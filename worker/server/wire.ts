@@ -46,7 +46,7 @@ export function deployedWire({ pipeline, warnings }: Deployed): Static<typeof de
 }
 
 export function pipelineWire(pipeline: Pipeline): Static<typeof pipelineSchema> {
-  const { id, name, status, source, files, path, version, labels, createdAt, updatedAt, uptimeSeconds, error } = pipeline;
+  const { id, name, status, source, files, path, version, labels, isWatched, createdAt, updatedAt, uptimeSeconds, error } = pipeline;
   return {
     id,
     name,
@@ -56,6 +56,7 @@ export function pipelineWire(pipeline: Pipeline): Static<typeof pipelineSchema> 
     ...(path === undefined ? {} : { path }),
     version,
     ...(Object.keys(labels).length === 0 ? {} : { labels: { ...labels } }),
+    watched: isWatched,
     created_at: createdAt,
     updated_at: updatedAt,
     uptime_secs: uptimeSeconds,

@@ -7,6 +7,7 @@ const quiet: PipelineEntry = {
   name: 'quiet',
   status: 'running',
   version: 1,
+  watched: false,
   created_at: 0,
   updated_at: 0,
   uptime_secs: 9,

@@ -20,6 +20,7 @@ describe('what a call of an engine thread is refused with', () => {
         program,
         folder: { path: '.', refused: [] },
         strictEvents: false,
+        isWatched: false,
         state: text('not what was saved'),
       } as const;
       const defect = await thread.call(load).catch((error: unknown) => error);

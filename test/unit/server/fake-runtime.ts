@@ -161,6 +161,7 @@ class FakePipelines implements Pipelines {
       files: {},
       version: 1,
       labels,
+      isWatched: false,
       createdAt: 1_000,
       updatedAt: 1_000,
       ...counters,
@@ -236,6 +237,10 @@ class FakePipelines implements Pipelines {
       this.#change(tenant, id, { source, version: pipeline.entry.version + 1 });
     }
     return report;
+  }
+
+  async watch(tenant: string, id: string, isWatched: boolean): Promise<Pipeline> {
+    return this.#change(tenant, id, { isWatched });
   }
 
   async checkpoint(tenant: string, id: string) {

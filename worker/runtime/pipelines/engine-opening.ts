@@ -47,9 +47,9 @@ export class EngineOpening {
   async #openOnce(isSuspect: boolean): Promise<void> {
     const { folderOf, strictEvents } = this.#context;
     const { intake, saver, record } = this.#parts;
-    const { program, tenantId } = record.definition;
+    const { program, tenantId, isWatched = false } = record.definition;
     const state = intake.base.state ?? (await this.#storedState());
-    const { summary } = await intake.open({ program, folder: folderOf(tenantId), strictEvents }, { tenantId, isSuspect, state });
+    const { summary } = await intake.open({ program, folder: folderOf(tenantId), strictEvents, isWatched }, { tenantId, isSuspect, state });
     record.describe(summary);
     if (record.storage !== null) intake.forgetState(saver.storedSequence);
   }

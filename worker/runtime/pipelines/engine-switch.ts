@@ -91,7 +91,13 @@ export class EngineSwitch {
   ): Promise<ProgramReport> {
     const { intake, record } = this.#parts;
     const reply = await this.#switch(
-      () => intake.call<SwitchReply>((slot) => ({ kind: 'reload', slot, program: program.text })),
+      () =>
+        intake.call<SwitchReply>((slot) => ({
+          kind: 'reload',
+          slot,
+          program: program.text,
+          isWatched: record.definition.isWatched ?? false,
+        })),
       (given) => {
         if (dryRun) return {};
         if (!acceptReset && given.reset.length + given.changed.length > 0) return { refusal: wouldReset(reportOf(given, false)) };
@@ -99,6 +105,16 @@ export class EngineSwitch {
       },
     );
     return reportOf(reply, !dryRun);
+  }
+
+  /** The same program in an engine that remembers the events behind its outputs, or in one that does not. */
+  async watch(isWatched: boolean): Promise<void> {
+    const { intake, record } = this.#parts;
+    const { program } = record.definition;
+    await this.#switch(
+      () => intake.call<SwitchReply>((slot) => ({ kind: 'reload', slot, program, isWatched })),
+      () => ({ change: { isWatched } }),
+    );
   }
 
   /**

@@ -199,12 +199,12 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   view(): Pipeline {
-    const { id, name, program, version, labels, createdAt, updatedAt } = this.definition;
+    const { id, name, program, version, labels, isWatched = false, createdAt, updatedAt } = this.definition;
     const { status, uptimeSeconds, error } = this.#life;
     const { eventsProcessed, outputEventsEmitted } = this;
     const { source, path } = program;
     const files = Object.fromEntries(Object.entries(program.files).map(([name, { text }]) => [name, text]));
-    const facts = { id, name, status, source, files, version, labels, createdAt, updatedAt, uptimeSeconds };
+    const facts = { id, name, status, source, files, version, labels, isWatched, createdAt, updatedAt, uptimeSeconds };
     return {
       ...facts,
       ...(path === undefined ? {} : { path }),
@@ -424,6 +424,16 @@ export class HostedPipeline implements IntakeOwner {
         if (this.#pastReloads.length > PAST_RELOADS_MAX) this.#pastReloads.shift();
       }
       return report;
+    });
+  }
+
+  get isWatched(): boolean {
+    return this.definition.isWatched ?? false;
+  }
+
+  watch(isWatched: boolean): Promise<void> {
+    return this.#whileRunning(async () => {
+      if (isWatched !== this.isWatched) await this.#switch.watch(isWatched);
     });
   }
 

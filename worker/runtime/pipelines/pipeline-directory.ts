@@ -86,6 +86,7 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
 
   async deploy(tenant: string, request: DeployRequest, waiting: Waiting = {}): Promise<Deployed> {
     this.#context.requireOpen();
+    if (request.watched === true) this.#requireWatchRoom(tenant);
     const account = this.#context.tenants.account(tenant);
     const reservation = this.#reservations.reserve(account.tenant, request);
     let isThere = false;
@@ -128,9 +129,9 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     this.#context.report({ level: 'info', message: 'Pipeline deployed', fields: { pipeline: id, name, tenant: tenantId } });
   }
 
-  #newPipeline(tenantId: string, { name, labels, ephemeral }: DeployRequest, program: CheckedProgram): HostedPipeline {
+  #newPipeline(tenantId: string, { name, labels, ephemeral, watched = false }: DeployRequest, program: CheckedProgram): HostedPipeline {
     const id = `p_${randomBytes(8).toString('hex')}`;
-    const definition = { ...newDefinition(program), id, tenantId, name, labels: labels ?? {} };
+    const definition = { ...newDefinition(program), id, tenantId, name, labels: labels ?? {}, ...(watched && { isWatched: true }) };
     return new HostedPipeline(this.#context, definition, { ephemeral: ephemeral ?? false });
   }
 
@@ -301,6 +302,24 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     const options = { dryRun: dryRun ?? false, acceptReset: acceptReset ?? true, versions };
     const report = await this.#inTurn(tenant, () => pipeline.reload(program, options), waiting);
     return { ...report, warnings: diagnostics };
+  }
+
+  async watch(tenant: string, id: string, isWatched: boolean, waiting: Waiting = {}): Promise<Pipeline> {
+    const pipeline = this.#find(tenant, id);
+    const change = async (): Promise<void> => {
+      if (isWatched && !pipeline.isWatched) this.#requireWatchRoom(tenant);
+      await pipeline.watch(isWatched);
+    };
+    await this.#inTurn(tenant, change, waiting);
+    return pipeline.view();
+  }
+
+  #requireWatchRoom(tenant: string): void {
+    const max = limits.watchedPipelinesPerTenantMax;
+    if (this.#of(tenant).filter(({ isWatched }) => isWatched).length < max) return;
+    throw new CepError('quota_exceeded', `${max} pipelines are watched, and a tenant may watch no more at a time`, {
+      hint: 'stop watching one: POST /api/v1/pipelines/{id}/watch with "enabled": false',
+    });
   }
 
   async checkpoint(tenant: string, id: string): Promise<CheckpointResult> {

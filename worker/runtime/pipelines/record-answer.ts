@@ -30,6 +30,7 @@ export function outputsOf({ sequence, outputs }: RecordResult, { pipelineId, str
       timestamp,
       fieldsJson,
       eventIndex: outputs.event[at] as number,
+      ...(outputs.causes && { causesJson: outputs.causes[at] as string }),
     };
   });
 }

@@ -17,6 +17,8 @@ export interface PipelineDefinition {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly isStopped: boolean;
+  /** Absent in those of earlier versions. @default false */
+  readonly isWatched?: boolean;
   /** Why it failed; null when it did not. */
   readonly error: string | null;
 }

@@ -23,6 +23,8 @@ export interface HostedProgram {
   readonly program: ProgramText;
   readonly folder: ProgramFolder;
   readonly strictEvents: boolean;
+  /** Outputs come with the events behind them. */
+  readonly isWatched: boolean;
 }
 
 export interface EngineSurroundings {
@@ -84,7 +86,7 @@ export class HostedEngine {
       ...(models && { score: (request) => models.score(request) }),
       deliver: (answer) => this.#engine.answer(answer),
     });
-    this.#engine = createEngine(plan, this.#host(), { strictEvents: this.#strict });
+    this.#engine = createEngine(plan, this.#host(), { strictEvents: this.#strict, causes: hosted.isWatched });
     this.bodies = new PlainBodies(this.#engine.entries, new RequestReader());
     this.#notes = new CollectedNotes(0);
   }
@@ -92,7 +94,7 @@ export class HostedEngine {
   #host(): EngineHost {
     return {
       ...this.#answers.host,
-      output: (event) => this.#send((outcome) => outcome.output(event)),
+      output: (event, causes) => this.#send((outcome) => outcome.output(event, causes)),
       deliver: (delivery) => this.#send((outcome) => outcome.deliver(delivery)),
       deadLetter: (letter) => this.#send((outcome) => outcome.deadLetter(letter)),
       log: (entry) => this.#send((outcome) => outcome.log(entry)),

@@ -71,6 +71,8 @@ export interface LoadCall extends SlotCallBase<'load'> {
   readonly program: ProgramText;
   readonly folder: ProgramFolder;
   readonly strictEvents: boolean;
+  /** Outputs come with the events behind them. */
+  readonly isWatched: boolean;
   /** What `save` gave. */
   readonly state: Uint8Array | null;
 }
@@ -81,6 +83,7 @@ export interface SaveCall extends SlotCallBase<'save'> {}
 /** Makes the engine of a changed program; nothing changes until `settle`. */
 export interface ReloadCall extends SlotCallBase<'reload'> {
   readonly program: ProgramText;
+  readonly isWatched: boolean;
 }
 
 /** Makes an engine with the state of a checkpoint document; nothing changes until `settle`. */
@@ -273,6 +276,8 @@ export interface OutputColumns {
   /** Number of the output among those of its stream in this record. */
   readonly ordinal: readonly number[];
   readonly fields: readonly string[];
+  /** JSON text of the events behind each; absent where nobody watches. */
+  readonly causes?: readonly string[];
 }
 
 export interface SentDelivery {

@@ -1,7 +1,8 @@
 import type { OutputEvent } from '../../../shared/events/event.ts';
 import { encodeValue } from '../../../shared/events/stored-value.ts';
 import { toJson } from '../../../shared/events/text.ts';
-import type { DeadLetter, Delivery, LogEntry } from '../../engine/engine.ts';
+import type { Causes, DeadLetter, Delivery, LogEntry } from '../../engine/engine.ts';
+import { causesJson } from './causes-json.ts';
 import { fieldsJson } from './fields-json.ts';
 import type { OutputColumns, QuietResult, RecordProblem, RecordResult, SentDeadLetter, SentDelivery, SentLogEntry } from './messages.ts';
 
@@ -23,6 +24,8 @@ export class RecordOutcome {
   readonly #problems: RecordProblem[] = [];
   readonly #started = performance.now();
   #outputs = emptyColumns();
+  /** By output, or empty where nobody watches. */
+  #causes: string[] = [];
   #skipped = 0;
   #eventIndex = -1;
   events = 0;
@@ -59,7 +62,7 @@ export class RecordOutcome {
     this.#problems.push(problem);
   }
 
-  output({ stream, type, time, fields }: OutputEvent): void {
+  output({ stream, type, time, fields }: OutputEvent, causes?: Causes): void {
     const ordinal = this.#next(`o${stream}`);
     // Of outputs that nobody reads only the newest are kept, dropped in large pieces.
     if (this.#outputs.time.length >= 2 * this.#outputsMax + 16) this.#drop();
@@ -69,6 +72,7 @@ export class RecordOutcome {
     this.#outputs.event.push(this.#eventIndex);
     this.#outputs.ordinal.push(ordinal);
     this.#outputs.fields.push(fieldsJson(fields));
+    if (causes !== undefined) this.#causes.push(causesJson(causes));
   }
 
   deliver({ connector, url, topic, stream, type, time, fields, message, parameters }: Delivery): void {
@@ -121,7 +125,7 @@ export class RecordOutcome {
       problems: this.#problems,
       unreadable: this.unreadable,
       failure: this.#failure,
-      outputs: { ...this.#outputs, skipped: this.#skipped },
+      outputs: { ...this.#outputs, ...(this.#causes.length > 0 && { causes: this.#causes }), skipped: this.#skipped },
       deliveries: this.#deliveries,
       deadLetters: this.#deadLetters,
       log: this.#log,
@@ -144,6 +148,7 @@ export class RecordOutcome {
     const { stream, type, time, event, ordinal, fields } = this.#outputs;
     const from = Math.max(0, time.length - this.#outputsMax);
     this.#skipped += from;
+    this.#causes = this.#causes.slice(from);
     this.#outputs = {
       stream: stream.slice(from),
       type: type.slice(from),
@@ -155,9 +160,9 @@ export class RecordOutcome {
   }
 }
 
-type Growing<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer U)[] ? U[] : T[K] };
+type Growing<T> = { -readonly [K in keyof T]-?: T[K] extends readonly (infer U)[] ? U[] : T[K] };
 
-function emptyColumns(): Growing<Omit<OutputColumns, 'skipped'>> {
+function emptyColumns(): Growing<Omit<OutputColumns, 'skipped' | 'causes'>> {
   return { stream: [], type: [], time: [], event: [], ordinal: [], fields: [] };
 }
 

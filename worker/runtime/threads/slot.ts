@@ -111,8 +111,8 @@ export class Slot {
     return this.#engine;
   }
 
-  async #load({ program, folder, strictEvents, state }: LoadCall): Promise<LoadReply> {
-    const engine = await this.#open({ program, folder, strictEvents });
+  async #load({ program, folder, strictEvents, isWatched, state }: LoadCall): Promise<LoadReply> {
+    const engine = await this.#open({ program, folder, strictEvents, isWatched });
     if (state !== null) this.#guarded(() => engine.load(JSON.parse(textOf(state))));
     this.#engine = engine;
     return { summary: engine.summary };
@@ -130,9 +130,9 @@ export class Slot {
     });
   }
 
-  async #reload({ program }: ReloadCall): Promise<SwitchReply> {
+  async #reload({ program, isWatched }: ReloadCall): Promise<SwitchReply> {
     const { folder, strictEvents } = this.#running.hosted;
-    const next = await this.#open({ program, folder, strictEvents });
+    const next = await this.#open({ program, folder, strictEvents, isWatched });
     return this.#guarded(() => this.#offer(next, next.succeed(this.#running), { counters: {}, sources: {}, createdAt: 0 }));
   }
 

@@ -1,9 +1,9 @@
 import { CepError } from '../../../shared/errors/error.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { limitParameter, offsetParameter, pageFacts, textParameter } from '../../../shared/http/query.ts';
-import { alertListSchema, alertSchema, connectorListSchema, tenantMetricsSchema } from '../../../shared/protocol/overview.ts';
+import { alertListSchema, alertWithCausesSchema, connectorListSchema, tenantMetricsSchema } from '../../../shared/protocol/overview.ts';
 import type { Pipeline, Pipelines, Runtime } from '../../runtime/service.ts';
-import { alertText } from '../output-text.ts';
+import { alertText, alertWithCausesText } from '../output-text.ts';
 import { connectorWire, countsWire, totalsWire } from '../overview-wire.ts';
 import { type ApiRoute, apiRoute, pipelinePath } from './api-route.ts';
 
@@ -76,10 +76,10 @@ function alertRoutes(pipelines: Pipelines): readonly ApiRoute[] {
       method: 'GET',
       path: `${pipelinePath}/alerts/{sequence}`,
       operation: 'getAlert',
-      summary: 'Show an alert, while it is among the newest 1,000 of its pipeline',
+      summary: 'Show an alert, while it is among the newest 1,000 of its pipeline, with the events behind it if that was watched',
       tag,
       access: 'key',
-      success: { 200: alertSchema },
+      success: { 200: alertWithCausesSchema },
       errors: ['pipeline_not_found', 'alert_not_found'],
       handle: ({ caller: { tenantId }, params: { id, sequence } }) => {
         const pipeline = pipelines.get(tenantId, id);
@@ -87,7 +87,7 @@ function alertRoutes(pipelines: Pipelines): readonly ApiRoute[] {
         const isNumber = /^[1-9]\d{0,14}$/.test(sequence);
         const [output] = isNumber ? outputsAfter(pipelines, { tenantId, id, after: last - 1, limit: 1 }) : [];
         if (output?.sequence !== last) throw unknownAlert(sequence);
-        return Answer.json(200, alertText({ pipeline, output }));
+        return Answer.json(200, alertWithCausesText({ pipeline, output }));
       },
     }),
   ];

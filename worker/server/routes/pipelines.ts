@@ -13,6 +13,7 @@ import {
   programMessagesSchema,
   reloadReportSchema,
   reloadRequestSchema,
+  watchRequestSchema,
 } from '../../../shared/protocol/pipelines.ts';
 import { topologySchema, validateRequestSchema, validationSchema } from '../../../shared/protocol/program.ts';
 import type { Access, Pipeline, Runtime } from '../../runtime/service.ts';
@@ -179,6 +180,20 @@ function lifecycleRoutes({ pipelines }: Owner): readonly ApiRoute[] {
         const request = { ...program, ...options, versions: versionsOf(headers['if-match']) };
         return reloadWire(await withWireDetails(pipelines.reload(caller.tenantId, params.id, request, { signal })));
       },
+    }),
+    apiRoute({
+      method: 'POST',
+      path: `${pipelinePath}/watch`,
+      operation: 'watchPipeline',
+      summary: 'Keep alerts with the events behind them from now on, or no longer; all state stays',
+      tag,
+      access: 'key',
+      body: watchRequestSchema,
+      success: { 200: pipelineSchema },
+      errors: [...unknownPipeline, 'pipeline_not_running', 'quota_exceeded', 'queue_full', ...unstored],
+      isAudited: true,
+      handle: async ({ caller, params, signal, body: { enabled } }) =>
+        pipelineWire(await pipelines.watch(caller.tenantId, params.id, enabled, { signal })),
     }),
     apiRoute({
       method: 'POST',

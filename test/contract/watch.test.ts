@@ -1,0 +1,127 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../shared/limits.ts';
+import { hot, reading, Service, uniqueName } from './service.ts';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await Service.start();
+});
+
+afterAll(() => service.close());
+
+const pair = `event Login:
+    user: str
+    country: str
+
+stream Hop = Login as first -> Login where user == first.user and country != first.country as second .within(1h)
+    .emit(user: first.user)
+`;
+
+const login = (user: string, country: string, timestamp: number): object => ({
+  event_type: 'Login',
+  timestamp,
+  fields: { user, country },
+});
+
+async function watched(source: string): Promise<string> {
+  const { body } = await service.post('/api/v1/pipelines', { name: uniqueName(), source, watched: true });
+  return `/api/v1/pipelines/${body.id}`;
+}
+
+describe('the events behind an alert', () => {
+  it('are those that the steps of its match took, while the pipeline is watched', async () => {
+    const pipeline = await watched(pair);
+    expect((await service.get(pipeline)).body.watched).toBe(true);
+    for (const [user, country, time] of [
+      ['a', 'DE', 1_000],
+      ['b', 'US', 2_000],
+      ['a', 'FR', 3_000],
+    ] as const)
+      await service.post(`${pipeline}/events`, login(user, country, time));
+    expect((await service.get(`${pipeline}/alerts/1`)).body.causes).toEqual({
+      kind: 'match',
+      count: 2,
+      events: [
+        { step: 'first', event_type: 'Login', timestamp: 1_000, data: { user: 'a', country: 'DE' } },
+        { step: 'second', event_type: 'Login', timestamp: 3_000, data: { user: 'a', country: 'FR' } },
+      ],
+    });
+    expect((await service.get('/api/v1/alerts')).body.alerts[0]).not.toHaveProperty('causes');
+  });
+
+  it('are null where nobody watches, and the alert says the same', async () => {
+    const [plain, seen] = [await service.deploy(hot), await watched(hot)];
+    for (const pipeline of [plain, seen]) await service.post(`${pipeline}/events`, reading(31, { timestamp: 1 }));
+    const [one, other] = [(await service.get(`${plain}/alerts/1`)).body, (await service.get(`${seen}/alerts/1`)).body];
+    expect(one.causes).toBeNull();
+    expect(other.causes).toMatchObject({ kind: 'events', count: 1 });
+    expect(one.data).toEqual(other.data);
+  });
+
+  it('leave out what has no room, and tell how many there were', async () => {
+    const pipeline = await watched('event Big:\n    text: str\nstream Three = Big.window(3).aggregate(n: count()).emit(n: n)\n');
+    const events = ['a', 'b', 'c'].map((letter) => ({ event_type: 'Big', fields: { text: letter.repeat(limits.alertCauseCharsMax / 2) } }));
+    await service.post(`${pipeline}/events-batch`, { events });
+    const { causes } = (await service.get(`${pipeline}/alerts/1`)).body;
+    expect([causes.count, causes.events.length]).toEqual([3, 1]);
+  });
+});
+
+describe('POST /api/v1/pipelines/{id}/watch', () => {
+  it('begins and ends between two events, with all state', async () => {
+    const pipeline = await service.deploy(pair);
+    const { version } = (await service.get(pipeline)).body;
+    await service.post(`${pipeline}/events`, login('a', 'DE', 1_000));
+    expect(await service.post(`${pipeline}/watch`, { enabled: true })).toMatchObject({ status: 200, body: { watched: true, version } });
+    await service.post(`${pipeline}/events`, login('a', 'FR', 2_000));
+    expect((await service.get(`${pipeline}/alerts/1`)).body.causes).toMatchObject({
+      count: 2,
+      events: [
+        { step: 'first', timestamp: 1_000 },
+        { step: 'second', timestamp: 2_000 },
+      ],
+    });
+    expect((await service.post(`${pipeline}/watch`, { enabled: false })).body.watched).toBe(false);
+    await service.post(`${pipeline}/events`, login('a', 'IT', 3_000));
+    expect((await service.get(`${pipeline}/alerts/2`)).body.causes).toBeNull();
+  });
+
+  it('holds for the program that a reload brings', async () => {
+    const pipeline = await watched(hot);
+    await service.post(`${pipeline}/reload`, { source: hot.replace('30', '20') });
+    await service.post(`${pipeline}/events`, reading(25));
+    expect((await service.get(`${pipeline}/alerts/1`)).body.causes).not.toBeNull();
+  });
+
+  it('is refused where a tenant watches too many, and where there is no pipeline', async () => {
+    const { key } = await service.tenant();
+    for (let made = 0; made < limits.watchedPipelinesPerTenantMax; made++)
+      await service.post('/api/v1/pipelines', { name: uniqueName(), source: hot, watched: true }, { key });
+    const more = await service.deploy(hot, { key });
+    const refused = { status: 429, body: { code: 'quota_exceeded' } };
+    expect(await service.post(`${more}/watch`, { enabled: true }, { key })).toMatchObject(refused);
+    expect(await service.post('/api/v1/pipelines', { name: uniqueName(), source: hot, watched: true }, { key })).toMatchObject(refused);
+    expect(await service.post(`${more}/watch`, { enabled: false }, { key })).toMatchObject({ status: 200 });
+    expect(await service.post('/api/v1/pipelines/p_0/watch', { enabled: true })).toMatchObject({ status: 404 });
+  });
+
+  it('outlives a restart', async () => {
+    const stateDir = mkdtempSync(path.join(tmpdir(), 'cep-watch-'));
+    const first = await Service.start({ stateDir });
+    const pipeline = await first.deploy(pair);
+    await first.post(`${pipeline}/watch`, { enabled: true });
+    await first.post(`${pipeline}/events`, login('a', 'DE', 1_000));
+    await first.close();
+    const second = await Service.start({ stateDir });
+    await second.post(`${pipeline}/events`, login('a', 'FR', 2_000));
+    expect((await second.get(`${pipeline}/alerts/1`)).body.causes).toMatchObject({
+      events: [{ data: { user: 'a', country: 'DE' } }, { data: { user: 'a', country: 'FR' } }],
+    });
+    await second.close();
+    rmSync(stateDir, { recursive: true });
+  });
+});
