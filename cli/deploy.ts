@@ -25,6 +25,7 @@ export class DeployCommand extends ProgramCommand {
 
   name = Option.String('--name', { description: 'Name of the pipeline (that of the file without its extension)' });
   labels = Option.Array('--label', [], { description: 'A label NAME=VALUE; can be given several times' });
+  isWatched = Option.Boolean('--watch', false, { description: 'Keep alerts with the events that made them, as cep alerts watch' });
   files = Option.Rest({ name: 'FILE', required: 1 });
 
   protected override async ask(api: ServerApi): Promise<number | undefined> {
@@ -40,7 +41,7 @@ export class DeployCommand extends ProgramCommand {
   async #deploy(api: ServerApi, file: string): Promise<number> {
     const name = this.name ?? nameOf(file);
     const labels = labelsOf(this.labels);
-    const deployed = await this.handOver(file, (program) => api.deploy({ name, program, labels }));
+    const deployed = await this.handOver(file, (program) => api.deploy({ name, program, labels, isWatched: this.isWatched }));
     if (deployed === undefined) return 1;
     if (this.json) this.printJson(deployed);
     else this.print(`Deployed ${visible(deployed.name)}: ${deployed.status}, id ${deployed.id}\n`);

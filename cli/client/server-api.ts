@@ -7,7 +7,7 @@ import type { backupSchema } from '../../shared/protocol/backups.ts';
 import type { checkpointSchema, restoredSchema } from '../../shared/protocol/checkpoints.ts';
 import type { memberAddedSchema, memberRemovedSchema, raftStatusSchema, transferredSchema } from '../../shared/protocol/cluster.ts';
 import type { batchInjectedSchema } from '../../shared/protocol/events.ts';
-import type { tenantMetricsSchema } from '../../shared/protocol/overview.ts';
+import type { alertSchema, alertWithCausesSchema, tenantMetricsSchema } from '../../shared/protocol/overview.ts';
 import type {
   clearedSchema,
   deadLettersSchema,
@@ -29,6 +29,8 @@ export type ValidationAnswer = Static<typeof validationSchema>;
 export type PipelineEntry = Static<typeof pipelineSchema>;
 export type PipelineMetricsAnswer = Static<typeof pipelineMetricsSchema>;
 export type ReloadPlan = Static<typeof reloadReportSchema>;
+export type AlertAnswer = Static<typeof alertSchema>;
+export type OneAlertAnswer = Static<typeof alertWithCausesSchema>;
 export type InjectAnswer = Static<typeof batchInjectedSchema>;
 export type CheckpointAnswer = Static<typeof checkpointSchema>;
 export type RestoreAnswer = Static<typeof restoredSchema>;
@@ -54,6 +56,8 @@ export interface Deployment {
   readonly name: string;
   readonly program: SentProgram;
   readonly labels: Readonly<Record<string, string>>;
+  /** Its alerts are kept with the events that made them. @default false */
+  readonly isWatched?: boolean;
 }
 
 export interface Reload {
@@ -82,8 +86,8 @@ export class ServerApi {
     return this.http.url;
   }
 
-  deploy({ name, program, labels }: Deployment): Promise<DeployedAnswer> {
-    const body = { name, ...program, ...(Object.keys(labels).length === 0 ? {} : { labels }) };
+  deploy({ name, program, labels, isWatched = false }: Deployment): Promise<DeployedAnswer> {
+    const body = { name, ...program, ...(Object.keys(labels).length === 0 ? {} : { labels }), ...(isWatched && { watched: true }) };
     return this.#post('/api/v1/pipelines', JSON.stringify(body));
   }
 
@@ -138,6 +142,21 @@ export class ServerApi {
 
   start(id: string): Promise<PipelineEntry> {
     return this.#post(`${pathOf(id)}/start`);
+  }
+
+  /** Whether its alerts are kept with the events that made them, from now on. */
+  watch(id: string, enabled: boolean): Promise<PipelineEntry> {
+    return this.#post(`${pathOf(id)}/watch`, JSON.stringify({ enabled }));
+  }
+
+  /** The newest so many, of all pipelines or of one. */
+  async alerts(limit: number, pipelineId?: string): Promise<readonly AlertAnswer[]> {
+    const query = queryOf({ limit: String(limit), pipeline_id: pipelineId });
+    return (await this.#get<{ readonly alerts: readonly AlertAnswer[] }>(`/api/v1/alerts${query}`)).alerts;
+  }
+
+  alert(id: string, sequence: number): Promise<OneAlertAnswer> {
+    return this.#get(`${pathOf(id)}/alerts/${sequence}`);
   }
 
   checkpoint(id: string): Promise<CheckpointAnswer> {

@@ -2,6 +2,7 @@ import { relative } from 'node:path';
 import { CepError } from '../../shared/errors/error.ts';
 import type { EventDeclaration } from '../../shared/events/schema.ts';
 import { canConnect } from '../../shared/language/connectors/table.ts';
+import { limits } from '../../shared/limits.ts';
 import type { ServerApi } from '../client/server-api.ts';
 import type { Colors } from '../colors.ts';
 import type { CliContext } from '../context.ts';
@@ -87,7 +88,9 @@ export class DeployedPrograms {
   }
 
   async #deploy(path: string, program: ReturnType<typeof programToSend>['program']): Promise<string> {
-    const { id } = await this.#options.api.deploy({ name: this.#nameOf(path).replace(/\.vpl$/, ''), program, labels: {} });
+    const name = this.#nameOf(path).replace(/\.vpl$/, '');
+    const isWatched = this.#deployed.size < limits.watchedPipelinesPerTenantMax;
+    const { id } = await this.#options.api.deploy({ name, program, labels: {}, isWatched });
     this.#options.line(`${this.#nameOf(path)}: runs`);
     return id;
   }

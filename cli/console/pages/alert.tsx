@@ -5,20 +5,20 @@ import { Timeline } from '../parts/timeline.tsx';
 import { href } from '../service/href.ts';
 import { usePoll } from '../service/poll.ts';
 import { ask } from '../service/requests.ts';
-import type { Alert, Alerts } from '../service/shapes.ts';
+import type { Alert, Alerts, AlertWithCauses } from '../service/shapes.ts';
+import { AlertCausesView } from './alert-causes.tsx';
 import { AlertRows } from './alerts.tsx';
-import { type Explanation, heldEvents } from './explanation.ts';
 
 const neighboursMax = 1_000;
 const listedMax = 12;
 
-/** One alert: what it says, and what is known of how it came about. */
+/** One alert: what it says, the events that made it, and those around it. */
 export function AlertPage({ pipelineId, sequence }: { readonly pipelineId: string; readonly sequence: string }) {
   const path = `/api/v1/pipelines/${encodeURIComponent(pipelineId)}`;
   const what = `${pipelineId} ${sequence}`;
   const { data: alert, error } = usePoll(
     `alert ${what}`,
-    (signal) => ask<Alert>(`${path}/alerts/${encodeURIComponent(sequence)}`, { signal }),
+    (signal) => ask<AlertWithCauses>(`${path}/alerts/${encodeURIComponent(sequence)}`, { signal }),
     60_000,
   );
   const around = usePoll(
@@ -60,7 +60,7 @@ export function AlertPage({ pipelineId, sequence }: { readonly pipelineId: strin
           </tr>
         </tbody>
       </table>
-      <Causes alert={alert} path={path} />
+      <AlertCausesView alert={alert} />
       <Section title={`${plural(others.length, 'alert')} of this stream`}>
         {others.length > 1 && (
           <Timeline
@@ -83,26 +83,4 @@ function nearest(alerts: readonly Alert[], to: Alert): readonly Alert[] {
   const at = alerts.findIndex(({ sequence }) => sequence === to.sequence);
   const first = Math.max(0, Math.min(at - Math.floor(listedMax / 2), alerts.length - listedMax));
   return alerts.slice(first, first + listedMax);
-}
-
-/** The events of the match, as long as the stream's explanation still has that match. */
-function Causes({ alert, path }: { readonly alert: Alert; readonly path: string }) {
-  const { stream, sequence, pipeline_id: id } = alert;
-  const query = new URLSearchParams({ stream });
-  const { data } = usePoll(`causes ${id} ${sequence}`, (signal) => ask<Explanation>(`${path}/explain?${query}`, { signal }), 60_000);
-  const ended = data?.pattern?.ended;
-  const events = ended?.end === 'matched' && ended.time === alert.timestamp ? heldEvents(ended) : [];
-  return (
-    <Section title="How it came about">
-      {events.length > 0 ? (
-        <Timeline label="The events of the match" points={events} isNamed />
-      ) : (
-        <p class="quiet">The server does not keep the events of a match.</p>
-      )}
-      <p>
-        <a href={href(['pipelines', id, 'explain'], { stream })}>Explain {stream}</a>: what the stream holds now and what it waits for.{' '}
-        <a href={href(['pipelines', id, 'program'])}>The program</a> says what it looks for.
-      </p>
-    </Section>
-  );
 }

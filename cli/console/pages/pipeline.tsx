@@ -56,6 +56,7 @@ export function PipelinePages({ id, view: name, query }: PipelinePagesProps) {
           {pipeline.version === 1 ? 'deployed' : 'reloaded last'} {agoText(pipeline.updated_at)}, at {timeText(pipeline.updated_at)}
           {pipeline.version > 1 && <>; deployed {agoText(pipeline.created_at)}</>}
         </span>
+        {pipeline.watched && <span class="label">watched</span>}
         {Object.entries(pipeline.labels ?? {}).map(([label, value]) => (
           <span key={label} class="label">
             {label}={value}
@@ -86,12 +87,32 @@ function Actions({ pipeline, polled }: { readonly pipeline: Pipeline; readonly p
     await ask(`${path}/${verb}`, { method: 'POST' });
     polled.again();
   };
+  const watch = async (enabled: boolean): Promise<void> => {
+    await ask(`${path}/watch`, { method: 'POST', body: { enabled } });
+    polled.again();
+  };
   const canStart = pipeline.status === 'stopped' || pipeline.status === 'failed';
   return (
     <div class="buttons">
       <a class="button" href={href(['pipelines', pipeline.id, 'edit'])}>
         Edit
       </a>
+      {!canStart && (
+        <Action
+          label={pipeline.watched ? 'Unwatch' : 'Watch'}
+          question={
+            pipeline.watched ? (
+              <p>Alerts are no longer kept with the events that made them. Nothing else changes.</p>
+            ) : (
+              <p>
+                Alerts are kept with the events that made them, from now on. State and alerts stay as they are; the pipeline takes fewer
+                events a second while it is watched.
+              </p>
+            )
+          }
+          act={() => watch(!pipeline.watched)}
+        />
+      )}
       {canStart ? (
         <Action label="Start" act={() => post('start')} />
       ) : (

@@ -10,7 +10,14 @@ import type {
   scalingSchema,
   workerSchema,
 } from '../../../shared/protocol/cluster.ts';
-import type { alertListSchema, alertSchema, connectorListSchema, tenantMetricsSchema } from '../../../shared/protocol/overview.ts';
+import type {
+  alertCausesSchema,
+  alertListSchema,
+  alertSchema,
+  alertWithCausesSchema,
+  connectorListSchema,
+  tenantMetricsSchema,
+} from '../../../shared/protocol/overview.ts';
 import type {
   deadLettersSchema,
   pastReloadsSchema,
@@ -38,6 +45,8 @@ export type Topology = Static<typeof topologySchema>;
 export type Connectors = Static<typeof connectorListSchema>;
 export type Connector = Connectors['connectors'][number];
 export type Alert = Static<typeof alertSchema>;
+export type AlertWithCauses = Static<typeof alertWithCausesSchema>;
+export type AlertCauses = Static<typeof alertCausesSchema>;
 export type Alerts = Static<typeof alertListSchema>;
 export type DeadLetters = Static<typeof deadLettersSchema>;
 export type Messages = Static<typeof programMessagesSchema>;

@@ -45,7 +45,7 @@ let pictures = 0;
 export async function openTab(browser: Browser, options: BrowserContextOptions = {}): Promise<Tab> {
   const context = await browser.newContext({ viewport: { width: 1_280, height: 800 }, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(45_000);
   const urls: string[] = [];
   const problems: string[] = [];
   page.on('request', (request) => urls.push(request.url()));

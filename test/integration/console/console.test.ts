@@ -31,7 +31,7 @@ stream Rising = Reading as low -> Reading as high where sensor == low.sensor and
     .emit(sensor: low.sensor, from: low.value, to: high.value)
 `;
 
-describe.runIf(hasChromium())('the console', () => {
+describe.runIf(hasChromium())('the console', { timeout: 120_000 }, () => {
   let server: RunningServer;
   let browser: Browser;
   let stateDir: string;
@@ -166,6 +166,26 @@ describe.runIf(hasChromium())('the console', () => {
       .click();
     await page.getByText('1 of 2 steps taken').waitFor();
     await page.getByText('high where sensor == low.sensor and value > low.value + 10').waitFor();
+  });
+
+  it('shows the events that made an alert, once the pipeline is watched', async () => {
+    const id = await deploy('traced', rising);
+    for (const value of [1, 12]) await send(id, value, 'pump-1', { timestamp: value * 1_000 });
+    const { page, problems } = await open(`/pipelines/${id}/alerts/1`);
+    await page.getByText('The pipeline was not watched when this alert came').waitFor();
+    await page.getByRole('button', { name: 'Watch the pipeline from now on' }).click();
+    await page.getByText('It is watched now').waitFor();
+    for (const value of [20, 31]) await send(id, value, 'pump-2', { timestamp: value * 1_000 });
+    await page.goto(`${server.url}/console#/pipelines/${id}/alerts/2`);
+    await page.getByText('Matched by 2 events:').waitFor();
+    await page.getByText('+0 s low: Reading { sensor: pump-2, value: 20 }').waitFor();
+    await page.getByText('+11 s high: Reading { sensor: pump-2, value: 31 }').waitFor();
+    await page.getByRole('link', { name: 'traced' }).click();
+    await page.getByText('watched', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Unwatch' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Unwatch' }).click();
+    await page.getByRole('button', { name: 'Watch', exact: true }).waitFor();
+    expect(problems).toEqual([]);
   });
 
   it('says what a reload costs before it is done, and tells two people of each other', async () => {
