@@ -9,6 +9,8 @@ export const limits = {
   eventFieldsMax: 1_024,
   /** Nesting of arrays and maps in one event; a field that holds a number has depth 1. */
   eventDepthMax: 32,
+  /** What brokers and databases may send over a connection before it is a whole answer or message; more ends the connection. */
+  connectionHeldBytesMax: 134_217_728,
   /** One string value of an event, in UTF-8. */
   eventStringBytesMax: 262_144,
 

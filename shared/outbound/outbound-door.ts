@@ -1,6 +1,7 @@
 import { lookup as resolveName } from 'node:dns';
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type SecureContextOptions } from 'node:tls';
+import { limits } from '../limits.ts';
 import { ForbiddenAddress, type NetworkPolicy } from '../security/network-policy.ts';
 
 /** The other end of a connection. */
@@ -10,6 +11,8 @@ export interface Target {
   readonly port: number;
   /** Speaks TLS. @default plain TCP */
   readonly tls?: SecureContextOptions & Pick<ConnectionOptions, 'servername'>;
+  /** What may come without being a whole answer or message; more ends the connection. @default that of the door */
+  readonly heldBytesMax?: number;
 }
 
 /**
@@ -21,9 +24,12 @@ export interface Target {
  */
 export class OutboundDoor {
   readonly #network: NetworkPolicy;
+  readonly #heldBytesMax: number;
 
-  constructor(network: NetworkPolicy) {
+  /** @param heldBytesMax As that of a target, for all that name none. */
+  constructor(network: NetworkPolicy, heldBytesMax: number = limits.connectionHeldBytesMax) {
     this.#network = network;
+    this.#heldBytesMax = heldBytesMax;
   }
 
   /**
@@ -31,7 +37,7 @@ export class OutboundDoor {
    * memory that all tenants share, so a tenant reaches the networks that the operator has named and no public address.
    */
   withoutPublic(): OutboundDoor {
-    return new OutboundDoor(this.#network.withoutPublic());
+    return new OutboundDoor(this.#network.withoutPublic(), this.#heldBytesMax);
   }
 
   /** For a host that is written as an address, which the system looks up nowhere. @throws ForbiddenAddress */
@@ -51,23 +57,43 @@ export class OutboundDoor {
   };
 
   /**
-   * A socket that connects from now on; what goes wrong on the way is its `error`, and so is what a driver throws while it reads.
+   * A socket that connects from now on; what goes wrong on the way is its `error`, and so are what a driver throws while it reads, and
+   * more bytes than a driver may hold. Where the other side sends unasked, the driver says with `answered` what it has taken.
    * @throws ForbiddenAddress
    */
-  connect({ host, port, tls }: Target): Socket {
+  connect({ host, port, tls, heldBytesMax = this.#heldBytesMax }: Target): Socket {
     this.requireHost(host);
     const to = { host: withoutBrackets(host), port, lookup: this.lookup };
-    return readSafely(tls === undefined ? connectTcp(to) : connectTls({ ...tls, ...to }));
+    return readSafely(tls === undefined ? connectTcp(to) : connectTls({ ...tls, ...to }), heldBytesMax);
   }
 }
 
-/** Drivers throw where they are sent what their protocol does not know, in the middle of reading, where nobody catches it: whoever sends that could end this process. */
-function readSafely(socket: Socket): Socket {
-  const { emit } = socket;
+/** Bytes that have come over a connection and were made nothing of yet, as far as is known. */
+const heldBytes = new WeakMap<object, number>();
+
+/** What has come over the connection so far was taken: its driver holds nothing of it. */
+export function answered(socket: object | undefined): void {
+  if (socket !== undefined) heldBytes.set(socket, 0);
+}
+
+/**
+ * Drivers throw where they are sent what their protocol does not know, in the middle of reading, where nobody catches it: whoever sends that
+ * could end this process. And they keep what comes until it is whole, however long it says it is: whoever floods one could fill the memory.
+ * A driver that sends has read what it sends for, so what is held counts from there.
+ */
+function readSafely(socket: Socket, heldBytesMax: number): Socket {
+  const { emit, write } = socket;
+  socket.write = (...values: unknown[]): boolean => {
+    answered(socket);
+    return Reflect.apply(write, socket, values) as boolean;
+  };
   socket.emit = (event: string | symbol, ...values: unknown[]): boolean => {
     const deliver = (): boolean => Reflect.apply(emit, socket, [event, ...values]) as boolean;
     if (event !== 'data') return deliver();
+    const held = (heldBytes.get(socket) ?? 0) + (values[0] as Buffer).length;
+    heldBytes.set(socket, held);
     try {
+      if (held > heldBytesMax) throw new Error(`more than ${heldBytesMax} bytes came that are no whole answer`);
       return deliver();
     } catch (error) {
       socket.destroy(error instanceof Error ? error : new Error(String(error)));

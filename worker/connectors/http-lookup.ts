@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { CepError } from '../../shared/errors/error.ts';
 import { fromJson, toText } from '../../shared/events/text.ts';
 import type { Value } from '../../shared/events/value.ts';
@@ -52,7 +53,10 @@ function behindPath(base: string, key: string): string {
   return url.href;
 }
 
-async function jsonOf({ body }: WebAnswer): Promise<Value> {
+async function jsonOf({ body, headers }: WebAnswer): Promise<Value> {
+  const encoding = headers['content-encoding'] ?? 'identity';
+  // None was asked for, so that an answer is no larger than what comes over the line.
+  if (encoding !== 'identity') throw new Error(`the answer has the content encoding '${String(encoding)}', expected none`);
   const parts: Buffer[] = [];
   let length = 0;
   for await (const part of body as AsyncIterable<Buffer>) {
@@ -60,8 +64,10 @@ async function jsonOf({ body }: WebAnswer): Promise<Value> {
     if (length > ANSWER_BYTES_MAX) throw new Error(`the answer has more than ${ANSWER_BYTES_MAX} bytes`);
     parts.push(part);
   }
+  const bytes = Buffer.concat(parts);
+  if (!isUtf8(bytes)) throw new Error('the answer is no UTF-8 text');
   try {
-    return fromJson(JSON.parse(Buffer.concat(parts).toString('utf8')));
+    return fromJson(JSON.parse(bytes.toString('utf8')));
   } catch (cause) {
     throw new Error('the answer is no JSON', { cause });
   }

@@ -192,4 +192,30 @@ describe('a followed file', () => {
     await reading.until(() => reading.isEnded);
     expect(reading.messages.map(({ problem }) => problem === undefined)).toEqual([true, false, true]);
   });
+
+  it('takes no more memory for what unpacks to a thousand times its size than for a line', async () => {
+    const packed = gzipSync(Buffer.concat([Buffer.from(line(0)), Buffer.alloc(100 * 1_048_576, 'x'), Buffer.from(`\n${line(1)}`)]));
+    write('a.jsonl.gz', packed);
+    const before = process.memoryUsage();
+    let most = 0;
+    const watch = setInterval(() => {
+      const { heapUsed, external } = process.memoryUsage();
+      most = Math.max(most, heapUsed + external - before.heapUsed - before.external);
+    }, 5);
+    const reading = read('a.jsonl.gz');
+    await reading.until(() => reading.isEnded);
+    clearInterval(watch);
+    expect(reading.messages.map(({ problem }) => problem === undefined)).toEqual([true, false, true]);
+    expect(most).toBeLessThan(64 * 1_048_576);
+  });
+
+  it('says of gzip that breaks off what is wrong, and reads what is mended', async () => {
+    const packed = gzipSync(lines(0, 1_000));
+    write('a.jsonl.gz', packed.subarray(0, packed.length - 100));
+    const reading = read('a.jsonl.gz');
+    await reading.until(() => /unexpected end of file/.test(reading.problem ?? ''));
+    write('a.jsonl.gz', packed);
+    await reading.until(() => reading.isEnded);
+    expect(numbers(reading)).toEqual(upTo(1_000));
+  });
 });

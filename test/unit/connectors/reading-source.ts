@@ -54,7 +54,7 @@ export class ReadingSource {
       () => {
         if (!condition()) throw new Error(`not yet: ${this.messages.length} messages, ${this.problem ?? 'no problem'}`);
       },
-      { timeout: 10_000, interval: 5 },
+      { timeout: 30_000, interval: 5 },
     );
   }
 

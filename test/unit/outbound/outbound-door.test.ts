@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
+import { answered, OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
 import { WebDoor } from '../../../shared/outbound/web-door.ts';
 import { ForbiddenAddress, NetworkPolicy } from '../../../shared/security/network-policy.ts';
 import { DeliveryFailure } from '../../../worker/connectors/connector.ts';
@@ -318,4 +318,53 @@ it('ends the connection, and not the process, when what reads from it throws', a
   expect(await new Promise((resolve) => socket.once('error', resolve))).toEqual(new RangeError('beyond the end'));
   expect(socket.destroyed).toBe(true);
   server.close();
+});
+
+describe('what a driver holds of what comes over a connection', () => {
+  const connect = async (chunks: number): Promise<{ socket: Socket; close: () => void }> => {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined).resume();
+      let left = chunks;
+      const on = (): void => {
+        while (left-- > 0) if (!socket.write(Buffer.alloc(16_384))) return;
+      };
+      socket.on('drain', on);
+      on();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const socket = new OutboundDoor(NetworkPolicy.everywhere, 262_144).connect({ host: '127.0.0.1', port });
+    const close = (): void => {
+      socket.destroy();
+      server.close();
+    };
+    return { socket, close };
+  };
+
+  it('is bounded: more ends the connection', async () => {
+    const { socket, close } = await connect(Number.POSITIVE_INFINITY);
+    let bytes = 0;
+    socket.on('data', ({ length }: Buffer) => {
+      bytes += length;
+    });
+    expect(String(await new Promise((resolve) => socket.once('error', resolve)))).toMatch(/more than 262144 bytes came/);
+    expect(bytes).toBeLessThanOrEqual(262_144);
+    close();
+  });
+
+  it.each([
+    ['sends', (socket: Socket): unknown => socket.write('more')],
+    ['says that it was taken', (socket: Socket): unknown => answered(socket)],
+  ])('begins anew when it %s', async (_, progress) => {
+    const { socket, close } = await connect(100);
+    let bytes = 0;
+    await new Promise<void>((resolve, reject) => {
+      socket.once('error', reject).on('data', ({ length }: Buffer) => {
+        bytes += length;
+        progress(socket);
+        if (bytes === 100 * 16_384) resolve();
+      });
+    });
+    close();
+  });
 });

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { crc32, createGunzip } from 'node:zlib';
 import { fileReason } from '../../../shared/files/file-reason.ts';
 import { limits } from '../../../shared/limits.ts';
+import { Backoff } from '../backoff.ts';
 import type { Source, SourceMessage, SourceReading } from '../connector.ts';
 import { type FileFormat, type FileLines, fileLines, formatOf, type LinesState, sniffed } from './file-lines.ts';
 
@@ -74,6 +75,7 @@ export class FollowedFile implements Source {
   async #readAll(reading: SourceReading): Promise<void> {
     this.#position = reading.position as FilePosition | null;
     const isCompressed = this.#options.path.endsWith('.gz');
+    const backoff = new Backoff();
     while (!this.#isClosed) {
       try {
         await (isCompressed ? this.#readCompressed(reading) : this.#readOn(reading));
@@ -81,8 +83,9 @@ export class FollowedFile implements Source {
         if (isCompressed || !this.#options.follows) return reading.ended();
       } catch (error) {
         if (this.#isClosed) return;
-        reading.disconnected(`${this.#options.path}: ${isMissing(error) ? 'there is no such file' : fileReason(error)}`);
-        await this.#pause(LOOK_MS);
+        reading.disconnected(`${this.#options.path}: ${reasonOf(error)}`);
+        // What cannot be unpacked is read from its beginning each time.
+        await this.#pause(isCompressed && !isMissing(error) ? backoff.next() : LOOK_MS);
       }
     }
   }
@@ -191,7 +194,7 @@ export class FollowedFile implements Source {
     const position = this.#position?.inode === ino ? this.#position : beginningOf(ino);
     const reader = new FileReader(undefined, position, this.#options);
     let skip = position.offset;
-    const bytes = createReadStream(this.#options.path, { signal: this.#end.signal }).pipe(createGunzip());
+    const bytes = createReadStream(this.#options.path, { signal: this.#end.signal }).pipe(createGunzip({ chunkSize: CHUNK_BYTES }));
     for await (const chunk of bytes as AsyncIterable<Buffer>) {
       const rest = chunk.subarray(Math.min(skip, chunk.length));
       skip -= chunk.length - rest.length;
@@ -262,7 +265,7 @@ class FileReader {
     this.#lines ??= fileLines({ format: this.#format, timeField, textFields }, this.#state);
     const whole = isEnd ? this.#rest.length : this.#lines.wholeLength(this.#rest);
     if (whole > 0) this.#takeWhole(this.#lines, whole, isEnd);
-    else if (this.#rest.length > limits.eventBytesMax) this.#skipLong();
+    else if (this.#isSkipping || this.#rest.length > limits.eventBytesMax) this.#skipLong();
   }
 
   #takeWhole(lines: FileLines, length: number, isEnd: boolean): void {
@@ -326,6 +329,12 @@ async function isSame(handle: FileHandle, { offset, head, headLength }: FilePosi
 
 function beginningOf(inode: number): FilePosition {
   return { inode, offset: 0, head: 0, headLength: 0, state: {} };
+}
+
+function reasonOf(error: unknown): string {
+  if (isMissing(error)) return 'there is no such file';
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+  return String(code).startsWith('Z_') ? `it cannot be unpacked (${message})` : fileReason(error);
 }
 
 function isMissing(error: unknown): boolean {

@@ -1,17 +1,13 @@
 import { isIP, type Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
-import { promisify } from 'node:util';
-import { unzip } from 'node:zlib';
 import type { ISocketFactoryArgs, Kafka, SASLOptions } from 'kafkajs';
 import type { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
 import { ForbiddenAddress } from '../../../shared/security/network-policy.ts';
+import { unpackGzip } from './unpacking.ts';
 
 /** Time for a broker to answer, ms. */
 export const ANSWER_MS_MAX = 10_000;
 const KEEP_ALIVE_MS = 60_000;
-/** Of what one compressed batch of a broker becomes. */
-const UNPACKED_BYTES_MAX = 64 * 1_048_576;
-const unpack = promisify<Buffer, { readonly maxOutputLength: number }, Buffer>(unzip);
 
 export interface KafkaLogin {
   readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
@@ -47,7 +43,7 @@ export class KafkaClient {
     // The module is CommonJS, whose names are all on its default.
     const { Kafka, CompressionCodecs, CompressionTypes, logLevel } = (await import('kafkajs')).default;
     const gzip = CompressionCodecs[CompressionTypes.GZIP]();
-    CompressionCodecs[CompressionTypes.GZIP] = () => ({ ...gzip, decompress: unpacked });
+    CompressionCodecs[CompressionTypes.GZIP] = () => ({ ...gzip, decompress: unpackGzip });
     const sockets = new Set<Socket>();
     const refusals: ForbiddenAddress[] = [];
     const noteRefusal = (error: unknown): void => {
@@ -92,10 +88,6 @@ export class KafkaClient {
   destroy(): void {
     for (const socket of this.#sockets) socket.destroy(new Error('the connection was closed'));
   }
-}
-
-function unpacked(packed: Buffer): Promise<Buffer> {
-  return unpack(packed, { maxOutputLength: UNPACKED_BYTES_MAX });
 }
 
 /** What went wrong, in words. */

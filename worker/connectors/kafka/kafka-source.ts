@@ -5,6 +5,7 @@ import { KeptConnection } from '../kept-connection.ts';
 import { type KafkaAddress, KafkaClient, kafkaReason, refusalOf } from './kafka-client.ts';
 import { subscribedAssigner } from './partition-assigner.ts';
 import { TakenOffsets } from './taken-offsets.ts';
+import { unpackingProblem } from './unpacking.ts';
 
 /** Of one answer of a broker, which is read only when all of the last one was taken. */
 const FETCH_BYTES_MAX = 4 * 1_048_576;
@@ -163,13 +164,13 @@ export class KafkaSource implements Source {
     const { batch, heartbeat, resolveOffset, isStale } = payload;
     const { topic, partition } = batch;
     const next = taken.next(partition) ?? 0n;
-    const fresh = batch.messages.filter(({ offset }) => BigInt(offset) >= next);
+    const fresh = batch.messages.filter((message) => BigInt(message.offset) >= next && unpackingProblem(message) !== null);
     for (const piece of piecesOf(fresh)) {
       if (this.#connection.isClosed || isStale()) return;
       const last = piece.at(-1)?.offset ?? '';
       const behind = BigInt(last) + 1n;
       const position = taken.with(partition, behind);
-      const messages = piece.map(({ value }) => messageOf(value, topic));
+      const messages = piece.map((message) => messageOf(message, topic));
       if (!(await whileBeating(heartbeat, reading.take({ messages, position })))) return;
       taken.set(partition, behind);
       this.#position = position;
@@ -215,8 +216,9 @@ function* piecesOf(messages: readonly KafkaMessage[]): Generator<readonly KafkaM
   if (piece.length > 0) yield piece;
 }
 
-function messageOf(value: Buffer | null, topic: string): SourceMessage {
-  const topicPart = topic.split(/[./:]/).at(-1);
+function messageOf(message: KafkaMessage, topic: string): SourceMessage {
+  const { value } = message;
   if (value === null) return { bytes: new Uint8Array(), problem: 'found a message without a value, expected a JSON object' };
-  return { bytes: value, topicPart };
+  const problem = unpackingProblem(message);
+  return typeof problem === 'string' ? { bytes: value, problem } : { bytes: value, topicPart: topic.split(/[./:]/).at(-1) };
 }

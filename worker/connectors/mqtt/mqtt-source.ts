@@ -1,4 +1,5 @@
 import type { IPublishPacket, MqttClient, Packet } from 'mqtt';
+import { answered } from '../../../shared/outbound/outbound-door.ts';
 import { Backoff } from '../backoff.ts';
 import type { Source, SourceReading } from '../connector.ts';
 import { ANSWER_MS_MAX, type MqttAddress, mqttClient, mqttReason } from './mqtt-client.ts';
@@ -164,6 +165,7 @@ export class MqttSource implements Source {
 
   /** `done` lets the client read on. */
   #arrived(packet: IPublishPacket, done: () => void): void {
+    answered(this.#client?.stream);
     const underWay = packet.dup ? this.#underWay.get(markOf(packet)) : undefined;
     if (underWay !== undefined) underWay.connection = this.#connection;
     else if (this.#taken.isRepetition(packet)) this.#acknowledge({ packet, connection: this.#connection });

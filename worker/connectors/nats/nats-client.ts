@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isIP, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Authenticator, ConnectionOptions, NatsConnection } from 'nats';
-import type { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
+import { answered, type OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
 import { ForbiddenAddress } from '../../../shared/security/network-policy.ts';
 
 /** Time for a server to answer, ms. */
@@ -10,6 +10,8 @@ export const ANSWER_MS_MAX = 10_000;
 /** How often it is asked for a sign of life, ms; two that do not come end the connection. */
 const PING_MS = 5_000;
 const PINGS_OPEN_MAX = 2;
+/** Of what a server says of itself before anything else: the library looks through all of it again whenever more comes. */
+const INFO_BYTES_MAX = 65_536;
 
 /** How a client says who it is. `nkey` is a seed, `creds` the text of a credentials file. */
 export type NatsLogin =
@@ -67,7 +69,12 @@ export class NatsClient {
       door,
       onSocket: (socket) => sockets.push(socket),
     };
-    return new NatsClient(await NatsConnectionImpl.connect(options), sockets);
+    try {
+      return new NatsClient(await NatsConnectionImpl.connect(options), sockets);
+    } catch (error) {
+      for (const socket of sockets) socket.destroy();
+      throw error;
+    }
   }
 
   async #listen(): Promise<void> {
@@ -91,6 +98,11 @@ export class NatsClient {
   /** A subject of this connection alone, for answers. */
   inbox(): string {
     return `_INBOX.${randomBytes(12).toString('hex')}`;
+  }
+
+  /** What came so far was taken. */
+  answered(): void {
+    answered(this.#sockets.at(-1));
   }
 
   /** Reads no further, which holds the server up as long as it lets itself be. */
@@ -145,9 +157,10 @@ async function load() {
     }
 
     override dial({ hostname, port }: Dialled): Promise<Socket> {
-      const { door } = this.options as OwnOptions;
+      const { door, onSocket } = this.options as OwnOptions;
       return new Promise((resolve, reject) => {
         const socket = door.connect({ host: hostname, port });
+        onSocket(socket);
         socket.setNoDelay(true);
         const closed = (): void => reject(new Error('the connection was closed'));
         socket.once('error', reject).once('close', closed);
@@ -158,6 +171,16 @@ async function load() {
       });
     }
 
+    override peekInfo(): ReturnType<InstanceType<typeof NodeTransport>['peekInfo']> {
+      let bytes = 0;
+      this.socket.on('data', ({ length }: Buffer) => {
+        bytes += length;
+        if (bytes > INFO_BYTES_MAX) this.socket.destroy(new Error(`more than ${INFO_BYTES_MAX} bytes came that are no greeting of NATS`));
+      });
+      return super.peekInfo();
+    }
+
+    /** Over TLS it is another socket now. */
     override setupHandlers(): void {
       (this.options as OwnOptions).onSocket(this.socket);
       super.setupHandlers();
@@ -199,6 +222,8 @@ export function natsReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { chainedError } = error as { readonly chainedError?: unknown };
   if (natsCode(error) === 'CONNECTION_REFUSED' && chainedError instanceof Error) return natsReason(chainedError);
+  // The library has no better word for a connection that ends before anything was said.
+  if (error.message === 'node provided an undefined error!') return 'the connection was closed before the server had said who it is';
   const known = reasons[natsCode(error) ?? ''];
   if (known !== undefined) return known;
   return error.message === '' ? (natsCode(error) ?? error.name) : error.message;

@@ -1,9 +1,7 @@
-import type { Source, SourceMessage, SourceReading } from '../connector.ts';
+import type { Source, SourceReading } from '../connector.ts';
 import { KeptConnection } from '../kept-connection.ts';
+import { WaitingMessages } from '../sources/waiting-messages.ts';
 import { type NatsAddress, NatsClient, natsReason } from './nats-client.ts';
-
-const WAITING_MESSAGES_MAX = 10_000;
-const WAITING_BYTES_MAX = 4 * 1_048_576;
 
 export interface NatsSubjectOptions {
   readonly address: NatsAddress;
@@ -16,10 +14,8 @@ export interface NatsSubjectOptions {
 export class NatsSubjectSource implements Source {
   readonly #options: NatsSubjectOptions;
   readonly #connection = new KeptConnection(natsReason);
+  readonly #waiting = new WaitingMessages({ onRoom: () => this.#client?.resume(), isClosed: () => this.#connection.isClosed });
   #client: NatsClient | undefined;
-  #waiting: SourceMessage[] = [];
-  #waitingBytes = 0;
-  #isHandingOver = false;
 
   constructor(options: NatsSubjectOptions) {
     this.#options = options;
@@ -58,23 +54,8 @@ export class NatsSubjectSource implements Source {
   }
 
   #arrived(client: NatsClient, { subject, data }: { readonly subject: string; readonly data: Uint8Array }, reading: SourceReading): void {
-    this.#waiting.push({ bytes: data, topicPart: subject.split('.').at(-1) });
-    this.#waitingBytes += data.length;
-    if (this.#waiting.length >= WAITING_MESSAGES_MAX || this.#waitingBytes >= WAITING_BYTES_MAX) client.pause();
-    void this.#handOver(reading);
-  }
-
-  /** Whatever has come while the last batch was made safe is the next one. */
-  async #handOver(reading: SourceReading): Promise<void> {
-    if (this.#isHandingOver) return;
-    this.#isHandingOver = true;
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.#waiting.length > 0 && !this.#connection.isClosed) {
-      const messages = this.#waiting;
-      [this.#waiting, this.#waitingBytes] = [[], 0];
-      this.#client?.resume();
-      if (!(await reading.take({ messages, position: null }))) break;
-    }
-    this.#isHandingOver = false;
+    client.answered();
+    this.#waiting.add({ bytes: data, topicPart: subject.split('.').at(-1) }, reading);
+    if (this.#waiting.isFull) client.pause();
   }
 }

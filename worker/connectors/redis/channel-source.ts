@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import type { Source, SourceMessage, SourceReading } from '../connector.ts';
+import { answered } from '../../../shared/outbound/outbound-door.ts';
+import type { Source, SourceReading } from '../connector.ts';
 import { KeptConnection } from '../kept-connection.ts';
+import { WaitingMessages } from '../sources/waiting-messages.ts';
 import { type RedisAddress, redisClient, redisReason } from './redis-client.ts';
 
-const WAITING_MESSAGES_MAX = 10_000;
 /** How often it is asked whether the server is still there. */
 const PING_MS = 5_000;
 
@@ -17,9 +18,11 @@ export interface RedisChannelOptions {
 export class RedisChannelSource implements Source {
   readonly #options: RedisChannelOptions;
   readonly #connection = new KeptConnection(redisReason);
+  readonly #waiting = new WaitingMessages({
+    onRoom: () => this.#client?.stream?.resume(),
+    isClosed: () => this.#connection.isClosed,
+  });
   #client: Redis | undefined;
-  #waiting: SourceMessage[] = [];
-  #isHandingOver = false;
 
   constructor(options: RedisChannelOptions) {
     this.#options = options;
@@ -39,36 +42,23 @@ export class RedisChannelSource implements Source {
     const client = await redisClient(address);
     this.#client = client;
     try {
-      client.on('message', (from: string, text: string) => this.#arrived(client, { from, text }, reading));
+      client.on('messageBuffer', (from: Buffer, bytes: Buffer) => this.#arrived(client, { from: from.toString(), bytes }, reading));
       await client.subscribe(channel);
       connected();
       while (!this.#connection.isClosed) {
         await sleep(PING_MS, undefined, { signal: this.#connection.signal }).catch(() => undefined);
         // While nothing more is read its answer could not be seen.
-        if (!this.#connection.isClosed && this.#waiting.length < WAITING_MESSAGES_MAX) await client.ping();
+        if (!this.#connection.isClosed && !this.#waiting.isFull) await client.ping();
       }
     } finally {
       client.disconnect();
     }
   }
 
-  #arrived(client: Redis, { from, text }: { readonly from: string; readonly text: string }, reading: SourceReading): void {
-    this.#waiting.push({ bytes: Buffer.from(text), topicPart: from.split(/[:./]/).at(-1) });
+  #arrived(client: Redis, { from, bytes }: { readonly from: string; readonly bytes: Buffer }, reading: SourceReading): void {
+    answered(client.stream);
+    this.#waiting.add({ bytes, topicPart: from.split(/[:./]/).at(-1) }, reading);
     // The server is held up, as long as it lets itself be.
-    if (this.#waiting.length >= WAITING_MESSAGES_MAX) client.stream?.pause();
-    void this.#handOver(client, reading);
-  }
-
-  async #handOver(client: Redis, reading: SourceReading): Promise<void> {
-    if (this.#isHandingOver) return;
-    this.#isHandingOver = true;
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.#waiting.length > 0 && !this.#connection.isClosed) {
-      const messages = this.#waiting;
-      this.#waiting = [];
-      client.stream?.resume();
-      if (!(await reading.take({ messages, position: null }))) break;
-    }
-    this.#isHandingOver = false;
+    if (this.#waiting.isFull) client.stream?.pause();
   }
 }

@@ -1,12 +1,16 @@
+import { isUtf8 } from 'node:buffer';
 import type { Redis } from 'ioredis';
 import type { Source, SourceMessage, SourceReading } from '../connector.ts';
 import { KeptConnection } from '../kept-connection.ts';
 import { ANSWER_MS_MAX, type RedisAddress, redisClient, redisReason } from './redis-client.ts';
 
-const BATCH_ENTRIES = 1_000;
+const BATCH_ENTRIES_MAX = 1_000;
+/** About so much is asked for at a time. */
+const BATCH_BYTES = 8 * 1_048_576;
 /** How long a read waits for entries. */
 const BLOCK_MS = 2_000;
 const BEGINNING = '0';
+const BRACE = 123;
 /** Fields that hold a whole message as JSON, where an entry has but one besides its id. */
 const JSON_VALUE = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
 
@@ -24,8 +28,8 @@ interface StreamPosition {
   readonly id: string;
 }
 
-type Entry = readonly [id: string, fields: readonly string[] | null];
-type Reply = readonly (readonly [stream: string, entries: readonly Entry[]])[] | null;
+type Entry = readonly [id: string, fields: readonly Buffer[]];
+type Reply = readonly (readonly [stream: Buffer, entries: readonly (readonly [id: Buffer, fields: readonly Buffer[] | null])[]])[] | null;
 
 /**
  * Entries of a stream. Without a group they are read from the place in the position. In a group each entry is acknowledged once it is safe;
@@ -36,6 +40,8 @@ export class RedisStreamSource implements Source {
   readonly #connection = new KeptConnection(redisReason);
   #client: Redis | undefined;
   #last = BEGINNING;
+  /** Asked for at a time: servers know of no bytes there, and one answer is held as a whole. */
+  #count = 1;
 
   constructor(options: RedisStreamOptions) {
     this.#options = options;
@@ -54,6 +60,8 @@ export class RedisStreamSource implements Source {
   async #read(reading: SourceReading, connected: () => void): Promise<void> {
     const client = await redisClient(this.#options.address, BLOCK_MS + ANSWER_MS_MAX);
     this.#client = client;
+    // If the last connection was lost over an answer that was too large, this one asks for one entry first.
+    this.#count = 1;
     try {
       if (this.#connection.isClosed) return;
       if (this.#options.group === undefined) await this.#readAll(client, reading, connected);
@@ -69,7 +77,7 @@ export class RedisStreamSource implements Source {
     await client.xread('COUNT', 1, 'STREAMS', stream, this.#last);
     connected();
     while (!this.#connection.isClosed) {
-      const reply = (await client.xread('COUNT', BATCH_ENTRIES, 'BLOCK', BLOCK_MS, 'STREAMS', stream, this.#last)) as Reply;
+      const reply = (await client.xreadBuffer('COUNT', this.#count, 'BLOCK', BLOCK_MS, 'STREAMS', stream, this.#last)) as Reply;
       if (!(await this.#take(entriesOf(reply), reading))) return;
     }
   }
@@ -85,8 +93,8 @@ export class RedisStreamSource implements Source {
     });
     connected();
     for (let from = BEGINNING; !this.#connection.isClosed; ) {
-      const options = ['GROUP', group, consumer, 'COUNT', BATCH_ENTRIES, 'BLOCK', BLOCK_MS, 'STREAMS', stream, from] as const;
-      const entries = entriesOf((await client.xreadgroup(...options)) as Reply);
+      const options = ['GROUP', group, consumer, 'COUNT', this.#count, 'BLOCK', BLOCK_MS, 'STREAMS', stream, from] as const;
+      const entries = entriesOf((await client.xreadgroupBuffer(...options)) as Reply);
       // An entry that was taken, and whose acknowledgement was lost, is only acknowledged.
       const fresh = from === '>' ? entries : entries.filter(([id]) => isAfter(id, this.#last));
       if (!(await this.#take(fresh, reading))) return;
@@ -98,6 +106,7 @@ export class RedisStreamSource implements Source {
   async #take(entries: readonly Entry[], reading: SourceReading): Promise<boolean> {
     const last = entries.at(-1)?.[0];
     if (last === undefined) return true;
+    this.#count = nextCount(this.#count, entries);
     const position: StreamPosition = { id: last };
     const messages = entries.map((entry) => this.#message(entry));
     if (!(await reading.take({ messages, position: { ...position } }))) return false;
@@ -107,10 +116,11 @@ export class RedisStreamSource implements Source {
 
   #message([, fields]: Entry): SourceMessage {
     const topicPart = this.#options.stream.split(/[:./]/).at(-1);
-    const pairs = pairsOf(fields ?? []);
-    const payload = pairs.find(([name, value]) => ['payload', 'data', 'event', 'message'].includes(name) && value.startsWith('{'));
-    if (payload !== undefined) return { bytes: Buffer.from(payload[1]), topicPart };
-    const members = pairs.map(([name, value]) => `${JSON.stringify(name)}:${this.#value(name, value)}`);
+    const pairs = pairsOf(fields);
+    const payload = pairs.find(([name, value]) => ['payload', 'data', 'event', 'message'].includes(name.toString()) && value[0] === BRACE);
+    if (payload !== undefined) return { bytes: payload[1], topicPart };
+    if (!fields.every(isUtf8)) return { bytes: Buffer.concat(fields), problem: 'found a field that is no UTF-8 text, expected texts' };
+    const members = pairs.map(([name, value]) => `${JSON.stringify(name.toString())}:${this.#value(name.toString(), value.toString())}`);
     return { bytes: Buffer.from(`{${members.join(',')}}`), topicPart };
   }
 
@@ -121,11 +131,18 @@ export class RedisStreamSource implements Source {
 }
 
 function entriesOf(reply: Reply): readonly Entry[] {
-  return reply?.[0]?.[1] ?? [];
+  return (reply?.[0]?.[1] ?? []).map(([id, fields]) => [id.toString(), fields ?? []] as const);
 }
 
-function pairsOf(fields: readonly string[]): (readonly [name: string, value: string])[] {
-  return Array.from({ length: fields.length / 2 }, (_, at) => [fields[2 * at] ?? '', fields[2 * at + 1] ?? ''] as const);
+function pairsOf(fields: readonly Buffer[]): (readonly [name: Buffer, value: Buffer])[] {
+  return Array.from({ length: fields.length >> 1 }, (_, at) => fields.slice(2 * at, 2 * at + 2) as [Buffer, Buffer]);
+}
+
+/** By what the entries of the last answer had, and not much more at once: those behind may be larger. */
+function nextCount(count: number, entries: readonly Entry[]): number {
+  const bytes = entries.reduce((sum, [, fields]) => fields.reduce((length, field) => length + field.length, sum), 0);
+  const fitting = Math.floor((BATCH_BYTES * entries.length) / Math.max(1, bytes));
+  return Math.max(1, Math.min(BATCH_ENTRIES_MAX, fitting, count * 8));
 }
 
 /** Ids are `<ms>-<number>`. */

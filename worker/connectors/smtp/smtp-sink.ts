@@ -5,6 +5,10 @@ import { DeliveryFailure, type Sink, type SinkMessage } from '../connector.ts';
 import { mailText } from './mail-text.ts';
 
 const ANSWER_MS_MAX = 10_000;
+/** For all of one mail, however often the server gives a sign of life. */
+const MAIL_MS_MAX = 60_000;
+/** Of one answer. */
+const ANSWER_BYTES_MAX = 65_536;
 
 export interface SmtpAddress {
   readonly door: OutboundDoor;
@@ -58,9 +62,13 @@ export class SmtpSink implements Sink {
 
   async #connect(): Promise<Socket> {
     const { door, host, port } = this.#options.address;
-    const socket = door.connect({ host, port });
+    const socket = door.connect({ host, port, heldBytesMax: ANSWER_BYTES_MAX });
+    const late = setTimeout(() => socket.destroy(new Error(`not done within ${MAIL_MS_MAX / 1000} s`)), MAIL_MS_MAX);
     this.#sockets.add(socket);
-    socket.once('close', () => this.#sockets.delete(socket));
+    socket.once('close', () => {
+      clearTimeout(late);
+      this.#sockets.delete(socket);
+    });
     await new Promise<void>((resolve, reject) => {
       socket
         .once('connect', resolve)

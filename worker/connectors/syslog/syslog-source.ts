@@ -2,14 +2,12 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { DatagramListener } from '../../../shared/outbound/datagram-listener.ts';
 import type { Source, SourceMessage, SourceReading } from '../connector.ts';
 import { KeptConnection } from '../kept-connection.ts';
+import { WaitingMessages } from '../sources/waiting-messages.ts';
 import { SyslogFrames } from './syslog-frames.ts';
 import { syslogMessage } from './syslog-message.ts';
 
 /** Longest message that is taken. */
 export const SYSLOG_BYTES_MAX = 65_536;
-/** So much may wait to be taken: then connections are read no further, and datagrams are dropped and counted. */
-const WAITING_MESSAGES_MAX = 10_000;
-const WAITING_BYTES_MAX = 8 * 1_048_576;
 const CONNECTIONS_MAX = 1_000;
 const KEEP_ALIVE_MS = 60_000;
 
@@ -22,7 +20,7 @@ export interface SyslogSourceOptions {
   readonly now: () => number;
   /** Event type of messages where nothing else says one. */
   readonly topicPart: string;
-  /** Messages that may wait to be taken. @default 10,000 */
+  /** Messages that may wait to be taken: then connections are read no further, and datagrams are dropped and counted. @default 10,000 */
   readonly waitingMax?: number;
 }
 
@@ -31,18 +29,24 @@ export class SyslogSource implements Source {
   readonly #options: SyslogSourceOptions;
   readonly #connection = new KeptConnection((error) => this.#reasonOf(error));
   readonly #sockets = new Set<Socket>();
-  #waiting: SourceMessage[] = [];
-  #waitingBytes = 0;
+  readonly #waiting: WaitingMessages;
   /** Datagrams that came while there was no room, and those among them that were told of. */
   dropped = 0;
   #told = 0;
-  #isHandingOver = false;
   #end: () => void = () => undefined;
   /** Where it listens; 0 while it does not. */
   port = 0;
 
   constructor(options: SyslogSourceOptions) {
     this.#options = options;
+    this.#waiting = new WaitingMessages({
+      onRoom: () => {
+        for (const socket of this.#sockets) socket.resume();
+      },
+      isClosed: () => this.#connection.isClosed,
+      notes: () => this.#dropNotes(),
+      ...(options.waitingMax === undefined ? {} : { messagesMax: options.waitingMax }),
+    });
   }
 
   start(reading: SourceReading): void {
@@ -66,7 +70,7 @@ export class SyslogSource implements Source {
   async #hear(reading: SourceReading, connected: () => void): Promise<void> {
     const { host, port } = this.#options;
     const onMessage = (bytes: Buffer): void => {
-      if (this.#isFull) this.dropped++;
+      if (this.#waiting.isFull) this.dropped++;
       else this.#add(bytes, reading);
     };
     const listener = await DatagramListener.open({ host, port, onMessage });
@@ -111,34 +115,15 @@ export class SyslogSource implements Source {
     socket.on('error', () => socket.destroy()).on('close', () => this.#sockets.delete(socket));
     socket.on('data', (chunk) => {
       for (const frame of frames.push(chunk)) this.#add(frame, reading);
-      if (this.#isFull) socket.pause();
+      if (this.#waiting.isFull) socket.pause();
     });
-  }
-
-  get #isFull(): boolean {
-    return this.#waiting.length >= (this.#options.waitingMax ?? WAITING_MESSAGES_MAX) || this.#waitingBytes >= WAITING_BYTES_MAX;
   }
 
   #add(frame: Buffer | 'too_long', reading: SourceReading): void {
     const { now, topicPart } = this.#options;
     const problem = `found a message of more than ${SYSLOG_BYTES_MAX} bytes, which is left out`;
     const message = frame === 'too_long' ? { bytes: new Uint8Array(), problem } : { ...syslogMessage(frame, now()), topicPart };
-    this.#waiting.push(message);
-    this.#waitingBytes += message.bytes.byteLength;
-    void this.#handOver(reading);
-  }
-
-  async #handOver(reading: SourceReading): Promise<void> {
-    if (this.#isHandingOver) return;
-    this.#isHandingOver = true;
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.#waiting.length > 0 && !this.#connection.isClosed) {
-      const messages = [...this.#waiting, ...this.#dropNotes()];
-      [this.#waiting, this.#waitingBytes] = [[], 0];
-      for (const socket of this.#sockets) socket.resume();
-      if (!(await reading.take({ messages, position: null }))) break;
-    }
-    this.#isHandingOver = false;
+    this.#waiting.add(message, reading);
   }
 
   /** What was dropped is said once for all of it: a letter for each would be a flood too. */

@@ -47,7 +47,8 @@ export async function openWebSocket(
   const tls = { ALPNProtocols: ['http/1.1'], ...(isName ? { servername: host } : {}) };
   const socket = new Client(url, {
     headers: { ...headers },
-    createConnection: () => door.connect({ host, port, ...(isSecure ? { tls } : {}) }),
+    // The library itself keeps to what a message may have.
+    createConnection: () => door.connect({ host, port, heldBytesMax: Number.POSITIVE_INFINITY, ...(isSecure ? { tls } : {}) }),
     maxPayload: limits.eventBytesMax,
     perMessageDeflate: false,
   });

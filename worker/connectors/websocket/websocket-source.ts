@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
-import type { Source, SourceMessage, SourceReading } from '../connector.ts';
+import type { Source, SourceReading } from '../connector.ts';
 import { KeptConnection } from '../kept-connection.ts';
+import { WaitingMessages } from '../sources/waiting-messages.ts';
 import { ANSWER_MS_MAX, openWebSocket, type WebSocketAddress, webSocketReason } from './websocket-client.ts';
 
-/** So much may wait to be taken; then nothing more is read from the connection. */
+/** So many may wait to be taken; then nothing more is read from the connection. */
 const WAITING_MESSAGES_MAX = 1_000;
-const WAITING_BYTES_MAX = 4_194_304;
 /** How often it is asked whether the other side is still there. */
 const PING_MS = 5_000;
 
@@ -21,10 +21,12 @@ export class WebSocketSource implements Source {
   readonly #options: WebSocketSourceOptions;
   readonly #connection = new KeptConnection(webSocketReason);
   readonly #topicPart: string | undefined;
+  readonly #waiting = new WaitingMessages({
+    messagesMax: WAITING_MESSAGES_MAX,
+    onRoom: () => this.#socket?.resume(),
+    isClosed: () => this.#connection.isClosed,
+  });
   #socket: WebSocket | undefined;
-  #waiting: SourceMessage[] = [];
-  #waitingBytes = 0;
-  #isHandingOver = false;
 
   constructor(options: WebSocketSourceOptions) {
     this.#options = options;
@@ -53,27 +55,8 @@ export class WebSocketSource implements Source {
   }
 
   #arrived(socket: WebSocket, bytes: Buffer, reading: SourceReading): void {
-    this.#waiting.push({ bytes, topicPart: this.#topicPart });
-    this.#waitingBytes += bytes.length;
-    if (this.#isFull) socket.pause();
-    void this.#handOver(reading);
-  }
-
-  get #isFull(): boolean {
-    return this.#waiting.length >= WAITING_MESSAGES_MAX || this.#waitingBytes >= WAITING_BYTES_MAX;
-  }
-
-  async #handOver(reading: SourceReading): Promise<void> {
-    if (this.#isHandingOver) return;
-    this.#isHandingOver = true;
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.#waiting.length > 0 && !this.#connection.isClosed) {
-      const messages = this.#waiting;
-      [this.#waiting, this.#waitingBytes] = [[], 0];
-      this.#socket?.resume();
-      if (!(await reading.take({ messages, position: null }))) break;
-    }
-    this.#isHandingOver = false;
+    this.#waiting.add({ bytes, topicPart: this.#topicPart }, reading);
+    if (this.#waiting.isFull) socket.pause();
   }
 }
 
