@@ -10,6 +10,7 @@ const THRESHOLD = 5;
 
 /** What becomes of one request: taken, not taken now, refused for good. */
 type Answer = 'ok' | 'busy' | 'refused';
+type WholeFailure = 'nameless' | 'shared';
 
 const outgoing = (id: number): OutgoingEvent => ({
   id: String(id),
@@ -26,8 +27,8 @@ const outgoing = (id: number): OutgoingEvent => ({
 /** A sink that takes batches, and answers each request for a message as its script says. */
 class ScriptedSink implements Sink {
   readonly #scripts: readonly (readonly Answer[])[];
-  /** Whether the next batch fails as a whole. */
-  readonly #wholeFailures: boolean[];
+  /** Whether the next batch fails as a whole: for a reason that is that of each, or for one that names none. */
+  readonly #wholeFailures: (WholeFailure | undefined)[];
   readonly #requests = new Map<string, number>();
   readonly taken: string[] = [];
   /** Ids in the order in which they were asked for first. */
@@ -36,7 +37,7 @@ class ScriptedSink implements Sink {
   readonly batching: Batching;
   hold: Promise<void> | undefined;
 
-  constructor(scripts: readonly (readonly Answer[])[], wholeFailures: readonly boolean[] = [], messages = 7) {
+  constructor(scripts: readonly (readonly Answer[])[], wholeFailures: readonly (WholeFailure | undefined)[] = [], messages = 7) {
     this.#scripts = scripts;
     this.#wholeFailures = [...wholeFailures];
     this.batching = { messages, send: (batch) => this.#sendBatch(batch) };
@@ -51,7 +52,9 @@ class ScriptedSink implements Sink {
   async #sendBatch(messages: readonly SinkMessage[]): Promise<readonly Outcome[]> {
     this.batches.push(messages.length);
     await this.hold;
-    if (this.#wholeFailures.shift()) return messages.map(() => 'alone');
+    const failure = this.#wholeFailures.shift();
+    if (failure === 'nameless') return messages.map(() => 'alone');
+    if (failure === 'shared') return messages.map(() => new DeliveryFailure('closed', 'the connection was lost'));
     return messages.map((message) => this.#answer(message));
   }
 
@@ -77,6 +80,7 @@ type Letter = readonly [id: string, code: string, attempts: number];
 function naive(scripts: readonly (readonly Answer[])[]): { readonly letters: readonly Letter[]; readonly openedAt: number | undefined } {
   const letters: Letter[] = [];
   let failures = 0;
+  let openedAt: number | undefined;
   for (const [id, script] of scripts.entries()) {
     if (failures === THRESHOLD) {
       letters.push([String(id), 'circuit_open', 0]);
@@ -87,10 +91,9 @@ function naive(scripts: readonly (readonly Answer[])[]): { readonly letters: rea
     while (answer === 'busy' && attempts <= RETRIES) answer = script[attempts++] ?? 'ok';
     if (answer === 'ok') failures = 0;
     else letters.push([String(id), answer === 'busy' ? 'http_503' : 'http_400', attempts]);
-    if (answer === 'busy') failures++;
+    if (answer === 'busy' && ++failures === THRESHOLD) openedAt = id;
   }
-  const openedAt = letters.find(([, code]) => code === 'circuit_open');
-  return { letters, openedAt: openedAt === undefined ? undefined : Number(openedAt[0]) - 1 };
+  return { letters, openedAt };
 }
 
 function newQueue(sink: Sink, options: Partial<SinkQueueOptions> = {}): { readonly queue: SinkQueue; readonly letters: MemoryDeadLetters } {
@@ -125,10 +128,13 @@ const answers = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Answer[]>(['busy', 'busy', 'busy']) },
 );
 
+const nameless = fc.constantFrom<(WholeFailure | undefined)[]>('nameless', undefined);
+const wholeFailure = fc.constantFrom<(WholeFailure | undefined)[]>('nameless', 'shared', undefined);
+
 describe('batches to a sink', () => {
   it('come to what one event at a time comes to, whatever fails', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(answers, { maxLength: 80 }), fc.array(fc.boolean(), { maxLength: 10 }), async (scripts, wholeFailures) => {
+      fc.asyncProperty(fc.array(answers, { maxLength: 80 }), fc.array(nameless, { maxLength: 10 }), async (scripts, wholeFailures) => {
         const sink = new ScriptedSink(scripts, wholeFailures);
         const { queue, letters } = newQueue(sink);
         for (const id of scripts.keys()) queue.push(outgoing(id));
@@ -147,6 +153,30 @@ describe('batches to a sink', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it('are taken in the order of their events where the sink takes all of a batch or none, however often it fails', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(wholeFailure, { maxLength: 40 }), fc.integer({ min: 1, max: 60 }), async (failures, count) => {
+        const sink = new ScriptedSink([], failures);
+        const { queue, letters } = newQueue(sink, { failureThreshold: 1_000, retries: 3 });
+        for (let id = 0; id < count; id++) queue.push(outgoing(id));
+        await queue.idle();
+        expect(sink.taken).toEqual([...sink.taken].sort((a, b) => Number(a) - Number(b)));
+        const given = await lettersOf(letters);
+        expect(given.every(([, code, attempts]) => code === 'closed' && attempts === 4)).toBe(true);
+        expect(sink.taken.length + given.length).toBe(count);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('are batches again when they are sent again, of those that were not taken', async () => {
+    const sink = new ScriptedSink([[], ...Array.from({ length: 40 }, (_, at): Answer[] => (at % 2 === 0 ? ['busy'] : []))], [], 40);
+    const { queue } = newQueue(sink);
+    for (let id = 0; id < 41; id++) queue.push(outgoing(id));
+    await queue.idle();
+    expect([sink.batches, queue.tally.delivered]).toEqual([[40, 20], 41]);
   });
 
   it('lets exactly one of fifty events that wait be the probe, and goes on in batches when that is taken', async () => {
@@ -172,13 +202,13 @@ describe('batches to a sink', () => {
     expect([queue.state, queue.tally.delivered, (await lettersOf(letters)).length]).toEqual(['closed', 50, THRESHOLD]);
   });
 
-  it('become smaller when one fails as a whole, behind its first event, which is sent alone, and larger again while they are taken', async () => {
-    const sink = new ScriptedSink([], [true, true], 8);
+  it('become smaller when one fails as a whole for a reason that names no event, and larger again while they are taken', async () => {
+    const sink = new ScriptedSink([], ['nameless', 'nameless'], 8);
     const { queue } = newQueue(sink);
     for (let id = 0; id < 60; id++) queue.push(outgoing(id));
     await queue.idle();
     // The first event comes alone: nothing was behind it when it came.
-    expect(sink.batches).toEqual([8, 4, 2, 4, 8, 8, 8, 8, 8, 8, 3]);
+    expect(sink.batches).toEqual([8, 4, 2, 4, 2, 8, 8, 8, 8, 8, 8, 3]);
     expect(queue.tally.delivered).toBe(60);
   });
 

@@ -73,11 +73,11 @@ export class TableSink implements Sink {
       statement.places.push(at);
     }
     for (const { rows, places } of statements.values()) {
-      const isTaken = await this.#insert(rows).then(
-        () => true,
-        () => false,
+      const outcome = await this.#insert(rows).then(
+        (): Outcome => 'taken',
+        (cause: unknown) => sharedOutcome(cause, rows),
       );
-      if (isTaken) for (const at of places) outcomes[at] = 'taken';
+      for (const at of places) outcomes[at] = outcome;
     }
     return outcomes;
   }
@@ -171,6 +171,11 @@ function valueFor(value: unknown, type: string, database: Database): unknown {
 
 function noTable(table: string, cause?: unknown): DeliveryFailure {
   return new DeliveryFailure('unknown_table', `the database has no table '${table}': create it, or correct the name`, { cause });
+}
+
+/** What the server says of a statement may be about one row, and is told when that is sent alone; that there is no server is the same for all. */
+function sharedOutcome(cause: unknown, [first]: readonly Row[]): Outcome {
+  return sqlState(cause) === '' ? failureOf(cause, first?.table ?? '') : 'alone';
 }
 
 function failureOf(cause: unknown, table: string): DeliveryFailure {

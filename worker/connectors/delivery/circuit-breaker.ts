@@ -32,11 +32,6 @@ export class CircuitBreaker {
     return this.#state;
   }
 
-  /** It is closed, and what was sent last was taken. */
-  get isSound(): boolean {
-    return this.#state === 'closed' && this.#failures === 0;
-  }
-
   /** Asked for each message, which is then sent or not as the answer says. */
   ask(): Permission {
     if (this.#state === 'closed') return 'send';

@@ -49,8 +49,8 @@ const changes = { open: 'Circuit breaker opened', half_open: 'Circuit breaker ha
 
 /**
  * The way of events to one sink, in order. Each ends delivered or as a dead letter; until then it is pending. A sink that takes batches gets
- * them while all goes well; what one of them did not take is sent alone, in its turn, as everything is where a sink takes no batches. How
- * often an event is tried, what the breaker counts and what becomes a dead letter is the same either way.
+ * them while its circuit is closed: what one did not take is a batch again after a while, and a smaller one where nobody says which event is
+ * to blame. How often an event is tried, what the breaker counts and what becomes a dead letter is as if each was sent alone, in its turn.
  */
 export class SinkQueue {
   readonly name: string;
@@ -212,10 +212,9 @@ export class SinkQueue {
     else await this.#deliver(event);
   }
 
-  /** Only while all goes well: of a sink that fails one event at a time tells. */
   get #mayBatch(): boolean {
     const { sink, lingerMs = 0 } = this.#options;
-    return sink.batching !== undefined && this.#breaker.isSound && (this.#pending.length > 1 || lingerMs > 0);
+    return sink.batching !== undefined && (this.#pending.length > 1 || lingerMs > 0);
   }
 
   async #deliverBatch(): Promise<void> {
@@ -223,24 +222,63 @@ export class SinkQueue {
     if (lingerMs > 0 && this.#pending.length < (sink.batching?.messages ?? 1)) await this.#pause(lingerMs);
     if (this.#isHeld) return;
     const events = this.#safePart(this.#batchSize.of(this.#pending));
-    const outcomes = await this.#request(events);
-    if (outcomes === undefined) return;
-    const answeredAtMs = this.#now();
-    if (outcomes.includes('alone')) this.#batchSize.failed();
-    else this.#batchSize.taken();
-    let at = 0;
-    while (at < events.length && this.#breaker.state === 'closed') {
-      const run = takenFrom(outcomes, at);
-      if (run > 0) this.#taken(events.slice(at, at + run));
-      else if (!(await this.#settle(events[at] as OutgoingEvent, outcomes[at] ?? 'alone', answeredAtMs))) break;
-      at += Math.max(1, run);
-      // Behind it a smaller batch is tried: perhaps this one was what the other side did not like.
-      if (outcomes[at - 1] === 'alone') break;
+    for (const event of events) this.#attempts.delete(event);
+    const ends = new Map<OutgoingEvent, End>();
+    for (let settled = 0; settled < events.length && this.#breaker.state === 'closed'; ) {
+      const waitMs = await this.#try(
+        events.filter((event) => !ends.has(event)),
+        ends,
+      );
+      settled = await this.#settle(events, ends, settled);
+      if (waitMs === undefined || this.#isHeld) break;
+      if (waitMs > 0 && settled < events.length && this.#breaker.state === 'closed') await this.#pause(waitMs);
     }
-    // The rest waits for its turn, save what is through.
-    const taken = events.filter((_, place) => place >= at && outcomes[place] === 'taken');
+    // What was taken is through, whatever stands before it.
+    const taken = events.filter((event) => ends.get(event) === 'taken' && this.#attempts.has(event));
     this.tally.delivered += taken.length;
     this.#remove(taken);
+  }
+
+  /**
+   * One request for as many of the events as fit, which come to their end there or are left for the next. How long to wait before that, ms;
+   * undefined when it was given up.
+   */
+  async #try(events: readonly OutgoingEvent[], ends: Map<OutgoingEvent, End>): Promise<number | undefined> {
+    const part = this.#batchSize.of(events);
+    const outcomes = await this.#request(part);
+    if (outcomes === undefined) return undefined;
+    if (outcomes.includes('alone')) this.#batchSize.failed();
+    else this.#batchSize.taken();
+    let waitMs = 0;
+    for (const [at, event] of part.entries()) {
+      const outcome = outcomes[at] ?? 'alone';
+      if (outcome === 'alone') continue;
+      const attempts = (this.#attempts.get(event) ?? 0) + 1;
+      this.#attempts.set(event, attempts);
+      if (outcome === 'taken' || outcome.isPermanent || attempts > this.#options.retries) ends.set(event, outcome);
+      else waitMs = Math.max(waitMs, outcome.retryAfterMs ?? this.#backoffMs(attempts));
+    }
+    return waitMs;
+  }
+
+  /** Of events whose end is known and before which all are through; how many of all are through then. */
+  async #settle(events: readonly OutgoingEvent[], ends: ReadonlyMap<OutgoingEvent, End>, from: number): Promise<number> {
+    const known = events.map((event) => ends.get(event));
+    let at = from;
+    while (known[at] !== undefined && this.#breaker.state === 'closed') {
+      const run = takenFrom(known, at);
+      if (run > 0) this.#taken(events.slice(at, at + run));
+      else if (!(await this.#buryFailed(events[at] as OutgoingEvent, known[at] as DeliveryFailure))) break;
+      at += Math.max(1, run);
+    }
+    return at;
+  }
+
+  /** False when it could not be kept, and stays where it is. */
+  async #buryFailed(event: OutgoingEvent, { code, message, isPermanent }: DeliveryFailure): Promise<boolean> {
+    if (!isPermanent) this.#breaker.failed();
+    await this.#bury([event], { code, message: this.#options.redact(message), isPermanent });
+    return this.#pending[0] !== event;
   }
 
   /** Those at the front that may be sent. */
@@ -249,38 +287,32 @@ export class SinkQueue {
     return end < 0 ? events : events.slice(0, end);
   }
 
-  /** Undefined when it was given up, so that nobody knows. */
+  /** Undefined when it was given up, so that nobody knows. One event is sent alone, so that what is wrong with it is told. */
   async #request(events: readonly OutgoingEvent[]): Promise<readonly Outcome[] | undefined> {
     const { sink, tracer } = this.#options;
     const { signal } = this.#end;
     const startedAtMs = performance.now();
     const contexts = events.map(({ trace }) => trace && tracer?.child(trace));
     const messages = events.map((event, at) => messageOf(event, traceparentText(contexts[at])));
-    for (const event of events) this.#attempts.set(event, 1);
-    const sending = sink.batching?.send(messages, signal) ?? Promise.resolve([]);
+    const [message] = messages;
+    const sending =
+      messages.length === 1 && message !== undefined
+        ? this.#sendOnce(message).then((failure) => [failure ?? 'taken'] as const)
+        : (sink.batching?.send(messages, signal) ?? Promise.resolve([]));
     const outcomes = await unless(signal, sending).catch((error: unknown) => {
       if (!signal.aborted) throw error;
       return undefined;
     });
+    if (signal.aborted) return undefined;
     for (const [at, event] of events.entries()) {
       const outcome = outcomes?.[at];
-      // What is sent alone is recorded by then.
-      if (outcome !== 'alone')
-        this.#record(event, contexts[at], startedAtMs, outcome instanceof DeliveryFailure ? outcome.code : undefined);
+      this.#record(event, contexts[at], startedAtMs, outcome instanceof DeliveryFailure ? outcome.code : undefined);
     }
     return outcomes;
   }
 
-  /** Of one event of a batch that was not taken, in its turn: all before it is through. False when it is not. */
-  async #settle(event: OutgoingEvent, outcome: Outcome, answeredAtMs: number): Promise<boolean> {
-    if (outcome === 'alone') this.#attempts.delete(event);
-    await this.#deliver(event, outcome instanceof DeliveryFailure ? { failure: outcome, atMs: answeredAtMs } : undefined);
-    return this.#pending[0] !== event;
-  }
-
-  /** `failed`: how, and when, the first request for it ended. */
-  async #deliver(event: OutgoingEvent, failed?: Failed): Promise<void> {
-    const failure = await this.#attempt(event, this.#options.retries, failed);
+  async #deliver(event: OutgoingEvent): Promise<void> {
+    const failure = await this.#attempt(event, this.#options.retries);
     if (failure === undefined) return this.#taken([event]);
     if (this.#isHeld || failure === heldBack) return;
     if (!failure.isPermanent) this.#breaker.failed();
@@ -323,10 +355,10 @@ export class SinkQueue {
   }
 
   /** Sends it, again as often as allowed, and records how long that took. Undefined when it was taken. */
-  async #attempt(event: OutgoingEvent, retries: number, failed?: Failed): Promise<Burial | undefined> {
+  async #attempt(event: OutgoingEvent, retries: number): Promise<Burial | undefined> {
     const context = event.trace && this.#options.tracer?.child(event.trace);
     const startedAtMs = performance.now();
-    const failure = await this.#send(event, { message: messageOf(event, traceparentText(context)), retries, failed });
+    const failure = await this.#send(event, messageOf(event, traceparentText(context)), retries);
     this.#record(event, context, startedAtMs, failure?.code);
     return failure;
   }
@@ -337,26 +369,19 @@ export class SinkQueue {
     this.#options.tracer?.end({ context, name: 'deliver output', kind: 'client', startedAtMs, attributes, isError: code !== undefined });
   }
 
-  async #send(event: OutgoingEvent, { message, retries, failed }: Sending): Promise<Burial | undefined> {
-    let failure = failed?.failure;
-    let failedAtMs = failed?.atMs;
-    for (;;) {
+  async #send(event: OutgoingEvent, message: SinkMessage, retries: number): Promise<Burial | undefined> {
+    for (let attempts = 1; ; attempts++) {
       if (this.#isHeld) return heldBack;
-      failure ??= await this.#sendOnce(event, message);
+      this.#attempts.set(event, attempts);
+      const failure = await this.#sendOnce(message);
       if (failure === undefined) return undefined;
       const { code, isPermanent, retryAfterMs } = failure;
-      const attempts = this.#attempts.get(event) ?? 0;
       if (isPermanent || attempts > retries || this.#isHeld) return { code, message: this.#options.redact(failure.message), isPermanent };
-      // Those of one batch that failed wait at the same time, not one after the other.
-      const waitedMs = failedAtMs === undefined ? 0 : this.#now() - failedAtMs;
-      await this.#pause(Math.max(0, (retryAfterMs ?? this.#backoffMs(attempts)) - waitedMs));
-      failure = undefined;
-      failedAtMs = undefined;
+      await this.#pause(retryAfterMs ?? this.#backoffMs(attempts));
     }
   }
 
-  async #sendOnce(event: OutgoingEvent, message: SinkMessage): Promise<DeliveryFailure | undefined> {
-    this.#attempts.set(event, (this.#attempts.get(event) ?? 0) + 1);
+  async #sendOnce(message: SinkMessage): Promise<DeliveryFailure | undefined> {
     try {
       await unless(this.#end.signal, this.#options.sink.send(message, this.#end.signal));
       return undefined;
@@ -420,22 +445,14 @@ export class SinkQueue {
 }
 
 /** How many in a row were taken. */
-function takenFrom(outcomes: readonly Outcome[], start: number): number {
+function takenFrom(ends: readonly (End | undefined)[], start: number): number {
   let end = start;
-  while (outcomes[end] === 'taken') end++;
+  while (ends[end] === 'taken') end++;
   return end - start;
 }
 
-interface Sending {
-  readonly message: SinkMessage;
-  readonly retries: number;
-  readonly failed: Failed | undefined;
-}
-
-interface Failed {
-  readonly failure: DeliveryFailure;
-  readonly atMs: number;
-}
+/** What became of an event of a batch. */
+type End = 'taken' | DeliveryFailure;
 
 /** It was not sent, and stays pending. */
 const heldBack: Burial = { code: 'held_back', message: 'nothing may be delivered', isPermanent: false };

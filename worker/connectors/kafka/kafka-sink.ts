@@ -11,6 +11,8 @@ const permanentRefusals: ReadonlySet<string> = new Set([
   'INVALID_RECORD',
 ]);
 
+const UNKNOWN_TOPIC = 'unknown_topic';
+
 export interface KafkaSinkOptions {
   readonly writer: KafkaWriter;
   /** Of messages that name none. */
@@ -49,11 +51,8 @@ export class KafkaSink implements Sink {
         refusals.set(message, error);
       }
     }
-    const isTaken = await this.#write(addressed).then(
-      () => true,
-      () => false, // What is wrong is told of the message that it is wrong with, when that is sent alone.
-    );
-    return messages.map((message) => refusals.get(message) ?? (isTaken ? 'taken' : 'alone'));
+    const outcome = await this.#write(addressed).then((): Outcome => 'taken', sharedOutcome);
+    return messages.map((message) => refusals.get(message) ?? outcome);
   }
 
   /** @throws DeliveryFailure when it is none */
@@ -81,11 +80,17 @@ export class KafkaSink implements Sink {
   }
 }
 
+/** What is wrong with one message, or one topic, is told when that is sent alone. */
+function sharedOutcome(failure: unknown): Outcome {
+  const isShared = failure instanceof DeliveryFailure && !failure.isPermanent && failure.code !== UNKNOWN_TOPIC;
+  return isShared ? failure : 'alone';
+}
+
 function failureOf(cause: unknown, forbidden: ForbiddenAddress | undefined, topic: string): DeliveryFailure {
   if (forbidden !== undefined) return new DeliveryFailure(forbidden.code, forbidden.message, { isPermanent: true, cause });
   const type = refusalOf(cause);
   if (type === 'UNKNOWN_TOPIC_OR_PARTITION') {
-    return new DeliveryFailure('unknown_topic', `the cluster has no topic '${topic}': create it, or correct the name`, { cause });
+    return new DeliveryFailure(UNKNOWN_TOPIC, `the cluster has no topic '${topic}': create it, or correct the name`, { cause });
   }
   return new DeliveryFailure('kafka_error', kafkaReason(cause), { isPermanent: permanentRefusals.has(type ?? ''), cause });
 }

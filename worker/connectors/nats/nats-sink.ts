@@ -52,9 +52,11 @@ export class NatsSink implements Sink {
       await opened.client.flushed();
       const outcome = opened.client.takeRefusal() === undefined ? 'taken' : 'alone';
       return messages.map(() => outcome);
-    } catch {
-      // What is wrong is told of the message that it is wrong with, when that is sent alone.
-      return messages.map(() => 'alone');
+    } catch (cause) {
+      const failure = failureOf(cause, '');
+      if (!failure.isPermanent) await this.close();
+      // What is wrong with one message is told when that is sent alone.
+      return messages.map(() => (failure.isPermanent ? 'alone' : failure));
     }
   }
 
