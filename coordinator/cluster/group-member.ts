@@ -3,6 +3,7 @@ import { type MembershipChange, type RaftMember, RaftRefusal, type RaftStatus } 
 import type { ClusterState } from '../state/cluster-state.ts';
 import type { CommandResult } from '../state/commands/outcome.ts';
 import { type Command, encodeProposal, type RequestId } from '../state/commands.ts';
+import { refusalError } from './refusal-error.ts';
 import type { Replica, ReplicaListener } from './replica.ts';
 
 /** How long a request waits for a leader. */
@@ -91,9 +92,7 @@ export class GroupMember {
     const { index, result } = await this.#member.propose(encodeProposal({ command, request, atMs: this.#clock() }));
     const known = result as CommandResult;
     if (known.kind === 'done') return { value: known.value, isRepeat: known.isRepeat, index };
-    const { code, message, hint } = known.refusal;
-    const retry = code === 'overloaded' ? { retryAfterSeconds: 60 } : {};
-    throw new CepError(code, message, { ...retry, ...(hint === undefined ? {} : { hint }) });
+    throw refusalError(known.refusal);
   }
 
   /** On the leader: the state with everything that was acknowledged to anybody before the call. @throws RaftRefusal */

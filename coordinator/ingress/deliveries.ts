@@ -51,7 +51,8 @@ const CHARS_PER_DELIVERY_MAX = 1_048_576;
 /** Answers that are kept for requests that come again. */
 const RESULTS_KEPT_MAX = 2_000;
 const PAUSE_MS = 100;
-const CHECKPOINT_PAUSE_MS = 1_000;
+/** Between checkpoints that a log waits for, and never less than the last one took. */
+const CHECKPOINT_PAUSE_MS_MIN = 250;
 
 interface Undelivered {
   readonly placementId: string;
@@ -88,6 +89,10 @@ export class Deliveries {
   readonly #checkpointing = new Set<string>();
   /** By placement, the first batch whose result is asked for, although its worker has it: another leader, or nobody, has heard that. */
   readonly #unheard = new Map<string, number>();
+
+  /** Those of which `#moving` has the placements. */
+  #migrations: ClusterState['migrations'] | undefined;
+  #moving: ReadonlySet<string> = new Set();
 
   constructor({ group, client, controller, telemetry, after = (ms, then) => void setTimeout(then, ms) }: DeliveriesOptions) {
     this.#group = group;
@@ -173,8 +178,13 @@ export class Deliveries {
   }
 
   #isMoving({ migrations }: ClusterState, id: string): boolean {
-    for (const { placementId, status } of migrations.values()) if (placementId === id && status === 'started') return true;
-    return false;
+    // It is asked for each request, and what has ended is remembered for long.
+    if (migrations !== this.#migrations) {
+      this.#migrations = migrations;
+      const started = [...migrations.values()].filter(({ status }) => status === 'started');
+      this.#moving = new Set(started.map(({ placementId }) => placementId));
+    }
+    return this.#moving.has(id);
   }
 
   #cursorOf({ id, epoch }: Placement, worker: Worker): Cursor {
@@ -303,7 +313,11 @@ export class Deliveries {
     const isLong = chars > bounds.ingressCharsMax / 4 || last - first > bounds.ingressBatchesMax / 4;
     if (!isLong || this.#checkpointing.has(id)) return;
     this.#checkpointing.add(id);
-    const done = (): void => void setTimeout(() => this.#checkpointing.delete(id), CHECKPOINT_PAUSE_MS).unref();
+    const began = performance.now();
+    const done = (): void => {
+      const pauseMs = Math.max(CHECKPOINT_PAUSE_MS_MIN, performance.now() - began);
+      setTimeout(() => this.#checkpointing.delete(id), pauseMs).unref();
+    };
     void this.#client.checkpoint({ address, placementId: id }, epoch).then(done, done);
   }
 

@@ -33,3 +33,18 @@ export function placementFor(group: Group, { name, replicas, partitionKey }: Gro
   const key = partitionKey === undefined ? undefined : fields[partitionKey];
   return placementId(group.id, name, replicaOf(key, replicas));
 }
+
+/** The placement that all of these events go to; undefined when they go several ways, or one of them none. */
+export function onlyPlacement(
+  group: Group,
+  events: readonly InjectedEvent[],
+  named?: string,
+): { readonly placementId: string; readonly pipeline: string } | undefined {
+  const isRouted = named === undefined && group.routes.some(({ fromPipeline }) => fromPipeline === externalSource);
+  const pipeline = isRouted ? undefined : named === undefined ? group.pipelines[0] : group.pipelines.find(({ name }) => name === named);
+  const [first] = events;
+  if (pipeline === undefined || first === undefined) return undefined;
+  const id = placementFor(group, pipeline, first);
+  if (pipeline.replicas > 1 && !events.every((event) => placementFor(group, pipeline, event) === id)) return undefined;
+  return { placementId: id, pipeline: pipeline.name };
+}

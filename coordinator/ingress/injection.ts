@@ -5,9 +5,11 @@ import { RaftRefusal } from '../raft/group.ts';
 import type { Controller } from '../reconcile/controller.ts';
 import { bounds } from '../state/bounds.ts';
 import type { Group, Placement } from '../state/cluster-state.ts';
-import type { Command, RequestId } from '../state/commands.ts';
+import type { IngressPlace } from '../state/commands/ingress.ts';
+import type { RequestId } from '../state/commands.ts';
 import type { BatchResult, Deliveries } from './deliveries.ts';
-import { entryPipelines, type InjectedEvent, placementFor } from './entry-pipelines.ts';
+import { entryPipelines, type InjectedEvent, onlyPlacement, placementFor } from './entry-pipelines.ts';
+import { IngressCommits } from './ingress-commits.ts';
 
 export interface InjectionProblem {
   readonly index: number;
@@ -31,13 +33,9 @@ interface Portion {
   readonly pipeline: string;
   readonly indexes: number[];
   readonly events: string[];
-  chars: number;
-}
-
-interface Place {
-  readonly placementId: string;
-  readonly sequence: number;
-  readonly eventCount: number;
+  /** The list of all of them, as it came. */
+  readonly list?: string;
+  bytes: number;
 }
 
 /** How long a pipeline is waited for that is being moved. */
@@ -45,8 +43,8 @@ const MOVING_MS_MAX = 5_000;
 const RESULT_MS_MAX = 13_000;
 /** Requests that wait for pipelines or for workers. */
 const WAITING_MAX = 10_000;
-/** Of one command of the log, as JSON text. */
-const COMMAND_CHARS_MAX = bounds.ingressCommandCharsMax / 2;
+/** Events of one command of the log, in UTF-8. */
+const COMMAND_BYTES_MAX = bounds.ingressCommandCharsMax / 2;
 
 export interface InjectionOptions {
   readonly group: GroupMember;
@@ -59,10 +57,12 @@ export interface InjectionOptions {
 /** Takes events from outside, on the member that leads: into the log first, then to the workers. */
 export class Injection {
   readonly #options: InjectionOptions;
+  readonly #commits: IngressCommits;
   #waiting = 0;
 
   constructor(options: InjectionOptions) {
     this.#options = options;
+    this.#commits = new IngressCommits(options.group);
   }
 
   /**
@@ -70,7 +70,7 @@ export class Injection {
    * log, and so has one effect.
    * @throws CepError `no_route`, `pipeline_not_found`, `pipeline_moving`, `pipeline_not_running`, `queue_full`, `worker_unreachable`; RaftRefusal
    */
-  async take(group: Group, events: readonly InjectedEvent[], { id, pipeline, indexes }: InjectionRequest): Promise<InjectionResult> {
+  async take(group: Group, events: readonly InjectedEvent[], { id, ...how }: InjectionRequest): Promise<InjectionResult> {
     if (this.#waiting >= WAITING_MAX) {
       throw new CepError('overloaded', `${this.#waiting} requests wait for pipelines already; nothing of this one was taken`, {
         retryAfterSeconds: 1,
@@ -78,9 +78,9 @@ export class Injection {
     }
     this.#waiting++;
     try {
-      const { portions, problems } = divided(group, events, { pipeline, indexes });
+      const { portions, problems } = divided(group, events, how);
       await Promise.all([...new Set(portions.map(({ placementId }) => placementId))].map((one) => this.#opened(one)));
-      const places = await this.#append(portions, id);
+      const places = await this.#append(group.id, portions, id);
       const results = await Promise.all(
         places.map((place) => place && this.#options.deliveries.result(place.placementId, place.sequence, RESULT_MS_MAX)),
       );
@@ -107,15 +107,13 @@ export class Injection {
   }
 
   /** The places of portions in the log, in their order; undefined for those of which nobody knows. */
-  async #append(portions: readonly Portion[], id: RequestId): Promise<(Place | undefined)[]> {
-    const places: (Place | undefined)[] = [];
+  async #append(groupId: string, portions: readonly Portion[], id: RequestId): Promise<(IngressPlace | undefined)[]> {
+    const places: (IngressPlace | undefined)[] = [];
     for (const [at, together] of inCommands(portions).entries()) {
-      const command = this.#commandOf(together);
       // A client's key makes a session of its own, in which each command has a place. Otherwise only the first can be sent again.
       const request = at === 0 ? id : isOfClient(id) ? { ...id, sequence: id.sequence + at } : undefined;
       try {
-        const { value } = await this.#options.group.propose(command, request);
-        places.push(...(value as unknown as readonly Place[]));
+        places.push(...(await this.#commits.append({ groupId, batches: this.#batchesOf(together), request })));
       } catch (error) {
         if (at === 0) throw error;
         if (!(error instanceof RaftRefusal) && !(error instanceof CepError)) throw error;
@@ -125,12 +123,11 @@ export class Injection {
     return places;
   }
 
-  #commandOf(together: readonly Portion[]): Command {
+  #batchesOf(together: readonly Portion[]) {
     const receivedAtMs = this.#options.clock();
-    const batches = together.map(({ placementId, events }) => {
-      return { placementId, receivedAtMs, events: `[${events.join(',')}]`, eventCount: events.length };
+    return together.map(({ placementId, events, indexes, list }) => {
+      return { placementId, receivedAtMs, events: list ?? `[${events.join(',')}]`, eventCount: indexes.length };
     });
-    return { type: 'AppendIngress', payload: { batches } };
   }
 }
 
@@ -140,14 +137,22 @@ export interface InjectionRequest {
   readonly pipeline?: string | undefined;
   /** Where in the request the events stand. @default as they come */
   readonly indexes?: readonly number[] | undefined;
+  /** The list of the events, as it came: it goes on so where all of it goes one way. */
+  readonly list?: string | undefined;
 }
 
 /** The events as they go to each placement, in their order. */
 function divided(
   group: Group,
   events: readonly InjectedEvent[],
-  { pipeline: named, indexes }: { readonly pipeline: string | undefined; readonly indexes: readonly number[] | undefined },
+  { pipeline: named, indexes, list }: Omit<InjectionRequest, 'id'>,
 ): { readonly portions: Portion[]; readonly problems: InjectionProblem[] } {
+  const listBytes = list === undefined ? Number.POSITIVE_INFINITY : Buffer.byteLength(list);
+  const only = listBytes > COMMAND_BYTES_MAX ? undefined : onlyPlacement(group, events, named);
+  if (only !== undefined && list !== undefined) {
+    const all = events.map((_, at) => indexes?.[at] ?? at);
+    return { portions: [{ ...only, indexes: all, events: [], list, bytes: listBytes }], problems: [] };
+  }
   const portions: Portion[] = [];
   const open = new Map<string, Portion>();
   const problems: InjectionProblem[] = [];
@@ -163,14 +168,14 @@ function divided(
     for (const pipeline of takers(group, event, { named, index, problems })) {
       const placementId = placementFor(group, pipeline, event);
       let portion = open.get(placementId);
-      if (portion === undefined || portion.chars + text.length > COMMAND_CHARS_MAX) {
-        portion = { placementId, pipeline: pipeline.name, indexes: [], events: [], chars: 0 };
+      if (portion === undefined || portion.bytes + bytes > COMMAND_BYTES_MAX) {
+        portion = { placementId, pipeline: pipeline.name, indexes: [], events: [], bytes: 0 };
         open.set(placementId, portion);
         portions.push(portion);
       }
       portion.indexes.push(index);
       portion.events.push(text);
-      portion.chars += text.length + 1;
+      portion.bytes += bytes + 1;
     }
   }
   return { portions, problems };
@@ -193,13 +198,13 @@ function takers(
 
 function inCommands(portions: readonly Portion[]): Portion[][] {
   const commands: Portion[][] = [];
-  let chars = 0;
+  let bytes = 0;
   for (const portion of portions) {
     const last = commands.at(-1);
-    const hasRoom = last && chars + portion.chars <= COMMAND_CHARS_MAX && last.length < bounds.ingressBatchesPerCommandMax;
+    const hasRoom = last && bytes + portion.bytes <= COMMAND_BYTES_MAX && last.length < bounds.ingressBatchesPerCommandMax;
     if (last && hasRoom) last.push(portion);
     else commands.push([portion]);
-    chars = hasRoom ? chars + portion.chars : portion.chars;
+    bytes = hasRoom ? bytes + portion.bytes : portion.bytes;
   }
   return commands;
 }
@@ -207,7 +212,7 @@ function inCommands(portions: readonly Portion[]): Portion[][] {
 interface Summed {
   readonly group: Group;
   readonly portions: readonly Portion[];
-  readonly places: readonly (Place | undefined)[];
+  readonly places: readonly (IngressPlace | undefined)[];
   readonly results: readonly (BatchResult | undefined)[];
   readonly problems: readonly InjectionProblem[];
   readonly eventCount: number;
@@ -238,7 +243,7 @@ function summary({ group, portions, places, results, problems, eventCount }: Sum
   };
 }
 
-function unanswered(places: readonly (Place | undefined)[]): CepError {
+function unanswered(places: readonly (IngressPlace | undefined)[]): CepError {
   const isKept = places.some((place) => place !== undefined);
   const message = isKept
     ? 'the worker did not answer in time: the events are kept, and go to the worker that has the pipeline next'

@@ -30,6 +30,8 @@ export const bounds = {
   ingressBatchesMax: 100_000,
   /** Batches that one command brings. */
   ingressBatchesPerCommandMax: 1_000,
+  /** Requests whose batches one command brings. */
+  ingressRequestsPerCommandMax: 1_000,
   /** Of one event, as JSON text in UTF-8: a command holds it whatever is in it. */
   ingressEventBytesMax: 1_000_000,
   /** Events of one command, as JSON text. */

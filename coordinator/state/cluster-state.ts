@@ -206,7 +206,7 @@ export interface ClusterState {
   readonly ingressChars: number;
   readonly scaling: ScalingPolicy;
   readonly sessions: Table<Session>;
-  /** Ids of sessions by the index of their last use, the oldest first. */
+  /** Ids of sessions by their last use, the oldest first. */
   readonly sessionsByUse: Table<string>;
   readonly sessionChars: number;
 }
@@ -235,6 +235,11 @@ export const emptyState: ClusterState = {
 /** An index as a key, so that keys sort as numbers do; 2^53 has 14 hexadecimal digits. */
 export function indexKey(index: LogIndex): string {
   return index.toString(16).padStart(14, '0');
+}
+
+/** Of a session, by its last use. One command may be of several. */
+export function useKey({ usedIndex, id }: Session): string {
+  return `${indexKey(usedIndex)} ${id}`;
 }
 
 export function placementId(groupId: string, pipeline: string, replica: number): string {

@@ -10,6 +10,9 @@ import type { CommandDefinition } from './commands/outcome.ts';
 import { checkpointCommands, migrationCommands, placementCommands } from './commands/placements.ts';
 import { scalingCommands } from './commands/scaling.ts';
 import { workerCommands } from './commands/workers.ts';
+import { type RequestId, requestIdSchema } from './request-id.ts';
+
+export type { RequestId } from './request-id.ts';
 
 /** Every command there is. What one does, and the shape of its payload, never changes: what is to be different has another name. */
 export const commandTable = {
@@ -31,18 +34,6 @@ type PayloadOf<T extends CommandType> = CommandTable[T] extends CommandDefinitio
 /** What the group is to agree on. */
 export type Command = { readonly [T in CommandType]: { readonly type: T; readonly payload: PayloadOf<T> } }[CommandType];
 
-/** Whose request a command is: sent again, however often and through whichever member, it has one effect. */
-export interface RequestId {
-  /** Of a client, not guessable by another one. */
-  readonly session: string;
-  /** From 1, one more with each new request of the session. */
-  readonly sequence: number;
-  /** The client has the results of all requests below. */
-  readonly lowestUnacknowledged: number;
-  /** Of the request as its client sent it. */
-  readonly digest: string;
-}
-
 /** A command as it stands in the log. */
 export interface Proposal {
   readonly command: Command;
@@ -51,30 +42,22 @@ export interface Proposal {
   readonly atMs: number;
 }
 
-/** Of the text of proposals; what is of a later one cannot be applied. */
+/** Of proposals; what is of a later one cannot be applied. */
 const FORMAT = 1;
+/** The same, and behind its line the texts of its payload, as they are: to quote them in JSON and to read that costs more than all the rest. */
+const FORMAT_WITH_TEXTS = 2;
+const LINE_END = 10;
 /** As long as a program may be, and something for what is around it. */
 const PROPOSAL_BYTES_MAX = 2_097_152;
 
-const whole = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
-
 const proposalSchema = Type.Object(
   {
-    format: Type.Literal(FORMAT),
+    format: Type.Union([Type.Literal(FORMAT), Type.Literal(FORMAT_WITH_TEXTS)]),
+    texts: Type.Optional(Type.Array(Type.Integer({ minimum: 0 }), { description: 'The bytes of each text.' })),
     type: Type.Enum(Object.keys(commandTable) as CommandType[]),
     payload: Type.Unknown(),
     at: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-    request: Type.Optional(
-      Type.Object(
-        {
-          session: Type.String({ minLength: 1, maxLength: 128 }),
-          sequence: whole,
-          lowestUnacknowledged: whole,
-          digest: Type.String({ maxLength: 128 }),
-        },
-        { additionalProperties: false },
-      ),
-    ),
+    request: Type.Optional(requestIdSchema),
   },
   { additionalProperties: false },
 );
@@ -112,9 +95,13 @@ export function encodeProposal({ command, request, atMs }: Proposal): Uint8Array
   const { type, payload } = command;
   const problem = payloadProblem(command);
   invariant(problem === undefined, `a proposal is no ${type}: ${problem}`);
-  const named = { format: FORMAT, type, payload, at: atMs, ...(request === undefined ? {} : { request }) };
+  const { texts, ...rest } = payload as { readonly texts?: readonly string[] };
+  const raw = (texts ?? []).map((text) => Buffer.from(text));
+  const head = texts === undefined ? { format: FORMAT } : { format: FORMAT_WITH_TEXTS, texts: raw.map(({ length }) => length) };
+  const named = { ...head, type, payload: rest, at: atMs, ...(request === undefined ? {} : { request }) };
   invariant(proposals.Check(named), `the request of a proposal, or its time ${atMs}, does not have its shape`);
-  const bytes = new TextEncoder().encode(JSON.stringify(named));
+  const line = JSON.stringify(named);
+  const bytes = Buffer.concat(texts === undefined ? [Buffer.from(line)] : [Buffer.from(`${line}\n`), ...raw]);
   invariant(bytes.length <= PROPOSAL_BYTES_MAX, `a proposal has ${bytes.length} bytes`);
   return bytes;
 }
@@ -123,13 +110,15 @@ export function encodeProposal({ command, request, atMs }: Proposal): Uint8Array
 export function decodeProposal(bytes: Uint8Array): Proposal {
   if (bytes.length > PROPOSAL_BYTES_MAX)
     throw new UnknownCommand(`it has ${bytes.length} bytes, and none has more than ${PROPOSAL_BYTES_MAX}`);
-  const data = parsed(bytes);
+  const lineEnd = bytes.indexOf(LINE_END);
+  const data = parsed(lineEnd < 0 ? bytes : bytes.subarray(0, lineEnd));
   const { format, type } = (data ?? {}) as { format?: unknown; type?: unknown };
-  if (typeof format === 'number' && format > FORMAT)
-    throw new UnknownCommand(`it has format ${format}, and this version reads up to ${FORMAT}`);
+  if (typeof format === 'number' && format > FORMAT_WITH_TEXTS)
+    throw new UnknownCommand(`it has format ${format}, and this version reads up to ${FORMAT_WITH_TEXTS}`);
   if (typeof type === 'string' && !Object.hasOwn(commandTable, type)) throw new UnknownCommand(`this version has no command '${type}'`);
   if (!proposals.Check(data)) throw new UnknownCommand('it is no command');
-  const command = { type: data.type, payload: data.payload };
+  const texts = data.texts === undefined ? {} : { texts: textsIn(bytes.subarray(lineEnd + 1), data.texts) };
+  const command = { type: data.type, payload: { ...(data.payload as object), ...texts } };
   const problem = payloadProblem(command);
   if (problem !== undefined) throw new UnknownCommand(`it is no ${command.type}: ${problem}`);
   return { command: command as Command, request: data.request, atMs: data.at };
@@ -137,8 +126,29 @@ export function decodeProposal(bytes: Uint8Array): Proposal {
 
 function parsed(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return JSON.parse(decoded(bytes));
   } catch (cause) {
     throw new UnknownCommand('it is no JSON', { cause });
+  }
+}
+
+function textsIn(bytes: Uint8Array, lengths: readonly number[]): string[] {
+  let start = 0;
+  const texts = lengths.map((length) => {
+    const end = start + length;
+    if (end > bytes.length) throw new UnknownCommand('its texts are cut');
+    const text = decoded(bytes.subarray(start, end));
+    start = end;
+    return text;
+  });
+  if (start < bytes.length) throw new UnknownCommand('there is something behind its texts');
+  return texts;
+}
+
+function decoded(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new UnknownCommand('it is no text in UTF-8', { cause });
   }
 }

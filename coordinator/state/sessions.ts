@@ -1,7 +1,7 @@
 import { bounds } from './bounds.ts';
-import { type ClusterState, indexKey, type Json, type Session } from './cluster-state.ts';
+import { type ClusterState, type Json, type Session, useKey } from './cluster-state.ts';
 import type { CommandResult, Place, Refusal } from './commands/outcome.ts';
-import type { RequestId } from './commands.ts';
+import type { RequestId } from './request-id.ts';
 
 /** Sessions that one command may forget, so that none takes long. More are made by no command. */
 const FORGOTTEN_AT_ONCE = 8;
@@ -18,7 +18,7 @@ export function forgetUnused(state: ClusterState): ClusterState {
     next = {
       ...next,
       sessions: next.sessions.delete(oldest.id),
-      sessionsByUse: next.sessionsByUse.delete(indexKey(oldest.usedIndex)),
+      sessionsByUse: next.sessionsByUse.delete(useKey(oldest)),
       sessionChars: next.sessionChars - oldest.chars,
     };
   }
@@ -45,16 +45,18 @@ export function withResult(
   { value, place }: { readonly value: Json; readonly place: Place },
 ): ClusterState {
   const before = state.sessions.get(id);
+  // Others of the session were in the same command.
+  if (before !== undefined && sequence < before.lowest) return state;
   const lowest = Math.max(before?.lowest ?? 1, Math.min(lowestUnacknowledged, sequence));
-  const kept = (before?.results ?? []).filter((result) => result.sequence >= lowest);
+  const kept = (before?.results ?? []).filter((result) => result.sequence >= lowest && result.sequence !== sequence);
   const results = [...kept, { sequence, digest, value, chars: JSON.stringify(value).length }];
   const chars = results.reduce((sum, result) => sum + result.chars, 0);
   const session: Session = { id, lowest, results, usedIndex: place.index, usedAtMs: place.nowMs, chars };
-  const byUse = before === undefined ? state.sessionsByUse : state.sessionsByUse.delete(indexKey(before.usedIndex));
+  const byUse = before === undefined ? state.sessionsByUse : state.sessionsByUse.delete(useKey(before));
   return {
     ...state,
     sessions: state.sessions.set(id, session),
-    sessionsByUse: byUse.set(indexKey(place.index), id),
+    sessionsByUse: byUse.set(useKey(session), id),
     sessionChars: state.sessionChars + chars - (before?.chars ?? 0),
   };
 }

@@ -1,5 +1,5 @@
 import { crc32c } from '../../shared/checksum/crc32c.ts';
-import { type ClusterState, emptyState, indexKey } from './cluster-state.ts';
+import { type ClusterState, emptyState, useKey } from './cluster-state.ts';
 import { Table } from './table.ts';
 
 /** Of what follows; a snapshot of a later one is refused. */
@@ -77,6 +77,6 @@ export function decodeSnapshot(bytes: Uint8Array): ClusterState {
   }
   const state = { ...emptyState, ...facts, ...tables } as ClusterState;
   let byUse = Table.empty<string>();
-  for (const { id, usedIndex } of state.sessions.values()) byUse = byUse.set(indexKey(usedIndex), id);
+  for (const session of state.sessions.values()) byUse = byUse.set(useKey(session), session.id);
   return { ...state, sessionsByUse: byUse };
 }

@@ -55,6 +55,37 @@ export class Table<V> {
     return new Table(this.#chunks.toSpliced(index, 1, ...(rest.keys.length === 0 ? [] : [rest])), this.size - 1);
   }
 
+  /** The values under the keys from the first to the last, both included, in their order. */
+  *between(first: string, last: string): Generator<V> {
+    for (let index = this.#chunkOf(first); index < this.#chunks.length; index++) {
+      const { keys, values } = this.#chunks[index] as Chunk<V>;
+      for (let at = placeOf(keys, first); at < keys.length; at++) {
+        if ((keys[at] as string) > last) return;
+        yield values[at] as V;
+      }
+    }
+  }
+
+  /** Without what `between` gives: costs as much for many as for one. */
+  without(first: string, last: string): Table<V> {
+    const rest: Chunk<V>[] = [];
+    let { size } = this;
+    for (const chunk of this.#chunks) {
+      const { keys, values } = chunk;
+      const from = placeOf(keys, first);
+      const end = placeOf(keys, last);
+      const through = keys[end] === last ? end + 1 : end;
+      if (through <= from) {
+        rest.push(chunk);
+        continue;
+      }
+      size -= through - from;
+      const left = { keys: keys.toSpliced(from, through - from), values: values.toSpliced(from, through - from) };
+      if (left.keys.length > 0) rest.push(left);
+    }
+    return size === this.size ? this : new Table(rest, size);
+  }
+
   *entries(): Generator<readonly [key: string, value: V]> {
     for (const { keys, values } of this.#chunks) for (let at = 0; at < keys.length; at++) yield [keys[at] as string, values[at] as V];
   }

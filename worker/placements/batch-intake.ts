@@ -1,12 +1,11 @@
-import type { Static } from 'typebox';
 import { CepError } from '../../shared/errors/error.ts';
-import { type deliveryRequestSchema, externalSource } from '../../shared/protocol/placements.ts';
+import { externalSource } from '../../shared/protocol/placements.ts';
+import { countEvents } from '../runtime/pipelines/event-count.ts';
+import type { ReceivedBody } from '../runtime/pipelines/pipeline-events.ts';
 import type { PlacedPipeline } from '../runtime/placed/placement-host.ts';
 import type { Receipts } from '../runtime/placed/receipts.ts';
 import type { InjectResult } from '../runtime/service.ts';
-
-type DeliveryRequest = Static<typeof deliveryRequestSchema>;
-type Batch = DeliveryRequest['batches'][number];
+import type { DeliveredBatch, Delivery, RoutedEvent } from './delivery-body.ts';
 
 /** Answers that are kept of each source, for a sender that has not heard the first one. */
 const ANSWERS_KEPT = 256;
@@ -22,6 +21,13 @@ export interface DeliveryResult {
   readonly received: number;
   readonly durable: number;
   readonly results: readonly BatchResult[];
+}
+
+interface Taken {
+  readonly received: ReceivedBody;
+  /** Of its events. */
+  readonly count: number;
+  readonly ids: readonly string[];
 }
 
 /** The way of batches into one placed pipeline: each once, in the order of its source. */
@@ -42,7 +48,7 @@ export class BatchIntake {
    * Resolves when all of it is worked through. What does not fit in behind the first batches stays out, and the answer says so by what was
    * received. @throws CepError `sequence_gap`, `stale_epoch`; `queue_full`, `quota_exceeded`, `pipeline_not_running` when nothing was taken
    */
-  async deliver({ from, batches }: DeliveryRequest): Promise<DeliveryResult> {
+  async deliver({ from, batches }: Pick<Delivery, 'from' | 'batches'>): Promise<DeliveryResult> {
     const { placement_id: source, epoch } = from;
     this.#receipts.meet(source, epoch);
     const taken: { sequence: number; isRepeat: boolean; answer: Promise<InjectResult> | undefined }[] = [];
@@ -62,26 +68,30 @@ export class BatchIntake {
   }
 
   /** Why it was not taken. */
-  #take(source: string, { sequence, received_at: receivedAt, events }: Batch): unknown {
-    // Injected events are numbered once for ever; what another placement sends may have been here under another number.
-    const isExternal = source === externalSource;
-    const fresh = isExternal ? events : events.filter(({ id }) => id === undefined || !this.#receipts.isKnown(source, id));
-    const ids = isExternal ? [] : fresh.flatMap(({ id }) => (id === undefined ? [] : [id]));
-    const body = Buffer.from(fresh.map((event) => `${JSON.stringify(event)}\n`).join(''));
+  #take(source: string, { sequence, received_at: receivedAt, events }: DeliveredBatch): unknown {
+    const { received, count, ids } = events instanceof Uint8Array ? asItCame(events) : this.#fresh(source, events);
     let answer: Promise<InjectResult>;
     try {
       answer = this.#pipeline.receive(
-        body,
+        received,
         () => this.#receipts.accept(source, { sequence, receivedAt, ids }),
-        isExternal ? 'whole' : 'receipt',
+        source === externalSource ? 'whole' : 'receipt',
       );
     } catch (error) {
       return error;
     }
-    const told = answer.catch((error: unknown) => this.#refused(error, { source, sequence, events: fresh.length }));
+    const told = answer.catch((error: unknown) => this.#refused(error, { source, sequence, events: count }));
     told.catch(() => undefined); // Whoever waits for it sees it.
     this.#keep(source, sequence, told);
     return undefined;
+  }
+
+  /** What another placement sends may have been here under another number. */
+  #fresh(source: string, events: readonly RoutedEvent[]): Taken {
+    const fresh = events.filter(({ id }) => id === undefined || !this.#receipts.isKnown(source, id));
+    const body = Buffer.from(fresh.map((event) => `${JSON.stringify(event)}\n`).join(''));
+    const ids = fresh.flatMap(({ id }) => (id === undefined ? [] : [id]));
+    return { received: { body, format: 'ndjson' }, count: fresh.length, ids };
   }
 
   /** A batch that was given up as a whole is through all the same: asked for again it would be refused for ever, and hold up what follows. */
@@ -101,4 +111,10 @@ export class BatchIntake {
     const [oldest] = known.keys();
     if (known.size > ANSWERS_KEPT && oldest !== undefined) known.delete(oldest);
   }
+}
+
+/** Injected events are numbered once for ever: nobody looks at them before their engine. */
+function asItCame(list: Uint8Array): Taken {
+  const body = Buffer.concat([Buffer.from('{"events":'), list, Buffer.from('}')]);
+  return { received: { body, format: 'batch' }, count: countEvents(body, 'batch'), ids: [] };
 }

@@ -2,6 +2,7 @@ import { Compile } from 'typebox/compile';
 import type { ErrorCode } from '../../../shared/errors/codes.ts';
 import { CepError } from '../../../shared/errors/error.ts';
 import { evtReader } from '../../../shared/events/evt-reader.ts';
+import { listRanges } from '../../../shared/events/reading/list-ranges.ts';
 import { jsonLine } from '../../../shared/events/writer.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { limits } from '../../../shared/limits.ts';
@@ -14,6 +15,7 @@ import {
 import { eventSchema } from '../../../shared/protocol/events.ts';
 import type { InjectedEvent } from '../../ingress/entry-pipelines.ts';
 import { type Injection, type InjectionProblem, refusalOf } from '../../ingress/injection.ts';
+import { bounds } from '../../state/bounds.ts';
 import { requireGroup } from '../../state/queries.ts';
 import type { ClusterRequests } from '../cluster-requests.ts';
 import { type ClusterRoute, clusterRoute } from '../cluster-route.ts';
@@ -67,8 +69,8 @@ export function injectRoutes(requests: ClusterRequests, injection: Injection): r
       handle: (call) =>
         requests.changeBy(call, async (id) => {
           const beganMs = performance.now();
-          const { events, indexes, problems, pipeline } = batchIn(call.body);
-          const taken = await injection.take(requireGroup(group.state, call.params.id), events, { id, pipeline, indexes });
+          const { problems, events, ...how } = batchIn(call.body);
+          const taken = await injection.take(requireGroup(group.state, call.params.id), events, { id, ...how });
           const all = [...problems, ...taken.errors].sort((a, b) => a.index - b.index);
           return new Answer(200, {
             ...{ routed_to: taken.routedTo, accepted: taken.accepted, rejected: taken.rejected + problems.length, errors: all },
@@ -84,6 +86,8 @@ interface Batch {
   readonly indexes: readonly number[];
   readonly problems: readonly InjectionProblem[];
   readonly pipeline: string | undefined;
+  /** The events as they came, when all of them are taken. */
+  readonly list: string | undefined;
 }
 
 /** @throws CepError `invalid_json`, `validation_error` for what is no batch at all */
@@ -106,7 +110,15 @@ function batchIn(bytes: Buffer): Batch {
       problems.push({ index, code: 'invalid_event', error: 'expected {event_type, fields, timestamp?, id?}' });
     }
   }
-  return { events: kept, indexes, problems, pipeline };
+  const list = given === events && problems.length === 0 ? onlyListIn(bytes) : undefined;
+  return { events: kept, indexes, problems, pipeline, list };
+}
+
+/** The text of the one list that is a member of a body that has one. */
+function onlyListIn(bytes: Buffer): string | undefined {
+  if (bytes.length > bounds.ingressEventBytesMax) return undefined;
+  const [list, ...others] = listRanges(bytes, 1);
+  return list === undefined || others.length > 0 ? undefined : bytes.toString('utf8', list.start, list.end);
 }
 
 function parsed(bytes: Buffer): unknown {

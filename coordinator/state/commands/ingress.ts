@@ -1,14 +1,24 @@
 import Type from 'typebox';
 import { bounds } from '../bounds.ts';
-import { type ClusterState, type IngressBatch, type IngressLog, ingressKey } from '../cluster-state.ts';
-import { changed, command, type Outcome, refused } from './outcome.ts';
+import { type ClusterState, type IngressBatch, type IngressLog, ingressKey, type Json } from '../cluster-state.ts';
+import { type RequestId, requestIdSchema } from '../request-id.ts';
+import { remembered, withResult } from '../sessions.ts';
+import { changed, command, type Outcome, type Place, type Refusal, refused } from './outcome.ts';
 
 const strict = { additionalProperties: false } as const;
+const batchMembers = {
+  placementId: Type.String({ minLength: 1, maxLength: 512 }),
+  receivedAtMs: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+  eventCount: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+};
+const batchesOptions = { minItems: 1, maxItems: bounds.ingressBatchesPerCommandMax };
 
-interface NewBatch {
+type NewBatch = Omit<IngressBatch, 'sequence'>;
+
+/** Where a batch stands in the log of its placement. */
+export interface IngressPlace {
   readonly placementId: string;
-  readonly receivedAtMs: number;
-  readonly events: string;
+  readonly sequence: number;
   readonly eventCount: number;
 }
 
@@ -19,34 +29,79 @@ export const ingressCommands = {
     Type.Object(
       {
         batches: Type.Array(
-          Type.Object(
-            {
-              placementId: Type.String({ minLength: 1, maxLength: 512 }),
-              receivedAtMs: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-              events: Type.String({ maxLength: bounds.ingressCommandCharsMax }),
-              eventCount: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-            },
-            strict,
-          ),
-          { minItems: 1, maxItems: bounds.ingressBatchesPerCommandMax },
+          Type.Object({ ...batchMembers, events: Type.String({ maxLength: bounds.ingressCommandCharsMax }) }, strict),
+          batchesOptions,
         ),
       },
       strict,
     ),
-    (state, { batches }) => {
-      let next = state;
-      const places: { placementId: string; sequence: number; eventCount: number }[] = [];
-      for (const batch of batches) {
-        const problem = problemOf(next, batch);
-        if (problem) return problem;
-        const sequence = logOf(next, batch.placementId).last + 1;
-        next = withBatch(next, { ...batch, sequence });
-        places.push({ placementId: batch.placementId, sequence, eventCount: batch.eventCount });
+    (state, { batches }) => appended(state, batches),
+  ),
+  /** The batches of many requests, each as if it came by itself. `texts` has the events of all batches, in their order. */
+  AppendIngressOfMany: command(
+    Type.Object(
+      {
+        requests: Type.Array(
+          Type.Object(
+            { request: Type.Optional(requestIdSchema), batches: Type.Array(Type.Object(batchMembers, strict), batchesOptions) },
+            strict,
+          ),
+          { minItems: 1, maxItems: bounds.ingressRequestsPerCommandMax },
+        ),
+        texts: Type.Array(Type.String()),
+      },
+      strict,
+    ),
+    (before, { requests, texts }, place) => {
+      const count = requests.reduce((sum, { batches }) => sum + batches.length, 0);
+      if (count !== texts.length) return refused('validation_error', `there are ${texts.length} texts for ${count} batches`);
+      let state = before;
+      let at = 0;
+      const answers: IngressAnswer[] = [];
+      for (const { request, batches } of requests) {
+        const own = batches.map((batch) => ({ ...batch, events: texts[at++] as string }));
+        const answered = ofOne(state, request, own, place);
+        state = answered.state;
+        answers.push(answered.answer);
       }
-      return changed(next, places, { type: 'IngressAppended', id: places[0]?.placementId ?? '' });
+      return changed(state, answers as unknown as Json, { type: 'IngressAppended', id: requests[0]?.batches[0]?.placementId ?? '' });
     },
   ),
 };
+
+/** What one of many requests is told. */
+export type IngressAnswer = { readonly places: readonly IngressPlace[] } | { readonly refusal: Refusal };
+
+function ofOne(
+  state: ClusterState,
+  request: RequestId | undefined,
+  batches: readonly NewBatch[],
+  place: Place,
+): { readonly state: ClusterState; readonly answer: IngressAnswer } {
+  const known = request && remembered(state, request);
+  if (known) return { state, answer: known.kind === 'done' ? placesIn(known.value) : { refusal: known.refusal } };
+  const outcome = appended(state, batches);
+  if ('refusal' in outcome) return { state, answer: { refusal: outcome.refusal } };
+  const { value } = outcome;
+  return { state: request === undefined ? outcome.state : withResult(outcome.state, request, { value, place }), answer: placesIn(value) };
+}
+
+function placesIn(value: Json): IngressAnswer {
+  return { places: value as unknown as readonly IngressPlace[] };
+}
+
+function appended(before: ClusterState, batches: readonly NewBatch[]): Outcome {
+  let state = before;
+  const places: { placementId: string; sequence: number; eventCount: number }[] = [];
+  for (const batch of batches) {
+    const problem = problemOf(state, batch);
+    if (problem) return problem;
+    const sequence = logOf(state, batch.placementId).last + 1;
+    state = withBatch(state, { ...batch, sequence });
+    places.push({ placementId: batch.placementId, sequence, eventCount: batch.eventCount });
+  }
+  return changed(state, places, { type: 'IngressAppended', id: places[0]?.placementId ?? '' });
+}
 
 function problemOf(state: ClusterState, { placementId, events }: NewBatch): Outcome | undefined {
   const placement = state.placements.get(placementId);
@@ -84,13 +139,10 @@ export function withoutIngressUpTo(state: ClusterState, placementId: string, thr
   const log = state.ingressLogs.get(placementId);
   if (log === undefined || through < log.first) return state;
   const end = Math.min(through, log.last);
-  let { ingress } = state;
+  const [from, to] = [ingressKey(placementId, log.first), ingressKey(placementId, end)];
   let gone = 0;
-  for (let sequence = log.first; sequence <= end; sequence++) {
-    const key = ingressKey(placementId, sequence);
-    gone += ingress.get(key)?.events.length ?? 0;
-    ingress = ingress.delete(key);
-  }
+  for (const { events } of state.ingress.between(from, to)) gone += events.length;
+  const ingress = state.ingress.without(from, to);
   const ingressLogs = state.ingressLogs.set(placementId, { ...log, first: end + 1, chars: log.chars - gone });
   return { ...state, ingress, ingressLogs, ingressChars: state.ingressChars - gone };
 }

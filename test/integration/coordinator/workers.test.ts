@@ -48,13 +48,15 @@ it('completes a pattern on another worker when the one that had begun it is kill
     expect(await cluster('POST', '/pipeline-groups/shop/inject', event('Login', user, 1_700_000_000_000))).toMatchObject({ status: 200 });
   }
   running.get(first)?.kill('SIGKILL');
-  const bought = await vi.waitFor(async () => {
-    const buy = event('Buy', 'ada', 1_700_000_001_000);
-    const answer = await cluster('POST', '/pipeline-groups/shop/inject', buy, { 'idempotency-key': 'ada buys' });
-    // While the pipeline moves the same request may be sent again: it counts once.
-    if (answer.status === 503 || answer.status === 502) throw new Error(JSON.stringify(answer.body));
-    return answer;
-  }, wait);
+  const buy = (user: string, at: number) =>
+    vi.waitFor(async () => {
+      const key = { 'idempotency-key': `${user} buys` };
+      const answer = await cluster('POST', '/pipeline-groups/shop/inject', event('Buy', user, at), key);
+      // While the pipeline moves the same request may be sent again: it counts once.
+      if (answer.status === 503 || answer.status === 502) throw new Error(JSON.stringify(answer.body));
+      return answer;
+    }, wait);
+  const bought = await buy('ada', 1_700_000_001_000);
   expect([bought.status, bought.body]).toMatchObject([
     200,
     { worker_id: second, output_events: [{ event_type: 'Bought', fields: { user: 'ada' } }] },
@@ -64,7 +66,7 @@ it('completes a pattern on another worker when the one that had begun it is kill
   await vi.waitFor(async () => expect((await cluster('GET', `/workers/${first}`)).body).toMatchObject({ status: 'ready' }), wait);
   const drained = await cluster('POST', `/workers/${second}/drain`, { timeout_secs: 60 });
   expect([drained.status, drained.body]).toEqual([200, { worker_id: second, pipelines_migrated: 1, status: 'drained' }]);
-  const again = await cluster('POST', '/pipeline-groups/shop/inject', event('Buy', 'bob', 1_700_000_002_000));
+  const again = await buy('bob', 1_700_000_002_000);
   expect([again.status, again.body]).toMatchObject([200, { worker_id: first, output_events: [{ fields: { user: 'bob' } }] }]);
   expect(await cluster('DELETE', '/pipeline-groups/shop')).toMatchObject({ status: 200, body: { torn_down: true } });
 }, 300_000);

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { CepError } from '../../../shared/errors/error.ts';
 import { BatchIntake } from '../../../worker/placements/batch-intake.ts';
+import type { ReceivedBody } from '../../../worker/runtime/pipelines/pipeline-events.ts';
 import type { PlacedPipeline, PlaceRequest } from '../../../worker/runtime/placed/placement-host.ts';
 import { Receipts } from '../../../worker/runtime/placed/receipts.ts';
 import type { InjectResult } from '../../../worker/runtime/service.ts';
@@ -8,9 +9,9 @@ import { SimulatedPipeline } from '../coordinator/reconcile/simulated-pipeline.t
 
 /** A program that gives up what keeps it busy for too long: it is through then, and refused. */
 class BusyPipeline extends SimulatedPipeline {
-  override async receive(body: Uint8Array, ...rest: [Parameters<SimulatedPipeline['receive']>[1]]): Promise<InjectResult> {
-    const result = await super.receive(body, ...rest);
-    if (Buffer.from(body).includes('busy')) throw new CepError('budget_exceeded', 'it kept the program busy for too long');
+  override async receive(received: ReceivedBody, ...rest: [Parameters<SimulatedPipeline['receive']>[1]]): Promise<InjectResult> {
+    const result = await super.receive(received, ...rest);
+    if (Buffer.from(received.body).includes('busy')) throw new CepError('budget_exceeded', 'it kept the program busy for too long');
     return result;
   }
 }
@@ -18,7 +19,7 @@ class BusyPipeline extends SimulatedPipeline {
 const batch = (sequence: number, ...types: string[]) => ({
   sequence,
   received_at: 1,
-  events: types.map((type) => ({ event_type: type, fields: {} })),
+  events: Buffer.from(JSON.stringify(types.map((type) => ({ event_type: type, fields: {} })))),
 });
 
 it('a batch that the program has given up is answered as refused, each time, and what follows it is taken', async () => {

@@ -35,7 +35,7 @@ import { type Entry, Intake, type IntakeOwner } from './intake.ts';
 import { OutputRing } from './output-ring.ts';
 import { PipelineConnectors } from './pipeline-connectors.ts';
 import type { PipelineContext } from './pipeline-context.ts';
-import { PipelineEvents } from './pipeline-events.ts';
+import { PipelineEvents, type ReceivedBody } from './pipeline-events.ts';
 import { PipelineLife } from './pipeline-life.ts';
 import { PipelineRecord } from './pipeline-record.ts';
 import { PipelineSaver } from './pipeline-saver.ts';
@@ -243,13 +243,13 @@ export class HostedPipeline implements IntakeOwner {
 
   // ---------------------------------------------------------------------------------------------- for a cluster
 
-  /** Events in batches, one per line: taken, or refused, before it returns. @throws CepError `pipeline_not_running`, `queue_full`, `quota_exceeded` */
-  receive(body: Uint8Array, receipt: () => Receipt, answer: 'whole' | 'receipt'): Promise<InjectResult> {
+  /** A batch of events: taken, or refused, before it returns. @throws CepError `pipeline_not_running`, `queue_full`, `quota_exceeded` */
+  receive({ body, format }: ReceivedBody, receipt: () => Receipt, answer: 'whole' | 'receipt'): Promise<InjectResult> {
     this.requireRunning();
     this.requireRoom(body.byteLength);
-    const admission = this.#context.admit(this.tenantId, countEvents(body, 'ndjson'));
+    const admission = this.#context.admit(this.tenantId, countEvents(body, format));
     const taken = receipt();
-    return this.#events.receive({ body, mark: { ...markOf(taken), answer }, time: taken.time }, () => admission);
+    return this.#events.receive({ body, format, mark: { ...markOf(taken), answer }, time: taken.time }, () => admission);
   }
 
   /** How far the batches of each source are in its state. */

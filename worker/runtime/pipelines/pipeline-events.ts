@@ -41,6 +41,19 @@ export interface SourceInput {
   readonly idempotencyKey?: string;
 }
 
+/** Events of a batch: as the body of a request has them, or one per line. */
+export interface ReceivedBody {
+  /** Nobody changes the bytes after the call. */
+  readonly body: Uint8Array;
+  readonly format: 'batch' | 'ndjson';
+}
+
+interface ReceivedInput extends ReceivedBody {
+  readonly mark: SourceMark;
+  /** When it was received, epoch ms. */
+  readonly time: number;
+}
+
 /** What comes into one pipeline: requests with events, and ticks, new ones and those that the log holds from before. */
 export class PipelineEvents {
   readonly #options: EventsOptions;
@@ -164,11 +177,11 @@ export class PipelineEvents {
    * Takes in a batch of a source that waits for the answer, as it was taken in before where this is a replay. Resolves when it is worked
    * through. @throws CepError `queue_full`; nothing of it is taken then
    */
-  receive({ body, mark, time }: Omit<SourceInput, 'timeField'> & { readonly time: number }, admit: () => Admission): Promise<InjectResult> {
+  receive({ body, format, mark, time }: ReceivedInput, admit: () => Admission): Promise<InjectResult> {
     const { results, intake, marks } = this.#parts;
     const admission = admit();
     const { promise, settle } = deferred<InjectResult>();
-    const request: InjectRequest = { body, format: 'ndjson', outputs: true };
+    const request: InjectRequest = { body, format, outputs: true };
     const entry = newEntry(request, { sequence: this.#options.nextSequence(), time, settle, idempotencyKey: null, source: mark });
     results.enter(entry, admission);
     intake.accept(entry);

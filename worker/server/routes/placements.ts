@@ -1,6 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import type { Static } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { CepError } from '../../../shared/errors/error.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { flagParameter, textParameter } from '../../../shared/http/query.ts';
@@ -16,6 +14,7 @@ import {
 } from '../../../shared/protocol/placements.ts';
 import type { BatchResult, DeliveryResult } from '../../placements/batch-intake.ts';
 import type { ClusterWorker } from '../../placements/cluster-worker.ts';
+import { deliveryIn } from '../../placements/delivery-body.ts';
 import type { InjectResult } from '../../runtime/service.ts';
 import { outputInAnswer } from '../output-text.ts';
 import { eventNotesWire } from '../wire.ts';
@@ -25,9 +24,6 @@ import { problemWire } from './events.ts';
 const placementsPath = '/api/v1/worker/placements';
 const placementPath = `${placementsPath}/{id}`;
 const BEAT_MS = 2_000;
-
-/** Made once: what other workers and coordinators send is most of what this server reads. */
-const deliveries = Compile(deliveryRequestSchema);
 
 const stateErrors = ['pipeline_not_found', 'stale_epoch', 'pipeline_not_running', 'storage_unavailable'] as const;
 
@@ -133,22 +129,6 @@ function deliveryRoute({ placements }: ClusterWorker): ApiRoute {
       return Answer.json(200, deliveryText(await intake.deliver(request), query.outputs));
     },
   });
-}
-
-/** @throws CepError `invalid_json`, `validation_error` */
-function deliveryIn(body: Buffer): Static<typeof deliveryRequestSchema> {
-  let value: unknown;
-  try {
-    value = JSON.parse(body.toString('utf8'));
-  } catch (cause) {
-    throw new CepError('invalid_json', 'the body is no JSON', { cause });
-  }
-  if (deliveries.Check(value)) return value;
-  const [first] = deliveries.Errors(value);
-  throw new CepError(
-    'validation_error',
-    `body${(first?.instancePath ?? '').replaceAll('/', '.')}: ${first?.message ?? 'is not as it must be'}`,
-  );
 }
 
 function deliveryText({ received, durable, results }: DeliveryResult, hasOutputs: boolean): string {

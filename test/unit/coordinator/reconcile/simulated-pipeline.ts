@@ -1,5 +1,6 @@
 import type { CepError } from '../../../../shared/errors/error.ts';
 import { CepError as Problem } from '../../../../shared/errors/error.ts';
+import type { ReceivedBody } from '../../../../worker/runtime/pipelines/pipeline-events.ts';
 import type { PipelineCheckpoint, SourcePositions } from '../../../../worker/runtime/pipelines/runtime-storage.ts';
 import type { PlacedPipeline, PlacementHost, PlaceRequest } from '../../../../worker/runtime/placed/placement-host.ts';
 import { markOf, type Receipt, receivedOf } from '../../../../worker/runtime/placed/receipts.ts';
@@ -38,7 +39,7 @@ export class SimulatedPipeline {
     return this.status === 'failed' ? { error: 'it broke' } : {};
   }
 
-  async receive(_body: Uint8Array, receipt: () => Receipt): Promise<InjectResult> {
+  async receive(_body: ReceivedBody, receipt: () => Receipt): Promise<InjectResult> {
     if (this.status !== 'running') throw new Problem('pipeline_not_running', `it is ${this.status}`);
     const taken = receipt();
     const { id, position } = markOf(taken);

@@ -17,7 +17,8 @@ describe('any sequence of commands', () => {
         let state = emptyState;
         for (const one of log) {
           state = step(state, one).state;
-          expect([stateProblems(state), one.command]).toEqual([[], one.command]);
+          const problems = stateProblems(state);
+          if (problems.length > 0) expect([problems, one.command]).toEqual([[], one.command]);
         }
       }),
       { numRuns: 300 },
@@ -99,7 +100,7 @@ describe('what is no command of this version', () => {
   const create = { format: 1, type: 'CreateConnector', payload: { name: 'a', type: 'kafka', parameters: {} }, at: 5 };
 
   it.each([
-    ['of a later format', { ...create, format: 2 }, /format 2/],
+    ['of a later format', { ...create, format: 3 }, /format 3/],
     ['of an unknown kind', { ...create, type: 'SplitTheMoon' }, /no command 'SplitTheMoon'/],
     ['named like what objects inherit', { ...create, type: 'toString' }, /no command 'toString'/],
     [

@@ -37,6 +37,15 @@ const connector = fc.record({
   parameters: fc.dictionary(name, fc.jsonValue({ maxDepth: 1 }) as fc.Arbitrary<never>),
 });
 
+const anyRequest: fc.Arbitrary<RequestId> = fc.record({
+  session: fc.constantFrom('s1', 's2', 's3'),
+  sequence: fc.integer({ min: 1, max: 4 }),
+  lowestUnacknowledged: fc.integer({ min: 1, max: 4 }),
+  digest: fc.constantFrom('x', 'y'),
+});
+
+const ingressBatch = fc.record({ placementId, receivedAtMs: fc.nat(), eventCount: fc.integer({ min: 1, max: 2 }) });
+
 const payloads: { readonly [T in Command['type']]: fc.Arbitrary<unknown> } = {
   CreateConnector: connector,
   UpdateConnector: connector,
@@ -87,6 +96,21 @@ const payloads: { readonly [T in Command['type']]: fc.Arbitrary<unknown> } = {
       { minLength: 1, maxLength: 3 },
     ),
   }),
+  AppendIngressOfMany: fc
+    .array(
+      fc.record({ request: fc.option(anyRequest, { nil: undefined }), batches: fc.array(ingressBatch, { minLength: 1, maxLength: 2 }) }),
+      {
+        minLength: 1,
+        maxLength: 4,
+      },
+    )
+    .chain((requests) => {
+      const count = requests.reduce((sum, { batches }) => sum + batches.length, 0);
+      return fc.record({
+        requests: fc.constant(requests),
+        texts: fc.array(fc.constantFrom('[{}]', '[{"ä":1}]'), { minLength: count, maxLength: count }),
+      });
+    }),
   SetScalingPolicy: fc.record({ workersMin: fc.nat(3), workersMax: fc.nat(3), upThreshold: fc.nat(3), downThreshold: fc.nat(3) }),
 };
 
@@ -94,13 +118,6 @@ const payloads: { readonly [T in Command['type']]: fc.Arbitrary<unknown> } = {
 const anyCommand: fc.Arbitrary<Command> = fc
   .constantFrom(...(Object.keys(payloads) as Command['type'][]))
   .chain((type) => (payloads[type] as fc.Arbitrary<never>).map((payload) => ({ type, payload }) as Command));
-
-const anyRequest: fc.Arbitrary<RequestId> = fc.record({
-  session: fc.constantFrom('s1', 's2', 's3'),
-  sequence: fc.integer({ min: 1, max: 4 }),
-  lowestUnacknowledged: fc.integer({ min: 1, max: 4 }),
-  digest: fc.constantFrom('x', 'y'),
-});
 
 /** Times go forward and back, and seldom far ahead, so that sessions end. */
 const anyTime = fc.oneof(

@@ -1,5 +1,5 @@
 import { bounds } from '../../../../coordinator/state/bounds.ts';
-import { type ClusterState, indexKey, ingressKey, placementId } from '../../../../coordinator/state/cluster-state.ts';
+import { type ClusterState, ingressKey, placementId, useKey } from '../../../../coordinator/state/cluster-state.ts';
 
 /** What is wrong with a state, each as a sentence. No sequence of commands leads to any of it. */
 export function stateProblems(state: ClusterState): string[] {
@@ -67,7 +67,7 @@ function ingressProblems({ ingress, ingressLogs, ingressChars, manifests, placem
 
 function sessionProblems({ sessions, sessionsByUse, sessionChars }: ClusterState): string[] {
   const all = [...sessions.values()];
-  const isFound = all.every(({ id, usedIndex }) => sessionsByUse.get(indexKey(usedIndex)) === id);
+  const isFound = all.every((session) => sessionsByUse.get(useKey(session)) === session.id);
   const chars = all.flatMap(({ results }) => results).reduce((sum, { value }) => sum + JSON.stringify(value).length, 0);
   return [
     ...(isFound && sessionsByUse.size === all.length ? [] : ['sessions and their order differ']),

@@ -30,6 +30,22 @@ describe('a table', () => {
     );
   });
 
+  it('gives, and leaves out, what is between two keys, whatever is there', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(key, { maxLength: 400, size: 'max' }), key, key, (keys, one, other) => {
+        const [first, last] = [one, other].sort() as [string, string];
+        const table = keys.reduce((all, name) => all.set(name, name), Table.empty<string>());
+        const inside = keys.filter((name) => name >= first && name <= last).sort();
+        expect([...table.between(first, last)]).toEqual(inside);
+        const rest = table.without(first, last);
+        expect([...rest.values()]).toEqual(keys.filter((name) => name < first || name > last).sort());
+        expect([rest.size, table.size]).toEqual([keys.length - inside.length, keys.length]);
+        expect([...rest.set(one, 'x').values()].length).toBe(rest.size + 1);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
   it('takes keys that objects have by themselves', () => {
     const table = Table.empty<number>().set('__proto__', 1).set('constructor', 2);
     expect([table.get('__proto__'), table.get('constructor'), table.get('toString'), table.has('toString')]).toEqual([

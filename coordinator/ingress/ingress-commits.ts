@@ -1,0 +1,100 @@
+import type { GroupMember } from '../cluster/group-member.ts';
+import { refusalError } from '../cluster/refusal-error.ts';
+import { bounds } from '../state/bounds.ts';
+import type { IngressBatch } from '../state/cluster-state.ts';
+import type { IngressAnswer, IngressPlace } from '../state/commands/ingress.ts';
+import type { Command, RequestId } from '../state/commands.ts';
+
+export interface Append {
+  readonly groupId: string;
+  readonly batches: readonly Omit<IngressBatch, 'sequence'>[];
+  /** Without one it cannot be sent again. */
+  readonly request: RequestId | undefined;
+}
+
+interface Waiting extends Append {
+  readonly bytes: number;
+  readonly resolve: (places: readonly IngressPlace[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Of one command, in UTF-8: one append may have as much, and is then alone. */
+const COMMAND_BYTES_MAX = bounds.ingressCommandCharsMax / 2;
+/** One is written while the next one is gathered and on its way. */
+const UNDER_WAY_MAX = 2;
+
+/**
+ * Puts events into the log. What comes while commands are under way goes into the next one together: a command costs the members nearly
+ * the same whatever is in it. What waits for the same group of pipelines keeps its order; groups take turns, so that none waits for all
+ * that another one brings.
+ */
+export class IngressCommits {
+  readonly #group: Pick<GroupMember, 'propose'>;
+  /** By group, none empty. */
+  readonly #waiting = new Map<string, Waiting[]>();
+  #underWay = 0;
+
+  constructor(group: Pick<GroupMember, 'propose'>) {
+    this.#group = group;
+  }
+
+  /** Where the batches stand, in their order. @throws RaftRefusal; CepError what the state refuses them with */
+  append(append: Append): Promise<readonly IngressPlace[]> {
+    return new Promise((resolve, reject) => {
+      const bytes = append.batches.reduce((sum, { events }) => sum + Buffer.byteLength(events), 0);
+      const queue = this.#waiting.get(append.groupId) ?? [];
+      this.#waiting.set(append.groupId, queue);
+      queue.push({ ...append, bytes, resolve, reject });
+      if (this.#underWay >= UNDER_WAY_MAX) return;
+      this.#underWay++;
+      // Whatever comes in the same moment goes with it.
+      queueMicrotask(() => void this.#commitAll());
+    });
+  }
+
+  async #commitAll(): Promise<void> {
+    while (this.#waiting.size > 0) await this.#commit(this.#take());
+    this.#underWay--;
+  }
+
+  async #commit(together: readonly Waiting[]): Promise<void> {
+    try {
+      const { value } = await this.#group.propose(commandOf(together), undefined);
+      for (const [at, answer] of (value as unknown as readonly IngressAnswer[]).entries()) {
+        const { resolve, reject } = together[at] as Waiting;
+        if ('places' in answer) resolve(answer.places);
+        else reject(refusalError(answer.refusal));
+      }
+    } catch (error) {
+      for (const { reject } of together) reject(error);
+    }
+  }
+
+  /** What goes into one command: of each group in its turn. */
+  #take(): readonly Waiting[] {
+    const taken: Waiting[] = [];
+    let bytes = 0;
+    for (;;) {
+      const [entry] = this.#waiting;
+      if (entry === undefined) return taken;
+      const [groupId, queue] = entry;
+      const next = queue[0] as Waiting;
+      const hasRoom = bytes + next.bytes <= COMMAND_BYTES_MAX && taken.length < bounds.ingressRequestsPerCommandMax;
+      if (taken.length > 0 && !hasRoom) return taken;
+      queue.shift();
+      taken.push(next);
+      bytes += next.bytes;
+      this.#waiting.delete(groupId);
+      if (queue.length > 0) this.#waiting.set(groupId, queue);
+    }
+  }
+}
+
+function commandOf(together: readonly Waiting[]): Command {
+  const requests = together.map(({ request, batches }) => ({
+    ...(request === undefined ? {} : { request }),
+    batches: batches.map(({ events: _events, ...rest }) => rest),
+  }));
+  const texts = together.flatMap(({ batches }) => batches.map(({ events }) => events));
+  return { type: 'AppendIngressOfMany', payload: { requests, texts } };
+}

@@ -1,0 +1,89 @@
+import { expect, it } from 'vitest';
+import { IngressCommits } from '../../../coordinator/ingress/ingress-commits.ts';
+import { bounds } from '../../../coordinator/state/bounds.ts';
+import type { IngressAnswer } from '../../../coordinator/state/commands/ingress.ts';
+import type { Command } from '../../../coordinator/state/commands.ts';
+import { CepError } from '../../../shared/errors/error.ts';
+
+type OfMany = Extract<Command, { type: 'AppendIngressOfMany' }>['payload'];
+
+/** A group that decides when it is told to. */
+class HeldGroup {
+  readonly held: { readonly payload: OfMany; readonly decide: (answers: readonly IngressAnswer[] | Error) => void }[] = [];
+
+  readonly propose = ({ payload }: Command): Promise<{ value: never; isRepeat: boolean; index: number }> =>
+    new Promise((resolve, reject) => {
+      const decide = (answers: readonly IngressAnswer[] | Error): void =>
+        answers instanceof Error ? reject(answers) : resolve({ value: answers as unknown as never, isRepeat: false, index: 1 });
+      this.held.push({ payload: payload as OfMany, decide });
+    });
+
+  /** Decides the oldest command: every batch has the length of its text as its place. */
+  decideNext(): void {
+    const { payload, decide } = this.held.shift() as HeldGroup['held'][number];
+    let at = 0;
+    const answers = payload.requests.map(({ batches }) => ({
+      places: batches.map(({ placementId, eventCount }) => ({
+        placementId,
+        sequence: payload.texts[at++]?.length as number,
+        eventCount,
+      })),
+    }));
+    decide(answers);
+  }
+}
+
+const append = (groupId: string, events: string) => ({
+  groupId,
+  request: undefined,
+  batches: [{ placementId: `${groupId}:p:0`, receivedAtMs: 1, events, eventCount: 1 }],
+});
+const microtasks = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+it('what comes while commands are under way goes into the next one, groups in turns, each in its order', async () => {
+  const group = new HeldGroup();
+  const commits = new IngressCommits(group);
+  const first = [commits.append(append('a', '[1]')), commits.append(append('a', '[22]'))];
+  await microtasks();
+  const second = commits.append(append('a', '[333]'));
+  await microtasks();
+  const rest = ['a', 'a', 'a', 'b'].map((id, at) => commits.append(append(id, `[${'4'.repeat(at + 4)}]`)));
+  await microtasks();
+  expect(group.held.map(({ payload }) => payload.texts)).toEqual([['[1]', '[22]'], ['[333]']]);
+  group.decideNext();
+  expect((await Promise.all(first)).flat().map(({ sequence }) => sequence)).toEqual([3, 4]);
+  await microtasks();
+  expect(group.held[1]?.payload.texts).toEqual(['[4444]', '[4444444]', '[44444]', '[444444]']);
+  group.decideNext();
+  group.decideNext();
+  expect((await second)[0]?.sequence).toBe(5);
+  expect((await Promise.all(rest)).flat().map(({ sequence }) => sequence)).toEqual([6, 7, 8, 9]);
+});
+
+it('a refusal is one request’s, and what the group could not decide is everybody’s', async () => {
+  const group = new HeldGroup();
+  const commits = new IngressCommits(group);
+  const [kept, refused] = [commits.append(append('a', '[1]')), commits.append(append('a', '[2]'))];
+  await microtasks();
+  group.held.shift()?.decide([{ places: [] }, { refusal: { code: 'queue_full', message: 'it is full' } }]);
+  await expect(kept).resolves.toEqual([]);
+  await expect(refused).rejects.toThrow(new CepError('queue_full', 'it is full'));
+  const lost = [commits.append(append('a', '[1]')), commits.append(append('b', '[2]'))];
+  await microtasks();
+  group.held.shift()?.decide(new Error('no leader'));
+  for (const one of lost) await expect(one).rejects.toThrow('no leader');
+});
+
+it('a command has no more bytes than members take, in UTF-8', async () => {
+  const group = new HeldGroup();
+  const commits = new IngressCommits(group);
+  const half = `["${'ä'.repeat(bounds.ingressCommandCharsMax / 8)}"]`;
+  const all = [1, 2, 3].map(() => commits.append(append('a', half)));
+  await microtasks();
+  expect(group.held.map(({ payload }) => payload.texts.length)).toEqual([1, 1]);
+  for (const one of all) {
+    await microtasks();
+    group.decideNext();
+    await one;
+  }
+});

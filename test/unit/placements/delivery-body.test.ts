@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { deliveryIn } from '../../../worker/placements/delivery-body.ts';
+
+const bodyOf = (from: string, batches: string): Buffer =>
+  Buffer.from(`{"epoch":7,"from":{"placement_id":"${from}","epoch":0},"batches":[${batches}]}`);
+
+it('leaves injected events as they came, and gives those of another placement', () => {
+  const list = '[ {"event_type":"A","fields":{"n":90071992547409931, "t":"]}\\""}} ]';
+  const batches = `{"sequence":1,"received_at":5,"events":${list}},{"sequence":2,"received_at":6,"events":[]}`;
+  const { epoch, batches: found } = deliveryIn(bodyOf('_external', batches));
+  expect(epoch).toBe(7);
+  expect(found.map(({ sequence, events }) => [sequence, Buffer.from(events as Uint8Array).toString()])).toEqual([
+    [1, list],
+    [2, '[]'],
+  ]);
+  const routed = '{"sequence":1,"received_at":5,"events":[{"event_type":"A","fields":{},"id":"x"}]}';
+  expect(deliveryIn(bodyOf('g:p:0', routed)).batches[0]?.events).toEqual([{ event_type: 'A', fields: {}, id: 'x' }]);
+});
+
+it.each([
+  ['cut', '{"sequence":1,"received_at":5,"events":[{}', /no JSON/],
+  ['without a sequence', '{"received_at":5,"events":[]}', /sequence/],
+  ['with two lists', '{"sequence":1,"received_at":5,"events":[],"more":[]}', /body/],
+  ['with events of another shape from a placement', '{"sequence":1,"received_at":5,"events":[{"event_type":1}]}', /events.0/, 'g:p:0'],
+])('refuses a body %s', (_what, batches, message, from = '_external') => {
+  expect(() => deliveryIn(bodyOf(from, batches))).toThrow(message);
+});

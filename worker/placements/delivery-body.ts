@@ -1,0 +1,60 @@
+import type { Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { CepError } from '../../shared/errors/error.ts';
+import { listRanges } from '../../shared/events/reading/list-ranges.ts';
+import { deliveryRequestSchema, externalSource } from '../../shared/protocol/placements.ts';
+
+type DeliveryRequest = Static<typeof deliveryRequestSchema>;
+export type RoutedEvent = DeliveryRequest['batches'][number]['events'][number];
+
+export interface DeliveredBatch extends Omit<DeliveryRequest['batches'][number], 'events'> {
+  /** Of injected events the list as it came, else the events. */
+  readonly events: Uint8Array | readonly RoutedEvent[];
+}
+
+export interface Delivery extends Omit<DeliveryRequest, 'batches'> {
+  readonly batches: readonly DeliveredBatch[];
+}
+
+/** Made once: what other workers and coordinators send is most of what this server reads. */
+const deliveries = Compile(deliveryRequestSchema);
+/** Braces and brackets around the events of a batch. */
+const EVENTS_DEPTH = 3;
+
+/**
+ * What coordinators and other workers send. Injected events are left as they came, for the engine to read: everything around them is looked
+ * at here. @throws CepError `invalid_json`, `validation_error`
+ */
+export function deliveryIn(body: Buffer): Delivery {
+  const lists = listRanges(body, EVENTS_DEPTH);
+  const around = checked(withoutLists(body, lists));
+  if (around.from.placement_id !== externalSource || lists.length !== around.batches.length) return checked(body.toString('utf8'));
+  const batches = around.batches.map((batch, at) => ({ ...batch, events: body.subarray(lists[at]?.start, lists[at]?.end) }));
+  return { ...around, batches };
+}
+
+/** The text with an empty list in the place of each. */
+function withoutLists(body: Buffer, lists: ReturnType<typeof listRanges>): string {
+  let text = '';
+  let behind = 0;
+  for (const { start, end } of lists) {
+    text += `${body.toString('utf8', behind, start)}[]`;
+    behind = end;
+  }
+  return text + body.toString('utf8', behind);
+}
+
+function checked(text: string): DeliveryRequest {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new CepError('invalid_json', 'the body is no JSON', { cause });
+  }
+  if (deliveries.Check(value)) return value;
+  const [first] = deliveries.Errors(value);
+  throw new CepError(
+    'validation_error',
+    `body${(first?.instancePath ?? '').replaceAll('/', '.')}: ${first?.message ?? 'is not as it must be'}`,
+  );
+}
