@@ -9,6 +9,7 @@ export interface ArenaOptions {
   readonly links: Links | undefined;
   /** Undefined where none can become full. */
   readonly disks: Disks | undefined;
+  readonly hasSlowDisks: boolean;
   /** What is done follows from it; when it is done, from how fast the machine answers. */
   readonly random: (bound: number) => number;
   readonly heartbeatTimeoutMs: number;
@@ -73,6 +74,8 @@ export interface Fault {
   readonly rows: readonly number[];
   /** It can only be done with network namespaces. */
   readonly needsLinks?: boolean;
+  /** It can only be done where disks can become slow. */
+  readonly needsSlowDisks?: boolean;
   /**
    * Does it, holds it and takes it back. `recovers` is called at the moment from which the cluster can go on by itself; when it is not,
    * that is the end.

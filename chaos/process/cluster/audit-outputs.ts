@@ -22,6 +22,8 @@ export interface OutputReport {
   readonly collided: readonly string[];
   /** Said, and nothing that was taken leads to it. */
   readonly invented: readonly string[];
+  /** Windows of time that were closed twice, with another content. */
+  readonly contradicted: readonly string[];
   /** Said first after something that comes after it. */
   readonly disordered: readonly string[];
   /** Deliveries under an id that was delivered before. */
@@ -37,6 +39,7 @@ export function auditOutputs({ deliveries, sent, pings }: OutputRecord): OutputR
     texts.set(id, (texts.get(id) ?? new Set()).add(text));
   }
   const lists = [...sent].map(([producer, events]) => expected(producer, events).map(textOf));
+  const beats = new Set([...sent.values()].flat().flatMap((one) => (one.event_type === 'Beat' ? [keyOf(one.fields)] : [])));
   const must = new Set([...lists.flat(), ...pingTexts(pings, (outcome) => outcome === 'taken')]);
   const may = new Set([...must, ...pingTexts(pings, (outcome) => outcome === 'unknown')]);
   return {
@@ -45,10 +48,34 @@ export function auditOutputs({ deliveries, sent, pings }: OutputRecord): OutputR
     lost: [...must].filter((text) => !ids.has(text)),
     doubled: severalOf(ids),
     collided: severalOf(texts),
-    invented: [...ids.keys()].filter((text) => !may.has(text)),
+    invented: [...ids.keys()].filter((text) => !may.has(text) && !isWindowOf(beats, text)),
+    contradicted: contradicted([...ids.keys()]),
     disordered: disordered(deliveries, lists),
     repeats: deliveries.length - new Set(deliveries.map(({ id }) => id)).size,
   };
+}
+
+/** When the clock closes a window, and so what comes late for it, is chance; what it holds must have been sent, and it closes once. */
+function isWindowOf(beats: ReadonlySet<string>, text: string): boolean {
+  const window = windowIn(text);
+  return window?.numbers.every((number) => beats.has(keyOf({ order: window.order, number }))) ?? false;
+}
+
+function contradicted(texts: readonly string[]): string[] {
+  const windows = new Map<string, Set<string>>();
+  for (const text of texts) {
+    const window = windowIn(text);
+    if (window) windows.set(window.order, (windows.get(window.order) ?? new Set()).add(text));
+  }
+  return severalOf(windows);
+}
+
+function windowIn(text: string): { readonly order: string; readonly numbers: readonly number[] } | undefined {
+  return text.startsWith('Beaten ') ? JSON.parse(text.slice('Beaten '.length)) : undefined;
+}
+
+function keyOf({ order, number }: { readonly order: string; readonly number: number }): string {
+  return `${order} ${number}`;
 }
 
 function severalOf(found: ReadonlyMap<string, ReadonlySet<string>>): string[] {
@@ -77,6 +104,6 @@ function disordered(deliveries: readonly Delivery[], lists: readonly (readonly s
   return found;
 }
 
-export function isExact({ lost, doubled, collided, invented, disordered }: OutputReport): boolean {
-  return lost.length + doubled.length + collided.length + invented.length + disordered.length === 0;
+export function isExact({ lost, doubled, collided, invented, contradicted, disordered }: OutputReport): boolean {
+  return [lost, doubled, collided, invented, contradicted, disordered].every(({ length }) => length === 0);
 }

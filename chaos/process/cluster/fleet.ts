@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, askMember, type GroupAccess, type Request } from '../group-access.ts';
+import { Machine } from './machine.ts';
 import type { Network } from './network.ts';
 import { Part, type PartOptions } from './part.ts';
 
@@ -17,6 +18,8 @@ export interface FleetOptions {
   readonly heartbeatTimeoutSeconds: number;
   readonly checkpointIntervalSeconds: number;
   readonly onUnasked: (what: string) => void;
+  /** By which their disks become slow; undefined where they cannot. */
+  readonly slowSync: string | undefined;
 }
 
 /** Coordinators and workers as real processes. Coordinator 1 is place 1 of the network; workers follow, and last a place for one more process. */
@@ -54,7 +57,7 @@ export class Fleet implements GroupAccess {
   }
 
   /** Asks a worker. `path` stands behind `/api/v1`. */
-  async askWorker(worker: Part, method: 'GET' | 'POST', path: string, body?: object): Promise<Answer> {
+  async askWorker(worker: Part, method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<Answer> {
     const response = await fetch(`${worker.url}/api/v1${path}`, {
       method,
       signal: AbortSignal.timeout(10_000),
@@ -113,10 +116,11 @@ export class Fleet implements GroupAccess {
   }
 }
 
-function part({ network, folder, onUnasked }: FleetOptions, rest: Pick<PartOptions, 'name' | 'at' | 'args'>): Part {
+function part({ network, folder, onUnasked, slowSync }: FleetOptions, rest: Pick<PartOptions, 'name' | 'at' | 'args'>): Part {
   const place = network.places[rest.at - 1];
   if (place === undefined) throw new Error(`the network has no place ${rest.at}`);
-  return new Part({ ...rest, place, folder, onUnasked, env: { CEP_API_KEY: key } });
+  const machine = new Machine(folder, rest.name, slowSync);
+  return new Part({ ...rest, place, folder, onUnasked, machine, env: { CEP_API_KEY: key } });
 }
 
 function coordinatorArgs(options: FleetOptions, id: number, urls: readonly string[]): string[] {

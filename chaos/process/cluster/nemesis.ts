@@ -3,12 +3,20 @@ import type { Acknowledgement } from './acknowledgement.ts';
 import type { Arena, Fault } from './arena.ts';
 import { coordinatorFaults } from './coordinator-faults.ts';
 import { diskFaults } from './disk-faults.ts';
+import { machineFaults } from './machine-faults.ts';
 import { networkFaults } from './network-faults.ts';
 import { operatorFaults } from './operator-faults.ts';
+import { strangerFaults } from './stranger-faults.ts';
 import { workerFaults } from './worker-faults.ts';
 
 /** By what they touch: of each kind at most one is under way. */
-const kinds: readonly (readonly Fault[])[] = [[...coordinatorFaults, ...diskFaults], workerFaults, operatorFaults, networkFaults];
+const kinds: readonly (readonly Fault[])[] = [
+  [...coordinatorFaults, ...diskFaults],
+  [...workerFaults, ...strangerFaults],
+  operatorFaults,
+  networkFaults,
+  machineFaults,
+];
 
 export const allFaults: readonly Fault[] = kinds.flat();
 
@@ -39,8 +47,10 @@ export class Nemesis {
   constructor(options: NemesisOptions) {
     this.#options = options;
     const { only, arena } = options;
-    const isPossible = ({ name, needsLinks }: Fault): boolean =>
-      (needsLinks !== true || arena.options.links !== undefined) && (only === undefined || only.includes(name));
+    const isPossible = ({ name, needsLinks, needsSlowDisks }: Fault): boolean =>
+      (needsLinks !== true || arena.options.links !== undefined) &&
+      (needsSlowDisks !== true || arena.options.hasSlowDisks) &&
+      (only === undefined || only.includes(name));
     this.#kinds = kinds.map((kind) => kind.filter(isPossible)).filter((kind) => kind.length > 0);
     if (this.#kinds.length === 0) throw new Error(`none of the faults ${only?.join(', ') ?? ''} can be done here`);
   }

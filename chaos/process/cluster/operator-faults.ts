@@ -16,7 +16,7 @@ export const operatorFaults: readonly Fault[] = [
         ...{ method: 'POST', path: `/workers/${idOf(arena, worker)}/drain`, body: { timeout_secs: 20 } },
         deadlineMs: 30_000,
       });
-      if (status !== 200) arena.note(`it was answered ${status} ${JSON.stringify(body)}`);
+      if (status !== 200) arena.note(`it was answered ${status} ${JSON.stringify(body)}; ${await workersNow(arena)}`);
       await worker.kill();
       worker.start();
     },
@@ -95,6 +95,12 @@ export const operatorFaults: readonly Fault[] = [
   },
 ];
 
+async function workersNow({ fleet }: Arena): Promise<string> {
+  const { body } = await fleet.persist({ method: 'GET', path: '/workers' });
+  const all = body as { id: string; status: string; pipelines: string[] }[];
+  return all.map(({ id, status, pipelines }) => `${id} is ${status} with ${pipelines.length}`).join(', ');
+}
+
 function idOf({ fleet }: Arena, worker: Part): string {
   return `w${fleet.workers.indexOf(worker) + 1}`;
 }
@@ -102,7 +108,7 @@ function idOf({ fleet }: Arena, worker: Part): string {
 /** Begins to move a pipeline. Undefined when it cannot be moved now. */
 async function migrate(arena: Arena): Promise<{ readonly source: Part; readonly target: Part } | undefined> {
   const { fleet } = arena;
-  const pipeline = arena.pick(['pairs', 'totals', 'counts', 'joins', 'pongs']);
+  const pipeline = arena.pick(['pairs', 'totals', 'counts', 'joins', 'beats', 'pongs']);
   const target = arena.pick(fleet.workers.map((_, at) => `w${at + 1}`));
   const path = `/pipelines/${groupName}/${pipeline}/migrate`;
   const { status, body } = await fleet.persist({ method: 'POST', path, body: { target_worker_id: target } });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Machine } from './machine.ts';
 import type { Place } from './network.ts';
 
 const bin = fileURLToPath(new URL('../../../cli/bin.mjs', import.meta.url));
@@ -15,6 +16,7 @@ export interface PartOptions {
   /** Of the command `cep`. */
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  readonly machine: Machine;
   /** Where it writes its log. */
   readonly folder: string;
   /** It ended, and nobody had asked it to. */
@@ -26,7 +28,10 @@ export class Part {
   readonly name: string;
   readonly at: number;
   readonly url: string;
+  readonly machine: Machine;
   readonly #options: PartOptions;
+  readonly #env: Readonly<Record<string, string>>;
+  #bin = bin;
   #child: ChildProcess | undefined;
   #isStopped = false;
   #mayEnd = false;
@@ -34,6 +39,8 @@ export class Part {
 
   constructor(options: PartOptions) {
     this.#options = options;
+    this.machine = options.machine;
+    this.#env = { ...options.env, ...options.machine.env };
     this.name = options.name;
     this.at = options.at;
     this.url = `http://${options.place.host}:${options.place.port}`;
@@ -48,11 +55,17 @@ export class Part {
     return this.isRunning && !this.#isStopped;
   }
 
-  start(): void {
+  /** From its next start on it is another build of the command. @default this one */
+  become(path = bin): void {
+    this.#bin = path;
+  }
+
+  /** @param env What differs this time. */
+  start(env: Readonly<Record<string, string>> = {}): void {
     if (this.#child !== undefined || this.#isRetired) return;
-    const { place, args, env, folder, onUnasked } = this.#options;
-    const [command = '', ...rest] = [...place.before, process.execPath, bin, ...args];
-    const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+    const { place, args, folder, onUnasked } = this.#options;
+    const [command = '', ...rest] = [...place.before, process.execPath, this.#bin, ...args];
+    const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...this.#env, ...env } });
     const log = createWriteStream(join(folder, `${this.name}.log`), { flags: 'a' });
     log.write(`--- started ${new Date().toISOString()} as process ${child.pid}\n`);
     child.stdout.pipe(log, { end: false });

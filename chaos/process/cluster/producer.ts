@@ -12,6 +12,8 @@ export interface ProducerOptions {
   readonly pauseMsMax: number;
   readonly acknowledged: (acknowledgement: Acknowledgement) => void;
   readonly violated: (what: string) => void;
+  /** What it sends in its n-th step. @default the story that all producers have in common */
+  readonly tell?: (name: string, number: number) => readonly StoryEvent[];
 }
 
 const retryMsMax = 200;
@@ -44,9 +46,9 @@ export class Producer {
 
   /** Resolves when it was ended and everything that it sent is acknowledged. */
   async run(): Promise<void> {
-    const { random, pauseMsMax } = this.#options;
+    const { random, pauseMsMax, tell = step } = this.#options;
     for (let number = 0; !this.#isOver; number++) {
-      const events = step(this.name, number);
+      const events = tell(this.name, number);
       if (random(2) === 0) await this.#persist(events);
       else for (const event of events) await this.#persist([event]);
       await sleep(random(pauseMsMax));
@@ -55,7 +57,7 @@ export class Producer {
 
   async #persist(events: readonly StoryEvent[]): Promise<void> {
     const { group, random, acknowledged } = this.#options;
-    const timed = events.map((event) => ({ ...event, timestamp: Date.now() }));
+    const timed = events.map((event) => ({ timestamp: Date.now(), ...event }));
     const [first] = timed;
     const path = `/pipeline-groups/${groupName}/${events.length > 1 ? 'inject-batch' : 'inject'}`;
     const request = { method: 'POST', path, body: events.length > 1 ? { events: timed } : (first as object) } as const;

@@ -2,7 +2,7 @@ export const groupName = 'chaos';
 
 /**
  * Pipelines that keep real state: a sequence in two replicas, a count window that is fed by it over a route, a count window in two replicas,
- * a join, and one that keeps nothing. `version` stands in a comment: another one is another program of the same meaning.
+ * a join, windows of time that the clock closes when nothing comes, and one that keeps nothing. `version` stands in a comment: another one is another program of the same meaning.
  */
 export function chaosGroup(sinkUrl: string, version: number): object {
   const sink = `# version ${version}\nconnector Sink = http (url: "${sinkUrl}")\n`;
@@ -13,6 +13,7 @@ export function chaosGroup(sinkUrl: string, version: number): object {
       { name: 'totals', source: sink + total },
       { name: 'counts', source: sink + counted, ...keyed },
       { name: 'joins', source: sink + joined },
+      { name: 'beats', source: sink + beaten },
       { name: 'pongs', source: sink + ponged },
     ],
     routes: [
@@ -22,7 +23,7 @@ export function chaosGroup(sinkUrl: string, version: number): object {
   };
 }
 
-const entries = { pairs: ['Open', 'Close'], counts: ['Tick'], joins: ['Left', 'Right'], pongs: ['Ping'] };
+const entries = { pairs: ['Open', 'Close'], counts: ['Tick'], joins: ['Left', 'Right'], beats: ['Beat'], pongs: ['Ping'] };
 
 const paired = `
 stream Paired = Open as a -> Close where producer == a.producer and number == a.number as b
@@ -54,6 +55,16 @@ stream Counted = Tick
 const joined = `
 stream Joined = join(Left, Right).on(Left.order == Right.order).window(20m)
     .emit(producer: Left.producer, number: Left.number)
+    .to(Sink)
+`;
+
+export const beatWindowMs = 1_000;
+const beaten = `
+stream Beaten = Beat
+    .watermark(idle: 500ms)
+    .window(${beatWindowMs}ms)
+    .aggregate(order: first(order), numbers: collect(number))
+    .emit(order: order, numbers: numbers)
     .to(Sink)
 `;
 

@@ -17,6 +17,7 @@ export function reportLines(report: ChaosReport): readonly string[] {
     list('under two ids', outputs.doubled),
     list('of one id', outputs.collided),
     list('invented', outputs.invented),
+    list('two contents', outputs.contradicted),
     list('out of order', outputs.disordered),
     `repeats        ${outputs.repeats} deliveries under an id that had been delivered`,
     `no event for   ${longestGapMs(acknowledgements.map(({ at }) => at))} ms at most`,

@@ -11,12 +11,14 @@ import { auditOutputs, isExact, type OutputReport } from './audit-outputs.ts';
 import { Disks } from './disks.ts';
 import { dataDir, Fleet } from './fleet.ts';
 import { loopback } from './loopback.ts';
+import { slowSyncLibrary } from './machine.ts';
 import { hasNamespaces, namespaces } from './namespaces.ts';
 import { type Done, Nemesis } from './nemesis.ts';
 import { Pinger } from './pinger.ts';
 import { Producer } from './producer.ts';
 import { chaosGroup, groupName } from './programs.ts';
 import { Sink } from './sink.ts';
+import { beat } from './story.ts';
 
 export interface ChaosOptions {
   readonly seed: number;
@@ -56,6 +58,9 @@ export interface ChaosReport {
 
 const recoveryMsMax = 90_000;
 const settleMsMax = 120_000;
+/** Long enough for the clock to close windows meanwhile, a little longer than what comes late is late. */
+const beatPauseMsMax = 7_000;
+const beatAgoMsMax = 4_000;
 /** What is said twice may come a moment later. */
 const repeatsMs = 2_500;
 
@@ -70,7 +75,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const network = options.usesNamespaces && (await hasNamespaces()) ? await namespaces(count) : await loopback(count);
   const sink = await Sink.start(network.outside);
   const disks = network.links && new Disks();
-  const run = new ChaosRun(options, { folder, network, sink, disks });
+  const slowSync = await slowSyncLibrary(folder);
+  const run = new ChaosRun(options, { folder, network, sink, disks, slowSync });
   try {
     for (let id = 1; id <= options.coordinators; id++) await disks?.mount(dataDir(folder, id));
     const report = await Promise.race([run.all(), ended(options.signal)]);
@@ -97,6 +103,7 @@ interface Ground {
   readonly network: Awaited<ReturnType<typeof loopback>>;
   readonly sink: Sink;
   readonly disks: Disks | undefined;
+  readonly slowSync: string | undefined;
 }
 
 class ChaosRun {
@@ -117,21 +124,34 @@ class ChaosRun {
     this.#options = options;
     this.#ground = ground;
     const { seed, coordinators, workers, producers = 4, heartbeatTimeoutSeconds = 6, checkpointIntervalSeconds = 2 } = options;
-    const { folder, network, sink } = ground;
+    const { folder, network, sink, slowSync } = ground;
     const violated = (what: string): void => this.#violated(what);
     this.#fleet = new Fleet({
-      ...{ network, folder, coordinators, workers, heartbeatTimeoutSeconds, checkpointIntervalSeconds },
+      ...{ network, folder, coordinators, workers, slowSync, heartbeatTimeoutSeconds, checkpointIntervalSeconds },
       heartbeatIntervalSeconds: heartbeatTimeoutSeconds / 6,
       onUnasked: violated,
     });
     const acknowledged = (one: Acknowledgement): void => void this.#acknowledgements.push(one);
     const random = (part: number) => seededRandom(seed * 1_000 + part);
     const client = { group: this.#fleet, pauseMsMax: 120, acknowledged, violated };
-    this.#producers = Array.from({ length: producers }, (_, at) => new Producer({ ...client, name: `p${at}`, random: random(at + 2) }));
+    const beating = random(998);
+    const tell = (name: string, number: number) => [beat(name, number, beating(2) * beating(beatAgoMsMax))];
+    this.#producers = [
+      ...Array.from({ length: producers }, (_, at) => new Producer({ ...client, name: `p${at}`, random: random(at + 2) })),
+      new Producer({ ...client, name: 'beats', random: random(997), pauseMsMax: beatPauseMsMax, tell }),
+    ];
     this.#pinger = new Pinger({ ...client, random: random(1) });
     this.#clients = new Clients({ group: this.#fleet, random: random(0), seed, writers: 2, readers: 2, pauseMsMax: 400 });
     this.#arena = new Arena({
-      ...{ fleet: this.#fleet, links: network.links, disks: ground.disks, random: random(999), folder, violated },
+      ...{
+        fleet: this.#fleet,
+        links: network.links,
+        disks: ground.disks,
+        hasSlowDisks: slowSync !== undefined,
+        random: random(999),
+        folder,
+        violated,
+      },
       heartbeatTimeoutMs: heartbeatTimeoutSeconds * 1_000,
       hasAcknowledged: (from, to) => this.#acknowledgements.some(({ sentAt, at }) => sentAt > from && at < to),
       note: (what) => this.#note(what),

@@ -1,7 +1,11 @@
-/** An event as a producer sends it; its time is that of the first try. */
+import { beatWindowMs } from './programs.ts';
+
+/** An event as a producer sends it. */
 export interface StoryEvent {
-  readonly event_type: 'Open' | 'Close' | 'Tick' | 'Left' | 'Right';
+  readonly event_type: 'Open' | 'Close' | 'Tick' | 'Left' | 'Right' | 'Beat';
   readonly fields: { readonly producer: string; readonly number: number; readonly order: string };
+  /** Epoch ms. @default when it is sent for the first time */
+  readonly timestamp?: number;
 }
 
 /** How many steps after its beginning a pair ends. */
@@ -23,6 +27,12 @@ export function step(producer: string, number: number): readonly StoryEvent[] {
   if (number >= rightAfter) events.push(event('Right', number - rightAfter));
   if (number >= closeAfter && !isReversed(number - closeAfter)) events.push(event('Close', number - closeAfter));
   return events;
+}
+
+/** An event some time ago. Its order is the window that it belongs to. */
+export function beat(producer: string, number: number, agoMs: number): StoryEvent {
+  const timestamp = Date.now() - agoMs;
+  return { event_type: 'Beat', fields: { producer, number, order: String(Math.floor(timestamp / beatWindowMs)) }, timestamp };
 }
 
 function isReversed(number: number): boolean {

@@ -87,27 +87,7 @@ export const workerFaults: readonly Fault[] = [
       worker.start();
     },
   },
-  {
-    name: 'start another process under the id of a worker',
-    rows: [49],
-    run: async (arena) => {
-      const { fleet } = arena;
-      const worker = fleet.workers[0] as Part;
-      const before = await incarnationOf(arena);
-      arena.note(`start ${fleet.twin.name}`);
-      fleet.twin.start();
-      for (let tries = 0; tries < 400 && (await incarnationOf(arena)) === before; tries++) await arena.pause(50, 51);
-      await arena.pause(0, 3_000);
-      arena.note(`kill -9 ${fleet.twin.name} and ${worker.name}, start the latter`);
-      await Promise.all([fleet.twin.kill(), worker.kill()]);
-      worker.start();
-    },
-  },
 ];
-
-async function incarnationOf({ fleet }: Arena): Promise<string | undefined> {
-  return (await fleet.persist({ method: 'GET', path: '/workers/w1' })).body.incarnation;
-}
 
 /** Has everything that a worker runs saved at once. It does not matter what comes of it. */
 async function checkpointAll({ fleet }: Arena, worker: Part): Promise<void> {

@@ -41,6 +41,18 @@ describe('an audit', () => {
     expect(audited([...right, ping(1)]).invented).toEqual([ping(1).text]);
   });
 
+  it('lets the clock close windows of time as it comes, and finds what closes twice or holds what nobody sent', () => {
+    const beats = [1, 2, 3].map((number) => ({ event_type: 'Beat', fields: { producer: 'b', number, order: '7' } }) as const);
+    const closed = (id: string, order: string, numbers: readonly number[]): Delivery => ({
+      ...{ id, at: 0, text: textOf({ type: 'Beaten', data: { order, numbers } }) },
+    });
+    const report = (...deliveries: readonly Delivery[]) => auditOutputs({ deliveries, sent: new Map([['b', beats]]), pings: [] });
+    expect(isExact(report(closed('w', '7', [1, 3]), closed('w', '7', [1, 3])))).toBe(true);
+    expect(report(closed('w', '7', [1]), closed('v', '7', [1, 2])).contradicted).toHaveLength(1);
+    expect(report(closed('w', '7', [1, 4])).invented).toHaveLength(1);
+    expect(report(closed('w', '8', [1])).invented).toHaveLength(1);
+  });
+
   it('finds what was said before what comes first', () => {
     const [first, second, ...rest] = right as [Delivery, Delivery, ...Delivery[]];
     expect(audited([second, first, ...rest]).disordered).toEqual([second.text]);
