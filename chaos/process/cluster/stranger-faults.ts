@@ -43,7 +43,7 @@ export const strangerFaults: readonly Fault[] = [
       arena.note(`ask ${worker.name} and the coordinators under epochs that are over`);
       recovers();
       const { body } = await arena.fleet.askWorker(worker, 'GET', '/worker/placements');
-      for (const held of body as Held[]) await askUnderOld(arena, worker, held);
+      for (const held of body.placements as Held[]) await askUnderOld(arena, worker, held);
     },
   },
 ];

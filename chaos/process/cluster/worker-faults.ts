@@ -93,7 +93,7 @@ export const workerFaults: readonly Fault[] = [
 async function checkpointAll({ fleet }: Arena, worker: Part): Promise<void> {
   try {
     const { body } = await fleet.askWorker(worker, 'GET', '/worker/placements');
-    const held = body as { placement_id: string; epoch: number }[];
+    const held = body.placements as { placement_id: string; epoch: number }[];
     await Promise.allSettled(
       held.map(({ placement_id: id, epoch }) => {
         return fleet.askWorker(worker, 'POST', `/worker/placements/${encodeURIComponent(id)}/checkpoint`, { epoch });
