@@ -65,7 +65,7 @@ export type RaftRefusalReason =
   | 'noLeader'
   /** Another entry has the place of this one: it has not happened and will not. */
   | 'superseded'
-  /** It was not decided in time. */
+  /** It was not decided in time, or what became of it is not known here. */
   | 'timeout'
   /** This member is closing or has failed. */
   | 'stopped';

@@ -49,6 +49,6 @@ export class InvariantError extends Error {
 }
 
 /** Throws an `InvariantError` with the message unless the condition holds. */
-export function invariant(condition: unknown, message: string): asserts condition {
-  if (!condition) throw new InvariantError(message);
+export function invariant(condition: unknown, message: string | (() => string)): asserts condition {
+  if (!condition) throw new InvariantError(typeof message === 'string' ? message : message());
 }

@@ -99,6 +99,11 @@ export const internalEvents = {
   RaftLoopStalled: event<{ seconds: number }>('warn', 'Raft thread stood still', (metrics) =>
     metrics.count('cep_raft_loop_stalls_total', {}),
   ),
+  RaftDiskSlow: event<{ to: number; seconds: number }>(
+    'warn',
+    'Raft leader hands over: its disk is slower than those of the others',
+    (metrics) => metrics.count('cep_raft_slow_disk_handovers_total', {}),
+  ),
   RaftMemberFailed: event<{ error: string }>('error', 'Raft member failed'),
 
   WorkerJoined: event<{ worker: string; address: string }>('info', 'Worker joined'),

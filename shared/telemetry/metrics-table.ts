@@ -101,6 +101,11 @@ export const metrics = {
     labels: [],
   },
   cep_raft_connections_refused_total: { type: 'counter', help: 'Connections to the Raft listener that came to nothing.', labels: [] },
+  cep_raft_slow_disk_handovers_total: {
+    type: 'counter',
+    help: 'Times this member led and handed over because its disk was slower than those of the others.',
+    labels: [],
+  },
   cep_raft_loop_stalls_total: { type: 'counter', help: 'Times the Raft thread stood still for half an election timeout.', labels: [] },
 
   cep_cluster_workers: { type: 'gauge', help: 'Workers of the cluster, by status.', labels: ['status'] },

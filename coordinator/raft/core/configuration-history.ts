@@ -39,7 +39,7 @@ export class ConfigurationHistory {
 
   appended(entries: readonly Entry[]): void {
     for (const { index, kind, data } of entries) {
-      invariant(index > this.currentIndex, `entry ${index} is appended before a configuration that is known`);
+      invariant(index > this.currentIndex, () => `entry ${index} is appended before a configuration that is known`);
       if (kind === 'configuration') this.#known.push({ index, configuration: changed(this.current, decodeChange(data)) });
     }
   }

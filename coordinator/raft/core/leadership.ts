@@ -138,7 +138,7 @@ export class Leadership {
     if (progress === undefined) return;
     progress.isActive = true;
     if (accepted) {
-      invariant(index <= this.#state.log.lastIndex, `node ${from} acknowledges ${index}, which this leader does not have`);
+      invariant(index <= this.#state.log.lastIndex, () => `node ${from} acknowledges ${index}, which this leader does not have`);
       if (progress.acknowledged(index)) this.#advance();
     } else {
       const hint = this.#state.log.lastAtOrBelow(hintIndex, hintTerm);
@@ -310,7 +310,7 @@ export class Leadership {
 
   #progressOf(id: NodeId): Progress {
     const progress = this.#progress.get(id);
-    invariant(progress !== undefined, `node ${id} is not followed`);
+    invariant(progress !== undefined, () => `node ${id} is not followed`);
     return progress;
   }
 }

@@ -48,7 +48,7 @@ export class RaftLog {
 
   /** The entries `from <= index <= through`. */
   slice(from: Index, through: Index): Entry[] {
-    invariant(from > this.#baseIndex && through <= this.lastIndex, `entries ${from} to ${through} are not in the log`);
+    invariant(from > this.#baseIndex && through <= this.lastIndex, () => `entries ${from} to ${through} are not in the log`);
     return this.#entries.slice(from - this.#baseIndex - 1, through - this.#baseIndex);
   }
 
@@ -72,7 +72,7 @@ export class RaftLog {
 
   append(entries: readonly Entry[]): void {
     for (const entry of entries) {
-      invariant(entry.index === this.lastIndex + 1, `entry ${entry.index} is appended behind ${this.lastIndex}`);
+      invariant(entry.index === this.lastIndex + 1, () => `entry ${entry.index} is appended behind ${this.lastIndex}`);
       invariant(entry.term >= this.lastTerm, 'the terms of the log fall');
       this.#entries.push(entry);
       this.#unwrittenFrom = Math.min(this.#unwrittenFrom ?? entry.index, entry.index);
@@ -101,8 +101,8 @@ export class RaftLog {
   }
 
   commitTo(index: Index): void {
-    invariant(index >= this.#commit, `the commit index falls from ${this.#commit} to ${index}`);
-    invariant(index <= this.lastIndex, `entry ${index} is committed, but the log ends at ${this.lastIndex}`);
+    invariant(index >= this.#commit, () => `the commit index falls from ${this.#commit} to ${index}`);
+    invariant(index <= this.lastIndex, () => `entry ${index} is committed, but the log ends at ${this.lastIndex}`);
     this.#commit = index;
   }
 

@@ -66,7 +66,7 @@ export class Progress {
     if (refused <= this.match || (this.state === 'probe' && refused !== this.next - 1) || this.state === 'snapshot') return false;
     this.become('probe');
     this.next = Math.max(this.match + 1, Math.min(refused, hint + 1));
-    invariant(this.match < this.next, `entry ${this.next} is sent next, and ${this.match} is known to match`);
+    invariant(this.match < this.next, () => `entry ${this.next} is sent next, and ${this.match} is known to match`);
     return true;
   }
 

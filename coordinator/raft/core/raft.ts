@@ -163,7 +163,7 @@ export class Raft {
 
   #follow(leader: NodeId): void {
     const state = this.#state;
-    invariant(state.role !== 'leader', `term ${state.term} has two leaders: ${state.id} and ${leader}`);
+    invariant(state.role !== 'leader', () => `term ${state.term} has two leaders: ${state.id} and ${leader}`);
     if (state.role === 'follower' && state.leader === leader) state.electionElapsed = 0;
     else state.becomeFollower(state.term, leader);
   }

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs';
+import { constants, write } from 'node:fs';
 import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Level } from 'level';
@@ -101,7 +101,7 @@ export class LevelDisk {
   writeWitness(bytes: Uint8Array): Promise<void> {
     return this.#strictly(async () => {
       this.#witness ??= await open(join(this.#folder, 'witness'), O_RDWR | O_DSYNC);
-      await writeAt(this.#witness, bytes, this.#slot * slotBytes);
+      await writeAt(this.#witness.fd, bytes, this.#slot * slotBytes);
       this.#slot = this.#slot === 0 ? 1 : 0;
     });
   }
@@ -133,11 +133,16 @@ export class LevelDisk {
 }
 
 /** All of it: one call to the system may write less. */
-async function writeAt(file: FileHandle, bytes: Uint8Array, at: number): Promise<void> {
-  for (let written = 0; written < bytes.length; ) {
-    const { bytesWritten } = await file.write(bytes, written, bytes.length - written, at + written);
-    written += bytesWritten;
-  }
+function writeAt(file: number, bytes: Uint8Array, at: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const writeFrom = (start: number): void =>
+      write(file, bytes, start, bytes.length - start, at + start, (cause, written) => {
+        if (cause) reject(cause);
+        else if (start + written < bytes.length) writeFrom(start + written);
+        else resolve();
+      });
+    writeFrom(0);
+  });
 }
 
 async function readIfThere(path: string): Promise<Uint8Array | undefined> {

@@ -1,18 +1,6 @@
 import { CepError, invariant } from '../../../shared/errors/error.ts';
 import { isVoter, membersOf } from '../core/configuration.ts';
-import type {
-  Configuration,
-  ConfigurationChange,
-  Entry,
-  Index,
-  Input,
-  NodeId,
-  Output,
-  Refusal,
-  Role,
-  Term,
-  Write,
-} from '../core/messages.ts';
+import type { ConfigurationChange, Entry, Index, Input, NodeId, Output, Refusal, Role, Term, Write } from '../core/messages.ts';
 import { Raft } from '../core/raft.ts';
 import { raftDefaults } from '../core/state.ts';
 import { decodeIdentity, type Identity } from '../storage/codec.ts';
@@ -20,13 +8,17 @@ import type { LogStorage } from '../storage/log-storage.ts';
 import { openLog } from '../storage/open-log.ts';
 import { DamagedRecord } from '../storage/record.ts';
 import { decodePacket, encodePacket, type Packet } from '../transport/packet.ts';
+import { DiskWatch } from './disk-watch.ts';
 import { HeldHeartbeats } from './held-heartbeats.ts';
 import { LevelDisk } from './level-disk.ts';
 import { SnapshotTraffic } from './snapshot-traffic.ts';
 import { WriteQueue } from './write-queue.ts';
 
-/** Why nothing came of what was asked. `superseded`: another entry has the place of this one, which has not happened and will not. */
-export type DriverRefusal = Refusal | 'superseded';
+/**
+ * Why nothing came of what was asked. `superseded`: another entry has the place of this one, which has not happened and will not.
+ * `timeout`: a snapshot came that has this place in it, and does not say whose entry it was.
+ */
+export type DriverRefusal = Refusal | 'superseded' | 'timeout';
 
 export interface Delivered {
   readonly entry: Entry;
@@ -49,6 +41,8 @@ export interface DriverOutlet {
   readonly changed: () => void;
   /** A write took so long until it was durable. */
   readonly written: (ms: number) => void;
+  /** This node leads, and its disk is slower than those of the others, by so much: another should lead. Once a minute at most. */
+  readonly diskIsSlow: (lagMs: number) => void;
   /** The loop stood still for so long. */
   readonly stalled: (ms: number) => void;
   /** The node has stopped by itself, and the process must end: what its disk holds is not known before it is opened again. */
@@ -105,6 +99,7 @@ export class RaftDriver {
   readonly #queue: WriteQueue;
   readonly #snapshots: SnapshotTraffic;
   readonly #heartbeats: HeldHeartbeats;
+  readonly #diskWatch: DiskWatch;
   /** Commands that wait to be proposed together. */
   #commands: { readonly id: number; readonly data: Uint8Array }[] = [];
   /** Numbers of the proposals in what the core was asked, by the number of that. */
@@ -120,8 +115,10 @@ export class RaftDriver {
   #unappliedBytes = 0;
   #bytesSinceSnapshot = 0;
   #isSnapshotDue = false;
-  #seen: readonly unknown[] = [];
+  /** What was told last. */
+  #seen: Pick<Raft['view'], 'role' | 'leader' | 'term' | 'configuration' | 'canVote'> | undefined;
   #isProposing = false;
+  #isDelivering = false;
   #nextAsk = 1;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
@@ -179,6 +176,7 @@ export class RaftDriver {
       repeatMs: 10 * tickMs,
     });
     this.#heartbeats = new HeldHeartbeats((message) => this.#send(message.to, { kind: 'message', message }));
+    this.#diskWatch = new DiskWatch(raftDefaults.electionTicks * tickMs);
     this.#snapshots.keep(state);
     this.#delivered = recovered.snapshot.index;
     options.outlet.restore(state, this.#delivered);
@@ -331,28 +329,36 @@ export class RaftDriver {
 
   /** Gives the nodes to which entries are known to be lost. */
   #do(output: Output): ReadonlySet<NodeId> {
-    if (output.write) this.#write(output.write);
     const unreachable = new Set<NodeId>();
     for (const message of output.sendNow) {
       if (this.#heartbeats.holds(message)) continue;
       const isSent = this.#send(message.to, { kind: 'message', message });
       if (!isSent && message.type === 'appendRequest') unreachable.add(message.to);
     }
+    if (output.write) this.#write(output.write);
     if (output.sendAfter.length > 0) this.#promises.push({ afterSeq: output.afterSeq, messages: output.sendAfter });
     this.#release();
     for (const accepted of output.accepted) this.#accept(accepted);
     for (const { id, reason, leader } of output.refused)
       for (const refused of this.#answered(id)) this.#options.outlet.refused(refused, reason, leader);
     for (const { id, index } of output.reads) for (const read of this.#answered(id)) this.#reads.push({ id: read, index });
-    this.#deliver();
+    this.#deliverSoon();
     for (const to of output.sendSnapshot) this.#snapshots.begin(to, this.#raft.view.term);
     this.#tellChange();
+    this.#watchDisk();
     return unreachable;
+  }
+
+  #watchDisk() {
+    const own = this.#raft.leadership?.followers.get(this.identity.nodeId);
+    if (own === undefined) return this.#diskWatch.reset();
+    const lagMs = this.#diskWatch.observe(own.match < this.#raft.view.log.commit, performance.now());
+    if (lagMs !== undefined) this.#options.outlet.diskIsSlow(lagMs);
   }
 
   #accept({ id, index, term }: Output['accepted'][number]): void {
     // What had these places before, in an earlier term, was removed with it.
-    this.#supersede((taken) => taken >= index);
+    this.#giveUp('superseded', (taken) => taken >= index);
     this.#answered(id).forEach((proposal, at) => {
       this.#accepted.set(index + at, { id: proposal, term });
     });
@@ -360,9 +366,10 @@ export class RaftDriver {
 
   #tellChange(): void {
     const { role, leader, term, configuration, canVote } = this.#raft.view;
-    const now: readonly [Role, NodeId, Term, Configuration, boolean] = [role, leader, term, configuration, canVote];
-    if (now.every((value, at) => value === this.#seen[at])) return;
-    this.#seen = now;
+    const seen = this.#seen;
+    const isSame = seen?.role === role && seen.leader === leader && seen.term === term;
+    if (isSame && seen.configuration === configuration && seen.canVote === canVote) return;
+    this.#seen = { role, leader, term, configuration, canVote };
     this.#options.outlet.changed();
   }
 
@@ -372,7 +379,7 @@ export class RaftDriver {
       this.#delivered = index;
       this.#bytesSinceSnapshot = 0;
       this.#options.outlet.restore(this.#snapshots.install(), index);
-      this.#supersede((taken) => taken <= index);
+      this.#giveUp('timeout', (taken) => taken <= index);
     }
     const last = write.entries.at(-1);
     const done = (): void => {
@@ -397,6 +404,16 @@ export class RaftDriver {
 
   #send(to: NodeId, packet: Packet): boolean {
     return !this.#isStopped && this.#options.send(to, encodePacket(packet), packet.kind === 'chunk' ? 'snapshots' : 'messages');
+  }
+
+  /** Behind what the same event lets leave and be written: others wait for that. */
+  #deliverSoon(): void {
+    if (this.#isDelivering) return;
+    this.#isDelivering = true;
+    queueMicrotask(() => {
+      this.#isDelivering = false;
+      this.#deliver();
+    });
   }
 
   /** Hands on what is committed, as long as the state machine keeps up, and then the reads that waited for it. */
@@ -444,11 +461,11 @@ export class RaftDriver {
     return 0;
   }
 
-  #supersede(isGone: (index: Index) => boolean): void {
+  #giveUp(reason: DriverRefusal, isGone: (index: Index) => boolean): void {
     for (const [index, { id }] of this.#accepted) {
       if (!isGone(index)) continue;
       this.#accepted.delete(index);
-      this.#options.outlet.refused(id, 'superseded', this.#raft.view.leader);
+      this.#options.outlet.refused(id, reason, this.#raft.view.leader);
     }
   }
 

@@ -41,14 +41,14 @@ export class FramedSocket {
     this.#reader.bytesMax = bytesMax;
   }
 
-  /** False when it is dropped. What is sent in one turn of the loop leaves together. */
+  /** False when it is dropped. What is sent because of one event leaves together, before what waits behind it begins. */
   send(packet: Uint8Array): boolean {
     const { socket } = this;
     if (this.#isOver || socket.writableLength > writableBytesMax) return false;
     if (!this.#isCorked) {
       this.#isCorked = true;
       socket.cork();
-      process.nextTick(() => {
+      queueMicrotask(() => {
         this.#isCorked = false;
         socket.uncork();
       });

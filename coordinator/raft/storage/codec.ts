@@ -1,7 +1,7 @@
 import { crc32c } from '../../../shared/checksum/crc32c.ts';
-import { invariant } from '../../../shared/errors/error.ts';
 import type { Configuration, Entry, HardState, Index, LogPoint, SnapshotMeta } from '../core/messages.ts';
-import { DamagedRecord, RecordReader, RecordWriter } from './record.ts';
+import { DamagedRecord, RecordReader, RecordWriter, requireWhole } from './record.ts';
+import { allocate } from './slab.ts';
 
 /** Of everything below; data of another one is refused. */
 export const storageFormat = 2;
@@ -43,7 +43,7 @@ function chainStart(index: Index, before: Chain): Chain {
 
 /** As `RecordWriter` writes them; entries are too many for one. */
 function putU64(bytes: Uint8Array, at: number, value: number): void {
-  invariant(Number.isSafeInteger(value) && value >= 0, `${value} is no whole number that a record can hold`);
+  requireWhole(value);
   putU32(bytes, at, Math.floor(value / 2 ** 32));
   putU32(bytes, at + 4, value % 2 ** 32);
 }
@@ -57,7 +57,7 @@ function putU32(bytes: Uint8Array, at: number, value: number): void {
 
 export function encodeEntry({ index, term, kind, data }: Entry, before: Chain): { readonly bytes: Uint8Array; readonly chain: Chain } {
   const end = 9 + data.length;
-  const bytes = new Uint8Array(end + 4);
+  const bytes = allocate(end + 4);
   bytes[0] = kinds.indexOf(kind);
   putU64(bytes, 1, term);
   bytes.set(data, 9);

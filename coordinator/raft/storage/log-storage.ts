@@ -76,7 +76,7 @@ export class LogStorage {
   chainAt(index: Index): Chain {
     if (index === this.#manifest.index) return this.#manifest.chain;
     const point = this.#points[index - (this.#points[0]?.index ?? 0)];
-    invariant(point?.index === index, `the chain at ${index} is not known`);
+    invariant(point?.index === index, () => `the chain at ${index} is not known`);
     return point.chain;
   }
 
@@ -84,7 +84,7 @@ export class LogStorage {
     const operations: Operation[] = snapshot === undefined ? this.#truncate(from) : this.#install(snapshot);
     let chain = this.last.chain;
     for (const entry of entries) {
-      invariant(entry.index === this.last.index + 1, `entry ${entry.index} is written behind ${this.last.index}`);
+      invariant(entry.index === this.last.index + 1, () => `entry ${entry.index} is written behind ${this.last.index}`);
       const encoded = encodeEntry(entry, chain);
       chain = encoded.chain;
       this.#points.push({ index: entry.index, term: entry.term, chain });

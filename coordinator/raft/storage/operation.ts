@@ -14,10 +14,9 @@ export function bytesOf(operations: readonly Operation[]): number {
 }
 
 export function writeOperations(writer: RecordWriter, operations: readonly Operation[]): void {
-  const encoder = new TextEncoder();
   writer.u32(operations.length);
   for (const operation of operations) {
-    writer.flag(operation.type === 'put').bytes(encoder.encode(operation.key));
+    writer.flag(operation.type === 'put').ascii(operation.key);
     if (operation.type === 'put') writer.bytes(operation.value);
   }
 }

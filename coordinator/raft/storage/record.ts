@@ -1,5 +1,6 @@
 import { crc32c } from '../../../shared/checksum/crc32c.ts';
 import { invariant } from '../../../shared/errors/error.ts';
+import { allocate } from './slab.ts';
 
 /** Writes whole numbers and bytes one behind another, big endian. */
 export class RecordWriter {
@@ -7,19 +8,20 @@ export class RecordWriter {
   #view: DataView;
   #at = 0;
 
+  /** With the length of the whole record, its sum included, nothing is copied. */
   constructor(lengthExpected = 64) {
-    this.#bytes = new Uint8Array(lengthExpected);
-    this.#view = new DataView(this.#bytes.buffer);
+    this.#bytes = allocate(lengthExpected);
+    this.#view = viewOf(this.#bytes);
   }
 
   #reserve(length: number): number {
     const at = this.#at;
     this.#at += length;
     if (this.#at > this.#bytes.length) {
-      const grown = new Uint8Array(2 * this.#at);
+      const grown = allocate(2 * this.#at);
       grown.set(this.#bytes.subarray(0, at));
       this.#bytes = grown;
-      this.#view = new DataView(grown.buffer);
+      this.#view = viewOf(grown);
     }
     return at;
   }
@@ -38,7 +40,7 @@ export class RecordWriter {
 
   /** Up to 2^53 - 1. */
   u64(value: number): this {
-    invariant(Number.isSafeInteger(value) && value >= 0, `${value} is no whole number that a record can hold`);
+    requireWhole(value);
     return this.u32(Math.floor(value / 2 ** 32)).u32(value % 2 ** 32);
   }
 
@@ -63,10 +65,27 @@ export class RecordWriter {
     return this;
   }
 
+  /** Characters of one byte each, with their number before them. */
+  ascii(text: string): this {
+    this.u32(text.length);
+    const at = this.#reserve(text.length);
+    for (let index = 0; index < text.length; index++) this.#bytes[at + index] = text.charCodeAt(index);
+    return this;
+  }
+
   /** All of it. With `before` the sum continues that of what is thought to stand before the record. */
   sealed(before = 0): Uint8Array {
-    return this.u32(crc32c(this.#bytes.subarray(0, this.#at), before)).#bytes.slice(0, this.#at);
+    return this.u32(crc32c(this.#bytes.subarray(0, this.#at), before)).#bytes.subarray(0, this.#at);
   }
+}
+
+/** Of what is written, up to 2^53 - 1. */
+export function requireWhole(value: number): void {
+  invariant(Number.isSafeInteger(value) && value >= 0, () => `${value} is no whole number that a record can hold`);
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
 }
 
 /** Reads what a `RecordWriter` wrote and sealed. Throws `DamagedRecord` where there is something else. */
@@ -77,7 +96,7 @@ export class RecordReader {
 
   constructor(sealed: Uint8Array, before = 0) {
     const length = sealed.length - 4;
-    this.#view = new DataView(sealed.buffer, sealed.byteOffset, sealed.byteLength);
+    this.#view = viewOf(sealed);
     this.#bytes = sealed;
     if (length < 0) throw new DamagedRecord(`it has ${sealed.length} bytes, and none is shorter than 4`);
     if (crc32c(sealed.subarray(0, length), before) !== this.#view.getUint32(length)) throw new DamagedRecord('its checksum does not fit');

@@ -101,7 +101,7 @@ export class ThreadedMember implements RaftMember {
     this.#commands = [];
     if (this.#isStopped) return;
     const message = encodeProposals(this.#nextId - commands.length, commands);
-    this.#post(message, [message.bytes.buffer as ArrayBuffer, message.lengths.buffer as ArrayBuffer]);
+    this.#post(message, [message.memory]);
   }
 
   async readIndex(): Promise<Index> {
@@ -269,7 +269,7 @@ export class ThreadedMember implements RaftMember {
       until = performance.now() + sliceMsMax;
     }
     const state = joined(pieces);
-    if (!this.#isStopped) this.#post({ kind: 'snapshot', index, state }, [state.buffer as ArrayBuffer]);
+    if (!this.#isStopped) this.#post({ kind: 'snapshot', index, state }, [state.buffer]);
   }
 
   #tellStatus(status: ThreadStatus): void {

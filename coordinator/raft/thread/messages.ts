@@ -12,12 +12,12 @@ export type ThreadSetup = Pick<
   readonly tickMs: number;
 };
 
-/** Commands with the numbers from `firstId` on. `bytes` has them one behind another; it is transferred. */
+/** Commands with the numbers from `firstId` on. `memory` has the length of each, then them one behind another; it is transferred. */
 export interface ProposeMessage {
   readonly kind: 'propose';
   readonly firstId: number;
-  readonly lengths: Uint32Array;
-  readonly bytes: Uint8Array;
+  readonly count: number;
+  readonly memory: ArrayBuffer;
 }
 
 /** What the thread with the state machine and the Raft thread say to each other. Bytes are transferred. */
@@ -31,12 +31,15 @@ export type ToRaftThread =
   | { readonly kind: 'peers'; readonly peers: readonly RaftPeer[] }
   | { readonly kind: 'close'; readonly transfers: boolean };
 
-/** Entries from `firstIndex` on: of each, `heads` has its term, its kind, the number of its proposal and its length. */
+/**
+ * Entries from `firstIndex` on. `memory` has of each its term, its kind, the number of its proposal and its length, then the data of all
+ * one behind another; it is transferred.
+ */
 export interface CommittedMessage {
   readonly kind: 'committed';
   readonly firstIndex: Index;
-  readonly heads: Float64Array;
-  readonly bytes: Uint8Array;
+  readonly count: number;
+  readonly memory: ArrayBuffer;
 }
 
 export type ThreadEvent = {
@@ -66,40 +69,61 @@ const kinds: readonly Entry['kind'][] = ['noop', 'command', 'configuration'];
 const headNumbers = 4;
 
 export function encodeCommitted(batch: readonly Delivered[]): CommittedMessage {
-  const heads = new Float64Array(headNumbers * batch.length);
-  batch.forEach(({ entry: { term, kind, data }, proposal }, at) => {
-    heads.set([term, kinds.indexOf(kind), proposal, data.length], headNumbers * at);
-  });
-  return { kind: 'committed', firstIndex: batch[0]?.entry.index ?? 0, heads, bytes: joined(batch.map(({ entry }) => entry.data)) };
+  const headBytes = batch.length * headNumbers * Float64Array.BYTES_PER_ELEMENT;
+  const memory = joined(
+    batch.map(({ entry }) => entry.data),
+    headBytes,
+  ).buffer;
+  const heads = new Float64Array(memory, 0, batch.length * headNumbers);
+  let at = 0;
+  for (const { entry, proposal } of batch) {
+    heads[at++] = entry.term;
+    heads[at++] = kinds.indexOf(entry.kind);
+    heads[at++] = proposal;
+    heads[at++] = entry.data.length;
+  }
+  return { kind: 'committed', firstIndex: batch[0]?.entry.index ?? 0, count: batch.length, memory };
 }
 
-export function decodeCommitted({ firstIndex, heads, bytes }: CommittedMessage): Delivered[] {
-  let start = 0;
-  return Array.from({ length: heads.length / headNumbers }, (_, at) => {
-    const [term = 0, kind = 0, proposal = 0, length = 0] = heads.subarray(headNumbers * at, headNumbers * (at + 1));
-    const data = bytes.subarray(start, start + length);
-    start += length;
-    return { entry: { index: firstIndex + at, term, kind: kinds[kind] as Entry['kind'], data }, proposal };
+export function decodeCommitted({ firstIndex, count, memory }: CommittedMessage): Delivered[] {
+  const heads = new Float64Array(memory, 0, count * headNumbers);
+  const next = piecesOf(memory, heads.byteLength);
+  return Array.from({ length: count }, (_, at) => {
+    const head = at * headNumbers;
+    const kind = kinds[heads[head + 1] as number] as Entry['kind'];
+    const entry = { index: firstIndex + at, term: heads[head] as number, kind, data: next(heads[head + 3] as number) };
+    return { entry, proposal: heads[head + 2] as number };
   });
 }
 
 export function encodeProposals(firstId: number, commands: readonly Uint8Array[]): ProposeMessage {
-  return { kind: 'propose', firstId, lengths: Uint32Array.from(commands, ({ length }) => length), bytes: joined(commands) };
-}
-
-export function decodeProposals({ firstId, lengths, bytes }: ProposeMessage): { readonly id: number; readonly data: Uint8Array }[] {
-  let start = 0;
-  return Array.from(lengths, (length, at) => {
-    // A copy: what a command keeps must not be the whole batch.
-    const data = bytes.slice(start, start + length);
-    start += length;
-    return { id: firstId + at, data };
+  const memory = joined(commands, commands.length * Uint32Array.BYTES_PER_ELEMENT).buffer;
+  const lengths = new Uint32Array(memory, 0, commands.length);
+  commands.forEach(({ length }, at) => {
+    lengths[at] = length;
   });
+  return { kind: 'propose', firstId, count: commands.length, memory };
 }
 
-export function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
+export function decodeProposals({ firstId, count, memory }: ProposeMessage): { readonly id: number; readonly data: Uint8Array }[] {
+  const lengths = new Uint32Array(memory, 0, count);
+  const next = piecesOf(memory, lengths.byteLength);
+  return Array.from(lengths, (length, at) => ({ id: firstId + at, data: next(length) }));
+}
+
+/** Gives what stands in the memory, one piece behind another. */
+function piecesOf(memory: ArrayBuffer, start: number): (length: number) => Uint8Array {
+  let end = start;
+  return (length) => {
+    end += length;
+    return new Uint8Array(memory, end - length, length);
+  };
+}
+
+/** One behind another, in memory of their own, behind `room` bytes that are 0. */
+export function joined(parts: readonly Uint8Array[], room = 0): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, room));
+  let at = room;
   for (const part of parts) {
     whole.set(part, at);
     at += part.length;

@@ -8,6 +8,7 @@ import { NetworkPolicy } from '../../../shared/security/network-policy.ts';
 import type { FieldsOf, InternalEventName } from '../../../shared/telemetry/internal-events.ts';
 import { metrics } from '../../../shared/telemetry/metrics-table.ts';
 import { sentError } from '../../../shared/threads/sent-error.ts';
+import type { NodeId } from '../core/messages.ts';
 import { raftDefaults } from '../core/state.ts';
 import { type DriverOutlet, RaftDriver } from '../driver/raft-driver.ts';
 import type { MembershipChange } from '../group.ts';
@@ -107,7 +108,7 @@ class RaftThread {
       restore: (state, index) => this.#post({ kind: 'restore', index, state: state.slice() }),
       committed: (batch) => {
         const message = encodeCommitted(batch);
-        this.#post(message, [message.heads.buffer as ArrayBuffer, message.bytes.buffer as ArrayBuffer]);
+        this.#post(message, [message.memory]);
       },
       done: (id, index) => {
         const reads = this.#readsOf.get(id) ?? [id];
@@ -135,6 +136,8 @@ class RaftThread {
         this.#writes.counts[at] = (this.#writes.counts[at] as number) + 1;
         this.#writes.sum += seconds;
       },
+      // Within a step, which another must not begin in.
+      diskIsSlow: (lagMs) => setImmediate(() => this.#leaveTo(lagMs)),
       stalled: (ms) => this.#event('RaftLoopStalled', { seconds: ms / 1_000 }),
       failed: (cause) => this.#fail(cause instanceof Error && cause.name === 'InvariantError' ? cause : diskFailed(this.#setup, cause)),
     };
@@ -224,18 +227,31 @@ class RaftThread {
     this.#port.close();
   }
 
-  #handOver(driver: RaftDriver): Promise<void> {
-    const { role, members } = driver.status;
+  /** The voter that is furthest, while this node leads. */
+  #heir({ status: { role, members } }: RaftDriver): NodeId | undefined {
+    if (role !== 'leader') return undefined;
     const candidates = members.filter(({ id, isVoter }) => isVoter && id !== this.#setup.nodeId && this.#peers?.isReachable(id));
-    const [to] = candidates.sort((a, b) => (b.matchIndex ?? 0) - (a.matchIndex ?? 0));
-    if (role !== 'leader' || to === undefined) return Promise.resolve();
+    return candidates.sort((a, b) => (b.matchIndex ?? 0) - (a.matchIndex ?? 0))[0]?.id;
+  }
+
+  #leaveTo(lagMs: number): void {
+    const driver = this.#driver as RaftDriver;
+    const to = this.#heir(driver);
+    if (to === undefined || this.#isClosing) return;
+    this.#event('RaftDiskSlow', { to, seconds: lagMs / 1_000 });
+    driver.transferTo(to);
+  }
+
+  #handOver(driver: RaftDriver): Promise<void> {
+    const to = this.#heir(driver);
+    if (to === undefined) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, raftDefaults.electionTicks * this.#setup.tickMs);
       this.#ended = () => {
         clearTimeout(timer);
         resolve();
       };
-      driver.transferTo(to.id);
+      driver.transferTo(to);
     });
   }
 

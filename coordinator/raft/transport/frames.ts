@@ -1,12 +1,13 @@
 import { DamagedRecord } from '../storage/record.ts';
+import { allocate } from '../storage/slab.ts';
 
 /** Of one packet. What is longer is no packet of ours. */
 export const frameBytesMax = 4_194_304;
 
 /** A packet behind its length, 32 bits, big endian. */
 export function frameOf(packet: Uint8Array): Uint8Array {
-  const frame = new Uint8Array(4 + packet.length);
-  new DataView(frame.buffer).setUint32(0, packet.length);
+  const frame = allocate(4 + packet.length);
+  new DataView(frame.buffer, frame.byteOffset).setUint32(0, packet.length);
   frame.set(packet, 4);
   return frame;
 }

@@ -48,9 +48,15 @@ export function encodePacket(packet: Packet): Uint8Array {
   return new RecordWriter().u8(numbers.chunkAnswer).u64(from).u64(term).u64(index).u64(offset).sealed();
 }
 
+/** At least that of the packet; that of entries exactly, since they are long. */
+function lengthOf(message: Message): number {
+  if (message.type !== 'appendRequest') return 64;
+  return message.entries.reduce((sum, { data }) => sum + 13 + data.length, 57);
+}
+
 function encodeMessage(message: Message): Uint8Array {
   invariant(message.type !== 'installSnapshot', 'a snapshot travels as chunks');
-  const writer = new RecordWriter(128).u8(numbers[message.type]).u64(message.from).u64(message.to).u64(message.term);
+  const writer = new RecordWriter(lengthOf(message)).u8(numbers[message.type]).u64(message.from).u64(message.to).u64(message.term);
   switch (message.type) {
     case 'voteRequest':
       writer.flag(message.pre).flag(message.transfer).u64(message.lastIndex).u64(message.lastTerm);

@@ -33,6 +33,7 @@ const driver = await RaftDriver.start({
     changed: () => undefined,
     written: () => undefined,
     stalled: () => undefined,
+    diskIsSlow: () => undefined,
     failed: (cause) => {
       throw cause;
     },

@@ -27,13 +27,41 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** Beside what is loaded, the file with this name of a member says that its disk fails or is slow. */
+function loaded(): string {
+  const library = join(folder, 'failing-sync.so');
+  const source = fileURLToPath(new URL('./failing-sync.c', import.meta.url));
+  execFileSync('cc', ['-shared', '-fPIC', '-o', library, source, '-ldl']);
+  return library;
+}
+
+describe('a leader whose disk is slower than those of the others', () => {
+  it.skipIf(!hasCompiler)(
+    'hands over to one that goes on without waiting for it',
+    async () => {
+      const library = loaded();
+      const switchOf = (id: number): string => join(folder, `slow-${id}`);
+      const environmentOf = (id: number) => ({ environment: { LD_PRELOAD: library, CEP_SLOW_SYNC: switchOf(id) } });
+      await Promise.all(group.ids.map((id) => group.start(id, environmentOf(id))));
+      group.startClients(4);
+      await group.progress(40);
+      const slow = await group.leader();
+      writeFileSync(switchOf(slow), '');
+      const handsOver = 'Raft leader hands over: its disk is slower than those of the others';
+      await vi.waitFor(() => expect(group.members.get(slow)?.lines).toContain(handsOver), wait);
+      await vi.waitFor(async () => expect(await group.leader()).not.toBe(slow), wait);
+      await group.progress(60);
+      expect(group.verdict()).toEqual({ kind: 'linearizable' });
+    },
+    120_000,
+  );
+});
+
 describe('a member whose disk fails', () => {
   it.skipIf(!hasCompiler)(
     'ends with exit code 4 when a write cannot be made durable, and nothing acknowledged is lost',
     async () => {
-      const library = join(folder, 'failing-sync.so');
-      const source = fileURLToPath(new URL('./failing-sync.c', import.meta.url));
-      execFileSync('cc', ['-shared', '-fPIC', '-o', library, source, '-ldl']);
+      const library = loaded();
       const switchOf = (id: number): string => join(folder, `failing-${id}`);
       const environmentOf = (id: number) => ({ environment: { LD_PRELOAD: library, CEP_FAILING_SYNC: switchOf(id) } });
       await Promise.all(group.ids.map((id) => group.start(id, environmentOf(id))));

@@ -1,4 +1,7 @@
-/* Loaded before the system's library: while the file named by CEP_FAILING_SYNC exists, nothing becomes durable. */
+/*
+ * Loaded before the system's library: while the file named by CEP_FAILING_SYNC exists, nothing becomes durable; while that named by
+ * CEP_SLOW_SYNC does, everything takes half a second until it is.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -6,9 +9,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static int fails(void) {
-  const char *switch_path = getenv("CEP_FAILING_SYNC");
+static int is_on(const char *variable) {
+  const char *switch_path = getenv(variable);
   return switch_path != NULL && access(switch_path, F_OK) == 0;
+}
+
+static int fails(void) {
+  if (is_on("CEP_SLOW_SYNC")) usleep(500000);
+  return is_on("CEP_FAILING_SYNC");
 }
 
 int fdatasync(int file) {

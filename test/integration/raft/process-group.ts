@@ -24,6 +24,8 @@ export class MemberProcess {
   role = 'follower';
   term = 0;
   stderr = '';
+  /** Messages of its log. */
+  readonly lines: string[] = [];
   readonly #answers = new Map<number, (answer: Answer) => void>();
   #nextId = 1;
 
@@ -43,6 +45,7 @@ export class MemberProcess {
 
   #take(said: Said): void {
     if (said.kind === 'started') this.isStarted = true;
+    if (said.kind === 'event') this.lines.push(said.message);
     if (said.kind === 'status') {
       this.role = said.role;
       this.term = said.term;

@@ -32,6 +32,7 @@ class Node {
         changed: () => undefined,
         written: () => undefined,
         stalled: () => undefined,
+        diskIsSlow: () => undefined,
         failed: (cause) => failures.push(cause),
       },
     });
@@ -110,11 +111,13 @@ class Node {
 let folder: string;
 let nodes: Map<number, Node>;
 let cut: Set<number>;
+/** Their own messages leave, and none arrives. */
+let deaf: Set<number>;
 let failures: unknown[];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'cep-raft-'));
-  [nodes, cut, failures] = [new Map(), new Set(), []];
+  [nodes, cut, deaf, failures] = [new Map(), new Set(), new Set(), []];
 });
 afterEach(async () => {
   await Promise.all([...nodes.values()].map(({ driver }) => driver.stop()));
@@ -128,7 +131,7 @@ async function start(nodeId: number, options: { readonly snapshotEntries?: numbe
     identity: { clusterId: 'cluster', nodeId, incarnation: 1, voters: [1, 2, 3] },
     send: (to, packet) => {
       if (cut.has(nodeId) || cut.has(to)) return false;
-      setImmediate(() => nodes.get(to)?.driver.receive(nodeId, packet));
+      if (!deaf.has(to)) setImmediate(() => nodes.get(to)?.driver.receive(nodeId, packet));
       return true;
     },
     random: seededRandom(nodeId),
@@ -158,7 +161,7 @@ function leader(): Promise<number> {
   return vi.waitFor(() => {
     const found = [...nodes].find(([id, { driver }]) => {
       const { role, log, term } = driver.view;
-      return !cut.has(id) && role === 'leader' && log.termAt(log.commit) === term;
+      return !cut.has(id) && !deaf.has(id) && role === 'leader' && log.termAt(log.commit) === term;
     });
     if (found === undefined) throw new Error('nobody leads');
     return found[0];
@@ -254,6 +257,23 @@ describe('the driver of a Raft node', () => {
     cut.clear();
     expect(await lost).toMatchObject({ kind: 'superseded' });
     await agreed(['kept']);
+  }, 60_000);
+
+  it('does not say that a command has not happened when a snapshot has it', async () => {
+    for (const id of [1, 2, 3]) await start(id, { snapshotEntries: 20, entriesKept: 2 });
+    const first = await leader();
+    await proposed(first, 'a');
+    deaf.add(first);
+    const undecided = node(first).propose('b');
+    const second = await leader();
+    expect(second).not.toBe(first);
+    // Together longer than what is kept behind a snapshot.
+    const commands = Array.from({ length: 60 }, (_, at) => `command ${at}`);
+    for (const command of commands) await proposed(second, command);
+    await vi.waitFor(() => expect(node(second).driver.view.log.baseIndex).toBeGreaterThan(20), wait);
+    deaf.clear();
+    expect(await undecided).toMatchObject({ kind: 'timeout' });
+    await agreed(['a', 'b', ...commands]);
   }, 60_000);
 
   it('refuses what only a leader does and names it', async () => {
