@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../shared/errors/codes.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import { type MembershipChange, type RaftMember, RaftRefusal, type RaftStatus } from '../raft/group.ts';
 import type { ClusterState } from '../state/cluster-state.ts';
@@ -32,6 +33,23 @@ export type NoAnswer = 'undone' | 'unknown';
 /** An attempt to have something done by a member that leads, as this one knows. */
 type Attempt<T> = (status: RaftStatus) => Promise<T | NoAnswer>;
 
+export interface LeaderOptions<T> {
+  /** Nothing is changed. */
+  readonly isRead?: boolean;
+  /** With which code an answer says that nothing was done, if it does. @default none does */
+  readonly refusedWith?: (answer: T) => string | undefined;
+}
+
+/** Refusals of whoever did not look into the log: of an attempt before they say nothing. */
+const untried: ReadonlySet<string> = new Set<ErrorCode>([
+  'not_leader',
+  'not_ready',
+  'no_leader',
+  'overloaded',
+  'pipeline_moving',
+  'pipeline_not_running',
+]);
+
 /** One member of the group, as the service sees it: the state that it has, and what the group can be asked for. */
 export class GroupMember {
   readonly #member: RaftMember;
@@ -64,25 +82,30 @@ export class GroupMember {
 
   /**
    * Has something done by the leader: here when this member leads, else by `elsewhere`. While there is no leader, or it changes, waits for
-   * two seconds and tries again: what is asked for must have one effect however often it is tried.
+   * two seconds and tries again: what is asked for must have one effect however often it is tried. Once it may have been done, nobody is told
+   * that it was not, whatever a later attempt is refused with.
    * @throws CepError `no_leader` when there was none all the time, `outcome_unknown` when it may have been done
    */
-  async byLeader<T>(here: () => Promise<T>, elsewhere: Attempt<T>, { isRead = false } = {}): Promise<T> {
+  async byLeader<T>(here: () => Promise<T>, elsewhere: Attempt<T>, options: LeaderOptions<T> = {}): Promise<T> {
+    const { isRead = false, refusedWith = () => undefined } = options;
     const endMs = performance.now() + LEADER_WAIT_MS;
-    let mayHaveHappened = false; // Of a read nothing can have.
+    let mayHaveHappened = false;
     for (;;) {
       try {
         const status = this.#member.status();
         const answer = status.role === 'leader' ? await here() : await elsewhere(status);
-        if (answer !== 'undone' && answer !== 'unknown') return answer;
-        mayHaveHappened ||= answer === 'unknown';
+        if (answer === 'undone' || answer === 'unknown') mayHaveHappened ||= answer === 'unknown' && !isRead;
+        else if (!mayHaveHappened || !untried.has(refusedWith(answer) ?? '')) return answer;
       } catch (error) {
-        if (!(error instanceof RaftRefusal)) throw error;
-        mayHaveHappened ||= error.mayHaveHappened;
-        if (!isPassing(error)) throw refusalOf(error, mayHaveHappened && !isRead);
+        if (error instanceof RaftRefusal) {
+          mayHaveHappened ||= error.mayHaveHappened && !isRead;
+          if (!isPassing(error)) throw refusalOf(error, mayHaveHappened);
+        } else if (!mayHaveHappened || !(error instanceof CepError) || !untried.has(error.code)) throw error;
+        // Who handed it on asks the next leader.
+        else if (error.code === 'not_leader') throw unknownOutcome();
       }
       const leftMs = endMs - performance.now();
-      if (leftMs <= 0) throw mayHaveHappened && !isRead ? unknownOutcome() : this.#noLeader();
+      if (leftMs <= 0) throw mayHaveHappened ? unknownOutcome() : this.#noLeader();
       await this.#change(Math.min(leftMs, LOOK_MS));
     }
   }

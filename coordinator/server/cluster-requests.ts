@@ -12,7 +12,7 @@ import type { RaftStatus } from '../raft/group.ts';
 import type { ClusterState } from '../state/cluster-state.ts';
 import type { Command, RequestId } from '../state/commands.ts';
 import type { Operator } from './cluster-route.ts';
-import { forwardedHeader, forwardedId, type LeaderForwarding } from './leader-forwarding.ts';
+import { forwardedHeader, forwardedId, type LeaderForwarding, refusedWith } from './leader-forwarding.ts';
 
 type ClusterCall = Pick<Call<Operator>, 'request' | 'caller'>;
 type Consistency = 'strong' | 'stale' | undefined;
@@ -78,7 +78,7 @@ export class ClusterRequests {
 
   /** Has something done where the leader is; it must have one effect however often it is done. What it changed is then in the state here. */
   async byLeader(call: ClusterCall, here: () => Promise<Answer>, id?: RequestId): Promise<Answer> {
-    const answer = await this.group.byLeader(here, (status) => this.#elsewhere(call, status, id));
+    const answer = await this.group.byLeader(here, (status) => this.#elsewhere(call, status, id), { refusedWith });
     if (answer.status < 300) await this.group.catchUp(Number(answer.headers[indexHeader] ?? 0));
     return answer;
   }

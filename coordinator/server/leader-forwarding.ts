@@ -40,6 +40,7 @@ export class LeaderForwarding {
       const { statusCode, headers: answered, body } = await this.#web.request(target, sent);
       const bytes = Buffer.from(await body.arrayBuffer());
       if (leadsNoMore(statusCode, bytes)) return 'undone';
+      if (id !== undefined && statusCode === errorCodes.outcome_unknown.status && codeIn(bytes) === 'outcome_unknown') return 'unknown';
       const back = handedBack.flatMap((name) => (typeof answered[name] === 'string' ? [[name, answered[name]] as const] : []));
       return new Answer(statusCode, bytes, Object.fromEntries(back));
     } catch (error) {
@@ -61,7 +62,20 @@ export class LeaderForwarding {
 /** It has no more to say in the group, or ends: whoever leads next is asked. */
 function leadsNoMore(status: number, body: Buffer): boolean {
   if (status === errorCodes.not_leader.status) return true;
-  return status === errorCodes.not_ready.status && body.includes('"code":"not_ready"');
+  return status === errorCodes.not_ready.status && codeIn(body) === 'not_ready';
+}
+
+/** With which code a member refused what it was handed; undefined of an answer that is no refusal of its own. */
+export function refusedWith({ status, body }: Answer): string | undefined {
+  return status >= 400 && Buffer.isBuffer(body) ? codeIn(body) : undefined;
+}
+
+function codeIn(body: Buffer): string | undefined {
+  try {
+    return (JSON.parse(body.toString()) as { readonly code?: string } | null)?.code;
+  } catch {
+    return undefined; // Whatever answered is no member.
+  }
 }
 
 /** The identity that the member gave which handed the request on; undefined when none did, or its client gave one of its own. */

@@ -4,6 +4,7 @@ import { MemoryMember } from '../../../../coordinator/cluster/memory-member.ts';
 import { Replica } from '../../../../coordinator/cluster/replica.ts';
 import { type Proposed, RaftRefusal, type RaftRefusalReason } from '../../../../coordinator/raft/group.ts';
 import type { Command } from '../../../../coordinator/state/commands.ts';
+import { CepError } from '../../../../shared/errors/error.ts';
 
 /** A leader that refuses what it is asked first, each time for the next of some reasons; `timeout` may have been done all the same. */
 class Refusing extends MemoryMember {
@@ -63,6 +64,22 @@ describe('a change that the leader refuses', () => {
     await expect(refusing([reason]).send()).rejects.toMatchObject({ code });
   });
 
+  it('is not said to be undone once it may have been done, by a leader that has no place for it any more', async () => {
+    const attempt = (refusals: readonly Error[]) => {
+      const left = [...refusals];
+      const { group } = refusing([]);
+      return group.byLeader(
+        () => Promise.reject(left.shift() ?? new RaftRefusal('noLeader')),
+        () => Promise.resolve('undone'),
+      );
+    };
+    const [moving, elsewhere] = [new CepError('pipeline_moving', 'nothing was taken'), new CepError('not_leader', 'another leads')];
+    await expect(attempt([moving])).rejects.toBe(moving);
+    await expect(attempt([elsewhere])).rejects.toBe(elsewhere);
+    await expect(attempt([new RaftRefusal('timeout'), moving])).rejects.toMatchObject({ code: 'outcome_unknown' });
+    await expect(attempt([new RaftRefusal('timeout'), elsewhere])).rejects.toMatchObject({ code: 'outcome_unknown' });
+  });
+
   it('for two seconds is refused: as undone when it is, and as unknown when it may have been done', async () => {
     const always = (reason: RaftRefusalReason): RaftRefusalReason[] => Array(10_000).fill(reason);
     const undone = refusing(always('notLeader')).send();
@@ -82,12 +99,20 @@ describe('what is asked of a leader elsewhere', () => {
     return group.byLeader(
       () => Promise.reject(new Error('it does not lead')),
       async () => left.shift() ?? 'undone',
-      options,
+      { ...options, refusedWith: (answer: string) => (answer.startsWith('refused ') ? answer.slice('refused '.length) : undefined) },
     );
   };
 
   it('is asked again until there is an answer', async () => {
     expect(await following(['undone', 'unknown', 'done'])).toBe('done');
+  });
+
+  it('is not said to be undone once it may have been done, whatever the next one says that did not look into the log', async () => {
+    const refused = 'refused pipeline_moving';
+    expect(await following([refused])).toBe(refused);
+    expect(await following(['unknown', refused, 'done'])).toBe('done');
+    expect(await following(['unknown', 'refused already_exists'])).toBe('refused already_exists');
+    await expect(following(['unknown', ...Array<string>(1_000).fill(refused)])).rejects.toMatchObject({ code: 'outcome_unknown' });
   });
 
   it('is unknown when an answer was lost once, but for reads, which do nothing', async () => {
