@@ -6,6 +6,9 @@ import type { Packet, SnapshotAnswer } from '../transport/packet.ts';
 
 /** Of one part, until the core is told that the follower cannot be given the snapshot now. */
 const triesMax = 5;
+/** Of the wait for an answer, from one try to the last; it doubles. */
+const growthMax = 4;
+const repeatMsMax = 30_000;
 
 interface Surroundings {
   readonly id: NodeId;
@@ -14,6 +17,7 @@ interface Surroundings {
   /** Writes, and says when that is durable. */
   readonly stage: (step: Step, done: () => void) => void;
   readonly step: (input: Input) => void;
+  /** Time after which a part without an answer is sent again, at least. */
   readonly repeatMs: number;
 }
 
@@ -23,6 +27,10 @@ interface Sending {
   readonly term: Term;
   offset: number;
   timer: NodeJS.Timeout | undefined;
+  /** When the part at `offset` was sent first. */
+  sinceMs: number;
+  /** Twice what the answer to the part before took: on a slow link parts that are sent again stand in the way of the next ones. */
+  repeatMs: number;
 }
 
 /** Snapshots on their way to followers, one part at a time each, and the one that comes from a leader. */
@@ -53,8 +61,14 @@ export class SnapshotTraffic {
   begin(to: NodeId, term: Term): void {
     this.#forget(to);
     const { manifest } = this.#world.storage;
-    const sending: Sending = { manifest, state: this.#state, term, offset: 0, timer: undefined };
+    const { repeatMs } = this.#world;
+    const sending: Sending = { manifest, state: this.#state, term, offset: 0, timer: undefined, sinceMs: 0, repeatMs };
     this.#sending.set(to, sending);
+    this.#sendFirst(to, sending);
+  }
+
+  #sendFirst(to: NodeId, sending: Sending): void {
+    sending.sinceMs = performance.now();
     this.#sendPart(to, sending, 1);
   }
 
@@ -64,7 +78,8 @@ export class SnapshotTraffic {
     const { manifest, state, term, offset } = sending;
     const chunk = chunkAt({ from: this.#world.id, term }, manifest, state, offset, chunkBytesDefault);
     this.#world.send(to, { kind: 'chunk', chunk });
-    sending.timer = setTimeout(() => this.#sendPart(to, sending, tries + 1), this.#world.repeatMs);
+    const waitMs = sending.repeatMs * Math.min(2 ** (tries - 1), growthMax);
+    sending.timer = setTimeout(() => this.#sendPart(to, sending, tries + 1), waitMs);
   }
 
   answered({ from, term, index, offset }: SnapshotAnswer) {
@@ -73,7 +88,9 @@ export class SnapshotTraffic {
     if (offset >= sending.manifest.size) return this.#end(from, true);
     if (offset === sending.offset) return;
     sending.offset = offset;
-    this.#sendPart(from, sending, 1);
+    const tookMs = performance.now() - sending.sinceMs;
+    sending.repeatMs = Math.min(Math.max(this.#world.repeatMs, 2 * tookMs), repeatMsMax);
+    this.#sendFirst(from, sending);
   }
 
   #end(to: NodeId, succeeded: boolean): void {

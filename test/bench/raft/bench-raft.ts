@@ -24,6 +24,7 @@ const { values } = parseArgs({
 });
 const [seconds, trials, burnSeconds] = [values.seconds, values.trials, values.burn].map(Number) as [number, number, number];
 const parts = values.only.split(',');
+const warmSeconds = 5;
 const payloadBytes = 128;
 const electionTimeoutMs = 1_000;
 const folder = mkdtempSync(join(tmpdir(), 'cep-bench-raft-'));
@@ -162,6 +163,8 @@ async function commits(): Promise<void> {
   await minimal.ready;
   const group = new Group('commits', raftPorts);
   await group.startAll();
+  // What V8 has not compiled yet takes several times as long, for Raft longer, as it is more code.
+  for (const measured of [minimal, await group.settled()]) await measured.ask('load', { clients: 64, seconds: warmSeconds });
   for (const clients of [1, 64, 256]) {
     const rounds: { readonly b: LoadResult; readonly raft: LoadResult; readonly reads: LoadResult }[] = [];
     for (let round = 0; round < 3; round++) {
