@@ -6,7 +6,7 @@ export interface Repetition {
   readonly value: number;
   /** Parts in which an earlier repetition of the same loop found no hole. */
   readonly still: StillParts;
-  /** Is told how many parts were gone through, long texts by their length. */
+  /** Is told how many parts a statement had, long texts by their length. */
   readonly spend: (parts: number) => void;
 }
 
@@ -15,7 +15,10 @@ export type StillParts = Map<object, number>;
 
 /** A statement with every `{variable}` replaced by a number: in names and strings as text, in expressions as an int. */
 export function fillHoles(statement: Statement, repetition: Repetition): Statement {
-  return fill(statement, { ...repetition, hole: `{${repetition.variable}}`, spent: 0 }) as Statement;
+  const filling = { ...repetition, hole: `{${repetition.variable}}`, spent: 0 };
+  const filled = fill(statement, filling) as Statement;
+  repetition.spend(filling.spent);
+  return filled;
 }
 
 interface Filling extends Repetition {
@@ -32,19 +35,13 @@ function fill(part: unknown, filling: Filling): unknown {
   const { still } = filling;
   const parts = still.get(part);
   if (parts !== undefined) {
-    spend(parts, filling);
+    filling.spent += parts;
     return part;
   }
-  const before = filling.spent;
-  spend(1, filling);
+  const before = filling.spent++;
   const filled = fillParts(part, filling);
   if (filled === part) still.set(part, filling.spent - before);
   return filled;
-}
-
-function spend(parts: number, filling: Filling): void {
-  filling.spent += parts;
-  filling.spend(parts);
 }
 
 function fillParts(part: object, filling: Filling): unknown {
@@ -61,7 +58,7 @@ function fillParts(part: object, filling: Filling): unknown {
 function fillText(text: string, filling: Filling): string {
   const { hole, value } = filling;
   if (!text.includes(hole)) return text;
-  spend(Math.ceil(text.length / charactersPerPart), filling);
+  filling.spent += Math.ceil(text.length / charactersPerPart);
   return text.replaceAll(hole, `${value}`);
 }
 

@@ -9,7 +9,7 @@ import type { ProgramFusion } from './program-fusion.ts';
 import { lookupOf, type PrintedRule, printRules, RULES_MIN, type RuleNames } from './rules/print-rules.ts';
 import { type BoundedStream, boundsOf, unboundedOf } from './rules/rule-bounds.ts';
 import { columnsOf } from './rules/rule-index.ts';
-import { type RuleShape, shapeOf } from './rules/rule-shape.ts';
+import { type RuleShape, RuleShapes } from './rules/rule-shape.ts';
 import type { TextCondition } from './rules/text-condition.ts';
 import type { FusedInlet } from './shared-functions.ts';
 import { type Follower, StreamFusion } from './stream-fusion.ts';
@@ -26,10 +26,13 @@ interface BoundedRule extends BoundedStream {
 export class StreamFollowers {
   readonly #program: ProgramFusion;
   readonly #streams: readonly StreamFusion[];
-  readonly #shapes = new Map<string, RuleShape | null>();
+  readonly #ruleShapes: RuleShapes;
+  /** By stream; those without the condition by which a stream is found stand apart. */
+  readonly #shapes: readonly [whole: (RuleShape | null)[], rest: (RuleShape | null)[]] = [[], []];
 
   constructor(program: ProgramFusion, fusers: Fusers) {
     this.#program = program;
+    this.#ruleShapes = new RuleShapes((type) => program.declared(type));
     const stream = (index: number): StreamFusion => this.#streams[index] as StreamFusion;
     const parts = { program, fusers, stream, followers: this.of.bind(this) };
     this.#streams = program.plan.streams.map((one, index) => new StreamFusion(one, index, parts));
@@ -247,13 +250,13 @@ export class StreamFollowers {
    * that look the same.
    */
   #shapeOf(stream: number, decided: OperatorPlan | null): RuleShape | null {
-    const key = `${stream} ${decided !== null}`;
-    const known = this.#shapes.get(key);
+    const shapes = this.#shapes[decided === null ? 0 : 1];
+    const known = shapes[stream];
     if (known !== undefined) return known;
     const { plan } = this.#program;
     const isEnd = this.#program.readersOf(`stream:${stream}`).length === 0;
-    const shape = isEnd ? shapeOf(plan.streams[stream] as StreamPlan, (type) => this.#program.declared(type), decided) : null;
-    this.#shapes.set(key, shape);
+    const shape = isEnd ? this.#ruleShapes.of(plan.streams[stream] as StreamPlan, decided) : null;
+    shapes[stream] = shape;
     return shape;
   }
 

@@ -513,144 +513,145 @@ function peg$parse(input, options) {
   function peg$f37(name, as, arguments_) {    return node('OperatorCall', { name, as, arguments: arguments_ });  }
   function peg$f38() {    return canBe(ARGUMENTS);  }
   function peg$f39() {    return cannotBe(ARGUMENTS);  }
-  function peg$f40() {    return isNamedAhead(input, offset());  }
-  function peg$f41(name, value) {    return mayFollow(forms.order);  }
-  function peg$f42(name, value, order) {    return argument(name, value, order);  }
-  function peg$f43() {    return may(forms.operator);  }
-  function peg$f44(operators) {    return node('Chain', { operators: [operators[0], ...operators[1]] });  }
-  function peg$f45() {    return hasArrow(input, offset(), lastArrow);  }
-  function peg$f46(pattern) {    return node('PatternArgument', { pattern: finishArgument(pattern, notes) });  }
-  function peg$f47(value, condition) {    return condition === null ? value : wrapFiltered({ value, condition, span: span(), notes, step: true });  }
-  function peg$f48(items, tail) {    return { ...items, span: span(), tail };  }
-  function peg$f49(first, rest) {    return { first, rest, span: span(), tail: [] };  }
-  function peg$f50(link, item) {    return { link, item };  }
-  function peg$f51(keys) {    return { form: 'partition', span: span(), keys };  }
-  function peg$f52() {    return canBe(ITEM);  }
-  function peg$f53() {    return cannotBe(ITEM);  }
-  function peg$f54(open, quantifier, suffixes) {    return { ...open, quantifier, suffixes, end: span().end };  }
-  function peg$f55(pattern) {    return { form: 'group', span: span(), pattern: finishGroup(pattern, notes) };  }
-  function peg$f56(name, items) {    return { form: 'call', span: span(), name, items };  }
-  function peg$f57() {    return isNamedAhead(input, offset());  }
-  function peg$f58(name, items) {    return { name, items };  }
-  function peg$f59(all, negated, inner, suffixes) {
+  function peg$f40(list) {    return list.slice();  }
+  function peg$f41() {    return isNamedAhead(input, offset());  }
+  function peg$f42(name, value) {    return mayFollow(forms.order);  }
+  function peg$f43(name, value, order) {    return argument(name, value, order);  }
+  function peg$f44() {    return may(forms.operator);  }
+  function peg$f45(operators) {    return node('Chain', { operators: [operators[0], ...operators[1]] });  }
+  function peg$f46() {    return hasArrow(input, offset(), lastArrow);  }
+  function peg$f47(pattern) {    return node('PatternArgument', { pattern: finishArgument(pattern, notes) });  }
+  function peg$f48(value, condition) {    return condition === null ? value : wrapFiltered({ value, condition, span: span(), notes, step: true });  }
+  function peg$f49(items, tail) {    return { ...items, span: span(), tail };  }
+  function peg$f50(first, rest) {    return { first, rest, span: span(), tail: [] };  }
+  function peg$f51(link, item) {    return { link, item };  }
+  function peg$f52(keys) {    return { form: 'partition', span: span(), keys };  }
+  function peg$f53() {    return canBe(ITEM);  }
+  function peg$f54() {    return cannotBe(ITEM);  }
+  function peg$f55(open, quantifier, suffixes) {    return { ...open, quantifier, suffixes, end: span().end };  }
+  function peg$f56(pattern) {    return { form: 'group', span: span(), pattern: finishGroup(pattern, notes) };  }
+  function peg$f57(name, items) {    return { form: 'call', span: span(), name, items };  }
+  function peg$f58() {    return isNamedAhead(input, offset());  }
+  function peg$f59(name, items) {    return { name, items };  }
+  function peg$f60(all, negated, inner, suffixes) {
     return { ...inner, all: inner.all || all !== null, negated, span: span(), suffixes: [...inner.suffixes, ...suffixes] };
   }
-  function peg$f60(negated, of, quantifier, suffixes) {
+  function peg$f61(negated, of, quantifier, suffixes) {
     return { form: 'none', span: span(), negated, of, quantifier, suffixes };
   }
-  function peg$f61(all, negated, type, early, direct, late, suffixes) {
+  function peg$f62(all, negated, type, early, direct, late, suffixes) {
     if (early && late) notes.report(late.span, 'the step has a quantifier already');
     return { form: 'step', span: span(), all: all !== null, negated, type, quantifier: early ?? late, suffixes: [...direct, ...suffixes] };
   }
-  function peg$f62() {    return ahead(patterns.all, input, offset());  }
-  function peg$f63() {    return ahead(patterns.not, input, offset());  }
-  function peg$f64() {    return span();  }
-  function peg$f65(head) {    return ahead(patterns.emitAs, input, offset());  }
-  function peg$f66(head, tail) {    return [head, ...tail];  }
-  function peg$f67(text) {    return node('Quantifier', { text, min: text === '+' ? 1 : 0, max: text === '?' ? 1 : Infinity });  }
-  function peg$f68(min) {    return Infinity;  }
-  function peg$f69(min, max) {    return node('Quantifier', { text: 'range', min, max: max ?? min });  }
-  function peg$f70(digits) {    return Number(digits);  }
-  function peg$f71(expression) {    return { form: 'where', span: span(), expression };  }
-  function peg$f72(name) {    return { form: 'as', span: span(), name };  }
-  function peg$f73(expression) {    return { form: 'where', span: span(), expression };  }
-  function peg$f74(expression) {    return { form: 'within', span: span(), expression };  }
-  function peg$f75(operator) {    return { form: 'operator', span: span(), operator };  }
-  function peg$f76() {    return canBe(EXPRESSION) && enter();  }
-  function peg$f77() {    return leave();  }
-  function peg$f78() {    return canBe(EXPRESSION) && leave() && cannotBe(EXPRESSION);  }
-  function peg$f79() {    return isLambdaAhead(input, offset());  }
-  function peg$f80(heads, body) {    return foldLambda(heads, body);  }
-  function peg$f81() {    return may(forms.conditional);  }
-  function peg$f82(heads, otherwise) {    return foldConditional(heads, otherwise);  }
-  function peg$f83() {    return isLambdaAhead(input, offset());  }
-  function peg$f84(parameters) {    return { start: span().start, parameters };  }
-  function peg$f85(name) {    return [name];  }
-  function peg$f86() {    return isBlockAhead(input, offset(), holes);  }
-  function peg$f87(statements) {    return node('Block', { statements });  }
-  function peg$f88() {    return ahead(patterns.binding, input, offset());  }
-  function peg$f89() {    return ahead(patterns.assignment, input, offset());  }
-  function peg$f90(condition, then) {    return { start: span().start, condition, then };  }
-  function peg$f91(head) {    return mayFollow(forms.operation);  }
-  function peg$f92(head, tail) {    return tail.length === 0 && head.prefixes === undefined ? head : foldOperation(head, tail, notes);  }
-  function peg$f93(operator, operand) {    return { operator, operand, start: span().start };  }
-  function peg$f94(negated) {    return { operator: negated ? 'is not null' : 'is null', operand: null, span: span() };  }
-  function peg$f95() {    return 'not in';  }
-  function peg$f96() {    return '-';  }
-  function peg$f97() {    return 'and';  }
-  function peg$f98() {    return 'or';  }
-  function peg$f99() {    return may(forms.prefix);  }
-  function peg$f100(prefixes, operand) {    return { prefixes, operand };  }
-  function peg$f101() {    return '-';  }
-  function peg$f102() {    return 'not';  }
+  function peg$f63() {    return ahead(patterns.all, input, offset());  }
+  function peg$f64() {    return ahead(patterns.not, input, offset());  }
+  function peg$f65() {    return span();  }
+  function peg$f66(head) {    return ahead(patterns.emitAs, input, offset());  }
+  function peg$f67(head, tail) {    return [head, ...tail];  }
+  function peg$f68(text) {    return node('Quantifier', { text, min: text === '+' ? 1 : 0, max: text === '?' ? 1 : Infinity });  }
+  function peg$f69(min) {    return Infinity;  }
+  function peg$f70(min, max) {    return node('Quantifier', { text: 'range', min, max: max ?? min });  }
+  function peg$f71(digits) {    return Number(digits);  }
+  function peg$f72(expression) {    return { form: 'where', span: span(), expression };  }
+  function peg$f73(name) {    return { form: 'as', span: span(), name };  }
+  function peg$f74(expression) {    return { form: 'where', span: span(), expression };  }
+  function peg$f75(expression) {    return { form: 'within', span: span(), expression };  }
+  function peg$f76(operator) {    return { form: 'operator', span: span(), operator };  }
+  function peg$f77() {    return canBe(EXPRESSION) && enter();  }
+  function peg$f78() {    return leave();  }
+  function peg$f79() {    return canBe(EXPRESSION) && leave() && cannotBe(EXPRESSION);  }
+  function peg$f80() {    return isLambdaAhead(input, offset());  }
+  function peg$f81(heads, body) {    return foldLambda(heads, body);  }
+  function peg$f82() {    return may(forms.conditional);  }
+  function peg$f83(heads, otherwise) {    return foldConditional(heads, otherwise);  }
+  function peg$f84() {    return isLambdaAhead(input, offset());  }
+  function peg$f85(parameters) {    return { start: span().start, parameters };  }
+  function peg$f86(name) {    return [name];  }
+  function peg$f87() {    return isBlockAhead(input, offset(), holes);  }
+  function peg$f88(statements) {    return node('Block', { statements });  }
+  function peg$f89() {    return ahead(patterns.binding, input, offset());  }
+  function peg$f90() {    return ahead(patterns.assignment, input, offset());  }
+  function peg$f91(condition, then) {    return { start: span().start, condition, then };  }
+  function peg$f92(head) {    return mayFollow(forms.operation);  }
+  function peg$f93(head, tail) {    return tail.length === 0 && head.prefixes === undefined ? head : foldOperation(head, tail, notes);  }
+  function peg$f94(operator, operand) {    return { operator, operand, start: span().start };  }
+  function peg$f95(negated) {    return { operator: negated ? 'is not null' : 'is null', operand: null, span: span() };  }
+  function peg$f96() {    return 'not in';  }
+  function peg$f97() {    return '-';  }
+  function peg$f98() {    return 'and';  }
+  function peg$f99() {    return 'or';  }
+  function peg$f100() {    return may(forms.prefix);  }
+  function peg$f101(prefixes, operand) {    return { prefixes, operand };  }
+  function peg$f102() {    return '-';  }
   function peg$f103() {    return 'not';  }
-  function peg$f104(operator) {    return { operator, start: span().start };  }
-  function peg$f105(head) {    return mayFollow(forms.postfix);  }
-  function peg$f106(head, tail) {    return tail.length === 0 ? head : foldPostfix(head, tail);  }
-  function peg$f107(arguments_) {    return { form: 'call', end: span().end, arguments: arguments_ };  }
-  function peg$f108(index) {    return { ...index, end: span().end };  }
-  function peg$f109() {    return false;  }
-  function peg$f110() {    return true;  }
-  function peg$f111(optional, name) {    return { form: 'member', end: span().end, name, optional };  }
-  function peg$f112(from, to) {    return { form: 'slice', from, to };  }
-  function peg$f113(index) {    return { form: 'index', index };  }
-  function peg$f114() {    return may(forms.word);  }
-  function peg$f115() {    return may(forms.digit);  }
-  function peg$f116() {    return may(forms.quote);  }
-  function peg$f117(text) {    return nameOf(text, false);  }
-  function peg$f118(text) {    return nameOf(text, true);  }
-  function peg$f119() {    return node('BoolLiteral', { value: true });  }
-  function peg$f120() {    return node('BoolLiteral', { value: false });  }
-  function peg$f121() {    return node('NullLiteral', {});  }
-  function peg$f122(value, condition) {
+  function peg$f104() {    return 'not';  }
+  function peg$f105(operator) {    return { operator, start: span().start };  }
+  function peg$f106(head) {    return mayFollow(forms.postfix);  }
+  function peg$f107(head, tail) {    return tail.length === 0 ? head : foldPostfix(head, tail);  }
+  function peg$f108(arguments_) {    return { form: 'call', end: span().end, arguments: arguments_ };  }
+  function peg$f109(index) {    return { ...index, end: span().end };  }
+  function peg$f110() {    return false;  }
+  function peg$f111() {    return true;  }
+  function peg$f112(optional, name) {    return { form: 'member', end: span().end, name, optional };  }
+  function peg$f113(from, to) {    return { form: 'slice', from, to };  }
+  function peg$f114(index) {    return { form: 'index', index };  }
+  function peg$f115() {    return may(forms.word);  }
+  function peg$f116() {    return may(forms.digit);  }
+  function peg$f117() {    return may(forms.quote);  }
+  function peg$f118(text) {    return nameOf(text, false);  }
+  function peg$f119(text) {    return nameOf(text, true);  }
+  function peg$f120() {    return node('BoolLiteral', { value: true });  }
+  function peg$f121() {    return node('BoolLiteral', { value: false });  }
+  function peg$f122() {    return node('NullLiteral', {});  }
+  function peg$f123(value, condition) {
     const expression = condition === null ? value : wrapFiltered({ value, condition, span: { start: value.span.start, end: condition.span.end }, notes, step: false });
     return { kind: 'Parenthesized', span: span(), expression };
   }
-  function peg$f123(items) {    return node('ArrayLiteral', { items });  }
-  function peg$f124() {    return isHoleAhead(input, offset(), { holes, base, notes });  }
-  function peg$f125(name) {    return node('Hole', { name });  }
-  function peg$f126(entries) {    return node('MapLiteral', { entries });  }
-  function peg$f127(key, value) {    return node('MapEntry', { ...key, value });  }
-  function peg$f128(name) {    return { key: name.text, quoted: name.quoted };  }
-  function peg$f129(string) {    return { key: string.value, quoted: true };  }
-  function peg$f130() {    return enter();  }
-  function peg$f131() {    return leave();  }
-  function peg$f132() {    leave(); return false;  }
-  function peg$f133(type, marks) {
+  function peg$f124(items) {    return node('ArrayLiteral', { items });  }
+  function peg$f125() {    return isHoleAhead(input, offset(), { holes, base, notes });  }
+  function peg$f126(name) {    return node('Hole', { name });  }
+  function peg$f127(entries) {    return node('MapLiteral', { entries });  }
+  function peg$f128(key, value) {    return node('MapEntry', { ...key, value });  }
+  function peg$f129(name) {    return { key: name.text, quoted: name.quoted };  }
+  function peg$f130(string) {    return { key: string.value, quoted: true };  }
+  function peg$f131() {    return enter();  }
+  function peg$f132() {    return leave();  }
+  function peg$f133() {    leave(); return false;  }
+  function peg$f134(type, marks) {
     return marks.reduce((of, end) => ({ kind: 'OptionalType', span: { start: of.span.start, end }, of }), type);
   }
-  function peg$f134() {    return span().end;  }
-  function peg$f135(item) {    return node('ArrayType', { item });  }
-  function peg$f136(key, value) {    return node('MapType', { key, value });  }
-  function peg$f137(parameters) {    return node('NamedType', { name: 'tuple', parameters });  }
-  function peg$f138(name, parameters) {    return node('NamedType', { name: name.text, parameters: parameters ?? [] });  }
-  function peg$f139(text) {    return identifier(text, false);  }
-  function peg$f140(text) {    return identifier(text, true);  }
-  function peg$f141(text) {    return identifier(text, false);  }
-  function peg$f142(text) {    return identifier(text, true);  }
-  function peg$f143(head, tail) {
+  function peg$f135() {    return span().end;  }
+  function peg$f136(item) {    return node('ArrayType', { item });  }
+  function peg$f137(key, value) {    return node('MapType', { key, value });  }
+  function peg$f138(parameters) {    return node('NamedType', { name: 'tuple', parameters });  }
+  function peg$f139(name, parameters) {    return node('NamedType', { name: name.text, parameters: parameters ?? [] });  }
+  function peg$f140(text) {    return identifier(text, false);  }
+  function peg$f141(text) {    return identifier(text, true);  }
+  function peg$f142(text) {    return identifier(text, false);  }
+  function peg$f143(text) {    return identifier(text, true);  }
+  function peg$f144(head, tail) {
     return tail.length === 0 ? head : node('Identifier', { text: [head, ...tail].map((part) => part.text).join('.'), quoted: false });
   }
-  function peg$f144(word) {    return !isReserved(word);  }
-  function peg$f145() {    return holes !== null;  }
-  function peg$f146(name) {    return holes.has(name);  }
-  function peg$f147() {    return moveTo(wordEnd(input, offset()));  }
-  function peg$f148(text) {    return readNumeric(text, span(), notes);  }
-  function peg$f149(text) {    return readTimestamp(text, span(), notes);  }
-  function peg$f150(text) {    return string(readString(text, base + offset() + 1, notes), false);  }
-  function peg$f151(text) {    return string(readRawString(text), true);  }
-  function peg$f152() {    return moveTo(quotedEnd(input, offset(), '"'));  }
-  function peg$f153() {    return moveTo(quotedEnd(input, offset(), "'"));  }
-  function peg$f154(parts) {    return node('TemplateLiteral', { parts });  }
-  function peg$f155(pieces) {    return pieces.join('');  }
-  function peg$f156(text) {    return readString(text, base + offset(), notes);  }
-  function peg$f157() {    return '\x7b';  }
-  function peg$f158() {    return '\x7d';  }
-  function peg$f159() {    return isLoopVariableAhead(input, offset(), holes);  }
-  function peg$f160(name) {    return node('Hole', { name });  }
-  function peg$f161() {    return !isWordCharacter(input, offset());  }
-  function peg$f162() {    return moveTo(blanksEnd(input, offset(), true));  }
-  function peg$f163() {    return moveTo(blanksEnd(input, offset()));  }
+  function peg$f145(word) {    return !isReserved(word);  }
+  function peg$f146() {    return holes !== null;  }
+  function peg$f147(name) {    return holes.has(name);  }
+  function peg$f148() {    return moveTo(wordEnd(input, offset()));  }
+  function peg$f149(text) {    return readNumeric(text, span(), notes);  }
+  function peg$f150(text) {    return readTimestamp(text, span(), notes);  }
+  function peg$f151(text) {    return string(readString(text, base + offset() + 1, notes), false);  }
+  function peg$f152(text) {    return string(readRawString(text), true);  }
+  function peg$f153() {    return moveTo(quotedEnd(input, offset(), '"'));  }
+  function peg$f154() {    return moveTo(quotedEnd(input, offset(), "'"));  }
+  function peg$f155(parts) {    return node('TemplateLiteral', { parts });  }
+  function peg$f156(pieces) {    return pieces.join('');  }
+  function peg$f157(text) {    return readString(text, base + offset(), notes);  }
+  function peg$f158() {    return '\x7b';  }
+  function peg$f159() {    return '\x7d';  }
+  function peg$f160() {    return isLoopVariableAhead(input, offset(), holes);  }
+  function peg$f161(name) {    return node('Hole', { name });  }
+  function peg$f162() {    return !isWordCharacter(input, offset());  }
+  function peg$f163() {    return moveTo(blanksEnd(input, offset(), true));  }
+  function peg$f164() {    return moveTo(blanksEnd(input, offset()));  }
   let peg$currPos = options.peg$currPos | 0;
   let peg$savedPos = peg$currPos;
   const peg$posDetailsCache = [{ line: 1, column: 1 }];
@@ -3709,7 +3710,8 @@ function peg$parse(input, options) {
             if (peg$silentFails === 0) { peg$fail(peg$e11); }
           }
           if (s6 !== peg$FAILED) {
-            s0 = s3;
+            peg$savedPos = s0;
+            s0 = peg$f40(s3);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -3736,7 +3738,7 @@ function peg$parse(input, options) {
     s0 = peg$currPos;
     s1 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s2 = peg$f40();
+    s2 = peg$f41();
     if (s2) {
       s2 = undefined;
     } else {
@@ -3785,7 +3787,7 @@ function peg$parse(input, options) {
     if (s2 !== peg$FAILED) {
       s3 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s4 = peg$f41(s1, s2);
+      s4 = peg$f42(s1, s2);
       if (s4) {
         s4 = undefined;
       } else {
@@ -3813,7 +3815,7 @@ function peg$parse(input, options) {
         s3 = null;
       }
       peg$savedPos = s0;
-      s0 = peg$f42(s1, s2, s3);
+      s0 = peg$f43(s1, s2, s3);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -3869,7 +3871,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f43();
+    s1 = peg$f44();
     if (s1) {
       s1 = undefined;
     } else {
@@ -3919,7 +3921,7 @@ function peg$parse(input, options) {
       }
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f44(s2);
+        s0 = peg$f45(s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -3931,7 +3933,7 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s1 = peg$f45();
+      s1 = peg$f46();
       if (s1) {
         s1 = undefined;
       } else {
@@ -3941,7 +3943,7 @@ function peg$parse(input, options) {
         s2 = peg$parseItems();
         if (s2 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f46(s2);
+          s0 = peg$f47(s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -3996,7 +3998,7 @@ function peg$parse(input, options) {
             s2 = null;
           }
           peg$savedPos = s0;
-          s0 = peg$f47(s1, s2);
+          s0 = peg$f48(s1, s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4058,7 +4060,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f48(s1, s2);
+      s0 = peg$f49(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -4106,7 +4108,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f49(s1, s2);
+      s0 = peg$f50(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -4126,7 +4128,7 @@ function peg$parse(input, options) {
         s3 = peg$parseItem();
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f50(s1, s3);
+          s0 = peg$f51(s1, s3);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4249,7 +4251,7 @@ function peg$parse(input, options) {
                 }
                 if (s7 !== peg$FAILED) {
                   peg$savedPos = s0;
-                  s0 = peg$f51(s7);
+                  s0 = peg$f52(s7);
                 } else {
                   peg$currPos = s0;
                   s0 = peg$FAILED;
@@ -4287,7 +4289,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f52();
+    s1 = peg$f53();
     if (s1) {
       s1 = undefined;
     } else {
@@ -4311,7 +4313,7 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s1 = peg$f53();
+      s1 = peg$f54();
       if (s1) {
         s1 = undefined;
       } else {
@@ -4397,7 +4399,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f54(s1, s2, s3);
+      s0 = peg$f55(s1, s2, s3);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -4433,7 +4435,7 @@ function peg$parse(input, options) {
             }
             if (s5 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f55(s3);
+              s0 = peg$f56(s3);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -4547,7 +4549,7 @@ function peg$parse(input, options) {
                   }
                   if (s8 !== peg$FAILED) {
                     peg$savedPos = s0;
-                    s0 = peg$f56(s1, s5);
+                    s0 = peg$f57(s1, s5);
                   } else {
                     peg$currPos = s0;
                     s0 = peg$FAILED;
@@ -4587,7 +4589,7 @@ function peg$parse(input, options) {
     s0 = peg$currPos;
     s1 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s2 = peg$f57();
+    s2 = peg$f58();
     if (s2) {
       s2 = undefined;
     } else {
@@ -4635,7 +4637,7 @@ function peg$parse(input, options) {
     s2 = peg$parseItems();
     if (s2 !== peg$FAILED) {
       peg$savedPos = s0;
-      s0 = peg$f58(s1, s2);
+      s0 = peg$f59(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -4711,7 +4713,7 @@ function peg$parse(input, options) {
                     }
                   }
                   peg$savedPos = s0;
-                  s0 = peg$f59(s1, s2, s6, s9);
+                  s0 = peg$f60(s1, s2, s6, s9);
                 } else {
                   peg$currPos = s0;
                   s0 = peg$FAILED;
@@ -4798,7 +4800,7 @@ function peg$parse(input, options) {
               }
             }
             peg$savedPos = s0;
-            s0 = peg$f60(s1, s3, s4, s5);
+            s0 = peg$f61(s1, s3, s4, s5);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -4941,7 +4943,7 @@ function peg$parse(input, options) {
             }
           }
           peg$savedPos = s0;
-          s0 = peg$f61(s1, s2, s3, s4, s5, s6, s7);
+          s0 = peg$f62(s1, s2, s3, s4, s5, s6, s7);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4957,7 +4959,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f62();
+    s1 = peg$f63();
     if (s1) {
       s1 = undefined;
     } else {
@@ -5003,7 +5005,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f63();
+    s1 = peg$f64();
     if (s1) {
       s1 = undefined;
     } else {
@@ -5021,7 +5023,7 @@ function peg$parse(input, options) {
         s3 = peg$parseB();
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f64();
+          s0 = peg$f65();
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -5055,7 +5057,7 @@ function peg$parse(input, options) {
       }
       if (s4 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
-        s5 = peg$f65(s1);
+        s5 = peg$f66(s1);
         if (s5) {
           s5 = peg$FAILED;
         } else {
@@ -5124,7 +5126,7 @@ function peg$parse(input, options) {
         }
         if (s4 !== peg$FAILED) {
           peg$savedPos = peg$currPos;
-          s5 = peg$f65(s1);
+          s5 = peg$f66(s1);
           if (s5) {
             s5 = peg$FAILED;
           } else {
@@ -5183,7 +5185,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f66(s1, s2);
+      s0 = peg$f67(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5206,7 +5208,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f67(s1);
+      s1 = peg$f68(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -5241,7 +5243,7 @@ function peg$parse(input, options) {
                     s8 = peg$currPos;
                     s9 = '';
                     peg$savedPos = s8;
-                    s9 = peg$f68(s3);
+                    s9 = peg$f69(s3);
                     s8 = s9;
                   }
                   if (s8 !== peg$FAILED) {
@@ -5276,7 +5278,7 @@ function peg$parse(input, options) {
               }
               if (s6 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f69(s3, s5);
+                s0 = peg$f70(s3, s5);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -5341,7 +5343,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f70(s1);
+      s1 = peg$f71(s1);
     }
     s0 = s1;
 
@@ -5367,7 +5369,7 @@ function peg$parse(input, options) {
           s4 = peg$parseExpression();
           if (s4 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f71(s4);
+            s0 = peg$f72(s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5401,7 +5403,7 @@ function peg$parse(input, options) {
             s4 = peg$parseName();
             if (s4 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f72(s4);
+              s0 = peg$f73(s4);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -5459,7 +5461,7 @@ function peg$parse(input, options) {
             }
             if (s5 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f73(s3);
+              s0 = peg$f74(s3);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -5503,7 +5505,7 @@ function peg$parse(input, options) {
           s4 = peg$parseExpression();
           if (s4 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f74(s4);
+            s0 = peg$f75(s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5531,7 +5533,7 @@ function peg$parse(input, options) {
     s1 = peg$parseOperator();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f75(s1);
+      s1 = peg$f76(s1);
     }
     s0 = s1;
 
@@ -5543,7 +5545,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f76();
+    s1 = peg$f77();
     if (s1) {
       s1 = undefined;
     } else {
@@ -5553,7 +5555,7 @@ function peg$parse(input, options) {
       s2 = peg$parseExpressionBody();
       if (s2 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
-        s3 = peg$f77();
+        s3 = peg$f78();
         if (s3) {
           s3 = undefined;
         } else {
@@ -5576,7 +5578,7 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s1 = peg$f78();
+      s1 = peg$f79();
       if (s1) {
         s1 = undefined;
       } else {
@@ -5611,7 +5613,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f79();
+    s1 = peg$f80();
     if (s1) {
       s1 = undefined;
     } else {
@@ -5632,7 +5634,7 @@ function peg$parse(input, options) {
         s3 = peg$parseLambdaBody();
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f80(s2, s3);
+          s0 = peg$f81(s2, s3);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -5648,7 +5650,7 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s1 = peg$f81();
+      s1 = peg$f82();
       if (s1) {
         s1 = undefined;
       } else {
@@ -5669,7 +5671,7 @@ function peg$parse(input, options) {
           s3 = peg$parseExpressionBody();
           if (s3 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f82(s2, s3);
+            s0 = peg$f83(s2, s3);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5695,7 +5697,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f83();
+    s1 = peg$f84();
     if (s1) {
       s1 = undefined;
     } else {
@@ -5717,7 +5719,7 @@ function peg$parse(input, options) {
             s5 = peg$parse_();
             if (s5 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f84(s2);
+              s0 = peg$f85(s2);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -5749,7 +5751,7 @@ function peg$parse(input, options) {
     s1 = peg$parseName();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f85(s1);
+      s1 = peg$f86(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -5820,7 +5822,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f86();
+    s1 = peg$f87();
     if (s1) {
       s1 = undefined;
     } else {
@@ -5872,7 +5874,7 @@ function peg$parse(input, options) {
           }
           if (s7 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f87(s4);
+            s0 = peg$f88(s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5950,7 +5952,7 @@ function peg$parse(input, options) {
     if (s1 !== peg$FAILED) {
       s2 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s3 = peg$f88();
+      s3 = peg$f89();
       if (s3) {
         s3 = undefined;
       } else {
@@ -5971,7 +5973,7 @@ function peg$parse(input, options) {
       if (s2 === peg$FAILED) {
         s2 = peg$currPos;
         peg$savedPos = peg$currPos;
-        s3 = peg$f89();
+        s3 = peg$f90();
         if (s3) {
           s3 = undefined;
         } else {
@@ -6056,7 +6058,7 @@ function peg$parse(input, options) {
                             s13 = peg$parse_();
                             if (s13 !== peg$FAILED) {
                               peg$savedPos = s0;
-                              s0 = peg$f90(s4, s9);
+                              s0 = peg$f91(s4, s9);
                             } else {
                               peg$currPos = s0;
                               s0 = peg$FAILED;
@@ -6122,7 +6124,7 @@ function peg$parse(input, options) {
       s2 = [];
       s3 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s4 = peg$f91(s1);
+      s4 = peg$f92(s1);
       if (s4) {
         s4 = undefined;
       } else {
@@ -6150,7 +6152,7 @@ function peg$parse(input, options) {
         s2.push(s3);
         s3 = peg$currPos;
         peg$savedPos = peg$currPos;
-        s4 = peg$f91(s1);
+        s4 = peg$f92(s1);
         if (s4) {
           s4 = undefined;
         } else {
@@ -6176,7 +6178,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f92(s1, s2);
+      s0 = peg$f93(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -6196,7 +6198,7 @@ function peg$parse(input, options) {
         s3 = peg$parseOperand();
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f93(s1, s3);
+          s0 = peg$f94(s1, s3);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -6264,7 +6266,7 @@ function peg$parse(input, options) {
               s6 = peg$parseB();
               if (s6 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f94(s4);
+                s0 = peg$f95(s4);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -6381,7 +6383,7 @@ function peg$parse(input, options) {
                 s7 = peg$parseB();
                 if (s7 !== peg$FAILED) {
                   peg$savedPos = s2;
-                  s2 = peg$f95();
+                  s2 = peg$f96();
                 } else {
                   peg$currPos = s2;
                   s2 = peg$FAILED;
@@ -6566,7 +6568,7 @@ function peg$parse(input, options) {
               }
               if (s4 !== peg$FAILED) {
                 peg$savedPos = s2;
-                s2 = peg$f96();
+                s2 = peg$f97();
               } else {
                 peg$currPos = s2;
                 s2 = peg$FAILED;
@@ -6602,7 +6604,7 @@ function peg$parse(input, options) {
                   }
                   if (s3 !== peg$FAILED) {
                     peg$savedPos = s2;
-                    s3 = peg$f97();
+                    s3 = peg$f98();
                   }
                   s2 = s3;
                   if (s2 === peg$FAILED) {
@@ -6616,7 +6618,7 @@ function peg$parse(input, options) {
                     }
                     if (s3 !== peg$FAILED) {
                       peg$savedPos = s2;
-                      s3 = peg$f98();
+                      s3 = peg$f99();
                     }
                     s2 = s3;
                     if (s2 === peg$FAILED) {
@@ -6686,7 +6688,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f99();
+    s1 = peg$f100();
     if (s1) {
       s1 = undefined;
     } else {
@@ -6707,7 +6709,7 @@ function peg$parse(input, options) {
         s3 = peg$parsePostfix();
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f100(s2, s3);
+          s0 = peg$f101(s2, s3);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -6758,7 +6760,7 @@ function peg$parse(input, options) {
       }
       if (s3 !== peg$FAILED) {
         peg$savedPos = s1;
-        s1 = peg$f101();
+        s1 = peg$f102();
       } else {
         peg$currPos = s1;
         s1 = peg$FAILED;
@@ -6803,7 +6805,7 @@ function peg$parse(input, options) {
           }
           if (s3 !== peg$FAILED) {
             peg$savedPos = s1;
-            s1 = peg$f102();
+            s1 = peg$f103();
           } else {
             peg$currPos = s1;
             s1 = peg$FAILED;
@@ -6825,7 +6827,7 @@ function peg$parse(input, options) {
             s3 = peg$parseB();
             if (s3 !== peg$FAILED) {
               peg$savedPos = s1;
-              s1 = peg$f103();
+              s1 = peg$f104();
             } else {
               peg$currPos = s1;
               s1 = peg$FAILED;
@@ -6841,7 +6843,7 @@ function peg$parse(input, options) {
       s2 = peg$parse_();
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f104(s1);
+        s0 = peg$f105(s1);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -6863,7 +6865,7 @@ function peg$parse(input, options) {
       s2 = [];
       s3 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s4 = peg$f105(s1);
+      s4 = peg$f106(s1);
       if (s4) {
         s4 = undefined;
       } else {
@@ -6885,7 +6887,7 @@ function peg$parse(input, options) {
         s2.push(s3);
         s3 = peg$currPos;
         peg$savedPos = peg$currPos;
-        s4 = peg$f105(s1);
+        s4 = peg$f106(s1);
         if (s4) {
           s4 = undefined;
         } else {
@@ -6905,7 +6907,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f106(s1, s2);
+      s0 = peg$f107(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -6923,7 +6925,7 @@ function peg$parse(input, options) {
       s2 = peg$parseArguments();
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f107(s2);
+        s0 = peg$f108(s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -6957,7 +6959,7 @@ function peg$parse(input, options) {
               }
               if (s5 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f108(s3);
+                s0 = peg$f109(s3);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -6992,7 +6994,7 @@ function peg$parse(input, options) {
           }
           if (s3 !== peg$FAILED) {
             peg$savedPos = s2;
-            s3 = peg$f109();
+            s3 = peg$f110();
           }
           s2 = s3;
           if (s2 === peg$FAILED) {
@@ -7008,7 +7010,7 @@ function peg$parse(input, options) {
               s4 = peg$parseDot();
               if (s4 !== peg$FAILED) {
                 peg$savedPos = s2;
-                s2 = peg$f110();
+                s2 = peg$f111();
               } else {
                 peg$currPos = s2;
                 s2 = peg$FAILED;
@@ -7024,7 +7026,7 @@ function peg$parse(input, options) {
               s4 = peg$parseAnyName();
               if (s4 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f111(s2, s4);
+                s0 = peg$f112(s2, s4);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -7072,7 +7074,7 @@ function peg$parse(input, options) {
             s5 = null;
           }
           peg$savedPos = s0;
-          s0 = peg$f112(s1, s5);
+          s0 = peg$f113(s1, s5);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -7090,7 +7092,7 @@ function peg$parse(input, options) {
       s1 = peg$parseExpression();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f113(s1);
+        s1 = peg$f114(s1);
       }
       s0 = s1;
     }
@@ -7103,7 +7105,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f114();
+    s1 = peg$f115();
     if (s1) {
       s1 = undefined;
     } else {
@@ -7127,7 +7129,7 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s1 = peg$f115();
+      s1 = peg$f116();
       if (s1) {
         s1 = undefined;
       } else {
@@ -7148,7 +7150,7 @@ function peg$parse(input, options) {
       if (s0 === peg$FAILED) {
         s0 = peg$currPos;
         peg$savedPos = peg$currPos;
-        s1 = peg$f116();
+        s1 = peg$f117();
         if (s1) {
           s1 = undefined;
         } else {
@@ -7195,7 +7197,7 @@ function peg$parse(input, options) {
     s1 = peg$parseNameText();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f117(s1);
+      s1 = peg$f118(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -7203,7 +7205,7 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f118(s1);
+        s1 = peg$f119(s1);
       }
       s0 = s1;
     }
@@ -7231,7 +7233,7 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f119();
+        s0 = peg$f120();
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -7253,7 +7255,7 @@ function peg$parse(input, options) {
         s2 = peg$parseB();
         if (s2 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f120();
+          s0 = peg$f121();
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -7275,7 +7277,7 @@ function peg$parse(input, options) {
           s2 = peg$parseB();
           if (s2 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f121();
+            s0 = peg$f122();
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -7358,7 +7360,7 @@ function peg$parse(input, options) {
             }
             if (s6 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f122(s3, s4);
+              s0 = peg$f123(s3, s4);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -7427,7 +7429,7 @@ function peg$parse(input, options) {
           }
           if (s6 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f123(s3);
+            s0 = peg$f124(s3);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -7453,7 +7455,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f124();
+    s1 = peg$f125();
     if (s1) {
       s1 = undefined;
     } else {
@@ -7489,7 +7491,7 @@ function peg$parse(input, options) {
               }
               if (s6 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f125(s4);
+                s0 = peg$f126(s4);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -7519,7 +7521,7 @@ function peg$parse(input, options) {
       s1 = peg$parseEntries();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f126(s1);
+        s1 = peg$f127(s1);
       }
       s0 = s1;
     }
@@ -7612,7 +7614,7 @@ function peg$parse(input, options) {
             s5 = peg$parseExpression();
             if (s5 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f127(s1, s5);
+              s0 = peg$f128(s1, s5);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -7645,7 +7647,7 @@ function peg$parse(input, options) {
     s1 = peg$parseAnyName();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f128(s1);
+      s1 = peg$f129(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -7653,7 +7655,7 @@ function peg$parse(input, options) {
       s1 = peg$parseString();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f129(s1);
+        s1 = peg$f130(s1);
       }
       s0 = s1;
     }
@@ -7671,7 +7673,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f130();
+    s1 = peg$f131();
     if (s1) {
       s1 = undefined;
     } else {
@@ -7681,7 +7683,7 @@ function peg$parse(input, options) {
       s2 = peg$parseTypeBody();
       if (s2 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
-        s3 = peg$f131();
+        s3 = peg$f132();
         if (s3) {
           s3 = undefined;
         } else {
@@ -7703,7 +7705,7 @@ function peg$parse(input, options) {
     }
     if (s0 === peg$FAILED) {
       peg$savedPos = peg$currPos;
-      s0 = peg$f132();
+      s0 = peg$f133();
       if (s0) {
         s0 = undefined;
       } else {
@@ -7753,7 +7755,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f133(s1, s2);
+      s0 = peg$f134(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -7775,7 +7777,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f134();
+      s1 = peg$f135();
     }
     s0 = s1;
 
@@ -7809,7 +7811,7 @@ function peg$parse(input, options) {
             }
             if (s5 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f135(s3);
+              s0 = peg$f136(s3);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -7869,7 +7871,7 @@ function peg$parse(input, options) {
                       }
                       if (s9 !== peg$FAILED) {
                         peg$savedPos = s0;
-                        s0 = peg$f136(s3, s7);
+                        s0 = peg$f137(s3, s7);
                       } else {
                         peg$currPos = s0;
                         s0 = peg$FAILED;
@@ -7956,7 +7958,7 @@ function peg$parse(input, options) {
                 }
                 if (s6 !== peg$FAILED) {
                   peg$savedPos = s0;
-                  s0 = peg$f137(s3);
+                  s0 = peg$f138(s3);
                 } else {
                   peg$currPos = s0;
                   s0 = peg$FAILED;
@@ -8059,7 +8061,7 @@ function peg$parse(input, options) {
               s2 = null;
             }
             peg$savedPos = s0;
-            s0 = peg$f138(s1, s2);
+            s0 = peg$f139(s1, s2);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -8093,7 +8095,7 @@ function peg$parse(input, options) {
     s1 = peg$parseNameText();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f139(s1);
+      s1 = peg$f140(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -8101,7 +8103,7 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f140(s1);
+        s1 = peg$f141(s1);
       }
       s0 = s1;
     }
@@ -8140,7 +8142,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f141(s1);
+      s1 = peg$f142(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -8148,7 +8150,7 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f142(s1);
+        s1 = peg$f143(s1);
       }
       s0 = s1;
     }
@@ -8213,7 +8215,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f143(s1, s2);
+      s0 = peg$f144(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -8241,7 +8243,7 @@ function peg$parse(input, options) {
     }
     if (s2 !== peg$FAILED) {
       peg$savedPos = peg$currPos;
-      s3 = peg$f144(s2);
+      s3 = peg$f145(s2);
       if (s3) {
         s3 = undefined;
       } else {
@@ -8276,7 +8278,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f145();
+    s1 = peg$f146();
     if (s1) {
       s1 = undefined;
     } else {
@@ -8329,7 +8331,7 @@ function peg$parse(input, options) {
       }
       if (s2 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
-        s3 = peg$f146(s2);
+        s3 = peg$f147(s2);
         if (s3) {
           s3 = undefined;
         } else {
@@ -8463,7 +8465,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = peg$currPos;
-      s2 = peg$f147();
+      s2 = peg$f148();
       if (s2) {
         s2 = undefined;
       } else {
@@ -8638,7 +8640,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f148(s1);
+      s1 = peg$f149(s1);
     }
     s0 = s1;
     peg$silentFails--;
@@ -9000,7 +9002,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f149(s1);
+      s1 = peg$f150(s1);
     }
     s0 = s1;
     peg$silentFails--;
@@ -9042,7 +9044,7 @@ function peg$parse(input, options) {
         }
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f150(s2);
+          s0 = peg$f151(s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -9082,7 +9084,7 @@ function peg$parse(input, options) {
           }
           if (s3 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f151(s2);
+            s0 = peg$f152(s2);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -9109,7 +9111,7 @@ function peg$parse(input, options) {
     let s0;
 
     peg$savedPos = peg$currPos;
-    s0 = peg$f152();
+    s0 = peg$f153();
     if (s0) {
       s0 = undefined;
     } else {
@@ -9123,7 +9125,7 @@ function peg$parse(input, options) {
     let s0;
 
     peg$savedPos = peg$currPos;
-    s0 = peg$f153();
+    s0 = peg$f154();
     if (s0) {
       s0 = undefined;
     } else {
@@ -9166,7 +9168,7 @@ function peg$parse(input, options) {
       }
       if (s3 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f154(s2);
+        s0 = peg$f155(s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -9195,7 +9197,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f155(s1);
+      s1 = peg$f156(s1);
     }
     s0 = s1;
 
@@ -9388,7 +9390,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f156(s1);
+      s1 = peg$f157(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -9402,7 +9404,7 @@ function peg$parse(input, options) {
       }
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f157();
+        s1 = peg$f158();
       }
       s0 = s1;
       if (s0 === peg$FAILED) {
@@ -9416,7 +9418,7 @@ function peg$parse(input, options) {
         }
         if (s1 !== peg$FAILED) {
           peg$savedPos = s0;
-          s1 = peg$f158();
+          s1 = peg$f159();
         }
         s0 = s1;
       }
@@ -9430,7 +9432,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f159();
+    s1 = peg$f160();
     if (s1) {
       s1 = undefined;
     } else {
@@ -9466,7 +9468,7 @@ function peg$parse(input, options) {
               }
               if (s6 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f160(s4);
+                s0 = peg$f161(s4);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -9653,7 +9655,7 @@ function peg$parse(input, options) {
     let s0;
 
     peg$savedPos = peg$currPos;
-    s0 = peg$f161();
+    s0 = peg$f162();
     if (s0) {
       s0 = undefined;
     } else {
@@ -9667,7 +9669,7 @@ function peg$parse(input, options) {
     let s0;
 
     peg$savedPos = peg$currPos;
-    s0 = peg$f162();
+    s0 = peg$f163();
     if (s0) {
       s0 = undefined;
     } else {
@@ -9681,7 +9683,7 @@ function peg$parse(input, options) {
     let s0;
 
     peg$savedPos = peg$currPos;
-    s0 = peg$f163();
+    s0 = peg$f164();
     if (s0) {
       s0 = undefined;
     } else {

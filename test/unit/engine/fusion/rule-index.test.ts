@@ -57,7 +57,11 @@ describe('an index of rules', () => {
   });
 
   test('finds the rules of which a column has one of the texts, and those whose columns are none', () => {
-    const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'A', 'é', 'É', '😀'), minLength: 1, maxLength: 4 });
+    const letters = fc.string({
+      unit: fc.constantFrom('a', 'b', 'A', 's', 'ß', 'k', '\u212a', 'é', 'É', '😀'),
+      minLength: 1,
+      maxLength: 4,
+    });
     const column = fc.constantFrom('x', 'y');
     const asked = fc.record({
       column,
@@ -66,7 +70,7 @@ describe('an index of rules', () => {
       text: letters,
     });
     const rule = fc.tuple(fc.array(asked, { minLength: 1, maxLength: 4 }), fc.array(column, { maxLength: 1 }));
-    const long = fc.string({ unit: fc.constantFrom('a', 'b', 'A', 'é', 'É', '😀'), maxLength: 12 });
+    const long = fc.string({ unit: fc.constantFrom('a', 'b', 'A', 's', 'ß', 'k', '\u212a', 'é', 'É', '😀'), maxLength: 12 });
     const value = fc.oneof({ weight: 6, arbitrary: long }, { weight: 1, arbitrary: fc.constantFrom(null, 7) });
     const rows = fc.array(fc.record({ x: value, y: value }), { minLength: 1 });
     const property = fc.property(fc.array(rule, { minLength: 1, maxLength: 30 }), rows, (rules, given) => {

@@ -16,26 +16,101 @@ export interface RuleShape {
 /** Members of a plan that say nothing of what it does. */
 const APART: ReadonlySet<string> = new Set(['origin', 'text', 'fingerprint']);
 
-/**
- * The shape of a stream that is followed by none. `decided`: an operator that is decided elsewhere, and says nothing of it. Null where it keeps something, or where one constant stands at two places, which other
- * streams may fill with two.
- */
-export function shapeOf(stream: StreamPlan, declared: (type: string) => RecordType | null, decided: OperatorPlan | null): RuleShape | null {
+/** So many shapes are compared with a stream before its own is written down. */
+const COMPARED_MAX = 4;
+
+/** A shape, and of a stream that has it what says so. */
+interface KnownShape {
+  readonly key: string;
+  readonly parts: readonly unknown[];
+}
+
+/** The shapes of streams that are followed by none. */
+export class RuleShapes {
+  readonly #declared: (type: string) => RecordType | null;
+  /** The last that were met: streams beside each other are often of one shape. */
+  readonly #last: KnownShape[] = [];
+
+  constructor(declared: (type: string) => RecordType | null) {
+    this.#declared = declared;
+  }
+
+  /**
+   * The shape of a stream. `decided`: an operator that is decided elsewhere, and says nothing of it. Null where the stream keeps
+   * something, or where one constant stands at two places, which other streams may fill with two.
+   */
+  of(stream: StreamPlan, decided: OperatorPlan | null): RuleShape | null {
+    const parts = partsOf(stream, this.#declared, decided);
+    if (parts === null) return null;
+    const shape = this.#known(parts) ?? this.#written(parts);
+    return new Set(shape.constants).size === shape.constants.length ? shape : null;
+  }
+
+  #known(parts: readonly unknown[]): RuleShape | undefined {
+    for (const one of this.#last) {
+      const constants: Constant[] = [];
+      if (isAlike(one.parts, parts, constants)) return { key: one.key, constants };
+    }
+    return undefined;
+  }
+
+  #written(parts: readonly unknown[]): RuleShape {
+    const constants: Constant[] = [];
+    const text = new ShapeText(constants);
+    for (const part of parts) text.add(part);
+    this.#last.unshift({ key: text.text, parts });
+    this.#last.length = Math.min(this.#last.length, COMPARED_MAX);
+    return { key: text.text, constants };
+  }
+}
+
+/** All that the shape of a stream is made of. */
+function partsOf(stream: StreamPlan, declared: (type: string) => RecordType | null, decided: OperatorPlan | null): unknown[] | null {
   const { name, source, operators, onError, time, partition, resultType } = stream;
   if (source.kind !== 'events' || source.inputs.some((input) => input.operators.length > 0) || !operators.every(isStatements)) return null;
-  const constants: Constant[] = [];
-  const shape = new ShapeText(constants);
-  shape.add([source.inputs.length, onError, time.on, partition.keys, partition.expireMs]);
-  shape.add(fieldsOf(resultType));
+  const parts: unknown[] = [[source.inputs.length, onError, time.on, partition.keys, partition.expireMs], fieldsOf(resultType)];
   for (const operator of operators) {
-    if (operator === decided) shape.add('decided');
-    else if (operator.kind !== 'emit') shape.add(operator);
+    if (operator === decided) parts.push('decided');
+    else if (operator.kind !== 'emit') parts.push(operator);
     // What reads the name of the output behind it would need it stream by stream.
     else if (operator !== operators.at(-1)) return null;
     // An output is named after its stream, unless it says another name.
-    else shape.add([operator.items, operator.type === name ? null : operator.type, fieldsOf(declared(operator.type))]);
+    else parts.push([operator.items, operator.type === name ? null : operator.type, fieldsOf(declared(operator.type))]);
   }
-  return new Set(constants).size === constants.length ? { key: shape.text, constants } : null;
+  return parts;
+}
+
+/** Whether a part is written as the other one is. `constants` gets the texts and numbers of the part in the order of the other one. */
+function isAlike(other: unknown, part: unknown, constants: Constant[]): boolean {
+  if (typeof other !== 'object' || other === null || typeof part !== 'object' || part === null) return other === part;
+  if (other instanceof Timestamp || other instanceof Duration)
+    return part.constructor === other.constructor && other.ms === (part as Duration).ms;
+  if (other instanceof Map) return part instanceof Map && isAlike([...other], [...part], constants);
+  if (Array.isArray(other)) {
+    return Array.isArray(part) && part.length === other.length && other.every((item, at) => isAlike(item, part[at], constants));
+  }
+  if (isFreeConstant(other)) {
+    if (!isFreeConstant(part) || typeof part.value !== typeof other.value) return false;
+    constants.push(part);
+    return true;
+  }
+  return !isFreeConstant(part) && haveMembersAlike(other as Record<string, unknown>, part as Record<string, unknown>, constants);
+}
+
+function haveMembersAlike(other: Record<string, unknown>, part: Record<string, unknown>, constants: Constant[]): boolean {
+  let members = 0;
+  for (const name in other) {
+    if (APART.has(name)) continue;
+    members++;
+    if (!Object.hasOwn(part, name) || !isAlike(typeless(name, other[name]), typeless(name, part[name]), constants)) return false;
+  }
+  for (const name in part) if (!APART.has(name)) members--;
+  return members === 0;
+}
+
+/** Of a static type only its kind decides how a value stands in generated code. */
+function typeless(name: string, member: unknown): unknown {
+  return name === 'type' && typeof member === 'object' && member !== null ? (member as Type).kind : member;
 }
 
 function fieldsOf(type: Type | null): unknown {
@@ -78,11 +153,8 @@ class ShapeText {
     this.#pieces.push('{');
     for (const name in part) {
       if (APART.has(name)) continue;
-      const member = part[name];
-      // Of a static type only its kind decides how a value stands in generated code.
-      const isType = name === 'type' && typeof member === 'object' && member !== null;
       this.#pieces.push(name, ':');
-      this.add(isType ? (member as Type).kind : member);
+      this.add(typeless(name, part[name]));
     }
     this.#pieces.push('}');
   }

@@ -1,3 +1,5 @@
+import type { TextTest } from './text-test.ts';
+
 /** A text that is looked for in others, and the rules that ask for it. */
 export interface SoughtText {
   readonly text: string;
@@ -11,6 +13,8 @@ const LETTERS_MIN = 2;
 /** Entries of the table of one automaton; where there would be more, fewer letters of each text are looked for. */
 const ENTRIES_MAX = 1 << 23;
 const ASCII = 128;
+const [UPPER_A, LOWER_A, ALPHABET] = [0x41, 0x61, 26];
+const OTHER_CASE: Readonly<Record<TextTest['letters'], RegExp>> = { same: /(?!)/, lower: /[A-Z]/, upper: /[a-z]/ };
 
 /** The letters of a text that are looked for. */
 interface Word {
@@ -35,8 +39,12 @@ export class TextAutomaton {
   /** By state: the longest other state that what was read ends with. */
   readonly #shorter: Int32Array;
 
-  constructor(sought: readonly SoughtText[]) {
+  /** `letters`: in which the texts are looked for; one with letters of the other case is never there. */
+  constructor(given: readonly SoughtText[], letters: TextTest['letters']) {
+    const sought = given.filter(({ text }) => !OTHER_CASE[letters].test(text));
     this.#width = this.#classify(sought);
+    if (letters === 'lower') this.#fold(UPPER_A, LOWER_A);
+    if (letters === 'upper') this.#fold(LOWER_A, UPPER_A);
     const words = wordsOf(sought, this.#width);
     const states = words.reduce((sum, { letters }) => sum + letters.length, 1);
     this.#next = new Int32Array(states * this.#width).fill(-1);
@@ -44,19 +52,29 @@ export class TextAutomaton {
     this.#link(this.#grow(words));
   }
 
-  /** Calls `found` with the place of each rule of which a text is found, as often as that is. */
-  search(text: string, found: (place: number) => void): void {
+  /** Letters of the other case count as those that are looked for. */
+  #fold(from: number, to: number): void {
+    for (let letter = 0; letter < ALPHABET; letter++) this.#ascii[from + letter] = this.#ascii[to + letter] as number;
+  }
+
+  /**
+   * Calls `found` with the place of each rule of which a text is found, as often as that is. `isRaw`: the text is in the letters in which
+   * it came, and is not searched to its end when it is not ASCII, which false says: what its letters are in the other case is not known here.
+   */
+  search(text: string, found: (place: number) => void, isRaw: boolean): boolean {
     const next = this.#next;
     const ascii = this.#ascii;
     let state = 0;
     for (let at = 0; at < text.length; at++) {
       const code = text.charCodeAt(at);
+      if (code >= ASCII && isRaw) return false;
       state = next[state + (code < ASCII ? (ascii[code] as number) : this.#classOf(code))] as number;
       if (state < 0) {
         state = ~state;
         this.#report(state / this.#width, at + 1, text.length, found);
       }
     }
+    return true;
   }
 
   #classOf(code: number): number {

@@ -19,8 +19,13 @@ interface DecidedRule {
 
 /** What is looked for in the letters of a column. */
 interface Search {
+  /** The text as it came, and in these letters. */
+  readonly raw: () => string;
   readonly read: () => string;
+  readonly isRaw: boolean;
   readonly equals: ReadonlyMap<string, readonly number[]>;
+  /** A text that is longer is none of them: in other letters no text gets shorter. */
+  readonly equalsLengthMax: number;
   readonly automaton: TextAutomaton | null;
 }
 
@@ -32,7 +37,13 @@ interface SearchedColumn {
 
 /** The columns that rules by texts read, in the order in which their values are handed in. */
 export function textColumnsOf(rules: readonly PlacedRule[]): readonly string[] {
-  return [...new Set(textsOf(rules).flatMap(({ reads, condition }) => [...reads, ...(condition?.columns ?? [])]))];
+  const columns = new Set<string>();
+  for (const { bounds } of rules) {
+    if (bounds.kind !== 'texts') continue;
+    for (const column of bounds.reads) columns.add(column);
+    for (const column of bounds.condition?.columns ?? []) columns.add(column);
+  }
+  return [...columns];
 }
 
 /**
@@ -44,7 +55,7 @@ export function textFinder(rules: readonly PlacedRule[], from: number, asks: Uin
   const texts = textsOf(rules);
   const names = textColumnsOf(rules);
   const row = new RowTexts(names, from);
-  const columns = names.map((column) => searchedColumn(column, texts, row));
+  const columns = searchedColumns(names, texts, row);
   const decided = decidedRules(texts, names, row);
   const lengthMax = lengthMaxOf(texts);
   const list = new WrittenList(texts.length);
@@ -99,42 +110,50 @@ function decidedRules(rules: readonly PlacedTexts[], columns: readonly string[],
   return decided;
 }
 
-function searchIn({ read, equals, automaton }: Search, found: (place: number) => void): void {
-  const text = read();
-  if (equals.size > 0) for (const place of equals.get(text) ?? []) found(place);
-  automaton?.search(text, found);
+/** Most texts are searched as they came: they are made in other letters where something is found, or where they are not ASCII. */
+function searchIn({ raw, read, isRaw, equals, equalsLengthMax, automaton }: Search, found: (place: number) => void): void {
+  const text = raw();
+  if (text.length <= equalsLengthMax) for (const place of equals.get(read()) ?? []) found(place);
+  if (automaton !== null && !automaton.search(text, found, isRaw)) automaton.search(read(), found, false);
 }
 
 function textsOf(rules: readonly PlacedRule[]): readonly PlacedTexts[] {
   return rules.flatMap(({ place, bounds }) => (bounds.kind === 'texts' ? [{ place, ...bounds }] : []));
 }
 
-function searchedColumn(column: string, rules: readonly PlacedTexts[], row: RowTexts): SearchedColumn {
-  const kinds = new Set(rules.flatMap(({ tests }) => tests.filter((test) => test.column === column).map(({ letters }) => letters)));
-  const readers = rules.flatMap(({ place, reads }) => (reads.has(column) ? [place] : []));
-  return {
-    readers,
-    searches: Array.from(kinds, (letters) => ({ read: row.reader(column, letters), ...searchOf(column, letters, rules) })),
-  };
+/** What is looked for in one form of the letters of a column: the texts that it may be, and those that it may have. */
+interface SoughtTexts {
+  readonly equals: Map<string, number[]>;
+  readonly parts: Map<string, SoughtText & { readonly places: number[] }>;
 }
 
-function searchOf(column: string, letters: TextTest['letters'], rules: readonly PlacedTexts[]): Omit<Search, 'read'> {
-  const equals = new Map<string, number[]>();
-  const sought = new Map<string, SoughtText & { readonly places: number[] }>();
+function searchedColumns(names: readonly string[], rules: readonly PlacedTexts[], row: RowTexts): readonly SearchedColumn[] {
+  const sought = new Map(names.map((column) => [column, new Map<TextTest['letters'], SoughtTexts>()]));
   for (const { place, tests } of rules) {
-    for (const test of tests) {
-      if (test.column !== column || test.letters !== letters) continue;
-      const { text, how } = test;
-      if (how === 'equals') addTo(equals, text, place);
-      else {
-        const key = `${how} ${text}`;
-        const same = sought.get(key) ?? { text, how, places: [] };
-        sought.set(key, same);
-        same.places.push(place);
-      }
-    }
+    for (const test of tests) addTest(test, place, sought.get(test.column) as Map<TextTest['letters'], SoughtTexts>);
   }
-  return { equals, automaton: sought.size === 0 ? null : new TextAutomaton([...sought.values()]) };
+  return names.map((column) => ({
+    readers: rules.flatMap(({ place, reads }) => (reads.has(column) ? [place] : [])),
+    searches: Array.from(sought.get(column) ?? [], ([letters, { equals, parts }]) => {
+      const automaton = parts.size === 0 ? null : new TextAutomaton([...parts.values()], letters);
+      const [raw, read] = [row.reader(column, 'same'), row.reader(column, letters)];
+      const equalsLengthMax = [...equals.keys()].reduce((most, { length }) => Math.max(most, length), -1);
+      return { raw, read, isRaw: letters !== 'same', equals, equalsLengthMax, automaton };
+    }),
+  }));
+}
+
+function addTest({ letters, how, text }: TextTest, place: number, byLetters: Map<TextTest['letters'], SoughtTexts>): void {
+  const sought = byLetters.get(letters) ?? { equals: new Map(), parts: new Map() };
+  byLetters.set(letters, sought);
+  if (how === 'equals') {
+    addTo(sought.equals, text, place);
+    return;
+  }
+  const key = `${how} ${text}`;
+  const same = sought.parts.get(key);
+  if (same === undefined) sought.parts.set(key, { text, how, places: [place] });
+  else same.places.push(place);
 }
 
 function addTo(lists: Map<string, number[]>, text: string, place: number): void {

@@ -31,8 +31,11 @@ class Reads {
 
 /** The tests of which one holds where the expression is true. Null: there are none. What is evaluated without them is added to `reads`. */
 function neededBy(node: PlanExpression, reads: Reads): readonly TextTest[] | null {
-  const tests = testsOf(node);
-  if (tests !== null) return addReads(node, reads) ? tests : null;
+  const tested = testedColumn(node);
+  if (tested !== null) {
+    addTo(reads, tested.column);
+    return testsIn(tested);
+  }
   if (node.kind !== 'logical') return null;
   if (node.operator === 'or') {
     const left = neededBy(node.left, reads);
@@ -80,9 +83,13 @@ const COMPARISONS: ReadonlySet<BinaryExpression['operator']> = new Set(['==', '!
 function addColumn(subject: PlanExpression, reads: Reads): boolean {
   const column = columnOf(subject);
   if (column === null) return false;
-  reads.columns.add(column.name);
-  if (column.letters !== 'same') reads.makes++;
+  addTo(reads, column);
   return true;
+}
+
+function addTo(reads: Reads, { name, letters }: TestedColumn): void {
+  reads.columns.add(name);
+  if (letters !== 'same') reads.makes++;
 }
 
 interface Tested {
@@ -91,12 +98,27 @@ interface Tested {
   readonly texts: readonly string[];
 }
 
+/** A field, as it is or in letters of one case. */
+type TestedColumn = Pick<TextTest, 'letters'> & { readonly name: string };
+
+interface TestsOfColumn extends Tested {
+  readonly column: TestedColumn;
+}
+
 /** A comparison with one of some texts, as tests of one column that differ in their texts alone. Null where it is something else. */
 export function testsOf(node: PlanExpression): readonly TextTest[] | null {
+  const tested = testedColumn(node);
+  return tested && testsIn(tested);
+}
+
+function testsIn({ column: { name, letters }, how, texts }: TestsOfColumn): readonly TextTest[] {
+  return texts.map((text) => ({ column: name, letters, how, text }));
+}
+
+function testedColumn(node: PlanExpression): TestsOfColumn | null {
   const tested = testedBy(node);
   const column = tested && columnOf(tested.subject);
-  if (!tested || !column || tested.texts.includes('')) return null;
-  return tested.texts.map((text) => ({ column: column.name, letters: column.letters, how: tested.how, text }));
+  return !tested || !column || tested.texts.includes('') ? null : { ...tested, column };
 }
 
 function testedBy(node: PlanExpression): Tested | null {
@@ -134,8 +156,7 @@ function textsOf(node: PlanExpression): readonly string[] | null {
   return items.every((one) => one !== null) ? items : null;
 }
 
-/** A field, as it is or in letters of one case. */
-function columnOf(node: PlanExpression): (Pick<TextTest, 'letters'> & { readonly name: string }) | null {
+function columnOf(node: PlanExpression): TestedColumn | null {
   if (node.kind === 'field') return node.of.kind === 'current' ? { name: node.name, letters: 'same' } : null;
   if (node.kind !== 'call' || (node.function !== 'lower' && node.function !== 'upper')) return null;
   const [field] = node.arguments;
