@@ -10,6 +10,8 @@ export interface ArenaOptions {
   /** Undefined where none can become full. */
   readonly disks: Disks | undefined;
   readonly hasSlowDisks: boolean;
+  /** The command of another build; undefined where there is none. */
+  readonly otherBuild: string | undefined;
   /** What is done follows from it; when it is done, from how fast the machine answers. */
   readonly random: (bound: number) => number;
   readonly heartbeatTimeoutMs: number;
@@ -76,6 +78,8 @@ export interface Fault {
   readonly needsLinks?: boolean;
   /** It can only be done where disks can become slow. */
   readonly needsSlowDisks?: boolean;
+  /** It can only be done with another build of the product. */
+  readonly needsOtherBuild?: boolean;
   /**
    * Does it, holds it and takes it back. `recovers` is called at the moment from which the cluster can go on by itself; when it is not,
    * that is the end.

@@ -3,9 +3,9 @@ import { reportLines } from './report-lines.ts';
 import { isClean, runChaos } from './run.ts';
 
 /**
- * `npm run chaos -- [--seed N] [--minutes M] [--coordinators 3] [--workers 4] [--only "kill a worker"]` runs a cluster of real processes
+ * `npm run chaos -- [--seed N] [--minutes M] [--coordinators 3] [--workers 4] [--only "kill a worker"] [--other PATH]` runs a cluster of real processes
  * under faults and says whether anything was lost, doubled or invented. Exit code 1: something was; 2: the command is wrong. It runs
- * `cli/bin.mjs`, so build first (`npm run build`). Links are cut where this process may make network namespaces (root, on Linux), else not.
+ * `cli/bin.mjs`, so build first (`npm run build`); `--other` names that of another build, for upgrades and back. Links are cut where this process may make network namespaces (root, on Linux), else not.
  */
 const { values } = parseArgs({
   options: {
@@ -14,6 +14,7 @@ const { values } = parseArgs({
     coordinators: { type: 'string', default: '3' },
     workers: { type: 'string', default: '4' },
     only: { type: 'string', multiple: true },
+    other: { type: 'string' },
     loopback: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
   },
@@ -26,7 +27,7 @@ if (!(minutes > 0) || !Number.isSafeInteger(seed) || !(coordinators >= 3) || !(w
   print('--minutes is a number above 0, --seed a whole one, --coordinators at least 3, --workers at least 2');
   process.exitCode = 2;
 } else {
-  const options = { seed, minutes, coordinators, workers, only: values.only, usesNamespaces: !values.loopback, keepsLogs: values.keep };
+  const options = { seed, minutes, coordinators, workers, only: values.only, otherBuild: values.other, usesNamespaces: !values.loopback, keepsLogs: values.keep };
   const end = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => end.abort());
   const report = await runChaos({ ...options, onNote: print, signal: end.signal });

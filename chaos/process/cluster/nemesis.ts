@@ -5,8 +5,10 @@ import { coordinatorFaults } from './coordinator-faults.ts';
 import { diskFaults } from './disk-faults.ts';
 import { machineFaults } from './machine-faults.ts';
 import { networkFaults } from './network-faults.ts';
+import { migrationFaults } from './migration-faults.ts';
 import { operatorFaults } from './operator-faults.ts';
 import { strangerFaults } from './stranger-faults.ts';
+import { upgradeFaults } from './upgrade-faults.ts';
 import { workerFaults } from './worker-faults.ts';
 
 /** By what they touch: of each kind at most one is under way. */
@@ -16,6 +18,8 @@ const kinds: readonly (readonly Fault[])[] = [
   operatorFaults,
   networkFaults,
   machineFaults,
+  migrationFaults,
+  upgradeFaults,
 ];
 
 export const allFaults: readonly Fault[] = kinds.flat();
@@ -47,9 +51,10 @@ export class Nemesis {
   constructor(options: NemesisOptions) {
     this.#options = options;
     const { only, arena } = options;
-    const isPossible = ({ name, needsLinks, needsSlowDisks }: Fault): boolean =>
+    const isPossible = ({ name, needsLinks, needsSlowDisks, needsOtherBuild }: Fault): boolean =>
       (needsLinks !== true || arena.options.links !== undefined) &&
       (needsSlowDisks !== true || arena.options.hasSlowDisks) &&
+      (needsOtherBuild !== true || arena.options.otherBuild !== undefined) &&
       (only === undefined || only.includes(name));
     this.#kinds = kinds.map((kind) => kind.filter(isPossible)).filter((kind) => kind.length > 0);
     if (this.#kinds.length === 0) throw new Error(`none of the faults ${only?.join(', ') ?? ''} can be done here`);

@@ -1,4 +1,5 @@
 import type { Arena, Fault } from './arena.ts';
+import { migrate } from './migration-faults.ts';
 import type { Part } from './part.ts';
 import { groupName } from './programs.ts';
 
@@ -34,22 +35,6 @@ export const operatorFaults: readonly Fault[] = [
     },
   },
   { name: 'migrate a pipeline', rows: [11], run: async (arena) => void (await migrate(arena)) },
-  {
-    name: 'kill one of those in a migration',
-    rows: [11],
-    run: async (arena, recovers) => {
-      const parts = await migrate(arena);
-      if (parts === undefined) return;
-      const { source, target } = parts;
-      const victim = arena.pick([source, target, await arena.leader()]);
-      await arena.pause(0, 400);
-      arena.note(`kill -9 ${victim.name} in the middle of it`);
-      await victim.kill();
-      recovers();
-      await arena.pause(0, 3_000);
-      victim.start();
-    },
-  },
   {
     name: 'rebalance',
     rows: [11],
@@ -103,16 +88,4 @@ async function workersNow({ fleet }: Arena): Promise<string> {
 
 function idOf({ fleet }: Arena, worker: Part): string {
   return `w${fleet.workers.indexOf(worker) + 1}`;
-}
-
-/** Begins to move a pipeline. Undefined when it cannot be moved now. */
-async function migrate(arena: Arena): Promise<{ readonly source: Part; readonly target: Part } | undefined> {
-  const { fleet } = arena;
-  const pipeline = arena.pick(['pairs', 'totals', 'counts', 'joins', 'beats', 'pongs']);
-  const target = arena.pick(fleet.workers.map((_, at) => `w${at + 1}`));
-  const path = `/pipelines/${groupName}/${pipeline}/migrate`;
-  const { status, body } = await fleet.persist({ method: 'POST', path, body: { target_worker_id: target } });
-  arena.note(`move ${pipeline} to ${target}: ${status === 202 ? `from ${body.source_worker}` : `${status} ${body.code ?? ''}`}`);
-  const [source, to] = [body.source_worker, body.target_worker].map((id) => fleet.workers[Number(String(id).slice(1)) - 1]);
-  return status === 202 && source && to ? { source, target: to } : undefined;
 }

@@ -33,6 +33,8 @@ export interface ChaosOptions {
   readonly only?: readonly string[] | undefined;
   /** Without it, links are never cut, and everything is on 127.0.0.1. */
   readonly usesNamespaces: boolean;
+  /** Path of `cli/bin.mjs` of another build, which takes part. */
+  readonly otherBuild?: string | undefined;
   /** Logs stay in any case. @default false */
   readonly keepsLogs?: boolean;
   readonly heartbeatTimeoutSeconds?: number;
@@ -148,6 +150,7 @@ class ChaosRun {
         links: network.links,
         disks: ground.disks,
         hasSlowDisks: slowSync !== undefined,
+      otherBuild: options.otherBuild,
         random: random(999),
         folder,
         violated,
