@@ -27,7 +27,16 @@ if (!(minutes > 0) || !Number.isSafeInteger(seed) || !(coordinators >= 3) || !(w
   print('--minutes is a number above 0, --seed a whole one, --coordinators at least 3, --workers at least 2');
   process.exitCode = 2;
 } else {
-  const options = { seed, minutes, coordinators, workers, only: values.only, otherBuild: values.other, usesNamespaces: !values.loopback, keepsLogs: values.keep };
+  const options = {
+    seed,
+    minutes,
+    coordinators,
+    workers,
+    only: values.only,
+    otherBuild: values.other,
+    usesNamespaces: !values.loopback,
+    keepsLogs: values.keep,
+  };
   const end = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => end.abort());
   const report = await runChaos({ ...options, onNote: print, signal: end.signal });

@@ -31,7 +31,7 @@ export class Part {
   readonly machine: Machine;
   readonly #options: PartOptions;
   readonly #env: Readonly<Record<string, string>>;
-  #bin = bin;
+  #build: string | undefined;
   #child: ChildProcess | undefined;
   #isStopped = false;
   #mayEnd = false;
@@ -55,16 +55,21 @@ export class Part {
     return this.isRunning && !this.#isStopped;
   }
 
-  /** From its next start on it is another build of the command. @default this one */
-  become(path = bin): void {
-    this.#bin = path;
+  /** Path of the command that it runs; undefined for the one of this tree. */
+  get build(): string | undefined {
+    return this.#build;
+  }
+
+  /** From its next start on. */
+  become(build: string | undefined): void {
+    this.#build = build;
   }
 
   /** @param env What differs this time. */
   start(env: Readonly<Record<string, string>> = {}): void {
     if (this.#child !== undefined || this.#isRetired) return;
     const { place, args, folder, onUnasked } = this.#options;
-    const [command = '', ...rest] = [...place.before, process.execPath, this.#bin, ...args];
+    const [command = '', ...rest] = [...place.before, process.execPath, this.#build ?? bin, ...args];
     const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...this.#env, ...env } });
     const log = createWriteStream(join(folder, `${this.name}.log`), { flags: 'a' });
     log.write(`--- started ${new Date().toISOString()} as process ${child.pid}\n`);

@@ -150,7 +150,7 @@ class ChaosRun {
         links: network.links,
         disks: ground.disks,
         hasSlowDisks: slowSync !== undefined,
-      otherBuild: options.otherBuild,
+        otherBuild: options.otherBuild,
         random: random(999),
         folder,
         violated,
