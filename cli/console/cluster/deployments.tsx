@@ -69,8 +69,8 @@ export function DeploymentTable({ deployed, workers, again, isGroupShown = false
                     <a href={href(['workers', worker])}>{worker}</a>
                   )}
                 </td>
-                <td class="number">{counts === undefined ? '' : countText(counts.events_in)}</td>
-                <td class="number">{counts === undefined ? '' : countText(counts.events_out)}</td>
+                <td class="number">{counts === undefined ? '–' : countText(counts.events_in)}</td>
+                <td class="number">{counts === undefined ? '–' : countText(counts.events_out)}</td>
                 <td class="number minor">{countText(epoch)}</td>
                 <td>
                   <Migrate group={group} deployment={deployment} workers={workers} again={again} />

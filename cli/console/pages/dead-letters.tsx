@@ -3,7 +3,7 @@ import { Action } from '../parts/action.tsx';
 import { Fields } from '../parts/fields.tsx';
 import { Empty, Notice, Problem, Waiting } from '../parts/notice.tsx';
 import { Section, Wide } from '../parts/page.tsx';
-import { countText, plural, valueText } from '../parts/text.ts';
+import { countText, plural, timeText, valueText } from '../parts/text.ts';
 import { usePoll } from '../service/poll.ts';
 import { ask } from '../service/requests.ts';
 import type { DeadLetters } from '../service/shapes.ts';
@@ -103,13 +103,13 @@ function Letter({ letter }: { readonly letter: Readonly<Record<string, unknown>>
     typeof event === 'object' && event !== null ? (event as { event_type?: string; data?: Record<string, unknown> }) : {};
   return (
     <tr>
-      <td>{valueText(letter['timestamp']).replace('T', ' ')}</td>
+      <td>{timeText(Date.parse(valueText(letter['timestamp'])))}</td>
       <td>{valueText(letter['connector'])}</td>
       <td>
         {valueText(letter['error'])} <span class="quiet">{valueText(letter['code'])}</span>
       </td>
       <td class="number">{valueText(letter['attempts'])}</td>
-      <td>
+      <td class="event">
         <strong>{type}</strong> <Fields of={data} />
       </td>
     </tr>

@@ -1,5 +1,6 @@
 import { readTextFile } from '../../../shared/files/text-file.ts';
 import { thousands } from '../../counts.ts';
+import { complete } from '../../repl/completion.ts';
 import { withStatements } from '../../repl/statements.ts';
 import {
   FRAME_CELLS,
@@ -42,6 +43,8 @@ export class SessionScreen implements Screen {
   #focus: PaneName = 'prompt';
   #heights: Partial<Record<PaneName, number>> = {};
   #metricsTop = 0;
+  /** What the word at the cursor may become, until the next key. */
+  #offered: readonly string[] = [];
   #due: NodeJS.Timeout | undefined;
 
   constructor(program: LiveProgram, quit: () => void) {
@@ -77,6 +80,7 @@ export class SessionScreen implements Screen {
   }
 
   press(key: Key): void {
+    this.#offered = [];
     if (!this.#pressAnywhere(key)) this.#pressIn(key);
     this.#draw();
   }
@@ -106,6 +110,7 @@ export class SessionScreen implements Screen {
 
   #pressInEditor({ name, isCtrl, text }: Key): void {
     if (text !== '') this.#editor.insert(text);
+    else if (isCtrl && (name === 'n' || isSpace(name))) this.#complete(this.#editor);
     else if (name === 'return' || name === 'enter') this.#editor.breakLine();
     else if (name === 'up') this.#editor.moveRows(-1);
     else if (name === 'down') this.#editor.moveRows(1);
@@ -117,11 +122,20 @@ export class SessionScreen implements Screen {
   #pressInPrompt({ name, isCtrl, text }: Key): void {
     if (text.includes('\n')) this.#submit(this.#prompt.take() + text);
     else if (text !== '') this.#prompt.editor.insert(text);
+    else if (isCtrl && isSpace(name)) this.#complete(this.#prompt.editor);
     else if (name === 'return' || name === 'enter') this.#submit(this.#prompt.take());
     else if (isCtrl && (name === 'p' || name === 'n')) this.#prompt.recall(name === 'p' ? -1 : 1);
     else if (isCtrl && name === 'd' && this.#prompt.text === '') this.#quit();
     else if (/^(?:up|down|page)/.test(name)) this.#scroll('events', name);
     else move(this.#prompt.editor, name, isCtrl);
+  }
+
+  /** Completes the word before the cursor as far as it is certain, and shows what it may become. */
+  #complete(editor: TextEditor): void {
+    const [names, word] = complete(editor.before, this.#program.session);
+    const added = sharedStart(names).slice(word.length);
+    if (added !== '') editor.insert(added);
+    if (names.length !== 1) this.#offered = names;
   }
 
   #scroll(pane: Exclude<PaneName, 'prompt' | 'program'>, name: string): void {
@@ -193,6 +207,7 @@ export class SessionScreen implements Screen {
   }
 
   #hint(columns: number): Line {
+    if (this.#offered.length > 0) return [{ text: this.#offered.map((name) => name.trim()).join('  '), paint: 'name' }];
     const hint = this.#focus === 'prompt' && columns >= 120 ? `${KEYS_HINT} · Up/Down scroll events · Ctrl+P/N typed before` : KEYS_HINT;
     return [{ text: hint, paint: 'dim' }];
   }
@@ -262,6 +277,18 @@ function titleOf(name: string, { below }: LogLines<unknown>): string {
   return below > 0 ? `${name}: ${thousands(below)} newer below, End` : name;
 }
 
+/** Terminals send Ctrl+Space as the character 0, which Node names by what follows `_` in ASCII. */
+function isSpace(name: string): boolean {
+  return name === 'space' || name === '`';
+}
+
+function sharedStart(names: readonly string[]): string {
+  const [first = '', ...others] = names;
+  let length = first.length;
+  for (const other of others) while (!other.startsWith(first.slice(0, length))) length--;
+  return first.slice(0, length);
+}
+
 /** What a key does in any text that is edited. */
 function move(editor: TextEditor, name: string, isCtrl: boolean): void {
   if (name === 'left') editor.left();
@@ -271,4 +298,6 @@ function move(editor: TextEditor, name: string, isCtrl: boolean): void {
   else if (name === 'backspace' || (isCtrl && name === 'h')) editor.deleteBefore();
   else if (name === 'delete' || (isCtrl && name === 'd')) editor.deleteAfter();
   else if (isCtrl && name === 'k') editor.deleteRest();
+  else if (isCtrl && name === 'z') editor.undo();
+  else if (isCtrl && name === 'y') editor.redo();
 }

@@ -1,3 +1,5 @@
+import { EditHistory, type EditKind, type EditorState } from './edit-history.ts';
+
 const INDENT = '    ';
 
 /** A text of many lines with a cursor in it. Rows and columns count from 0, columns in code points. */
@@ -8,6 +10,7 @@ export class TextEditor {
   /** First row and column that are seen. */
   #top = 0;
   #left = 0;
+  readonly #history = new EditHistory();
 
   get text(): string {
     return this.#lines.join('\n');
@@ -27,11 +30,53 @@ export class TextEditor {
 
   /** Another text; the cursor stays where it was as far as that exists. */
   set(text: string): void {
-    this.#lines = printable(text).split('\n');
-    this.#place(this.#row, this.#column);
+    const lines = printable(text).split('\n');
+    if (lines.join('\n') === this.text) return;
+    this.#change('other', () => {
+      this.#lines = lines;
+      this.#place(this.#row, this.#column);
+    });
   }
 
   insert(text: string): void {
+    this.#change(/^[^\s]$/u.test(text) ? 'typing' : 'other', () => this.#insert(text));
+  }
+
+  /** Takes the last change back. False when there is none. */
+  undo(): boolean {
+    return this.#goTo(this.#history.undo(this.#state));
+  }
+
+  /** Makes the change again that was taken back last. */
+  redo(): boolean {
+    return this.#goTo(this.#history.redo(this.#state));
+  }
+
+  /** What stands in the line before the cursor. */
+  get before(): string {
+    return this.#parted()[0];
+  }
+
+  get #state(): EditorState {
+    return { lines: this.#lines, row: this.#row, column: this.#column };
+  }
+
+  #goTo(state: EditorState | undefined): boolean {
+    if (state === undefined) return false;
+    this.#lines = [...state.lines];
+    this.#place(state.row, state.column);
+    return true;
+  }
+
+  /** The lines of before stay as they are: undo comes back to them. */
+  #change(kind: EditKind, make: () => void): void {
+    this.#history.before(this.#state, kind);
+    this.#lines = [...this.#lines];
+    make();
+    this.#history.after(this.#state);
+  }
+
+  #insert(text: string): void {
     const [before, after] = this.#parted();
     const added = printable(text).split('\n');
     const last = added.at(-1) ?? '';
@@ -52,6 +97,10 @@ export class TextEditor {
 
   /** The character before the cursor; of an indentation a whole step. */
   deleteBefore(): void {
+    this.#change('deleting', () => this.#deleteBefore());
+  }
+
+  #deleteBefore(): void {
     const [before, after] = this.#parted();
     if (before === '') {
       if (this.#row === 0) return;
@@ -66,6 +115,10 @@ export class TextEditor {
   }
 
   deleteAfter(): void {
+    this.#change('deleting', () => this.#deleteAfter());
+  }
+
+  #deleteAfter(): void {
     const [before, after] = this.#parted();
     if (after === '') {
       if (this.#row < this.#lines.length - 1) this.#lines.splice(this.#row, 2, before + (this.#lines[this.#row + 1] ?? ''));
@@ -74,9 +127,11 @@ export class TextEditor {
 
   /** What stands behind the cursor in its line. */
   deleteRest(): void {
-    const [before, after] = this.#parted();
-    if (after === '') this.deleteAfter();
-    else this.#lines[this.#row] = before;
+    this.#change('other', () => {
+      const [before, after] = this.#parted();
+      if (after === '') this.#deleteAfter();
+      else this.#lines[this.#row] = before;
+    });
   }
 
   moveRows(by: number): void {

@@ -141,3 +141,20 @@ it('says what cannot be saved, and quits by its keys', async () => {
   session.key('q', { isCtrl: true });
   expect(session.hasQuit).toBe(true);
 });
+
+it('takes changes of the program back and makes them again, and completes names in it', async () => {
+  const session = await new Session().begin();
+  await session.type('event Reading:\n    celsius: float\n');
+  await session.control('r');
+  session.key('end');
+  session.key('', { text: 'stream S = Rea' });
+  session.key('n', { isCtrl: true });
+  expect(session.pane('Program')).toContain('stream S = Reading');
+  session.key('z', { isCtrl: true });
+  expect(session.pane('Program')).toMatch(/stream S = Rea *$/m);
+  session.key('y', { isCtrl: true });
+  session.key('', { text: '.e' });
+  session.key('`', { isCtrl: true });
+  const [, hint] = session.screen.frame(size).footer;
+  expect(hint?.map(({ text }) => text).join('')).toBe('.each(  .emit(  .enrich(');
+});

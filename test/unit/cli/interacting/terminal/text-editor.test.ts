@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { TextEditor } from '../../../../../cli/interacting/terminal/text-editor.ts';
 
 /** The same as one text with an offset in it, in characters. */
@@ -75,4 +75,41 @@ it('takes ten thousand lines at once and shows the part with the cursor', () => 
   expect(editor.window(20, 40)).toEqual({ top: 9_980, left: 0 });
   editor.moveRows(-5_000);
   expect(editor.window(20, 40)).toEqual({ top: 4_999, left: 0 });
+});
+
+describe('undo', () => {
+  it('takes back words that were typed, and makes them again', () => {
+    const editor = new TextEditor();
+    for (const character of 'one two') editor.insert(character);
+    expect([editor.undo(), editor.text]).toEqual([true, 'one ']);
+    expect([editor.undo(), editor.text]).toEqual([true, 'one']);
+    expect([editor.undo(), editor.text, editor.undo()]).toEqual([true, '', false]);
+    for (let step = 0; step < 3; step++) editor.redo();
+    expect([editor.text, editor.column, editor.redo()]).toEqual(['one two', 7, false]);
+  });
+
+  it('takes back what was deleted, pasted and replaced, with the cursor where it was', () => {
+    const editor = new TextEditor();
+    editor.set('a\nb');
+    editor.goTo(1, 0);
+    editor.insert('x\ny');
+    editor.deleteBefore();
+    editor.deleteBefore();
+    editor.deleteRest();
+    expect(editor.text).toBe('a\nx');
+    editor.undo();
+    expect([editor.text, editor.row]).toEqual(['a\nxb', 1]);
+    editor.undo();
+    expect([editor.text, editor.row, editor.column]).toEqual(['a\nx\nyb', 2, 1]);
+    editor.undo();
+    expect([editor.text, editor.row, editor.column]).toEqual(['a\nb', 1, 0]);
+  });
+
+  it('forgets what was taken back once something else is changed', () => {
+    const editor = new TextEditor();
+    editor.insert('one');
+    editor.undo();
+    editor.insert('two');
+    expect([editor.redo(), editor.text]).toEqual([false, 'two']);
+  });
 });
