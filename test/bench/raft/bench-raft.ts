@@ -19,7 +19,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '10' },
     trials: { type: 'string', default: '20' },
     burn: { type: 'string', default: '60' },
-    only: { type: 'string', default: 'commits,failover,stop,restart,burn' },
+    only: { type: 'string', default: 'commits,failover,stop,follower,restart,burn' },
   },
 });
 const [seconds, trials, burnSeconds] = [values.seconds, values.trials, values.burn].map(Number) as [number, number, number];
@@ -215,6 +215,29 @@ async function failover(name: string, end: (leader: Measured) => void): Promise<
   print(`${name}, ${trials} trials, until another has committed: p50 ${ofT(p50)}, p99 ${ofT(p99)}, max ${ofT(max)}`);
 }
 
+/** How long a write waits at most while a follower is killed, beside how long one does without that. */
+async function follower(): Promise<void> {
+  const group = new Group('follower', await freePorts(3));
+  await group.startAll();
+  await (await group.settled()).ask('load', { clients: 64, seconds: warmSeconds });
+  const [calm, killed]: [number[], number[]] = [[], []];
+  for (let trial = 0; trial < trials; trial++) {
+    const leader = await group.settled();
+    const longest = async (): Promise<number> => (await leader.ask<LoadResult>('load', { clients: 1, seconds: 1 })).maxUs / 1_000;
+    calm.push(await longest());
+    const [id, other] = [...group.members].find(([, one]) => one !== leader) as [number, Measured];
+    const during = longest();
+    await pause(500);
+    await other.kill();
+    killed.push(await during);
+    await group.start(id);
+  }
+  await group.killAll();
+  const text = (longestMs: readonly number[]): string =>
+    `p50 ${quantile(longestMs, 0.5).toFixed(0)} ms, max ${quantile(longestMs, 1).toFixed(0)} ms`;
+  print(`longest write of a second, ${trials} trials: ${text(calm)}; with SIGKILL of a follower in it: ${text(killed)}`);
+}
+
 async function restart(): Promise<void> {
   const group = new Group('restart', await freePorts(3), 10_000_000);
   await group.startAll();
@@ -248,6 +271,7 @@ try {
   if (parts.includes('commits')) await commits();
   if (parts.includes('failover')) await failover('SIGKILL of the leader', (leader) => leader.child.kill('SIGKILL'));
   if (parts.includes('stop')) await failover('end of the leader with transfer', (leader) => void leader.ask('close'));
+  if (parts.includes('follower')) await follower();
   if (parts.includes('restart')) await restart();
   if (parts.includes('burn')) await burn();
 } finally {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { wait } from './group.ts';
 import { freePorts, peersOn } from './local-peers.ts';
+import { pauseLeader } from './paused-leader.ts';
 import { ProcessGroup } from './process-group.ts';
 
 /** `RAFT_KILLS=60 npx vitest run test/integration/raft/processes.test.ts` kills the leader every 5 s for 5 minutes. */
@@ -72,22 +73,7 @@ describe('three processes', () => {
   it('go on while the leader is stopped, and it serves nothing stale when it wakes up', async () => {
     group.startClients(clientCount);
     await group.progress(30);
-    const leader = await group.leader();
-    const stopped = group.members.get(leader);
-    stopped?.child.kill('SIGSTOP');
-    // It believes to lead, and finds this question when it wakes up.
-    const answers: string[] = [];
-    stopped?.ask({ kind: 'read', key: 'a' }, ({ kind }) => answers.push(kind));
-    const term = stopped?.term ?? 0;
-    await vi.waitFor(
-      () => expect([...group.members.values()].some((member) => member.role === 'leader' && member.term > term)).toBe(true),
-      wait,
-    );
-    await group.progress(60);
-    stopped?.child.kill('SIGCONT');
-    await vi.waitFor(() => expect(answers).toEqual(['refused']), wait);
-    await vi.waitFor(() => expect(stopped?.role).toBe('follower'), wait);
-    await group.progress(30);
+    await pauseLeader(group, 0);
     expect(group.verdict()).toEqual({ kind: 'linearizable' });
   }, 120_000);
 
