@@ -22,7 +22,7 @@ function fault(name: string, choose: (arena: Arena) => Promise<readonly Part[]>)
       if (disks === undefined) return;
       const full = await choose(arena);
       arena.note(`${name}: ${full.map(({ name }) => name).join(' and ')}`);
-      for (const one of full) one.mayEnd();
+      for (const one of full) one.mayEnd(true);
       await Promise.all(full.map(({ at }) => disks.fill(dataDir(folder, at))));
       await arena.pause(1_000, 8_000);
       await Promise.all(full.map(({ at }) => disks.free(dataDir(folder, at))));
@@ -30,6 +30,7 @@ function fault(name: string, choose: (arena: Arena) => Promise<readonly Part[]>)
       for (const one of full) {
         arena.note(`${one.name} ${one.isRunning ? 'goes on' : 'had ended'}`);
         await one.kill();
+        one.mayEnd(false);
         one.start();
       }
     },

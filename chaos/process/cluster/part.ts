@@ -83,12 +83,11 @@ export class Part {
     });
     this.#child = child;
     this.#isStopped = false;
-    this.#mayEnd = false;
   }
 
-  /** Until it is started anew, its end is no surprise. */
-  mayEnd(): void {
-    this.#mayEnd = true;
+  /** Whether its end is no surprise, however often it is started. */
+  mayEnd(may: boolean): void {
+    this.#mayEnd = may;
   }
 
   /** It is killed, and never started again. */
