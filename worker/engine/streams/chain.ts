@@ -3,7 +3,7 @@ import type { EvaluationError } from '../../../shared/language/functions/descrip
 import type { OperatorPlan } from '../../../shared/language/plan/plan.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
 import type { Next, Operator, WindowFrame } from '../operators/operator.ts';
-import { isWaiting } from '../operators/operator-facts.ts';
+import { isStatements, isWaiting } from '../operators/operator-facts.ts';
 import type { Row } from '../operators/row.ts';
 import { anyValue, list, loadOf, record, type Saved, text } from '../state/codec.ts';
 import type { WatermarkHold } from '../time/watermark-hold.ts';
@@ -28,32 +28,43 @@ export interface Link {
 /** Makes the operator of a plan; `next` is where its rows go. */
 export type MakeLink = (plan: OperatorPlan, next: Next) => Link;
 
-/** Operators in written order. A failure in one of them ends the row's way there and nowhere else. */
+/** The operators of a chain, made. */
+interface MadeChain {
+  readonly links: readonly Link[];
+  /** What takes a row at each operator, and behind the last one. */
+  readonly entries: readonly Next[];
+}
+
+/**
+ * Operators in written order. A failure in one of them ends the row's way there and nowhere else. Where none of them keeps or waits for
+ * anything they are made when the first row comes: to most of thousands of rules that run as generated code none ever does.
+ */
 export class Chain implements Next {
-  readonly #links: readonly Link[];
+  readonly #plans: readonly OperatorPlan[];
+  readonly #end: Next;
+  readonly #make: MakeLink;
+  #made: MadeChain | null = null;
   /** Those of its operators that time may have something to do for. */
   readonly #waiting: readonly Link[];
-  readonly #first: Next;
-  /** What takes a row at each operator, and behind the last one. */
-  readonly #entries: readonly Next[];
   /** Where its operators hold rows back. */
   readonly holds: readonly WatermarkHold[];
 
   constructor(plans: readonly OperatorPlan[], end: Next, make: MakeLink) {
-    const links: Link[] = [];
-    const entries = [end];
-    let next = end;
-    for (let position = plans.length - 1; position >= 0; position--) {
-      const link = make(plans[position] as OperatorPlan, next);
-      links.unshift(link);
-      next = new Guarded(link);
-      entries.unshift(next);
-    }
-    this.#links = links;
+    this.#plans = plans;
+    this.#end = end;
+    this.#make = make;
+    const links = plans.every(isStatements) ? [] : this.#all.links;
     this.#waiting = links.filter(({ plan }) => isWaiting(plan));
     this.holds = placeBehindHolds(links);
-    this.#first = next;
-    this.#entries = entries;
+  }
+
+  get #all(): MadeChain {
+    this.#made ??= madeChain(this.#plans, this.#end, this.#make);
+    return this.#made;
+  }
+
+  get #first(): Next {
+    return this.#all.entries[0] as Next;
   }
 
   process(row: Row): void {
@@ -66,12 +77,12 @@ export class Chain implements Next {
 
   /** What takes a row at the operator at a position; behind the last one the chain's end. */
   entry(position: number): Next {
-    return this.#entries[position] as Next;
+    return this.#all.entries[position] as Next;
   }
 
   /** In written order. */
   get operators(): readonly Pick<Link, 'plan' | 'operator'>[] {
-    return this.#links;
+    return this.#all.links;
   }
 
   /** What lies beyond a hold is due when it is released, and not before. */
@@ -90,12 +101,15 @@ export class Chain implements Next {
   }
 
   save(): Saved<typeof savedChain> {
-    return this.#links.map((link) => ({ fingerprint: fingerprintOf(link), state: link.operator.save() }));
+    if (this.#made === null) return this.fingerprints.map((fingerprint) => ({ fingerprint, state: null }));
+    return this.#made.links.map((link) => ({ fingerprint: fingerprintOf(link), state: link.operator.save() }));
   }
 
   /** `save` as it is now, to be encoded later. */
   capture(): () => StoredValue {
-    const states = this.#links.map((link) => [fingerprintOf(link), captureState(link.operator)] as const);
+    const links = this.#made?.links;
+    if (links === undefined) return () => this.fingerprints.map((fingerprint) => [fingerprint, null]);
+    const states = links.map((link) => [fingerprintOf(link), captureState(link.operator)] as const);
     return () => states.map(([fingerprint, state]) => [fingerprint, state()]);
   }
 
@@ -103,7 +117,7 @@ export class Chain implements Next {
   load(saved: Saved<typeof savedChain>): number {
     const waiting = [...saved];
     let kept = 0;
-    for (const link of this.#links) {
+    for (const link of this.#made?.links ?? []) {
       const at = waiting.findIndex(({ fingerprint }) => fingerprint === fingerprintOf(link));
       const [found = null] = at < 0 ? [] : waiting.splice(at, 1);
       if (found === null || found.state === null) continue;
@@ -115,8 +129,19 @@ export class Chain implements Next {
 
   /** What the state of each operator is kept under, in written order. */
   get fingerprints(): readonly string[] {
-    return this.#links.map(fingerprintOf);
+    return this.#made?.links.map(fingerprintOf) ?? this.#plans.map(({ fingerprint }) => fingerprint);
   }
+}
+
+function madeChain(plans: readonly OperatorPlan[], end: Next, make: MakeLink): MadeChain {
+  const links: Link[] = [];
+  const entries = [end];
+  for (let position = plans.length - 1; position >= 0; position--) {
+    const link = make(plans[position] as OperatorPlan, entries[0] as Next);
+    links.unshift(link);
+    entries.unshift(new Guarded(link));
+  }
+  return { links, entries };
 }
 
 /** What the state of an operator is kept under: what it means, and the form in which it keeps it. */
