@@ -5,7 +5,7 @@ import type { PlanExpression } from '../plan/plan.ts';
 import { ANY } from '../plan/types.ts';
 import type { CheckContext } from './context.ts';
 import { constant, isResolved } from './expressions/fold.ts';
-import { fillHoles, type StillParts } from './holes.ts';
+import { fillHoles, KnownParts } from './holes.ts';
 import { lowerExpression } from './lower.ts';
 import type { NameScope } from './scope.ts';
 import { programScope } from './scopes.ts';
@@ -57,12 +57,12 @@ function addStatement(statement: Statement, expansion: Expansion): void {
 function expandFor(node: ForDeclaration, expansion: Expansion): void {
   const values = loopValues(node, expansion);
   if (!values) return;
-  const still: StillParts = new Map();
+  const known = new KnownParts();
   for (const value of values) {
     if (expansion.isTooLong) return;
     expansion.context.spend('repetitions', 1, node.span);
     expandInto(
-      node.body.map((statement) => repeated(statement, { node, value, still }, expansion)),
+      node.body.map((statement) => repeated(statement, { node, value, known }, expansion)),
       expansion,
     );
   }
@@ -71,12 +71,12 @@ function expandFor(node: ForDeclaration, expansion: Expansion): void {
 interface LoopStep {
   readonly node: ForDeclaration;
   readonly value: number;
-  readonly still: StillParts;
+  readonly known: KnownParts;
 }
 
-function repeated(statement: Statement, { node, value, still }: LoopStep, { context }: Expansion): Statement {
+function repeated(statement: Statement, { node, value, known }: LoopStep, { context }: Expansion): Statement {
   const spend = (parts: number): void => context.spend('repetitions', parts, statement.span);
-  return fillHoles(statement, { variable: node.variable.text, value, still, spend });
+  return fillHoles(statement, { variable: node.variable.text, value, known, spend });
 }
 
 /** The integers that the loop goes over; undefined when they are not known, which is reported. */

@@ -4,14 +4,19 @@ import { withCases, withOperands } from '../ast/operator-chain.ts';
 export interface Repetition {
   readonly variable: string;
   readonly value: number;
-  /** Parts in which an earlier repetition of the same loop found no hole. */
-  readonly still: StillParts;
+  /** What an earlier repetition of the same loop found out. */
+  readonly known: KnownParts;
   /** Is told how many parts a statement had, long texts by their length. */
   readonly spend: (parts: number) => void;
 }
 
-/** Parts without a hole, and how many parts each is made of. */
-export type StillParts = Map<object, number>;
+/** Where the holes of a loop are, whatever its variable is. */
+export class KnownParts {
+  /** Parts without a hole, and how many parts each is made of. */
+  readonly still = new Map<object, number>();
+  /** Of nodes with holes, the members that have them, and how many parts the others are made of. */
+  readonly changing = new Map<object, { readonly keys: readonly string[]; readonly others: number }>();
+}
 
 /** A statement with every `{variable}` replaced by a number: in names and strings as text, in expressions as an int. */
 export function fillHoles(statement: Statement, repetition: Repetition): Statement {
@@ -32,7 +37,7 @@ const charactersPerPart = 16;
 function fill(part: unknown, filling: Filling): unknown {
   if (typeof part === 'string') return fillText(part, filling);
   if (part === null || typeof part !== 'object') return part;
-  const { still } = filling;
+  const { still } = filling.known;
   const parts = still.get(part);
   if (parts !== undefined) {
     filling.spent += parts;
@@ -69,16 +74,32 @@ function fillItems(items: readonly unknown[], filling: Filling): readonly unknow
 }
 
 function fillProperties(part: object, filling: Filling): object {
-  let changed: Record<string, unknown> | undefined;
+  const { changing } = filling.known;
+  const known = changing.get(part);
+  if (known === undefined) return fillAll(part, filling);
+  const changed: Record<string, unknown> = { ...part };
+  for (const key of known.keys) changed[key] = fill(changed[key], filling);
+  filling.spent += known.others;
+  return changed;
+}
+
+function fillAll(part: object, filling: Filling): object {
+  const changed: Record<string, unknown> = { ...part };
+  const keys: string[] = [];
+  let others = 0;
   for (const key of Object.keys(part)) {
     if (key === 'span') continue;
-    const value = (part as Record<string, unknown>)[key];
-    const filled = fill(value, filling);
-    if (filled === value) continue;
-    changed ??= { ...part };
-    changed[key] = filled;
+    const before = filling.spent;
+    const filled = fill(changed[key], filling);
+    if (filled === changed[key]) others += filling.spent - before;
+    else {
+      changed[key] = filled;
+      keys.push(key);
+    }
   }
-  return changed ?? part;
+  if (keys.length === 0) return part;
+  filling.known.changing.set(part, { keys, others });
+  return changed;
 }
 
 /** The text of a template is as it is: `{{i}}` in it is a brace, and its holes are expressions. */
