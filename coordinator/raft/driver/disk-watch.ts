@@ -42,6 +42,11 @@ export class DiskWatch {
     this.#slowWrites = lagMs >= this.#behindMs ? this.#slowWrites + 1 : 0;
   }
 
+  /** The process itself stood still: that is not the disk's time. */
+  stalled(nowMs: number): void {
+    if (this.#since !== undefined) this.#since = nowMs;
+  }
+
   /** This node does not lead, or not any more. */
   reset(): void {
     this.#since = undefined;

@@ -482,8 +482,9 @@ export class RaftDriver {
       };
       const lateMs = performance.now() - due;
       if (lateMs > (raftDefaults.electionTicks / 2) * tickMs) outlet.stalled(lateMs);
-      if (lateMs > 2 * tickMs) setImmediate(tick);
-      else tick();
+      if (lateMs <= 2 * tickMs) return tick();
+      this.#diskWatch.stalled(performance.now());
+      setImmediate(tick);
     }, tickMs);
   }
 

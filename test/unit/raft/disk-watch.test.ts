@@ -34,6 +34,14 @@ describe('the watch over the disk of a leader', () => {
     expect(watch.observe(true, 1_000)).toBe(1_000);
   });
 
+  it('does not count the time for which the process stood still', () => {
+    const watch = new DiskWatch(electionMs);
+    expect(watch.observe(true, 0)).toBeUndefined();
+    watch.stalled(30_000);
+    expect(watch.observe(true, 30_999)).toBeUndefined();
+    expect(watch.observe(true, 31_000)).toBe(1_000);
+  });
+
   it('waits longer where elections do', () => {
     expect(handsOver([500, 500, 500], new DiskWatch(5_000))).toEqual([]);
     expect(new DiskWatch(5_000).observe(true, 0)).toBeUndefined();
