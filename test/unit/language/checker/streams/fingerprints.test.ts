@@ -68,6 +68,22 @@ describe('the key of a stream', () => {
   });
 });
 
+describe('an operator without state', () => {
+  /** In a program with variables all is made at once. */
+  const written = (stream: string, before = ''): readonly (readonly string[])[] =>
+    streamOf(`${before}stream S = ${stream}`).operators.map(({ text, fingerprint }) => [text, fingerprint]);
+
+  test.each([
+    'A.where(v > 1.5 and k == 2).emit(k: k, half: v / 2)',
+    'A\n    .filter(x => x.v > 1.0\n        and (k == 2))\n    .select(k, v)\n    .map(x => {k: x.k})\n    .emit()',
+    'A.where (k == 1).emit as Other (k: k)',
+    'A as a where k > 1',
+  ])('has the text and the identity that it would have had from the start when it is asked: %s', (stream) => {
+    expect(written(stream)).toEqual(written(stream, 'let unread = 1\n'));
+    expect(written(stream)).not.toEqual([]);
+  });
+});
+
 describe('sequences in parentheses', () => {
   test('are part of the sequence around them', () => {
     const root = (text: string): unknown => {
