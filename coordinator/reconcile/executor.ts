@@ -24,7 +24,8 @@ export interface ExecutorOptions {
 const callTimes: BackoffTimes = { firstMs: 250, mostMs: 5_000 };
 /** What cannot start where it is may need somebody to mend something. */
 const retryTimes: BackoffTimes = { firstMs: 5_000, mostMs: 300_000 };
-const migrateTimes: BackoffTimes = { firstMs: 2_000, mostMs: 60_000 };
+/** Whoever drains a worker waits for 20 s, and the next target may take it. */
+const migrateTimes: BackoffTimes = { firstMs: 2_000, mostMs: 5_000 };
 const UNKNOWN_OUTCOME_RETRY_MS = 100;
 
 type ClosedOrOpened = Extract<Action, { readonly kind: 'close' | 'reopen' }>;
@@ -65,7 +66,7 @@ export class Executor {
       try {
         await group.propose(command, undefined);
         if (command.type === 'ReportPlacement') this.#noteReport(command.payload);
-        if (command.type === 'EndMigration' && command.payload.status === 'failed') this.#noteFailedMigration(command.payload.migrationId);
+        if (command.type === 'EndMigration') this.#noteMigration(command.payload);
         return;
       } catch (error) {
         // The state has changed since: the next plan knows of it.
@@ -83,10 +84,12 @@ export class Executor {
     else backoff.succeeded(`retry ${id}`);
   }
 
-  #noteFailedMigration(migrationId: string): void {
+  #noteMigration({ migrationId, status }: { readonly migrationId: string; readonly status: string }): void {
     const { group, backoff } = this.#options;
     const placement = group.state.migrations.get(migrationId)?.placementId;
-    if (placement !== undefined) backoff.failed(`migrate ${placement}`, migrateTimes);
+    if (placement === undefined) return;
+    if (status === 'failed') backoff.failed(`migrate ${placement}`, migrateTimes);
+    else backoff.succeeded(`migrate ${placement}`);
   }
 
   async #put({ worker, placement }: Action & { readonly kind: 'put' }): Promise<void> {

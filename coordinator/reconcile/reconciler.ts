@@ -11,6 +11,7 @@ import { imbalance, type Move } from './imbalance.ts';
 import { Observations } from './observations.ts';
 import { plan } from './plan.ts';
 import { Targets } from './targets.ts';
+import { UnderWay } from './under-way.ts';
 import type { View } from './view.ts';
 
 export interface ReconcilerOptions extends Pick<ExecutorOptions, 'client' | 'wait'> {
@@ -33,7 +34,7 @@ export class Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #backoff: Backoff;
   readonly #executor: Executor;
-  readonly #underWay = new Set<string>();
+  readonly #underWay = new UnderWay();
   /** In which the member leads; undefined while it does not. */
   #term: number | undefined;
   #turn = 0;
@@ -64,6 +65,7 @@ export class Reconciler {
   look(): void {
     if (this.#term === undefined) return;
     this.#noteMassLoss();
+    this.#underWay.giveUp((process) => this.leases.isOver(process));
     for (const action of plan(this.#view())) this.#start(action, this.#term);
   }
 
@@ -79,10 +81,10 @@ export class Reconciler {
 
   #start(action: Action, term: number): void {
     if (this.#underWay.size >= UNDER_WAY_MAX || this.#underWay.has(action.key)) return;
-    this.#underWay.add(action.key);
+    const ended = this.#underWay.begin(action);
     if (action.kind === 'propose' && action.command.type === 'AssignPlacement') this.#turn++;
     const done = (): void => {
-      this.#underWay.delete(action.key);
+      ended();
       this.#options.onDone();
     };
     void this.#executor.carryOut(action, () => this.#term === term).then(done, done);
