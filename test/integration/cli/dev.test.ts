@@ -50,4 +50,4 @@ it('makes events up when it is asked to, on a server that others can ask', async
   expect(pipelines.map(({ name }) => name)).toEqual(['rules']);
   dev.kill('SIGTERM');
   expect(await dev.ended).toMatchObject({ code: 0 });
-}, 60_000);
+}, 240_000);
