@@ -40,9 +40,14 @@ export function connectorsPage(): string {
         'outside: no message is sent and no file, stream or group is made, so a permission to write that the other side tells of only when ' +
         'something is written is shown as `untested`. At an MQTT broker it is a client of its own, `cep-test-..`; web servers are asked with ' +
         'HEAD, or OPTIONS where they do not know that.',
+      'What the other side sends has bounds. A message that is larger than an event may be, is no UTF-8 text, or is a batch of Kafka that unpacks to ' +
+        'more than 64 MiB is a dead letter with (the first 64 KiB of) its bytes, and what follows is read. A connection to a broker or a ' +
+        'database over which more than 128 MiB come that are no whole message ends, and is made again. Requests to webhooks and answers to ' +
+        'look-ups that are compressed are refused.',
       'What a connector is sent goes in the order in which it was made. `kafka`, `nats`, `mqtt`, `redis` and the databases are sent batches of up ' +
-        'to 500 while all goes well, smaller ones when the other side takes none so large; `http` as many requests at a time as `concurrency` ' +
-        'says. What one of a batch did not take is sent alone, in its turn, so it may arrive behind what the other side took of that batch. ' +
+        'to 500 while their circuit is closed, smaller ones when the other side takes none so large or does not say which message it refuses; ' +
+        '`http` as many requests at a time as `concurrency` says. What of a batch was not taken is a batch again after a while, so it may ' +
+        'arrive behind what the other side took of the first. ' +
         'How often an event is tried, what the circuit breaker counts and what becomes a dead letter is the same as if each was sent alone. ' +
         'A place in a source moves on for good only when all that was made of it is delivered or in the dead letters.',
       'The language knows all of these types. What stands under *in this build* works; a program that needs anything else is checked with a ' +

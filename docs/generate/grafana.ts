@@ -11,9 +11,18 @@ interface Row {
 const serverRows: readonly Row[] = [
   {
     title: 'Events',
-    prefixes: ['cep_events_', 'cep_output_', 'cep_processing_', 'cep_stream_queue', 'cep_active_', 'cep_tap_', 'cep_lookups_'],
+    prefixes: [
+      'cep_events_',
+      'cep_output_',
+      'cep_processing_',
+      'cep_stream_queue',
+      'cep_active_',
+      'cep_tap_',
+      'cep_lookups_',
+      'cep_source_',
+    ],
   },
-  { title: 'Delivery', prefixes: ['cep_dlq_', 'cep_connector_'] },
+  { title: 'Delivery', prefixes: ['cep_dlq_', 'cep_connector_', 'cep_smtp_'] },
   { title: 'State', prefixes: ['cep_runs_', 'cep_state_', 'cep_checkpoint_', 'cep_wal_', 'cep_storage_'] },
   { title: 'Engine', prefixes: ['cep_queue_', 'cep_engine_'] },
   { title: 'Process', prefixes: ['cep_loop_', 'cep_http_', 'cep_rate_', 'cep_stream_', 'cep_trace_', 'cep_log_'] },

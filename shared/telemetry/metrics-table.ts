@@ -56,6 +56,16 @@ export const metrics = {
     help: 'Changes of a circuit breaker, by the state that it became.',
     labels: [...ofPipeline, 'connector', 'state'],
   },
+  cep_source_dropped_total: {
+    type: 'counter',
+    help: 'Messages that came to a source faster than they could be taken and were dropped, by this process or, over UDP, by the system.',
+    labels: [...ofPipeline, 'source'],
+  },
+  cep_smtp_unverified: {
+    type: 'gauge',
+    help: 'Is 1 where certificates of mail servers are not looked at (CEP_SMTP_DANGEROUS), else 0.',
+    labels: [],
+  },
   cep_lookups_total: {
     type: 'counter',
     help: 'What `.enrich` has asked a connector, by how that ended; answers out of the cache are not asked for.',

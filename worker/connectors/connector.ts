@@ -82,6 +82,8 @@ export interface Source {
   close(): Promise<void>;
   /** Others send their events to the server instead. @default it reads them itself */
   readonly webhook?: Webhook;
+  /** Messages that were sent here and dropped, as there was no room for them. @default whoever sends waits */
+  readonly dropped?: number;
 }
 
 /** Where others send events to. */

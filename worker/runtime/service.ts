@@ -571,6 +571,8 @@ export const latencyBucketsSeconds = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 
 export interface PipelineScrape extends PipelineMetrics {
   /** What was looked up for `.enrich`, since the process began. @default nothing */
   readonly lookups?: readonly { readonly connector: string; readonly result: 'ok' | 'error'; readonly count: number }[];
+  /** Of each `.from`, what came and was dropped because there was no room. */
+  readonly sources?: readonly { readonly source: string; readonly dropped: number }[];
   readonly tenantId: string;
   readonly name: string;
   readonly status: PipelineStatus;

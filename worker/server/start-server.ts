@@ -135,6 +135,7 @@ export async function startServer(options: StartServerOptions = {}, opened?: Ope
   try {
     const { tls, metricsPort, rateLimit = 0, corsOrigins = [] } = options;
     const pair = tls && (await readTlsPair(tls));
+    telemetry.metrics.collect('cep_smtp_unverified', () => [{ labels: [], value: options.isSmtpUnverified === true ? 1 : 0 }]);
     const runtime = await createRuntime({
       ...options,
       tracer: telemetry.tracer,

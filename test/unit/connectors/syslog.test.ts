@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { dropsOf } from '../../../worker/connectors/syslog/kernel-drops.ts';
 import { SyslogFrames } from '../../../worker/connectors/syslog/syslog-frames.ts';
 import { syslogMessage } from '../../../worker/connectors/syslog/syslog-message.ts';
 import { SYSLOG_BYTES_MAX, SyslogSource } from '../../../worker/connectors/syslog/syslog-source.ts';
@@ -145,6 +147,31 @@ describe('a syslog source', () => {
     const problems = reading.messages.flatMap(({ problem }) => (problem === undefined ? [] : [problem]));
     expect(problems).toEqual([`${source.dropped} messages came faster than they could be taken, and were dropped`]);
     expect(reading.messages.length - 1 + source.dropped).toBeLessThanOrEqual(350);
+  });
+
+  it.skipIf(process.platform !== 'linux')(
+    'tells of datagrams that the system dropped while nobody took them',
+    { timeout: 60_000 },
+    async () => {
+      const { source, reading } = await start('udp');
+      // All the while nothing of this process runs, so its socket holds what it can, some hundred kilobytes.
+      const flood = `const socket = require('node:dgram').createSocket('udp4');
+      let left = 1500;
+      const send = () => (left-- > 0 ? socket.send(Buffer.alloc(8000, '<13>x'), ${source.port}, '127.0.0.1', send) : socket.close());
+      send();`;
+      execFileSync(process.execPath, ['-e', flood]);
+      await reading.until(() => reading.messages.some(({ problem }) => problem !== undefined));
+      expect(source.dropped).toBeGreaterThan(500);
+      expect(reading.messages.filter(({ problem }) => problem === undefined).length + source.dropped).toBe(1_500);
+    },
+  );
+
+  it('finds what was dropped for a port among others, and nothing where the system has no such table', () => {
+    const table = `   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops
+  245: 0100007F:158A 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 2891 2 00000000 17
+  246: 0100007F:158B 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 2892 2 00000000 4
+`;
+    expect([dropsOf(table, 0x158a), dropsOf(table, 514), dropsOf('', 0x158a)]).toEqual([17, 0, 0]);
   });
 
   it('lets a connection wait while nothing is taken, and loses nothing of it', async () => {

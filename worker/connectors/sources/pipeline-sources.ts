@@ -38,6 +38,8 @@ export class PipelineSources {
   /** Those of the program that were ended with it. */
   #stopped: readonly SourceRunner[] = [];
   #isStarted = false;
+  /** What those that were closed have dropped: counts only grow. */
+  readonly #droppedBefore = new Map<string, number>();
 
   constructor(options: PipelineSourcesOptions) {
     this.#options = options;
@@ -65,7 +67,7 @@ export class PipelineSources {
     const before = this.#runners;
     this.#runners = next;
     this.#stopped = [];
-    for (const [id, runner] of before) if (next.get(id) !== runner) void runner.close();
+    for (const [id, runner] of before) if (next.get(id) !== runner) void this.#close(runner);
     if (!this.#isStarted) return;
     for (const [id, runner] of next) if (before.get(id) !== runner) runner.start();
   }
@@ -104,7 +106,13 @@ export class PipelineSources {
     const runners = [...this.#runners.values()];
     this.#runners = new Map();
     this.#stopped = runners;
-    await Promise.all(runners.map((runner) => runner.close()));
+    await Promise.all(runners.map((runner) => this.#close(runner)));
+  }
+
+  async #close(runner: SourceRunner): Promise<void> {
+    await runner.close();
+    const { id, dropped } = runner.status;
+    this.#droppedBefore.set(id, (this.#droppedBefore.get(id) ?? 0) + dropped);
   }
 
   /** Those that cannot be reached, each with the reason. */
@@ -113,6 +121,9 @@ export class PipelineSources {
   }
 
   status(): readonly SourceStatus[] {
-    return Array.from(this.#runners.values(), ({ status }) => status);
+    return Array.from(this.#runners.values(), ({ status }) => ({
+      ...status,
+      dropped: status.dropped + (this.#droppedBefore.get(status.id) ?? 0),
+    }));
   }
 }

@@ -57,6 +57,8 @@ export interface SourceStatus {
   readonly received: number;
   /** Those among them that are no events. */
   readonly unreadable: number;
+  /** Messages that were dropped, as they came faster than they were taken and nobody holds up who sends them. */
+  readonly dropped: number;
   /** Others send to it; null where it reads by itself. */
   readonly webhook: { readonly topic: string | null; readonly isSigned: boolean } | null;
 }
@@ -86,7 +88,8 @@ export class SourceRunner {
     const [isConnected, isEnded, problem] = [this.#isConnected, this.#isEnded, this.#problem];
     const [received, unreadable] = [this.#received, this.#unreadable];
     const webhook = this.webhook === undefined ? null : { topic: settings.topic, isSigned: this.webhook.isSigned };
-    return { id, connector: settings.name, isConnected, isEnded, problem, received, unreadable, webhook };
+    const { dropped = 0 } = this.#options.source;
+    return { id, connector: settings.name, isConnected, isEnded, problem, received, unreadable, dropped, webhook };
   }
 
   /** Undefined where it reads by itself. */

@@ -1,8 +1,10 @@
 import { createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DatagramListener } from '../../../shared/outbound/datagram-listener.ts';
 import type { Source, SourceMessage, SourceReading } from '../connector.ts';
 import { KeptConnection } from '../kept-connection.ts';
 import { WaitingMessages } from '../sources/waiting-messages.ts';
+import { kernelDrops } from './kernel-drops.ts';
 import { SyslogFrames } from './syslog-frames.ts';
 import { syslogMessage } from './syslog-message.ts';
 
@@ -10,6 +12,8 @@ import { syslogMessage } from './syslog-message.ts';
 export const SYSLOG_BYTES_MAX = 65_536;
 const CONNECTIONS_MAX = 1_000;
 const KEEP_ALIVE_MS = 60_000;
+/** How often it is looked what the system has dropped. */
+const LOOK_MS = 1_000;
 
 export interface SyslogSourceOptions {
   readonly host: string;
@@ -30,7 +34,7 @@ export class SyslogSource implements Source {
   readonly #connection = new KeptConnection((error) => this.#reasonOf(error));
   readonly #sockets = new Set<Socket>();
   readonly #waiting: WaitingMessages;
-  /** Datagrams that came while there was no room, and those among them that were told of. */
+  /** Datagrams that came while there was no room, here or in the system, and those among them that were told of. */
   dropped = 0;
   #told = 0;
   #end: () => void = () => undefined;
@@ -74,8 +78,28 @@ export class SyslogSource implements Source {
       else this.#add(bytes, reading);
     };
     const listener = await DatagramListener.open({ host, port, onMessage });
+    const end = new AbortController();
+    // Before anybody knows that it listens: others may have had the port, and drops.
+    const known = await kernelDrops(listener.port);
     this.port = listener.port;
-    await this.#until(listener.failed, () => listener.close(), connected);
+    void this.#lookForDrops(known, reading, end.signal);
+    const stop = (): void => {
+      end.abort();
+      listener.close();
+    };
+    await this.#until(listener.failed, stop, connected);
+  }
+
+  /** What the system drops nobody sees come: only its own count tells. */
+  async #lookForDrops(known: number, reading: SourceReading, signal: AbortSignal): Promise<void> {
+    for (let before = known; !signal.aborted; ) {
+      await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined); // Closed: the loop sees that.
+      const now = await kernelDrops(this.port);
+      if (signal.aborted || now <= before) continue;
+      this.dropped += now - before;
+      before = now;
+      for (const note of this.#dropNotes()) this.#waiting.add(note, reading);
+    }
   }
 
   async #serve(reading: SourceReading, connected: () => void): Promise<void> {

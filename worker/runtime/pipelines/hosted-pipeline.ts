@@ -519,6 +519,7 @@ export class HostedPipeline implements IntakeOwner {
       status,
       checkpointAgeSeconds: this.#saver.ageSeconds,
       lookups: this.#lookups.counts,
+      sources: this.#sources.status().map(({ id, dropped }) => ({ source: id, dropped })),
     };
   }
 }
