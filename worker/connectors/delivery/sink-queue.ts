@@ -41,7 +41,10 @@ export interface SinkQueueOptions {
 }
 
 const BACKOFF_MS = 200;
-const BACKOFF_MS_MAX = 10_000;
+/** Where a sink is to be tried for long, it is tried often enough that one that is back does not wait. */
+const BACKOFF_MS_MAX = 2_000;
+/** Of what the other side says of when to come again. */
+const PAUSE_MS_MAX = 10_000;
 /** How long to wait before a dead letter that cannot be written is tried again, ms. */
 const LETTER_RETRY_MS = 1_000;
 
@@ -399,7 +402,7 @@ export class SinkQueue {
   async #pause(ms: number): Promise<void> {
     const { signal } = this.#end;
     const { pause = (time: number): Promise<unknown> => sleep(time, undefined, { signal }) } = this.#options;
-    await unless(signal, pause(Math.min(ms, BACKOFF_MS_MAX))).catch((error: unknown) => {
+    await unless(signal, pause(Math.min(ms, PAUSE_MS_MAX))).catch((error: unknown) => {
       if (!signal.aborted) throw error;
     });
   }
