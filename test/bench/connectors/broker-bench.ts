@@ -102,14 +102,40 @@ export function sourceOf(type: string, parameters: Parameters, topic: string): S
   );
 }
 
-/** Until so many messages were taken; `connected` when it listens. */
-export function read(source: Source, count: number, connected: () => void = () => undefined): Promise<void> {
+/** Messages a second behind the first batch, so that neither joining a group nor waiting for the first answer counts. */
+export class Arrivals {
+  #started = 0;
+  #first = 0;
+  #last = 0;
+  count = 0;
+
+  add(messages: number): void {
+    this.#last = performance.now();
+    if (this.count === 0) [this.#started, this.#first] = [this.#last, messages];
+    this.count += messages;
+  }
+
+  get rate(): number {
+    return (1000 * (this.count - this.#first)) / (this.#last - this.#started);
+  }
+}
+
+export interface Listening {
+  /** It listens. */
+  readonly connected?: () => void;
+  /** So many more were taken. */
+  readonly taken?: (messages: number) => void;
+}
+
+/** Until so many messages were taken. */
+export function read(source: Source, count: number, { connected = () => undefined, taken: told }: Listening = {}): Promise<void> {
   return new Promise<void>((resolve, reject) => {
     let taken = 0;
     source.start({
       position: null,
       take: async ({ messages }) => {
         taken += messages.length;
+        told?.(messages.length);
         if (taken >= count) resolve();
         return true;
       },

@@ -1,5 +1,5 @@
 import kafkajs, { type Producer } from 'kafkajs';
-import { type BrokerBench, inGroups, payloadOf, rate, read, sent, sourceOf } from './broker-bench.ts';
+import { Arrivals, type BrokerBench, inGroups, payloadOf, rate, read, sent, sourceOf } from './broker-bench.ts';
 
 const { logLevel, Partitioners } = kafkajs;
 const topics = ['bare', 'ours', 'readings'];
@@ -38,32 +38,28 @@ export const kafkaBench: BrokerBench = {
             const consumer = kafka.consumer({ groupId: `bare-${++groups}`, maxWaitTimeInMs: 500 });
             await consumer.connect();
             await consumer.subscribe({ topics: ['readings'], fromBeginning: true });
-            let [left, started] = [count, 0];
-            consumer.on(consumer.events.GROUP_JOIN, () => {
-              started = performance.now();
-            });
+            const arrivals = new Arrivals();
             await new Promise<void>((resolve) => {
               void consumer.run({
                 autoCommit: false,
                 eachBatch: async ({ batch: { messages, topic, partition } }) => {
-                  left -= messages.length;
+                  arrivals.add(messages.length);
                   const offset = String(BigInt(messages.at(-1)?.offset ?? 0) + 1n);
                   await consumer.commitOffsets([{ topic, partition, offset }]);
-                  if (left <= 0) resolve();
+                  if (arrivals.count >= count) resolve();
                 },
               });
             });
-            const found = (1000 * count) / (performance.now() - started);
+            const found = arrivals.rate;
             await consumer.disconnect();
             return found;
           },
           connector: async () => {
-            const source = sourceOf('kafka', { brokers, group_id: `ours-${++groups}` }, 'readings');
-            let started = 0;
-            await read(source, count, () => {
-              started = performance.now();
+            const arrivals = new Arrivals();
+            await read(sourceOf('kafka', { brokers, group_id: `ours-${++groups}` }, 'readings'), count, {
+              taken: (messages) => arrivals.add(messages),
             });
-            return (1000 * count) / (performance.now() - started);
+            return arrivals.rate;
           },
         },
       ],

@@ -39,9 +39,11 @@ export const mqttBench: BrokerBench = {
           connector: async () => {
             const source = sourceOf('mqtt', { ...parameters, client_id: `r${performance.now()}` }, 'read');
             let started = 0;
-            await read(source, count, () => {
-              started = performance.now();
-              void publish('read');
+            await read(source, count, {
+              connected: () => {
+                started = performance.now();
+                void publish('read');
+              },
             });
             return (1000 * count) / (performance.now() - started);
           },

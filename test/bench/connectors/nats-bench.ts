@@ -76,9 +76,11 @@ export const natsBench: BrokerBench = {
           connector: async () => {
             const sender = await connect({ servers });
             let started = 0;
-            await read(sourceOf('nats', { servers }, 'read'), count, () => {
-              started = performance.now();
-              void publish(sender, 'read', count);
+            await read(sourceOf('nats', { servers }, 'read'), count, {
+              connected: () => {
+                started = performance.now();
+                void publish(sender, 'read', count);
+              },
             });
             const found = (1000 * count) / (performance.now() - started);
             await sender.close();

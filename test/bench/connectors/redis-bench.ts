@@ -47,9 +47,11 @@ export const redisBench: BrokerBench = {
           connector: () => {
             const source = sourceOf('redis', { url, channel: 'read' }, 'read');
             let started = 0;
-            return read(source, count, () => {
-              started = performance.now();
-              void publish();
+            return read(source, count, {
+              connected: () => {
+                started = performance.now();
+                void publish();
+              },
             }).then(() => (1000 * count) / (performance.now() - started));
           },
         },

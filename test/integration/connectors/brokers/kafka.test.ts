@@ -128,9 +128,14 @@ stream Each = Reading.from(Broker, topic: "${topic}")
     await consumer.disconnect();
     return found;
   };
-  const publish = async (topic: string, values: readonly (string | Buffer | null)[], key: string | null = 'one'): Promise<void> => {
+  const publish = async (
+    topic: string,
+    values: readonly (string | Buffer | null)[],
+    key: string | null = 'one',
+    compression = CompressionTypes.None,
+  ): Promise<void> => {
     const producer = await producerOf(broker.port);
-    await producer.send({ topic, acks: -1, messages: values.map((value) => ({ value, key })) });
+    await producer.send({ topic, acks: -1, compression, messages: values.map((value) => ({ value, key })) });
     await producer.disconnect();
   };
   const nothing = { lost: [], repeated: [], repeatedIds: [] };
@@ -286,7 +291,10 @@ stream Orders = Order.from(Broker, topic: "orders")
     .to(Broker, topic: "alerts")
 `,
     );
-    await publish('mixed', ['{"n":11}', Buffer.from([0xff, 0xfe]), null, '{"n":1}', '{"event_type":"Reading","data":{"n":12}}']);
+    await publish('mixed', ['{"n":11}', Buffer.from([0xff, 0xfe]), null]);
+    // A few bytes for the broker, and more than this process has memory for.
+    await publish('mixed', [Buffer.alloc(70 * 1_048_576)], 'one', CompressionTypes.GZIP);
+    await publish('mixed', ['{"n":1}', '{"event_type":"Reading","data":{"n":12}}']);
     await publish('orders', ['{"n":3}']);
     await run.startReading();
     await vi.waitFor(async () => expect((await written('alerts')).map(({ value }) => value.data['n']).sort()).toEqual([11, 12, 3]), {
@@ -297,6 +305,7 @@ stream Orders = Order.from(Broker, topic: "orders")
     expect(ended?.code).toBe(0);
     expect(ended?.stderr).toMatch(/found bytes that are no UTF-8 text/);
     expect(ended?.stderr).toMatch(/found a message without a value/);
+    expect(ended?.stderr).toMatch(/found a batch of 1 messages in gzip: it unpacks to more than 67108864 bytes/);
   });
 
   it('shares the partitions with others of its group, and takes over those of one that dies', async () => {
@@ -374,11 +383,14 @@ stream Each = Reading.from(In)
       return ended.stderr.split('\n').find((line) => line.startsWith('error: ')) ?? ended.stderr;
     };
     const program = reading('readings');
-    expect(await failing((folder) => program(folder).replace(`127.0.0.1:${broker.port}`, '127.0.0.1:1'))).toMatch(
-      /connect ECONNREFUSED 127\.0\.0\.1:1/,
-    );
-    expect(await failing((folder) => program(folder).replace('"secret"', '"wrong"'))).toMatch(/Invalid username or password/);
-    expect(await failing(reading('missing'))).toMatch(/the cluster has no topic 'missing'/);
+    const [unreachable, refused, missing] = await Promise.all([
+      failing((folder) => program(folder).replace(`127.0.0.1:${broker.port}`, '127.0.0.1:1')),
+      failing((folder) => program(folder).replace('"secret"', '"wrong"')),
+      failing(reading('missing')),
+    ]);
+    expect(unreachable).toMatch(/connect ECONNREFUSED 127\.0\.0\.1:1/);
+    expect(refused).toMatch(/Invalid username or password/);
+    expect(missing).toMatch(/the cluster has no topic 'missing'/);
     expect(await withAdmin((admin) => admin.listTopics())).not.toContain('missing');
   });
 

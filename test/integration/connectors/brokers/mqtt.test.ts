@@ -166,11 +166,10 @@ stream Each = Reading.from(In)
 
   it('says at the start that the broker cannot be reached, or refuses the login', async () => {
     const refused = begin((folder) => reading(folder).replace('"secret"', '"wrong"'));
-    const ended = await refused.start().ended;
+    const absent = begin((folder) => reading(folder).replace(`port: ${link.port}`, 'port: 1'));
+    const [ended, other] = await Promise.all([refused.start().ended, absent.start().ended]);
     expect(ended.code).toBe(4);
     expect(ended.stderr).toMatch(/cannot read from Broker\/plant\/\+: Connection refused: Not authorized/);
-    const absent = begin((folder) => reading(folder).replace(`port: ${link.port}`, 'port: 1'));
-    const other = await absent.start().ended;
     expect(other.code).toBe(4);
     expect(other.stderr).toMatch(/cannot read from Broker\/plant\/\+: connect ECONNREFUSED 127\.0\.0\.1:1/);
   });

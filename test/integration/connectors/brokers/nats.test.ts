@@ -233,14 +233,18 @@ stream Each = Reading.from(In)
       expect(ended.code).toBe(4);
       return ended.stderr.split('\n').find((line) => line.startsWith('error: ')) ?? ended.stderr;
     };
-    expect(await failing('servers: "nats://127.0.0.1:1"', 'topic: "a"')).toMatch(/connect ECONNREFUSED 127\.0\.0\.1:1/);
-    const wrong = await failing(servers('cep:wrong-secret'), 'topic: "a"');
-    expect(wrong).toMatch(/refuses the login/);
-    expect(wrong).not.toContain('wrong-secret');
-    expect(await failing(`${servers()}, jetstream: true`, 'topic: "nowhere.a"')).toMatch(
-      /no stream of the server has the subject 'nowhere\.a'/,
-    );
-    expect(await failing(servers(), 'topic: "nowhere.a", stream: "nowhere"')).toMatch(/no stream 'nowhere'/);
-    expect(await failing(servers('guest:guest'), 'topic: "secret.a"')).toMatch(/refuses the subscription of 'secret\.a'/);
+    const [unreachable, refused, streamless, unknown, forbidden] = await Promise.all([
+      failing('servers: "nats://127.0.0.1:1"', 'topic: "a"'),
+      failing(servers('cep:wrong-secret'), 'topic: "a"'),
+      failing(`${servers()}, jetstream: true`, 'topic: "nowhere.a"'),
+      failing(servers(), 'topic: "nowhere.a", stream: "nowhere"'),
+      failing(servers('guest:guest'), 'topic: "secret.a"'),
+    ]);
+    expect(unreachable).toMatch(/connect ECONNREFUSED 127\.0\.0\.1:1/);
+    expect(refused).toMatch(/refuses the login/);
+    expect(refused).not.toContain('wrong-secret');
+    expect(streamless).toMatch(/no stream of the server has the subject 'nowhere\.a'/);
+    expect(unknown).toMatch(/no stream 'nowhere'/);
+    expect(forbidden).toMatch(/refuses the subscription of 'secret\.a'/);
   });
 });

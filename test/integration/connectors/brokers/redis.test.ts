@@ -155,6 +155,24 @@ stream Each = Reading.from(In)
     expect(new Set(all.map(({ id }) => id)).size).toBe(count);
   });
 
+  it('keeps what is no event as dead letters, with its bytes, and goes on', async () => {
+    const client = clientOf(broker.port);
+    await client.xadd('poison', '*', 'payload', Buffer.from('{"event_type":"Reading","n":\xff}', 'latin1'));
+    await client.xadd('poison', '*', 'n', Buffer.of(0xff));
+    await client.xadd('poison', '*', 'payload', `{"event_type":"Reading","n":"${'x'.repeat(2 * 1_048_576)}"}`);
+    await client.xadd('poison', '*', 'n', '7');
+    client.disconnect();
+    const run = begin(reading(`redis_stream (${url()})`, 'poison'));
+    await run.startReading();
+    await vi.waitFor(() => expect(run.delivered('out.jsonl').map(({ data }) => data['n'])).toEqual([7]), { timeout: 30_000, interval: 50 });
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    expect(run.letters().map(({ error }) => error)).toEqual([
+      'found bytes that are no UTF-8 text, expected a JSON object',
+      'found a field that is no UTF-8 text, expected texts',
+      expect.stringMatching(/^found a message of 2097\d+ bytes, expected at most 1048576$/),
+    ]);
+  });
+
   it('listens to a channel, also after the server was away', async () => {
     const run = begin(reading(`redis (${url()})`, 'news'));
     await run.startReading();
@@ -235,11 +253,16 @@ stream Known = Login.from(In)
       expect(ended.code).toBe(4);
       return ended.stderr.split('\n').find((line) => line.startsWith('error: ')) ?? ended.stderr;
     };
-    expect(await failing('redis_stream (url: "redis://127.0.0.1:1")', 'readings')).toMatch(/connect ECONNREFUSED 127\.0\.0\.1:1/);
-    expect(await failing(`redis_stream (${url().replace('secret', 'wrong')})`, 'readings')).toMatch(/WRONGPASS/);
     const client = clientOf(broker.port);
     await client.set('text', 'no stream');
     client.disconnect();
-    expect(await failing(`redis_stream (${url()})`, 'text')).toMatch(/WRONGTYPE/);
+    const [unreachable, refused, other] = await Promise.all([
+      failing('redis_stream (url: "redis://127.0.0.1:1")', 'readings'),
+      failing(`redis_stream (${url().replace('secret', 'wrong')})`, 'readings'),
+      failing(`redis_stream (${url()})`, 'text'),
+    ]);
+    expect(unreachable).toMatch(/connect ECONNREFUSED 127\.0\.0\.1:1/);
+    expect(refused).toMatch(/WRONGPASS/);
+    expect(other).toMatch(/WRONGTYPE/);
   });
 });
