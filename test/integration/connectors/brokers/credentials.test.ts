@@ -32,7 +32,11 @@ describe.skipIf(!(await hasBroker('redis')))('credentials of redis that expire',
   let broker: RunningBroker;
   let admin: Redis;
   beforeAll(async () => {
-    broker = await RunningBroker.start({ broker: 'redis', port: 6379, command: ['redis-server', '--port', '6379', '--protected-mode', 'no'] });
+    broker = await RunningBroker.start({
+      broker: 'redis',
+      port: 6379,
+      command: ['redis-server', '--port', '6379', '--protected-mode', 'no'],
+    });
     admin = new Redis({ port: broker.port, host: '127.0.0.1', maxRetriesPerRequest: null });
     admin.on('error', () => undefined);
     await renew('first');
