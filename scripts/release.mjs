@@ -51,13 +51,25 @@ async function makePackage() {
 
 /** CycloneDX, of what runs; without what npm makes anew each time. */
 function billOfMaterials() {
-  const bill = JSON.parse(run('npm', 'sbom', '--package-lock-only', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--omit', 'optional'));
+  const bill = JSON.parse(run('npm', 'sbom', '--package-lock-only', '--sbom-format', 'cyclonedx'));
+  const needed = new Set(neededPackages());
+  bill.components = bill.components.filter((component) => needed.has(component['bom-ref']));
+  bill.dependencies = bill.dependencies.filter(({ ref }) => ref === bill.metadata.component['bom-ref'] || needed.has(ref));
+  for (const dependency of bill.dependencies) dependency.dependsOn = dependency.dependsOn.filter((ref) => needed.has(ref));
   // npm names it after the folder of the checkout.
   bill.metadata.component.name = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).name;
   bill.metadata.timestamp = new Date(committedAt * 1000).toISOString();
   const hash = createHash('sha256').update(JSON.stringify(bill.components)).digest('hex');
   bill.serialNumber = `urn:uuid:${[hash.slice(0, 8), hash.slice(8, 12), `5${hash.slice(13, 16)}`, `8${hash.slice(17, 20)}`, hash.slice(20, 32)].join('-')}`;
   return bill;
+}
+
+/** As `name@version`. What npm leaves out when it is told to omit optional packages is more: also what is optional to one and needed by another. */
+function neededPackages() {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  return Object.entries(packages)
+    .filter(([path, { dev, optional, devOptional }]) => path !== '' && !dev && !optional && !devOptional)
+    .map(([path, { name, version }]) => `${name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)}@${version}`);
 }
 
 function sumLine(name) {
