@@ -42,9 +42,18 @@ function pendingActions({ view, targets }: Pass, placement: Placement): readonly
   if (formerHolder && !view.isOver({ id: formerHolder.workerId, incarnation: formerHolder.incarnation })) {
     return view.isDue(`stop ${id}`) ? [{ key, kind: 'stop', holder: formerHolder, placement }] : [];
   }
-  if (!view.isDue(`retry ${id}`)) return [];
+  if (!view.isDue(`retry ${id}`) || mayRunAsBefore(view, placement)) return [];
   const workerId = targets.choose(placement);
   return workerId === undefined ? [] : [{ key, kind: 'propose', command: { type: 'AssignPlacement', payload: { id, workerId } } }];
+}
+
+/**
+ * It was never placed, but may have been taken out of its group and put in again: whoever still has what was there lets it go first, or its
+ * lease ends. So does that of a worker which this leader has not heard of.
+ */
+function mayRunAsBefore(view: View, { id, groupId, epoch }: Placement): boolean {
+  if (epoch > 0 || view.state.groups.get(groupId)?.version === 1) return false;
+  return [...view.state.workers.values()].some((worker) => !view.isOver(worker) && view.held(worker)?.has(id) !== false);
 }
 
 /** Its worker is gone. */
