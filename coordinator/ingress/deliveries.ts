@@ -297,7 +297,8 @@ export class Deliveries {
     const rejected = this.#group.state.ingress.get(key)?.eventCount ?? 0;
     const { code, message: error } = refusal;
     const errors = Array.from({ length: rejected }, (_, index) => ({ index, code: code as ErrorCode, error }));
-    return { ...result, is_repeat: false, errors };
+    // What the worker had before was counted, if nobody waited for it, by whoever had it take it.
+    return { ...result, errors };
   }
 
   /** Events that are refused when nobody waits for them any more are no secret. */

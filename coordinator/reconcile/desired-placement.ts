@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { crc32c } from '../../shared/checksum/crc32c.ts';
 import type { manifestSchema } from '../../shared/protocol/placements.ts';
-import type { ClusterState, Group, GroupPipeline, Manifest, Placement } from '../state/cluster-state.ts';
+import type { ClusterState, Group, GroupPipeline, Manifest, Placement, Worker } from '../state/cluster-state.ts';
 import { placementId } from '../state/cluster-state.ts';
 import { connectorsOf } from '../state/queries.ts';
 import type { PlacementRequest } from '../workers-client/worker-client.ts';
@@ -24,7 +24,10 @@ export function placementRequest(state: ClusterState, placement: Placement): Pla
   };
 }
 
-/** Another one means that its worker is to be told anew; a new checkpoint, or a connector that was changed, does not. */
+/**
+ * Another one means that its worker is to be told anew; a new checkpoint, or a connector that was changed, does not. It follows from the
+ * placement's names, its group, and `routeTargets`.
+ */
 export function desiredRevision(state: ClusterState, placement: Placement): string {
   const wanted = wantedOf(state, placement);
   return wanted === undefined ? '' : revisionOf(wanted);
@@ -50,6 +53,20 @@ function wantedOf(state: ClusterState, { groupId, pipeline: name, replica }: Pla
     ...(partitionKey === undefined ? {} : { partition_key: partitionKey }),
     ...{ source, routes: routesFrom(state, group, name) },
   };
+}
+
+/** The placements that routes lead to from a pipeline, each with its worker. */
+export function routeTargets(
+  { placements, workers }: ClusterState,
+  group: Group,
+  from: string,
+): readonly (Placement | Worker | undefined)[] {
+  return group.routes.flatMap(({ fromPipeline, toPipeline }) => {
+    const to = fromPipeline === from ? group.pipelines.find(({ name }) => name === toPipeline) : undefined;
+    return Array.from({ length: to?.replicas ?? 0 }, (_, replica) => placements.get(placementId(group.id, toPipeline, replica))).flatMap(
+      (placement) => [placement, placement?.workerId === undefined ? undefined : workers.get(placement.workerId)],
+    );
+  });
 }
 
 function routesFrom(state: ClusterState, group: Group, from: string): PlacementRequest['routes'] {

@@ -14,8 +14,8 @@ export interface Pass {
   readonly leaving: Map<string, number>;
 }
 
-/** Placements that leave a worker at a time while it is drained. */
-const LEAVING_MAX = 4;
+/** Placements that leave a worker at a time while it is drained: several together would make each other’s pause longer. */
+const LEAVING_MAX = 1;
 
 /** What is to be done for one placement; nothing when it is as it should be, or has to be waited for. */
 export function placementActions(pass: Pass, placement: Placement): readonly Action[] {

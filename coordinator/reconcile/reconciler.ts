@@ -5,7 +5,7 @@ import type { PlacementStrategy } from '../placement/choose-worker.ts';
 import type { Placement, Worker } from '../state/cluster-state.ts';
 import type { Action } from './action.ts';
 import { Backoff } from './backoff.ts';
-import { desiredRevision } from './desired-placement.ts';
+import { DesiredRevisions } from './desired-revisions.ts';
 import { Executor, type ExecutorOptions } from './executor.ts';
 import { imbalance, type Move } from './imbalance.ts';
 import { Observations } from './observations.ts';
@@ -35,6 +35,7 @@ export class Reconciler {
   readonly #backoff: Backoff;
   readonly #executor: Executor;
   readonly #underWay = new UnderWay();
+  readonly #revisions = new DesiredRevisions();
   /** In which the member leads; undefined while it does not. */
   #term: number | undefined;
   #turn = 0;
@@ -102,7 +103,7 @@ export class Reconciler {
       isOver: (process) => this.leases.isOver(process),
       mayBeReplaced: (worker) => this.leases.mayBeReplaced(worker, workers),
       isDue: (what) => this.#backoff.isDue(what),
-      revisionOf: (placement) => desiredRevision(state, placement),
+      revisionOf: (placement) => this.#revisions.of(state, placement),
     };
   }
 

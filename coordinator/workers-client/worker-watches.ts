@@ -9,7 +9,7 @@ interface WatchedProcess extends WorkerProcess {
 }
 
 /** Between two looks at an address that refuses: long enough for nobody, short enough that a failover does not wait for it. */
-const REFUSED_AGAIN_MS = 100;
+const REFUSED_AGAIN_MS = 25;
 const AGAIN_MS = 1_000;
 
 /**

@@ -269,7 +269,7 @@ export class Placement {
       },
       this.#request.checkpoint,
     );
-    const checkpoint = await this.#restored(store, end);
+    const [checkpoint, program] = await Promise.all([this.#restored(store, end), host.check({ source: this.#program })]);
     if (end.aborted) return;
     const receipts = new Receipts(checkpoint?.placed?.receipts, checkpoint?.sources);
     const ids = new ContentIds(pipelineIdOf(this.id), checkpoint?.placed?.ids);
@@ -285,7 +285,7 @@ export class Placement {
     pipeline = await host.place({
       id: pipelineIdOf(this.id),
       name: `${this.#request.group}/${this.#request.pipeline}/${this.#request.replica}`,
-      program: { source: this.#program },
+      program,
       checkpoint,
       opened: new Promise((resolve) => {
         this.#opened = resolve;

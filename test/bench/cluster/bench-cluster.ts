@@ -2,16 +2,17 @@ import { parseArgs } from 'node:util';
 import { ClusterUnderLoad } from './cluster-under-load.ts';
 import { measureDrain } from './drain.ts';
 import { measureFailover } from './failover.ts';
+import { measureFleet } from './fleet.ts';
 import { measureInject } from './inject.ts';
 
 /**
  * `npm run bench:cluster -- [--only PART,..] [--seconds N] [--trials N]` measures a cluster of processes of the built command on this
- * machine: what injection through the coordinator costs, how long a kill and a drain take. Ratios of one run say something, figures of
+ * machine: what injection through the coordinator costs, how long a kill and a drain take, what a fleet costs. Ratios of one run say something, figures of
  * different runs do not.
  */
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'inject,failover,drain' },
+    only: { type: 'string', default: 'inject,failover,drain,fleet' },
     seconds: { type: 'string', default: '4' },
     trials: { type: 'string', default: '5' },
   },
@@ -21,6 +22,7 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const parts: Readonly<Record<string, () => Promise<void>>> = {
   inject: () => withCluster(1, (cluster) => measureInject(cluster, Number(values.seconds), print)),
   failover: () => withCluster(2, (cluster) => measureFailover(cluster, Number(values.trials), print)),
+  fleet: () => withCluster(0, (cluster) => measureFleet(cluster, print)),
   drain: () => withCluster(2, (cluster) => measureDrain(cluster, print)),
 };
 

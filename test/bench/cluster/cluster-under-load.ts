@@ -21,13 +21,30 @@ export class ClusterUnderLoad {
   readonly workers = new Map<string, { readonly process: CepProcess; readonly pool: Pool }>();
   readonly #folder = mkdtempSync(join(tmpdir(), 'cep-bench-cluster-'));
   readonly #ports: number[];
-  readonly #process: CepProcess;
+  readonly #args: readonly string[];
+  #process: CepProcess;
 
   private constructor(ports: number[], args: readonly string[]) {
     this.#ports = ports;
     const own = ['--port', String(ports.shift()), '--raft-data-dir', join(this.#folder, 'raft'), '--rate-limit', '0', ...args];
     this.coordinator = new Pool(`http://127.0.0.1:${own[1]}`, { connections: 256 });
-    this.#process = new CepProcess(['coordinator', ...own], { env: { CEP_API_KEY: key } });
+    this.#args = ['coordinator', ...own];
+    this.#process = this.#startCoordinator();
+  }
+
+  #startCoordinator(): CepProcess {
+    return new CepProcess(this.#args, { env: { CEP_API_KEY: key } });
+  }
+
+  get coordinatorPid(): number | undefined {
+    return this.#process.child.pid;
+  }
+
+  /** Kills it, and starts it again with its log. */
+  async restartCoordinator(): Promise<void> {
+    this.#process.kill('SIGKILL');
+    await this.#process.ended;
+    this.#process = this.#startCoordinator();
   }
 
   static async start(

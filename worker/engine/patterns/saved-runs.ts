@@ -33,12 +33,14 @@ const unnamedState = record({
 
 /** The state of a pattern, each event that runs hold once. */
 export function patternState(space: StateSpace): Codec<PatternMemory> {
+  const savedProgress: Codec<PartialMatch['progress']['state']> = {
+    save: (state) => space.save(state),
+    load: onceEach((saved) => space.load(anyValue.load(saved))),
+  };
   const savedRun = record({
     key: text,
     beginning: savedBeginning,
-    state: { save: (state) => space.save(state), load: (saved) => space.load(anyValue.load(saved)) } as Codec<
-      PartialMatch['progress']['state']
-    >,
+    state: savedProgress,
     base: number,
     captures: savedCaptures,
     accepted: orNull(savedCaptures),
@@ -92,6 +94,28 @@ export function patternState(space: StateSpace): Codec<PatternMemory> {
       return { order, received, expiry, runs: loaded };
     },
   };
+}
+
+/** Values that are kept with what was loaded from them. */
+const KEPT = 16;
+
+/** Most runs are in one of few states: what comes again is not read again. */
+function onceEach<T>(load: (saved: Value | undefined) => T): (saved: Value | undefined) => T {
+  const kept: { readonly saved: Value | undefined; readonly loaded: T }[] = [];
+  return (saved) => {
+    const known = kept.find((one) => isSame(one.saved, saved));
+    if (known !== undefined) return known.loaded;
+    const loaded = load(saved);
+    if (kept.length === KEPT) kept.shift();
+    kept.push({ saved, loaded });
+    return loaded;
+  };
+}
+
+/** Of what is saved of a state, lists and numbers; anything else is read each time. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (!Array.isArray(one)) return Object.is(one, other);
+  return Array.isArray(other) && one.length === other.length && one.every((item, at) => isSame(item, other[at]));
 }
 
 function numbersOf(captures: Captures, positions: Map<Row, number>): readonly (readonly number[])[] {

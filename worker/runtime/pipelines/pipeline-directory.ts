@@ -6,7 +6,7 @@ import { isChosen, type LetterFilter } from '../../connectors/delivery/dead-lett
 import { webhookEvents } from '../../connectors/http/webhook-body.ts';
 import type { SourceRunner, SourceStatus } from '../../connectors/sources/source-runner.ts';
 import type { ProgramChecks } from '../checking/program-checks.ts';
-import type { PlacementHost, PlaceRequest } from '../placed/placement-host.ts';
+import type { CheckedProgram, PlacementHost, PlaceRequest } from '../placed/placement-host.ts';
 import { normalProgram, type SentProgram } from '../programs/sent-program.ts';
 import type {
   CheckpointResult,
@@ -61,8 +61,6 @@ export interface DirectoryContext extends PipelineContext {
   /** @throws CepError `not_ready` while the server starts or drains */
   readonly requireOpen: () => void;
 }
-
-type CheckedProgram = NonNullable<CheckReply['program']>;
 
 /** The pipelines of all tenants, and what each tenant may do with its own. */
 export class PipelineDirectory implements Pipelines, PlacementHost {
@@ -137,9 +135,13 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
 
   // ---------------------------------------------------------------------------------------------- placed by a cluster
 
-  async place({ id, name, program: sent, checkpoint, placing, opened }: PlaceRequest): Promise<HostedPipeline> {
-    this.#context.requireOpen();
+  async check(sent: SentProgram): Promise<CheckedProgram> {
     const { program } = await this.#checked(sent, this.#context.tenants.account(CLUSTER_TENANT), {});
+    return program;
+  }
+
+  async place({ id, name, program, checkpoint, placing, opened }: PlaceRequest): Promise<HostedPipeline> {
+    this.#context.requireOpen();
     let sequence = checkpoint?.sequence ?? 0;
     const context = { ...this.#context, nextSequence: () => ++sequence, recovered: opened };
     const pipeline = new HostedPipeline(
@@ -160,8 +162,7 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
 
   async replace(placed: Pick<HostedPipeline, 'id'>, sent: SentProgram): Promise<void> {
     const pipeline = this.#find(CLUSTER_TENANT, placed.id);
-    const { program } = await this.#checked(sent, this.#context.tenants.account(CLUSTER_TENANT), {});
-    await pipeline.reload(program, { dryRun: false, acceptReset: true });
+    await pipeline.reload(await this.check(sent), { dryRun: false, acceptReset: true });
   }
 
   abandon(placed: Pick<HostedPipeline, 'id'>, reason: CepError): void {

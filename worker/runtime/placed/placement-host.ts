@@ -3,13 +3,17 @@ import type { HostedPipeline } from '../pipelines/hosted-pipeline.ts';
 import type { PipelineCheckpoint } from '../pipelines/runtime-storage.ts';
 import type { SentProgram } from '../programs/sent-program.ts';
 import type { Runtime } from '../service.ts';
+import type { CheckReply } from '../threads/messages.ts';
 import type { Placing } from './placing.ts';
+
+/** What there is of a program without errors. */
+export type CheckedProgram = NonNullable<CheckReply['program']>;
 
 export interface PlaceRequest {
   /** Stable: part of the ids of its outputs, and of the names by which brokers know it. */
   readonly id: string;
   readonly name: string;
-  readonly program: SentProgram;
+  readonly program: CheckedProgram;
   /** What it goes on with. @default it begins */
   readonly checkpoint: PipelineCheckpoint | undefined;
   readonly placing: Placing;
@@ -19,7 +23,9 @@ export interface PlaceRequest {
 
 /** Where pipelines run that a cluster has placed here. They are in nobody's list, and nobody but the cluster changes them. */
 export interface PlacementHost {
-  /** Checks the program and starts it. @throws CepError, as `Pipelines.deploy`; nothing of it is left then */
+  /** Nothing runs yet, so whatever else a start needs can be fetched meanwhile. @throws CepError, as `Pipelines.deploy` */
+  check(program: SentProgram): Promise<CheckedProgram>;
+  /** Starts a program. @throws CepError, as `Pipelines.deploy`; nothing of it is left then */
   place(request: PlaceRequest): Promise<PlacedPipeline>;
   /** Puts another program in its place, its state kept. @throws CepError, as `Pipelines.reload` */
   replace(pipeline: PlacedPipeline, program: SentProgram): Promise<void>;

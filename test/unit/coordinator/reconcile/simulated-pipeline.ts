@@ -2,7 +2,7 @@ import type { CepError } from '../../../../shared/errors/error.ts';
 import { CepError as Problem } from '../../../../shared/errors/error.ts';
 import type { ReceivedBody } from '../../../../worker/runtime/pipelines/pipeline-events.ts';
 import type { PipelineCheckpoint, SourcePositions } from '../../../../worker/runtime/pipelines/runtime-storage.ts';
-import type { PlacedPipeline, PlacementHost, PlaceRequest } from '../../../../worker/runtime/placed/placement-host.ts';
+import type { CheckedProgram, PlacedPipeline, PlacementHost, PlaceRequest } from '../../../../worker/runtime/placed/placement-host.ts';
 import { markOf, type Receipt, receivedOf } from '../../../../worker/runtime/placed/receipts.ts';
 import type { InjectResult, PipelineStatus } from '../../../../worker/runtime/service.ts';
 
@@ -88,6 +88,10 @@ export class SimulatedPipeline {
 /** Where the pipelines of one process run. */
 export class SimulatedHost implements PlacementHost {
   readonly pipelines = new Set<SimulatedPipeline>();
+
+  async check(): Promise<CheckedProgram> {
+    return {} as CheckedProgram;
+  }
 
   async place(request: PlaceRequest): Promise<PlacedPipeline> {
     const pipeline = new SimulatedPipeline(request);
