@@ -42,8 +42,9 @@ export class Heartbeats {
     const fenced = (heartbeat.pipelines ?? []).filter(
       (told) => wasOver || !isGranted(state, worker, { id: idOf(told), epoch: told.epoch }),
     );
-    // What says that it has stopped is still there, until it is deleted or given another epoch.
-    for (const told of fenced) if (told.status !== 'fenced') observations.gone(worker, idOf(told));
+    // Of a lease that is over nothing runs, and what has stopped is still there until it is deleted or given another epoch. Anything else
+    // runs until the worker hears of this.
+    if (wasOver) for (const told of fenced) if (told.status !== 'fenced') observations.gone(worker, idOf(told));
     controller.changed();
     return { acknowledged: true, lease_ms: leases.leaseMs, fenced: fenced.map(idOf) };
   }

@@ -36,7 +36,7 @@ export const pipelineMembers = {
   status,
   version: Type.Integer({ minimum: 1, description: '1, and one more for each reload.' }),
   labels: Type.Optional(labels),
-  watched,
+  watched: Type.Optional(watched),
   created_at: epochMs,
   updated_at: epochMs,
   uptime_secs: Type.Number({ minimum: 0 }),

@@ -56,7 +56,7 @@ export function pipelineWire(pipeline: Pipeline): Static<typeof pipelineSchema> 
     ...(path === undefined ? {} : { path }),
     version,
     ...(Object.keys(labels).length === 0 ? {} : { labels: { ...labels } }),
-    watched: isWatched,
+    ...(isWatched ? { watched: true } : {}),
     created_at: createdAt,
     updated_at: updatedAt,
     uptime_secs: uptimeSeconds,

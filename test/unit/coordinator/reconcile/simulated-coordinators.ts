@@ -32,6 +32,8 @@ class Member {
   /** Undefined while it leads, or has nothing to show. */
   stale: ClusterState | undefined = emptyState;
   isLeading = false;
+  /** In which it led last. */
+  term = 0;
   look: () => void = () => undefined;
   demoted: () => void = () => undefined;
 
@@ -164,15 +166,18 @@ export class SimulatedCoordinators {
     this.#term++;
     for (const { command } of survivors) this.agree(command);
     this.#leader = next;
+    const term = this.#term;
     this.#network.send(() => {
-      before.isLeading = false;
-      before.reconciler.end();
-      before.demoted();
+      // It may lead again by the time that it hears of this.
+      if (before.term < term) {
+        before.isLeading = false;
+        before.reconciler.end();
+        before.demoted();
+      }
       for (const { reject } of survivors) reject(new RaftRefusal('timeout'));
       for (const { reject } of dropped) reject(new RaftRefusal('superseded'));
-      for (const { reject } of before.pending.splice(0)) reject(new RaftRefusal('superseded'));
+      if (before.term < term) for (const { reject } of before.pending.splice(0)) reject(new RaftRefusal('superseded'));
     });
-    const term = this.#term;
     this.#network.send(() => this.#begin(next, term));
   }
 
@@ -180,6 +185,7 @@ export class SimulatedCoordinators {
     if (term !== this.#term) return;
     member.stale = undefined;
     member.isLeading = true;
+    member.term = term;
     member.reconciler.begin(term);
   }
 }
