@@ -80,6 +80,7 @@ const FILE_TIME_GRAIN_MS = 20;
 class FileChanges {
   readonly #watchers: FSWatcher[] = [];
   readonly #watched = new Set<string>();
+  readonly #lookouts: NodeJS.Timeout[] = [];
   /** Whether a folder has gone or come: what watches it, or a file that was in it, does not see one that comes in its place. */
   #isStale = false;
   #runBegan = Date.now();
@@ -107,8 +108,8 @@ class FileChanges {
     const named = added.filter((path) => !isPattern(path));
     await Promise.all([this.#watch(named), ...patterns.map((pattern) => this.#watch([dirname(pattern)], optionsOf(pattern)))]);
     const paths = [...named, ...patterns.map((pattern) => dirname(pattern))];
-    const times = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)));
-    if (times.some((time) => time !== undefined && time.mtimeMs >= this.#runBegan - FILE_TIME_GRAIN_MS)) this.#change();
+    const times = await Promise.all(paths.map((path) => stat(path).catch(() => this.#lookFor(path))));
+    if (times.some((time) => time && time.mtimeMs >= this.#runBegan - FILE_TIME_GRAIN_MS)) this.#change();
   }
 
   async #watch(paths: string[], options: ChokidarOptions = {}): Promise<void> {
@@ -117,6 +118,19 @@ class FileChanges {
     watcher.on('error', (cause) => this.#fail(cause));
     watcher.on('all', (event) => this.#seen(event));
     await new Promise<void>((done) => watcher.once('ready', done));
+  }
+
+  /** Of what is missing, the library watches the folder, but only some time after it says that it is ready. */
+  #lookFor(path: string): void {
+    const timer = setInterval(() => {
+      const found = (): void => {
+        clearInterval(timer);
+        this.#isStale = true;
+        this.#change();
+      };
+      stat(path).then(found, () => undefined);
+    }, DEBOUNCE_MS);
+    this.#lookouts.push(timer);
   }
 
   /** Resolves with the next change, at once when there was one since the last time. One caller at a time. */
@@ -136,6 +150,7 @@ class FileChanges {
   async #forget(): Promise<void> {
     this.#isStale = false;
     this.#watched.clear();
+    for (const timer of this.#lookouts.splice(0)) clearInterval(timer);
     await Promise.all(this.#watchers.splice(0).map((watcher) => watcher.close()));
   }
 
