@@ -35,6 +35,7 @@ const bodies: Readonly<Record<string, string>> = {
   injectEvents: JSON.stringify({ events: [reading(99)] }),
   reloadPipeline: JSON.stringify({ source: hot }),
   restorePipeline: '{"version": 1}',
+  watchPipeline: '{"enabled": true}',
 };
 const queries: Readonly<Record<string, string>> = { explainStream: '?stream=Hot' };
 
