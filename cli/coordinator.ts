@@ -43,6 +43,9 @@ export class CoordinatorCommand extends CepCommand {
   });
   raftDataDir = Option.String('--raft-data-dir', { description: 'Directory of the log (in memory, which no group may have)' });
   raftClusterId = Option.String('--raft-cluster-id', { description: 'Name of the group, the same on all members (cep)' });
+  raftLogFormatMax = Option.String('--raft-log-format-max', {
+    description: 'Latest format in which the group may write its log, for the way back to an earlier version (the latest)',
+  });
   raftTlsCa = Option.String('--raft-tls-ca', { description: "PEM file of the authority of the members' certificates" });
   scalingMinWorkers = Option.String('--scaling-min-workers', { description: 'Fewest workers that are recommended, 0 is off (0)' });
   scalingMaxWorkers = Option.String('--scaling-max-workers', { description: 'Most workers that are recommended (100)' });
@@ -88,6 +91,7 @@ export class CoordinatorCommand extends CepCommand {
       'raft.peers': this.raftPeers,
       'raft.data_dir': this.raftDataDir,
       'raft.cluster_id': this.raftClusterId,
+      'raft.log_format_max': this.raftLogFormatMax,
       'raft.tls_ca': this.raftTlsCa,
       'server.api_key': this.apiKey,
       'server.tls_cert': this.tlsCert,

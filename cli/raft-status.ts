@@ -1,6 +1,6 @@
 import { Command } from 'clipanion';
 import { ClusterCommand } from './client/cluster-command.ts';
-import type { ServerApi } from './client/server-api.ts';
+import type { RaftStatusAnswer, ServerApi } from './client/server-api.ts';
 import { factsText, tableText } from './client/table.ts';
 import { thousands } from './counts.ts';
 
@@ -30,7 +30,7 @@ export class RaftStatusCommand extends ClusterCommand {
       this.printJson(status);
       return;
     }
-    const { enabled, node_id: id, role, leader_id: leader, leader_url: leaderUrl, term, nodes, recovering } = status;
+    const { enabled, node_id: id, role, leader_id: leader, leader_url: leaderUrl, term, nodes, recovering, log_format: format } = status;
     this.print(
       factsText([
         ['Member', `${id}, ${role}${recovering ? ', recovering what its disk has lost' : ''}${enabled ? '' : ', on its own'}`],
@@ -40,6 +40,7 @@ export class RaftStatusCommand extends ClusterCommand {
           'Entries',
           `${thousands(status.last_index)}, ${thousands(status.commit_index)} agreed on, ${thousands(status.applied_index)} applied here`,
         ],
+        ...(format === undefined ? [] : [['Log format', formatText(format, nodes)] as const]),
       ]),
     );
     const rows = nodes.map((node) => {
@@ -48,4 +49,11 @@ export class RaftStatusCommand extends ClusterCommand {
     });
     this.print(`\n${tableText(columns, rows)}`);
   }
+}
+
+/** With the members that hold a later one up, if there are any. */
+function formatText(format: number, nodes: RaftStatusAnswer['nodes']): string {
+  const latest = Math.max(format, ...nodes.map(({ log_format_max: max = 0 }) => max));
+  const behind = nodes.filter(({ log_format_max: max }) => max === undefined || max < latest).map(({ id }) => id);
+  return latest === format ? String(format) : `${format}; ${latest} once all members take it (not yet: ${behind.join(', ')})`;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { memberUrl, type StartCoordinatorOptions } from '../../coordinator/index.ts';
+import { LATEST_FORMAT, memberUrl, type StartCoordinatorOptions } from '../../coordinator/index.ts';
 import type { Config } from '../../shared/config/config.ts';
 import type { ConfigName } from '../../shared/config/keys.ts';
 import { CepError } from '../../shared/errors/error.ts';
@@ -13,7 +13,7 @@ type GroupSettings = NonNullable<StartCoordinatorOptions['group']>;
 /** What a coordinator is started with, read and checked. */
 export interface CoordinatorSettings
   extends HttpSettings,
-    Pick<StartCoordinatorOptions, 'bind' | 'port' | 'dataDir' | 'workers' | 'scaling' | 'scalingWebhook'> {
+    Pick<StartCoordinatorOptions, 'bind' | 'port' | 'dataDir' | 'logFormatMax' | 'workers' | 'scaling' | 'scalingWebhook'> {
   readonly group: GroupSettings | undefined;
   /** Its members know each other by no key. */
   readonly isGroupOpen: boolean;
@@ -37,7 +37,7 @@ export async function readCoordinatorSettings(config: Config): Promise<Coordinat
   const group = isGroup ? await groupOf(config, peerUrls, key ?? OPEN_KEY) : undefined;
   return {
     ...http,
-    ...{ bind, port: config.get('coordinator.port'), dataDir: config.get('raft.data_dir') },
+    ...{ bind, port: config.get('coordinator.port'), dataDir: config.get('raft.data_dir'), logFormatMax: logFormatMaxOf(config) },
     workers: {
       heartbeatIntervalMs: config.get('coordinator.heartbeat_interval') * 1_000,
       heartbeatTimeoutMs: config.get('coordinator.heartbeat_timeout') * 1_000,
@@ -52,6 +52,12 @@ export async function readCoordinatorSettings(config: Config): Promise<Coordinat
     scalingWebhook: webhookOf(config),
     ...{ group, isGroupOpen: isGroup && key === undefined },
   };
+}
+
+function logFormatMaxOf(config: Config): number | undefined {
+  const format = config.get('raft.log_format_max');
+  if (format === undefined || format <= LATEST_FORMAT) return format;
+  throw settingError(config, 'raft.log_format_max', (where) => `${where}: found ${format}, and this version reads up to ${LATEST_FORMAT}`);
 }
 
 function requireTimes(config: Config): void {

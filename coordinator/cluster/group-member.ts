@@ -1,9 +1,9 @@
 import type { ErrorCode } from '../../shared/errors/codes.ts';
-import { CepError } from '../../shared/errors/error.ts';
+import { CepError, invariant } from '../../shared/errors/error.ts';
 import { type MembershipChange, type RaftMember, RaftRefusal, type RaftStatus } from '../raft/group.ts';
 import type { ClusterState } from '../state/cluster-state.ts';
 import type { CommandResult } from '../state/commands/outcome.ts';
-import { type Command, encodeProposal, type RequestId } from '../state/commands.ts';
+import { type Command, encodeProposal, formatOf, type RequestId } from '../state/commands.ts';
 import { refusalError } from './refusal-error.ts';
 import type { Replica, ReplicaListener } from './replica.ts';
 
@@ -112,6 +112,8 @@ export class GroupMember {
 
   /** On the leader: has a command agreed on. @throws RaftRefusal; CepError what the state refuses it with */
   async propose(command: Command, request: RequestId | undefined): Promise<Done> {
+    const { format } = this.state;
+    invariant(formatOf(command) <= format, `the group has format ${format}, in which there is no ${command.type}`);
     const { index, result } = await this.#member.propose(encodeProposal({ command, request, atMs: this.#clock() }));
     const known = result as CommandResult;
     if (known.kind === 'done') return { value: known.value, isRepeat: known.isRepeat, index };

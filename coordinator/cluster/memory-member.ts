@@ -1,10 +1,13 @@
 import type { Proposed, RaftMember, RaftStatus, ReplicatedState } from '../raft/group.ts';
 import { RaftRefusal } from '../raft/group.ts';
+import { LATEST_FORMAT } from '../state/format.ts';
 
 export interface MemoryMemberOptions {
   readonly nodeId: number;
   readonly url: string;
   readonly state: ReplicatedState;
+  /** The latest format of commands that it takes. @default the latest that there is */
+  readonly formatMax?: number | undefined;
 }
 
 /** A group of one member without a disk: everything is agreed on at once, and gone when the process ends. */
@@ -32,12 +35,12 @@ export class MemoryMember implements RaftMember {
   }
 
   status(): RaftStatus {
-    const { nodeId, url } = this.#options;
+    const { nodeId, url, formatMax = LATEST_FORMAT } = this.#options;
     const index = this.#index;
     return {
       ...{ nodeId, role: 'leader', leader: nodeId, leaderUrl: url, term: 1, isRecovering: false },
       ...{ commitIndex: index, appliedIndex: index, lastIndex: index },
-      peers: [{ id: nodeId, url, role: 'voter', isReachable: true, matchIndex: index, lag: 0 }],
+      peers: [{ id: nodeId, url, role: 'voter', isReachable: true, formatMax, matchIndex: index, lag: 0 }],
     };
   }
 

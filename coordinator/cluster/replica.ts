@@ -2,7 +2,8 @@ import type { CommittedCommand, ReplicatedState } from '../raft/group.ts';
 import { apply } from '../state/apply.ts';
 import { type ClusterState, emptyState, type LogIndex } from '../state/cluster-state.ts';
 import type { ClusterEvent, CommandResult } from '../state/commands/outcome.ts';
-import { decodeProposal, UnknownCommand } from '../state/commands.ts';
+import { decodeProposal, type Proposal, UnknownCommand } from '../state/commands.ts';
+import { LATEST_FORMAT } from '../state/format.ts';
 import { decodeSnapshot, encodeSnapshot } from '../state/snapshot.ts';
 
 export type ReplicaListener = (state: ClusterState, events: readonly ClusterEvent[]) => void;
@@ -15,9 +16,15 @@ interface Waiting {
 
 /** The state of the group as this member has it, and the only copy in the process. */
 export class Replica implements ReplicatedState {
+  /** The latest format that it reads. */
+  readonly formatMax: number;
   #state: ClusterState = emptyState;
   readonly #listeners = new Set<ReplicaListener>();
   readonly #waiting = new Set<Waiting>();
+
+  constructor(formatMax: number = LATEST_FORMAT) {
+    this.formatMax = formatMax;
+  }
 
   get state(): ClusterState {
     return this.#state;
@@ -31,7 +38,7 @@ export class Replica implements ReplicatedState {
 
   /** @throws Error for an entry that this version cannot apply: it is not skipped, so the process must end */
   readonly apply = ({ index, term, data }: CommittedCommand): CommandResult => {
-    const { state, result, events } = apply(this.#state, readable(data, index), { index, term });
+    const { state, result, events } = apply(this.#state, this.#readable(data, index), { index, term });
     this.#become(state);
     if (events.length > 0) this.#tell(events);
     return result;
@@ -40,7 +47,7 @@ export class Replica implements ReplicatedState {
   readonly save = (): Iterable<Uint8Array> => encodeSnapshot(this.#state);
 
   readonly restore = (bytes: Uint8Array): void => {
-    this.#become(bytes.length === 0 ? emptyState : decodeSnapshot(bytes));
+    this.#become(bytes.length === 0 ? emptyState : decodeSnapshot(bytes, this.formatMax));
     this.#tell([]);
   };
 
@@ -51,6 +58,16 @@ export class Replica implements ReplicatedState {
       const waiting: Waiting = { index, resolve, timer: setTimeout(() => this.#settle(waiting, false), withinMs) };
       this.#waiting.add(waiting);
     });
+  }
+
+  #readable(data: Uint8Array, index: LogIndex): Proposal {
+    try {
+      return decodeProposal(data, this.formatMax);
+    } catch (cause) {
+      if (!(cause instanceof UnknownCommand)) throw cause;
+      const message = `entry ${index} of the log cannot be applied: ${cause.message}. Start the version of cep that the other members run`;
+      throw new Error(message, { cause });
+    }
   }
 
   #become(state: ClusterState): void {
@@ -66,15 +83,5 @@ export class Replica implements ReplicatedState {
     clearTimeout(waiting.timer);
     this.#waiting.delete(waiting);
     waiting.resolve(isReached);
-  }
-}
-
-function readable(data: Uint8Array, index: LogIndex): ReturnType<typeof decodeProposal> {
-  try {
-    return decodeProposal(data);
-  } catch (cause) {
-    if (!(cause instanceof UnknownCommand)) throw cause;
-    const message = `entry ${index} of the log cannot be applied: ${cause.message}. Start the version of cep that the other members run`;
-    throw new Error(message, { cause });
   }
 }

@@ -2,8 +2,8 @@ import type { GroupMember } from '../cluster/group-member.ts';
 import { refusalError } from '../cluster/refusal-error.ts';
 import { bounds } from '../state/bounds.ts';
 import type { IngressBatch } from '../state/cluster-state.ts';
-import type { IngressAnswer, IngressPlace } from '../state/commands/ingress.ts';
-import type { Command, RequestId } from '../state/commands.ts';
+import { answersIn, type IngressPlace, placesIn } from '../state/commands/ingress-answer.ts';
+import { type Command, commandTable, type RequestId } from '../state/commands.ts';
 
 export interface Append {
   readonly groupId: string;
@@ -29,12 +29,12 @@ const UNDER_WAY_MAX = 2;
  * that another one brings.
  */
 export class IngressCommits {
-  readonly #group: Pick<GroupMember, 'propose'>;
+  readonly #group: Pick<GroupMember, 'propose' | 'state'>;
   /** By group, none empty. */
   readonly #waiting = new Map<string, Waiting[]>();
   #underWay = 0;
 
-  constructor(group: Pick<GroupMember, 'propose'>) {
+  constructor(group: Pick<GroupMember, 'propose' | 'state'>) {
     this.#group = group;
   }
 
@@ -58,15 +58,29 @@ export class IngressCommits {
   }
 
   async #commit(together: readonly Waiting[]): Promise<void> {
+    // Members of the version before take each request as a command of its own, in one write of the log all the same.
+    if (this.#group.state.format < commandTable.AppendIngressOfMany.since) {
+      await Promise.all(together.map((one) => this.#commitAlone(one)));
+      return;
+    }
     try {
       const { value } = await this.#group.propose(commandOf(together), undefined);
-      for (const [at, answer] of (value as unknown as readonly IngressAnswer[]).entries()) {
+      for (const [at, answer] of answersIn(value).entries()) {
         const { resolve, reject } = together[at] as Waiting;
         if ('places' in answer) resolve(answer.places);
         else reject(refusalError(answer.refusal));
       }
     } catch (error) {
       for (const { reject } of together) reject(error);
+    }
+  }
+
+  async #commitAlone({ batches, request, resolve, reject }: Waiting): Promise<void> {
+    try {
+      const { value } = await this.#group.propose({ type: 'AppendIngress', payload: { batches: [...batches] } }, request);
+      resolve(placesIn(value));
+    } catch (error) {
+      reject(error);
     }
   }
 

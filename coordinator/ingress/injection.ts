@@ -5,7 +5,7 @@ import { RaftRefusal } from '../raft/group.ts';
 import type { Controller } from '../reconcile/controller.ts';
 import { bounds } from '../state/bounds.ts';
 import type { Group, Placement } from '../state/cluster-state.ts';
-import type { IngressPlace } from '../state/commands/ingress.ts';
+import type { IngressPlace } from '../state/commands/ingress-answer.ts';
 import type { RequestId } from '../state/commands.ts';
 import type { BatchResult, Deliveries } from './deliveries.ts';
 import { entryPipelines, type InjectedEvent, onlyPlacement, placementFor } from './entry-pipelines.ts';

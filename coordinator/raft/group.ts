@@ -45,6 +45,8 @@ export interface RaftMemberOptions {
   readonly listen: { readonly host: string; readonly port: number };
   /** The secret of the group, 16 bytes or more: who does not know it can say nothing to any member, and is told nothing. */
   readonly key: string;
+  /** The latest format of commands that this member takes, of which the others are told. @default 1 */
+  readonly formatMax?: number;
   /** Of connections between members. `ca` is what the others' certificates are signed with. @default plain TCP */
   readonly tls?: TlsPair & { readonly ca: string };
   readonly state: ReplicatedState;
@@ -84,6 +86,8 @@ export interface RaftPeerStatus {
   readonly role: 'voter' | 'learner';
   /** Whether there is a connection to it; of this member itself always true. */
   readonly isReachable: boolean;
+  /** The latest format of commands that it takes, as it has said; undefined while there is no connection to it. */
+  readonly formatMax: number | undefined;
   /** Up to where its log is known to agree; only a leader knows. */
   readonly matchIndex: Index | undefined;
   /** Entries it is behind this leader's log. */

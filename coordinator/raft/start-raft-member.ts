@@ -10,9 +10,9 @@ const keyBytesMin = 16;
 /** See `StartRaftMember`. */
 export const startRaftMember: StartRaftMember = async (options) => {
   requireSense(options);
-  const { dataDir, clusterId, nodeId, peers, listen, key, tls, snapshotEntries, state } = options;
+  const { dataDir, clusterId, nodeId, peers, listen, key, tls, formatMax = 1, snapshotEntries, state } = options;
   const setup: ThreadSetup = {
-    ...{ dataDir, clusterId, nodeId, peers, listen, key, tickMs: tickMsOf(options) },
+    ...{ dataDir, clusterId, nodeId, peers, listen, key, formatMax, tickMs: tickMsOf(options) },
     ...(tls && { tls }),
     ...(snapshotEntries !== undefined && { snapshotEntries }),
   };
@@ -27,8 +27,12 @@ export const startRaftMember: StartRaftMember = async (options) => {
       if (message.kind === 'failed') return end(receivedError(message.error));
       if (message.kind === 'event') return options.telemetry.report(message.name, message.fields as never);
       if (message.kind === 'restore') {
-        state.restore(message.state);
         applied = message.index;
+        try {
+          state.restore(message.state);
+        } catch (error) {
+          end(error instanceof Error ? error : new Error(String(error)));
+        }
         return;
       }
       if (message.kind !== 'started') return;

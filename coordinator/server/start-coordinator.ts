@@ -7,6 +7,7 @@ import { WebDoor } from '../../shared/outbound/web-door.ts';
 import { NetworkPolicy } from '../../shared/security/network-policy.ts';
 import { readTlsPair, type TlsFiles, type TlsPair } from '../../shared/security/tls-files.ts';
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
+import { FormatAgreement } from '../cluster/format-agreement.ts';
 import { GroupMember } from '../cluster/group-member.ts';
 import { MemberDirectory } from '../cluster/member-directory.ts';
 import { MemoryMember } from '../cluster/memory-member.ts';
@@ -15,6 +16,7 @@ import { Replica } from '../cluster/replica.ts';
 import { successorOf } from '../cluster/successor.ts';
 import { type RaftMember, RaftRefusal } from '../raft/group.ts';
 import { startRaftMember } from '../raft/start-raft-member.ts';
+import { LATEST_FORMAT } from '../state/format.ts';
 import type { ValidateProgram } from './routes/programs.ts';
 import { type CoordinatorServer, type CoordinatorServerOptions, createCoordinatorServer, type WorkerSettings } from './server.ts';
 
@@ -42,6 +44,8 @@ export interface StartCoordinatorOptions {
   readonly trustedProxies?: readonly string[];
   /** Where the log is. @default in memory, which only a coordinator on its own may have */
   readonly dataDir: string | undefined;
+  /** The latest format that the log may be written in, so that an earlier version can read it. @default the latest that this version reads */
+  readonly logFormatMax?: number | undefined;
   /** @default on its own */
   readonly group?: GroupOptions | undefined;
   readonly workers?: WorkerSettings | undefined;
@@ -85,6 +89,7 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
     await web.close();
   };
   try {
+    new FormatAgreement({ member, replica, clock, telemetry });
     if (group) new MemberDirectory({ member, replica, named: peersOf(group), clock });
     const { rateLimit, corsOrigins, allowedHosts, trustedProxies = [], validate } = options;
     server = await createCoordinatorServer({
@@ -127,19 +132,19 @@ async function handOver(member: RaftMember): Promise<void> {
 
 /** On its own it is a group of one: with a log on disk, or without. */
 function startMember(options: StartCoordinatorOptions, replica: Replica, tls: TlsPair | undefined): Promise<RaftMember> | RaftMember {
-  const { dataDir, group, bind, port, telemetry } = options;
+  const { dataDir, group, bind, port, telemetry, logFormatMax: formatMax = LATEST_FORMAT } = options;
   const ownUrl = `${tls === undefined ? 'http' : 'https'}://${bind.includes(':') ? `[${bind}]` : bind}:${port}`;
-  if (dataDir === undefined) return new MemoryMember({ nodeId: ALONE, url: ownUrl, state: replica });
+  if (dataDir === undefined) return new MemoryMember({ nodeId: ALONE, url: ownUrl, state: replica, formatMax });
   if (group === undefined) {
     return startRaftMember({
-      ...{ dataDir, clusterId: 'alone', nodeId: ALONE, peers: [raftPeerOf(ALONE, ownUrl)], state: replica, telemetry },
+      ...{ dataDir, clusterId: 'alone', nodeId: ALONE, peers: [raftPeerOf(ALONE, ownUrl)], state: replica, formatMax, telemetry },
       // Nobody is to connect to it.
       ...{ listen: { host: '127.0.0.1', port: 0 }, key: randomBytes(KEY_BYTES).toString('hex') },
     });
   }
   const { nodeId, clusterId, key, tlsCa } = group;
   return startRaftMember({
-    ...{ dataDir, clusterId, nodeId, peers: peersOf(group), key, state: replica, telemetry },
+    ...{ dataDir, clusterId, nodeId, peers: peersOf(group), key, state: replica, formatMax, telemetry },
     listen: { host: bind, port: port + RAFT_PORT_OFFSET },
     ...(tls !== undefined && tlsCa !== undefined && { tls: { ...tls, ca: tlsCa } }),
   });

@@ -27,7 +27,8 @@ export function memberWire(peer: RaftPeerStatus, leader: number): Static<typeof 
   return { id: peer.id, url: peer.url, role: roleOf(peer, leader), reachable: peer.isReachable };
 }
 
-export function raftStatusWire(status: RaftStatus, isGroup: boolean): Static<typeof raftStatusSchema> {
+/** `format`: in which the group writes its log. */
+export function raftStatusWire(status: RaftStatus, isGroup: boolean, format: number): Static<typeof raftStatusSchema> {
   const { nodeId, role, leader, leaderUrl, term, commitIndex, appliedIndex, lastIndex, peers, isRecovering } = status;
   const isLearner = peers.some(({ id, role: own }) => id === nodeId && own === 'learner');
   return {
@@ -44,7 +45,9 @@ export function raftStatusWire(status: RaftStatus, isGroup: boolean): Static<typ
       ...memberWire(peer, leader),
       ...(peer.matchIndex === undefined ? {} : { match_index: peer.matchIndex }),
       lag: peer.lag ?? null,
+      ...(peer.formatMax === undefined ? {} : { log_format_max: peer.formatMax }),
     })),
     recovering: isRecovering,
+    log_format: format,
   };
 }

@@ -1,3 +1,4 @@
+import { FIRST_FORMAT } from './format.ts';
 import { Table } from './table.ts';
 import type { MigrationStatus, PlacementStatus, WorkerStatus } from './transitions.ts';
 
@@ -186,6 +187,8 @@ export interface ClusterState {
   /** The command that was applied last. */
   readonly index: LogIndex;
   readonly term: number;
+  /** In which the log and snapshots are written from here on. */
+  readonly format: number;
   /** The latest time that a command has brought. */
   readonly nowMs: number;
   readonly connectors: Table<Connector>;
@@ -214,6 +217,7 @@ export interface ClusterState {
 export const emptyState: ClusterState = {
   index: 0,
   term: 0,
+  format: FIRST_FORMAT,
   nowMs: 0,
   connectors: Table.empty(),
   members: Table.empty(),

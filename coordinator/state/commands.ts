@@ -3,6 +3,7 @@ import { Compile } from 'typebox/compile';
 import { Value } from 'typebox/value';
 import { invariant } from '../../shared/errors/error.ts';
 import { connectorCommands } from './commands/connectors.ts';
+import { formatCommands } from './commands/format.ts';
 import { groupCommands } from './commands/groups.ts';
 import { ingressCommands } from './commands/ingress.ts';
 import { memberCommands } from './commands/members.ts';
@@ -10,6 +11,7 @@ import type { CommandDefinition } from './commands/outcome.ts';
 import { checkpointCommands, migrationCommands, placementCommands } from './commands/placements.ts';
 import { scalingCommands } from './commands/scaling.ts';
 import { workerCommands } from './commands/workers.ts';
+import { FIRST_FORMAT, LATEST_FORMAT } from './format.ts';
 import { type RequestId, requestIdSchema } from './request-id.ts';
 
 export type { RequestId } from './request-id.ts';
@@ -25,6 +27,7 @@ export const commandTable = {
   ...checkpointCommands,
   ...ingressCommands,
   ...scalingCommands,
+  ...formatCommands,
 };
 
 type CommandTable = typeof commandTable;
@@ -42,17 +45,14 @@ export interface Proposal {
   readonly atMs: number;
 }
 
-/** Of proposals; what is of a later one cannot be applied. */
-const FORMAT = 1;
-/** The same, and behind its line the texts of its payload, as they are: to quote them in JSON and to read that costs more than all the rest. */
-const FORMAT_WITH_TEXTS = 2;
 const LINE_END = 10;
 /** As long as a program may be, and something for what is around it. */
 const PROPOSAL_BYTES_MAX = 2_097_152;
 
 const proposalSchema = Type.Object(
   {
-    format: Type.Union([Type.Literal(FORMAT), Type.Literal(FORMAT_WITH_TEXTS)]),
+    format: Type.Integer({ minimum: FIRST_FORMAT }),
+    /** Texts of the payload stand behind the line as they are: to quote them in JSON and to read that costs more than all the rest. */
     texts: Type.Optional(Type.Array(Type.Integer({ minimum: 0 }), { description: 'The bytes of each text.' })),
     type: Type.Enum(Object.keys(commandTable) as CommandType[]),
     payload: Type.Unknown(),
@@ -68,6 +68,11 @@ const proposalSchema = Type.Object(
  */
 export class UnknownCommand extends Error {
   override readonly name = 'UnknownCommand';
+}
+
+/** The format that a member must read to whom a command comes. What raises the format is written in the one that it brings. */
+export function formatOf({ type, payload }: Command): number {
+  return type === 'RaiseFormat' ? payload.format : commandTable[type].since;
 }
 
 const proposals = Compile(proposalSchema);
@@ -97,7 +102,7 @@ export function encodeProposal({ command, request, atMs }: Proposal): Uint8Array
   invariant(problem === undefined, `a proposal is no ${type}: ${problem}`);
   const { texts, ...rest } = payload as { readonly texts?: readonly string[] };
   const raw = (texts ?? []).map((text) => Buffer.from(text));
-  const head = texts === undefined ? { format: FORMAT } : { format: FORMAT_WITH_TEXTS, texts: raw.map(({ length }) => length) };
+  const head = { format: formatOf(command), ...(texts && { texts: raw.map(({ length }) => length) }) };
   const named = { ...head, type, payload: rest, at: atMs, ...(request === undefined ? {} : { request }) };
   invariant(proposals.Check(named), `the request of a proposal, or its time ${atMs}, does not have its shape`);
   const line = JSON.stringify(named);
@@ -106,15 +111,18 @@ export function encodeProposal({ command, request, atMs }: Proposal): Uint8Array
   return bytes;
 }
 
-/** @throws UnknownCommand */
-export function decodeProposal(bytes: Uint8Array): Proposal {
+/**
+ * A proposal that an entry of the log holds. `formatMax` is the latest format that is read.
+ * @throws UnknownCommand
+ */
+export function decodeProposal(bytes: Uint8Array, formatMax: number = LATEST_FORMAT): Proposal {
   if (bytes.length > PROPOSAL_BYTES_MAX)
     throw new UnknownCommand(`it has ${bytes.length} bytes, and none has more than ${PROPOSAL_BYTES_MAX}`);
   const lineEnd = bytes.indexOf(LINE_END);
   const data = parsed(lineEnd < 0 ? bytes : bytes.subarray(0, lineEnd));
   const { format, type } = (data ?? {}) as { format?: unknown; type?: unknown };
-  if (typeof format === 'number' && format > FORMAT_WITH_TEXTS)
-    throw new UnknownCommand(`it has format ${format}, and this version reads up to ${FORMAT_WITH_TEXTS}`);
+  if (typeof format === 'number' && format > formatMax)
+    throw new UnknownCommand(`it has format ${format}, and this version reads up to ${formatMax}`);
   if (typeof type === 'string' && !Object.hasOwn(commandTable, type)) throw new UnknownCommand(`this version has no command '${type}'`);
   if (!proposals.Check(data)) throw new UnknownCommand('it is no command');
   const texts = data.texts === undefined ? {} : { texts: textsIn(bytes.subarray(lineEnd + 1), data.texts) };

@@ -1,9 +1,8 @@
 import { crc32c } from '../../shared/checksum/crc32c.ts';
 import { type ClusterState, emptyState, useKey } from './cluster-state.ts';
+import { LATEST_FORMAT } from './format.ts';
 import { Table } from './table.ts';
 
-/** Of what follows; a snapshot of a later one is refused. */
-const FORMAT = 1;
 /** Entities that are written at a time. */
 const ENTITIES_PER_PIECE = 200;
 const CHECKSUM_BYTES = 4;
@@ -32,7 +31,7 @@ export class UnreadableSnapshot extends Error {
 }
 
 /**
- * The state in pieces, to be joined: a line of JSON with the format and the facts, one for each entity, `[table, key, entity]`, and a CRC-32C
+ * The state in pieces, to be joined: a line of JSON with the format of the group and the facts, one for each entity, `[table, key, entity]`, and a CRC-32C
  * over all. A state never changes, so pieces may be asked for at any time and show the moment of the call. Equal states give equal bytes.
  */
 export function* encodeSnapshot(state: ClusterState): Generator<Uint8Array> {
@@ -43,9 +42,9 @@ export function* encodeSnapshot(state: ClusterState): Generator<Uint8Array> {
     checksum = crc32c(bytes, checksum);
     return bytes;
   };
-  const { index, term, nowMs, removedMembers, scaling, sessionChars, ingressChars } = state;
-  const facts: Facts = { index, term, nowMs, removedMembers, scaling, sessionChars, ingressChars };
-  yield piece([JSON.stringify({ format: FORMAT, ...facts })]);
+  const { format, index, term, nowMs, removedMembers, scaling, sessionChars, ingressChars } = state;
+  const facts: Facts = { format, index, term, nowMs, removedMembers, scaling, sessionChars, ingressChars };
+  yield piece([JSON.stringify(facts)]);
   for (const name of tableNames) {
     let lines: string[] = [];
     for (const [key, entity] of state[name].entries()) {
@@ -61,15 +60,18 @@ export function* encodeSnapshot(state: ClusterState): Generator<Uint8Array> {
   yield end;
 }
 
-/** The state that a snapshot shows. @throws UnreadableSnapshot */
-export function decodeSnapshot(bytes: Uint8Array): ClusterState {
+/** The state that a snapshot shows. `formatMax` is the latest format that is read. @throws UnreadableSnapshot */
+export function decodeSnapshot(bytes: Uint8Array, formatMax: number = LATEST_FORMAT): ClusterState {
   const end = bytes.length - CHECKSUM_BYTES;
   if (end < 0) throw new UnreadableSnapshot(`a snapshot of ${bytes.length} bytes is cut`);
   const stated = new DataView(bytes.buffer, bytes.byteOffset).getUint32(end);
   if (crc32c(bytes.subarray(0, end)) !== stated) throw new UnreadableSnapshot('the checksum of the snapshot is wrong: it was changed');
   const [head = '', ...lines] = new TextDecoder().decode(bytes.subarray(0, end)).split('\n').slice(0, -1);
-  const { format, ...facts } = JSON.parse(head) as Facts & { readonly format: number };
-  if (format !== FORMAT) throw new UnreadableSnapshot(`the snapshot has format ${format}, and this version reads ${FORMAT}`);
+  const facts = JSON.parse(head) as Facts;
+  if (facts.format > formatMax)
+    throw new UnreadableSnapshot(
+      `the snapshot has format ${facts.format}, and this version reads up to ${formatMax}. Start the version of cep that the other members run`,
+    );
   const tables = Object.fromEntries(tableNames.map((name) => [name, Table.empty<unknown>()])) as Record<TableName, Table<unknown>>;
   for (const line of lines) {
     const [name, key, entity] = JSON.parse(line) as [TableName, string, unknown];

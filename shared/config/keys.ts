@@ -510,6 +510,16 @@ export const configKeys = [
     inFile: false,
   },
   {
+    name: 'raft.log_format_max',
+    type: 'integer',
+    min: 1,
+    unset: 'the latest that this version reads',
+    environment: 'CEP_RAFT_LOG_FORMAT_MAX',
+    flag: '--raft-log-format-max',
+    doc: 'Latest format in which the group may write its log, so that members can go back to a version that reads no later one.',
+    inFile: false,
+  },
+  {
     name: 'raft.key',
     type: 'string',
     unset: "made of the coordinator's key",

@@ -63,6 +63,9 @@ export const raftNodeSchema = Type.Object(
     match_index: Type.Optional(Type.Integer({ minimum: 0, description: 'Up to where its log is known to agree; only a leader knows.' })),
     reachable: Type.Boolean(),
     lag: Type.Union([count, Type.Null()], { description: "Entries that it is behind the leader's log; null where that is not known." }),
+    log_format_max: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'The latest format of the log that it takes; absent while it cannot be reached.' }),
+    ),
   },
   strict,
 );
@@ -80,6 +83,9 @@ export const raftStatusSchema = Type.Object(
     last_index: count,
     nodes: Type.Array(raftNodeSchema),
     recovering: Type.Boolean({ description: 'It has lost what it had acknowledged, and does not vote before it has it again.' }),
+    log_format: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'The format in which the group writes its log; earlier versions do not say it.' }),
+    ),
   },
   strict,
 );

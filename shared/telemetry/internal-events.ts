@@ -88,6 +88,7 @@ export const internalEvents = {
     metrics.count('cep_raft_leader_changes_total', {}),
   ),
   RaftLogRepaired: event<{ problem: string }>('warn', 'Raft log repaired'),
+  LogFormatRaised: event<{ format: number }>('info', 'Members write the Raft log in a later format from here on'),
   RaftRecovering: event<LogFields>('error', 'Raft member has lost acknowledged entries; it does not vote before it has them again'),
   RaftPeerConnected: event<{ peer: number }>('info', 'Raft member connected'),
   RaftPeerLost: event<{ peer: number; reason: string }>('warn', 'Raft member out of reach; connecting goes on'),

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vi } from 'vitest';
+import { FormatAgreement } from '../../coordinator/cluster/format-agreement.ts';
 import { GroupMember } from '../../coordinator/cluster/group-member.ts';
 import { MemoryMember } from '../../coordinator/cluster/memory-member.ts';
 import { Replica } from '../../coordinator/cluster/replica.ts';
@@ -49,9 +50,11 @@ export class Coordinator {
     const member = new MemoryMember({ nodeId: 1, url: 'http://127.0.0.1:1', state: replica });
     const validation = new ProgramValidation();
     const door = web();
+    const log = telemetry();
+    new FormatAgreement({ member, replica, clock: () => Date.now(), telemetry: log });
     const server = await createCoordinatorServer({
       ...{ group: new GroupMember({ member, replica, clock: () => Date.now() }), isGroup: false, apiKey: apiKey ?? undefined, web: door },
-      ...{ validate: validation.validate, telemetry: telemetry(), version: '1.2.3', rateLimit: 0, corsOrigins: [] },
+      ...{ validate: validation.validate, telemetry: log, version: '1.2.3', rateLimit: 0, corsOrigins: [] },
       ...rest,
     });
     await server.api.listen({ port: 0, host: '127.0.0.1' });

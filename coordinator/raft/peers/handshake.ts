@@ -17,11 +17,13 @@ export const handshakeBytesMax = 512;
 const MAGIC = 0x63657072;
 const nonceBytes = 32;
 const codeBytes = 32;
+const formatBytes = 4;
 
 /** What a member shows and checks when it meets another. */
 export interface PeerSecrets {
   readonly clusterId: string;
-  readonly self: { readonly id: NodeId; readonly incarnation: number };
+  /** `formatMax`: the latest format of commands that it takes. */
+  readonly self: { readonly id: NodeId; readonly incarnation: number; readonly formatMax: number };
   readonly key: string;
   readonly tls: (TlsPair & { readonly ca: string }) | undefined;
 }
@@ -49,6 +51,8 @@ export interface Hello {
 export interface Challenge {
   readonly from: NodeId;
   readonly incarnation: number;
+  /** The latest format of commands that the listener takes. */
+  readonly formatMax: number;
 }
 
 /** `identityLost`: the data of who dials are other data than those of the member that had its id before. */
@@ -90,8 +94,8 @@ export class Authenticator {
     return hmac.digest();
   }
 
-  challenge({ from, incarnation }: Challenge): Uint8Array {
-    const body = new RecordWriter(96).u64(from).u64(incarnation).raw(randomBytes(nonceBytes)).sealed();
+  challenge({ from, incarnation, formatMax }: Challenge): Uint8Array {
+    const body = new RecordWriter(96).u64(from).u64(incarnation).raw(randomBytes(nonceBytes)).u32(formatMax).sealed();
     return joined(body, this.#code('listener', body));
   }
 
@@ -100,7 +104,11 @@ export class Authenticator {
     const body = this.#opened('listener', bytes);
     if (body === undefined) return undefined;
     const reader = new RecordReader(body);
-    return { from: reader.u64(), incarnation: reader.u64() };
+    const [from, incarnation] = [reader.u64(), reader.u64()];
+    const said = reader.rest().subarray(nonceBytes);
+    // Versions that read only the first format say nothing of it.
+    const formatMax = said.length < formatBytes ? 1 : new DataView(said.buffer, said.byteOffset).getUint32(0);
+    return { from, incarnation, formatMax };
   }
 
   proof(challenge: Uint8Array): Uint8Array {

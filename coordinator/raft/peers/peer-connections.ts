@@ -88,6 +88,11 @@ export class PeerConnections {
     return this.#links.messages.get(id)?.link.isOpen === true;
   }
 
+  /** The latest format of commands that a member takes; undefined while there is no connection to it. */
+  formatOf(id: NodeId): number | undefined {
+    return this.#links.messages.get(id)?.link.formatMax;
+  }
+
   /** Where the others are; links to those that are not named any more are closed. */
   setPeers(peers: readonly PeerAddress[]): void {
     const { self } = this.#options.secrets;

@@ -7,6 +7,7 @@ import {
   Authenticator,
   aliveMissedMax,
   aliveMs,
+  type Challenge,
   encodeHello,
   handshakeBytesMax,
   type PeerSecrets,
@@ -43,6 +44,7 @@ export class PeerLink {
   readonly #options: LinkOptions;
   #framed: FramedSocket | undefined;
   #isOpen = false;
+  #formatMax: number | undefined;
   #isClosed = false;
   #retryMs = retryMsMin;
   #missed = 0;
@@ -59,6 +61,11 @@ export class PeerLink {
 
   get isOpen(): boolean {
     return this.#isOpen;
+  }
+
+  /** The latest format of commands that the member there takes; undefined while there is no connection. */
+  get formatMax(): number | undefined {
+    return this.#isOpen ? this.#formatMax : undefined;
   }
 
   /** False when it is dropped: there is no connection, or too much waits in it. */
@@ -107,13 +114,13 @@ export class PeerLink {
       const found = authenticator.readChallenge(challenge);
       if (found === undefined) return framed.destroy('who listens there does not know the key of the group');
       if (found.from !== to) return framed.destroy(`node ${found.from} listens there, not node ${to}`);
-      framed.take = (bytes) => this.#judged(framed, authenticator.readVerdict(challenge, bytes), found.incarnation);
+      framed.take = (bytes) => this.#judged(framed, authenticator.readVerdict(challenge, bytes), found);
       framed.send(authenticator.proof(challenge));
     };
     framed.send(hello);
   }
 
-  #judged(framed: FramedSocket, verdict: Verdict | undefined, incarnation: number) {
+  #judged(framed: FramedSocket, verdict: Verdict | undefined, listener: Challenge) {
     if (verdict === undefined) return framed.destroy('who listens there does not know the key of the group');
     if (verdict !== 'accepted') {
       framed.destroy(`it is refused: ${verdict}`);
@@ -122,10 +129,10 @@ export class PeerLink {
     framed.take = () => {
       this.#missed = 0;
     };
-    void this.#open(framed, incarnation);
+    void this.#open(framed, listener);
   }
 
-  async #open(framed: FramedSocket, incarnation: number): Promise<void> {
+  async #open(framed: FramedSocket, { incarnation, formatMax }: Challenge): Promise<void> {
     const { to, admits, opened } = this.#options;
     const isAdmitted = await admits(incarnation);
     if (this.#isClosed || framed.isOver) return;
@@ -135,6 +142,7 @@ export class PeerLink {
     this.#address = framed.socket.remoteAddress;
     this.#retryMs = retryMsMin;
     this.#isOpen = true;
+    this.#formatMax = formatMax;
     this.#missed = 0;
     this.#timer = setInterval(() => this.#listen(framed), aliveMs);
     opened();

@@ -92,7 +92,7 @@ export class PeerListener {
     if (hello instanceof DamagedRecord) return framed.destroy(hello.message);
     const { self, key } = this.#options.secrets;
     const authenticator = new Authenticator(key, bytes);
-    const challenge = authenticator.challenge({ from: self.id, incarnation: self.incarnation });
+    const challenge = authenticator.challenge({ ...self, from: self.id });
     framed.take = (proof) => {
       if (!authenticator.isProof(challenge, proof)) return framed.destroy('it does not know the key of the group');
       known();

@@ -32,8 +32,8 @@ export class MemberMetrics {
       );
     });
     registry.collect('cep_raft_peer_reachable', () => {
-      const { members, reachable } = status();
-      return members.map(({ id }) => ({ labels: [String(id)], value: Number(reachable.includes(id)) }));
+      const { members, formats } = status();
+      return members.map(({ id }) => ({ labels: [String(id)], value: Number(formats.has(id)) }));
     });
   }
 

@@ -157,7 +157,7 @@ export class ThreadedMember implements RaftMember {
   }
 
   status(): RaftStatus {
-    const { role, leader, term, commitIndex, lastIndex, isRecovering, members, reachable } = this.#status;
+    const { role, leader, term, commitIndex, lastIndex, isRecovering, members, formats } = this.#status;
     const urlOf = (id: NodeId): string | undefined => this.#peers.find((peer) => peer.id === id)?.url;
     return {
       nodeId: this.#options.nodeId,
@@ -173,7 +173,8 @@ export class ThreadedMember implements RaftMember {
         id,
         url: urlOf(id) ?? '',
         role: isVoter ? 'voter' : 'learner',
-        isReachable: reachable.includes(id),
+        isReachable: formats.has(id),
+        formatMax: formats.get(id),
         matchIndex,
         lag: matchIndex === undefined ? undefined : Math.max(0, lastIndex - matchIndex),
       })),

@@ -9,6 +9,7 @@ export type ThreadSetup = Pick<
   RaftMemberOptions,
   'dataDir' | 'clusterId' | 'nodeId' | 'peers' | 'listen' | 'key' | 'tls' | 'snapshotEntries'
 > & {
+  readonly formatMax: number;
   readonly tickMs: number;
 };
 
@@ -48,7 +49,8 @@ export type ThreadEvent = {
 
 /** Counters only grow. */
 export interface ThreadStatus extends DriverStatus {
-  readonly reachable: readonly NodeId[];
+  /** Of each member that is reachable, the latest format of commands that it takes. */
+  readonly formats: ReadonlyMap<NodeId, number>;
   readonly writes: { readonly counts: readonly number[]; readonly sum: number };
   readonly packetsDropped: number;
 }

@@ -62,7 +62,7 @@ class RaftThread {
   }
 
   async start(): Promise<void> {
-    const { dataDir, clusterId, nodeId, peers, listen, key, tls, tickMs, snapshotEntries } = this.#setup;
+    const { dataDir, clusterId, nodeId, peers, listen, key, tls, formatMax, tickMs, snapshotEntries } = this.#setup;
     await requireSpace(dataDir);
     const driver = await RaftDriver.start({
       folder: dataDir,
@@ -80,7 +80,7 @@ class RaftThread {
     });
     this.#driver = driver;
     this.#peers = await PeerConnections.start({
-      secrets: { clusterId, self: { id: nodeId, incarnation: driver.identity.incarnation }, key, tls },
+      secrets: { clusterId, self: { id: nodeId, incarnation: driver.identity.incarnation, formatMax }, key, tls },
       listen,
       known: await KnownIncarnations.open(dataDir),
       door: new OutboundDoor(NetworkPolicy.everywhere),
@@ -202,8 +202,13 @@ class RaftThread {
 
   #status(): ThreadStatus {
     const status = (this.#driver as RaftDriver).status;
-    const reachable = status.members.filter(({ id }) => id === this.#setup.nodeId || this.#peers?.isReachable(id)).map(({ id }) => id);
-    return { ...status, reachable, writes: this.#writes, packetsDropped: this.#packetsDropped };
+    const { nodeId, formatMax } = this.#setup;
+    const formats = new Map<NodeId, number>();
+    for (const { id } of status.members) {
+      const format = id === nodeId ? formatMax : this.#peers?.formatOf(id);
+      if (format !== undefined) formats.set(id, format);
+    }
+    return { ...status, formats, writes: this.#writes, packetsDropped: this.#packetsDropped };
   }
 
   #tellStatus(): void {

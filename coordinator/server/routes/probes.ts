@@ -45,7 +45,7 @@ export function probeRoutes({ group, version, isGroup, startedAtMs, refusal, met
       isProbe: true,
       success: { 200: clusterHealthSchema },
       handle: () => {
-        const { role, leader_id, term, recovering } = raftStatusWire(group.status(), isGroup);
+        const { role, leader_id, term, recovering } = raftStatusWire(group.status(), isGroup, group.state.format);
         const uptime = (performance.now() - startedAtMs) / 1_000;
         return {
           ...{ status: healthOf(group), role: 'coordinator', version, uptime_seconds: uptime },

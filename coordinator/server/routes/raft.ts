@@ -45,7 +45,7 @@ export function raftRoutes(options: RaftRoutesOptions): readonly ClusterRoute[] 
       tag,
       access: 'key',
       success: { 200: raftStatusSchema },
-      handle: () => raftStatusWire(group.status(), isGroup),
+      handle: () => raftStatusWire(group.status(), isGroup, group.state.format),
     });
   return [
     status(`${raftPath}/status`, 'getRaftStatus'),

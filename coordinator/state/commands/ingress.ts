@@ -3,6 +3,7 @@ import { bounds } from '../bounds.ts';
 import { type ClusterState, type IngressBatch, type IngressLog, ingressKey, type Json } from '../cluster-state.ts';
 import { type RequestId, requestIdSchema } from '../request-id.ts';
 import { remembered, withResult } from '../sessions.ts';
+import type { IngressPlace } from './ingress-answer.ts';
 import { changed, command, type Outcome, type Place, type Refusal, refused } from './outcome.ts';
 
 const strict = { additionalProperties: false } as const;
@@ -11,16 +12,11 @@ const batchMembers = {
   receivedAtMs: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
   eventCount: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
 };
+/** The format of the log. */
+const MANY_SINCE = 2;
 const batchesOptions = { minItems: 1, maxItems: bounds.ingressBatchesPerCommandMax };
 
 type NewBatch = Omit<IngressBatch, 'sequence'>;
-
-/** Where a batch stands in the log of its placement. */
-export interface IngressPlace {
-  readonly placementId: string;
-  readonly sequence: number;
-  readonly eventCount: number;
-}
 
 /** Events that come from outside are agreed on before they are handed to a worker: what was acknowledged survives it. */
 export const ingressCommands = {
@@ -57,42 +53,41 @@ export const ingressCommands = {
       if (count !== texts.length) return refused('validation_error', `there are ${texts.length} texts for ${count} batches`);
       let state = before;
       let at = 0;
-      const answers: IngressAnswer[] = [];
+      const answers: Json[] = [];
       for (const { request, batches } of requests) {
         const own = batches.map((batch) => ({ ...batch, events: texts[at++] as string }));
         const answered = ofOne(state, request, own, place);
         state = answered.state;
         answers.push(answered.answer);
       }
-      return changed(state, answers as unknown as Json, { type: 'IngressAppended', id: requests[0]?.batches[0]?.placementId ?? '' });
+      return changed(state, answers, { type: 'IngressAppended', id: requests[0]?.batches[0]?.placementId ?? '' });
     },
+    MANY_SINCE,
   ),
 };
 
-/** What one of many requests is told. */
-export type IngressAnswer = { readonly places: readonly IngressPlace[] } | { readonly refusal: Refusal };
-
+/** What one of many requests is told: see `IngressAnswer`. */
 function ofOne(
   state: ClusterState,
   request: RequestId | undefined,
   batches: readonly NewBatch[],
   place: Place,
-): { readonly state: ClusterState; readonly answer: IngressAnswer } {
+): { readonly state: ClusterState; readonly answer: Json } {
   const known = request && remembered(state, request);
-  if (known) return { state, answer: known.kind === 'done' ? placesIn(known.value) : { refusal: known.refusal } };
+  if (known) return { state, answer: known.kind === 'done' ? { places: known.value } : refusalIn(known.refusal) };
   const outcome = appended(state, batches);
-  if ('refusal' in outcome) return { state, answer: { refusal: outcome.refusal } };
+  if ('refusal' in outcome) return { state, answer: refusalIn(outcome.refusal) };
   const { value } = outcome;
-  return { state: request === undefined ? outcome.state : withResult(outcome.state, request, { value, place }), answer: placesIn(value) };
+  return { state: request === undefined ? outcome.state : withResult(outcome.state, request, { value, place }), answer: { places: value } };
 }
 
-function placesIn(value: Json): IngressAnswer {
-  return { places: value as unknown as readonly IngressPlace[] };
+function refusalIn({ code, message, hint }: Refusal): Json {
+  return { refusal: { code, message, ...(hint === undefined ? {} : { hint }) } };
 }
 
 function appended(before: ClusterState, batches: readonly NewBatch[]): Outcome {
   let state = before;
-  const places: { placementId: string; sequence: number; eventCount: number }[] = [];
+  const places: IngressPlace[] = [];
   for (const batch of batches) {
     const problem = problemOf(state, batch);
     if (problem) return problem;

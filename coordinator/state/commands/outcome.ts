@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import type { ErrorCode } from '../../../shared/errors/codes.ts';
 import type { ClusterState, Json, LogIndex } from '../cluster-state.ts';
+import { FIRST_FORMAT } from '../format.ts';
 
 /** Where in the log a command stands. */
 export interface Place {
@@ -43,10 +44,16 @@ export interface CommandDefinition<S extends TSchema> {
   readonly schema: S;
   /** Follows from its arguments alone, and never throws. */
   readonly apply: (state: ClusterState, payload: Static<S>, place: Place) => Outcome;
+  /** The format of the log from which it may stand there. */
+  readonly since: number;
 }
 
-export function command<S extends TSchema>(schema: S, apply: CommandDefinition<S>['apply']): CommandDefinition<S> {
-  return { schema, apply };
+export function command<S extends TSchema>(
+  schema: S,
+  apply: CommandDefinition<S>['apply'],
+  since: number = FIRST_FORMAT,
+): CommandDefinition<S> {
+  return { schema, apply, since };
 }
 
 export function refused(code: ErrorCode, message: string, hint?: string): Outcome {

@@ -72,7 +72,7 @@ function link(options: Partial<LinkOptions['secrets']> = {}, to: { readonly port
     host: '127.0.0.1',
     port: to.port ?? group.of(1).member.port,
     purpose: 'messages',
-    secrets: { clusterId: 'cluster', self: { id: 2, incarnation: 22 }, key: groupKey, tls: undefined, ...options },
+    secrets: { clusterId: 'cluster', self: { id: 2, incarnation: 22, formatMax: 1 }, key: groupKey, tls: undefined, ...options },
     door: new OutboundDoor(NetworkPolicy.everywhere),
     random: Math.random,
     admits: () => Promise.resolve(true),
@@ -165,11 +165,11 @@ describe('a Raft listener', () => {
   it('lets in nobody of another cluster, nobody with its own id, and no id with the data of another', async () => {
     await group.start(1);
     await link({ clusterId: 'another' }).has('otherCluster');
-    await link({ self: { id: 1, incarnation: 5 } }).has('notAMember');
-    const second = link({ self: { id: 2, incarnation: 22 } });
+    await link({ self: { id: 1, incarnation: 5, formatMax: 1 } }).has('notAMember');
+    const second = link({ self: { id: 2, incarnation: 22, formatMax: 1 } });
     await second.has('opened');
-    await link({ self: { id: 2, incarnation: 23 } }).has('identityLost');
-    await link({ self: { id: 3, incarnation: 22 } }).has('identityLost');
+    await link({ self: { id: 2, incarnation: 23, formatMax: 1 } }).has('identityLost');
+    await link({ self: { id: 3, incarnation: 22, formatMax: 1 } }).has('identityLost');
     await refusedFor('node 3: it has other data than the member that had this id before');
     expect(second.link.isOpen).toBe(true);
   }, 60_000);

@@ -23,7 +23,7 @@ afterEach(async () => {
 /** `random` draws the pauses between attempts: with a million, none ends within a test. */
 async function start(id: number, ports: readonly number[], random: () => number, lost: () => void = () => undefined) {
   const connections = await PeerConnections.start({
-    secrets: { clusterId: 'cluster', self: { id, incarnation: id }, key: groupKey, tls: undefined },
+    secrets: { clusterId: 'cluster', self: { id, incarnation: id, formatMax: 1 }, key: groupKey, tls: undefined },
     listen: { host: '127.0.0.1', port: ports[id - 1] as number },
     known: await KnownIncarnations.open(mkdtempSync(join(folder, 'member-'))),
     door: new OutboundDoor(NetworkPolicy.everywhere),

@@ -1,14 +1,17 @@
 import { expect, it } from 'vitest';
 import { IngressCommits } from '../../../coordinator/ingress/ingress-commits.ts';
 import { bounds } from '../../../coordinator/state/bounds.ts';
-import type { IngressAnswer } from '../../../coordinator/state/commands/ingress.ts';
+import { emptyState } from '../../../coordinator/state/cluster-state.ts';
+import type { IngressAnswer } from '../../../coordinator/state/commands/ingress-answer.ts';
 import type { Command } from '../../../coordinator/state/commands.ts';
+import { LATEST_FORMAT } from '../../../coordinator/state/format.ts';
 import { CepError } from '../../../shared/errors/error.ts';
 
 type OfMany = Extract<Command, { type: 'AppendIngressOfMany' }>['payload'];
 
 /** A group that decides when it is told to. */
 class HeldGroup {
+  state = { ...emptyState, format: LATEST_FORMAT };
   readonly held: { readonly payload: OfMany; readonly decide: (answers: readonly IngressAnswer[] | Error) => void }[] = [];
 
   readonly propose = ({ payload }: Command): Promise<{ value: never; isRepeat: boolean; index: number }> =>

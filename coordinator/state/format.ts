@@ -1,0 +1,8 @@
+/**
+ * The format in which a group writes its log and its snapshots, from 1. A version that has commands which the one before cannot read gives
+ * them the next number. The group writes a format once all of its members read it, and says so in the log itself (`RaiseFormat`): until then
+ * each member may be exchanged for one of the version before, whatever the others run.
+ */
+export const FIRST_FORMAT = 1;
+/** 2: events of many requests in one command, whose texts stand behind its line as they are. */
+export const LATEST_FORMAT = 2;
