@@ -1,18 +1,21 @@
 #!/usr/bin/env node
-/** Starts the built bundle when it is newer than every source, else the sources through tsx. */
-import { readdirSync, statSync } from 'node:fs';
+/** Starts the built bundle; in a checkout, where a source is newer than it, the sources through tsx. */
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const built = new URL('../dist/main.js', import.meta.url);
 const sources = ['shared', 'worker', 'coordinator', 'cli', 'package.json'];
 
-if (isBuiltNewest()) {
+const main = new URL('./main.ts', import.meta.url);
+
+// An installed package has no sources, and its files have the times at which they were unpacked.
+if (!existsSync(main) || isBuiltNewest()) {
   await import(built.href);
 } else {
   const { register } = await import('tsx/esm/api');
   register();
-  await import(new URL('./main.ts', import.meta.url).href);
+  await import(main.href);
 }
 
 function isBuiltNewest() {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,7 +16,9 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it('the package runs commands without the sources', async () => {
+it('the package runs commands without the sources, whatever times its files have', async () => {
+  const soon = new Date(Date.now() + 3_600_000);
+  utimesSync(join(installed, 'package.json'), soon, soon);
   writeFileSync(join(folder, 'rules.vpl'), 'stream S = A.where(v > 1).emit(v: v)\n');
   writeFileSync(join(folder, 'events.evt'), '@0 A { v: 1 }\n@1s A { v: 2 }\n');
   const cep = join(installed, 'cli/bin.mjs');

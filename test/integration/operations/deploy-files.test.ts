@@ -23,6 +23,14 @@ describe('files to deploy with', () => {
     expect([...new Set(named)].filter((name) => !settings.has(name) && !ofCompose.test(name))).toEqual([]);
   });
 
+  it('are units under which Node.js starts and finds the addresses of its machine', () => {
+    for (const file of filesIn('systemd').filter((name) => name.endsWith('.service'))) {
+      const unit = readFileSync(file, 'utf8');
+      expect(unit).toMatch(/^SystemCallFilter=.*@pkey/m);
+      expect(unit).toMatch(/^RestrictAddressFamilies=.*AF_NETLINK/m);
+    }
+  });
+
   it('have a runbook for each alert, and no other', () => {
     const pages = readdirSync(join(root, 'docs/operations/runbooks')).filter((name) => name !== 'README.md');
     const named = Object.values(alerts).map(({ runbook }) => `${runbook}.md`);
