@@ -25,13 +25,14 @@ export class ExplainCommand extends ResultCommand {
     category: 'Programs',
     description: 'Say why a stream gave what it gave, or nothing',
     details:
-      'Runs the program over an event file, without ending the input, and says what the stream holds then: the furthest run of a pattern, ' +
+      'Runs the program over an event file, without ending the input, and says what the stream, or each of them, holds then: the furthest run of a pattern, ' +
       'the steps it waits for and what came for them and did not fit; the open windows; what waits in a join; which operator held the last ' +
       'event back, with the values that decided. With --plan it runs nothing and says how the program runs: which operators have become ' +
       'generated code or kernels, by what these find their state, what takes whole rows and why. Ends with 1 when the program has errors or ' +
       'a line of the file cannot be read.',
     examples: [
-      ['What a stream waits for', '$0 explain -p rules.vpl -e events.evt --stream Alerts'],
+      ['What every stream waits for', '$0 explain -p rules.vpl -e events.evt'],
+      ['What one waits for', '$0 explain -p rules.vpl -e events.evt --stream Alerts'],
       ['For one partition key', '$0 explain -p rules.vpl -e events.evt --stream Alerts --key ann'],
       ['At a moment in between', '$0 explain -p rules.vpl -e events.evt --stream Alerts --at 90s'],
       ['How the program runs', '$0 explain -p rules.vpl --plan'],
@@ -40,7 +41,7 @@ export class ExplainCommand extends ResultCommand {
 
   programs = Option.Array('-p,--program', { required: true, description: 'Program file, or a folder of them; several are one program' });
   events = Option.Array('-e,--events', [], { description: EVENT_FILES });
-  stream = Option.String('-s,--stream', { description: 'Stream to explain' });
+  stream = Option.String('-s,--stream', { description: 'Stream to explain (all)' });
   key = Option.String('-k,--key', { description: 'Value of its partition key, or of a join; several with a comma and a blank between' });
   physical = Option.Boolean('--plan', false, { description: 'Show the physical plan of the program; no events are needed' });
   eventType = eventTypeOption();
@@ -56,15 +57,16 @@ export class ExplainCommand extends ResultCommand {
       return 1;
     }
     if (this.physical) return this.#showPlan(plan);
-    const stream = given(this.stream, '--stream');
-    given(this.events[0], '--events');
-    requireStream(plan, stream);
+    if (this.events.length === 0) {
+      throw new CepError('usage_error', 'explain needs --events', { hint: 'or --plan, which shows how the program runs' });
+    }
+    const streams = this.#streamsOf(plan);
     const source = { ...eventSource(this), stdin: this.context.stdin };
     const run = await ExplainedRun.of({ plan, eventsPaths: this.events, source, timeField: this.timeField, strict: false, until: at });
     const notes = await run.notes();
-    const explanation = run.engine.explain(stream, this.key);
-    if (this.json) this.print(`${explanationJson(explanation, notes)}\n`);
-    else this.#show(explanation, run, noteLines(notes));
+    const explanations = streams.map((stream) => run.engine.explain(stream, this.key));
+    if (this.json) for (const explanation of explanations) this.print(`${explanationJson(explanation, notes)}\n`);
+    else this.#show(explanations, run, noteLines(notes));
     const { unreadable } = run.problems;
     if (unreadable > 0) this.note(`${counted(unreadable, 'line')} cannot be read; cep simulate says which`);
     return unreadable > 0 ? 1 : 0;
@@ -77,19 +79,29 @@ export class ExplainCommand extends ResultCommand {
     return 0;
   }
 
-  /** What of the input had no effect stands behind the explanation of a stream that gave nothing. */
-  #show(explanation: Explanation, run: ExplainedRun, notes: readonly string[]): void {
+  /** The one that was asked for, else all. */
+  #streamsOf(plan: Plan): readonly string[] {
+    const names = plan.streams.map(({ name }) => name);
+    if (this.stream !== undefined) requireStream(names, this.stream);
+    else if (this.key !== undefined && names.length > 1) {
+      throw new CepError('usage_error', '--key is of one stream: expected --stream', { hint: `its streams: ${names.join(', ')}` });
+    }
+    return this.stream === undefined ? names : [this.stream];
+  }
+
+  /** What of the input had no effect stands behind the explanation when one of them gave nothing. */
+  #show(explanations: readonly Explanation[], run: ExplainedRun, notes: readonly string[]): void {
     const { stdout, env } = this.context;
-    this.print(explanationText(explanation, colorsFor(stdout, env)));
+    this.print(explanations.map((explanation) => explanationText(explanation, colorsFor(stdout, env))).join('\n'));
     const lines = [...notes, ...run.problems.summary()];
-    if (explanation.eventsOut === 0 && lines.length > 0) this.print(`\n${missingAlertsText(run.events, lines, []).join('\n')}\n`);
+    const silent = explanations.filter(({ eventsOut }) => eventsOut === 0);
+    if (silent.length > 0 && lines.length > 0) {
+      const isAll = silent.length === explanations.length;
+      const told = isAll ? missingAlertsText(run.events, lines, []) : ['Without effect:', ...lines.map((line) => `  ${line}`)];
+      this.print(`\n${told.join('\n')}\n`);
+    }
     if (run.problems.invalid > 0) this.note(`${counted(run.problems.invalid, 'invalid event')} left out`);
   }
-}
-
-function given(value: string | undefined, option: string): string {
-  if (value !== undefined) return value;
-  throw new CepError('usage_error', `explain needs ${option}`, { hint: 'or --plan, which shows how the program runs' });
 }
 
 /** An offset as in an event file, with or without `@`, or a timestamp; epoch milliseconds. */
@@ -100,8 +112,7 @@ function readMoment(text: string): number {
   throw new CepError('usage_error', `--at: expected an offset such as 90s or a timestamp, found '${text}'`);
 }
 
-function requireStream({ streams }: Plan, name: string): void {
-  const names = streams.map((stream) => stream.name);
+function requireStream(names: readonly string[], name: string): void {
   if (names.includes(name)) return;
   const nearest = nearestName(name, names);
   throw new CepError('usage_error', `the program has no stream '${name}'`, {

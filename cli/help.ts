@@ -3,8 +3,8 @@ import type { Definition } from 'clipanion';
 /** A command as a list names it. */
 export type ListedCommand = Pick<Definition, 'path' | 'category' | 'description'>;
 
-/** The list of commands, by category in order of appearance. */
-export function listHelp(definitions: readonly ListedCommand[]): string {
+/** The list of commands, by category in order of appearance; `intro` stands above it. */
+export function listHelp(definitions: readonly ListedCommand[], intro: readonly string[] = []): string {
   const categories = new Set(definitions.map(({ category }) => category));
   const commandWidth = widest(definitions.map(commandName));
   const blocks = [...categories].map((category) => {
@@ -13,6 +13,7 @@ export function listHelp(definitions: readonly ListedCommand[]): string {
   });
   return toText([
     ['Usage: cep [--config <PATH>] <command> [options]'],
+    intro,
     ...blocks,
     optionLines(globalOptions),
     ['cep <command> --help shows more.'],

@@ -37,8 +37,10 @@ const events = `# @<offset from the start> Type { field: value }
 function filesOf(name: string): Readonly<Record<string, string>> {
   const readme = `# ${name}
 
+\`cep dev .\` runs the rules over the events in a loop, and takes over what you save; the alerts stand in a browser too.
+
 \`cep check rules.vpl\` says whether the rules are right, \`cep test rules.vpl\` runs their tests,
-\`cep simulate -p rules.vpl -e events.evt\` gives the alerts of the events.
+\`cep simulate -p rules.vpl -e events.evt\` gives the alerts of the events, \`cep explain -p rules.vpl -e events.evt\` says why there is none.
 `;
   return { 'rules.vpl': rules, 'events.evt': events, 'README.md': readme };
 }
@@ -75,6 +77,6 @@ export class InitCommand extends CepCommand {
       throw new CepError('io_error', `cannot write into ${folder}: ${reason}`, { cause: error });
     }
     for (const name of names) this.print(`wrote ${join(folder, name)}\n`);
-    this.print(`Next: cep test ${join(folder, 'rules.vpl')}\n`);
+    this.print(`Next: cep dev ${folder}\n`);
   }
 }

@@ -7,7 +7,7 @@ import { timeLikeField } from '../shared/events/time-like.ts';
 import { check } from '../shared/language/checker/check.ts';
 import { SourceText } from '../shared/language/diagnostics/diagnostic.ts';
 import type { Plan } from '../shared/language/plan/plan.ts';
-import { AnswerNotes } from './client/answer-notes.ts';
+import { AnswerNotes, incompleteLines } from './client/answer-notes.ts';
 import { ClientCommand } from './client/client-command.ts';
 import { type BatchOptions, type EventBatch, fileBatches, lastOffset, textBatches } from './client/event-batches.ts';
 import { outputData, outputText } from './client/output-text.ts';
@@ -16,7 +16,6 @@ import { colorsFor } from './colors.ts';
 import { counted, thousands } from './counts.ts';
 import { EVENT_FILES, eventSource, eventTypeOption, formatOption } from './event-files/event-options.ts';
 import { isReadTwice, sourceName } from './event-files/event-source.ts';
-import { visible } from './event-text.ts';
 import { noteData, noteLines } from './explaining/input-notes.ts';
 import { emittingStreams, missingAlertsText, type StreamMiss, streamMisses, toldStreams } from './explaining/missing-alerts.ts';
 import { toldExplanation } from './explaining/told-explanation.ts';
@@ -234,14 +233,6 @@ function noteUntimed(totals: Totals, fields: Fields): void {
 function untimedOf({ untimed: count, untimedSample }: Totals, timeField: string | undefined): UntimedEvents | undefined {
   const field = count === 0 ? undefined : timeLikeField(untimedSample);
   return field === undefined ? undefined : { count, time: 'arrival', field, timeField };
-}
-
-function incompleteLines({ incomplete, incompleteFields }: AnswerNotes): readonly string[] {
-  if (incomplete === 0) return [];
-  const fields = incompleteFields.map(
-    ({ event_type: type, field, events }) => `  ${visible(`${type}.${field}`)} missing in ${counted(events, 'event')}`,
-  );
-  return [`Incomplete events: ${thousands(incomplete)}`, ...fields];
 }
 
 /** The running program; null when this version cannot check it, as one that imports others. */

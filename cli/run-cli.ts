@@ -42,10 +42,13 @@ function asksForHelp(words: readonly string[]): boolean {
   return words[0] === 'help' || options.includes('--help') || options.includes('-h');
 }
 
+/** What somebody new calls, before the list of everything there is. */
+const firstSteps = ['Begin with: cep init rules && cep dev rules'];
+
 /** Help for the command that the words call; for a first word of several commands, or for none, a list. */
 async function helpFor(words: readonly string[]): Promise<string> {
   const asked = words.filter((word) => word !== 'help' && !word.startsWith('-'));
-  if (asked.length === 0) return listHelp(listed);
+  if (asked.length === 0) return listHelp(listed, firstSteps);
   const rows = rowsFor(asked);
   const exact = rows.filter(({ words: called }) => called.split(' ').every((word, index) => asked[index] === word));
   const definitions = (await cliWith(exact.length > 0 ? exact : rows)).definitions();

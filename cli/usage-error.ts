@@ -14,14 +14,24 @@ export function usageErrorOf(error: unknown, definitions: readonly Definition[])
   const extra = /^Extraneous positional argument \("(.*?)"\)/.exec(reason)?.[1];
   const meant = extra === undefined ? undefined : optionFor(extra, definitions);
   if (meant !== undefined) return new CepError('usage_error', `'${extra}' stands for nothing here`, { hint: meant, cause: error });
-  const message = reason.startsWith('Command not found') ? `incomplete command${needsOf(definitions)}` : reason.replace(/\.$/, '');
-  return new CepError('usage_error', message, { hint: definitions.map(({ path }) => `${path} --help`).join(', '), cause: error });
+  return new CepError('usage_error', complaint(reason, extra, definitions), {
+    hint: definitions.map(({ path }) => `${path} --help`).join(', '),
+    cause: error,
+  });
+}
+
+function complaint(reason: string, extra: string | undefined, definitions: readonly Definition[]): string {
+  if (extra !== undefined) return `'${extra}' is one argument too many`;
+  return reason.startsWith('Command not found') ? `incomplete command${needsOf(definitions)}` : reason.replace(/\.$/, '');
 }
 
 /** How a file that stands alone is named, where the command takes such files by an option. */
 function optionFor(path: string, definitions: readonly Definition[]): string | undefined {
   const known = new Set(definitions.flatMap(({ options }) => options.flatMap(({ definition }) => namesOf(definition))));
-  if (path.endsWith('.vpl')) return known.has('--program') ? `a program is named by -p: -p ${path}` : undefined;
+  if (path.endsWith('.vpl')) {
+    const option = known.has('--program') ? '-p' : known.has('--code') ? '-f' : undefined;
+    return option && `a program is named by ${option}: ${option} ${path}`;
+  }
   return known.has('--events') ? `an event file is named by -e: -e ${path}` : undefined;
 }
 

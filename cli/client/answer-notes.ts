@@ -1,3 +1,5 @@
+import { counted, thousands } from '../counts.ts';
+import { visible } from '../event-text.ts';
 import type { InputNotes } from '../explaining/input-notes.ts';
 import type { InjectAnswer } from './server-api.ts';
 
@@ -44,4 +46,13 @@ export class AnswerNotes {
     const types = Array.from(this.#types, ([type, of]) => ({ type, ...of })).sort((one, other) => other.events - one.events);
     return { late: this.#late, watermark: this.#watermark, unread: this.#unread, unreadTypes: types };
   }
+}
+
+/** Lines for people about events that lack declared fields. */
+export function incompleteLines({ incomplete, incompleteFields }: AnswerNotes): readonly string[] {
+  if (incomplete === 0) return [];
+  const fields = incompleteFields.map(
+    ({ event_type: type, field, events }) => `  ${visible(`${type}.${field}`)} missing in ${counted(events, 'event')}`,
+  );
+  return [`Incomplete events: ${thousands(incomplete)}`, ...fields];
 }

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { watch } from 'chokidar';
 import { CepError } from '../../shared/errors/error.ts';
 import { followOutputs } from '../client/follow-outputs.ts';
@@ -8,7 +9,7 @@ import { counted } from '../counts.ts';
 import type { Generator } from '../generators/generator.ts';
 import { LocalServer } from '../hosting/local-server.ts';
 import { DeployedPrograms } from './deployed-programs.ts';
-import { EventFeed, eventFileOf } from './event-feed.ts';
+import { aborted, EventFeed, isEventFile } from './event-feed.ts';
 
 const DEBOUNCE_MS = 200;
 const PORT = 9_000;
@@ -30,12 +31,14 @@ export async function develop(settings: DevelopSettings, context: CliContext, in
   const server = await startServerOn(settings.port, { workDir: folder, writeLog: (text) => void stderr.write(text), writeConsole: line });
   try {
     line(`server: ${server.url}`);
+    line(`console: ${server.url}/console`);
     const follow = (pipelineId: string): void =>
       void showOutputs({ server, pipelineId, context, interrupt }).catch((error: unknown) => void stderr.write(`${error}\n`));
     const programs = new DeployedPrograms({ api: server.api, folder, context, colors: colorsFor(stdout, env), line, onDeploy: follow });
     await programs.update();
-    line('saved programs are taken over, Ctrl+C ends');
-    await Promise.all([watchFolder(folder, programs, interrupt), feed(settings, { api: server.api, programs, line, signal: interrupt })]);
+    line('saved files are taken over, Ctrl+C ends');
+    const events = new EventFeed({ api: server.api, programs, line, signal: interrupt });
+    await Promise.all([watchFolder({ folder, programs, events, interrupt }), feed(settings, events)]);
   } finally {
     await server.close();
   }
@@ -54,21 +57,25 @@ async function startServerOn(
   }
 }
 
-async function feed({ folder, generator, rate }: DevelopSettings, options: ConstructorParameters<typeof EventFeed>[0]): Promise<void> {
-  const events = new EventFeed(options);
-  const file = eventFileOf(folder);
+async function feed({ folder, generator, rate }: DevelopSettings, events: EventFeed): Promise<void> {
   if (generator !== undefined) await events.generate(generator, rate);
-  else if (file === undefined) options.line('no events: put a file events.evt into the folder, or name a schema with --generate');
-  else await events.playFile(file);
-  await ended(options.signal);
+  else await events.playFolder(folder);
+}
+
+interface WatchedFolder {
+  readonly folder: string;
+  readonly programs: DeployedPrograms;
+  readonly events: EventFeed;
+  readonly interrupt: AbortSignal;
 }
 
 /** Takes over what is saved, one change after the other. */
-async function watchFolder(folder: string, programs: DeployedPrograms, interrupt: AbortSignal): Promise<void> {
+async function watchFolder({ folder, programs, events, interrupt }: WatchedFolder): Promise<void> {
   const watcher = watch(folder, { ignoreInitial: true });
   let last = Promise.resolve();
   let failure: unknown;
   let timer: NodeJS.Timeout | undefined;
+  let eventsTimer: NodeJS.Timeout | undefined;
   const update = (): void => {
     last = last
       .then(() => programs.update())
@@ -77,12 +84,17 @@ async function watchFolder(folder: string, programs: DeployedPrograms, interrupt
       });
   };
   watcher.on('all', (_, path) => {
+    if (isEventFile(basename(path))) {
+      clearTimeout(eventsTimer);
+      eventsTimer = setTimeout(() => events.begin(), DEBOUNCE_MS);
+    }
     if (!path.endsWith('.vpl')) return;
     clearTimeout(timer);
     timer = setTimeout(update, DEBOUNCE_MS);
   });
-  await ended(interrupt);
+  await aborted(interrupt);
   clearTimeout(timer);
+  clearTimeout(eventsTimer);
   await watcher.close();
   await last;
   if (failure !== undefined && !(failure instanceof CepError)) throw failure;
@@ -102,9 +114,4 @@ async function showOutputs({ server: { api }, pipelineId, context, interrupt: si
     if (followed.kind === 'output') stdout.write(outputText(followed.output, colorsFor(stdout, env)));
     else stderr.write(`${counted(followed.skipped, 'alert')} missed: the terminal is slower than the program\n`);
   }
-}
-
-function ended(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -49,22 +49,16 @@ export class LoopedEvents {
     return this.#events.length;
   }
 
-  /** The events from one to before another, as JSON lines; in each round an hour and the length of the file later. */
-  lines({
-    round,
-    from,
-    to,
-    startMs,
-  }: {
-    readonly round: number;
-    readonly from: number;
-    readonly to: number;
-    readonly startMs: number;
-  }): string {
-    const base = startMs + round * (this.#spanMs + ROUND_GAP_MS);
+  /** Event time that a round takes, with what lies between it and the next. */
+  get roundMs(): number {
+    return this.#spanMs + ROUND_GAP_MS;
+  }
+
+  /** The events from one to before another, as JSON lines; offsets count from `baseMs`. */
+  lines({ from, to, baseMs }: { readonly from: number; readonly to: number; readonly baseMs: number }): string {
     return this.#events
       .slice(from, to)
-      .map((event) => jsonLine(event, this.hasOwnTimes ? event.timestamp : base + event.fallbackTime))
+      .map((event) => jsonLine(event, this.hasOwnTimes ? event.timestamp : baseMs + event.fallbackTime))
       .join('\n');
   }
 }

@@ -32,6 +32,9 @@ it('plays the events of a folder, and takes over what is saved with the state th
   await dev.until(({ stdout }) => stdout.split('CardTesting {').length > alerts);
   save((text) => text.replace('strem X', 'test "small":\n    expect none CardTesting'.replace('none ', '')));
   await dev.until(({ stdout }) => stdout.includes('1 of 1 test failed'));
+  writeFileSync(join(folder, 'events.evt'), '@0 Authorisation { card: "4111-01" }\n');
+  await dev.until(({ stdout }) => stdout.includes('events.evt: 1 event in a loop\n'));
+  await dev.until(({ stdout }) => stdout.includes('1 event of type Authorisation, which no stream reads (did you mean Authorization?)\n'));
   dev.kill('SIGINT');
   expect(await dev.ended).toMatchObject({ code: 0 });
 }, 120_000);

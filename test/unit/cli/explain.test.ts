@@ -468,8 +468,30 @@ describe('cep explain --plan', () => {
     expect(JSON.parse(stdout)).toMatchObject({ entries: [{ type: 'Login', form: 'columns' }], streams: [{ name: 'Many' }] });
   });
 
-  it('needs a stream and events otherwise', async () => {
+  it('needs events otherwise', async () => {
     const { exitCode, stderr } = await folder.cep(['explain', '-p', './rules.vpl']);
-    expect([exitCode, stderr]).toEqual([1, 'error: explain needs --stream\n  hint: or --plan, which shows how the program runs\n']);
+    expect([exitCode, stderr]).toEqual([1, 'error: explain needs --events\n  hint: or --plan, which shows how the program runs\n']);
+  });
+
+  it('explains every stream when none is named', async () => {
+    folder.write('two.vpl', 'stream Large = Pay.where(v > 9).emit(v)\n\nstream Small = Pay.where(v < 1).emit(v)\n');
+    folder.write('events.evt', '@0s Pay { v: 10 }\n@1s Pey { v: 20 }\n');
+    const files = ['explain', '-p', './two.vpl', '-e', './events.evt'];
+    const { exitCode, stdout } = await folder.cep(files);
+    expect([exitCode, stdout.match(/^\w+ \|.*/gm)]).toEqual([
+      0,
+      ['Large | @1s | 1 event in, 1 result out', 'Small | @1s | 1 event in, 0 results out'],
+    ]);
+    expect(stdout).toContain('\nWithout effect:\n  1 event of type Pey, which no stream reads (did you mean Pay?)\n');
+    const { stdout: lines } = await folder.cep([...files, '--json']);
+    expect(
+      lines
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).stream),
+    ).toEqual(['Large', 'Small']);
+    expect((await folder.cep([...files, '--key', 'x'])).stderr).toBe(
+      'error: --key is of one stream: expected --stream\n  hint: its streams: Large, Small\n',
+    );
   });
 });

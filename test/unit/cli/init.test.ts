@@ -6,7 +6,7 @@ const work = new WorkFolder();
 it('begins a folder whose rules are right, tested, and fire on its events', async () => {
   const made = await work.cep(['init', './fraud']);
   expect(made).toMatchObject({ exitCode: 0, stderr: '' });
-  expect(made.stdout).toBe('wrote fraud/rules.vpl\nwrote fraud/events.evt\nwrote fraud/README.md\nNext: cep test fraud/rules.vpl\n');
+  expect(made.stdout).toBe('wrote fraud/rules.vpl\nwrote fraud/events.evt\nwrote fraud/README.md\nNext: cep dev fraud\n');
   expect(await work.cep(['check', './fraud/rules.vpl'])).toMatchObject({ exitCode: 0, stdout: 'Syntax OK\n   Statements: 4\n' });
   expect(await work.cep(['fmt', '--check', './fraud/rules.vpl'])).toMatchObject({ exitCode: 0 });
   expect((await work.cep(['test', './fraud/rules.vpl'])).exitCode).toBe(0);
