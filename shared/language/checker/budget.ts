@@ -40,6 +40,10 @@ export class ProgramTooLarge extends Error {}
 export class CheckBudget {
   readonly #used: Record<ResourceName, number> = { parts: 0, repetitions: 0, fields: 0, constants: 0 };
 
+  left(name: ResourceName): number {
+    return resources[name].max - this.#used[name];
+  }
+
   /** False when there is less left than `amount`. */
   take(name: ResourceName, amount: number): boolean {
     this.#used[name] += amount;

@@ -1,4 +1,4 @@
-import type { Span } from '../ast/nodes.ts';
+import type { Span, Statement } from '../ast/nodes.ts';
 import type { Code } from '../diagnostics/codes.ts';
 import type { Diagnostic, SourceText } from '../diagnostics/diagnostic.ts';
 import type { Origin } from '../plan/plan.ts';
@@ -39,6 +39,11 @@ export interface CheckContext {
   in(module: Module): CheckContext;
   /** Counts what the program uses up. @throws ProgramTooLarge when that is too much, which is E095 at `span` */
   spend(resource: ResourceName, amount: number, span: Span): void;
+  left(resource: ResourceName): number;
+  /** Whether anything was found that is no mere warning. */
+  hasErrors(): boolean;
+  /** Statements with the holes of a compile-time loop filled, and what each was before. */
+  readonly repetitions: WeakMap<Statement, Statement>;
   /** A view that reports nothing, for trying out. */
   quietly(): CheckContext;
   origin(span: Span): Origin;

@@ -76,7 +76,9 @@ interface LoopStep {
 
 function repeated(statement: Statement, { node, value, known }: LoopStep, { context }: Expansion): Statement {
   const spend = (parts: number): void => context.spend('repetitions', parts, statement.span);
-  return fillHoles(statement, { variable: node.variable.text, value, known, spend });
+  const filled = fillHoles(statement, { variable: node.variable.text, value, known, spend });
+  if (filled !== statement) context.repetitions.set(filled, statement);
+  return filled;
 }
 
 /** The integers that the loop goes over; undefined when they are not known, which is reported. */

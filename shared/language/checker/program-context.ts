@@ -1,5 +1,5 @@
 import { limits } from '../../limits.ts';
-import type { Span } from '../ast/nodes.ts';
+import type { Span, Statement } from '../ast/nodes.ts';
 import { CODES, type Code } from '../diagnostics/codes.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { fingerprint } from '../plan/fingerprint.ts';
@@ -27,6 +27,7 @@ export class CheckState {
   /** Calls from functions, by what their caller emits itself. */
   readonly calls = new Map<EmittedShape[], Set<FunctionSymbol>>();
   readonly budget = new CheckBudget();
+  readonly repetitions = new WeakMap<Statement, Statement>();
   /** Views that report what they find, by file. */
   readonly contexts = new Map<Module, CheckContext>();
   readonly #reported = new Set<string>();
@@ -131,6 +132,9 @@ function makeContext(state: CheckState, module: Module, isQuiet: boolean): Check
     spend: (name, amount, span) => {
       if (!state.budget.take(name, amount)) refuseSize(state, name, { source, span });
     },
+    left: (name) => state.budget.left(name),
+    hasErrors: () => state.hasErrors(),
+    repetitions: state.repetitions,
     quietly: () => (isQuiet ? context : makeContext(state, module, true)),
     origin: (span) => ({ source, span }),
     fingerprint: (value) => fingerprint(value, state.table.identities),

@@ -1,7 +1,7 @@
-import type { Argument, Identifier, Pattern, PatternElement, StreamSource } from '../../ast/nodes.ts';
+import type { Argument, Identifier, OperatorCall, Pattern, PatternElement, StreamSource } from '../../ast/nodes.ts';
 import { visitPattern } from '../../ast/nodes.ts';
 import type { CheckContext } from '../context.ts';
-import type { StreamSymbol } from '../symbols.ts';
+import { dotted, type StreamSymbol } from '../symbols.ts';
 import { findReference } from './references.ts';
 
 /**
@@ -10,9 +10,9 @@ import { findReference } from './references.ts';
  */
 export function orderStreams(context: CheckContext): readonly StreamSymbol[] {
   const order = new Set<StreamSymbol>();
-  const reported = new Set<StreamSymbol>();
+  const ordering: Ordering = { order, reported: new Set(), context, ofEvents: new Map() };
   for (const stream of context.table.streams) {
-    if (!order.has(stream)) placeWithUpstream(stream, { order, reported, context });
+    if (!order.has(stream)) placeWithUpstream(stream, ordering);
   }
   return [...order];
 }
@@ -21,13 +21,18 @@ interface Ordering {
   readonly order: Set<StreamSymbol>;
   readonly reported: Set<StreamSymbol>;
   readonly context: CheckContext;
+  /** Sources that name no stream, by what they name: those that a loop repeats are the same for all its streams. */
+  readonly ofEvents: Map<StreamSource, string>;
 }
 
 /** Depth first with a stack of its own: a program may chain more streams than calls fit on the machine's stack. */
-function placeWithUpstream(start: StreamSymbol, { order, reported, context }: Ordering): void {
-  const upstream = upstreamOf(start, context);
+function placeWithUpstream(start: StreamSymbol, { order, reported, context, ofEvents }: Ordering): void {
+  const { source, operators } = start.node;
+  const known = ofEvents.get(source);
+  const upstream = known === undefined || known === start.name || operators.some(isNot) ? upstreamOf(start, context) : [];
   if (upstream.length === 0) {
     order.add(start);
+    if (source.kind === 'NamedSource' && dotted(source.path) !== start.name) ofEvents.set(source, dotted(source.path));
     return;
   }
   const open = new Map([[start, upstream[Symbol.iterator]()]]);
@@ -74,9 +79,13 @@ function upstreamOf(stream: StreamSymbol, context: CheckContext): readonly Strea
   };
   namesOfSource(stream.node.source, (path) => name(path, here));
   for (const operator of stream.node.operators) {
-    if (operator.name.text === 'not') for (const argument of operator.arguments) namesOfStep(argument, (path) => stepName(path, here));
+    if (isNot(operator)) for (const argument of operator.arguments) namesOfStep(argument, (path) => stepName(path, here));
   }
   return [...found];
+}
+
+function isNot({ name }: OperatorCall): boolean {
+  return name.text === 'not';
 }
 
 type Visit = (path: readonly Identifier[]) => void;

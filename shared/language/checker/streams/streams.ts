@@ -22,6 +22,7 @@ import { partitionPlan, resolvePartition } from './partition.ts';
 import { buildElements } from './patterns/elements.ts';
 import { lowerTrendAggregate } from './patterns/trends.ts';
 import type { BranchResult, Lowered, ProgramStreams, StreamDraft, StreamResult } from './program-streams.ts';
+import { RepeatedStreams } from './repeated-streams.ts';
 import { sourceRegistry } from './source-bindings.ts';
 import { resultShape, type Stage, scopeOf, typeOfShape } from './stage.ts';
 import { orderStreams } from './stream-order.ts';
@@ -43,7 +44,8 @@ const DEFAULT_HORIZON_MS = 60_000;
 export function checkStreams(context: CheckContext): StreamsResult {
   checkConnectors(context);
   const program: ProgramStreams = { results: new Map(), sources: sourceRegistry(context), emittedTypes: emittedTypes(context) };
-  for (const symbol of orderStreams(context)) program.results.set(symbol.index, planStream(symbol, program, context));
+  const repeated = new RepeatedStreams((symbol) => planStream(symbol, program, context), program, context);
+  for (const symbol of orderStreams(context)) program.results.set(symbol.index, repeated.resultOf(symbol));
   checkUnusedPatterns(program, context);
   const streams = context.table.streams.flatMap(({ index }) => program.results.get(index)?.plan ?? []);
   return { streams, sources: program.sources.bindings() };
