@@ -5,7 +5,7 @@ import type { PlanExpression } from '../plan/plan.ts';
 import { ANY } from '../plan/types.ts';
 import type { CheckContext } from './context.ts';
 import { constant, isResolved } from './expressions/fold.ts';
-import { fillHoles, KnownParts } from './holes.ts';
+import { holedStatement } from './holes.ts';
 import { lowerExpression } from './lower.ts';
 import type { NameScope } from './scope.ts';
 import { programScope } from './scopes.ts';
@@ -57,28 +57,19 @@ function addStatement(statement: Statement, expansion: Expansion): void {
 function expandFor(node: ForDeclaration, expansion: Expansion): void {
   const values = loopValues(node, expansion);
   if (!values) return;
-  const known = new KnownParts();
+  const body = values.length === 0 ? [] : node.body.map((written) => ({ written, ...holedStatement(written, node.variable.text) }));
+  const { spend, repetitions } = expansion.context;
   for (const value of values) {
     if (expansion.isTooLong) return;
-    expansion.context.spend('repetitions', 1, node.span);
-    expandInto(
-      node.body.map((statement) => repeated(statement, { node, value, known }, expansion)),
-      expansion,
-    );
+    spend('repetitions', 1, node.span);
+    const filled = body.map(({ written, parts, fill }) => {
+      const statement = fill(value);
+      spend('repetitions', parts, written.span);
+      if (statement !== written) repetitions.set(statement, written);
+      return statement;
+    });
+    expandInto(filled, expansion);
   }
-}
-
-interface LoopStep {
-  readonly node: ForDeclaration;
-  readonly value: number;
-  readonly known: KnownParts;
-}
-
-function repeated(statement: Statement, { node, value, known }: LoopStep, { context }: Expansion): Statement {
-  const spend = (parts: number): void => context.spend('repetitions', parts, statement.span);
-  const filled = fillHoles(statement, { variable: node.variable.text, value, known, spend });
-  if (filled !== statement) context.repetitions.set(filled, statement);
-  return filled;
 }
 
 /** The integers that the loop goes over; undefined when they are not known, which is reported. */

@@ -13,8 +13,17 @@ function originOf(from: Exclude<InputPlan['from'], { kind: 'event' }>): string {
   return from.kind === 'branch' ? `branch:${from.stream}:${from.branch}` : `${from.kind}:${from.stream}`;
 }
 
+/** By inputs, which streams of a loop share. */
+const known = new WeakMap<readonly InputPlan[], ReadonlyMap<string, readonly number[]>>();
+
 /** The inputs of a stream by origin: every origin once, with the positions of the inputs that read it. */
 export function originsOf(inputs: readonly InputPlan[]): ReadonlyMap<string, readonly number[]> {
+  const found = known.get(inputs) ?? foundOrigins(inputs);
+  known.set(inputs, found);
+  return found;
+}
+
+function foundOrigins(inputs: readonly InputPlan[]): ReadonlyMap<string, readonly number[]> {
   const origins = new Map<string, number[]>();
   inputs.forEach(({ from }, position) => {
     const names = from.kind === 'event' ? from.types.map((type) => EVENT + type) : [originOf(from)];

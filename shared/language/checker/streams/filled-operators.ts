@@ -1,20 +1,27 @@
+import type { Value } from '../../../events/value.ts';
 import type { Argument, Binary, Call, Expression, OperatorCall } from '../../ast/nodes.ts';
 import type { ConstantExpression, NamedExpression, OperatorPlan, PlanExpression } from '../../plan/plan.ts';
 import { constant } from '../expressions/fold.ts';
 import { unwrapped } from '../walk.ts';
 import { RowOperator } from './operators/row-operator.ts';
 
-/** The operators of a stream, made from those of another that is written alike; new constants are added to the list. */
-export type FilledOperators = (
-  operators: readonly OperatorCall[],
-  name: string,
-  constants: ConstantExpression[],
-) => readonly OperatorPlan[];
+/** Operators as written, and their plans. */
+export interface PlannedOperators {
+  readonly written: readonly OperatorCall[];
+  readonly plans: readonly OperatorPlan[];
+}
 
-type FilledOperator = (node: OperatorCall, name: string, constants: ConstantExpression[]) => OperatorPlan;
-type FilledExpression = (node: Expression, constants: ConstantExpression[]) => PlanExpression;
+/** What a stream is called, and the constants that it has in the place of those of another one. */
+export interface Filling {
+  readonly name: string;
+  readonly constantsOfOther: ConstantExpression[];
+  readonly constants: ConstantExpression[];
+}
 
-/** Of an operator that holds one: the kind of its plan. */
+type ItemsPlan = OperatorPlan & { readonly kind: 'select' | 'emit' };
+type Literal = Extract<Expression, { kind: 'StringLiteral' | 'NumberLiteral' }>;
+
+/** Of an operator that only filters, names or emits: the kind of its plan. */
 const KINDS: Readonly<Record<string, OperatorPlan['kind']>> = { where: 'filter', filter: 'filter', select: 'select', emit: 'emit' };
 
 const COMPARISONS: ReadonlySet<string> = new Set(['==', '!=', '<', '<=', '>', '>=']);
@@ -22,154 +29,145 @@ const COMPARISONS: ReadonlySet<string> = new Set(['==', '!=', '<', '<=', '>', '>
 const TEXT_FUNCTIONS: ReadonlySet<string> = new Set(['contains', 'starts_with', 'ends_with']);
 
 /**
- * How plans of operators come from each other where the written ones differ in the literals that a loop fills in. `plans` are those of
- * `other`. Undefined where what stands in such a place decides anything, or an operator is none that only filters, names and emits.
+ * The plans of operators that a loop has made of the same text as others, from the plans of those: they differ in the texts and ints that
+ * the loop has filled in, and nothing but the running program looks at these. Undefined where that is not so.
  */
 export function filledOperators(
-  one: readonly OperatorCall[],
-  other: readonly OperatorCall[],
-  plans: readonly OperatorPlan[],
-): FilledOperators | undefined {
-  if (one.length !== other.length || one.length !== plans.length) return undefined;
-  const filled: FilledOperator[] = [];
-  for (let at = 0; at < one.length; at++) {
-    const operator = filledOperator(one[at] as OperatorCall, other[at] as OperatorCall, plans[at] as OperatorPlan);
-    if (operator === undefined) return undefined;
-    filled.push(operator);
-  }
-  return (operators, name, constants) => filled.map((operator, at) => operator(operators[at] as OperatorCall, name, constants));
+  operators: readonly OperatorCall[],
+  { written, plans }: PlannedOperators,
+  filling: Filling,
+): readonly OperatorPlan[] | undefined {
+  if (operators.length !== written.length || operators.length !== plans.length) return undefined;
+  return allOf(operators, (node, at) => filledOperator(node, written[at] as OperatorCall, plans[at] as OperatorPlan, filling));
 }
 
-function filledOperator(one: OperatorCall, other: OperatorCall, plan: OperatorPlan): FilledOperator | undefined {
-  if (!(plan instanceof RowOperator) || KINDS[one.name.text] !== plan.kind || one.name !== other.name || other.as !== null)
-    return undefined;
-  if (plan.kind === 'filter') return filledFilter(one, other, plan);
-  return plan.kind === 'select' || plan.kind === 'emit' ? filledItems(one, other, plan) : undefined;
-}
-
-function filledFilter(
-  one: OperatorCall,
-  other: OperatorCall,
-  plan: OperatorPlan & { readonly kind: 'filter' },
-): FilledOperator | undefined {
-  if (one === other) return () => plan;
-  const [condition] = other.arguments;
-  const [before] = one.arguments;
-  if (before === undefined || condition === undefined || other.arguments.length !== 1) return undefined;
-  const filled = filledArgument(before, condition, plan.condition);
-  if (filled === undefined) return undefined;
-  return (node, _name, constants) => {
-    const { value } = node.arguments[0] as Argument;
-    return rowOperator(plan, { kind: 'filter', condition: filled(value as Expression, constants) });
-  };
-}
-
-type ItemsPlan = OperatorPlan & { readonly kind: 'select' | 'emit' };
-
-function filledItems(one: OperatorCall, other: OperatorCall, plan: ItemsPlan): FilledOperator | undefined {
-  const { items } = plan;
-  if (one === other) return plan.kind === 'emit' ? (_node, type) => rowOperator(plan, { kind: 'emit', type, items }) : () => plan;
-  if (items === null || items.length !== other.arguments.length || one.arguments.length !== items.length) return undefined;
-  const filled: (FilledExpression | null)[] = [];
+/** What is made of each; undefined where one of them gives undefined. */
+function allOf<T, U>(items: readonly T[], make: (item: T, at: number) => U | undefined): U[] | undefined {
+  const made: U[] = [];
   for (let at = 0; at < items.length; at++) {
-    const [before, argument] = [one.arguments[at] as Argument, other.arguments[at] as Argument];
-    const { name, value } = items[at] as NamedExpression;
-    if (before === argument) filled.push(null);
-    else {
-      const expression = argument.name?.text === name && name !== 'context' ? filledArgument(before, argument, value) : undefined;
-      if (expression === undefined) return undefined;
-      filled.push(expression);
-    }
+    const one = make(items[at] as T, at);
+    if (one === undefined) return undefined;
+    made.push(one);
   }
-  return (node, type, constants) => {
-    const made = items.map((item, at) => {
-      const value = filled[at]?.((node.arguments[at] as Argument).value as Expression, constants);
-      return value === undefined ? item : { name: item.name, value };
-    });
-    return rowOperator(plan, plan.kind === 'emit' ? { kind: 'emit', type, items: made } : { kind: 'select', items: made });
-  };
+  return made;
+}
+
+function filledOperator(node: OperatorCall, other: OperatorCall, plan: OperatorPlan, filling: Filling): OperatorPlan | undefined {
+  if (!(plan instanceof RowOperator) || KINDS[node.name.text] !== plan.kind || node.as !== null) return undefined;
+  if (plan.kind === 'select' || plan.kind === 'emit') return filledItems(node, other, plan, filling);
+  const [argument] = node.arguments;
+  const [argumentOfOther] = other.arguments;
+  if (plan.kind !== 'filter' || argument === undefined || argumentOfOther === undefined || node.arguments.length !== 1) return undefined;
+  const condition = filledArgument(argument, argumentOfOther, plan.condition, filling);
+  return condition && rowOperator(plan, { kind: 'filter', condition });
+}
+
+function filledItems(node: OperatorCall, other: OperatorCall, plan: ItemsPlan, filling: Filling): OperatorPlan | undefined {
+  const { kind, items } = plan;
+  if (items === null && node !== other) return undefined;
+  const filled = items && filledNames(node.arguments, other.arguments, items, filling);
+  if (filled === undefined) return undefined;
+  return rowOperator(plan, kind === 'emit' ? { kind, type: filling.name, items: filled } : { kind, items: filled });
+}
+
+function filledNames(
+  args: readonly Argument[],
+  others: readonly Argument[],
+  items: readonly NamedExpression[],
+  filling: Filling,
+): readonly NamedExpression[] | undefined {
+  if (args.length !== items.length || others.length !== items.length) return undefined;
+  return allOf(items, (item, at) => {
+    const [argument, other] = [args[at] as Argument, others[at] as Argument];
+    // An argument that is no field may stand at another place than its value.
+    const isThere = argument === other || (argument.name?.text === item.name && item.name !== 'context');
+    const value = isThere ? filledArgument(argument, other, item.value, filling) : undefined;
+    return value && { name: item.name, value };
+  });
 }
 
 function rowOperator({ origin }: OperatorPlan, parts: object): OperatorPlan {
   return new RowOperator(origin, parts) as unknown as OperatorPlan;
 }
 
-/** Of an argument without a name, or of one whose name is the same. */
-function filledArgument(one: Argument, other: Argument, plan: PlanExpression): FilledExpression | undefined {
-  if (one.name !== other.name) return undefined;
-  return filledExpression(one.value as Expression, other.value as Expression, plan);
+function filledArgument(argument: Argument, other: Argument, plan: PlanExpression, filling: Filling): PlanExpression | undefined {
+  if (argument.name !== other.name) return undefined;
+  return filledExpression(argument.value as Expression, other.value as Expression, plan, filling);
 }
 
-function filledExpression(one: Expression, other: Expression, plan: PlanExpression): FilledExpression | undefined {
-  if (one === other) return () => plan;
-  if (one.kind !== other.kind) return undefined;
-  switch (other.kind) {
-    case 'Parenthesized': {
-      const inner = filledExpression(unwrapped(one), unwrapped(other), plan);
-      return inner && ((node, constants) => inner(unwrapped(node), constants));
-    }
+function filledExpression(node: Expression, other: Expression, plan: PlanExpression, filling: Filling): PlanExpression | undefined {
+  if (node === other) return copied(plan, filling);
+  if (node.kind !== other.kind) return undefined;
+  switch (node.kind) {
+    case 'Parenthesized':
+      return filledExpression(unwrapped(node), unwrapped(other), plan, filling);
     case 'StringLiteral':
     case 'NumberLiteral':
-      return filledLiteral(other, plan);
+      return filledLiteral(node, other as Literal, plan, filling);
     case 'Unary': {
-      if (plan.kind !== 'unary' || plan.operator !== 'not' || other.operator !== 'not') return undefined;
-      const operand = filledExpression((one as typeof other).operand, other.operand, plan.operand);
-      return operand && ((node, constants) => ({ ...plan, operand: operand((node as typeof other).operand, constants) }));
+      if (plan.kind !== 'unary' || plan.operator !== 'not' || node.operator !== 'not') return undefined;
+      const operand = filledExpression(node.operand, (other as typeof node).operand, plan.operand, filling);
+      return operand && { ...plan, operand };
     }
     case 'Binary':
-      return filledBinary(one as Binary, other, plan);
+      return filledBinary(node, other as Binary, plan, filling);
     case 'Call':
-      return filledCall(one as Call, other, plan);
+      return filledCall(node, other as Call, plan, filling);
     default:
       return undefined;
   }
 }
 
-function filledLiteral(
-  literal: Extract<Expression, { kind: 'StringLiteral' | 'NumberLiteral' }>,
-  plan: PlanExpression,
-): FilledExpression | undefined {
-  const { value } = literal;
-  if (plan.kind !== 'constant' || plan.value !== value || (literal.kind === 'NumberLiteral' && literal.type !== 'int')) return undefined;
-  const { type } = plan;
-  return (node, constants) => {
-    const made = constant((node as typeof literal).value, type);
-    constants.push(made);
-    return made;
-  };
+function filledLiteral(node: Literal, other: Literal, plan: PlanExpression, filling: Filling): PlanExpression | undefined {
+  if (plan.kind !== 'constant' || plan.value !== other.value) return undefined;
+  if (node.kind === 'NumberLiteral' && (node.type !== 'int' || (other as typeof node).type !== 'int')) return undefined;
+  return replaced(plan, node.value, filling);
 }
 
-function filledBinary(one: Binary, other: Binary, plan: PlanExpression): FilledExpression | undefined {
-  if (one.operator !== other.operator) return undefined;
-  if (plan.kind === 'logical' && (plan.operator === 'and' || plan.operator === 'or')) {
-    if (plan.operator !== other.operator) return undefined;
-  } else if (plan.kind !== 'binary' || plan.operator !== other.operator || !COMPARISONS.has(plan.operator) || !isOpen(plan))
-    return undefined;
-  const left = filledExpression(one.left, other.left, plan.left);
-  const right = filledExpression(one.right, other.right, plan.right);
-  if (left === undefined || right === undefined) return undefined;
-  return (node, constants) => {
-    const { left: first, right: second } = node as Binary;
-    return { ...plan, left: left(first, constants), right: right(second, constants) };
-  };
+/** A comparison has one side that is known only when the program runs, so that it says nothing of the other one. */
+function filledBinary(node: Binary, other: Binary, plan: PlanExpression, filling: Filling): PlanExpression | undefined {
+  if (plan.kind !== 'binary' && plan.kind !== 'logical') return undefined;
+  if (plan.operator !== node.operator || node.operator !== other.operator) return undefined;
+  const isOpen = plan.left.kind !== 'constant' || plan.right.kind !== 'constant';
+  if (plan.kind === 'logical' ? plan.operator === '??' : !COMPARISONS.has(plan.operator) || !isOpen) return undefined;
+  const left = filledExpression(node.left, other.left, plan.left, filling);
+  const right = left && filledExpression(node.right, other.right, plan.right, filling);
+  return left && right && ({ ...plan, left, right } as PlanExpression);
 }
 
-/** One side is known only when the program runs, so that the comparison says nothing of the other one. */
-function isOpen({ left, right }: { readonly left: PlanExpression; readonly right: PlanExpression }): boolean {
-  return left.kind !== 'constant' || right.kind !== 'constant';
-}
-
-function filledCall(one: Call, other: Call, plan: PlanExpression): FilledExpression | undefined {
-  if (plan.kind !== 'call' || !TEXT_FUNCTIONS.has(plan.function) || one.callee !== other.callee || other.callee.kind !== 'Name')
+function filledCall(node: Call, other: Call, plan: PlanExpression, filling: Filling): PlanExpression | undefined {
+  if (plan.kind !== 'call' || !TEXT_FUNCTIONS.has(plan.function) || node.callee !== other.callee || node.callee.kind !== 'Name')
     return undefined;
   const [subject, sought] = plan.arguments;
-  if (plan.arguments.length !== 2 || one.arguments.length !== 2 || other.arguments.length !== 2) return undefined;
-  if (one.arguments[0] !== other.arguments[0] || subject?.kind === 'constant' || other.arguments.some(({ name }) => name !== null))
-    return undefined;
-  const text = filledArgument(one.arguments[1] as Argument, other.arguments[1] as Argument, sought as PlanExpression);
-  if (subject === undefined || text === undefined) return undefined;
-  return (node, constants) => {
-    const { value } = (node as Call).arguments[1] as Argument;
-    return { ...plan, arguments: [subject, text(value as Expression, constants)] };
-  };
+  const [first, second] = node.arguments;
+  const [firstOfOther, secondOfOther] = other.arguments;
+  if (subject === undefined || subject.kind === 'constant' || sought === undefined || plan.arguments.length !== 2) return undefined;
+  if (first === undefined || second === undefined || secondOfOther === undefined || node.arguments.length !== 2) return undefined;
+  if (first !== firstOfOther || first.name !== null || second.name !== null) return undefined;
+  const text = filledArgument(second, secondOfOther, sought, filling);
+  return text && { ...plan, arguments: [copied(subject, filling), text] };
+}
+
+/** The same with constants of its own: whoever generates code tells the streams apart by theirs. What has none is shared. */
+function copied<P>(part: P, filling: Filling): P {
+  if (typeof part !== 'object' || part === null || part instanceof Map) return part;
+  if (Array.isArray(part)) {
+    const items = part.map((item) => copied(item, filling));
+    return (items.every((item, at) => item === part[at]) ? part : items) as P;
+  }
+  const node = part as unknown as PlanExpression;
+  if (node.kind === 'constant') return replaced(node, node.value, filling) as P;
+  const changed: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(part)) {
+    const copy = name === 'type' ? member : copied(member, filling);
+    if (copy !== member) changed[name] = copy;
+  }
+  return Object.keys(changed).length === 0 ? part : { ...part, ...changed };
+}
+
+function replaced(other: ConstantExpression, value: Value, { constantsOfOther, constants }: Filling): ConstantExpression {
+  const made = constant(value, other.type);
+  constantsOfOther.push(other);
+  constants.push(made);
+  return made;
 }

@@ -1,28 +1,31 @@
 import type { Statement, StreamDeclaration } from '../../ast/nodes.ts';
+import { noteAlike } from '../../plan/alike.ts';
 import { fingerprint } from '../../plan/fingerprint.ts';
-import type { ConstantExpression, StreamPlan } from '../../plan/plan.ts';
+import type { StreamPlan } from '../../plan/plan.ts';
 import type { CheckContext } from '../context.ts';
 import type { StreamSymbol } from '../symbols.ts';
-import { type FilledOperators, filledOperators } from './filled-operators.ts';
+import { type Filling, filledOperators } from './filled-operators.ts';
 import type { ProgramStreams, StreamResult } from './program-streams.ts';
 import { typeOfShape } from './stage.ts';
 
-/** What is known of a statement that a loop repeats. */
-interface Repeated {
-  readonly first: StreamResult;
+/** A stream that is planned. */
+interface Planned {
   readonly node: StreamDeclaration;
-  /** Undefined until the second stream of it is planned; null where each has to be planned on its own. */
-  form: StreamForm | null | undefined;
+  readonly result: StreamResult;
 }
 
-/** A planned stream, and how the others come from it. */
-interface StreamForm {
-  readonly result: StreamResult;
-  readonly operators: FilledOperators;
+/** One from which others can be made. */
+interface Model extends Planned {
   /** What planning it has used up. */
   readonly parts: number;
   /** The only name that its source reads. */
   readonly source: string;
+}
+
+/** What is known of a statement that a loop repeats. `model`: null where each of its streams has to be planned on its own. */
+interface Repeated {
+  readonly first: Planned;
+  model: Model | null | undefined;
 }
 
 /**
@@ -34,12 +37,14 @@ export class RepeatedStreams {
   readonly #context: CheckContext;
   readonly #program: ProgramStreams;
   readonly #known = new Map<Statement, Repeated>();
+  readonly #events: ReadonlySet<string>;
 
   /** `plan` plans a stream in full. */
   constructor(plan: (symbol: StreamSymbol) => StreamResult, program: ProgramStreams, context: CheckContext) {
     this.#plan = plan;
     this.#program = program;
     this.#context = context;
+    this.#events = new Set(context.table.events.map(({ name }) => name));
   }
 
   /** @throws ProgramTooLarge */
@@ -48,42 +53,41 @@ export class RepeatedStreams {
     if (written === undefined) return this.#plan(symbol);
     const known = this.#known.get(written);
     if (known === undefined) {
-      const first = this.#plan(symbol);
-      this.#known.set(written, { first, node: symbol.node, form: undefined });
-      return first;
+      const result = this.#plan(symbol);
+      this.#known.set(written, { first: { node: symbol.node, result }, model: undefined });
+      return result;
     }
-    if (known.form === undefined) return this.#second(symbol, known);
-    return (known.form && this.#filled(symbol, known.form)) ?? this.#plan(symbol);
+    if (known.model === undefined) return this.#second(symbol, known);
+    return (known.model && this.#likeModel(symbol.node, known.model)) ?? this.#plan(symbol);
   }
 
   #second(symbol: StreamSymbol, known: Repeated): StreamResult {
     const left = this.#context.left('parts');
     const result = this.#plan(symbol);
-    known.form = this.#formOf(symbol, result, known, left - this.#context.left('parts'));
+    known.model = this.#modelOf({ node: symbol.node, result }, known.first, left - this.#context.left('parts'));
     return result;
   }
 
-  /** Null where mistakes were found, or the streams do not come from each other. */
-  #formOf({ node }: StreamSymbol, result: StreamResult, { first, node: other }: Repeated, parts: number): StreamForm | null {
-    const { plan, branches } = result;
-    const source = sourceOf(node, plan);
-    if (source === undefined || node.source !== other.source || node.type !== null || branches.size > 0) return null;
-    if (this.#context.hasErrors() || this.#program.emittedTypes.has(source)) return null;
-    const operators = filledOperators(other.operators, node.operators, plan.operators);
-    if (operators === undefined) return null;
-    const form = { result, operators, parts, source };
-    const made = filledStream(other, form);
-    return fingerprint(made.plan) === fingerprint(first.plan) ? form : null;
+  /** Null where mistakes were found, or the first one does not come from the second either. */
+  #modelOf({ node, result }: Planned, first: Planned, parts: number): Model | null {
+    const source = sourceOf(node, result.plan);
+    if (source === undefined || node.source !== first.node.source || node.type !== null || result.branches.size > 0) return null;
+    if (this.#context.hasErrors() || this.#program.emittedTypes.has(source) || this.#events.has(node.name.text)) return null;
+    const model = { node, result, parts, source };
+    const made = filled(first.node, model);
+    return made && fingerprint(made.plan) === fingerprint(first.result.plan) ? model : null;
   }
 
   /** Undefined where its name makes it another stream, or too little is left: planned in full, it says where. */
-  #filled({ node }: StreamSymbol, form: StreamForm): StreamResult | undefined {
-    const { parts, source, result } = form;
+  #likeModel(node: StreamDeclaration, model: Model): StreamResult | undefined {
+    const { parts, source, result } = model;
     const fields = result.shape.fields.length;
-    if (node.name.text === source || this.#context.left('parts') < parts || this.#context.left('fields') < fields) return undefined;
+    const isOther = node.name.text === source || this.#events.has(node.name.text);
+    const made = isOther || this.#context.left('parts') < parts || this.#context.left('fields') < fields ? undefined : filled(node, model);
+    if (made === undefined) return undefined;
     this.#context.spend('parts', parts, node.span);
     this.#context.spend('fields', fields, node.span);
-    return filledStream(node, form);
+    return made;
   }
 }
 
@@ -96,16 +100,14 @@ function sourceOf({ source, name }: StreamDeclaration, plan: StreamPlan): string
   return path === undefined || path.text === name.text ? undefined : path.text;
 }
 
-function filledStream({ name: { text: name }, operators: written }: StreamDeclaration, form: StreamForm): StreamResult {
-  const { plan, shape, carries, branches, late } = form.result;
-  const constants: ConstantExpression[] = [];
-  const operators = form.operators(written, name, constants);
+/** The stream, made from the model. */
+function filled({ name: { text: name }, operators: written }: StreamDeclaration, { node, result }: Model): StreamResult | undefined {
+  const filling: Filling = { name, constantsOfOther: [], constants: [] };
+  const operators = filledOperators(written, { written: node.operators, plans: result.plan.operators }, filling);
+  if (operators === undefined) return undefined;
+  const { plan: other, shape, carries, branches, late } = result;
+  const plan = { ...other, name, operators, resultType: typeOfShape(shape, name) };
+  noteAlike(plan, { ...filling, other });
   const isEmitted = operators.some(({ kind }) => kind === 'emit');
-  return {
-    plan: { ...plan, name, operators, resultType: typeOfShape(shape, name) },
-    shape: { ...shape, description: `stream \`${name}\`` },
-    carries: isEmitted ? [name] : carries,
-    branches,
-    late,
-  };
+  return { plan, shape: { ...shape, description: `stream \`${name}\`` }, carries: isEmitted ? [name] : carries, branches, late };
 }

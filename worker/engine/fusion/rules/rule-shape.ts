@@ -1,4 +1,5 @@
 import { Duration, Timestamp } from '../../../../shared/events/value.ts';
+import { type AlikeStream, alikeOf } from '../../../../shared/language/plan/alike.ts';
 import type { OperatorPlan, PlanExpression, StreamPlan } from '../../../../shared/language/plan/plan.ts';
 import type { RecordType, Type } from '../../../../shared/language/plan/types.ts';
 import { isStatements } from '../../operators/operator-facts.ts';
@@ -25,11 +26,19 @@ interface KnownShape {
   readonly parts: readonly unknown[];
 }
 
+/** Null where it says nothing of streams that were made of that one. */
+interface ShapeOfOther {
+  readonly shape: RuleShape | null;
+  readonly places: readonly number[];
+}
+
 /** The shapes of streams that are followed by none. */
 export class RuleShapes {
   readonly #declared: (type: string) => RecordType | null;
   /** The last that were met: streams beside each other are often of one shape. */
   readonly #last: KnownShape[] = [];
+  /** Of streams that others were made of, by the position of the operator that is decided: the shape, and where those have its constants. */
+  readonly #others = new Map<StreamPlan, (ShapeOfOther | undefined)[]>();
 
   constructor(declared: (type: string) => RecordType | null) {
     this.#declared = declared;
@@ -40,6 +49,27 @@ export class RuleShapes {
    * something, or where one constant stands at two places, which other streams may fill with two.
    */
   of(stream: StreamPlan, decided: OperatorPlan | null): RuleShape | null {
+    const alike = alikeOf(stream);
+    const known = alike && this.#ofOther(alike, decided === null ? -1 : stream.operators.indexOf(decided));
+    if (known === undefined || known.shape === null) return this.#found(stream, decided);
+    return { key: known.shape.key, constants: known.places.map((at) => alike?.constants[at] as Constant) };
+  }
+
+  /** `decided`: the position of the operator that is. */
+  #ofOther({ other, constantsOfOther }: AlikeStream, decided: number): ShapeOfOther {
+    const others = this.#others.get(other) ?? [];
+    this.#others.set(other, others);
+    let known = others[decided + 1];
+    if (known === undefined) {
+      const shape = this.#found(other, other.operators[decided] ?? null);
+      const places = shape?.constants.map((one) => constantsOfOther.indexOf(one)) ?? [];
+      known = { shape: places.includes(-1) ? null : shape, places };
+      others[decided + 1] = known;
+    }
+    return known;
+  }
+
+  #found(stream: StreamPlan, decided: OperatorPlan | null): RuleShape | null {
     const parts = partsOf(stream, this.#declared, decided);
     if (parts === null) return null;
     const shape = this.#known(parts) ?? this.#written(parts);
