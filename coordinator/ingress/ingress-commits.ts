@@ -1,3 +1,4 @@
+import { CepError } from '../../shared/errors/error.ts';
 import type { GroupMember } from '../cluster/group-member.ts';
 import { refusalError } from '../cluster/refusal-error.ts';
 import { bounds } from '../state/bounds.ts';
@@ -20,6 +21,8 @@ interface Waiting extends Append {
 
 /** Of one command, in UTF-8: one append may have as much, and is then alone. */
 const COMMAND_BYTES_MAX = bounds.ingressCommandCharsMax / 2;
+/** Of all that waits for its turn, in UTF-8. */
+const WAITING_BYTES_MAX = 33_554_432;
 /** One is written while the next one is gathered and on its way. */
 const UNDER_WAY_MAX = 2;
 
@@ -32,16 +35,19 @@ export class IngressCommits {
   readonly #group: Pick<GroupMember, 'propose' | 'state'>;
   /** By group, none empty. */
   readonly #waiting = new Map<string, Waiting[]>();
+  #waitingBytes = 0;
   #underWay = 0;
 
   constructor(group: Pick<GroupMember, 'propose' | 'state'>) {
     this.#group = group;
   }
 
-  /** Where the batches stand, in their order. @throws RaftRefusal; CepError what the state refuses them with */
+  /** Where the batches stand, in their order. @throws RaftRefusal; CepError `overloaded`, and what the state refuses them with */
   append(append: Append): Promise<readonly IngressPlace[]> {
+    const bytes = append.batches.reduce((sum, { events }) => sum + Buffer.byteLength(events), 0);
+    if (this.#waitingBytes + bytes > WAITING_BYTES_MAX) return Promise.reject(tooMuch(this.#waitingBytes));
+    this.#waitingBytes += bytes;
     return new Promise((resolve, reject) => {
-      const bytes = append.batches.reduce((sum, { events }) => sum + Buffer.byteLength(events), 0);
       const queue = this.#waiting.get(append.groupId) ?? [];
       this.#waiting.set(append.groupId, queue);
       queue.push({ ...append, bytes, resolve, reject });
@@ -98,10 +104,17 @@ export class IngressCommits {
       queue.shift();
       taken.push(next);
       bytes += next.bytes;
+      this.#waitingBytes -= next.bytes;
       this.#waiting.delete(groupId);
       if (queue.length > 0) this.#waiting.set(groupId, queue);
     }
   }
+}
+
+function tooMuch(bytes: number): CepError {
+  return new CepError('overloaded', `events of ${bytes} bytes wait for the log already; nothing of these was taken`, {
+    retryAfterSeconds: 1,
+  });
 }
 
 function commandOf(together: readonly Waiting[]): Command {

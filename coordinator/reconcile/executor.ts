@@ -22,6 +22,8 @@ export interface ExecutorOptions {
 
 /** A worker that does not answer is asked again soon: it starts, or is about to be found lost. */
 const callTimes: BackoffTimes = { firstMs: 250, mostMs: 5_000 };
+/** Until its first heartbeat says what a worker has, it is asked again at this pace. */
+const unheardTimes: BackoffTimes = { firstMs: 1_000, mostMs: 1_000 };
 /** What cannot start where it is may need somebody to mend something. */
 const retryTimes: BackoffTimes = { firstMs: 5_000, mostMs: 300_000 };
 /** Whoever drains a worker waits for 20 s, and the next target may take it. */
@@ -116,8 +118,9 @@ export class Executor {
     const { observations, backoff } = this.#options;
     const key = `${what} ${placementId}`;
     try {
-      observations.told(worker, placementId, await ask({ address: worker.address, placementId }));
-      backoff.succeeded(key);
+      const isKept = observations.told(worker, placementId, await ask({ address: worker.address, placementId }));
+      if (isKept || what === 'close') backoff.succeeded(key);
+      else backoff.failed(key, unheardTimes);
     } catch (error) {
       backoff.failed(key, callTimes);
       this.#report(worker, placementId, what, error);

@@ -31,9 +31,9 @@ export class Observations {
     this.#reports.set(worker.id, { incarnation: worker.incarnation, heartbeat, held, atMs, eventsPerSecond });
   }
 
-  /** What a worker answered of a placement. */
-  told(worker: Worker, id: string, observed: Observed): void {
-    this.of(worker)?.held.set(id, observed);
+  /** What a worker answered of a placement. False when it is not kept: before its first heartbeat it is not known what else it has. */
+  told(worker: Worker, id: string, observed: Observed): boolean {
+    return this.of(worker)?.held.set(id, observed) !== undefined;
   }
 
   /** A worker does not have it any more. */

@@ -90,3 +90,27 @@ it('a command has no more bytes than members take, in UTF-8', async () => {
     await one;
   }
 });
+
+it('what waits for the log has a bound in bytes, and room again once it has gone', async () => {
+  const group = new HeldGroup();
+  const commits = new IngressCommits(group);
+  const large = `["${'a'.repeat(bounds.ingressCommandCharsMax - 4)}"]`;
+  const taken: Promise<unknown>[] = [];
+  let refusal: unknown;
+  while (refusal === undefined && taken.length < 100) {
+    const one = commits.append(append('a', large));
+    refusal = await Promise.race([one.catch((error: unknown) => error), microtasks()]);
+    if (refusal === undefined) taken.push(one);
+  }
+  expect(refusal).toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 });
+  // Two are under way, and 32 MiB wait.
+  expect(taken).toHaveLength(34);
+  group.decideNext();
+  await microtasks();
+  taken.push(commits.append(append('a', large)));
+  while (group.held.length > 0) {
+    group.decideNext();
+    await microtasks();
+  }
+  await Promise.all(taken);
+});

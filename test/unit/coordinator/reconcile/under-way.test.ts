@@ -2,7 +2,12 @@ import { expect, it } from 'vitest';
 import type { Action } from '../../../../coordinator/reconcile/action.ts';
 import { Backoff } from '../../../../coordinator/reconcile/backoff.ts';
 import { Executor } from '../../../../coordinator/reconcile/executor.ts';
+import { Observations } from '../../../../coordinator/reconcile/observations.ts';
 import { UnderWay } from '../../../../coordinator/reconcile/under-way.ts';
+import type { Observed } from '../../../../coordinator/reconcile/view.ts';
+import type { Placement, Worker } from '../../../../coordinator/state/cluster-state.ts';
+import type { Command } from '../../../../coordinator/state/commands.ts';
+import { applyAll } from '../state/commands.ts';
 
 const close = (incarnation: string): Action => {
   return { key: 'placement p', kind: 'close', worker: { id: 'w1', incarnation }, placement: { id: 'p' } } as Action;
@@ -40,4 +45,37 @@ it('migrations that failed do not hold up a drain for longer than it waits, and 
   await ended('failed');
   await ended('completed');
   expect(backoff.isDue('migrate p')).toBe(true);
+});
+
+it('a worker that has answered before its first heartbeat is asked for the same pipeline once a second, not at every look', async () => {
+  let nowMs = 0;
+  let asked = 0;
+  const backoff = new Backoff(() => nowMs);
+  const observations = new Observations();
+  const state = applyAll(
+    [
+      { type: 'RegisterWorker', payload: { id: 'w', address: 'http://w', incarnation: 'i', version: '1', cpuCores: 2, pipelinesMax: 9 } },
+      { type: 'SetWorkerStatus', payload: { id: 'w', incarnation: 'i', status: 'ready' } },
+      { type: 'CreateGroup', payload: { name: 'g', pipelines: [{ name: 'p', source: '', replicas: 1 }], routes: [] } },
+      { type: 'AssignPlacement', payload: { id: 'g_00000000000003:p:0', workerId: 'w' } },
+    ].map((command) => ({ command: command as Command, request: undefined, atMs: 0 })),
+  );
+  const [worker, placement] = [state.workers.get('w') as Worker, [...state.placements.values()][0] as Placement];
+  const put = async (): Promise<Observed> => {
+    asked++;
+    return { epoch: placement.epoch, status: 'starting' };
+  };
+  const options = { group: { state }, client: { put }, backoff, observations } as unknown as ConstructorParameters<typeof Executor>[0];
+  const executor = new Executor(options);
+  const look = async (): Promise<void> => {
+    const observed = observations.of(worker)?.held.get(placement.id);
+    if (observed === undefined && backoff.isDue(`put ${placement.id}`))
+      await executor.carryOut({ key: '', kind: 'put', worker, placement }, () => true);
+  };
+  for (; nowMs < 3_000; nowMs += 100) await look();
+  expect(asked).toBe(3);
+  observations.heard(worker, { incarnation: 'i' }, nowMs);
+  for (; nowMs < 6_000; nowMs += 100) await look();
+  expect(asked).toBe(4);
+  expect(backoff.isDue(`put ${placement.id}`)).toBe(true);
 });
