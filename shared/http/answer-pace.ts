@@ -12,6 +12,8 @@ export interface AnswerPaceOptions {
   readonly waitingMax: number;
   /** How long a request may wait before it is refused, ms. */
   readonly waitMsMax: number;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
 }
 
 interface Client {
@@ -45,7 +47,7 @@ export class AnswerPace {
     else client.underWay++;
     return (bytes) => {
       client.underWay--;
-      client.debt.add(bytes, performance.now());
+      client.debt.add(bytes, this.#options.now());
       this.#letIn(client);
       this.#forgetIdle();
     };
@@ -105,13 +107,13 @@ export class AnswerPace {
   /** How long until the client has room for an answer; infinite = until one of its own is sent. */
   #restMs({ debt, underWay }: Client): number {
     if (this.#isEnded) return 0;
-    const { burstBytes, underWayMax } = this.#options;
-    return underWay >= underWayMax ? Number.POSITIVE_INFINITY : debt.msUntil(burstBytes, performance.now());
+    const { burstBytes, underWayMax, now } = this.#options;
+    return underWay >= underWayMax ? Number.POSITIVE_INFINITY : debt.msUntil(burstBytes, now());
   }
 
   /** Who owes nothing and waits for nothing begins anew. */
   #forgetIdle(): void {
-    const now = performance.now();
+    const now = this.#options.now();
     for (const [name, { debt, underWay, waiting }] of this.#clients) {
       if (underWay === 0 && waiting.length === 0 && debt.at(now) === 0) this.#clients.delete(name);
     }

@@ -72,6 +72,7 @@ export async function createHttpApp<Caller>(options: HttpAppOptions<Caller>): Pr
     underWayMax: limits.largeAnswersUnderWayMax,
     waitingMax: limits.largeAnswersWaitingMax,
     waitMsMax: limits.largeAnswersWaitMsMax,
+    now: options.now,
   });
   options.ending?.addEventListener('abort', () => {
     shares.end();

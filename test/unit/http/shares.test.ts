@@ -7,7 +7,10 @@ afterEach(() => void vi.useRealTimers());
 
 describe('the pace of large answers', () => {
   const newPace = (waitingMax = 10): AnswerPace =>
-    new AnswerPace({ bytesPerSecond: 1_000, burstBytes: 1_000, underWayMax: 2, waitingMax, waitMsMax: 200_000 });
+    new AnswerPace({
+      ...{ bytesPerSecond: 1_000, burstBytes: 1_000, underWayMax: 2, waitingMax, waitMsMax: 200_000 },
+      now: () => performance.now(),
+    });
   const never = new AbortController().signal;
 
   /** Asks for an answer as soon as the one before has come, as often as it can. */
