@@ -5,6 +5,8 @@ import type { Controller } from '../reconcile/controller.ts';
 import type { Heartbeat, HeartbeatAnswer } from '../reconcile/heartbeat.ts';
 import { idOf } from '../reconcile/observations.ts';
 import type { ClusterState, Worker } from '../state/cluster-state.ts';
+import { workersOf } from '../state/queries.ts';
+import type { ClusterClock } from './cluster-clock.ts';
 
 export interface HeartbeatsOptions {
   readonly group: Pick<GroupMember, 'confirmed'>;
@@ -13,6 +15,7 @@ export interface HeartbeatsOptions {
   readonly now: () => number;
   /** Epoch ms. */
   readonly clock: () => number;
+  readonly clusterClock: Pick<ClusterClock, 'heard' | 'time'>;
 }
 
 /** Takes heartbeats on the member that leads. They are not in the log; each answer is a lease. */
@@ -29,7 +32,7 @@ export class Heartbeats {
    * @throws RaftRefusal; CepError `worker_not_found`, `stale_incarnation`
    */
   async take(workerId: string, heartbeat: Heartbeat): Promise<Omit<HeartbeatAnswer, 'coordinators'>> {
-    const { group, controller, now, clock } = this.#options;
+    const { group, controller, now, clock, clusterClock } = this.#options;
     const { leases, observations } = controller;
     const atMs = now();
     const { state } = await group.confirmed();
@@ -39,6 +42,7 @@ export class Heartbeats {
     const wasOver = leases.isOver(worker);
     leases.heard(worker, atMs);
     observations.heard(worker, heartbeat, clock());
+    if (heartbeat.clock_ms !== undefined) clusterClock.heard(worker, heartbeat.clock_ms, atMs);
     const fenced = (heartbeat.pipelines ?? []).filter(
       (told) => wasOver || !isGranted(state, worker, { id: idOf(told), epoch: told.epoch }),
     );
@@ -46,7 +50,8 @@ export class Heartbeats {
     // runs until the worker hears of this.
     if (wasOver) for (const told of fenced) if (told.status !== 'fenced') observations.gone(worker, idOf(told));
     controller.changed();
-    return { acknowledged: true, lease_ms: leases.leaseMs, fenced: fenced.map(idOf) };
+    const time = clusterClock.time(workersOf(state));
+    return { acknowledged: true, lease_ms: leases.leaseMs, fenced: fenced.map(idOf), ...(time !== undefined && { clock_ms: time }) };
   }
 }
 

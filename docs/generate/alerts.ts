@@ -96,6 +96,15 @@ export const alerts = {
     runbook: 'worker-lost',
     fires: { 'cep_cluster_workers{job="cep-coordinator",status="unhealthy"}': '1x30' },
   },
+  CepWorkerClockWrong: {
+    severity: 'ticket',
+    metrics: ['cep_cluster_worker_clock_ahead_seconds'],
+    expr: 'max by (job, worker) (abs(cep_cluster_worker_clock_ahead_seconds)) > 1',
+    for: '5m',
+    summary: 'The clock of worker {{ $labels.worker }} is wrong by {{ $value }} s.',
+    runbook: 'clock-wrong',
+    fires: { 'cep_cluster_worker_clock_ahead_seconds{job="cep-coordinator",instance="a",worker="w1"}': '30x30' },
+  },
   CepPipelineNotRunning: {
     severity: 'page',
     metrics: ['cep_cluster_deployments'],

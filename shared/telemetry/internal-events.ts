@@ -109,6 +109,10 @@ export const internalEvents = {
 
   WorkerJoined: event<{ worker: string; address: string }>('info', 'Worker joined'),
   WorkerLost: event<{ worker: string; reason: string; placements: number }>('warn', 'Worker lost'),
+  WorkerClockWrong: event<{ worker: string; aheadSeconds: number }>(
+    'warn',
+    'The clock of a worker is wrong; its pipelines go by the clocks of the cluster',
+  ),
   WorkersLostTogether: event<{ workers: number }>(
     'error',
     'More than half of the workers went silent at once; what they run is not given away before they had as long again',

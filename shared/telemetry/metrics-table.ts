@@ -122,6 +122,11 @@ export const metrics = {
   cep_cluster_deployments: { type: 'gauge', help: 'Placed pipelines of the cluster, by status.', labels: ['status'] },
   cep_cluster_pipeline_groups: { type: 'gauge', help: 'Pipeline groups of the cluster.', labels: [] },
   cep_cluster_connectors: { type: 'gauge', help: 'Connectors of the cluster.', labels: [] },
+  cep_cluster_worker_clock_ahead_seconds: {
+    type: 'gauge',
+    help: 'By how much the clock of a worker is ahead of the middle of all, as the leader sees it.',
+    labels: ['worker'],
+  },
   cep_cluster_failovers_total: { type: 'counter', help: 'Pipelines of lost workers that were given to others.', labels: [] },
   cep_cluster_ingress_refused_total: {
     type: 'counter',

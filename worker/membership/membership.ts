@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { RemoteClock } from '../../shared/clock/remote-clock.ts';
 import type {
   heartbeatAnswerSchema,
   heartbeatRequestSchema,
@@ -8,7 +9,7 @@ import type {
 import { type CoordinatorAnswer, type CoordinatorRequest, NoCoordinator } from './coordinator-client.ts';
 import { Lease } from './lease.ts';
 
-export type HeartbeatReport = Omit<Static<typeof heartbeatRequestSchema>, 'incarnation'>;
+export type HeartbeatReport = Omit<Static<typeof heartbeatRequestSchema>, 'incarnation' | 'clock_ms'>;
 type Registered = Static<typeof registeredSchema>;
 type Acknowledged = Static<typeof heartbeatAnswerSchema>;
 
@@ -32,6 +33,8 @@ export interface Coordinators {
 export interface MembershipClock {
   /** Ms since some moment; nobody sets it, and it goes on while the process is stopped. */
   readonly now: () => number;
+  /** Epoch ms. */
+  readonly wall: () => number;
   /** Resolves after the time, or at once when the signal is aborted. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   /** 0 to 1. */
@@ -75,6 +78,7 @@ export type MembershipStatus = 'registering' | 'registered' | 'key_refused' | 'r
 export class Membership {
   readonly #options: MembershipOptions;
   readonly #lease = new Lease();
+  readonly #clusterClock = new RemoteClock();
   #status: MembershipStatus = 'registering';
   #intervalMs = HEARTBEAT_MS_DEFAULT;
   #failures = 0;
@@ -95,6 +99,13 @@ export class Membership {
   /** Of the last heartbeat that was acknowledged. */
   get leaseRemainingMs(): number {
     return this.#lease.remainingMs(this.#options.clock.now());
+  }
+
+  /** Epoch ms, by the clocks of the cluster; by that of this machine while none has said what they show. */
+  clusterTime(): number {
+    const { now, wall } = this.#options.clock;
+    const { baseMs } = this.#clusterClock;
+    return baseMs === undefined ? wall() : baseMs + now();
   }
 
   start(): void {
@@ -165,7 +176,7 @@ export class Membership {
     const reported = report();
     const sentAt = clock.now();
     const path = `/workers/${encodeURIComponent(identity.worker_id)}/heartbeat`;
-    const body = { incarnation: identity.incarnation, ...reported };
+    const body = { incarnation: identity.incarnation, clock_ms: clock.wall(), ...reported };
     const answer = await this.#ask({ method: 'POST', path, body, deadlineMs: Math.max(HEARTBEAT_ANSWER_MS_MIN, this.#intervalMs / 2) });
     if (this.#isOver) return 0;
     this.#isFailing = answer instanceof NoCoordinator || answer.status !== 200;
@@ -174,9 +185,10 @@ export class Membership {
       return this.#backoffMs(Math.min(RETRY_MS_MAX, this.#intervalMs));
     }
     if (answer.status === 200) {
-      const { lease_ms: leaseMs, fenced, coordinators: urls } = json<Acknowledged>(answer);
+      const { lease_ms: leaseMs, fenced, coordinators: urls, clock_ms: clusterMs } = json<Acknowledged>(answer);
       this.#failures = 0;
       this.#lease.renew(sentAt, leaseMs);
+      if (clusterMs !== undefined) this.#clusterClock.heard(clusterMs, clock.now());
       coordinators.learn(urls);
       acknowledged({ report: reported, sentAt, leaseMs, fenced });
       return this.#intervalMs;

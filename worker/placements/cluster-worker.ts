@@ -52,6 +52,7 @@ export class ClusterWorker {
     };
     this.placements = new PlacementTable({
       ...{ host, coordinators: this.#client, now, wait },
+      clusterTime: () => this.#membership.clusterTime(),
       post: (url, body) => this.#post(url, body),
       report: ({ level, message, fields }) => telemetry.log.log(level, message, fields),
       changed: () => this.#membership.hurry(),
@@ -63,7 +64,7 @@ export class ClusterWorker {
         capacity: { cpu_cores: availableParallelism(), pipelines_running: 0, max_pipelines: 0 },
       },
       coordinators: this.#client,
-      clock: { now, wait, random: Math.random },
+      clock: { now, wait, wall: () => Date.now(), random: Math.random },
       report: () => this.#report(),
       acknowledged: ({ report, ...heartbeat }) => this.placements.acknowledged(report, heartbeat),
       replaced: () => this.placements.close(),

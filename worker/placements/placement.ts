@@ -36,6 +36,8 @@ export interface PlacementWorld {
   readonly coordinators: Coordinators;
   /** Ms since some moment; nobody sets it. */
   readonly now: () => number;
+  /** Epoch ms, by the clocks of the cluster. */
+  readonly clusterTime: () => number;
   /** Resolves after the time, or at once when the signal is aborted. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Asks another worker. */
@@ -294,7 +296,8 @@ export class Placement {
         storage: store,
         ids,
         mayDeliver,
-        tickTime: (now) => this.#tickTime(now),
+        now: this.#world.clusterTime,
+        tickTime: () => this.#tickTime(),
         outputs: {
           push: (output) => outbox.push(output),
           isFull: () => outbox.isFull,
@@ -360,10 +363,10 @@ export class Placement {
   }
 
   /** Events that were received before the last stop come first, with the time that they had: the clock waits for them. */
-  #tickTime(now: number): number | undefined {
+  #tickTime(): number | undefined {
     const wanted = this.#request.ingress_sequence ?? Number.POSITIVE_INFINITY;
     const isThere = (this.#life?.pipeline.received['_external'] ?? 0) >= wanted;
-    return isThere || this.#world.now() >= this.#tickFrom ? now - TICK_LAG_MS : undefined;
+    return isThere || this.#world.now() >= this.#tickFrom ? this.#world.clusterTime() - TICK_LAG_MS : undefined;
   }
 
   // ---------------------------------------------------------------------------------------------- checkpoints

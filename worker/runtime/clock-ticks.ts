@@ -32,7 +32,7 @@ export class ClockTicks {
   #tick(time: number): void {
     const { pipelines } = this.#options;
     const all = pipelines().filter((pipeline) => pipeline.takesTicks);
-    for (const pipeline of all) if (pipeline.isPlaced) this.#giveOwn(pipeline, time);
+    for (const pipeline of all) if (pipeline.isPlaced) this.#giveOwn(pipeline);
     const due = all.filter((pipeline) => !pipeline.isPlaced);
     // The time of a pipeline that is ahead of the server is its own: in the log too, so that a replay has it.
     const together = due.filter(({ clock }) => !clock.isAhead);
@@ -40,9 +40,9 @@ export class ClockTicks {
     for (const pipeline of due) if (!together.includes(pipeline)) this.#give([pipeline], pipeline.clock.now());
   }
 
-  /** One that runs for a cluster has its own numbers, and its own time behind this one. */
-  #giveOwn(pipeline: HostedPipeline, now: number): void {
-    const time = pipeline.tickTime(now);
+  /** One that runs for a cluster has its own numbers, and the cluster's time. */
+  #giveOwn(pipeline: HostedPipeline): void {
+    const time = pipeline.tickTime();
     if (time !== undefined) pipeline.tick(pipeline.nextSequence(), time);
   }
 

@@ -18,6 +18,8 @@ class World {
   readonly #script: (kind: 'register' | 'heartbeat') => Told;
   /** One answer takes so long, ms. */
   answerMs = 20;
+  /** By how much the clock of its machine is ahead of the cluster's. */
+  aheadMs = 0;
 
   /** @param endMs The process leaves by then. */
   constructor(script: (kind: 'register' | 'heartbeat') => Told, endMs: number) {
@@ -33,6 +35,7 @@ class World {
       coordinators: { url: 'http://c1', learn: () => undefined, ask: (request) => this.#ask(request) },
       clock: {
         now: () => this.nowMs,
+        wall: () => this.nowMs + this.aheadMs,
         random: () => 0.5,
         wait: async (ms) => {
           this.nowMs += ms;
@@ -72,7 +75,7 @@ class World {
     const answer =
       kind === 'register'
         ? { heartbeat_interval_secs: heartbeatSecs, lease_ms: leaseMs, coordinators: ['http://c1'] }
-        : { acknowledged: true, lease_ms: leaseMs, fenced: [], coordinators: ['http://c1'] };
+        : { acknowledged: true, lease_ms: leaseMs, fenced: [], clock_ms: this.nowMs, coordinators: ['http://c1'] };
     return { status: kind === 'register' ? 201 : 200, bytes: Buffer.from(JSON.stringify(answer)), code: undefined, message: undefined };
   }
 }
@@ -118,6 +121,15 @@ describe('a membership', () => {
     const answers: Told[] = ['wrong_key', 'wrong_key', 'wrong_key'];
     const { log } = await new World(() => answers.shift() ?? 'ok', 20_000).run();
     expect(log).toEqual(['key refused', 'registered']);
+  });
+
+  it('knows the time of the cluster when the clock of its machine is wrong, also when that is set later', async () => {
+    const world = new World(() => 'ok', 60_000);
+    world.aheadMs = 3_600_000;
+    expect(world.membership.clusterTime()).toBe(3_600_000);
+    await world.run();
+    world.aheadMs = -3_600_000;
+    expect(world.membership.clusterTime()).toBe(world.nowMs);
   });
 
   it('counts each lease from before its request, and comes back within a second of a coordinator that is there again', async () => {

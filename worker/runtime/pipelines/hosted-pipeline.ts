@@ -99,7 +99,7 @@ export class HostedPipeline implements IntakeOwner {
     this.tenantId = tenantId;
     this.isEphemeral = options.ephemeral ?? false;
     this.#context = context;
-    const clock = new ArrivalClock({ wallMs: context.arrivalTime, elapsedMs: context.elapsedMs });
+    const clock = new ArrivalClock({ wallMs: placing?.now ?? context.arrivalTime, elapsedMs: context.elapsedMs });
     if (checkpoint !== undefined) clock.notBefore(checkpoint.savedAt);
     this.clock = clock;
     const storage = this.isEphemeral || placing ? null : context.storage;
@@ -279,8 +279,8 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   /** The time of the next tick; undefined while it takes none. */
-  tickTime(now: number): number | undefined {
-    return this.#placing?.tickTime(now);
+  tickTime(): number | undefined {
+    return this.#placing?.tickTime();
   }
 
   get isPlaced(): boolean {

@@ -10,8 +10,10 @@ export interface Placing {
   readonly ids: ContentIds;
   /** Whether it may say anything to the outside now: asked before each word. */
   readonly mayDeliver: () => boolean;
+  /** Epoch ms: the time at which what its sources read arrives. */
+  readonly now: () => number;
   /** The time of a tick of the clock, epoch ms; undefined while it may have none. */
-  readonly tickTime: (now: number) => number | undefined;
+  readonly tickTime: () => number | undefined;
   /** Takes each output, in order. */
   readonly outputs: { readonly push: (output: Output) => void; readonly isFull: () => boolean };
   /** The tick of this number has made something, which is about to be said. */

@@ -1,5 +1,6 @@
 import type { Done } from '../../../../coordinator/cluster/group-member.ts';
 import { Deliveries } from '../../../../coordinator/ingress/deliveries.ts';
+import { ClusterClock } from '../../../../coordinator/liveness/cluster-clock.ts';
 import { Heartbeats } from '../../../../coordinator/liveness/heartbeats.ts';
 import { RaftRefusal } from '../../../../coordinator/raft/group.ts';
 import { Reconciler } from '../../../../coordinator/reconcile/reconciler.ts';
@@ -69,7 +70,7 @@ class Member {
         this.look = listener;
       },
     };
-    this.heartbeats = new Heartbeats({ group, controller, now, clock: now });
+    this.heartbeats = new Heartbeats({ group, controller, now, clock: now, clusterClock: new ClusterClock({ now, clock: now }) });
     new Deliveries({
       group,
       client,

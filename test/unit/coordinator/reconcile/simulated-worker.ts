@@ -37,6 +37,7 @@ export class SimulatedWorker {
       host: this.host,
       coordinators: { url: 'any', learn: () => undefined, ask: askCluster },
       now: () => this.now(),
+      clusterTime: () => this.now(),
       wait: (ms) => new Promise((resolve) => network.after(ms, () => resolve())),
       post: () => Promise.reject(new Error('there are no routes here')),
       report: () => undefined,

@@ -1,0 +1,53 @@
+import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
+import type { GroupMember } from '../cluster/group-member.ts';
+import type { Controller } from '../reconcile/controller.ts';
+import { workersOf } from '../state/queries.ts';
+import type { ClusterClock } from './cluster-clock.ts';
+import { keyOf } from './worker-leases.ts';
+
+/** A clock that is wrong by more is told. */
+const WRONG_MS = 1_000;
+
+export interface ClockWatchOptions {
+  readonly group: Pick<GroupMember, 'state'>;
+  readonly controller: Pick<Controller, 'isLeading' | 'onLook'>;
+  readonly clusterClock: ClusterClock;
+  readonly telemetry: Telemetry;
+}
+
+/** Says which workers have a wrong clock, as the member that leads sees it. */
+export class ClockWatch {
+  readonly #options: ClockWatchOptions;
+  /** Of those that were told. */
+  readonly #wrong = new Set<string>();
+
+  constructor(options: ClockWatchOptions) {
+    this.#options = options;
+    options.controller.onLook(() => this.#look());
+    options.telemetry.metrics.collect('cep_cluster_worker_clock_ahead_seconds', () => this.#series());
+  }
+
+  #look(): void {
+    const { group, clusterClock, telemetry } = this.#options;
+    const workers = workersOf(group.state);
+    clusterClock.forget(new Set(workers.map(keyOf)));
+    for (const worker of workers) {
+      const aheadMs = clusterClock.aheadMs(worker, workers) ?? 0;
+      const isWrong = Math.abs(aheadMs) > WRONG_MS;
+      if (isWrong && !this.#wrong.has(worker.id))
+        telemetry.report('WorkerClockWrong', { worker: worker.id, aheadSeconds: aheadMs / 1_000 });
+      if (isWrong) this.#wrong.add(worker.id);
+      else this.#wrong.delete(worker.id);
+    }
+  }
+
+  #series(): { labels: string[]; value: number }[] {
+    const { group, controller, clusterClock } = this.#options;
+    if (!controller.isLeading) return [];
+    const workers = workersOf(group.state);
+    return workers.flatMap((worker) => {
+      const aheadMs = clusterClock.aheadMs(worker, workers);
+      return aheadMs === undefined ? [] : [{ labels: [worker.id], value: aheadMs / 1_000 }];
+    });
+  }
+}
