@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { CompiledTools } from './compiled-tools.ts';
 import type { Disks } from './disks.ts';
 import type { Fleet } from './fleet.ts';
 import type { Links } from './network.ts';
@@ -9,7 +10,7 @@ export interface ArenaOptions {
   readonly links: Links | undefined;
   /** Undefined where none can become full. */
   readonly disks: Disks | undefined;
-  readonly hasSlowDisks: boolean;
+  readonly tools: CompiledTools | undefined;
   /** The command of another build; undefined where there is none. */
   readonly otherBuild: string | undefined;
   /** What is done follows from it; when it is done, from how fast the machine answers. */
@@ -76,8 +77,8 @@ export interface Fault {
   readonly rows: readonly number[];
   /** It can only be done with network namespaces. */
   readonly needsLinks?: boolean;
-  /** It can only be done where disks can become slow. */
-  readonly needsSlowDisks?: boolean;
+  /** It can only be done where there is a C compiler. */
+  readonly needsTools?: boolean;
   /** It can only be done with another build of the product. */
   readonly needsOtherBuild?: boolean;
   /**

@@ -1,31 +1,44 @@
-import { execFile } from 'node:child_process';
-import { rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 
-const run = promisify(execFile);
-const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const preloaded = fileURLToPath(new URL('conditions.mjs', import.meta.url));
+/** Small, so that a process that uses nearly all of it leaves the others their memory. */
+const heapMiB = 384;
 
-/** What the machine of one process is like: its clock and how fast its disk is, as files say that the process reads. */
+/** What a machine is like that is not as any other. */
+export interface Conditions {
+  /** The wall clock is ahead by so much, or behind. @default 0 */
+  readonly shiftMs?: number;
+  /** How fast all its clocks and timers go. @default 1 */
+  readonly speed?: number;
+  /** The main thread stands still for so long, once. @default 0 */
+  readonly blockedMs?: number;
+  /** How much of the heap of the main thread is in use; more than 1 ends the process. @default 0 */
+  readonly heldShare?: number;
+}
+
+/** What the machine of one process is like: its clocks, its memory and how fast its disk is, as files say that the process reads. */
 export class Machine {
   readonly env: Readonly<Record<string, string>>;
-  readonly #clock: string;
+  readonly #conditions: string;
   readonly #slowSync: string;
 
-  /** @param library Of `slowSyncLibrary`. */
+  /** @param library By which its disk becomes slow; undefined where it cannot. */
   constructor(folder: string, name: string, library: string | undefined) {
-    this.#clock = join(folder, `${name}.clock`);
+    this.#conditions = join(folder, `${name}.conditions`);
     this.#slowSync = join(folder, `${name}.slow-sync`);
     this.env = {
-      ...{ CEP_CHAOS_CLOCK: this.#clock, NODE_OPTIONS: `--import=${here('shifted-clock.mjs')}` },
+      CEP_CHAOS_CONDITIONS: this.#conditions,
+      CEP_CHAOS_RUNNER: String(process.pid),
+      NODE_OPTIONS: `--import=${preloaded} --max-old-space-size=${heapMiB}`,
       ...(library === undefined ? {} : { CEP_CHAOS_SLOW_SYNC: this.#slowSync, LD_PRELOAD: library }),
     };
   }
 
-  /** The wall clock of the process is ahead by so much, or behind. */
-  async shiftClock(ms: number): Promise<void> {
-    await writeFile(this.#clock, String(ms));
+  async become(conditions: Conditions): Promise<void> {
+    await writeFile(`${this.#conditions}.new`, JSON.stringify(conditions));
+    await rename(`${this.#conditions}.new`, this.#conditions);
   }
 
   async slowSync(ms: number): Promise<void> {
@@ -34,17 +47,6 @@ export class Machine {
 
   /** As any machine. */
   async mend(): Promise<void> {
-    await Promise.all([this.#clock, this.#slowSync].map((file) => rm(file, { force: true })));
-  }
-}
-
-/** Makes the library by which disks become slow; undefined where that cannot be made, without a C compiler or Linux. */
-export async function slowSyncLibrary(folder: string): Promise<string | undefined> {
-  const library = join(folder, 'slow-sync.so');
-  try {
-    await run('cc', ['-shared', '-fPIC', '-O1', '-o', library, here('slow-sync.c'), '-ldl']);
-    return library;
-  } catch {
-    return undefined; // Such a run does without.
+    await Promise.all([this.#conditions, this.#slowSync].map((file) => rm(file, { force: true })));
   }
 }

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { promisify } from 'node:util';
 import type { Links, Network, Place } from './network.ts';
 
@@ -25,8 +26,9 @@ export async function namespaces(count: number): Promise<Network> {
   const subnet = `10.${100 + (process.pid % 100)}.${Math.floor(process.pid / 100) % 250}`;
   const bridge = `cepb${id}`;
   const names = Array.from({ length: count }, (_, at) => `cepn${id}-${at + 1}`);
-  const links = new NamespaceLinks(subnet, names);
+  const links = new NamespaceLinks({ subnet, names, bridge, id });
   const close = async (): Promise<void> => {
+    await links.settle();
     for (const name of names) await run('ip', ['netns', 'del', name]).catch(() => undefined); // It may not have been made.
     await run('iptables', ['-D', 'FORWARD', ...through(bridge)]).catch(() => undefined);
     await run('ip', ['link', 'del', bridge]).catch(() => undefined);
@@ -38,7 +40,7 @@ export async function namespaces(count: number): Promise<Network> {
     // Where Docker runs, what crosses a bridge is judged by a chain that drops.
     await run('iptables', ['-I', 'FORWARD', ...through(bridge)]);
     for (const [at, name] of names.entries())
-      await addNamespace({ name, bridge, address: `${subnet}.${at + 1}`, veth: `cepv${id}-${at + 1}` });
+      await addNamespace({ name, bridge, address: `${subnet}.${at + 1}`, veth: vethOf(id, at + 1) });
   } catch (error) {
     await close();
     throw error;
@@ -60,13 +62,28 @@ async function addNamespace({ name, bridge, address, veth }: Record<'name' | 'br
   await run('ip', ['-n', name, 'link', 'set', 'lo', 'up']);
 }
 
+function vethOf(id: string, at: number): string {
+  return `cepv${id}-${at}`;
+}
+
+interface Wiring {
+  readonly subnet: string;
+  readonly names: readonly string[];
+  readonly bridge: string;
+  readonly id: string;
+}
+
 class NamespaceLinks implements Links {
   readonly #subnet: string;
   readonly #names: readonly string[];
+  readonly #wiring: Wiring;
+  /** By place, what its frames go through. */
+  readonly #unsettled = new Map<number, ChildProcess>();
 
-  constructor(subnet: string, names: readonly string[]) {
-    this.#subnet = subnet;
-    this.#names = names;
+  constructor(wiring: Wiring) {
+    this.#wiring = wiring;
+    this.#subnet = wiring.subnet;
+    this.#names = wiring.names;
   }
 
   async cut(from: number, to: number): Promise<void> {
@@ -81,7 +98,34 @@ class NamespaceLinks implements Links {
     }
   }
 
+  /** Between the place and the bridge, where its frames went straight on. */
+  async unsettle(at: number, program: string): Promise<void> {
+    if (this.#unsettled.has(at)) return;
+    const { bridge, id } = this.#wiring;
+    const [veth, inner, outer] = [vethOf(id, at), `cepi${id}-${at}`, `cepo${id}-${at}`];
+    await run('ip', ['link', 'add', outer, 'type', 'veth', 'peer', 'name', inner]);
+    // Nothing but the program is to answer there.
+    await run('ip', ['link', 'set', inner, 'arp', 'off', 'up']);
+    await run('ip', ['link', 'set', veth, 'nomaster', 'arp', 'off']);
+    await run('ip', ['link', 'set', outer, 'master', bridge, 'up']);
+    const passing = spawn(program, [veth, inner], { stdio: ['ignore', 'pipe', 'inherit'] });
+    this.#unsettled.set(at, passing);
+    await once(passing.stdout, 'data');
+  }
+
+  /** Frames go straight on again. */
+  async settle(): Promise<void> {
+    const { bridge, id } = this.#wiring;
+    for (const [at, passing] of this.#unsettled) {
+      passing.kill('SIGKILL');
+      await run('ip', ['link', 'del', `cepo${id}-${at}`]);
+      await run('ip', ['link', 'set', vethOf(id, at), 'master', bridge, 'arp', 'on']);
+      this.#unsettled.delete(at);
+    }
+  }
+
   async heal(): Promise<void> {
+    await this.settle();
     await Promise.all(this.#names.map((name) => run('ip', ['netns', 'exec', name, 'iptables', '-F'])));
   }
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Acknowledgement } from './acknowledgement.ts';
 import type { Arena, Fault } from './arena.ts';
 import { coordinatorFaults } from './coordinator-faults.ts';
+import { crowdFaults } from './crowd-faults.ts';
 import { diskFaults } from './disk-faults.ts';
 import { machineFaults } from './machine-faults.ts';
 import { migrationFaults } from './migration-faults.ts';
@@ -16,6 +17,7 @@ const kinds: readonly (readonly Fault[])[] = [
   [...coordinatorFaults, ...diskFaults],
   [...workerFaults, ...strangerFaults],
   operatorFaults,
+  crowdFaults,
   networkFaults,
   machineFaults,
   migrationFaults,
@@ -51,9 +53,9 @@ export class Nemesis {
   constructor(options: NemesisOptions) {
     this.#options = options;
     const { only, arena } = options;
-    const isPossible = ({ name, needsLinks, needsSlowDisks, needsOtherBuild }: Fault): boolean =>
+    const isPossible = ({ name, needsLinks, needsTools, needsOtherBuild }: Fault): boolean =>
       (needsLinks !== true || arena.options.links !== undefined) &&
-      (needsSlowDisks !== true || arena.options.hasSlowDisks) &&
+      (needsTools !== true || arena.options.tools !== undefined) &&
       (needsOtherBuild !== true || arena.options.otherBuild !== undefined) &&
       (only === undefined || only.includes(name));
     this.#kinds = kinds.map((kind) => kind.filter(isPossible)).filter((kind) => kind.length > 0);

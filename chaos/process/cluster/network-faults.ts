@@ -51,6 +51,12 @@ export const networkFaults: readonly Fault[] = [
     for (const one of [...arena.fleet.coordinators, ...arena.fleet.workers]) await links.lose(one.at, 0.05);
     await arena.pause(2_000, 10_000);
   }),
+  fault('packets are late, overtake each other and come twice', [20], async ({ arena, links, leader }) => {
+    const { tools } = arena.options;
+    if (tools === undefined) return arena.note('left out: there is no C compiler');
+    for (const one of [leader, await arena.follower(), await arena.busyWorker()]) await links.unsettle(one.at, tools.unsteadyLink);
+    await arena.pause(3_000, 15_000);
+  }),
 ];
 
 interface Cutting {

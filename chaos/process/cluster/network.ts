@@ -13,6 +13,8 @@ export interface Links {
   cut(from: number, to: number): Promise<void>;
   /** Nothing of what comes in at a place, or goes to it, is certain to arrive. @param share 0 to 1 */
   lose(at: number, share: number): Promise<void>;
+  /** What a place sends and is sent takes a while each time, overtakes and comes twice. @param program Of `CompiledTools` */
+  unsettle(at: number, program: string): Promise<void>;
   /** Everything arrives again. */
   heal(): Promise<void>;
 }

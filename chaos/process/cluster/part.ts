@@ -36,6 +36,7 @@ export class Part {
   #isStopped = false;
   #mayEnd = false;
   #isRetired = false;
+  #kills = 0;
 
   constructor(options: PartOptions) {
     this.#options = options;
@@ -48,6 +49,11 @@ export class Part {
 
   get isRunning(): boolean {
     return this.#child !== undefined;
+  }
+
+  /** How often it was ended without being asked. */
+  get kills(): number {
+    return this.#kills;
   }
 
   /** It runs and does not stand still. */
@@ -94,10 +100,11 @@ export class Part {
   async retire(): Promise<void> {
     this.#isRetired = true;
     this.resume();
-    await this.kill();
+    await this.#end('SIGKILL');
   }
 
   async kill(): Promise<void> {
+    if (this.isRunning) this.#kills++;
     await this.#end('SIGKILL');
   }
 

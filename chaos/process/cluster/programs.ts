@@ -71,3 +71,21 @@ stream Beaten = Beat
 const ponged = `
 stream Ponged = Ping.emit(number: number).to(Sink)
 `;
+
+/** One event of it takes longer than any event may. */
+export function burningGroup(name: string): object {
+  return { name, pipelines: [{ name: 'burn', source: burning }] };
+}
+
+const burning = `
+fn burn() -> int:
+  var total = 0
+  for i in 0..100000000:
+    total := total + len(0..50)
+  return total
+
+event Burn:
+    note: str?
+
+stream Burned = Burn.select(n: burn()).emit(n: n)
+`;

@@ -1,6 +1,6 @@
 import { percentile } from '../audit.ts';
 import type { Done } from './nemesis.ts';
-import type { ChaosReport } from './run.ts';
+import { type ChaosReport, isClean } from './run.ts';
 
 const shownMax = 10;
 
@@ -26,7 +26,26 @@ export function reportLines(report: ChaosReport): readonly string[] {
     `linearizable   ${history.verdict === 'linearizable' ? 'yes' : `no: ${history.verdict}`}`,
     list('else', violations),
     ...(folder === undefined ? [] : [`logs           ${folder}`]),
+    '',
+    summary(report),
   ];
+}
+
+/** A run in one line, to be put beside others. */
+export function summary(report: Omit<ChaosReport, 'folder'>): string {
+  const { seed, coordinators, workers, minutes, kills, done, outputs, history, acknowledgements } = report;
+  const { lost, doubled, collided, invented, contradicted, disordered } = outputs;
+  const ran = `seed ${seed}, ${coordinators} coordinators, ${workers} workers, ${minutes.toFixed(1)} min`;
+  const met = `${done.length} faults, ${kills} kills, ${outputs.events} events, ${outputs.expected} outputs`;
+  const wrong = `lost ${lost.length}, twice ${doubled.length + collided.length + contradicted.length}, invented ${invented.length}, disordered ${disordered.length}`;
+  const recovered = Math.max(0, ...done.map(({ recoveredMs }) => recoveredMs));
+  const times = `recovered in ${seconds(recovered)}, no event for ${seconds(longestGapMs(acknowledgements.map(({ at }) => at)))} at most`;
+  const api = `lost writes ${history.lost.length}, ${history.verdict}`;
+  return `${isClean(report) ? 'clean' : 'VIOLATED'}: ${ran}: ${met}; ${wrong}; ${api}; ${times}`;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
 }
 
 function faultLines(done: readonly Done[]): readonly string[] {

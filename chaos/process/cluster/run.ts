@@ -8,10 +8,10 @@ import { Clients } from '../clients.ts';
 import type { Acknowledgement } from './acknowledgement.ts';
 import { Arena } from './arena.ts';
 import { auditOutputs, isExact, type OutputReport } from './audit-outputs.ts';
+import { type CompiledTools, compiledTools } from './compiled-tools.ts';
 import { Disks } from './disks.ts';
 import { dataDir, Fleet } from './fleet.ts';
 import { loopback } from './loopback.ts';
-import { slowSyncLibrary } from './machine.ts';
 import { hasNamespaces, namespaces } from './namespaces.ts';
 import { type Done, Nemesis } from './nemesis.ts';
 import { Pinger } from './pinger.ts';
@@ -47,6 +47,12 @@ export interface ChaosOptions {
 
 export interface ChaosReport {
   readonly seed: number;
+  readonly coordinators: number;
+  readonly workers: number;
+  /** From the first fault to the last event. */
+  readonly minutes: number;
+  /** Processes that were killed. */
+  readonly kills: number;
   readonly done: readonly Done[];
   readonly outputs: OutputReport;
   /** What clients of the API saw. */
@@ -77,8 +83,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const network = options.usesNamespaces && (await hasNamespaces()) ? await namespaces(count) : await loopback(count);
   const sink = await Sink.start(network.outside);
   const disks = network.links && new Disks();
-  const slowSync = await slowSyncLibrary(folder);
-  const run = new ChaosRun(options, { folder, network, sink, disks, slowSync });
+  const tools = await compiledTools(folder);
+  const run = new ChaosRun(options, { folder, network, sink, disks, tools });
   try {
     for (let id = 1; id <= options.coordinators; id++) await disks?.mount(dataDir(folder, id));
     const report = await Promise.race([run.all(), ended(options.signal)]);
@@ -105,7 +111,7 @@ interface Ground {
   readonly network: Awaited<ReturnType<typeof loopback>>;
   readonly sink: Sink;
   readonly disks: Disks | undefined;
-  readonly slowSync: string | undefined;
+  readonly tools: CompiledTools | undefined;
 }
 
 class ChaosRun {
@@ -121,15 +127,16 @@ class ChaosRun {
   readonly #timeline: string[] = [];
   readonly #beganAt = performance.now();
   #version = 1;
+  #faultsFrom = 0;
 
   constructor(options: ChaosOptions, ground: Ground) {
     this.#options = options;
     this.#ground = ground;
     const { seed, coordinators, workers, producers = 4, heartbeatTimeoutSeconds = 6, checkpointIntervalSeconds = 2 } = options;
-    const { folder, network, sink, slowSync } = ground;
+    const { folder, network, sink, tools } = ground;
     const violated = (what: string): void => this.#violated(what);
     this.#fleet = new Fleet({
-      ...{ network, folder, coordinators, workers, slowSync, heartbeatTimeoutSeconds, checkpointIntervalSeconds },
+      ...{ network, folder, coordinators, workers, heartbeatTimeoutSeconds, checkpointIntervalSeconds, slowSync: tools?.slowSync },
       heartbeatIntervalSeconds: heartbeatTimeoutSeconds / 6,
       onUnasked: violated,
     });
@@ -149,7 +156,7 @@ class ChaosRun {
         fleet: this.#fleet,
         links: network.links,
         disks: ground.disks,
-        hasSlowDisks: slowSync !== undefined,
+        tools,
         otherBuild: options.otherBuild,
         random: random(999),
         folder,
@@ -168,6 +175,7 @@ class ChaosRun {
     this.#note(`${this.#options.coordinators} coordinators and ${this.#options.workers} workers run the programs`);
     const clients = Promise.all([...this.#producers.map((one) => one.run()), this.#pinger.run(), this.#clients.run()]);
     const nemesis = this.#nemesis();
+    this.#faultsFrom = performance.now();
     try {
       const { script, minutes } = this.#options;
       await (script === undefined ? nemesis.run(performance.now() + minutes * 60_000) : nemesis.script(script));
@@ -225,10 +233,13 @@ class ChaosRun {
   }
 
   async #report(nemesis: Nemesis): Promise<Omit<ChaosReport, 'folder'>> {
+    const minutes = (performance.now() - this.#faultsFrom) / 60_000;
     const last = await this.#clients.readAll();
     const { history, acknowledgements } = this.#clients;
+    const { seed, coordinators, workers } = this.#options;
     return {
-      seed: this.#options.seed,
+      ...{ seed, coordinators, workers, minutes },
+      kills: this.#fleet.parts.reduce((sum, { kills }) => sum + kills, 0),
       done: nemesis.done,
       outputs: this.#outputs(),
       history: audit({ history, acknowledgements, kills: [], last }),
