@@ -75,7 +75,9 @@ export const placementMetricsSchema = Type.Object({
 
 export const heartbeatRequestSchema = Type.Object({
   incarnation,
-  clock_ms: Type.Optional(Type.Number({ minimum: 0, maximum: 8.64e15, description: 'Epoch ms by the clock of the worker, as it was sent.' })),
+  clock_ms: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 8.64e15, description: 'Epoch ms by the clock of the worker, as it was sent.' }),
+  ),
   events_processed: Type.Optional(count),
   pipelines_running: Type.Optional(count),
   pipelines: Type.Optional(Type.Array(reportedPlacementSchema, { maxItems: 10_000 })),
@@ -94,7 +96,9 @@ export const heartbeatAnswerSchema = Type.Object(
     acknowledged: Type.Literal(true),
     lease_ms: leaseMs,
     clock_ms: Type.Optional(
-      Type.Integer({ description: 'Epoch ms: the middle of the clocks of the leader and of the workers. Absent while too few were heard.' }),
+      Type.Integer({
+        description: 'Epoch ms: the middle of the clocks of the leader and of the workers. Absent while too few were heard.',
+      }),
     ),
     fenced: Type.Array(Type.String(), { description: 'Placements to stop at once; what they have not sent is not to be sent.' }),
     coordinators,
