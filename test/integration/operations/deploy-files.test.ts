@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { alerts } from '../../../docs/generate/alerts.ts';
 import { configKeys } from '../../../shared/config/keys.ts';
+import { RenderedChart } from './rendered-chart.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const deploy = join(root, 'deploy');
@@ -15,6 +16,9 @@ const filesIn = (folder: string): string[] =>
 /** Variables of the compose files themselves: images and ports of this machine. */
 const ofCompose = /^CEP_(IMAGE|PORT)$|^CEP_IMAGE_\w+$|^CEP_(MOSQUITTO|NATS|REDIS|KAFKA)_PORT$/;
 const settings = new Set<string>(configKeys.map(({ environment }) => environment));
+
+const run = (program: string, ...args: string[]): string =>
+  execFileSync(program, args, { cwd: deploy, encoding: 'utf8', stdio: 'pipe', env: { ...process.env, CEP_API_KEY: 'a-key' } });
 
 describe('files to deploy with', () => {
   it.each(['docker', 'compose', 'systemd', 'helm'])('in %s name no variable that is no setting', (folder) => {
@@ -50,9 +54,6 @@ describe('files to deploy with, read by the programs that they are for', () => {
     (name: string, test: () => void): void => {
       if (isThere(program)) it(name, test);
     };
-  const run = (program: string, ...args: string[]): string =>
-    execFileSync(program, args, { cwd: deploy, encoding: 'utf8', stdio: 'pipe', env: { ...process.env, CEP_API_KEY: 'a-key' } });
-
   where('promtool')('are rules that Prometheus takes and that fire when they should', () => {
     run('promtool', 'check', 'rules', 'prometheus/rules.yaml');
     run('promtool', 'check', 'config', '--syntax-only', 'prometheus/prometheus.yaml');
@@ -74,18 +75,46 @@ describe('files to deploy with, read by the programs that they are for', () => {
     run('docker-compose', '-f', 'compose/cluster.yaml', '-f', 'compose/brokers.yaml', 'config', '-q');
   });
 
-  where('helm')('are a chart that Helm renders, and refuses to render without a key', () => {
-    const template = (...sets: string[]): string =>
-      run('helm', 'template', 'x', 'helm/cep', '--kube-version', '1.30.0', ...sets.flatMap((set) => ['--set', set]));
-    run('helm', 'lint', 'helm/cep', '--set', 'apiKey.value=a-long-key');
-    const rendered = template('apiKey.value=a-long-key');
-    expect(rendered.match(/^kind: \w+/gm)?.sort()).toEqual(
-      ['PodDisruptionBudget', 'PodDisruptionBudget', 'Secret', 'Service', 'Service', 'Service', 'StatefulSet', 'StatefulSet'].map(
-        (kind) => `kind: ${kind}`,
-      ),
-    );
-    expect(rendered).toContain('http://x-coordinator-0.x-coordinators:9100,http://x-coordinator-1.x-coordinators:9100');
-    expect(() => template()).toThrow(/apiKey/);
-    expect(() => template('apiKey.value=a-long-key', 'coordinators.replicas=2')).toThrow(/odd number/);
-  });
+  // No test at all without Helm: one that is skipped would say that there is nothing to find.
+  if (isThere('helm')) describeChart();
 });
+
+function describeChart(): void {
+  describe('a chart of Helm', () => {
+    const template = (...args: string[]): string => run('helm', 'template', 'x', 'helm/cep', '--kube-version', '1.30.0', ...args);
+    const key = ['--set', 'apiKey.value=a-long-key'];
+    const everything = ['-f', join(import.meta.dirname, 'chart-values.yaml')];
+
+    it('is sound, and all that its parts name is there', () => {
+      run('helm', 'lint', 'helm/cep', '--strict', '--kube-version', '1.30.0', ...key);
+      run('helm', 'lint', 'helm/cep', '--strict', '--kube-version', '1.30.0', ...everything);
+      for (const args of [key, everything, [...everything, '--set', 'coordinators.replicas=1,metrics.enabled=true']]) {
+        expect(new RenderedChart(template(...args)).faults()).toEqual([]);
+      }
+    });
+
+    it('has a secret of its own, or takes one that is there', () => {
+      const sets = ['PodDisruptionBudget', 'PodDisruptionBudget'];
+      const others = ['Service', 'Service', 'Service', 'StatefulSet', 'StatefulSet'];
+      expect(new RenderedChart(template(...key)).kinds).toEqual([...sets, 'Secret', ...others]);
+      expect(new RenderedChart(template(...everything)).kinds).toEqual([...sets, ...others]);
+    });
+
+    it('tells workers of every coordinator, and lets a minority of these be away', () => {
+      const chart = new RenderedChart(template(...everything));
+      const urls = [0, 1, 2, 3, 4].map((n) => `http://x-coordinator-${n}.x-coordinators:9100`).join(',');
+      expect(chart.env('x-coordinator')).toMatchObject({ CEP_RAFT: 'true', CEP_RAFT_PEERS: urls, CEP_LOGGING_LEVEL: 'debug' });
+      expect(chart.env('x-worker')).toMatchObject({ CEP_COORDINATOR: urls, CEP_CREDENTIALS: '/credentials/credentials.yaml' });
+      expect(chart.of('PodDisruptionBudget', 'x-coordinator').spec.maxUnavailable).toBe(2);
+      const settingsOf = (name: string): string[] => Object.keys(chart.env(name)).filter((variable) => !settings.has(variable));
+      expect([...settingsOf('x-coordinator'), ...settingsOf('x-worker')]).toEqual([]);
+    });
+
+    it('is not rendered without a key, for an even number of coordinators, or of values that it does not know', () => {
+      expect(() => template()).toThrow(/apiKey/);
+      expect(() => template(...key, '--set', 'coordinators.replicas=2')).toThrow(/odd number/);
+      expect(() => template(...key, '--set', 'worker.replicas=3')).toThrow(/'worker' not allowed/);
+      expect(() => template(...key, '--set', 'workers.replicas=many')).toThrow(/got string, want integer/);
+    });
+  });
+}
