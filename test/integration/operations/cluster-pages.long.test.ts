@@ -21,7 +21,7 @@ describe.skipIf(isSkipped)('commands of the operations pages work on a cluster',
 
   afterAll(() => terminal.close());
 
-  it.each(['monitoring', 'security-checklist'])('%s', async (name) => {
+  it.each(['monitoring', 'security-checklist', 'sizing'])('%s', async (name) => {
     expect(await terminal.play(`docs/operations/${name}.md`)).toBeGreaterThan(1);
   });
 

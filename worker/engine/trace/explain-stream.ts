@@ -112,7 +112,13 @@ function nothingToSay(evidence: StreamEvidence, asked: string | null): string | 
     plan.source.kind === 'join' || plan.partition.keys.length > 0 || plan.operators.some(({ partition }) => partition !== undefined);
   if (!isKeyed) return `${plan.name} has no partition: leave the key out`;
   const known = knownKeys(evidence);
-  return known.includes(asked) ? null : unknownKey(asked, known);
+  if (known.includes(asked)) return null;
+  // Where events are not recorded, one may have come and be done with.
+  const what =
+    evidence.recorder.keys.length > 0
+      ? `no event with key ${JSON.stringify(asked)} came`
+      : `nothing is held of key ${JSON.stringify(asked)}`;
+  return `${what}; ${knownKeysText(asked, known)}`;
 }
 
 function nothingCame({ plan, streamName }: StreamEvidence): string {
@@ -142,7 +148,8 @@ function knownKeys({ source, operators, recorder }: StreamEvidence): readonly st
   return [...new Set([...held.map((row) => recorder.keyTextOf(row)), ...windows, ...recorder.keys])];
 }
 
-function unknownKey(asked: string, known: readonly string[]): string {
+/** Keys that may have been meant. */
+function knownKeysText(asked: string, known: readonly string[]): string {
   const near: string[] = [];
   for (let nearest = nearestName(asked, known); nearest !== undefined && near.length < KEYS_OFFERED_MAX; ) {
     near.push(nearest);
@@ -153,5 +160,5 @@ function unknownKey(asked: string, known: readonly string[]): string {
   }
   const offered = near.length > 0 ? near : known.slice(-KEYS_OFFERED_MAX);
   const which = near.length > 0 ? 'the nearest' : known.length > offered.length ? 'the last' : 'known';
-  return `no event with key ${JSON.stringify(asked)} came; ${which}: ${offered.map((key) => JSON.stringify(key)).join(', ')}`;
+  return `${which}: ${offered.map((key) => JSON.stringify(key)).join(', ')}`;
 }

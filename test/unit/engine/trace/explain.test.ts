@@ -309,6 +309,16 @@ stream F = W.fork(big: .where(s > 3).emit(), small: .where(s <= 3).emit())
     expect(engine.explain('S', '500').nothing).toBeNull();
   });
 
+  it('does not say of a key that nothing came, where it did not record what comes', () => {
+    const events: readonly Event[] = [
+      ['A', 1, { k: 'ann' }],
+      ['B', 2, { k: 'ann' }],
+      ['A', 3, { k: 'bob' }],
+    ];
+    const { engine } = run('stream S = A as a -> B as b .partition_by(k).within(1m).emit(k: a.k)\n', events, {});
+    expect(engine.explain('S', 'ann').nothing).toBe('nothing is held of key "ann"; known: "bob"');
+  });
+
   it('refuses a stream that the program has not', () => {
     expect(() => run('stream Alerts = A\n', []).engine.explain('Alert')).toThrow("the program has no stream 'Alert'");
   });
