@@ -118,7 +118,7 @@ export class ProgramEntries {
   #endsHere(index: number): boolean {
     const { source, operators } = this.#program.plan.streams[index] as StreamPlan;
     const isStateless = source.kind === 'events' && operators.every(isStatements);
-    return isStateless && this.#program.readersOf(`stream:${index}`).length === 0;
+    return isStateless && !this.#program.isRead(`stream:${index}`);
   }
 }
 

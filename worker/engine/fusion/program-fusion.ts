@@ -130,6 +130,10 @@ export class ProgramFusion {
     return [...(this.#readers.get(origin)?.keys() ?? [])];
   }
 
+  isRead(origin: string): boolean {
+    return this.#readers.has(origin);
+  }
+
   positions(stream: number, origin: string): readonly number[] {
     return this.#readers.get(origin)?.get(stream) ?? [];
   }

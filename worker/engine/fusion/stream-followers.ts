@@ -254,7 +254,7 @@ export class StreamFollowers {
     const known = shapes[stream];
     if (known !== undefined) return known;
     const { plan } = this.#program;
-    const isEnd = this.#program.readersOf(`stream:${stream}`).length === 0;
+    const isEnd = !this.#program.isRead(`stream:${stream}`);
     const shape = isEnd ? this.#ruleShapes.of(plan.streams[stream] as StreamPlan, decided) : null;
     shapes[stream] = shape;
     return shape;

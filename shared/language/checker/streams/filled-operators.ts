@@ -55,8 +55,8 @@ function allOf<T, U>(items: readonly T[], make: (item: T, at: number) => U | und
 function filledOperator(node: OperatorCall, other: OperatorCall, plan: OperatorPlan, filling: Filling): OperatorPlan | undefined {
   if (!(plan instanceof RowOperator) || KINDS[node.name.text] !== plan.kind || node.as !== null) return undefined;
   if (plan.kind === 'select' || plan.kind === 'emit') return filledItems(node, other, plan, filling);
-  const [argument] = node.arguments;
-  const [argumentOfOther] = other.arguments;
+  const argument = node.arguments[0];
+  const argumentOfOther = other.arguments[0];
   if (plan.kind !== 'filter' || argument === undefined || argumentOfOther === undefined || node.arguments.length !== 1) return undefined;
   const condition = filledArgument(argument, argumentOfOther, plan.condition, filling);
   return condition && rowOperator(plan, { kind: 'filter', condition });
@@ -78,7 +78,8 @@ function filledNames(
 ): readonly NamedExpression[] | undefined {
   if (args.length !== items.length || others.length !== items.length) return undefined;
   return allOf(items, (item, at) => {
-    const [argument, other] = [args[at] as Argument, others[at] as Argument];
+    const argument = args[at] as Argument;
+    const other = others[at] as Argument;
     // An argument that is no field may stand at another place than its value.
     const isThere = argument === other || (argument.name?.text === item.name && item.name !== 'context');
     const value = isThere ? filledArgument(argument, other, item.value, filling) : undefined;
@@ -157,12 +158,17 @@ function copied<P>(part: P, filling: Filling): P {
   }
   const node = part as unknown as PlanExpression;
   if (node.kind === 'constant') return replaced(node, node.value, filling) as P;
-  const changed: Record<string, unknown> = {};
-  for (const [name, member] of Object.entries(part)) {
+  // The fields of a row are most of what stands in a rule, and have no constants.
+  if (node.kind === 'field' && node.of.kind === 'current') return part;
+  let changed: P | null = null;
+  for (const name in part) {
+    const member = part[name];
     const copy = name === 'type' ? member : copied(member, filling);
-    if (copy !== member) changed[name] = copy;
+    if (copy === member) continue;
+    changed ??= { ...part };
+    changed[name] = copy;
   }
-  return Object.keys(changed).length === 0 ? part : { ...part, ...changed };
+  return changed ?? part;
 }
 
 function replaced(other: ConstantExpression, value: Value, { constantsOfOther, constants }: Filling): ConstantExpression {
