@@ -19,6 +19,8 @@ export class ProgramTime {
   readonly #sources: SourceClocks;
   readonly #streams: (StreamClock | undefined)[] = [];
   private readonly clocks: readonly Clock[];
+  /** What moves streams that read one type of events: the same for thousands of rules. */
+  readonly #ofTypes = new Map<string, readonly Reading[]>();
   /** Every event type that some stream reads. */
   readonly #types: readonly string[];
   /** Streams in which, or before which, rows may wait for answers from outside. */
@@ -30,7 +32,7 @@ export class ProgramTime {
   constructor(plan: Plan, order: readonly number[]) {
     this.#plan = plan;
     this.#sources = new SourceClocks(plan);
-    this.#types = [...new Set(plan.streams.flatMap((stream) => eventTypesOf(stream)))];
+    this.#types = typesReadBy(plan);
     for (const index of order) {
       const stream = plan.streams[index] as StreamPlan;
       this.#streams[index] = this.#clockOf(stream);
@@ -129,6 +131,17 @@ export class ProgramTime {
 
   #clockOf(stream: StreamPlan): StreamClock {
     if (stream.source.kind === 'timer') return new StreamClock(this.#programReadings(), null);
+    const type = onlyTypeOf(stream);
+    if (type === undefined) return this.#clockOfAny(stream);
+    const key = `${stream.time.outOfOrderMs} ${type}`;
+    const known = this.#ofTypes.get(key);
+    if (known !== undefined) return new StreamClock(known, null);
+    const clock = this.#clockOfAny(stream);
+    this.#ofTypes.set(key, clock.readings);
+    return clock;
+  }
+
+  #clockOfAny(stream: StreamPlan): StreamClock {
     const readings = new Map<Clock, number>();
     let own: Clock | null = null;
     for (const input of inputsOf(stream.source)) {
@@ -206,6 +219,19 @@ function holdsRows(operators: readonly OperatorPlan[]): boolean {
     if (operator.kind === 'fork') return operator.branches.some((branch) => holdsRows(branch.operators));
     return operator.kind === 'enrich' || operator.kind === 'score';
   });
+}
+
+function typesReadBy({ streams }: Plan): readonly string[] {
+  const types = new Set<string>();
+  for (const stream of streams) for (const type of eventTypesOf(stream)) types.add(type);
+  return [...types];
+}
+
+/** The type of the events that a stream reads at the time which they have, where it reads nothing else. */
+function onlyTypeOf({ source, time }: StreamPlan): string | undefined {
+  if (source.kind !== 'events' || source.inputs.length !== 1 || time.on !== null) return undefined;
+  const from = source.inputs[0]?.from;
+  return from?.kind === 'event' && from.types.length === 1 ? from.types[0] : undefined;
 }
 
 function eventTypesOf(stream: StreamPlan): readonly string[] {
