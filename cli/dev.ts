@@ -14,7 +14,7 @@ export class DevCommand extends CepCommand {
     details:
       'Starts a server inside the command, deploys every program of the folder, runs their tests, plays the file events.evt (or .jsonl, ' +
       '.csv) of the folder in a loop, and prints the alerts. A program that is saved is taken over, and what it keeps of its state is ' +
-      'said; one with errors leaves the one before running. The server takes port 9000 when it is free, else any. Ctrl+C ends it with 0; ' +
+      'said; one with errors leaves the one before running. Events that are saved are played anew. The server takes port 9000 when it is free, else any. Ctrl+C ends it with 0; ' +
       'ends with 2 when the folder is missing or holds no program.',
     examples: [
       ['An example', '$0 dev examples/card-testing'],

@@ -24,6 +24,7 @@ it('plays the events of a folder, and takes over what is saved with the state th
   const dev = new CepProcess(['dev', folder, '--port', '0']);
   await dev.until(({ stdout }) => stdout.includes('CardTesting {') && stdout.includes('ManyCards {'));
   expect(dev.stdout).toContain('events.evt: 13 events in a loop\n');
+  expect(dev.stdout).toContain('rules.vpl: 2 tests passed\n');
   save((text) => text.replace('LARGE = 200.0', 'LARGE = 100.0'));
   await dev.until(({ stdout }) => stdout.includes('rules.vpl: kept with its state: ManyCards; changed, begins anew: CardTesting\n'));
   save((text) => `${text}\nstrem X\n`);
@@ -31,13 +32,13 @@ it('plays the events of a folder, and takes over what is saved with the state th
   const alerts = dev.stdout.split('CardTesting {').length;
   await dev.until(({ stdout }) => stdout.split('CardTesting {').length > alerts);
   save((text) => text.replace('strem X', 'test "small":\n    expect none CardTesting'.replace('none ', '')));
-  await dev.until(({ stdout }) => stdout.includes('1 of 1 test failed'));
+  await dev.until(({ stdout }) => stdout.includes('1 of 3 tests failed'));
   writeFileSync(join(folder, 'events.evt'), '@0 Authorisation { card: "4111-01" }\n');
   await dev.until(({ stdout }) => stdout.includes('events.evt: 1 event in a loop\n'));
   await dev.until(({ stdout }) => stdout.includes('1 event of type Authorisation, which no stream reads (did you mean Authorization?)\n'));
   dev.kill('SIGINT');
   expect(await dev.ended).toMatchObject({ code: 0 });
-}, 120_000);
+}, 240_000);
 
 it('makes events up when it is asked to, on a server that others can ask', async () => {
   rmSync(join(folder, 'events.evt'));
