@@ -9,11 +9,12 @@ import { KafkaSource } from './kafka/kafka-source.ts';
 import { kafkaSteps } from './kafka/kafka-test.ts';
 import { PlainWriter } from './kafka/kafka-writer.ts';
 import { TransactionalWriter } from './kafka/transactional-writer.ts';
-import { flagParameter, numberParameter, type Parameters, textParameter } from './parameters.ts';
+import { durationParameter, flagParameter, numberParameter, type Parameters, textParameter } from './parameters.ts';
 import { requireReachable } from './reachable-host.ts';
 
 const PORT = 9092;
 const BATCH_MESSAGES_DEFAULT = 500;
+const SESSION_MS_DEFAULT = 10_000;
 const PEM_BYTES_MAX = 1_048_576;
 /** What the library has the code for. */
 const compressions = ['none', 'gzip'];
@@ -29,6 +30,7 @@ export const kafkaConnector: ConnectorType = {
       topic,
       group: textParameter(parameters, 'group_id') ?? `cep-${subscription}`,
       start: textParameter(parameters, 'start') === 'latest' ? 'latest' : 'earliest',
+      sessionMs: durationParameter(parameters, 'session_timeout', SESSION_MS_DEFAULT),
     });
   },
   openSink: (settings, environment) => {

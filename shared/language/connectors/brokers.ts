@@ -36,6 +36,13 @@ stream Large = Payment.from(Ledger, topic: "payments")
       { name: 'topic', kind: 'str', summary: 'topic' },
       { name: 'group_id', kind: 'str', default: '"cep-<pipeline>-<source>"', summary: 'consumer group' },
       {
+        name: 'session_timeout',
+        kind: 'duration',
+        default: '10s',
+        summary:
+          'after this time a reader that is silent has left the group, and so long one that was killed holds its partitions; brokers allow 6s to 5m where nobody has set more',
+      },
+      {
         name: 'start',
         aliases: ['auto_offset_reset'],
         kind: 'str',

@@ -15,9 +15,8 @@ const FETCH_MS_MAX = 500;
 /** Handed over at a time. */
 const TAKE_MESSAGES_MAX = 5_000;
 const TAKE_BYTES_MAX = 1_048_576;
-/** After this time a member that is silent has left the group. */
-const SESSION_MS = 10_000;
-const HEARTBEAT_MS = 2_000;
+/** So often a member says within the time of a session that it is there. */
+const HEARTBEATS_PER_SESSION = 5;
 /** Time for a cluster that has just begun to find and load what it knows of the group, and how often it is asked meanwhile, ms. */
 const LOADING_MS_MAX = 15_000;
 const LOADING_PAUSE_MS = 250;
@@ -30,6 +29,8 @@ export interface KafkaSourceOptions {
   readonly group: string;
   /** Where to begin with a partition of which neither this source nor the group has taken anything. */
   readonly start: 'earliest' | 'latest';
+  /** After this time a member that is silent has left the group. */
+  readonly sessionMs: number;
 }
 
 /** The group has moved on: another assignment follows. */
@@ -95,8 +96,8 @@ export class KafkaSource implements Source {
     const consumer = client.kafka.consumer({
       groupId: group,
       partitionAssigners: [await subscribedAssigner()],
-      sessionTimeout: SESSION_MS,
-      heartbeatInterval: HEARTBEAT_MS,
+      sessionTimeout: this.#options.sessionMs,
+      heartbeatInterval: this.#heartbeatMs,
       maxWaitTimeInMs: FETCH_MS_MAX,
       maxBytes: FETCH_BYTES_MAX,
       maxBytesPerPartition: PARTITION_BYTES_MAX,
@@ -171,7 +172,7 @@ export class KafkaSource implements Source {
       const behind = BigInt(last) + 1n;
       const position = taken.with(partition, behind);
       const messages = piece.map((message) => messageOf(message, topic));
-      if (!(await whileBeating(heartbeat, reading.take({ messages, position })))) return;
+      if (!(await this.#whileBeating(heartbeat, reading.take({ messages, position })))) return;
       taken.set(partition, behind);
       this.#position = position;
       resolveOffset(last);
@@ -181,23 +182,27 @@ export class KafkaSource implements Source {
     // Behind what is no message: marks of transactions.
     resolveOffset(batch.lastOffset());
   }
+
+  get #heartbeatMs(): number {
+    return Math.ceil(this.#options.sessionMs / HEARTBEATS_PER_SESSION);
+  }
+
+  /** The member stays in the group while it waits, however long that is. */
+  async #whileBeating<T>(heartbeat: () => Promise<void>, waiting: Promise<T>): Promise<T> {
+    // What is wrong with the group is told by the next request, when what waits is through.
+    const timer = setInterval(() => void heartbeat().catch(() => undefined), this.#heartbeatMs);
+    try {
+      return await waiting;
+    } finally {
+      clearInterval(timer);
+    }
+  }
 }
 
 /** @throws Error when the cluster has no such topic, or does not show it */
 async function requireTopic(admin: Admin, topic: string): Promise<void> {
   if ((await admin.listTopics()).includes(topic)) return;
   throw new Error(`the cluster has no topic '${topic}', or the user may not see it: create it, or correct the name`);
-}
-
-/** The member stays in the group while it waits, however long that is. */
-async function whileBeating<T>(heartbeat: () => Promise<void>, waiting: Promise<T>): Promise<T> {
-  // What is wrong with the group is told by the next request, when what waits is through.
-  const timer = setInterval(() => void heartbeat().catch(() => undefined), HEARTBEAT_MS);
-  try {
-    return await waiting;
-  } finally {
-    clearInterval(timer);
-  }
 }
 
 /** In order; none is larger than may be handed over at a time, unless one message is. */
