@@ -9,7 +9,7 @@ import { NumberedLog } from './numbered-log.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 30_000 });
 
-const KILLS = 12;
+const KILLS = 4;
 const LINES_PER_WRITE = 40;
 
 const program = (folder: string): string => `
@@ -52,7 +52,7 @@ describe('cep run that follows a file', () => {
   };
 
   it('loses nothing and gives nothing twice, however often it is killed', async () => {
-    const log = new NumberedLog(join(folder, 'in.jsonl'), 4_000);
+    const log = new NumberedLog(join(folder, 'in.jsonl'), 2_000);
     await log.write(LINES_PER_WRITE);
     let isWriting = true;
     let writing = Promise.resolve();

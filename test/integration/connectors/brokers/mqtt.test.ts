@@ -1,59 +1,23 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectAsync, type MqttClient } from 'mqtt';
+import { connectAsync } from 'mqtt';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { audit, type Delivered } from '../audit.ts';
-import { auditedRun, NumberedPublisher } from './audited-run.ts';
-import { hasBroker, RunningBroker } from './containers.ts';
+import { auditedRun } from './audited-run.ts';
+import { hasBroker, type RunningBroker } from './containers.ts';
 import { Link } from './link.ts';
+import { MqttPublisher, startMosquitto } from './mqtt-publisher.ts';
 import { ProgramRun } from './program-run.ts';
+import { shortTrouble, troubleFor } from './trouble.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 90_000 });
-
-const TOPIC = 'plant/readings';
-/** A broker that writes down what it holds when it ends. */
-const config = `listener 1883 0.0.0.0
-password_file /tmp/passwords
-allow_anonymous false
-persistence true
-persistence_location /var/lib/mosquitto/
-max_queued_messages 0
-user root
-`;
-const command = ['sh', '-c', 'mosquitto_passwd -b -c /tmp/passwords cep secret && exec mosquitto -c /tmp/m.conf'];
-
-class MqttPublisher extends NumberedPublisher {
-  readonly #port: number;
-  #client: MqttClient | undefined;
-
-  constructor(port: number) {
-    super();
-    this.#port = port;
-  }
-
-  protected override async give(number: number): Promise<void> {
-    this.#client ??= await this.#connect();
-    await this.#client.publishAsync(TOPIC, JSON.stringify({ event_type: 'Reading', n: number }), { qos: 1 });
-  }
-
-  async #connect(): Promise<MqttClient> {
-    const client = await connectAsync({ port: this.#port, host: '127.0.0.1', username: 'cep', password: 'secret', reconnectPeriod: 0 });
-    client.on('error', () => undefined);
-    return client;
-  }
-
-  override async leave(): Promise<void> {
-    this.#client?.end(true);
-    this.#client = undefined;
-  }
-}
 
 describe.skipIf(!(await hasBroker('mosquitto')))('mqtt', () => {
   let broker: RunningBroker;
   let link: Link;
   const runs: ProgramRun[] = [];
   beforeAll(async () => {
-    broker = await RunningBroker.start({ broker: 'mosquitto', port: 1883, command, files: { '/tmp/m.conf': config } });
+    broker = await startMosquitto();
     link = await Link.to(broker.port);
   });
   afterAll(async () => {
@@ -97,35 +61,16 @@ stream Each = Reading.from(In)
 
   it('gives every message, once, over kills of cep, a pause of the broker, and a cut', async () => {
     const run = begin(reading);
-    const found = await auditedRun(run, new MqttPublisher(broker.port), async (some) => {
-      for (let kill = 0; kill < 5; kill++) {
-        await run.end('SIGKILL');
-        await sleep(100);
-        await run.startReading();
-        await some();
-      }
-      await broker.pause();
-      await sleep(3_000);
-      await broker.resume();
-      await some();
-      link.silence();
-      await sleep(1_000);
-      link.heal();
-      await some();
-    });
+    const trouble = troubleFor({ run, broker, link }, { ...shortTrouble, brokerKills: 0 });
+    const found = await auditedRun(run, new MqttPublisher(broker.port), trouble);
     expect(found).toEqual({ lost: [], repeated: [], repeatedIds: [] });
   });
 
   // One that is killed loses what it has acknowledged and not yet written: this one writes when it ends.
   it('loses nothing when the broker is started again', async () => {
-    const { lost, repeatedIds } = await auditedRun(begin(reading), new MqttPublisher(broker.port), async (some) => {
-      for (let kill = 0; kill < 2; kill++) {
-        await broker.kill('SIGTERM');
-        await sleep(300);
-        await broker.startAgain();
-        await some();
-      }
-    });
+    const run = begin(reading);
+    const trouble = troubleFor({ run, broker, link }, { brokerKills: 1, brokerSignal: 'SIGTERM' });
+    const { lost, repeatedIds } = await auditedRun(run, new MqttPublisher(broker.port), trouble);
     expect({ lost, repeatedIds }).toEqual({ lost: [], repeatedIds: [] });
   });
 

@@ -1,66 +1,23 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ConnectionOptions, connect, type NatsConnection } from 'nats';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { audit, type Delivered } from '../audit.ts';
-import { auditedRun, NumberedPublisher, type Some } from './audited-run.ts';
-import { hasBroker, RunningBroker } from './containers.ts';
+import { auditedRun } from './audited-run.ts';
+import { hasBroker, type RunningBroker } from './containers.ts';
 import { Link } from './link.ts';
+import { clientOf, StreamPublisher, startNats } from './nats-publisher.ts';
 import { ProgramRun } from './program-run.ts';
+import { shortTrouble, troubleFor } from './trouble.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 90_000 });
-
-/** A server whose streams survive it: what it acknowledges is written down. */
-const config = `
-listen: 0.0.0.0:4222
-jetstream { store_dir: /var/lib/nats }
-authorization {
-  users = [
-    { user: cep, password: secret }
-    { user: guest, password: guest, permissions: { publish: { deny: "secret.>" }, subscribe: { deny: "secret.>" } } }
-  ]
-}
-`;
-
-function clientOf(port: number, options: ConnectionOptions = { user: 'cep', pass: 'secret' }): Promise<NatsConnection> {
-  return connect({ servers: `127.0.0.1:${port}`, reconnect: false, timeout: 5_000, ...options });
-}
-
-class StreamPublisher extends NumberedPublisher {
-  readonly #port: number;
-  readonly #subject: string;
-  #client: NatsConnection | undefined;
-
-  constructor(port: number, subject: string) {
-    super();
-    this.#port = port;
-    this.#subject = subject;
-  }
-
-  protected override async give(number: number): Promise<void> {
-    this.#client ??= await clientOf(this.#port);
-    await this.#client.jetstream().publish(this.#subject, JSON.stringify({ event_type: 'Reading', n: number }), { timeout: 1_500 });
-  }
-
-  override async leave(): Promise<void> {
-    const client = this.#client;
-    this.#client = undefined;
-    await client?.close().catch(() => undefined);
-  }
-}
 
 describe.skipIf(!(await hasBroker('nats')))('nats', () => {
   let broker: RunningBroker;
   let link: Link;
   const runs: ProgramRun[] = [];
   beforeAll(async () => {
-    const command = ['nats-server', '-c', '/tmp/nats.conf'];
-    broker = await RunningBroker.start({ broker: 'nats', port: 4222, command, files: { '/tmp/nats.conf': config } });
+    broker = await startNats(['readings', 'shared', 'alerts', 'poison']);
     link = await Link.to(broker.port);
-    const client = await clientOf(broker.port);
-    const { streams } = await client.jetstreamManager();
-    for (const name of ['readings', 'shared', 'alerts', 'poison']) await streams.add({ name, subjects: [`${name}.>`] });
-    await client.close();
   });
   afterAll(async () => {
     for (const run of runs) await run.remove();
@@ -88,37 +45,20 @@ stream Each = Reading.from(Bus, ${use})
     .emit(n)
     .to(Out)
 `;
-  const everyTrouble =
-    (run: ProgramRun) =>
-    async (some: Some): Promise<void> => {
-      for (let kill = 0; kill < 2; kill++) {
-        await run.end('SIGKILL');
-        await run.startReading();
-        await some();
-      }
-      await broker.kill('SIGKILL');
-      await sleep(300);
-      await broker.startAgain();
-      await some();
-      await broker.pause();
-      await sleep(3_000);
-      await broker.resume();
-      await some();
-      link.silence();
-      await sleep(1_000);
-      link.heal();
-      await some();
-    };
   const nothing = { lost: [], repeated: [], repeatedIds: [] };
 
   it('gives every message of a stream, once, over kills of the server and of cep, a pause, and a cut', async () => {
     const run = begin(reading(`${servers()}, jetstream: true`, 'topic: "readings.>"'));
-    expect(await auditedRun(run, new StreamPublisher(broker.port, 'readings.a'), everyTrouble(run))).toEqual(nothing);
+    expect(await auditedRun(run, new StreamPublisher(broker.port, 'readings.a'), troubleFor({ run, broker, link }, shortTrouble))).toEqual(
+      nothing,
+    );
   });
 
   it('does so as a durable consumer, and leaves nothing that is not acknowledged', async () => {
     const run = begin(reading(servers(), 'subject: "shared.>", durable: "cep"'));
-    expect(await auditedRun(run, new StreamPublisher(broker.port, 'shared.a'), everyTrouble(run))).toEqual(nothing);
+    // Each time the server has to give again what it has not heard of, which takes it five seconds.
+    const trouble = troubleFor({ run, broker, link }, { kills: 1, brokerKills: 1 });
+    expect(await auditedRun(run, new StreamPublisher(broker.port, 'shared.a'), trouble)).toEqual(nothing);
     const client = await clientOf(broker.port);
     const { consumers } = await client.jetstreamManager();
     const { num_ack_pending: pending, num_pending: unread } = await consumers.info('shared', 'cep');

@@ -1,52 +1,22 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { audit, type Delivered } from '../audit.ts';
-import { auditedRun, NumberedPublisher, type Some } from './audited-run.ts';
-import { hasBroker, RunningBroker } from './containers.ts';
+import { auditedRun } from './audited-run.ts';
+import { hasBroker, type RunningBroker } from './containers.ts';
 import { Link } from './link.ts';
 import { ProgramRun } from './program-run.ts';
+import { clientOf, RedisPublisher, startRedis } from './redis-publisher.ts';
+import { shortTrouble, troubleFor } from './trouble.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 90_000 });
-
-/** A server that writes down what it takes before it says so. */
-const command = ['redis-server', '--port', '6379', '--requirepass', 'secret', '--appendonly', 'yes', '--appendfsync', 'always'];
-
-class RedisPublisher extends NumberedPublisher {
-  readonly #port: number;
-  readonly #stream: string;
-  #client: Redis | undefined;
-
-  constructor(port: number, stream: string) {
-    super();
-    this.#port = port;
-    this.#stream = stream;
-  }
-
-  protected override async give(number: number): Promise<void> {
-    this.#client ??= clientOf(this.#port);
-    await this.#client.xadd(this.#stream, '*', 'event_type', 'Reading', 'n', String(number));
-  }
-
-  override async leave(): Promise<void> {
-    this.#client?.disconnect();
-    this.#client = undefined;
-  }
-}
-
-function clientOf(port: number): Redis {
-  const client = new Redis({ port, host: '127.0.0.1', password: 'secret', retryStrategy: () => null, maxRetriesPerRequest: 0 });
-  client.on('error', () => undefined);
-  return client;
-}
 
 describe.skipIf(!(await hasBroker('redis')))('redis', () => {
   let broker: RunningBroker;
   let link: Link;
   const runs: ProgramRun[] = [];
   beforeAll(async () => {
-    broker = await RunningBroker.start({ broker: 'redis', port: 6379, command });
+    broker = await startRedis();
     link = await Link.to(broker.port);
   });
   afterAll(async () => {
@@ -75,37 +45,20 @@ stream Each = Reading.from(Store, topic: "${topic}")
     .emit(n)
     .to(Out)
 `;
-  const everyTrouble =
-    (run: ProgramRun) =>
-    async (some: Some): Promise<void> => {
-      for (let kill = 0; kill < 3; kill++) {
-        await run.end('SIGKILL');
-        await run.startReading();
-        await some();
-      }
-      await broker.kill('SIGKILL');
-      await sleep(300);
-      await broker.startAgain();
-      await some();
-      await broker.pause();
-      await sleep(3_000);
-      await broker.resume();
-      await some();
-      link.silence();
-      await sleep(1_000);
-      link.heal();
-      await some();
-    };
   const nothing = { lost: [], repeated: [], repeatedIds: [] };
 
   it('gives every entry of a stream, once, over kills of the server and of cep, a pause, and a cut', async () => {
     const run = begin(reading(`redis_stream (${url()})`, 'readings'));
-    expect(await auditedRun(run, new RedisPublisher(broker.port, 'readings'), everyTrouble(run))).toEqual(nothing);
+    expect(await auditedRun(run, new RedisPublisher(broker.port, 'readings'), troubleFor({ run, broker, link }, shortTrouble))).toEqual(
+      nothing,
+    );
   });
 
   it('does so in a group, and leaves nothing that is not acknowledged', async () => {
     const run = begin(reading(`redis (${url()}, group: "cep")`, 'shared'));
-    expect(await auditedRun(run, new RedisPublisher(broker.port, 'shared'), everyTrouble(run))).toEqual(nothing);
+    expect(await auditedRun(run, new RedisPublisher(broker.port, 'shared'), troubleFor({ run, broker, link }, shortTrouble))).toEqual(
+      nothing,
+    );
     const client = clientOf(broker.port);
     const [pending] = (await client.xpending('shared', 'cep')) as [number];
     client.disconnect();

@@ -1,0 +1,62 @@
+import kafkajs, { type Kafka, type Producer } from 'kafkajs';
+import { NumberedPublisher } from './audited-run.ts';
+import { RunningBroker } from './containers.ts';
+
+const LOGIN = { mechanism: 'plain', username: 'cep', password: 'secret' } as const;
+const { CompressionTypes, logLevel, Partitioners } = kafkajs;
+
+/** A cluster of one that knows one user, and lets readers say that they are gone after half a second. */
+export function startKafka(config = ''): Promise<RunningBroker> {
+  return RunningBroker.start({
+    broker: 'kafka',
+    port: 9092,
+    environment: (outside) => ({
+      KAFKA_EXTERNAL: `127.0.0.1:${outside}`,
+      KAFKA_SECURITY: 'SASL_PLAINTEXT',
+      KAFKA_USERS: 'cep:secret',
+      KAFKA_HEAP: '128m',
+      KAFKA_CONFIG: `group.min.session.timeout.ms=500\n${config}`,
+    }),
+  });
+}
+
+export function clientOf(port: number, retries = 0): Kafka {
+  return new kafkajs.Kafka({
+    clientId: 'test',
+    brokers: [`127.0.0.1:${port}`],
+    sasl: { ...LOGIN },
+    logLevel: logLevel.NOTHING,
+    retry: { retries, initialRetryTime: 100, maxRetryTime: 1_000 },
+  });
+}
+
+/** One message at a time, packed. */
+export class KafkaPublisher extends NumberedPublisher {
+  readonly #port: number;
+  readonly #topic: string;
+  #producer: Producer | undefined;
+
+  constructor(port: number, topic: string) {
+    super();
+    this.#port = port;
+    this.#topic = topic;
+  }
+
+  protected override async give(number: number): Promise<void> {
+    this.#producer ??= await producerOf(this.#port);
+    const value = JSON.stringify({ event_type: 'Reading', n: number });
+    await this.#producer.send({ topic: this.#topic, acks: -1, compression: CompressionTypes.GZIP, messages: [{ value }] });
+  }
+
+  override async leave(): Promise<void> {
+    const producer = this.#producer;
+    this.#producer = undefined;
+    await producer?.disconnect().catch(() => undefined);
+  }
+}
+
+export async function producerOf(port: number): Promise<Producer> {
+  const producer = clientOf(port).producer({ createPartitioner: Partitioners.DefaultPartitioner, allowAutoTopicCreation: false });
+  await producer.connect();
+  return producer;
+}

@@ -1,0 +1,46 @@
+import { connectAsync, type MqttClient } from 'mqtt';
+import { NumberedPublisher } from './audited-run.ts';
+import { RunningBroker } from './containers.ts';
+
+const TOPIC = 'plant/readings';
+/** A broker that writes down what it holds when it ends. */
+const config = `listener 1883 0.0.0.0
+password_file /tmp/passwords
+allow_anonymous false
+persistence true
+persistence_location /var/lib/mosquitto/
+max_queued_messages 0
+user root
+`;
+const command = ['sh', '-c', 'mosquitto_passwd -b -c /tmp/passwords cep secret && exec mosquitto -c /tmp/m.conf'];
+
+export function startMosquitto(): Promise<RunningBroker> {
+  return RunningBroker.start({ broker: 'mosquitto', port: 1883, command, files: { '/tmp/m.conf': config } });
+}
+
+/** One message at a time. */
+export class MqttPublisher extends NumberedPublisher {
+  readonly #port: number;
+  #client: MqttClient | undefined;
+
+  constructor(port: number) {
+    super();
+    this.#port = port;
+  }
+
+  protected override async give(number: number): Promise<void> {
+    this.#client ??= await this.#connect();
+    await this.#client.publishAsync(TOPIC, JSON.stringify({ event_type: 'Reading', n: number }), { qos: 1 });
+  }
+
+  async #connect(): Promise<MqttClient> {
+    const client = await connectAsync({ port: this.#port, host: '127.0.0.1', username: 'cep', password: 'secret', reconnectPeriod: 0 });
+    client.on('error', () => undefined);
+    return client;
+  }
+
+  override async leave(): Promise<void> {
+    this.#client?.end(true);
+    this.#client = undefined;
+  }
+}
