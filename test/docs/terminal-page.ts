@@ -1,22 +1,29 @@
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Block, readPage } from './page.ts';
-import { Terminal } from './terminal.ts';
+import { Terminal, type TerminalOptions } from './terminal.ts';
 
 const root = join(import.meta.dirname, '../..');
 const bin = join(root, 'cli/bin.mjs');
+
+interface PageTerminalOptions extends Omit<TerminalOptions, 'cwd'> {
+  /** The folder of the checkout that it is in, as a copy. @default its root, as far as pages use it */
+  readonly copyOf?: string;
+}
 
 /** A new terminal in a folder that looks like a checkout to whoever tries the product: examples and `deploy` are there, state is not. */
 export class PageTerminal {
   readonly folder = mkdtempSync(join(tmpdir(), 'cep-page-'));
   readonly #terminal: Terminal;
 
-  constructor() {
-    for (const name of ['examples', 'deploy']) symlinkSync(join(root, name), join(this.folder, name));
+  constructor({ copyOf, env: more = {}, begin = '', ...options }: PageTerminalOptions = {}) {
+    if (copyOf !== undefined) cpSync(join(root, copyOf), this.folder, { recursive: true });
+    else for (const name of ['examples', 'deploy']) symlinkSync(join(root, name), join(this.folder, name));
     const env: NodeJS.ProcessEnv = { HOME: this.folder, NO_COLOR: '1', COLUMNS: '200' };
     for (const name of Object.keys(process.env)) if (name.startsWith('CEP_')) env[name] = undefined;
-    this.#terminal = new Terminal({ cwd: this.folder, env, begin: `alias cep="'${process.execPath}' '${bin}'"` });
+    const beginning = `alias cep="'${process.execPath}' '${bin}'"\n${begin}`;
+    this.#terminal = new Terminal({ ...options, cwd: this.folder, env: { ...env, ...more }, begin: beginning });
   }
 
   /**

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 
-/** Of its own: network, so that ports are free whatever else runs, and processes, so that all of them end with it. */
-const apart = ['--net', '--pid', '--fork', '--mount-proc', '--kill-child'];
+/** Processes of its own, so that all of them end with it. */
+const ownProcesses = ['--pid', '--fork', '--mount-proc', '--kill-child'];
+/** A network of its own too, so that ports are free whatever else runs. */
+const apart = ['--net', ...ownProcesses];
 
 /**
  * Whether what needs a terminal must be left out here: it takes Linux, and root. The reason is written; where `CEP_REQUIRE_CONTAINERS` is set,
@@ -17,15 +19,24 @@ export function skipsTerminal(what: string): boolean {
   return true;
 }
 
+export interface TerminalOptions {
+  readonly cwd: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Run first: what the terminal has that no page says. */
+  readonly begin?: string;
+  /** Whether it is in the network of the machine, where containers can be reached. @default false */
+  readonly isInNetwork?: boolean;
+}
+
 /** A shell in which commands are run one after the other, as somebody types them: variables, functions and background jobs stay. */
 export class Terminal {
   readonly #shell: ChildProcess;
   #output = '';
   #look: (() => void) | undefined;
 
-  /** `begin` is run first: what the terminal has that no page says. */
-  constructor({ cwd, env = {}, begin = '' }: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv; readonly begin?: string }) {
-    this.#shell = spawn('unshare', [...apart, 'bash', '--noprofile', '--norc'], { cwd, env: { ...process.env, ...env } });
+  constructor({ cwd, env = {}, begin = '', isInNetwork = false }: TerminalOptions) {
+    const args = [...(isInNetwork ? ownProcesses : apart), 'bash', '--noprofile', '--norc'];
+    this.#shell = spawn('unshare', args, { cwd, env: { ...process.env, ...env } });
     for (const stream of [this.#shell.stdout, this.#shell.stderr]) {
       stream?.setEncoding('utf8').on('data', (chunk: string) => {
         this.#output += chunk;
@@ -33,7 +44,7 @@ export class Terminal {
       });
     }
     this.#shell.on('close', () => this.#look?.());
-    this.#shell.stdin?.write(`exec 2>&1; shopt -s expand_aliases; ip link set lo up\n${begin}\n`);
+    this.#shell.stdin?.write(`exec 2>&1; shopt -s expand_aliases; ${isInNetwork ? '' : 'ip link set lo up'}\n${begin}\n`);
   }
 
   /** What the commands print, in order. @throws when one of them fails, with the output */

@@ -40,8 +40,22 @@ describe.each(names)('the example %s', (name) => {
 });
 
 it.each(foldersOf(`${examples}${BROKERS}`))('the example for %s is a program without errors', async (broker) => {
-  const program = `${examples}${BROKERS}/${broker}/rules.vpl`;
-  expect(await cep(['check', program])).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^Syntax OK\n/) });
+  const folder = `${examples}${BROKERS}/${broker}`;
+  const programs = readdirSync(folder).filter((name) => name.endsWith('.vpl'));
+  expect(programs).toContain('rules.vpl');
+  for (const program of programs) {
+    expect(await cep(['check', `${folder}/${program}`])).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^Syntax OK\n/) });
+  }
+});
+
+it.each(foldersOf(`${examples}${BROKERS}`))('the example for %s starts what its programs connect to', (broker) => {
+  const folder = `${examples}${BROKERS}/${broker}`;
+  const [, outside, inside] = /"127\.0\.0\.1:\$\{CEP_\w+_PORT:-(\d+)\}:(\d+)"/.exec(readFileSync(`${folder}/compose.yaml`, 'utf8')) ?? [];
+  expect(outside).toBe(inside);
+  for (const program of readdirSync(folder).filter((name) => name.endsWith('.vpl'))) {
+    expect(readFileSync(`${folder}/${program}`, 'utf8')).toContain(outside);
+  }
+  expect(readFileSync(`${examples}${BROKERS}/README.md`, 'utf8')).toContain(`[${broker}](${broker}/README.md)`);
 });
 
 it('the list of examples names all of them', () => {
