@@ -107,7 +107,7 @@ export class KafkaSource implements Source {
     });
     this.#leave = async (): Promise<void> => {
       const left = Promise.allSettled([consumer.disconnect(), admin.disconnect()]);
-      await Promise.race([left, sleep(LEAVE_MS_MAX)]);
+      await Promise.race([left, sleep(LEAVE_MS_MAX, undefined, { ref: false })]);
       client.destroy();
     };
     try {
