@@ -4,10 +4,10 @@ import { join } from 'node:path';
 
 /**
  * A process that is killed while it keeps dead letters: before the change of files of a number, or, when it is a write and the third
- * argument says so, in the middle of it. Arguments: state directory, number, `torn` or nothing. Says on standard output what it does and
- * what there is.
+ * argument says so, in the middle of it. Arguments: state directory, number, `torn` or nothing. With `copied` and a folder it lives on, and
+ * leaves there for each change, by its number, what it would have left behind. Says on standard output what it does and what there is.
  */
-const [stateDir = '', at = '0', how = ''] = process.argv.slice(2);
+const [stateDir = '', at = '0', how = '', copies = ''] = process.argv.slice(2);
 const folder = join(stateDir, 'dlq-test');
 let changes = Number.NEGATIVE_INFINITY;
 
@@ -25,9 +25,26 @@ const die = (): never => {
 
 type Change = (...parameters: unknown[]) => Promise<unknown>;
 
+let last: Promise<unknown> = Promise.resolve();
+
+/** Before each change the state directory is copied while none is under way, as a copy takes its time. */
+function copyBefore(name: string, change: () => Promise<unknown>): Promise<unknown> {
+  const done = last.then(() => {
+    isNow(name);
+    if (changes > 0) {
+      process.stdout.write(`copied ${changes}\n`);
+      fs.cpSync(stateDir, join(copies, String(changes)), { recursive: true });
+    }
+    return change();
+  });
+  last = done.catch(() => undefined);
+  return done;
+}
+
 function watch(on: Record<string, Change>, name: string): void {
   const change = on[name] as Change;
   on[name] = function watched(this: unknown, ...parameters: unknown[]) {
+    if (how === 'copied') return copyBefore(name, () => change.apply(this, parameters));
     if (isNow(name)) {
       if (how !== 'torn' || !name.startsWith('write')) die();
       const [first, ...rest] = parameters as [Buffer | string | Buffer[], ...unknown[]];
