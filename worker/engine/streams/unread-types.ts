@@ -34,8 +34,11 @@ export class UnreadTypes {
 
 /** Every event type that some stream of the program reads. */
 export function readTypesOf(plan: Plan): ReadonlySet<string> {
-  const inputs = plan.streams.flatMap(({ source }) => inputsOf(source));
-  return new Set(inputs.flatMap(({ from }) => (from.kind === 'event' ? from.types : [])));
+  const types = new Set<string>();
+  for (const { source } of plan.streams) {
+    for (const { from } of inputsOf(source)) if (from.kind === 'event') for (const type of from.types) types.add(type);
+  }
+  return types;
 }
 
 /** A type that no stream reads, how many events of it came, and the type with the nearest name that one does read. */

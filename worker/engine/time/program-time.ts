@@ -1,6 +1,7 @@
 import type { InputPlan, OperatorPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import { mapOf, record, type Saved } from '../state/codec.ts';
 import { inputsOf, upstreamOf } from '../streams/plan-inputs.ts';
+import { readTypesOf } from '../streams/unread-types.ts';
 import { Clock, savedClock } from './clock.ts';
 import { passedOnLagMs } from './result-lag.ts';
 import { type SingleClock, SourceClocks, savedSources, type TimedEvent } from './source-clocks.ts';
@@ -32,7 +33,7 @@ export class ProgramTime {
   constructor(plan: Plan, order: readonly number[]) {
     this.#plan = plan;
     this.#sources = new SourceClocks(plan);
-    this.#types = typesReadBy(plan);
+    this.#types = [...readTypesOf(plan)];
     for (const index of order) {
       const stream = plan.streams[index] as StreamPlan;
       this.#streams[index] = this.#clockOf(stream);
@@ -219,12 +220,6 @@ function holdsRows(operators: readonly OperatorPlan[]): boolean {
     if (operator.kind === 'fork') return operator.branches.some((branch) => holdsRows(branch.operators));
     return operator.kind === 'enrich' || operator.kind === 'score';
   });
-}
-
-function typesReadBy({ streams }: Plan): readonly string[] {
-  const types = new Set<string>();
-  for (const stream of streams) for (const type of eventTypesOf(stream)) types.add(type);
-  return [...types];
 }
 
 /** The type of the events that a stream reads at the time which they have, where it reads nothing else. */
