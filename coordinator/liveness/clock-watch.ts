@@ -31,23 +31,17 @@ export class ClockWatch {
     const { group, clusterClock, telemetry } = this.#options;
     const workers = workersOf(group.state);
     clusterClock.forget(new Set(workers.map(keyOf)));
-    for (const worker of workers) {
-      const aheadMs = clusterClock.aheadMs(worker, workers) ?? 0;
+    for (const [id, aheadMs] of clusterClock.aheadMs(workers)) {
       const isWrong = Math.abs(aheadMs) > WRONG_MS;
-      if (isWrong && !this.#wrong.has(worker.id))
-        telemetry.report('WorkerClockWrong', { worker: worker.id, aheadSeconds: aheadMs / 1_000 });
-      if (isWrong) this.#wrong.add(worker.id);
-      else this.#wrong.delete(worker.id);
+      if (isWrong && !this.#wrong.has(id)) telemetry.report('WorkerClockWrong', { worker: id, aheadSeconds: aheadMs / 1_000 });
+      if (isWrong) this.#wrong.add(id);
+      else this.#wrong.delete(id);
     }
   }
 
   #series(): { labels: string[]; value: number }[] {
     const { group, controller, clusterClock } = this.#options;
     if (!controller.isLeading) return [];
-    const workers = workersOf(group.state);
-    return workers.flatMap((worker) => {
-      const aheadMs = clusterClock.aheadMs(worker, workers);
-      return aheadMs === undefined ? [] : [{ labels: [worker.id], value: aheadMs / 1_000 }];
-    });
+    return Array.from(clusterClock.aheadMs(workersOf(group.state)), ([id, aheadMs]) => ({ labels: [id], value: aheadMs / 1_000 }));
   }
 }

@@ -34,10 +34,15 @@ export class ClusterClock {
     return bases.length * 2 < workers.length ? undefined : Math.round(this.#middle(bases) + this.#options.now());
   }
 
-  /** By how much the clock of a worker is ahead of the cluster's, ms; undefined while it was not heard. */
-  aheadMs(process: WorkerProcess, workers: readonly WorkerProcess[]): number | undefined {
-    const baseMs = this.#clocks.get(keyOf(process))?.baseMs;
-    return baseMs === undefined ? undefined : Math.round(baseMs - this.#middle(this.#basesOf(workers)));
+  /** By how much the clock of each worker that was heard is ahead of the cluster's, ms. */
+  aheadMs(workers: readonly WorkerProcess[]): ReadonlyMap<string, number> {
+    const middle = this.#middle(this.#basesOf(workers));
+    const ahead = new Map<string, number>();
+    for (const one of workers) {
+      const baseMs = this.#clocks.get(keyOf(one))?.baseMs;
+      if (baseMs !== undefined) ahead.set(one.id, Math.round(baseMs - middle));
+    }
+    return ahead;
   }
 
   /** Processes that are gone for good are not remembered. */

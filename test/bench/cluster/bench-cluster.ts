@@ -4,15 +4,16 @@ import { measureDrain } from './drain.ts';
 import { measureFailover } from './failover.ts';
 import { measureFleet } from './fleet.ts';
 import { measureInject } from './inject.ts';
+import { measureNeighbours } from './neighbours.ts';
 
 /**
  * `npm run bench:cluster -- [--only PART,..] [--seconds N] [--trials N]` measures a cluster of processes of the built command on this
- * machine: what injection through the coordinator costs, how long a kill and a drain take, what a fleet costs. Ratios of one run say something, figures of
+ * machine: what injection through the coordinator costs, how long a kill and a drain take, what a fleet costs, and what a group at full load costs another. Ratios of one run say something, figures of
  * different runs do not.
  */
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'inject,failover,drain,fleet' },
+    only: { type: 'string', default: 'inject,failover,drain,fleet,neighbours' },
     seconds: { type: 'string', default: '4' },
     trials: { type: 'string', default: '5' },
   },
@@ -23,6 +24,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   inject: () => withCluster(1, (cluster) => measureInject(cluster, Number(values.seconds), print)),
   failover: () => withCluster(2, (cluster) => measureFailover(cluster, Number(values.trials), print)),
   fleet: () => withCluster(0, (cluster) => measureFleet(cluster, print)),
+  neighbours: () => withCluster(2, (cluster) => measureNeighbours(cluster, print)),
   drain: () => withCluster(2, (cluster) => measureDrain(cluster, print)),
 };
 

@@ -6,7 +6,7 @@ import { Pool } from 'undici';
 import { freePortPairs } from '../../contract/coordinator.ts';
 import { CepProcess } from '../../integration/cli/cep-process.ts';
 
-const key = 'the-key-of-the-cluster';
+export const clusterKey = 'the-key-of-the-cluster';
 const READY_MS = 60_000;
 
 export interface Asked {
@@ -33,7 +33,7 @@ export class ClusterUnderLoad {
   }
 
   #startCoordinator(): CepProcess {
-    return new CepProcess(this.#args, { env: { CEP_API_KEY: key } });
+    return new CepProcess(this.#args, { env: { CEP_API_KEY: clusterKey } });
   }
 
   get coordinatorPid(): number | undefined {
@@ -65,7 +65,7 @@ export class ClusterUnderLoad {
     const url = `http://127.0.0.1:${port}`;
     const coordinator = ['--coordinator', String(this.url)];
     this.workers.set(id, {
-      process: new CepProcess(['server', ...args, ...coordinator], { env: { CEP_API_KEY: key } }),
+      process: new CepProcess(['server', ...args, ...coordinator], { env: { CEP_API_KEY: clusterKey } }),
       pool: new Pool(url, { connections: 256 }),
     });
   }
@@ -77,7 +77,7 @@ export class ClusterUnderLoad {
   /** @throws Error when it is refused */
   async ask({ method, path, body }: Asked, pool = this.coordinator): Promise<unknown> {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
-    const headers = { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
+    const headers = { 'x-api-key': clusterKey, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
     const answer = await pool.request({ method, path, headers, ...(text === undefined ? {} : { body: text }) });
     const told = await answer.body.text();
     if (answer.statusCode >= 300) throw new Error(`${method} ${path}: ${answer.statusCode} ${told.slice(0, 300)}`);
