@@ -1,6 +1,4 @@
-import { execFile } from 'node:child_process';
 import { createServer } from 'node:net';
-import { promisify } from 'node:util';
 import type { StartedTestContainer } from 'testcontainers';
 
 process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true';
@@ -108,21 +106,6 @@ export class RunningBroker {
 
   async resume(): Promise<void> {
     await (await this.#engine()).unpause();
-  }
-
-  /** As a cable that is pulled: what is sent to it arrives nowhere, until it is healed. */
-  async cut(): Promise<void> {
-    await this.#firewall('-A');
-  }
-
-  async heal(): Promise<void> {
-    await this.#firewall('-D');
-  }
-
-  async #firewall(change: '-A' | '-D'): Promise<void> {
-    const { State } = await (await this.#engine()).inspect();
-    const rule = ['iptables', change, 'INPUT', '-i', 'eth0', '-j', 'DROP'];
-    await promisify(execFile)('nsenter', ['-t', String(State.Pid), '-n', ...rule]);
   }
 
   async stop(): Promise<void> {

@@ -14,7 +14,7 @@ export interface Trouble {
   readonly brokerSignal?: 'SIGKILL' | 'SIGTERM';
   /** So long the broker stands still. */
   readonly pauseMs?: number;
-  /** So long nothing goes through the link, or to a broker without one. */
+  /** So long nothing goes through the link. */
   readonly cutMs?: number;
 }
 
@@ -58,9 +58,9 @@ function stepsOf({ run, broker, link }: Troubled, trouble: Trouble): (() => Prom
     await broker.resume();
   };
   const cut = async (): Promise<void> => {
-    await (link === undefined ? broker.cut() : link.silence());
+    link?.silence();
     await sleep(cutMs);
-    await (link === undefined ? broker.heal() : link.heal());
+    link?.heal();
   };
   return [
     ...Array.from({ length: kills }, () => kill),
