@@ -271,8 +271,10 @@ export class Placement {
       },
       this.#request.checkpoint,
     );
+    const beganAt = this.#world.now();
     const [checkpoint, program] = await Promise.all([this.#restored(store, end), host.check({ source: this.#program })]);
     if (end.aborted) return;
+    const fetchedAt = this.#world.now();
     const receipts = new Receipts(checkpoint?.placed?.receipts, checkpoint?.sources);
     const ids = new ContentIds(pipelineIdOf(this.id), checkpoint?.placed?.ids);
     const mayDeliver = (): boolean => !end.aborted && !hold.isHeld && this.#mayDeliver();
@@ -310,12 +312,19 @@ export class Placement {
         save: (positions) => ({ ids: ids.save(), receipts: receipts.save(positions), routed: outbox.save() }),
       },
     });
+    if (checkpoint !== undefined) this.#tellRestored(store, { fetchMs: fetchedAt - beganAt, loadMs: this.#world.now() - fetchedAt });
     const intake = new BatchIntake(pipeline, receipts, () => store.manifest?.received ?? {});
     const life = { store, outbox, intake, pipeline };
     if (end.aborted) host.abandon(pipeline, new CepError('pipeline_not_running', 'the pipeline was given up while it started'));
     else this.#life = life;
     // They may have moved meanwhile.
     if (this.#life === life) outbox.setRoutes(this.#request.routes);
+  }
+
+  #tellRestored({ manifest }: CheckpointStore, { fetchMs, loadMs }: { readonly fetchMs: number; readonly loadMs: number }): void {
+    const bytes = manifest?.bytes ?? 0;
+    const fields = { placement: this.id, bytes, fetch_seconds: fetchMs / 1_000, load_seconds: loadMs / 1_000 };
+    this.#world.report({ level: 'info', message: 'Placement restored from its checkpoint', fields });
   }
 
   async #restored(store: CheckpointStore, end: AbortSignal): Promise<PipelineCheckpoint | undefined> {
