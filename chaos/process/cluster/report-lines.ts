@@ -32,7 +32,7 @@ export function reportLines(report: ChaosReport): readonly string[] {
 }
 
 /** A run in one line, to be put beside others. */
-export function summary(report: Omit<ChaosReport, 'folder'>): string {
+function summary(report: Omit<ChaosReport, 'folder'>): string {
   const { seed, coordinators, workers, minutes, kills, done, outputs, history, acknowledgements } = report;
   const { lost, doubled, collided, invented, contradicted, disordered } = outputs;
   const ran = `seed ${seed}, ${coordinators} coordinators, ${workers} workers, ${minutes.toFixed(1)} min`;

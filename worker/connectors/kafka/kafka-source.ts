@@ -39,6 +39,11 @@ const rebalances: ReadonlySet<unknown> = new Set(['REBALANCE_IN_PROGRESS', 'ILLE
 /** It will know the group in a moment. */
 const loadings: ReadonlySet<unknown> = new Set(['GROUP_LOAD_IN_PROGRESS', 'GROUP_COORDINATOR_NOT_AVAILABLE', 'NOT_COORDINATOR_FOR_GROUP']);
 
+/** The library drops what the brokers said when none of them knew who coordinates the group. */
+function isLoading(error: unknown): boolean {
+  return loadings.has(refusalOf(error)) || (error instanceof Error && error.name === 'KafkaJSGroupCoordinatorNotFound');
+}
+
 /** One connection's worth of reading. */
 interface Session {
   readonly client: KafkaClient;
@@ -83,7 +88,7 @@ export class KafkaSource implements Source {
         await this.#readOnce(reading, connected);
         return;
       } catch (error) {
-        if (!loadings.has(refusalOf(error)) || this.#connection.isClosed || performance.now() > end) throw error;
+        if (!isLoading(error) || this.#connection.isClosed || performance.now() > end) throw error;
         await sleep(LOADING_PAUSE_MS);
       }
     }
