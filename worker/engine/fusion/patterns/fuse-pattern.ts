@@ -101,6 +101,7 @@ function decide(fusion: StreamContext, source: PatternSourcePlan, isWatched: boo
   const flat = isFlat(parts, inputs);
   const text = new PatternText({ ...parts, ...conditions, isFlat: flat, source, match, emit, counts, runClass, node });
   const receivers = inputs.map((input) => ({ input, name: text.receive(input) }));
+  const fieldNames = plan.steps.map((_, slot) => form.fieldNames(slot));
   const kernelForm = {
     plan,
     automaton,
@@ -109,7 +110,8 @@ function decide(fusion: StreamContext, source: PatternSourcePlan, isWatched: boo
     kept: form.kept,
     historyOf: (slot: number) => form.historyOf(slot),
     isShared: automaton.states.map(({ id }) => conditions.sharing.has(id)),
-    fieldNames: (slot: number) => form.fieldNames(slot),
+    fieldNames,
+    fieldOrder: fieldNames.map((names) => [...new Set([...names.values()].flat())]),
     isWatched,
     isReordering,
     isFlat: flat,

@@ -1,4 +1,5 @@
 import { keyOf } from '../../../../shared/events/text.ts';
+import type { Value } from '../../../../shared/events/value.ts';
 import type { Row } from '../../operators/row.ts';
 import { Capture, type Captures, capturesInOrder, lastCapture } from '../../patterns/captures.ts';
 import type { PartialMatch } from '../../patterns/run.ts';
@@ -69,13 +70,13 @@ function pastOf(run: FusedRun, slot: number, form: KernelForm): readonly Row[] {
     const missing = [...ends(position).fields].filter(
       ([name]) => !row.fields.has(name) && isOf(isTyped ? row.type : undefined, name, slot, form),
     );
-    return { ...row, fields: new Map([...row.fields, ...missing]) };
+    return { ...row, fields: fieldsOf([...row.fields, ...missing], slot, form) };
   });
 }
 
 /** Whether events of the type, where it is kept, have the field. */
 function isOf(type: string | undefined, name: string, slot: number, form: KernelForm): boolean {
-  return type === undefined || (form.fieldNames(slot).get(type)?.includes(name) ?? true);
+  return type === undefined || (form.fieldNames[slot]?.get(type)?.includes(name) ?? true);
 }
 
 function countOf(run: FusedRun, slot: number, form: KernelForm): number {
@@ -108,11 +109,21 @@ function rowOf(run: FusedRun, slot: number, isFirst: boolean, form: KernelForm):
     type: type ?? form.plan.steps[slot]?.input.name ?? '',
     time: (found('time') as number | undefined) ?? run.first,
     order,
-    fields: new Map(fields.map((one) => [one.name, asValue(keptIn(run, one), one.as)])),
+    fields: fieldsOf(
+      fields.map((one) => [one.name, asValue(keptIn(run, one), one.as)]),
+      slot,
+      form,
+    ),
     bound: null,
     attributes: null,
     causes: (found('causes') as readonly number[] | undefined) ?? [order],
   };
+}
+
+/** They are kept in the order in which the program needs them, and told in that of their event. */
+function fieldsOf(fields: readonly (readonly [name: string, value: Value])[], slot: number, { fieldOrder }: KernelForm): Row['fields'] {
+  const order = fieldOrder[slot] ?? [];
+  return new Map([...fields].sort(([one], [other]) => order.indexOf(one) - order.indexOf(other)));
 }
 
 /** Whether the same is kept of the step's first event apart. */
