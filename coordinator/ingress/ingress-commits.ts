@@ -112,9 +112,8 @@ export class IngressCommits {
 }
 
 function tooMuch(bytes: number): CepError {
-  return new CepError('overloaded', `events of ${bytes} bytes wait for the log already; nothing of these was taken`, {
-    retryAfterSeconds: 1,
-  });
+  const found = `events of ${bytes} bytes wait for the log already, of ${WAITING_BYTES_MAX} at most; nothing of these was taken`;
+  return new CepError('overloaded', found, { hint: 'send them again, less at a time', retryAfterSeconds: 1 });
 }
 
 function commandOf(together: readonly Waiting[]): Command {

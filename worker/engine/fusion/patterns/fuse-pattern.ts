@@ -101,7 +101,6 @@ function decide(fusion: StreamContext, source: PatternSourcePlan, isWatched: boo
   const flat = isFlat(parts, inputs);
   const text = new PatternText({ ...parts, ...conditions, isFlat: flat, source, match, emit, counts, runClass, node });
   const receivers = inputs.map((input) => ({ input, name: text.receive(input) }));
-  const fieldNames = plan.steps.map((_, slot) => form.fieldNames(slot));
   const kernelForm = {
     plan,
     automaton,
@@ -110,8 +109,7 @@ function decide(fusion: StreamContext, source: PatternSourcePlan, isWatched: boo
     kept: form.kept,
     historyOf: (slot: number) => form.historyOf(slot),
     isShared: automaton.states.map(({ id }) => conditions.sharing.has(id)),
-    fieldNames,
-    fieldOrder: fieldNames.map((names) => [...new Set([...names.values()].flat())]),
+    fieldNames: plan.steps.map((_, slot) => form.fieldNames(slot)),
     isWatched,
     isReordering,
     isFlat: flat,

@@ -70,7 +70,7 @@ function pastOf(run: FusedRun, slot: number, form: KernelForm): readonly Row[] {
     const missing = [...ends(position).fields].filter(
       ([name]) => !row.fields.has(name) && isOf(isTyped ? row.type : undefined, name, slot, form),
     );
-    return { ...row, fields: fieldsOf([...row.fields, ...missing], slot, form) };
+    return { ...row, fields: fieldsOf([...row.fields, ...missing], form.fieldNames[slot], row.type) };
   });
 }
 
@@ -111,8 +111,8 @@ function rowOf(run: FusedRun, slot: number, isFirst: boolean, form: KernelForm):
     order,
     fields: fieldsOf(
       fields.map((one) => [one.name, asValue(keptIn(run, one), one.as)]),
-      slot,
-      form,
+      form.fieldNames[slot],
+      type,
     ),
     bound: null,
     attributes: null,
@@ -121,8 +121,13 @@ function rowOf(run: FusedRun, slot: number, isFirst: boolean, form: KernelForm):
 }
 
 /** They are kept in the order in which the program needs them, and told in that of their event. */
-function fieldsOf(fields: readonly (readonly [name: string, value: Value])[], slot: number, { fieldOrder }: KernelForm): Row['fields'] {
-  const order = fieldOrder[slot] ?? [];
+function fieldsOf(
+  fields: readonly (readonly [name: string, value: Value])[],
+  namesByType: KernelForm['fieldNames'][number] | undefined,
+  type: string | undefined,
+): Row['fields'] {
+  // Where the type is not kept, the step takes events of one type.
+  const order = namesByType?.get(type ?? '') ?? namesByType?.values().next().value ?? [];
   return new Map([...fields].sort(([one], [other]) => order.indexOf(one) - order.indexOf(other)));
 }
 

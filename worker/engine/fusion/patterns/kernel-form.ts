@@ -16,10 +16,8 @@ export interface KernelForm {
   readonly kept: readonly Kept[];
   /** What is kept of every event of a closure. */
   readonly historyOf: (slot: number) => History;
-  /** By step and type of its events: the names of their fields. */
+  /** By step and type of its events: the names of their fields, in the order of their declarations. */
   readonly fieldNames: readonly ReadonlyMap<string, readonly string[]>[];
-  /** By step: the names of all fields of its events, in the order of their declarations. */
-  readonly fieldOrder: readonly (readonly string[])[];
   /** By id of the state: whether its runs take events together. */
   readonly isShared: readonly boolean[];
   /** Rows come whole and matches leave so, and the ends of runs are told. */

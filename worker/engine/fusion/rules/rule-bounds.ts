@@ -1,6 +1,5 @@
 import type { BinaryExpression, FilterPlan, PlanExpression, StreamPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Interval, RuleBounds } from './finder.ts';
-import { needsOfTerm } from './term-needs.ts';
 import { textConditionOf } from './text-condition.ts';
 import { textNeedsOf } from './text-tests.ts';
 
@@ -20,10 +19,9 @@ export function boundsOf({ source, operators }: StreamPlan): readonly BoundedStr
   if (first?.kind !== 'filter') return [];
   const byColumn = columnBoundsOf(first);
   if (byColumn?.bounds.kind === 'equals') return [byColumn];
-  const condition = textConditionOf(first.condition);
-  const needs = condition === null ? textNeedsOf(first.condition) : needsOfTerm(condition.term);
+  const needs = textNeedsOf(first.condition);
   const byTexts = needs && {
-    bounds: { kind: 'texts', ...needs, condition, isExact: false } as const,
+    bounds: { kind: 'texts', ...needs, condition: textConditionOf(first.condition), isExact: false } as const,
     condition: first,
     evaluatedOutside: [],
   };

@@ -45,11 +45,8 @@ export function ruleIndex(bounds: readonly RuleBounds[], counters: readonly Stre
     },
     settleCounts: () => {
       counters.forEach((one, place) => {
-        // What stands in the columns is no small integer to V8: counters that it is added to are laid out anew, each of thousands.
-        const rows = asked[place] as number;
-        one.eventsIn += rows === 0 ? arrived : arrived - rows;
-        const results = counts[place] as number;
-        if (results > 0) one.eventsOut += results;
+        one.eventsIn += arrived - (asked[place] as number);
+        one.eventsOut += counts[place] as number;
       });
       arrived = 0;
       counts.fill(0);

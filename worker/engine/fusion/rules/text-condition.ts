@@ -10,9 +10,9 @@ export interface TextCondition {
   readonly makes: number;
 }
 
-/** `any`: one of the tests, all of one column in one way. */
-export type TextTerm =
-  | { readonly kind: 'any'; readonly tests: readonly [TextTest, ...TextTest[]] }
+/** `any`: one of the texts, all asked of one column in one way. */
+type TextTerm =
+  | ({ readonly kind: 'any'; readonly texts: readonly string[] } & Omit<TextTest, 'text'>)
   | { readonly kind: 'and' | 'or'; readonly parts: readonly TextTerm[] }
   | { readonly kind: 'not'; readonly part: TextTerm };
 
@@ -22,11 +22,12 @@ export function textConditionOf(condition: PlanExpression): TextCondition | null
   let makes = 0;
   const termOf = (node: PlanExpression): TextTerm | null => {
     const tests = testsOf(node);
-    const first = tests?.[0];
-    if (first !== undefined) {
+    const [first] = tests ?? [];
+    if (tests !== null && first !== undefined) {
       columns.add(first.column);
       if (first.letters !== 'same') makes++;
-      return { kind: 'any', tests: tests as readonly [TextTest, ...TextTest[]] };
+      const { column, letters, how } = first;
+      return { kind: 'any', column, letters, how, texts: tests.map(({ text }) => text) };
     }
     if (node.kind === 'unary' && node.operator === 'not') {
       const part = termOf(node.operand);
@@ -54,7 +55,7 @@ export type Holds = () => boolean;
 /** `textIn`: what reads the text of a column in these letters. */
 export function holdsBy({ term }: TextCondition, textIn: (column: string, letters: TextTest['letters']) => () => string): Holds {
   const holds = (one: TextTerm): Holds => {
-    if (one.kind === 'any') return anyOf(one.tests, textIn(one.tests[0].column, one.tests[0].letters));
+    if (one.kind === 'any') return anyOf(one, textIn(one.column, one.letters));
     if (one.kind === 'not') {
       const part = holds(one.part);
       return () => !part();
@@ -65,11 +66,10 @@ export function holdsBy({ term }: TextCondition, textIn: (column: string, letter
   return holds(term);
 }
 
-function anyOf(tests: readonly [TextTest, ...TextTest[]], read: () => string): Holds {
-  const { how, text: only } = tests[0];
+function anyOf({ how, texts }: Extract<TextTerm, { kind: 'any' }>, read: () => string): Holds {
+  const [only] = texts as readonly [string];
   const isAsked = ASKED[how];
-  if (tests.length === 1) return () => isAsked(read(), only);
-  const texts = tests.map(({ text }) => text);
+  if (texts.length === 1) return () => isAsked(read(), only);
   if (how === 'equals') {
     const all = new Set(texts);
     return () => all.has(read());

@@ -7,24 +7,15 @@ const TESTS_MAX = 4_096;
 /** Undefined where a condition may be true without one of such tests, or may fail on texts. */
 export function textNeedsOf(condition: PlanExpression): TextNeeds | undefined {
   const reads = new Reads();
-  return needsOf(neededBy(condition, reads), reads);
-}
-
-/** `tests`: null where there are none that do. */
-export function needsOf(tests: readonly TextTest[] | null, { columns, makes }: Reads): TextNeeds | undefined {
-  return tests === null || tests.length > TESTS_MAX ? undefined : { tests, reads: columns, makes };
+  const tests = neededBy(condition, reads);
+  return tests === null || tests.length > TESTS_MAX ? undefined : { tests, reads: reads.columns, makes: reads.makes };
 }
 
 /** What is evaluated whether or not one of the tests holds. */
-export class Reads {
+class Reads {
   columns = new Set<string>();
   /** Texts that are made of the columns. */
   makes = 0;
-
-  add(column: string, letters: TextTest['letters']): void {
-    this.columns.add(column);
-    if (letters !== 'same') this.makes++;
-  }
 
   copy(): Reads {
     const copy = new Reads();
@@ -42,7 +33,7 @@ export class Reads {
 function neededBy(node: PlanExpression, reads: Reads): readonly TextTest[] | null {
   const tested = testedColumn(node);
   if (tested !== null) {
-    reads.add(tested.column.name, tested.column.letters);
+    addTo(reads, tested.column);
     return testsIn(tested);
   }
   if (node.kind !== 'logical') return null;
@@ -66,7 +57,7 @@ function neededByBoth(left: PlanExpression, right: PlanExpression, reads: Reads)
 }
 
 /** Shorter texts are found more often. */
-export function hitsExpected(tests: readonly TextTest[]): number {
+function hitsExpected(tests: readonly TextTest[]): number {
   return tests.reduce((sum, { text, how }) => sum + 1 / (text.length * (how === 'contains' ? 1 : 2)), 0);
 }
 
@@ -92,8 +83,13 @@ const COMPARISONS: ReadonlySet<BinaryExpression['operator']> = new Set(['==', '!
 function addColumn(subject: PlanExpression, reads: Reads): boolean {
   const column = columnOf(subject);
   if (column === null) return false;
-  reads.add(column.name, column.letters);
+  addTo(reads, column);
   return true;
+}
+
+function addTo(reads: Reads, { name, letters }: TestedColumn): void {
+  reads.columns.add(name);
+  if (letters !== 'same') reads.makes++;
 }
 
 interface Tested {
