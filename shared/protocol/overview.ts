@@ -59,6 +59,7 @@ export const connectorListSchema = Type.Object(
             ...connectorMembers,
             direction: Type.Literal('sink'),
             state: Type.String({ enum: ['closed', 'half_open', 'open'], description: 'Of its circuit breaker.' }),
+            problem: Type.Optional(Type.String({ description: 'The failure that the breaker counted last, while it is not closed.' })),
             opened: Type.Integer({ minimum: 0, description: 'How often the breaker has opened.' }),
             delivered: count,
             pending: count,

@@ -592,6 +592,8 @@ export interface ConnectorScrape {
   readonly pipelineId: string;
   readonly connector: string;
   readonly state: 'closed' | 'half_open' | 'open';
+  /** Why nothing is sent for now; null while the circuit breaker is closed. */
+  readonly problem: string | null;
   /** How often the circuit breaker has become each state. */
   readonly transitions: Readonly<Record<'closed' | 'half_open' | 'open', number>>;
   readonly delivered: number;

@@ -57,7 +57,7 @@ export function connectorWire({
     const state = isEnded ? 'ended' : isConnected ? 'connected' : 'disconnected';
     return { ...common, direction: 'source', state, ...(problem === null ? {} : { problem }), received, unreadable };
   }
-  const { state, transitions, delivered, pending, dlqEvents, dlqDropped } = end.sink;
+  const { state, problem, transitions, delivered, pending, dlqEvents, dlqDropped } = end.sink;
   const counts = { opened: transitions.open, delivered, pending, dlq_events: dlqEvents, dlq_dropped: dlqDropped };
-  return { ...common, direction: 'sink', state, ...counts };
+  return { ...common, direction: 'sink', state, ...(problem === null ? {} : { problem }), ...counts };
 }

@@ -65,6 +65,7 @@ function Sinks({ of: sinks }: { readonly of: readonly Sink[] }) {
               <th scope="col" class="number minor">
                 Opened
               </th>
+              <th scope="col">Why</th>
             </tr>
           </thead>
           <tbody>
@@ -86,6 +87,7 @@ function Sinks({ of: sinks }: { readonly of: readonly Sink[] }) {
                   {sink.dlq_dropped > 0 && <> ({countText(sink.dlq_dropped)} fell out)</>}
                 </td>
                 <td class="number minor">{countText(sink.opened)}×</td>
+                <td>{sink.problem}</td>
               </tr>
             ))}
           </tbody>

@@ -148,6 +148,19 @@ describe('the queue of a sink', () => {
     expect((await listed(letters)).map(({ error }) => error)).toEqual(['no answer: http://[REDACTED]@host']);
   });
 
+  it('says why nothing is sent, without secrets, until the sink takes something', async () => {
+    const gone = new DeliveryFailure('refused', 'no answer: http://hidden@host');
+    sink.answers = [busy(), gone];
+    const queue = newQueue({ retries: 0 });
+    await deliver(queue, outgoing(1));
+    expect(queue.problem).toBeNull();
+    await deliver(queue, outgoing(2));
+    expect([queue.state, queue.problem]).toEqual(['open', 'no answer: http://[REDACTED]@host']);
+    now = 1_000;
+    await deliver(queue, outgoing(3));
+    expect([queue.state, queue.problem]).toEqual(['closed', null]);
+  });
+
   it('delivers in order, one at a time, tries again with growing pauses, and keeps the id', async () => {
     sink.answers = [undefined, busy(), busy(), undefined, undefined];
     await deliver(newQueue(), outgoing(1), outgoing(2), outgoing(3));

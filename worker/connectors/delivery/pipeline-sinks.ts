@@ -72,6 +72,8 @@ export interface SavedDeliveries {
 export interface SinkStatus {
   readonly connector: string;
   readonly state: BreakerState;
+  /** Why nothing is sent for now, without secrets; null while the circuit is closed. */
+  readonly problem: string | null;
   /** How often the breaker has become each state. */
   readonly transitions: Readonly<Record<BreakerState, number>>;
   readonly delivered: number;
@@ -274,9 +276,10 @@ export class PipelineSinks {
     for (const queue of this.#queues) pending.set(queue.name, (pending.get(queue.name) ?? 0) + queue.pending.length);
     // Of those of one name the last is the one that is sent to.
     const latest = new Map(this.#queues.map((queue) => [queue.name, queue]));
-    return Array.from(latest, ([connector, { state, tally }]) => ({
+    return Array.from(latest, ([connector, { state, problem, tally }]) => ({
       connector,
       state,
+      problem,
       transitions: { ...tally.transitions },
       delivered: tally.delivered,
       dlqEvents: tally.deadLetters,

@@ -61,6 +61,8 @@ export class SinkQueue {
   readonly #now: () => number;
   readonly #breaker: CircuitBreaker;
   readonly #batchSize: BatchSize;
+  /** The last failure that the breaker counted. */
+  #lastFailure = '';
   #pending: OutgoingEvent[] = [];
   #bytes = 0;
   /** Requests made for events that are under way. */
@@ -87,7 +89,12 @@ export class SinkQueue {
       onChange: (state) => {
         this.tally.transitions[state]++;
         const fields = { connector: options.name, pipeline: options.pipelineId, failures: failureThreshold };
-        options.report({ level: state === 'open' ? 'warn' : 'info', message: changes[state], fields });
+        const isOpen = state === 'open';
+        options.report({
+          level: isOpen ? 'warn' : 'info',
+          message: changes[state],
+          fields: isOpen ? { ...fields, reason: this.#lastFailure } : fields,
+        });
         options.onChange();
       },
     });
@@ -95,6 +102,11 @@ export class SinkQueue {
 
   get state(): CircuitBreaker['state'] {
     return this.#breaker.state;
+  }
+
+  /** Why nothing is sent for now, without secrets; null while the circuit is closed. */
+  get problem(): string | null {
+    return this.state === 'closed' ? null : this.#lastFailure;
   }
 
   get pending(): readonly OutgoingEvent[] {
@@ -279,8 +291,9 @@ export class SinkQueue {
 
   /** False when it could not be kept, and stays where it is. */
   async #buryFailed(event: OutgoingEvent, { code, message, isPermanent }: DeliveryFailure): Promise<boolean> {
-    if (!isPermanent) this.#breaker.failed();
-    await this.#bury([event], { code, message: this.#options.redact(message), isPermanent });
+    const burial: Burial = { code, message: this.#options.redact(message), isPermanent };
+    if (!isPermanent) this.#failed(burial);
+    await this.#bury([event], burial);
     return this.#pending[0] !== event;
   }
 
@@ -318,8 +331,13 @@ export class SinkQueue {
     const failure = await this.#attempt(event, this.#options.retries);
     if (failure === undefined) return this.#taken([event]);
     if (this.#isHeld || failure === heldBack) return;
-    if (!failure.isPermanent) this.#breaker.failed();
+    if (!failure.isPermanent) this.#failed(failure);
     await this.#bury([event], failure);
+  }
+
+  #failed({ message }: Burial): void {
+    this.#lastFailure = message;
+    this.#breaker.failed();
   }
 
   #taken(events: readonly OutgoingEvent[]): void {
@@ -352,7 +370,7 @@ export class SinkQueue {
       return this.#bury([event], failure);
     }
     const others = this.#safePart(this.#pending.slice(1));
-    this.#breaker.failed();
+    this.#failed(failure);
     await this.#bury([event], failure);
     if (this.#pending[0] !== event) await this.#bury(others, circuitOpen);
   }
