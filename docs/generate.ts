@@ -1,6 +1,6 @@
 import { commandList, commandsPage } from './generate/commands.ts';
 import { configurationPage } from './generate/configuration.ts';
-import { connectorsPage } from './generate/connectors.ts';
+import { connectorPages } from './generate/connectors.ts';
 import { diagnosticsPage } from './generate/diagnostics.ts';
 import { errorsPage } from './generate/errors.ts';
 import { aggregatesPage, functionsPage } from './generate/functions.ts';
@@ -18,7 +18,7 @@ export async function generate(): Promise<readonly (readonly [path: string, text
     ['docs/language/functions.md', functionsPage()],
     ['docs/language/aggregates.md', aggregatesPage()],
     ['docs/language/diagnostics.md', diagnosticsPage()],
-    ['docs/connectors.md', connectorsPage()],
+    ...connectorPages(),
     ['docs/configuration.md', configurationPage()],
     ['docs/limits.md', limitsPage()],
     ['docs/metrics.md', metricsPage()],

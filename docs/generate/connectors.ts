@@ -5,9 +5,12 @@ import type {
   ConnectorValueKind,
 } from '../../shared/language/connectors/descriptor.ts';
 import { connectors, sharedParameters } from '../../shared/language/connectors/table.ts';
+import { evidence } from './connector-evidence.ts';
 import { code, codes, page, sentence, table } from './markdown.ts';
 
 const roles: Record<ConnectorRole, string> = { source: '`.from`', sink: '`.to`', enrich: '`.enrich`' };
+
+const allRoles = Object.keys(roles) as ConnectorRole[];
 
 const kinds: Record<ConnectorValueKind, string> = {
   str: 'string',
@@ -20,11 +23,20 @@ const kinds: Record<ConnectorValueKind, string> = {
   any: 'any value',
 };
 
-/** `docs/connectors.md`: what the language knows of every type of connector. */
-export function connectorsPage(): string {
+const source = 'shared/language/connectors';
+
+/** `docs/connectors/`: an index, and a page for every type of connector that the language knows. */
+export function connectorPages(): readonly (readonly [path: string, text: string])[] {
+  return [
+    ['docs/connectors/README.md', indexPage()],
+    ...connectors.map((descriptor) => [`docs/connectors/${descriptor.name}.md`, connectorPage(descriptor)] as const),
+  ];
+}
+
+function indexPage(): string {
   return page({
     title: 'Connectors',
-    source: 'shared/language/connectors',
+    source,
     blocks: [
       'A connector names a system outside: events come from it with `.from`, results go to it with `.to`, look-ups ask it with `.enrich`.',
       '```vpl\nevent Login:\n    user: str\n    country: str\n\nconnector Broker = kafka (brokers: ["k1:9092", "k2:9092"], group_id: "fraud")\n' +
@@ -50,26 +62,36 @@ export function connectorsPage(): string {
         'arrive behind what the other side took of the first. ' +
         'How often an event is tried, what the circuit breaker counts and what becomes a dead letter is the same as if each was sent alone. ' +
         'A place in a source moves on for good only when all that was made of it is delivered or in the dead letters.',
-      'The language knows all of these types. What stands under *in this build* works; a program that needs anything else is checked with a ' +
-        'warning (W039) and refused when it is deployed (502 `connector_error`).',
+      'A program that needs what this build does not have (*not built*) is checked with a warning (W039) and refused when it is deployed (502 `connector_error`).',
       table(
-        ['type', 'for', 'in this build', ''],
-        connectors.map(({ name, aliases = [], roles: own, built = [], summary }) => [
-          `[${code(name)}](#${name})${aliases.length > 0 ? ` (also ${codes(aliases)})` : ''}`,
-          own.map((role) => roles[role]).join(' '),
-          built.map((role) => roles[role]).join(' '),
+        ['type', ...Object.values(roles), ''],
+        connectors.map(({ name, aliases = [], summary, ...descriptor }) => [
+          `[${code(name)}](${name}.md)${aliases.length > 0 ? ` (also ${codes(aliases)})` : ''}`,
+          ...allRoles.map((role) => promiseOf({ name, ...descriptor }, role)),
           sentence(summary),
         ]),
       ),
-      ...connectors.flatMap(connectorBlocks),
+      '**At most once**: what comes while nobody listens is gone. **At least once**: nothing is lost, and what comes again has the id that it had. ' +
+        '**Effectively once**: it may be sent again, and leaves no trace then. **Exactly once**: nothing is lost, and nothing comes twice. ' +
+        'All of it holds where there is a state directory, and against what is killed, paused or cut off; each page names the tests that ' +
+        'have shown it.',
       '## Parameters of every type',
       parameterTable(sharedParameters),
     ],
   });
 }
 
-function connectorBlocks(descriptor: ConnectorDescriptor): string[] {
-  const { name, aliases = [], roles: own, summary, oneOf, topics, broker, parameters, example } = descriptor;
+/** What is promised of a role, in a word or two for each kind of end. */
+function promiseOf({ name, roles: own, built = [] }: Pick<ConnectorDescriptor, 'name' | 'roles' | 'built'>, role: ConnectorRole): string {
+  if (!own.includes(role)) return '';
+  if (!built.includes(role)) return '*not built*';
+  if (role === 'enrich') return 'yes';
+  const rows = evidence.filter((row) => row.type === name && row.role === role);
+  return rows.map(({ of, guarantee }) => (of === undefined ? guarantee : `${of}: ${guarantee}`)).join('; ');
+}
+
+function connectorPage(descriptor: ConnectorDescriptor): string {
+  const { name, aliases = [], roles: own, built = [], summary, oneOf, topics, broker, guarantees = {}, parameters, example } = descriptor;
   const facts = [
     `For ${own.map((role) => roles[role]).join(', ')}.`,
     ...(aliases.length > 0 ? [`Also written ${codes(aliases)}.`] : []),
@@ -77,19 +99,33 @@ function connectorBlocks(descriptor: ConnectorDescriptor): string[] {
     ...(topics[0] !== undefined && topics[0] !== 'topic' ? [`\`topic:\` in \`.from\` and \`.to\` stands for ${code(topics[0])}.`] : []),
     ...(broker ? ['`.from` needs a topic; `.to` without one uses the name of the stream (W041).'] : []),
   ];
-  const shown = example === undefined ? [] : [`\`\`\`vpl\nevent Payment:\n    amount: float\n\n${example}\n\`\`\``];
-  return [`## ${name}`, sentence(summary), facts.join(' '), ...guaranteeTable(descriptor), ...shown, parameterTable(parameters)];
+  return page({
+    title: name,
+    source,
+    blocks: [
+      sentence(summary),
+      facts.join(' '),
+      example === undefined ? '' : `\`\`\`vpl\nevent Payment:\n    amount: float\n\n${example}\n\`\`\``,
+      '## What is promised',
+      ...built.map((role) => `${roles[role]}: ${guarantees[role] ?? ''}`),
+      evidenceTable(name),
+      '## Parameters',
+      parameterTable(parameters),
+      'Those that every type has stand in [the index](README.md#parameters-of-every-type).',
+    ],
+  });
 }
 
-/** For what this build can do. */
-function guaranteeTable({ built = [], guarantees = {} }: ConnectorDescriptor): string[] {
-  if (built.length === 0) return [];
-  return [
-    table(
-      ['as', 'what is promised'],
-      built.map((role) => [roles[role], guarantees[role] ?? '']),
-    ),
-  ];
+function evidenceTable(name: string): string {
+  const rows = evidence.filter(({ type }) => type === name);
+  return table(
+    ['', 'guarantee', 'shown by'],
+    rows.map(({ role, of, guarantee, file, test }) => [
+      `${roles[role]}${of === undefined ? '' : `, ${of}`}`,
+      guarantee,
+      `[${test}](../../test/${file})`,
+    ]),
+  );
 }
 
 function parameterTable(parameters: readonly ConnectorParameter[]): string {

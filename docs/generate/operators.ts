@@ -21,7 +21,10 @@ const families: Record<OperatorFamily, { readonly title: string; readonly about:
   effects: { title: 'Effects', about: 'They act on the world or run a function.' },
   structure: { title: 'Branches and threads', about: 'They never change what a stream means.' },
   time: { title: 'Time and failures', about: '[Time](time.md) explains event time, watermarks and lateness.' },
-  sources: { title: 'Sources', about: 'They belong to what stands before them; see [joins](joins.md) and [connectors](../connectors.md).' },
+  sources: {
+    title: 'Sources',
+    about: 'They belong to what stands before them; see [joins](joins.md) and [connectors](../connectors/README.md).',
+  },
   patterns: { title: 'Patterns', about: 'For streams whose source is a pattern; [patterns](patterns.md) teaches them.' },
   analytics: { title: 'Analytics', about: '[Analytics](analytics.md) says what they mean and what they need.' },
 };

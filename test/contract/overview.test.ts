@@ -135,7 +135,16 @@ describe('GET /api/v1/connectors', () => {
       (await service.get('/api/v1/connectors')).body.connectors.filter((one: { pipeline: string }) => one.pipeline === 'ends');
     await expect.poll(own, { timeout: 10_000 }).toMatchObject([
       { name: 'In', type: 'mqtt', direction: 'source', state: 'disconnected', problem: expect.any(String), received: 0 },
-      { name: 'Out', type: 'http', direction: 'sink', state: 'open', problem: expect.stringContaining('500'), opened: 1, delivered: 0, dlq_events: 1 },
+      {
+        name: 'Out',
+        type: 'http',
+        direction: 'sink',
+        state: 'open',
+        problem: expect.stringContaining('500'),
+        opened: 1,
+        delivered: 0,
+        dlq_events: 1,
+      },
     ]);
     await service.delete(path);
   });

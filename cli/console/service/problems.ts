@@ -98,6 +98,8 @@ function connectorProblems(connector: Connector): FoundProblem[] {
   if (connector.state === 'closed') return [];
   const why = connector.problem === undefined ? '' : ` (${connector.problem})`;
   const text =
-    connector.state === 'open' ? `breaker open: nothing is sent, events become dead letters${why}` : `breaker half-open: one probe decides${why}`;
+    connector.state === 'open'
+      ? `breaker open: nothing is sent, events become dead letters${why}`
+      : `breaker half-open: one probe decides${why}`;
   return [{ ...common, tone: connector.state === 'open' ? 'bad' : 'warn', text, link: href(['pipelines', id, 'letters']) }];
 }

@@ -194,7 +194,7 @@ stream Large = Payment.from(Plant, topic: "payments/+")
         'A stream exactly once, where there is a state directory: the place in it stands in the log and in checkpoints. In a group each ' +
         'entry is acknowledged once it is in the log. A channel at most once: what is published while nobody listens is gone. What a ' +
         'server loses itself is lost.',
-      sink: 'A stream at least once: what is added again has the same `id`. A channel reaches whoever listens at that moment.',
+      sink: 'A stream at least once: what is added again has the same `id`. A channel at most once: it reaches whoever listens at that moment.',
       enrich:
         'The fields of a hash, or the value under a key, which may be JSON. What is not there, or does not come in time, is a failure of the look-up.',
     },

@@ -21,7 +21,7 @@ const database = (name: string, scheme: string, summary: string): ConnectorDescr
   summary,
   guarantees: {
     sink:
-      'Each event once: a row with the id of the event, which replaces the one that is there, so `id` must be the primary key. The columns are ' +
+      'Effectively once: a row with the id of the event, which replaces the one that is there, so `id` must be the primary key. The columns are ' +
       'found by name: `id`, `event_type`, `timestamp`, one for each field, and `data` for all fields as JSON. Delivered is what the database has committed.',
     enrich: 'The first row that the query gives. None, or one that does not come in time, is a failure of the look-up.',
   },
@@ -53,8 +53,9 @@ export const endpointConnectors: readonly ConnectorDescriptor[] = [
         'A GET for each key, which stands behind the path of the url, or where `{key}` stands in it; the answer is JSON. What is not 2xx, or does ' +
         'not come in time, is a failure of the look-up.',
       source:
-        'What was answered with 202 is taken once, where there is a state directory: it is in the log by then. A sender that got no answer ' +
-        'sends again, which is taken again unless both carry the same `Idempotency-Key`, within 10 minutes.',
+        'Effectively once, where there is a state directory and the sender names each request: what was answered with 202 is in the log by ' +
+        'then, and what comes again with the same `Idempotency-Key` within 10 minutes is not taken again. Without that key a sender that got ' +
+        'no answer and sends again is taken twice.',
       sink: 'At least once: what is sent again has the same `Idempotency-Key`. Only 2xx is taken for delivered.',
     },
     example: `connector Incoming = http (profile: "incoming")
@@ -97,7 +98,7 @@ stream Large = Payment.from(Incoming)
       source:
         'Exactly once, where there is a state directory: the place in the file stands in the log and in checkpoints, also across renamed files.',
       sink:
-        'Each event once, also after a crash of the process: what the last 64 MiB of the file hold is not written again. When the whole ' +
+        'Exactly once, also after a crash of the process: what the last 64 MiB of the file hold is not written again. When the whole ' +
         'machine fails, the last 0.1 s may be missing.',
     },
     example: `connector Log = file (path: "payments.jsonl")

@@ -61,7 +61,9 @@ it('puts what is broken before what is lost, and what goes on before what is ove
     unreadable: 0,
   };
   const rate: Facts['rate'] = (id) => (id === 'p_4' ? 2 : 0);
-  expect(found({ pipelines: [late, losing, failed], connectors: [{ ...sink, state: 'open', problem: 'the answer was 500' }, source], rate })).toEqual([
+  expect(
+    found({ pipelines: [late, losing, failed], connectors: [{ ...sink, state: 'open', problem: 'the answer was 500' }, source], rate }),
+  ).toEqual([
     'bad broken: failed: no thread',
     'bad quiet / Out: breaker open: nothing is sent, events become dead letters (the answer was 500)',
     'bad quiet / In: reads nothing, not connected: refused',

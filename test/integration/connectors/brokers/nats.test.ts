@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { audit, type Delivered } from '../audit.ts';
@@ -54,7 +54,7 @@ stream Each = Reading.from(Bus, ${use})
     );
   });
 
-  it('does so as a durable consumer, and leaves nothing that is not acknowledged', async () => {
+  it('gives every message, once, to a durable consumer, and leaves nothing that is not acknowledged', async () => {
     const run = begin(reading(servers(), 'subject: "shared.>", durable: "cep"'));
     // Each time the server has to give again what it has not heard of, which takes it five seconds.
     const trouble = troubleFor({ run, broker, link }, { kills: 1, brokerKills: 1 });
@@ -132,6 +132,43 @@ stream Each = Reading.from(In)
     await broker.startAgain();
     await heard(2);
     expect((await run.end('SIGINT'))?.code).toBe(0);
+  });
+
+  it('sends to whoever listens to a subject at that moment, and keeps nothing for others', async () => {
+    const run = begin(
+      (folder) => `
+event Reading:
+    n: int
+
+connector In = file (path: "${folder}/in.jsonl")
+connector Bus = nats (${servers()})
+
+stream Each = Reading.from(In)
+    .emit(n)
+    .to(Bus, topic: "first")
+    .to(Bus, topic: "second")
+`,
+    );
+    const client = await clientOf(broker.port);
+    const listen = async (subject: string): Promise<number[]> => {
+      const heard: number[] = [];
+      client.subscribe(subject, { callback: (_error, message) => heard.push(message.json<Delivered>().data['n'] ?? -1) });
+      await client.flush();
+      return heard;
+    };
+    const say = (n: number): void => appendFileSync(run.path('in.jsonl'), `{"event_type":"Reading","n":${n}}\n`);
+    const second = await listen('second');
+    say(0);
+    await run.startReading();
+    await vi.waitFor(() => expect(second).toEqual([0]), { timeout: 60_000 });
+    // What is sent to both subjects comes to the first one first, where nobody has listened yet.
+    const first = await listen('first');
+    say(1);
+    await vi.waitFor(() => expect(second).toEqual([0, 1]), { timeout: 60_000 });
+    expect(first).toEqual([1]);
+    await client.close();
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    expect(run.letters()).toEqual([]);
   });
 
   it('keeps what is no event as dead letters, with its bytes, and goes on', async () => {

@@ -26,8 +26,10 @@ export class ProgramRun {
   }
 
   /** Started, and reading. */
-  async startReading(): Promise<void> {
-    await this.start().until(({ stderr }) => stderr.includes('Source connected'));
+  async startReading(): Promise<CepProcess> {
+    const process = this.start();
+    await process.until(({ stderr }) => stderr.includes('Source connected'));
+    return process;
   }
 
   async end(signal: 'SIGKILL' | 'SIGINT'): Promise<Ended | undefined> {

@@ -54,7 +54,7 @@ stream Each = Reading.from(Store, topic: "${topic}")
     );
   });
 
-  it('does so in a group, and leaves nothing that is not acknowledged', async () => {
+  it('gives every entry, once, to a group, and leaves nothing that is not acknowledged', async () => {
     const run = begin(reading(`redis (${url()}, group: "cep")`, 'shared'));
     expect(await auditedRun(run, new RedisPublisher(broker.port, 'shared'), troubleFor({ run, broker, link }, shortTrouble))).toEqual(
       nothing,
@@ -147,6 +147,38 @@ stream Each = Reading.from(In)
     await broker.startAgain();
     await heard(2);
     expect((await run.end('SIGINT'))?.code).toBe(0);
+  });
+
+  it('sends to whoever listens to a channel at that moment, and keeps nothing for others', async () => {
+    const run = begin(
+      (folder) => `
+event Reading:
+    n: int
+
+connector In = file (path: "${folder}/in.jsonl")
+connector Store = redis (${url()})
+
+stream Each = Reading.from(In)
+    .emit(n)
+    .to(Store, topic: "first")
+    .to(Store, topic: "second")
+`,
+    );
+    const client = clientOf(broker.port);
+    const heard: string[] = [];
+    client.on('message', (channel, text) => heard.push(`${channel} ${(JSON.parse(text) as Delivered).data['n']}`));
+    const say = (n: number): void => appendFileSync(run.path('in.jsonl'), `{"event_type":"Reading","n":${n}}\n`);
+    await client.subscribe('second');
+    say(0);
+    await run.startReading();
+    await vi.waitFor(() => expect(heard).toEqual(['second 0']), { timeout: 60_000 });
+    // What is sent to both channels comes to the first one first, where nobody has listened yet.
+    await client.subscribe('first');
+    say(1);
+    await vi.waitFor(() => expect(heard).toEqual(['second 0', 'first 1', 'second 1']), { timeout: 60_000 });
+    client.disconnect();
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    expect(run.letters()).toEqual([]);
   });
 
   it('looks up what stands under a key, and goes on after the server was away', async () => {

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { evidence, type Guarantee } from '../../docs/generate/connector-evidence.ts';
+import { connectors } from '../../shared/language/connectors/table.ts';
+
+/** What the name of a test says that shows it. */
+const words: Readonly<Record<Guarantee, RegExp>> = {
+  'at most once': /listens|drops|connection is lost/,
+  'at least once': /every|each|takes over/,
+  'effectively once': /once/,
+  'exactly once': /once|nothing twice/,
+};
+
+describe('the guarantees of connectors', () => {
+  it.each(evidence)('$type as $role ($of): $guarantee has a test that shows it', ({ file, test, guarantee }) => {
+    expect(readFileSync(join(import.meta.dirname, '..', file), 'utf8')).toContain(`'${test}'`);
+    expect(test).toMatch(words[guarantee]);
+  });
+
+  it.each(evidence)('$type as $role ($of): $guarantee is what the type promises', ({ type, role, guarantee }) => {
+    const promise = connectors.find(({ name }) => name === type)?.guarantees?.[role];
+    expect(promise?.toLowerCase()).toContain(guarantee);
+  });
+
+  it('are there for every source and sink that is built, and for no other', () => {
+    const ends = connectors.flatMap(({ name, built = [] }) => built.filter((role) => role !== 'enrich').map((role) => `${name} ${role}`));
+    expect([...new Set(evidence.map(({ type, role }) => `${type} ${role}`))].sort()).toEqual(ends.sort());
+  });
+});
