@@ -64,8 +64,11 @@ export async function runProgram(settings: RunSettings, context: CliContext): Pr
   let isClean = false;
   let closeWebhooks = async (): Promise<void> => undefined;
   try {
-    await runtime.start();
-    const id = await placed(runtime, settings.program);
+    let id = '';
+    // The program of the run before must not take what is meant for this one.
+    await runtime.start(async () => {
+      id = await placed(runtime, settings.program);
+    });
     const telemetry = new Telemetry(logger, new MetricRegistry());
     if (settings.isSmtpUnverified) telemetry.report('SmtpUnverified', {});
     closeWebhooks = await serveWebhooks({ runtime, id, telemetry, readPlace: settings.readPlace, note: (text) => screen.note(text) });
@@ -133,7 +136,11 @@ class ProgramInRuntime {
   #lookAtStart(waiting: Set<string>): void {
     for (const { id, isConnected, isEnded, problem } of this.#sources) {
       if (isConnected || isEnded) waiting.delete(id);
-      else if (problem !== null && waiting.has(id)) throw new CepError('connector_error', `cannot read from ${id}: ${problem}`);
+      else if (problem !== null && waiting.has(id)) {
+        throw new CepError('connector_error', `cannot read from ${id}: ${problem}`, {
+          hint: 'cep connector test -p PROGRAM says which step fails, and what to do',
+        });
+      }
     }
   }
 

@@ -157,13 +157,14 @@ class ServerRuntime implements HostRuntime {
     this.#storage?.maintain();
   }
 
-  async start(): Promise<void> {
+  async start(beforeReading?: () => Promise<void>): Promise<void> {
     this.#state = 'recovering';
     const [storage, context] = [this.#storage, this.#context];
     if (storage !== null) this.#created.load(await storage.answers());
     if (storage !== null) await recover({ storage, tenants: this.#registry, directory: this.pipelines, context });
     this.#ticks.start();
     this.#state = 'ready';
+    await beforeReading?.();
     this.#isRecovered();
     void this.#context.deadLetters.examine();
   }

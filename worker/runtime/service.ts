@@ -29,8 +29,11 @@ export interface Backup {
 export interface Runtime {
   readonly tenants: Tenants;
   readonly pipelines: Pipelines;
-  /** Brings back what the state directory holds. Resolves when everything runs; until then `readiness()` says `recovering`. */
-  start(): Promise<void>;
+  /**
+   * Brings back what the state directory holds. Resolves when everything runs; until then `readiness()` says `recovering`. What
+   * `beforeReading` does, such as a reload, is done before anything is read from connectors.
+   */
+  start(beforeReading?: () => Promise<void>): Promise<void>;
   /** Never waits. */
   readiness(): Readiness;
   /** What a scrape shows: the numbers last heard of each thread, at most a quarter of a second old. Never waits. */

@@ -7,7 +7,7 @@ import { CepProcess } from '../cli/cep-process.ts';
 import { audit, type Delivered } from './audit.ts';
 import { NumberedLog } from './numbered-log.ts';
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 30_000 });
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 30_000 });
 
 const KILLS = 4;
 const LINES_PER_WRITE = 40;
@@ -68,7 +68,7 @@ describe('cep run that follows a file', () => {
       const run = start();
       // What was renamed before anybody read it is not its concern.
       if (kill === 1) writing = writeOn();
-      await vi.waitFor(() => expect(delivered('out.jsonl').length).toBeGreaterThan(before), { timeout: 30_000, interval: 20 });
+      await vi.waitFor(() => expect(delivered('out.jsonl').length).toBeGreaterThan(before), { timeout: 90_000, interval: 20 });
       await sleep(Math.random() * 500);
       run.kill('SIGKILL');
       expect((await run.ended).signal).toBe('SIGKILL');
@@ -81,7 +81,7 @@ describe('cep run that follows a file', () => {
     const count = log.written;
     const isThrough = (): boolean => delivered('out.jsonl').length >= count && delivered('tens.jsonl').length >= count / 10;
     // What has not come by then is counted below.
-    await vi.waitUntil(isThrough, { timeout: 60_000, interval: 50 }).catch(() => undefined);
+    await vi.waitUntil(isThrough, { timeout: 180_000, interval: 50 }).catch(() => undefined);
     last.kill('SIGINT');
     expect((await last.ended).code).toBe(0);
 

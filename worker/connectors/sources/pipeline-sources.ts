@@ -38,6 +38,8 @@ export class PipelineSources {
   /** Those of the program that were ended with it. */
   #stopped: readonly SourceRunner[] = [];
   #isStarted = false;
+  /** Started, and reading may begin. */
+  #isReading = false;
   /** What those that were closed have dropped: counts only grow. */
   readonly #droppedBefore = new Map<string, number>();
 
@@ -68,7 +70,7 @@ export class PipelineSources {
     this.#runners = next;
     this.#stopped = [];
     for (const [id, runner] of before) if (next.get(id) !== runner) void this.#close(runner);
-    if (!this.#isStarted) return;
+    if (!this.#isReading) return;
     for (const [id, runner] of next) if (before.get(id) !== runner) runner.start();
   }
 
@@ -90,7 +92,9 @@ export class PipelineSources {
     if (this.#isStarted) return;
     this.#isStarted = true;
     await this.#options.ready;
-    if (this.#isStarted) for (const runner of this.#runners.values()) runner.start();
+    if (!this.#isStarted || this.#isReading) return;
+    this.#isReading = true;
+    for (const runner of this.#runners.values()) runner.start();
   }
 
   /** What takes requests that name this connector and topic, also while nothing is read; undefined where the program has no such. */
@@ -103,6 +107,7 @@ export class PipelineSources {
   /** Ends reading. What was handed over and is not safe yet comes again after the next start. */
   async stop(): Promise<void> {
     this.#isStarted = false;
+    this.#isReading = false;
     const runners = [...this.#runners.values()];
     this.#runners = new Map();
     this.#stopped = runners;
