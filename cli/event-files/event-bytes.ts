@@ -25,7 +25,7 @@ export interface EventBytes {
   readonly consumed?: number | undefined;
   /** Resolves when `read` may be asked. @throws CepError `io_error` and what the form of the bytes has of its own */
   fill(): Promise<void>;
-  /** The next bytes, valid until the next call; undefined at the end. Of what is not read ahead, at most so many. */
+  /** The next bytes, valid until the next call; undefined at the end. Of a file that is read as it is, at most so many. */
   read(most?: number): Uint8Array | undefined;
   /** What is wrong with lines that are not among the bytes, since this was asked last. */
   problems?(): readonly UnreadableLine[];
@@ -63,7 +63,11 @@ export class FileBytes implements EventBytes {
 
   read(most = CHUNK_BYTES): Uint8Array | undefined {
     const chunk = this.#ahead[this.#next];
-    if (chunk === undefined) return this.#readChunk(most < CHUNK_BYTES ? this.#chunk.subarray(0, most) : this.#chunk);
+    if (chunk === undefined) return this.#readChunk(this.#chunk.subarray(0, most));
+    if (chunk.length > most) {
+      this.#ahead[this.#next] = chunk.subarray(most);
+      return chunk.subarray(0, most);
+    }
     this.#ahead[this.#next++] = NOTHING; // It is not needed any more.
     return chunk;
   }

@@ -185,7 +185,7 @@ export class EventLines {
   /** The next piece; undefined at the end. With `stopAtEvent` it is one line, or what is left of one. */
   next({ stopAtEvent }: { readonly stopAtEvent: boolean }): EventPiece | undefined {
     if (this.#range) return this.#nextOf(this.#range);
-    const piece = this.#rest.length > 0 ? this.#rest : this.#bytes.read();
+    const piece = this.#rest.length > 0 ? this.#rest : this.#bytes.read(this.#reading.bytesAtOnceMax);
     if (!piece) return this.#end();
     const end = stopAtEvent ? piece.indexOf(LINE_FEED) + 1 : 0;
     this.#rest = end === 0 ? NOTHING : piece.subarray(end);
@@ -200,7 +200,7 @@ export class EventLines {
 
   #nextOf(range: LineRange): EventPiece | undefined {
     if (range.isThrough) return undefined;
-    const chunk = this.#bytes.read(range.wanted(this.#restAt));
+    const chunk = this.#bytes.read(Math.min(range.wanted(this.#restAt), this.#reading.bytesAtOnceMax));
     if (!chunk) return this.#end();
     const within = range.cut(chunk, this.#restAt);
     this.#restAt += chunk.length;

@@ -14,8 +14,16 @@ export interface FastPath {
   readonly take: (result: ReadResult) => void;
 }
 
+/**
+ * So many bytes become events that are all there at once: few enough for them to be gone when garbage is next collected. V8 takes objects
+ * that it finds again for ones that stay, and keeps all that are made later where it seldom looks for garbage.
+ */
+export const EVENTS_BYTES_MAX = 65_536;
+
 /** How the bytes of a file become events. */
 export interface EventReading extends MovableReader {
+  /** No more should be written at once. */
+  readonly bytesAtOnceMax: number;
   /** Events that took the fast path: no result tells of them. */
   readonly entered: number;
 }
@@ -47,6 +55,7 @@ export function openReading(format: 'evt' | 'jsonl', { schemas, timeField, from,
 class FullReading implements EventReading {
   readonly #reader: MovableReader;
   readonly entered = 0;
+  readonly bytesAtOnceMax = EVENTS_BYTES_MAX;
 
   constructor(reader: MovableReader) {
     this.#reader = reader;
@@ -70,6 +79,8 @@ class FullReading implements EventReading {
 }
 
 class ShortReading implements EventReading {
+  /** Events that enter at once are not there together. */
+  readonly bytesAtOnceMax = Infinity;
   readonly #reader: ByteReader;
 
   constructor(reader: ByteReader) {

@@ -6,9 +6,11 @@ import { CepError, invariant } from '../../shared/errors/error.ts';
 import type { UnreadableLine } from '../../shared/events/reading/read-result.ts';
 import { csvLines } from './csv-lines.ts';
 import { type EventBytes, unreadableFile } from './event-bytes.ts';
+import { EVENTS_BYTES_MAX } from './event-reading.ts';
 import { beginsAsGzip, type EventSourceOptions, STANDARD_INPUT, sourceName } from './event-source.ts';
 
-const CHUNK_BYTES = 262_144;
+/** As many as make events that are all there at once. */
+const CHUNK_BYTES = EVENTS_BYTES_MAX;
 const NOTHING = new Uint8Array();
 
 export interface StreamBytesOptions extends Omit<EventSourceOptions, 'format'> {

@@ -34,7 +34,9 @@ const REST_BYTES_MAX = 65_536;
 /** Bytes behind a piece that generated code may look at: it takes the ten of a date for granted. */
 const PADDING_BYTES = 16;
 /** Where most lines take the slow path, whole pieces do, and the fast path is tried again in one of so many. */
-const LONG_PIECES = 16;
+const LONG_PIECES = 64;
+/** Of these, one has at most so many bytes: its events are all there at once. */
+const LONG_PIECE_BYTES_MAX = 65_536;
 const SHORT_SHARE_MIN = 0.25;
 const NO_BYTES = new Uint8Array();
 
@@ -168,14 +170,15 @@ export class ByteReader {
 
   /** Reads whole lines from `start` on, at most to `end`, and returns the position behind them. */
   #readPiece(chunk: Uint8Array, start: number, end: number): number {
-    const limit = Math.min(end, start + PIECE_BYTES_MAX);
+    const isLong = this.#longPieces > 0 && !this.#hasNewLayout;
+    const limit = Math.min(end, start + (isLong ? LONG_PIECE_BYTES_MAX : PIECE_BYTES_MAX));
     const last = chunk.lastIndexOf(LINE_FEED, limit - 1) + 1;
     if (last <= start) {
       const lineEnd = chunk.indexOf(LINE_FEED, limit) + 1;
       this.#readGenerally(chunk.subarray(start, lineEnd));
       return lineEnd;
     }
-    if (this.#longPieces > 0 && !this.#hasNewLayout) {
+    if (isLong) {
       this.#longPieces--;
       this.#readGenerally(chunk.subarray(start, last));
     } else this.#readShortly(chunk, start, last);
