@@ -30,8 +30,8 @@ export interface PatternMatcherOptions {
   readonly tap?: (step: StepPlan, row: Row) => void;
   /** Finds runs by the equalities they wait for. Off, every waiting run is asked; the matches are the same. @default true */
   readonly isIndexed?: boolean;
-  /** Called for each run when it is over, with or without a match; before its match is emitted. */
-  readonly closed?: ((run: Run) => void) | null;
+  /** Called for each run when it is over, with or without a match, or dropped by the state budget; before its match is emitted. */
+  readonly closed?: ((run: Run, isOverBudget: boolean) => void) | null;
   /** Is told of every event and match. */
   readonly observer?: PatternObserver | null;
 }
@@ -225,7 +225,7 @@ export class PatternMatcher {
     const step = this.#plan.steps[slot] as StepPlan;
     if (step.taps.length > 0) this.#tap?.(step, { ...row, bound: this.#transition.readable(progress.captures) });
     if (this.#isList[slot] && this.#closureEvents(progress.captures) > this.#plan.closureMax) {
-      this.#store.close(run);
+      this.#store.close(run, true);
       this.#environment.runsDropped('max_closure');
       return;
     }
@@ -294,7 +294,7 @@ export class PatternMatcher {
 
   #keepBudget(): void {
     while (this.#store.size > this.#plan.runsMax) {
-      this.#store.close(this.#store.oldest as Run);
+      this.#store.close(this.#store.oldest as Run, true);
       this.#environment.runsDropped('max_runs');
     }
   }

@@ -9,7 +9,7 @@ import type { Watch } from './watch.ts';
 interface RunStoreOptions {
   readonly isIndexed: boolean;
   /** Called for each run that is over. */
-  readonly closed: ((run: Run) => void) | null;
+  readonly closed: ((run: Run, isOverBudget: boolean) => void) | null;
   /** The time of a run has come. */
   readonly wake: (run: Run) => void;
 }
@@ -19,7 +19,7 @@ export class RunStore {
   readonly #watches: readonly Watch[];
   readonly #cancels: readonly Watch[];
   readonly #isIndexed: boolean;
-  readonly #closed: ((run: Run) => void) | null;
+  readonly #closed: ((run: Run, isOverBudget: boolean) => void) | null;
   readonly #partitions = new Map<string, RunPartition>();
   readonly #runs: WakingRuns<Run>;
   readonly #watchesOf = new WeakMap<PatternState, readonly Watch[]>();
@@ -83,10 +83,10 @@ export class RunStore {
     this.#runs.moved(run);
   }
 
-  close(run: Run): void {
+  close(run: Run, isOverBudget = false): void {
     if (!run.isOpen) return;
     run.isOpen = false;
-    this.#closed?.(run);
+    this.#closed?.(run, isOverBudget);
     const { partition } = run;
     partition.remove(run);
     if (partition.isEmpty) this.#partitions.delete(partition.key);

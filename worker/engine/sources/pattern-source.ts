@@ -35,7 +35,7 @@ export class PatternSource implements Source {
     this.#matcher = new PatternMatcher(plan, environment, emit, {
       tap: tapsOf(plan.steps, makeLink),
       observer,
-      closed: watch && ((run) => watch.closed(run)),
+      closed: watch && ((run, isOverBudget) => watch.closed(run, isOverBudget)),
     });
     observer?.begin({ plan, environment, emit: (forecast) => next.process(identified(forecast, plan)) });
     this.#order = new EventOrder(environment, {

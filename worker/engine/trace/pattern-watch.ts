@@ -92,9 +92,9 @@ export class PatternWatch {
   }
 
   /** A run is over, with what it came to. */
-  closed(run: PartialMatch): void {
+  closed(run: PartialMatch, isOverBudget: boolean): void {
     if (this.#options.recorder === null) return;
-    const ended = this.#atWork === null ? this.#endByTime(run) : this.#endByEvent(run, this.#atWork);
+    const ended = this.#atWork === null ? this.#endByTime(run) : this.#endByEvent(run, this.#atWork, isOverBudget);
     this.#options.recorder.runEnded(ended);
     this.#matchedByTime = ended.end === 'matched' && this.#atWork === null ? ended : null;
   }
@@ -107,8 +107,9 @@ export class PatternWatch {
     return { run, end: hasMatched ? 'matched' : isDue ? 'deadline' : 'expired', by: null, row: null, time };
   }
 
-  #endByEvent(run: PartialMatch, { row, watches }: AtWork): EndedRun {
+  #endByEvent(run: PartialMatch, { row, watches }: AtWork, isOverBudget: boolean): EndedRun {
     const ended = (end: EndedRun['end'], by: number | null = null): EndedRun => ({ run, end, by, row, time: row.time });
+    if (isOverBudget) return ended('dropped');
     const { state } = run.progress;
     if (state.isComplete && state.enabledSteps.length === 0) return ended('matched');
     const cancel = this.#fitting(
@@ -126,7 +127,7 @@ export class PatternWatch {
     if (forbidden !== null) return ended('forbidden', forbidden);
     if (run.accepted !== null) return ended('matched');
     if (this.#plan.selection === 'strict' || this.#plan.monotone !== null) return ended('broken');
-    return ended(this.#plan.afterMatch === 'no_skip' ? 'dropped' : 'skipped');
+    return ended('skipped');
   }
 
   /** The first of these that the event fits. */

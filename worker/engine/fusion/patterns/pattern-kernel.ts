@@ -29,6 +29,12 @@ type Ended = (run: FusedRun, time: number) => boolean;
 /** Brings a run up to date with what its list has taken. */
 type CatchUp = (run: FusedRun, shared: SharedClosureLog) => void;
 
+/** How a run of a pattern that is watched came to its end. */
+interface Ending {
+  readonly run: PartialMatch;
+  readonly isOverBudget: boolean;
+}
+
 type Receive = (time: number, order: number, ...values: unknown[]) => void;
 
 /** The open runs of a pattern whose steps are generated code. It saves what `PatternSource` saves. */
@@ -54,8 +60,8 @@ export class PatternKernel implements Source, Kernel {
   #row: Row | null = null;
   /** While the pattern is watched, of the row at work: its matches, the runs that it has ended, and those that its matches have. */
   #matches = 0;
-  readonly #endedByRow: PartialMatch[] = [];
-  readonly #endedBehind: PartialMatch[] = [];
+  readonly #endedByRow: Ending[] = [];
+  readonly #endedBehind: Ending[] = [];
   readonly #partitions = new Map<FusedRun['key'], RunLists>();
   /** Runs that the event at hand has completed, in order of beginning. */
   readonly #completed: FusedRun[] = [];
@@ -273,9 +279,9 @@ export class PatternKernel implements Source, Kernel {
     }
   }
 
-  close(run: FusedRun): void {
+  close(run: FusedRun, isOverBudget = false): void {
     this.#leave(run);
-    this.#remove(run, this.#endedBehind);
+    this.#remove(run, this.#endedBehind, isOverBudget);
   }
 
   /** The run has left its list: the event at hand has ended it. Only called while the pattern is watched. */
@@ -283,11 +289,11 @@ export class PatternKernel implements Source, Kernel {
     this.#remove(run, this.#endedByRow);
   }
 
-  #remove(run: FusedRun, ended: PartialMatch[]): void {
+  #remove(run: FusedRun, endings: Ending[], isOverBudget = false): void {
     if (this.#watch !== null) {
-      const match = partialMatchOf(run, this.#form);
-      if (this.#row === null) this.#watch.closed(match);
-      else ended.push(match);
+      const ending = { run: partialMatchOf(run, this.#form), isOverBudget };
+      if (this.#row === null) this.#watch.closed(ending.run, isOverBudget);
+      else endings.push(ending);
     }
     (this.open as OpenRuns | TimedRuns).remove(run);
   }
@@ -326,7 +332,7 @@ export class PatternKernel implements Source, Kernel {
   /** The run has taken more events than a closure may hold. */
   overflow(run: FusedRun): void {
     this.#leave(run);
-    this.#remove(run, this.#endedByRow);
+    this.#remove(run, this.#endedByRow, true);
     this.#environment.runsDropped('max_closure');
   }
 
@@ -341,7 +347,7 @@ export class PatternKernel implements Source, Kernel {
 
   #closeOldest(): void {
     if (this.open instanceof FlatRuns) this.open.closeOldest();
-    else this.close(this.open.first as FusedRun);
+    else this.close(this.open.first as FusedRun, true);
   }
 
   /** A row is seen once, however many steps read its origin. */
@@ -376,8 +382,8 @@ export class PatternKernel implements Source, Kernel {
     this.#row = row;
     this.#matches = 0;
     this.#receive(row, lane);
-    for (const run of this.#endedByRow.splice(0).sort(compareRuns)) watch.closed(run);
-    for (const run of this.#endedBehind.splice(0)) watch.closed(run);
+    const byRow = this.#endedByRow.splice(0).sort((a, b) => compareRuns(a.run, b.run));
+    for (const { run, isOverBudget } of [...byRow, ...this.#endedBehind.splice(0)]) watch.closed(run, isOverBudget);
     this.#row = null;
     if (this.received > received) this.#environment.tracer?.pattern(this.#environment.stream.name, this.runsActive(), this.#matches);
   }
