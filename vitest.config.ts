@@ -20,7 +20,16 @@ export default defineConfig({
     hookTimeout: isCi ? 60_000 : 20_000,
     projects: [
       // They share one copy of the code: what one test needs is loaded, and warm, already.
-      { extends: true, test: { name: 'logic', include: ['test/**/*.test.ts'], exclude: [...withProcesses, ...long], isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: 'logic',
+          include: ['test/**/*.test.ts'],
+          exclude: [...withProcesses, ...long],
+          isolate: false,
+          setupFiles: 'test/random-seed.ts',
+        },
+      },
       // A second try, which the report names, and only where nobody can try again by hand.
       { extends: true, test: { name: 'processes', include: withProcesses, exclude: long, retry: isCi ? 1 : 0 } },
       { extends: true, test: { name: 'long', include: long, testTimeout: 600_000, hookTimeout: 120_000 } },

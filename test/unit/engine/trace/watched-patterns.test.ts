@@ -12,7 +12,6 @@ import { Tape } from '../../../fuzz/tape.ts';
 import { patternEvents, patternKinds, patternProgram } from '../fusion/pattern-programs.ts';
 
 const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 12);
-const seed = process.env['FUZZ_SEED'] === undefined ? {} : { seed: Number(process.env['FUZZ_SEED']) };
 const tapes = fc.tuple(fc.uint16Array({ maxLength: 80, size: 'max' }), fc.uint16Array({ minLength: 60, maxLength: 400, size: 'max' }));
 
 test.each(Object.entries(patternKinds))(
@@ -29,7 +28,7 @@ test.each(Object.entries(patternKinds))(
       expect(explained(plan, input, {}), text).toEqual(explained(plan, input, { isFused: false }));
       expect(traced(plan, input, {}), text).toEqual(traced(plan, input, { isFused: false }));
     });
-    fc.assert(property, { numRuns: programs, ...seed, endOnFailure: true });
+    fc.assert(property, { numRuns: programs, endOnFailure: true });
     expect(kernels).toBeGreaterThan(0);
   },
 );

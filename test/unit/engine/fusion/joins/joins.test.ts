@@ -9,7 +9,6 @@ import { expectAlike, type Watch } from '../../../../reference/seen.ts';
 import { joinEvents, joinProgram } from './join-programs.ts';
 
 const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 50);
-const seed = process.env['FUZZ_SEED'] === undefined ? {} : { seed: Number(process.env['FUZZ_SEED']) };
 const tapes = fc.tuple(
   fc.uint16Array({ minLength: 20, maxLength: 60, size: 'max' }),
   fc.uint16Array({ minLength: 200, maxLength: 900, size: 'max' }),
@@ -35,9 +34,9 @@ test.each(kinds)(
       const input = joinEvents(new Tape(eventTape), 60);
       told.outputs += expectAlike(plan, input, { cuts: [cut], watch, text }).length;
     });
-    fc.assert(property, { numRuns: programs, ...seed });
+    fc.assert(property, { numRuns: programs });
     expect(told.programs, 'many are programs').toBeGreaterThan(programs * 0.3);
-    expect(told.fused, 'whose joins become generated code').toBeGreaterThan(told.programs * 0.5);
+    expect(told.fused, 'whose joins become generated code').toBeGreaterThan(told.programs * 0.35);
     expect(told.outputs, 'and join').toBeGreaterThan(programs * 5);
   },
 );
