@@ -44,7 +44,7 @@ async function failover(cluster: ClusterUnderLoad): Promise<Failover> {
   const made = await cluster.ask({ method: 'POST', path: groupPath, body: { name: 'keys', pipelines: [{ name: 'p', source }] } });
   const worker = (made as Group).deployments[0]?.worker_id ?? '';
   for (let from = 0; from < KEYS; from += BATCH) {
-    const events = Array.from({ length: BATCH }, (_, at) => event('Begin', from + at, 1_700_000_000_000));
+    const events = Array.from({ length: BATCH }, (_, at) => event('Begin', from + at, beganAt(from + at)));
     await cluster.ask({ method: 'POST', path: `${groupPath}/keys/inject-batch`, body: { events } });
   }
   await sleep(CHECKPOINT_WAIT_MS);
@@ -57,7 +57,7 @@ async function failover(cluster: ClusterUnderLoad): Promise<Failover> {
     .then(sinceKill);
   const restored = successor?.until(({ stderr }) => stderr.includes(RESTORED)).then(sinceKill);
   for (let key = 0; ; key++) {
-    const asked = { method: 'POST', path: `${groupPath}/keys/inject`, body: event('End', key, 1_700_000_001_000) } as const;
+    const asked = { method: 'POST', path: `${groupPath}/keys/inject`, body: event('End', key, beganAt(KEYS)) } as const;
     const answer = (await cluster.ask(asked).catch(() => undefined)) as { output_events: unknown[] } | undefined;
     if (answer?.output_events.length === 1) {
       const firstMs = performance.now() - killed;
@@ -71,6 +71,11 @@ async function failover(cluster: ClusterUnderLoad): Promise<Failover> {
     if (performance.now() - killed > 60_000) throw new Error('no output for a minute');
     await sleep(5);
   }
+}
+
+/** No two at one time, nor at one distance: as times are, that are saved. */
+function beganAt(key: number): number {
+  return 1_700_000_000_000 + 10 * key + (key % 7);
 }
 
 function event(type: string, key: number, timestamp: number): object {

@@ -1,99 +1,141 @@
-import type { Value } from '../../../shared/events/value.ts';
+import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { Row } from '../operators/row.ts';
 import { savedOrder } from '../sources/event-order.ts';
-import { anyValue, type Codec, count, countBelow, flag, list, number, orNull, record, type Saved, stateOf, text } from '../state/codec.ts';
+import { anyValue, type Codec, count, countBelow, flag, stateOf, text } from '../state/codec.ts';
+import { fewColumn, type Listed, listColumn, listed, numberColumn, optionalColumn, recordColumn, sameColumn } from '../state/columns.ts';
 import { savedExpiry } from '../state/expiry.ts';
-import { savedRow } from '../state/saved-row.ts';
+import { rowColumn } from '../state/row-column.ts';
 import { Capture, type Captures, capturesInOrder } from './captures.ts';
+import { earlierState, membersOfUnnamed } from './earlier-runs.ts';
+import type { PatternMemory } from './pattern-memory.ts';
 import type { PartialMatch } from './run.ts';
 import type { StateSpace } from './state-space.ts';
 
-/** What a pattern keeps, in whatever form it keeps its runs. */
-export interface PatternMemory {
-  /** The rows that wait for those that came before them; null where rows are seen as they come. */
-  readonly order: Saved<typeof savedOrder>;
-  /** Rows received. */
-  readonly received: number;
-  /** The highest event time of each key that can expire. */
-  readonly expiry: ReadonlyMap<string, number>;
-  /** In order of creation. */
-  readonly runs: readonly PartialMatch[];
+interface SavedCapture {
+  /** Position of the row among those saved. */
+  readonly row: number;
+  readonly at: number;
+  readonly element: number;
 }
 
-/** By slot, three numbers for each capture: the row's position among those saved, the event's position, the element. */
-const savedCaptures = list(list(number));
+type SavedCaptures = readonly (readonly SavedCapture[])[];
 
-const savedBeginning = record({ at: number, time: number, lastTime: number });
+/** A run with the position of its rows, and of its captures in the order of their slots. */
+interface SavedRun extends Omit<PartialMatch, 'serial' | 'progress' | 'accepted'> {
+  readonly state: PartialMatch['progress']['state'];
+  readonly base: number;
+  readonly captures: SavedCaptures;
+  readonly accepted: SavedCaptures | null;
+}
 
-/** The states of before had no name, and stood in each other. */
-const unnamedState = record({
-  order: anyValue,
-  matcher: record({ received: anyValue, expiry: anyValue, held: record({ rows: anyValue, runs: anyValue }) }),
-});
+interface Content extends Omit<PatternMemory, 'runs'> {
+  /** So many of the rows, those in front, are held more than once. */
+  readonly shared: number;
+  readonly rows: Listed<Row>;
+  readonly runs: Listed<SavedRun>;
+}
+
+const savedCaptures = listColumn(listColumn(recordColumn<SavedCapture>({ row: numberColumn, at: numberColumn, element: numberColumn })));
 
 /** The state of a pattern, each event that runs hold once. */
 export function patternState(space: StateSpace): Codec<PatternMemory> {
-  const savedProgress: Codec<PartialMatch['progress']['state']> = {
+  const savedProgress: Codec<SavedRun['state']> = {
     save: (state) => space.save(state),
     load: onceEach((saved) => space.load(anyValue.load(saved))),
   };
-  const savedRun = record({
-    key: text,
-    beginning: savedBeginning,
-    state: savedProgress,
-    base: number,
+  const savedRuns = recordColumn<SavedRun>({
+    key: sameColumn(text),
+    began: numberColumn,
+    firstTime: numberColumn,
+    lastTime: numberColumn,
+    state: fewColumn(savedProgress, (state) => state),
+    base: numberColumn,
     captures: savedCaptures,
-    accepted: orNull(savedCaptures),
-    emittedElements: count,
-    hasMatched: flag,
+    accepted: optionalColumn(savedCaptures),
+    emittedElements: numberColumn,
+    hasMatched: sameColumn(flag),
   });
-  const savedState = stateOf({
+  const earlier = earlierState(savedProgress);
+  const savedContent: Codec<Content> = stateOf<Content>({
     name: 'pattern',
-    version: 1,
-    members: { order: savedOrder, received: count, expiry: savedExpiry, rows: list(savedRow), runs: list(savedRun) },
-    unnamed: (saved) => {
-      const { order, matcher } = unnamedState.load(saved);
-      return [order, matcher.received, matcher.expiry, matcher.held.rows, matcher.held.runs];
-    },
+    version: 2,
+    members: { order: savedOrder, received: count, expiry: savedExpiry, shared: count, rows: listed(rowColumn), runs: listed(savedRuns) },
+    upgrade: { 1: (members) => (savedContent.save(contentOf(earlier.load(members))) as ValueArray).slice(1) },
+    unnamed: membersOfUnnamed,
   });
   return {
-    save: ({ order, received, expiry, runs }) => {
-      const positions = new Map<Row, number>();
-      const saved = runs.map((run) => {
-        const { key, began, firstTime, lastTime, accepted, emittedElements, hasMatched } = run;
-        const { state, base, captures } = run.progress;
-        return {
-          key,
-          beginning: { at: began, time: firstTime, lastTime },
-          state,
-          base,
-          captures: numbersOf(captures, positions),
-          accepted: accepted && numbersOf(accepted, positions),
-          emittedElements,
-          hasMatched,
-        };
-      });
-      return savedState.save({ order, received, expiry, rows: [...positions.keys()], runs: saved });
-    },
+    save: (memory) => savedContent.save(contentOf(memory)),
     load: (saved: Value | undefined) => {
-      const { order, received, expiry, rows, runs } = savedState.load(saved);
-      const loaded = runs.map((run, serial): PartialMatch => {
-        const { key, beginning, state, base, emittedElements, hasMatched } = run;
-        return {
-          key,
-          began: beginning.at,
-          firstTime: beginning.time,
-          lastTime: beginning.lastTime,
-          serial,
-          progress: { state, base, captures: capturesOf(run.captures, rows) },
-          accepted: run.accepted && capturesOf(run.accepted, rows),
-          emittedElements,
-          hasMatched,
-        };
-      });
-      return { order, received, expiry, runs: loaded };
+      const { rows, runs, shared, ...memory } = savedContent.load(saved);
+      return { ...memory, runs: runsOf(runs, rowsOf(rows, shared)) };
     },
   };
+}
+
+function contentOf({ runs, ...memory }: PatternMemory): Content {
+  const all = [...runs];
+  const { rows, shared } = heldRows(all);
+  const positions = new Map(rows.map((row, position) => [row, position]));
+  const saved = all.map(({ key, began, firstTime, lastTime, progress, accepted, emittedElements, hasMatched }) => {
+    const { state, base, captures } = progress;
+    const taken = { captures: savedOf(captures, positions), accepted: accepted && savedOf(accepted, positions) };
+    return { key, began, firstTime, lastTime, state, base, ...taken, emittedElements, hasMatched };
+  });
+  return { ...memory, shared, rows, runs: saved };
+}
+
+/** Each row that the runs hold, once; those in front that are held more than once. */
+function heldRows(runs: readonly PartialMatch[]): { readonly rows: readonly Row[]; readonly shared: number } {
+  const held = new Set<Row>();
+  const more = new Set<Row>();
+  for (const { progress, accepted } of runs) {
+    for (const top of [...progress.captures, ...(accepted ?? [])]) {
+      for (let capture = top; capture !== null; capture = capture.previous) (held.has(capture.row) ? more : held).add(capture.row);
+    }
+  }
+  for (const row of more) held.delete(row);
+  return { rows: [...more, ...held], shared: more.size };
+}
+
+function savedOf(captures: Captures, positions: ReadonlyMap<Row, number>): SavedCaptures {
+  return captures.map((top) => capturesInOrder(top).map(({ row, at, element }) => ({ row: positions.get(row) as number, at, element })));
+}
+
+/** Gives the row at a position: those that are held more than once are the same each time. */
+function rowsOf(rows: Listed<Row>, shared: number): (position: number) => Row {
+  const made: Row[] = [];
+  const position = countBelow(rows.length);
+  return (saved) => {
+    const at = position.load(saved);
+    if (at >= shared) return rows.at(at) as Row;
+    made[at] ??= rows.at(at) as Row;
+    return made[at];
+  };
+}
+
+function* runsOf(runs: Listed<SavedRun>, rowAt: (position: number) => Row): Iterable<PartialMatch> {
+  for (let serial = 0; serial < runs.length; serial++) {
+    const { key, began, firstTime, lastTime, state, base, captures, accepted, emittedElements, hasMatched } = runs.at(serial) as SavedRun;
+    yield {
+      key,
+      began,
+      firstTime,
+      lastTime,
+      serial,
+      progress: { state, base, captures: capturesOf(captures, rowAt) },
+      accepted: accepted && capturesOf(accepted, rowAt),
+      emittedElements: count.load(emittedElements),
+      hasMatched,
+    };
+  }
+}
+
+function capturesOf(saved: SavedCaptures, rowAt: (position: number) => Row): Captures {
+  return saved.map((taken) => {
+    let top: Capture | null = null;
+    for (const { row, at, element } of taken) top = new Capture(rowAt(row), at, element, top);
+    return top;
+  });
 }
 
 /** Values that are kept with what was loaded from them. */
@@ -116,27 +158,4 @@ function onceEach<T>(load: (saved: Value | undefined) => T): (saved: Value | und
 function isSame(one: unknown, other: unknown): boolean {
   if (!Array.isArray(one)) return Object.is(one, other);
   return Array.isArray(other) && one.length === other.length && one.every((item, at) => isSame(item, other[at]));
-}
-
-function numbersOf(captures: Captures, positions: Map<Row, number>): readonly (readonly number[])[] {
-  return captures.map((top) => capturesInOrder(top).flatMap(({ row, at, element }) => [positionOf(row, positions), at, element]));
-}
-
-function positionOf(row: Row, positions: Map<Row, number>): number {
-  const known = positions.get(row);
-  if (known !== undefined) return known;
-  positions.set(row, positions.size);
-  return positions.size - 1;
-}
-
-function capturesOf(saved: Saved<typeof savedCaptures>, rows: readonly Row[]): Captures {
-  const position = countBelow(rows.length);
-  return saved.map((numbers) => {
-    let top: Capture | null = null;
-    for (let index = 0; index < numbers.length; index += 3) {
-      const [row, at, element] = numbers.slice(index, index + 3) as [number, number, number];
-      top = new Capture(rows[position.load(row)] as Row, at, element, top);
-    }
-    return top;
-  });
 }

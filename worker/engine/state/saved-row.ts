@@ -32,7 +32,7 @@ function loadRow(saved: Value | undefined): Row {
 }
 
 /** A single row is wrapped in a map, so that it cannot be taken for a closure's list of rows. */
-const savedBinding: Codec<Binding> = {
+export const savedBinding: Codec<Binding> = {
   save: (binding) => {
     if (binding === null) return null;
     return Array.isArray(binding) ? binding.map(saveRow) : new Map([['row', saveRow(binding as Row)]]);

@@ -77,9 +77,10 @@ describe('an engine that restores what is damaged', () => {
   });
 
   it.each([
-    ['[[0,4,-1]', '[[2,4,-1]', 'found 2, expected a whole number from 0 on, below 2'],
-    ['[1,[0,[1,0]', '[9,[0,[1,0]', 'runs[0].state: found 9, expected the index of an item below 2'],
-    ['[0,[1,0],{', '[0,[1.5,0],{', 'runs[1].state.count: found 1.5, expected a whole number from 0 on'],
+    ['[1,-1,0]]},{"m":["steps",[4', '[2,-1,0]]},{"m":["steps",[4', 'found 2, expected a whole number from 0 on, below 2'],
+    ['[1,[0,[1,0]', '[9,[0,[1,0]', 'runs.state[0]: found 9, expected the index of an item below 2'],
+    ['[0,[1,0],{', '[0,[1.5,0],{', 'runs.state[1].count: found 1.5, expected a whole number from 0 on'],
+    ['[2,[{"m":["same",""', '[9007199254740991,[{"m":["same",""', 'runs.began: found a list of 2, expected a list of 9007199254740991'],
   ])('looks into the runs of a pattern: %s', (good, bad, found) => {
     const pattern = 'event A:\n    k: str\nstream S = A as a -> (A as b AND A as c) within 9s .emit(k: a.k)\n';
     const origin = createEngine(planOf(pattern), { output: () => undefined });

@@ -1,8 +1,9 @@
 import type { Value } from '../../../../shared/events/value.ts';
 import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
 import type { Row } from '../../operators/row.ts';
+import type { PatternMemory } from '../../patterns/pattern-memory.ts';
 import { compareRuns, type PartialMatch, wakeTimeOf } from '../../patterns/run.ts';
-import { type PatternMemory, patternState } from '../../patterns/saved-runs.ts';
+import { patternState } from '../../patterns/saved-runs.ts';
 import { EventOrder } from '../../sources/event-order.ts';
 import type { Source } from '../../sources/source.ts';
 import type { SourceOptions } from '../../sources/source-options.ts';
