@@ -9,8 +9,11 @@ export interface WatchText {
 /** Cells that stand for something good, or for something to look at. */
 const WORD = /\b(?<good>running|ready)\b|\b(?<warning>degraded|draining|pending|starting|deploying)\b|\b(?<bad>failed|unhealthy)\b/;
 const HINT = 'Up/Down scroll · q quits';
+const HINT_WIDE = 'Arrows scroll · q quits';
+/** Columns that a key moves a table by that is wider than its place. */
+const SIDE_STEP = 8;
 
-/** A table that is drawn anew with each look, under the titles of its columns, and can be scrolled. */
+/** A table that is drawn anew with each look, under the titles of its columns, and can be scrolled, sideways too where it is wider than the screen. */
 export class WatchScreen implements Screen {
   readonly #title: string;
   readonly #quit: () => void;
@@ -21,6 +24,8 @@ export class WatchScreen implements Screen {
   /** Why nothing newer came. */
   #problem: string | undefined;
   #top = 0;
+  /** First column of cells that is seen. */
+  #left = 0;
   #height = 1;
 
   constructor(title: string, quit: () => void) {
@@ -54,6 +59,9 @@ export class WatchScreen implements Screen {
     else if (by !== undefined) {
       this.#top += by;
       this.#draw();
+    } else if (name === 'left' || name === 'right') {
+      this.#left += name === 'left' ? -SIDE_STEP : SIDE_STEP;
+      this.#draw();
     }
   }
 
@@ -63,9 +71,11 @@ export class WatchScreen implements Screen {
     this.#top = Math.max(0, Math.min(this.#top, this.#rows.length - this.#height));
     const shown = this.#rows.slice(this.#top, this.#top + this.#height);
     const place = this.#rows.length > this.#height ? `, ${this.#top + 1} to ${this.#top + shown.length} of ${this.#rows.length}` : '';
-    const lines = [line(this.#titles, 'dim'), ...shown.map(painted)];
+    const beyond = Math.max(0, ...[this.#titles, ...shown].map((text) => text.length - (columns - FRAME_CELLS)));
+    this.#left = Math.max(0, Math.min(this.#left, beyond));
+    const lines = [line(this.#titles.slice(this.#left), 'dim'), ...shown.map((text) => painted(text.slice(this.#left)))];
     const pane = { title: `${this.#title}${place}`, width: columns, height, isFocused: true, lines };
-    const footer = this.#problem === undefined ? line(HINT, 'dim') : line(this.#problem, 'bad');
+    const footer = this.#problem === undefined ? line(beyond > 0 ? HINT_WIDE : HINT, 'dim') : line(this.#problem, 'bad');
     return { header: line(` ${this.#head}`, 'strong'), rows: [[pane]], footer: [footer] };
   }
 

@@ -76,6 +76,8 @@ function Pane({ pane: { title, width, height, isFocused, lines } }: { readonly p
         {`${isFocused ? '┏' : '╭'}${isFocused ? '━' : '─'}${name}${(isFocused ? '━' : '─').repeat(Math.max(0, inside - name.length - 1))}${isFocused ? '┓' : '╮'}`}
       </Text>
       <Box
+        // Made anew with the focus: a border that changes forgets that there is none above, and takes the first line's place.
+        key={isFocused ? 'focused' : 'other'}
         borderStyle={isFocused ? 'bold' : 'round'}
         borderTop={false}
         {...color}

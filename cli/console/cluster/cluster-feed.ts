@@ -1,6 +1,6 @@
 import { type Polled, usePoll } from '../service/poll.ts';
 import { ask } from '../service/requests.ts';
-import type { ClusterEvent, ClusterHealth, ClusterMetrics, Group, Migration, Scaling, Worker } from '../service/shapes.ts';
+import type { ClusterEvent, ClusterHealth, ClusterMetrics, Group, Migration, RaftStatus, Scaling, Worker } from '../service/shapes.ts';
 
 const EVERY_MS = 2_000;
 const SLOWLY_MS = 5_000;
@@ -23,6 +23,8 @@ export const useClusterMetrics = (): Polled<ClusterMetrics> =>
   usePoll('cluster metrics', (signal) => ask<ClusterMetrics>(`${api}/metrics`, { signal }), EVERY_MS);
 
 export const useScaling = (): Polled<Scaling> => usePoll('scaling', (signal) => ask<Scaling>(`${api}/scaling`, { signal }), SLOWLY_MS);
+
+export const useRaft = (): Polled<RaftStatus> => usePoll('raft', (signal) => ask<RaftStatus>(`${api}/raft`, { signal }), EVERY_MS);
 
 export const useClusterHealth = (): Polled<ClusterHealth> =>
   usePoll('cluster health', (signal) => ask<ClusterHealth>('/health', { signal }), EVERY_MS);

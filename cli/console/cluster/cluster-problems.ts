@@ -1,6 +1,6 @@
 import { plural } from '../parts/text.ts';
 import { href } from '../service/href.ts';
-import type { ClusterHealth, Group, Migration, Worker } from '../service/shapes.ts';
+import type { ClusterHealth, Group, Migration, RaftStatus, Worker } from '../service/shapes.ts';
 
 export interface ClusterProblem {
   readonly tone: 'bad' | 'warn';
@@ -11,15 +11,18 @@ export interface ClusterProblem {
 
 export interface ClusterFacts {
   readonly health: ClusterHealth | undefined;
+  /** Undefined until it was heard. */
+  readonly raft: Pick<RaftStatus, 'nodes'> | undefined;
   readonly workers: readonly Worker[];
   readonly groups: readonly Group[];
   readonly migrations: readonly Migration[];
 }
 
 /** What should be looked at in a cluster, worst first. */
-export function clusterProblems({ health, workers, groups, migrations }: ClusterFacts): readonly ClusterProblem[] {
+export function clusterProblems({ health, raft, workers, groups, migrations }: ClusterFacts): readonly ClusterProblem[] {
   const found = [
     ...groupProblem(health),
+    ...memberProblems(raft?.nodes ?? []),
     ...workers.flatMap(workerProblem),
     ...groups.flatMap(deploymentProblems),
     ...failedMoves(migrations, groups),
@@ -35,6 +38,13 @@ function groupProblem(health: ClusterHealth | undefined): ClusterProblem[] {
   if (health?.raft !== undefined && health.raft.leader_id === null)
     return [{ tone: 'bad', subject: 'coordinators', text: 'no leader is known: changes wait until one is elected', link: href(['raft']) }];
   return [];
+}
+
+/** One more that goes may be one too many: then nothing can be changed. */
+function memberProblems(nodes: RaftStatus['nodes']): ClusterProblem[] {
+  const away = nodes.filter(({ reachable }) => !reachable);
+  const text = 2 * (away.length + 1) < nodes.length ? 'does not answer' : 'does not answer: without one more, nothing can be changed';
+  return away.map(({ id, url }) => ({ tone: 'warn', subject: `coordinator ${id}`, text: `${text} (${url})`, link: href(['raft']) }));
 }
 
 function workerProblem({ id, status, pipelines }: Worker): ClusterProblem[] {

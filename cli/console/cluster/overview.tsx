@@ -4,7 +4,16 @@ import { Page, Section } from '../parts/page.tsx';
 import { Status } from '../parts/status.tsx';
 import { countText, plural, rateText } from '../parts/text.ts';
 import { href } from '../service/href.ts';
-import { useClusterEvents, useClusterHealth, useClusterMetrics, useGroups, useMigrations, useScaling, useWorkers } from './cluster-feed.ts';
+import {
+  useClusterEvents,
+  useClusterHealth,
+  useClusterMetrics,
+  useGroups,
+  useMigrations,
+  useRaft,
+  useScaling,
+  useWorkers,
+} from './cluster-feed.ts';
 import { type ClusterProblem, clusterProblems } from './cluster-problems.ts';
 import { EventList } from './events.tsx';
 import { scalingText } from './scaling.tsx';
@@ -14,6 +23,7 @@ const EVENTS_SHOWN = 10;
 /** What is wrong, how much goes through, and what happened last. */
 export function ClusterOverviewPage() {
   const { data: health, error } = useClusterHealth();
+  const raft = useRaft().data;
   const workers = useWorkers().data;
   const groups = useGroups().data;
   const migrations = useMigrations().data ?? [];
@@ -22,7 +32,7 @@ export function ClusterOverviewPage() {
     return <Page title="Overview">{error === undefined ? <Waiting /> : <Problem error={error} />}</Page>;
   return (
     <Page title="Overview">
-      <Problems found={clusterProblems({ health, workers, groups, migrations })} />
+      <Problems found={clusterProblems({ health, raft, workers, groups, migrations })} />
       <Totals />
       {workers.length === 0 && (
         <Empty title="No worker has registered yet.">
@@ -68,7 +78,7 @@ function Problems({ found }: { readonly found: readonly ClusterProblem[] }) {
     return (
       <p class="all-good">
         <Status of="healthy">No problems</Status>
-        <span class="quiet"> All workers are there, and everything that is to run does.</span>
+        <span class="quiet"> All coordinators and workers are there, and everything that is to run does.</span>
       </p>
     );
   return (

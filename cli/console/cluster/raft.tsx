@@ -3,13 +3,11 @@ import { Notice, Problem, Waiting } from '../parts/notice.tsx';
 import { Page, Section, Wide } from '../parts/page.tsx';
 import { Status } from '../parts/status.tsx';
 import { countText, plural } from '../parts/text.ts';
-import { usePoll } from '../service/poll.ts';
-import { ask } from '../service/requests.ts';
-import type { RaftStatus } from '../service/shapes.ts';
+import { useRaft } from './cluster-feed.ts';
 
 /** Who leads, who follows, and how far behind. */
 export function RaftPage() {
-  const { data, error } = usePoll('raft', (signal) => ask<RaftStatus>('/api/v1/cluster/raft', { signal }), 2_000);
+  const { data, error } = useRaft();
   if (data === undefined) return <Page title="Raft group">{error === undefined ? <Waiting /> : <Problem error={error} />}</Page>;
   const { enabled, nodes, leader_id: leader, node_id: own, term } = data;
   const away = nodes.filter(({ reachable }) => !reachable).length;

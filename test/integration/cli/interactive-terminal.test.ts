@@ -49,6 +49,10 @@ it(
   async () => {
     const terminal = open('--generate', 'fraud', '--rate', '10000');
     await terminal.until((text) => /Takeover \{ account: /.test(text) && text.includes('fraud, 10,000/s'));
+    // The program in use, the first line below its frame.
+    terminal.type('\t');
+    await terminal.until((text) => /┏━ Program.*\n┃ 1 {2}# fraud/.test(text));
+    terminal.type('\u001b[Z');
     terminal.type('\u0014');
     await terminal.until((text) => text.includes('trace is on') && /PASS|BLOCK/.test(text));
     terminal.type('\u0007');

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { clusterProblems } from '../../../cli/console/cluster/cluster-problems.ts';
-import type { ClusterHealth, Group, Migration, Worker } from '../../../cli/console/service/shapes.ts';
+import type { ClusterHealth, Group, Migration, RaftStatus, Worker } from '../../../cli/console/service/shapes.ts';
 
 const worker = (id: string, status: Worker['status']): Worker => ({ id, status, pipelines: [] }) as unknown as Worker;
 const group = (...deployments: readonly Partial<Group['deployments'][number]>[]): Group =>
@@ -11,7 +11,7 @@ const group = (...deployments: readonly Partial<Group['deployments'][number]>[])
   }) as unknown as Group;
 const migration = (status: Migration['status'], pipeline = 'hot'): Migration =>
   ({ group: 'floors', pipeline, replica: 0, status, error: 'the target went away' }) as unknown as Migration;
-const nothing = { health: undefined, workers: [], groups: [], migrations: [] };
+const nothing = { health: undefined, raft: undefined, workers: [], groups: [], migrations: [] };
 
 it('finds nothing where all workers are there and everything runs', () => {
   const groups = [group({ status: 'running' })];
@@ -45,4 +45,15 @@ it('says that nothing runs without a worker, and that nothing changes without a 
   expect(clusterProblems({ ...nothing, health }).map(({ subject }) => subject)).toEqual(['cluster']);
   const leaderless = { status: 'critical', raft: { leader_id: null } } as unknown as ClusterHealth;
   expect(clusterProblems({ ...nothing, health: leaderless }).map(({ subject }) => subject)).toEqual(['coordinators']);
+});
+
+it('names each coordinator that does not answer, and says when one more would be too many', () => {
+  const members = (...reachable: readonly boolean[]): Pick<RaftStatus, 'nodes'> => ({
+    nodes: reachable.map((isThere, at) => ({ id: at + 1, url: `http://c${at + 1}`, reachable: isThere })) as RaftStatus['nodes'],
+  });
+  const told = (...reachable: readonly boolean[]): string[] =>
+    clusterProblems({ ...nothing, raft: members(...reachable) }).map(({ subject, text }) => `${subject} ${text}`);
+  expect(told(true, true, true)).toEqual([]);
+  expect(told(true, true, false)).toEqual(['coordinator 3 does not answer: without one more, nothing can be changed (http://c3)']);
+  expect(told(true, false, true, true, true)).toEqual(['coordinator 2 does not answer (http://c2)']);
 });

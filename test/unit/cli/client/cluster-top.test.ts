@@ -64,3 +64,19 @@ it('scrolls a table that is longer than the screen under its titles, and quits',
   press('', 'q');
   expect(hasQuit).toBe(true);
 });
+
+it('moves a table sideways that is wider than the screen, and says that it can', () => {
+  const screen = new WatchScreen('Pipelines', () => undefined);
+  screen.show({ head: 'wide', table: `${'NAME'.padEnd(40)}LAST\n${'a'.padEnd(40)}last\n` });
+  const size = { columns: 30, rows: 10 };
+  const hint = (): string | undefined => screen.frame(size).footer[0]?.[0]?.text;
+  expect([hint(), screen.frame({ columns: 60, rows: 10 }).footer[0]?.[0]?.text]).toEqual([
+    'Arrows scroll · q quits',
+    'Up/Down scroll · q quits',
+  ]);
+  const press = (name: string): void => screen.press({ name, isCtrl: false, isShift: false, text: '' });
+  for (let at = 0; at < 10; at++) press('right');
+  expect(textOf(screen.frame(size)).map((line) => line.slice(-4))).toEqual(['LAST', 'last']);
+  for (let at = 0; at < 10; at++) press('left');
+  expect(textOf(screen.frame(size))[0]).toMatch(/^NAME/);
+});

@@ -47,3 +47,13 @@ it('asks again when the server is away for a while, and needs it at first', asyn
   expect(await cep(['top', '--server', 'http://127.0.0.1:1'])).toMatchObject({ exitCode: 4, stdout: '' });
   expect((await server.cep(['top', '--interval', 'soon'])).exitCode).toBe(1);
 }, 60_000);
+
+it('begins with the pipelines that somebody should look at', () => {
+  const none = { events_processed: 0, output_events_emitted: 0, active_runs: 0, events_invalid: 0, events_late: 0, dlq_events: 0 };
+  const pipeline = (name: string, status: string) => ({ id: name, name, status, ...none });
+  const pipelines = [pipeline('a', 'running'), pipeline('b', 'degraded'), pipeline('c', 'running'), pipeline('d', 'failed')];
+  const rows = topText({ time: 0, pipelines } as unknown as TenantMetricsAnswer, undefined)
+    .split('\n')
+    .slice(1, -1);
+  expect(rows.map((row) => row.slice(0, 1))).toEqual(['d', 'b', 'a', 'c']);
+});
