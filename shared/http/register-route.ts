@@ -51,6 +51,7 @@ export function registerRoute<Caller>(app: FastifyInstance, route: Route<Caller>
       isWebSocket: webSocket !== undefined,
       isStream: route.textType === 'text/event-stream',
       isAudited: route.isAudited === true,
+      sharedBy: route.sharedBy,
       admit: admitting(route, options),
     },
     ...(body === undefined ? {} : { schema: { body } }),

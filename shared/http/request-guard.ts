@@ -32,6 +32,7 @@ declare module 'fastify' {
     /** Its answer goes on until the client leaves. */
     isStream?: boolean;
     isAudited?: boolean;
+    sharedBy?: string | undefined;
     /** What the route asks of the caller before the body is read; rejects with the refusal. */
     admit?: ((request: FastifyRequest, reply: FastifyReply) => void | Promise<void>) | undefined;
     /** The name of the route in metrics. */
@@ -85,11 +86,17 @@ function admitInTurn<Caller>(
     admitNow();
     return;
   }
-  const name = callers.nameOf(request.caller as Caller);
+  const name = shareOf(request, callers.nameOf(request.caller as Caller));
   const turn = shares.enter(name, weightOf(request));
   reply.raw.once('close', () => shares.leave(name));
   if (turn === undefined) admitNow();
   else turn.then(() => orRefused(refusal(), done, admitNow), done);
+}
+
+/** Whose share of the thread a request is of. */
+function shareOf({ routeOptions, params }: FastifyRequest, caller: string): string {
+  const { sharedBy } = routeOptions.config;
+  return sharedBy === undefined ? caller : `${caller} ${(params as Readonly<Record<string, string>>)[sharedBy]}`;
 }
 
 /** What a request costs this thread, as a multiple of one with a small body. */

@@ -65,6 +65,8 @@ interface RouteFacts {
   readonly isConditional?: true;
   /** Answers may be large: a client that asks for many of them waits; who has the server's own key does not. */
   readonly isPaced?: true;
+  /** The parameter that says for whom the request is: what callers of one key ask for has a share of the thread for each value of it. */
+  readonly sharedBy?: string;
   /** Leaves a record of who did it. */
   readonly isAudited?: true;
   /** The key may also stand in the query as `api_key`, for clients that cannot send headers. */

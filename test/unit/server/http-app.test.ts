@@ -7,6 +7,7 @@ import { CepError } from '../../../shared/errors/error.ts';
 import { createHttpApp } from '../../../shared/http/http-app.ts';
 import type { HttpAppOptions } from '../../../shared/http/http-app-options.ts';
 import { flagParameter, limitParameter, offsetParameter, requiredTextParameter } from '../../../shared/http/query.ts';
+import { RequestShares } from '../../../shared/http/request-shares.ts';
 import { type Route, routeMaker } from '../../../shared/http/route.ts';
 import { limits } from '../../../shared/limits.ts';
 import { Telemetry } from '../../../shared/telemetry/internal-events.ts';
@@ -35,6 +36,15 @@ const routes: Route<Person>[] = [
     operation: 'mine',
     access: 'key',
     handle: ({ caller, params }) => ({ name: caller.name, id: params.id }),
+  }),
+  route({
+    ...facts,
+    method: 'GET',
+    path: '/things/{id}/parts',
+    operation: 'partsOfThing',
+    access: 'key',
+    sharedBy: 'id',
+    handle: ({ params }) => params,
   }),
   route({
     ...facts,
@@ -225,6 +235,21 @@ describe('a route', () => {
       expect((await (await make()).inject({ url: '/mine/7', headers })).json()).toEqual({ name: 'ann', id: '7' });
     },
   );
+
+  it('has a share of the thread for its caller, or for each value of the parameter that it names', async () => {
+    const sharers: string[] = [];
+    class TellingShares extends RequestShares {
+      override enter(name: string, weight: number): undefined | Promise<void> {
+        sharers.push(name);
+        return super.enter(name, weight);
+      }
+    }
+    const app = await make({ shares: new TellingShares({ now: () => performance.now() }) });
+    for (const url of ['/mine/1', '/things/a/parts', '/things/b/parts']) {
+      expect((await app.inject({ url, headers: ann })).statusCode).toBe(200);
+    }
+    expect(sharers).toEqual(['ann', 'ann a', 'ann b']);
+  });
 
   it('takes the key from the query only where it says so', async () => {
     const app = await make();

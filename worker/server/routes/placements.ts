@@ -119,6 +119,7 @@ function deliveryRoute({ placements }: ClusterWorker): ApiRoute {
     summary: 'Hand over batches of events of one source, in its order',
     tag: 'cluster',
     access: 'admin',
+    sharedBy: 'id',
     bytes: { contentTypes: ['application/json'], bytesMax: limits.batchBodyBytesMax, schema: deliveryRequestSchema },
     query: { outputs: flagParameter('outputs', 'Answer with the output events.', true) },
     success: { 200: deliveryAnswerSchema },
