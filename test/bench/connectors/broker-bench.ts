@@ -59,6 +59,7 @@ let rounds = 0;
 
 /** Through the queue of a pipeline, which is filled as events come out of an engine; the first, which connects, is not counted. */
 export async function sent(type: string, parameters: Parameters, count: number): Promise<number> {
+  let more: (() => void) | undefined;
   const sinks = new PipelineSinks({
     pipelineId: 'bench',
     environment,
@@ -66,7 +67,7 @@ export async function sent(type: string, parameters: Parameters, count: number):
     report: ({ message, fields: said }) => {
       throw new Error(`${message}: ${JSON.stringify(said)}`);
     },
-    onChange: () => undefined,
+    onChange: () => more?.(),
   });
   sinks.configure([settingsOf('Out', type, Object.entries(parameters))], ['Out']);
   const round = ++rounds;
@@ -79,14 +80,19 @@ export async function sent(type: string, parameters: Parameters, count: number):
     time: 1_767_225_600_000,
     fieldsJson,
     message: null,
+    parameters: new Map(),
   };
-  const take = (n: number): void => sinks.take({ ...common, id: `${round}-${n}`, parameters: new Map() });
+  const take = (n: number): void => sinks.take({ ...common, id: `${round}-${n}` });
   take(-1);
   await sinks.idle(30_000);
   const found = await rate(count, async () => {
     for (let n = 0; n < count; ) {
       for (; n < count && !sinks.isFull; n++) take(n);
-      while (sinks.isFull) await new Promise((resolve) => setImmediate(resolve));
+      while (sinks.isFull) {
+        await new Promise<void>((resolve) => {
+          more = resolve;
+        });
+      }
     }
     await sinks.idle(120_000);
   });

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CepError } from '../../../shared/errors/error.ts';
-import type { Value } from '../../../shared/events/value.ts';
 import type { TraceContext, Tracer } from '../../../shared/telemetry/tracing.ts';
 import type { ConnectorEnvironment, ConnectorSettings, Sink } from '../connector.ts';
 import {
@@ -84,6 +83,9 @@ export interface SinkStatus {
 interface OpenSink {
   readonly queue: SinkQueue;
   readonly settings: ConnectorSettings | null;
+  /** Of events that say nothing else. */
+  readonly format: OutgoingEvent['format'];
+  readonly omitNull: boolean;
 }
 
 /** The sinks of one pipeline: the connectors its program sends to, and the webhooks of its alerts. Each has its own order and its own breaker. */
@@ -149,7 +151,7 @@ export class PipelineSinks {
       lingerMs: numberParameter(parameters, 'linger_ms', 0),
       resetTimeoutMs: durationParameter(parameters, 'reset_timeout', RESET_TIMEOUT_MS_DEFAULT),
     });
-    const open: OpenSink = { queue, settings };
+    const open: OpenSink = { queue, settings, format: formatIn(parameters), omitNull: flagParameter(parameters, 'omit_null') };
     this.#sinks.set(name, open);
     return open;
   }
@@ -169,20 +171,10 @@ export class PipelineSinks {
     const { id, stream, type, time, fieldsJson, message, parameters, trace } = order;
     const { name, topic } = order.connector === null ? alertTarget(order.url) : { name: order.connector, topic: order.topic };
     const open = this.#sinks.get(name) ?? this.#openAlert(name);
-    const own = open.settings?.parameters ?? new Map<string, Value>();
-    const format = textParameter(parameters, 'format') ?? textParameter(own, 'format');
-    open.queue.push({
-      id,
-      stream,
-      type,
-      time,
-      fieldsJson,
-      message,
-      topic,
-      ...(trace ? { trace: { traceId: trace.traceId, spanId: trace.spanId } } : {}),
-      format: format === 'flat' ? 'flat' : 'envelope',
-      omitNull: flagParameter(parameters, 'omit_null') || (!parameters.has('omit_null') && flagParameter(own, 'omit_null')),
-    });
+    const format = parameters.has('format') ? formatIn(parameters) : open.format;
+    const omitNull = parameters.has('omit_null') ? flagParameter(parameters, 'omit_null') : open.omitNull;
+    const event: OutgoingEvent = { id, stream, type, time, fieldsJson, message, topic, format, omitNull };
+    open.queue.push(trace ? { ...event, trace: { traceId: trace.traceId, spanId: trace.spanId } } : event);
     this.#options.onChange();
   }
 
@@ -387,6 +379,10 @@ export class PipelineSinks {
       });
     await Promise.all(this.#queues.map((queue) => queue.giveUp()));
   }
+}
+
+function formatIn(parameters: Parameters): OutgoingEvent['format'] {
+  return textParameter(parameters, 'format') === 'flat' ? 'flat' : 'envelope';
 }
 
 function eventOf({ type, time, fieldsJson }: OutgoingEvent): DeadLetter['event'] {

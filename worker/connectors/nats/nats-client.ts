@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { isIP, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Authenticator, ConnectionOptions, NatsConnection } from 'nats';
 import { answered, type OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
 import { ForbiddenAddress } from '../../../shared/security/network-policy.ts';
+import { inTime } from '../in-time.ts';
 
 /** Time for a server to answer, ms. */
 export const ANSWER_MS_MAX = 10_000;
@@ -85,7 +85,7 @@ export class NatsClient {
 
   /** Resolves when the server has worked through everything that was sent. @throws Error when it does not answer in time */
   async flushed(): Promise<void> {
-    await inTime(this.connection.flush());
+    await inTime(this.connection.flush(), ANSWER_MS_MAX);
   }
 
   /** What the server did not let this client do since the last call. */
@@ -118,20 +118,6 @@ export class NatsClient {
   destroy(): void {
     for (const socket of this.#sockets) socket.destroy();
     void this.connection.close().catch(() => undefined);
-  }
-}
-
-/** Rejects when the answer takes too long. */
-async function inTime<T>(answer: Promise<T>): Promise<T> {
-  const end = new AbortController();
-  const late = sleep(ANSWER_MS_MAX, undefined, { signal: end.signal }).then(() => {
-    throw new Error(`no answer within ${ANSWER_MS_MAX / 1000} s`);
-  });
-  late.catch(() => undefined); // The answer came first.
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    end.abort();
   }
 }
 

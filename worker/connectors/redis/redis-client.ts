@@ -1,8 +1,11 @@
 import type { Redis } from 'ioredis';
 import type { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
+import { inTime } from '../in-time.ts';
 
 /** Time for a server to answer, ms. */
 export const ANSWER_MS_MAX = 10_000;
+/** To connect and log in. */
+const OPEN_MS_MAX = 2 * ANSWER_MS_MAX;
 
 export interface RedisAddress {
   readonly door: OutboundDoor;
@@ -14,8 +17,8 @@ export interface RedisAddress {
   readonly password: string | undefined;
 }
 
-/** A client that is connected, through the door. It does not connect again. `answerMs`: for one command. @throws what is wrong with the connection or the login */
-export async function redisClient(address: RedisAddress, answerMs = ANSWER_MS_MAX): Promise<Redis> {
+/** A client that is connected, through the door. It does not connect again. `answerMs`: for one command; null: whoever asks has an eye on it. @throws what is wrong with the connection or the login */
+export async function redisClient(address: RedisAddress, answerMs: number | null = ANSWER_MS_MAX): Promise<Redis> {
   const { door, host, port, tls, database, username, password } = address;
   const { AbstractConnector, Redis: Client } = await import('ioredis');
   class DoorConnector extends AbstractConnector {
@@ -45,7 +48,7 @@ export async function redisClient(address: RedisAddress, answerMs = ANSWER_MS_MA
     enableOfflineQueue: false,
     autoResubscribe: false,
     connectTimeout: ANSWER_MS_MAX,
-    commandTimeout: answerMs,
+    ...(answerMs === null ? {} : { commandTimeout: answerMs }),
     db: database,
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
@@ -55,8 +58,10 @@ export async function redisClient(address: RedisAddress, answerMs = ANSWER_MS_MA
     problem ??= error;
   });
   try {
-    await client.connect();
-    await client.ping();
+    await inTime(
+      client.connect().then(() => client.ping()),
+      OPEN_MS_MAX,
+    );
     return client;
   } catch (error) {
     client.disconnect();

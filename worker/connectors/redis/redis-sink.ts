@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis';
 import { ForbiddenAddress } from '../../../shared/security/network-policy.ts';
 import { type Batching, DeliveryFailure, type Outcome, type Sink, type SinkMessage } from '../connector.ts';
-import { type RedisAddress, redisClient, redisReason } from './redis-client.ts';
+import { inTime } from '../in-time.ts';
+import { ANSWER_MS_MAX, type RedisAddress, redisClient, redisReason } from './redis-client.ts';
 
 const BATCH_MESSAGES_MAX = 500;
 
@@ -33,12 +34,13 @@ export class RedisSink implements Sink {
   /** All at once, of which the server answers each. */
   async #sendBatch(messages: readonly SinkMessage[]): Promise<readonly Outcome[]> {
     try {
-      this.#connecting ??= redisClient(this.#options.address);
+      // A timer for each command would cost more than the command.
+      this.#connecting ??= redisClient(this.#options.address, null);
       const client = await this.#connecting;
       const pipeline = client.pipeline();
       const commands = messages.map((message) => this.#commandOf(message));
       for (const command of commands) if (command !== undefined) pipeline.call(...command);
-      const answers = (await pipeline.exec())?.[Symbol.iterator]();
+      const answers = (await inTime(pipeline.exec(), ANSWER_MS_MAX))?.[Symbol.iterator]();
       const outcomes = commands.map((command) => {
         if (command === undefined) return noTarget();
         const error = answers?.next().value?.[0];

@@ -1,5 +1,5 @@
 import { decodeValue, type StoredValue } from '../../../shared/events/stored-value.ts';
-import type { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
+import type { DeliveryOrder, PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
 import type { ContentIds } from '../placed/content-ids.ts';
 import type { InjectResult, Output, RuntimeOptions } from '../service.ts';
 import type { Admission } from '../tenants/event-meter.ts';
@@ -94,7 +94,7 @@ export class ResultHandler {
       const { stream, type, time, fieldsJson, connector, url, topic } = delivery;
       const kind = `d ${connector ?? url ?? ''} ${topic ?? ''}`;
       const id = ids?.next({ kind, stream, type, time, fieldsJson }) ?? `${record}-${mark}`;
-      const decoded = new Map(parameters.map(([name, value]) => [name, decodeValue(value as StoredValue)]));
+      const decoded = parametersOf(parameters);
       sinks.take({ ...delivery, id, parameters: decoded, trace });
     }
     for (const { mark, stream, type, time, fieldsJson, reason } of deadLetters) {
@@ -122,4 +122,12 @@ export class ResultHandler {
     if (entry.idempotencyKey !== null) this.#parts.answers.complete(entry.idempotencyKey, answer);
     entry.settle?.resolve(answer);
   }
+}
+
+const noParameters: DeliveryOrder['parameters'] = new Map();
+
+/** Most have none. */
+function parametersOf(stored: readonly (readonly [string, unknown])[]): DeliveryOrder['parameters'] {
+  if (stored.length === 0) return noParameters;
+  return new Map(stored.map(([name, value]) => [name, decodeValue(value as StoredValue)]));
 }

@@ -50,7 +50,7 @@ export async function auditedRun(run: ProgramRun, publisher: NumberedPublisher, 
   })();
   const some = async (): Promise<void> => {
     const before = run.delivered('out.jsonl').length;
-    await vi.waitFor(() => expect(run.delivered('out.jsonl').length).toBeGreaterThan(before + 100), { timeout: 45_000, interval: 20 });
+    await vi.waitFor(() => expect(run.delivered('out.jsonl').length).toBeGreaterThan(before + 100), { timeout: 120_000, interval: 20 });
   };
   await some();
   await trouble(some);

@@ -96,6 +96,15 @@ export class RunningBroker {
     await gone;
   }
 
+  /** Tells its first process something that does not end it. */
+  async signal(signal: 'SIGHUP'): Promise<void> {
+    await (await this.#engine()).kill({ signal });
+  }
+
+  async write(path: string, content: string): Promise<void> {
+    await this.#container.copyContentToContainer([{ target: path, content }]);
+  }
+
   async startAgain(): Promise<void> {
     await (await this.#engine()).start();
   }

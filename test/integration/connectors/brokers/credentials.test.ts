@@ -3,30 +3,15 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { OutboundDoor } from '../../../../shared/outbound/outbound-door.ts';
 import { NetworkPolicy } from '../../../../shared/security/network-policy.ts';
-import { MemoryDeadLetters } from '../../../../worker/connectors/delivery/dead-letters.ts';
-import { PipelineSinks } from '../../../../worker/connectors/delivery/pipeline-sinks.ts';
 import { openSource, settingsOf } from '../../../../worker/connectors/registry.ts';
 import { ReadingSource } from '../../../unit/connectors/reading-source.ts';
 import { hasBroker, RunningBroker } from './containers.ts';
+import { delivered, sinkTo } from './tried-sink.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const environment = { console: () => undefined, door: new OutboundDoor(NetworkPolicy.everywhere) };
 const wait = { timeout: 60_000, interval: 20 };
-
-/** A sink that is tried for long. */
-function sinkTo(
-  type: string,
-  parameters: readonly (readonly [string, unknown])[],
-): { readonly sinks: PipelineSinks; send(n: number): void } {
-  const deadLetters = new MemoryDeadLetters(100);
-  const sinks = new PipelineSinks({ pipelineId: 'p', environment, deadLetters, report: () => undefined, onChange: () => undefined });
-  sinks.configure([settingsOf('Out', type, [...parameters, ['retries', 1_000]])], ['Out']);
-  const common = { connector: 'Out', url: null, topic: null, stream: 'S', type: 'S', time: 0, message: null };
-  return { sinks, send: (n) => sinks.take({ ...common, id: String(n), fieldsJson: `{"n":${n}}`, parameters: new Map() }) };
-}
-
-const delivered = (sinks: PipelineSinks): number => sinks.status()[0]?.delivered ?? 0;
 
 describe.skipIf(!(await hasBroker('redis')))('credentials of redis that expire', () => {
   let broker: RunningBroker;

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vi } from 'vitest';
@@ -9,6 +9,7 @@ import type { Delivered } from '../audit.ts';
 export class ProgramRun {
   readonly folder = mkdtempSync(join(tmpdir(), 'cep-broker-'));
   #process: CepProcess | undefined;
+  readonly #delivered = new Map<string, { bytes: number; readonly events: Delivered[] }>();
 
   /** `program` is given the folder. */
   constructor(program: (folder: string) => string) {
@@ -39,11 +40,17 @@ export class ProgramRun {
     return process?.ended;
   }
 
-  /** What stands in a file of the folder, line by line. */
-  delivered(name: string): Delivered[] {
+  /** What stands in a file of the folder, line by line. Asked again and again, it reads what has come since. */
+  delivered(name: string): readonly Delivered[] {
     if (!existsSync(this.path(name))) return [];
-    const lines = readFileSync(this.path(name), 'utf8').split('\n');
-    return lines.flatMap((line) => (line.endsWith('}}') ? [JSON.parse(line) as Delivered] : []));
+    const known = this.#delivered.get(name) ?? { bytes: 0, events: [] };
+    this.#delivered.set(name, known);
+    const more = readFrom(this.path(name), known.bytes);
+    // What is not a whole line yet is read again.
+    const whole = more.subarray(0, more.lastIndexOf('\n') + 1);
+    known.bytes += whole.length;
+    for (const line of whole.toString().split('\n')) if (line.endsWith('}}')) known.events.push(JSON.parse(line) as Delivered);
+    return known.events;
   }
 
   /** The dead letters of the run. */
@@ -64,5 +71,15 @@ export class ProgramRun {
   async remove(): Promise<void> {
     await this.end('SIGKILL');
     rmSync(this.folder, { recursive: true });
+  }
+}
+
+function readFrom(path: string, start: number): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(Math.max(0, fstatSync(file).size - start));
+    return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, start));
+  } finally {
+    closeSync(file);
   }
 }

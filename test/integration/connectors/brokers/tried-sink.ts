@@ -1,0 +1,23 @@
+import { OutboundDoor } from '../../../../shared/outbound/outbound-door.ts';
+import { NetworkPolicy } from '../../../../shared/security/network-policy.ts';
+import { MemoryDeadLetters } from '../../../../worker/connectors/delivery/dead-letters.ts';
+import { PipelineSinks } from '../../../../worker/connectors/delivery/pipeline-sinks.ts';
+import { settingsOf } from '../../../../worker/connectors/registry.ts';
+
+const environment = { console: () => undefined, door: new OutboundDoor(NetworkPolicy.everywhere) };
+
+/** A sink that is tried for long. */
+export function sinkTo(
+  type: string,
+  parameters: readonly (readonly [string, unknown])[],
+): { readonly sinks: PipelineSinks; send(n: number): void } {
+  const deadLetters = new MemoryDeadLetters(100);
+  const sinks = new PipelineSinks({ pipelineId: 'p', environment, deadLetters, report: () => undefined, onChange: () => undefined });
+  sinks.configure([settingsOf('Out', type, [...parameters, ['retries', 1_000]])], ['Out']);
+  const common = { connector: 'Out', url: null, topic: null, stream: 'S', type: 'S', time: 0, message: null };
+  return { sinks, send: (n) => sinks.take({ ...common, id: String(n), fieldsJson: `{"n":${n}}`, parameters: new Map() }) };
+}
+
+export function delivered(sinks: PipelineSinks): number {
+  return sinks.status()[0]?.delivered ?? 0;
+}
