@@ -1,7 +1,8 @@
 import type { BinaryExpression, FilterPlan, PlanExpression, StreamPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Interval, RuleBounds } from './finder.ts';
 import { textConditionOf } from './text-condition.ts';
-import { textNeedsOf } from './text-tests.ts';
+import { textNeedsOf } from './text-needs.ts';
+import { textTermOf } from './text-term.ts';
 
 /** A stream that is looked up: where its first condition can hold at all, and that condition. */
 export interface BoundedStream {
@@ -19,9 +20,10 @@ export function boundsOf({ source, operators }: StreamPlan): readonly BoundedStr
   if (first?.kind !== 'filter') return [];
   const byColumn = columnBoundsOf(first);
   if (byColumn?.bounds.kind === 'equals') return [byColumn];
-  const needs = textNeedsOf(first.condition);
+  const term = textTermOf(first.condition);
+  const needs = textNeedsOf(term);
   const byTexts = needs && {
-    bounds: { kind: 'texts', ...needs, condition: textConditionOf(first.condition), isExact: false } as const,
+    bounds: { kind: 'texts', ...needs, condition: textConditionOf(term), isExact: false } as const,
     condition: first,
     evaluatedOutside: [],
   };

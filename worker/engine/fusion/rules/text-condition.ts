@@ -1,6 +1,6 @@
-import type { PlanExpression } from '../../../../shared/language/plan/plan.ts';
+import { invariant } from '../../../../shared/errors/error.ts';
+import type { AnyText, TextTerm } from './text-term.ts';
 import type { TextTest } from './text-test.ts';
-import { testsOf } from './text-tests.ts';
 
 /** A condition that asks nothing but texts of columns: where all of these are texts it is true or false, and cannot fail. */
 export interface TextCondition {
@@ -10,43 +10,25 @@ export interface TextCondition {
   readonly makes: number;
 }
 
-/** `any`: one of the texts, all asked of one column in one way. */
-type TextTerm =
-  | ({ readonly kind: 'any'; readonly texts: readonly string[] } & Omit<TextTest, 'text'>)
-  | { readonly kind: 'and' | 'or'; readonly parts: readonly TextTerm[] }
-  | { readonly kind: 'not'; readonly part: TextTerm };
-
 /** Null where the condition asks anything else. */
-export function textConditionOf(condition: PlanExpression): TextCondition | null {
+export function textConditionOf(term: TextTerm): TextCondition | null {
   const columns = new Set<string>();
   let makes = 0;
-  const termOf = (node: PlanExpression): TextTerm | null => {
-    const tests = testsOf(node);
-    const [first] = tests ?? [];
-    if (tests !== null && first !== undefined) {
-      columns.add(first.column);
-      if (first.letters !== 'same') makes++;
-      const { column, letters, how } = first;
-      return { kind: 'any', column, letters, how, texts: tests.map(({ text }) => text) };
+  const asksTexts = (one: TextTerm): boolean => {
+    switch (one.kind) {
+      case 'any':
+        columns.add(one.column);
+        if (one.letters !== 'same') makes++;
+        return one.texts.length > 0;
+      case 'not':
+        return asksTexts(one.part);
+      case 'other':
+        return false;
+      default:
+        return one.parts.every(asksTexts);
     }
-    if (node.kind === 'unary' && node.operator === 'not') {
-      const part = termOf(node.operand);
-      return part && { kind: 'not', part };
-    }
-    if (node.kind !== 'logical' || node.operator === '??') return null;
-    const parts = partsOf(node, node.operator).map(termOf);
-    return parts.every((part) => part !== null) ? { kind: node.operator, parts } : null;
   };
-  const term = termOf(condition);
-  return term && { term, columns, makes };
-}
-
-/** What stands between the operators of a chain of them, in written order. */
-function partsOf(node: PlanExpression, operator: 'and' | 'or'): readonly PlanExpression[] {
-  const parts: PlanExpression[] = [];
-  let rest = node;
-  for (; rest.kind === 'logical' && rest.operator === operator; rest = rest.left) parts.push(rest.right);
-  return [...parts, rest].reverse();
+  return asksTexts(term) ? { term, columns, makes } : null;
 }
 
 /** Whether a condition holds for the row whose texts are read. */
@@ -60,13 +42,14 @@ export function holdsBy({ term }: TextCondition, textIn: (column: string, letter
       const part = holds(one.part);
       return () => !part();
     }
+    invariant(one.kind !== 'other', 'a condition about texts asks for nothing else');
     const parts = one.parts.map(holds);
     return one.kind === 'and' ? () => parts.every((part) => part()) : () => parts.some((part) => part());
   };
   return holds(term);
 }
 
-function anyOf({ how, texts }: Extract<TextTerm, { kind: 'any' }>, read: () => string): Holds {
+function anyOf({ how, texts }: AnyText, read: () => string): Holds {
   const [only] = texts as readonly [string];
   const isAsked = ASKED[how];
   if (texts.length === 1) return () => isAsked(read(), only);
