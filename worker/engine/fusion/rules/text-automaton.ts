@@ -34,8 +34,9 @@ export class TextAutomaton {
   /** By state times `width` and class of letter: the next state times `width`; its complement where texts end. */
   readonly #next: Int32Array;
   readonly #width: number;
-  /** By state: the texts that end there. */
-  readonly #words: (readonly Word[] | undefined)[] = [];
+  /** By state: where the texts that end there stand in `lists`; 0 = none do. */
+  readonly #endings: Int32Array;
+  readonly #lists: Word[][] = [[]];
   /** By state: the longest other state that what was read ends with. */
   readonly #shorter: Int32Array;
 
@@ -47,8 +48,9 @@ export class TextAutomaton {
     if (letters === 'upper') this.#fold(LOWER_A, UPPER_A);
     const words = wordsOf(sought, this.#width);
     const states = words.reduce((sum, { letters }) => sum + letters.length, 1);
-    this.#next = new Int32Array(states * this.#width).fill(-1);
+    this.#next = new Int32Array(states * this.#width);
     this.#shorter = new Int32Array(states);
+    this.#endings = new Int32Array(states);
     this.#link(this.#grow(words));
   }
 
@@ -95,7 +97,7 @@ export class TextAutomaton {
     return count;
   }
 
-  /** The states that the words lead through, shorter ones first. Gives their number. */
+  /** The states that the words lead through, shorter ones first; 0, the first of them, stands for none. Gives their number. */
   #grow(words: readonly Word[]): number {
     const width = this.#width;
     const reached = new Int32Array(words.length);
@@ -107,13 +109,18 @@ export class TextAutomaton {
         isOpen = true;
         const code = word.letters.charCodeAt(at);
         const step = (reached[index] as number) * width + (code < ASCII ? (this.#ascii[code] as number) : this.#classOf(code));
-        if (this.#next[step] === -1) this.#next[step] = states++;
+        if (this.#next[step] === 0) this.#next[step] = states++;
         reached[index] = this.#next[step] as number;
-        if (at + 1 === word.letters.length)
-          this.#words[reached[index] as number] = [...(this.#words[reached[index] as number] ?? []), word];
+        if (at + 1 === word.letters.length) this.#endAt(reached[index] as number, word);
       });
     }
     return states;
+  }
+
+  #endAt(state: number, word: Word): void {
+    const list = this.#endings[state] as number;
+    if (list > 0) this.#lists[list]?.push(word);
+    else this.#endings[state] = this.#lists.push([word]) - 1;
   }
 
   /** Where no word goes on, the search goes on in the longest state that what was read ends with. States are seen shorter ones first. */
@@ -122,12 +129,12 @@ export class TextAutomaton {
     const ends = new Uint8Array(states);
     for (let state = 0; state < states; state++) {
       const back = shorter[state] as number;
-      ends[state] = this.#words[state] !== undefined || (state > 0 && ends[back] === 1) ? 1 : 0;
+      ends[state] = this.#endings[state] !== 0 || (state > 0 && ends[back] === 1) ? 1 : 0;
       for (let letter = 0; letter < width; letter++) {
         const at = state * width + letter;
         const other = state === 0 ? 0 : (next[back * width + letter] as number);
         const to = next[at] as number;
-        if (to < 0) next[at] = other;
+        if (to === 0) next[at] = other;
         else shorter[to] = other;
       }
     }
@@ -140,7 +147,7 @@ export class TextAutomaton {
   /** `end`: how many letters were read. */
   #report(state: number, end: number, length: number, found: (place: number) => void): void {
     for (let at = state; at !== 0; at = this.#shorter[at] as number) {
-      for (const { letters, how, places } of this.#words[at] ?? []) {
+      for (const { letters, how, places } of this.#lists[this.#endings[at] as number] as readonly Word[]) {
         if (how === 'contains' || (how === 'starts' ? end === letters.length : end === length)) for (const place of places) found(place);
       }
     }
