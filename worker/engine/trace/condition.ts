@@ -29,12 +29,22 @@ const COMPARISONS: ReadonlySet<string> = new Set(['==', '!=', '<', '<=', '>', '>
 
 /** Says what came of each part of a condition; the first that is not true is the one that failed. */
 export function judge(condition: PlanExpression, scope: Scope, reader: ConditionReader): Verdict {
+  const { held, failed } = weigh(condition, scope, reader);
+  return { held, failed: failed === null ? null : failed() };
+}
+
+/** As `judge`, for one who asks many: the words for what failed are made when they are asked for. */
+export function weigh(
+  condition: PlanExpression,
+  scope: Scope,
+  reader: ConditionReader,
+): { readonly held: number; readonly failed: (() => FailedCondition) | null } {
   let held = 0;
-  let failed: FailedCondition | null = null;
+  let failed: (() => FailedCondition) | null = null;
   for (const part of conjunctsOf(condition)) {
-    const outcome = attempt(part, scope, reader);
-    if (outcome.value === true) held++;
-    else failed ??= describe(part, scope, reader, outcome.failure);
+    const { value, failure } = attempt(part, scope, reader);
+    if (value === true) held++;
+    else failed ??= () => describe(part, scope, reader, failure);
   }
   return { held, failed };
 }

@@ -3,7 +3,7 @@ import type { Row } from '../operators/row.ts';
 import { bindingsOf, type Captures, rollBack } from '../patterns/captures.ts';
 import type { EnabledStep } from '../patterns/residual.ts';
 import type { Relevance } from '../patterns/watch.ts';
-import { type ConditionReader, judge } from './condition.ts';
+import { type ConditionReader, weigh } from './condition.ts';
 import { stepText, timeProblem } from './explain-pattern.ts';
 import type { PatternView } from './pattern-view.ts';
 
@@ -21,10 +21,13 @@ interface Coming {
   readonly key: string;
 }
 
-interface Judged extends Refusal {
+interface Judged {
   readonly slot: number;
+  readonly fits: boolean;
   /** How many of the conditions held; Infinity when all did and it is the time that does not fit. */
   readonly held: number;
+  /** What did not fit. Of many runs one is told, so the words are made for that one. */
+  readonly why: () => string;
 }
 
 /** Of each step the reason that lies nearest: most of its conditions held. Steps that take the event are left out. */
@@ -32,10 +35,11 @@ export function refusalsOf(plan: PatternPlan, view: PatternView, coming: Coming,
   const nearest = new Map<number, Judged>();
   const fitting = new Set<number>();
   for (const judged of judgementsOf(plan, view, coming, reader)) {
-    if (judged.why === '') fitting.add(judged.slot);
+    if (judged.fits) fitting.add(judged.slot);
     else if ((nearest.get(judged.slot)?.held ?? -1) < judged.held) nearest.set(judged.slot, judged);
   }
-  return [...nearest.values()].filter(({ slot }) => !fitting.has(slot));
+  const refused = [...nearest.values()].filter(({ slot }) => !fitting.has(slot));
+  return refused.map(({ slot, why }) => ({ step: stepText(plan.steps[slot] as StepPlan), why: why() }));
 }
 
 function* judgementsOf(plan: PatternPlan, view: PatternView, coming: Coming, reader: ConditionReader): Generator<Judged> {
@@ -50,6 +54,8 @@ function* judgementsOf(plan: PatternPlan, view: PatternView, coming: Coming, rea
   const nothing = { captures: plan.steps.map(() => null), base: 0, first: -Infinity, last: Infinity };
   for (const enabled of view.first) yield* judgementOf(asked, enabled, nothing);
 }
+
+const nothingAsked = { held: 0, failed: null };
 
 interface Asked {
   readonly plan: PatternPlan;
@@ -74,8 +80,9 @@ function* judgementOf({ plan, coming, reader }: Asked, enabled: EnabledStep, { c
     captures,
     plan.steps.map(() => true),
   );
-  const verdict = step.where === null ? null : judge(step.where, { row, bound, aggregates: [], locals: [] }, reader);
+  const { held, failed } = step.where === null ? nothingAsked : weigh(step.where, { row, bound, aggregates: [], locals: [] }, reader);
+  if (failed !== null) return void (yield { slot, fits: false, held, why: () => failed().text });
   const span = { earliest: Math.max(first, base + enabled.earliestTime), latest: Math.min(last, base + enabled.latestTime) };
-  const held = verdict?.failed ? verdict.held : Infinity;
-  yield { slot, step: stepText(step), held, why: verdict?.failed?.text ?? timeProblem(row.time, span) ?? '' };
+  const problem = timeProblem(row.time, span);
+  yield { slot, fits: problem === null, held: Infinity, why: () => problem ?? '' };
 }
