@@ -47,6 +47,9 @@ export class CoordinatorCommand extends CepCommand {
     description: 'Latest format in which the group may write its log, for the way back to an earlier version (the latest)',
   });
   raftTlsCa = Option.String('--raft-tls-ca', { description: "PEM file of the authority of the members' certificates" });
+  checkpointStore = Option.String('--checkpoint-store', {
+    description: 'Where all members keep the checkpoints of pipelines, file:///folder or s3://bucket/prefix (on two members each)',
+  });
   scalingMinWorkers = Option.String('--scaling-min-workers', { description: 'Fewest workers that are recommended, 0 is off (0)' });
   scalingMaxWorkers = Option.String('--scaling-max-workers', { description: 'Most workers that are recommended (100)' });
   scalingUpThreshold = Option.String('--scaling-up-threshold', {
@@ -80,6 +83,7 @@ export class CoordinatorCommand extends CepCommand {
       'coordinator.heartbeat_interval': this.heartbeatInterval,
       'coordinator.heartbeat_timeout': this.heartbeatTimeout,
       'coordinator.placement': this.placement,
+      'coordinator.checkpoint_store': this.checkpointStore,
       'coordinator.scaling_min_workers': this.scalingMinWorkers,
       'coordinator.scaling_max_workers': this.scalingMaxWorkers,
       'coordinator.scaling_up_threshold': this.scalingUpThreshold,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import { LATEST_FORMAT, memberUrl, type StartCoordinatorOptions } from '../../coordinator/index.ts';
 import type { Config } from '../../shared/config/config.ts';
 import type { ConfigName } from '../../shared/config/keys.ts';
@@ -8,17 +9,20 @@ import { isLoopback } from '../../shared/http/listen.ts';
 import { settingError } from '../setting-values.ts';
 import { type HttpSettings, readHttpSettings } from './http-settings.ts';
 
+type Bucket = Extract<NonNullable<StartCoordinatorOptions['checkpoints']>, { readonly bucket: unknown }>['bucket'];
 type GroupSettings = NonNullable<StartCoordinatorOptions['group']>;
 
 /** What a coordinator is started with, read and checked. */
 export interface CoordinatorSettings
   extends HttpSettings,
-    Pick<StartCoordinatorOptions, 'bind' | 'port' | 'dataDir' | 'logFormatMax' | 'workers' | 'scaling' | 'scalingWebhook'> {
+    Pick<StartCoordinatorOptions, 'bind' | 'port' | 'dataDir' | 'checkpoints' | 'logFormatMax' | 'workers' | 'scaling' | 'scalingWebhook'> {
   readonly group: GroupSettings | undefined;
   /** Its members know each other by no key. */
   readonly isGroupOpen: boolean;
 }
 
+const STORE_HINT =
+  'file:///mnt/checkpoints, s3://bucket/prefix?region=eu-central-1, or s3://bucket/prefix?endpoint=https://minio.example.com';
 const PEERS_MIN = 3;
 const KEY_CHARS_MIN = 16;
 /** Where nobody else can come in. */
@@ -50,6 +54,7 @@ export async function readCoordinatorSettings(config: Config): Promise<Coordinat
       downThreshold: config.get('coordinator.scaling_down_threshold'),
     },
     scalingWebhook: webhookOf(config),
+    checkpoints: checkpointsOf(config),
     ...{ group, isGroupOpen: isGroup && key === undefined },
   };
 }
@@ -87,6 +92,42 @@ function webhookOf(config: Config): CoordinatorSettings['scalingWebhook'] {
   if (url !== undefined) return { url, secret };
   if (secret === undefined) return undefined;
   throw new CepError('config_error', '--scaling-webhook-secret signs what --scaling-webhook-url is sent, and no such URL is given');
+}
+
+/** `file:///shared/folder`, or `s3://bucket/prefix`, with `endpoint` and `region` as parameters. */
+function checkpointsOf(config: Config): CoordinatorSettings['checkpoints'] {
+  const text = config.get('coordinator.checkpoint_store');
+  if (text === undefined) return undefined;
+  const wrong = (problem: string): CepError =>
+    settingError(config, 'coordinator.checkpoint_store', (where) => `${where}: ${problem}`, STORE_HINT);
+  if (!URL.canParse(text)) throw wrong(`found '${text}', expected a URL`);
+  const url = new URL(text);
+  if (url.protocol === 'file:') {
+    if (url.hostname !== '') throw wrong(`found a host '${url.hostname}', expected file:/// and a path of this machine`);
+    return { folder: fileURLToPath(url) };
+  }
+  if (url.protocol !== 's3:') throw wrong(`found '${url.protocol}', expected file: or s3:`);
+  return { bucket: bucketOf(url, config, wrong) };
+}
+
+function bucketOf(url: URL, config: Config, wrong: (problem: string) => CepError): Bucket {
+  const [keyId, secret] = [config.get('coordinator.checkpoint_key_id'), config.get('coordinator.checkpoint_secret')];
+  if (keyId === undefined || secret === undefined) {
+    throw new CepError('config_error', 'a bucket for checkpoints needs CEP_CHECKPOINT_KEY_ID and CEP_CHECKPOINT_SECRET', {
+      hint: 'those of a user that may list the bucket, and read, write and delete its objects',
+    });
+  }
+  const region = url.searchParams.get('region') ?? 'us-east-1';
+  const endpoint = url.searchParams.get('endpoint') ?? `https://s3.${region}.amazonaws.com`;
+  const unknown = [...url.searchParams.keys()].find((name) => name !== 'region' && name !== 'endpoint');
+  if (unknown !== undefined) throw wrong(`found the parameter '${unknown}', expected region or endpoint`);
+  if (!/^[a-z\d][a-z\d.-]{2,62}$/.test(url.hostname)) throw wrong(`found the bucket '${url.hostname}', which is no name of one`);
+  const prefix = url.pathname.replace(/^\/+|\/+$/g, '');
+  if (!/^[\w./-]*$/.test(prefix)) throw wrong(`found the prefix '${prefix}', expected letters, digits, '_', '.', '-' and '/'`);
+  if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol))
+    throw wrong(`found the endpoint '${endpoint}', expected a URL with http or https`);
+  const where = `${endpoint.replace(/\/+$/, '')}/${url.hostname}`;
+  return { url: where, prefix: prefix === '' ? '' : `${prefix}/`, region, keyId, secret };
 }
 
 /** A group is not begun by halves: what is missing is all named at once. */

@@ -27,7 +27,13 @@ interface ServingWorld {
  */
 export async function serveCoordinator(settings: CoordinatorSettings, { stderr, signals: source }: ServingWorld): Promise<number> {
   const redactor = new Redactor();
-  for (const secret of [settings.apiKey, settings.group?.key, settings.scalingWebhook?.secret])
+  const { apiKey, group, scalingWebhook, checkpoints } = settings;
+  for (const secret of [
+    apiKey,
+    group?.key,
+    scalingWebhook?.secret,
+    checkpoints && 'bucket' in checkpoints ? checkpoints.bucket.secret : undefined,
+  ])
     if (secret !== undefined) redactor.add(secret);
   const logger = createLogger({ ...settings.logging, redactor, write: (line) => void stderr.write(line) });
   const telemetry = new Telemetry(logger, new MetricRegistry());

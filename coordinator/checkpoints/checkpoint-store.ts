@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32c } from '../../shared/checksum/crc32c.ts';
@@ -11,11 +11,14 @@ export interface CheckpointName {
   readonly sequence: number;
 }
 
-/** Bytes of checkpoints, as this member has them. Which of them count is said by the state of the group. */
+/** Bytes of checkpoints, as this member has them, or as all members share them. Which of them count is said by the state of the group. */
 export interface CheckpointStore {
   /** Resolves when the bytes are where they stay. Other bytes of the same name stay too. @throws CepError `storage_unavailable` */
   write(name: CheckpointName, bytes: Uint8Array): Promise<void>;
-  /** Those with the checksum, else any. Undefined when they are not here, or not as they were written. */
+  /**
+   * Those with the checksum, else any. Undefined when they are not here, or not as they were written. @throws CepError
+   * `storage_unavailable` when a shared store does not say
+   */
   read(name: CheckpointName, checksum?: number): Promise<Uint8Array | undefined>;
   /** Removes those of its placement that came before one; sequences begin anew, epochs never do. */
   trim(oldest: CheckpointName): Promise<void>;
@@ -26,6 +29,44 @@ export interface CheckpointStore {
 /** @param folder Without one they are kept in memory, and gone when the process ends. */
 export function checkpointStore(folder: string | undefined): CheckpointStore {
   return folder === undefined ? new MemoryStore() : new FolderStore(folder);
+}
+
+/** A folder that all members see, such as one of a file server. Whoever mounts it makes it, so that nothing is written beside it. */
+export class SharedFolderStore implements CheckpointStore {
+  readonly #folder: string;
+  readonly #files: CheckpointStore;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.#files = new FolderStore(folder);
+  }
+
+  async write(name: CheckpointName, bytes: Uint8Array): Promise<void> {
+    await this.#isThere();
+    await this.#files.write(name, bytes);
+  }
+
+  async read(name: CheckpointName, checksum?: number): Promise<Uint8Array | undefined> {
+    await this.#isThere();
+    return await this.#files.read(name, checksum);
+  }
+
+  trim(oldest: CheckpointName): Promise<void> {
+    return this.#files.trim(oldest);
+  }
+
+  removeGroup(groupId: string): Promise<void> {
+    return this.#files.removeGroup(groupId);
+  }
+
+  async #isThere(): Promise<void> {
+    try {
+      await readdir(this.#folder);
+    } catch (error) {
+      const message = `the folder of checkpoints '${this.#folder}' cannot be used: ${fileReason(error)}`;
+      throw new CepError('storage_unavailable', message, { cause: error, retryAfterSeconds: 1 });
+    }
+  }
 }
 
 class FolderStore implements CheckpointStore {
@@ -40,8 +81,10 @@ class FolderStore implements CheckpointStore {
     const path = join(folder, fileName(name, crc32c(bytes)));
     try {
       await mkdir(folder, { recursive: true });
-      await synced(`${path}.part`, async (file) => void (await file.writeFile(bytes)));
-      await rename(`${path}.part`, path);
+      // Of its own: in a folder that is shared another member may write the same.
+      const part = `${path}.${randomUUID()}.part`;
+      await synced(part, async (file) => void (await file.writeFile(bytes)));
+      await rename(part, path);
       await synced(folder);
       await synced(this.#folder);
     } catch (error) {
@@ -104,17 +147,17 @@ class MemoryStore implements CheckpointStore {
 }
 
 /** Names of pipelines hold anything. */
-function folderName(placementId: string): string {
+export function folderName(placementId: string): string {
   const group = /^\w{1,64}/.exec(placementId)?.[0] ?? 'none';
   return `${group}-${createHash('sha256').update(placementId).digest('hex').slice(0, 32)}`;
 }
 
-function isBefore(file: string, { epoch, sequence }: CheckpointName): boolean {
+export function isBefore(file: string, { epoch, sequence }: CheckpointName): boolean {
   const [, fileEpoch, fileSequence] = /^(\d+)-(\d+)-/.exec(file) ?? [];
   return Number(fileEpoch) <= epoch && Number(fileSequence) < sequence;
 }
 
-function fileName({ epoch, sequence }: CheckpointName, checksum: number): string {
+export function fileName({ epoch, sequence }: CheckpointName, checksum: number): string {
   return `${epoch}-${sequence}-${checksum}.checkpoint`;
 }
 

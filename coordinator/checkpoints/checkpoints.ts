@@ -8,7 +8,10 @@ import type { CheckpointName, CheckpointStore } from './checkpoint-store.ts';
 
 export interface CheckpointsOptions {
   readonly group: GroupMember;
+  /** Of this member. */
   readonly store: CheckpointStore;
+  /** Of all members: checkpoints go there and nowhere else. */
+  readonly shared?: CheckpointStore | undefined;
   readonly web: WebDoor;
   readonly apiKey: string | undefined;
   readonly telemetry: Telemetry;
@@ -17,28 +20,39 @@ export interface CheckpointsOptions {
 /** Tells a member that it is another one that asks, which has asked nobody else yet, or will itself. */
 export const memberHeader = 'x-cep-member';
 const COPY_MS_MAX = 30_000;
+/** Location of what is in the store that all members share. */
+const SHARED = 'shared';
 
-/** Checkpoints of pipelines as the group keeps them: each is on two members before it may count. */
+/** Checkpoints of pipelines as the group keeps them: each is on two members, or in the store that all share, before it may count. */
 export class Checkpoints {
   readonly #options: CheckpointsOptions;
 
   constructor(options: CheckpointsOptions) {
     this.#options = options;
-    const { group, store, telemetry } = options;
+    const { group, store, shared, telemetry } = options;
+    const stores = [store, ...(shared ? [shared] : [])];
     const kept = (error: unknown): void => telemetry.report('CheckpointsNotRemoved', { error: (error as Error).message });
     // When the process starts, the log is applied again: nothing may be removed here that a later entry needs.
     group.onChange((state, events) => {
       for (const { type, id } of events) {
-        if (type === 'GroupDeleted') store.removeGroup(id).catch(kept);
         const [oldest] = type === 'CheckpointCommitted' ? (state.manifests.get(id) ?? []) : [];
-        if (oldest) store.trim({ placementId: id, ...oldest }).catch(kept);
+        for (const one of stores) {
+          // One member is enough to tidy up what is shared; what it leaves is removed by the next time.
+          if (one === shared && group.status().role !== 'leader') continue;
+          if (type === 'GroupDeleted') one.removeGroup(id).catch(kept);
+          if (oldest) one.trim({ placementId: id, ...oldest }).catch(kept);
+        }
       }
     });
   }
 
-  /** Keeps the bytes here and, when the group has other members, with one of them. Gives the names of those who have them. */
+  /** Keeps the bytes in what is shared, else here and, when the group has other members, with one of them. Gives the names of those who have them. */
   async keep(name: CheckpointName, bytes: Uint8Array): Promise<string[]> {
-    const { group, store } = this.#options;
+    const { group, store, shared } = this.#options;
+    if (shared) {
+      await shared.write(name, bytes);
+      return [SHARED];
+    }
     const { nodeId } = group.status();
     const [, copied] = await Promise.all([store.write(name, bytes), this.#copy(name, bytes)]);
     return [`node-${nodeId}`, ...(copied === undefined ? [] : [`node-${copied}`])];
@@ -51,15 +65,17 @@ export class Checkpoints {
   }
 
   /**
-   * From here, else from the members that have it. @throws CepError `checkpoint_not_found` when nobody has it, `storage_unavailable` while
+   * From what is shared, from here, else from the members that have it. @throws CepError `checkpoint_not_found` when nobody has it, `storage_unavailable` while
    * one that may have it does not answer
    */
   async read(name: CheckpointName, isForMember: boolean): Promise<Uint8Array> {
-    const { group, store } = this.#options;
+    const { group, store, shared } = this.#options;
     const manifest = group.state.manifests.get(name.placementId)?.find((one) => isOf(one, name));
-    const own = await store.read(name, manifest?.checksum);
+    const isShared = manifest?.locations.includes(SHARED) === true;
+    const own = (await shared?.read(name, manifest?.checksum)) ?? (await store.read(name, manifest?.checksum));
     if (own) return own;
-    const silent: string[] = [];
+    const silent: string[] =
+      isShared && shared === undefined ? ['the store of --checkpoint-store, which this member was started without,'] : [];
     for (const { id, url, isReachable } of isForMember ? [] : this.#others()) {
       if (manifest && !manifest.locations.includes(`node-${id}`)) continue;
       const found = isReachable ? await this.#ask(url, name) : 'silent';

@@ -8,7 +8,7 @@ import { NetworkPolicy } from '../../shared/security/network-policy.ts';
 import type { TlsPair } from '../../shared/security/tls-files.ts';
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import { ProcessMetrics } from '../../shared/telemetry/process-metrics.ts';
-import { checkpointStore } from '../checkpoints/checkpoint-store.ts';
+import { type CheckpointStore, checkpointStore } from '../checkpoints/checkpoint-store.ts';
 import { Checkpoints } from '../checkpoints/checkpoints.ts';
 import { ClusterJournal } from '../cluster/cluster-journal.ts';
 import type { GroupMember } from '../cluster/group-member.ts';
@@ -60,6 +60,8 @@ export interface CoordinatorServerOptions {
   readonly scalingWebhook?: ScalingWebhookTarget | undefined;
   /** Where checkpoints of pipelines are kept. @default in memory */
   readonly checkpointFolder?: string | undefined;
+  /** What all members keep checkpoints in instead. */
+  readonly sharedCheckpoints?: CheckpointStore | undefined;
   /** @default every 5 s, lost after 15 s without one, the least loaded first */
   readonly workers?: WorkerSettings | undefined;
   readonly corsOrigins: readonly string[];
@@ -107,7 +109,7 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
   const deliveries = new Deliveries({ group, client, controller, telemetry });
   const injection = new Injection({ group, controller, deliveries, clock });
   const store = checkpointStore(options.checkpointFolder);
-  const checkpoints = new Checkpoints({ group, store, web, apiKey, telemetry });
+  const checkpoints = new Checkpoints({ group, store, shared: options.sharedCheckpoints, web, apiKey, telemetry });
   const policy = options.scaling ?? group.state.scaling;
   const webhook = options.scalingWebhook && startScalingWebhook({ ...options, target: options.scalingWebhook, controller, policy });
   const coordinators = (request: FastifyRequest): string[] => (isGroup ? memberUrls(group) : [urlAskedFor(request)]);

@@ -7,6 +7,8 @@ import { WebDoor } from '../../shared/outbound/web-door.ts';
 import { NetworkPolicy } from '../../shared/security/network-policy.ts';
 import { readTlsPair, type TlsFiles, type TlsPair } from '../../shared/security/tls-files.ts';
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
+import { type Bucket, BucketStore } from '../checkpoints/bucket-store.ts';
+import { type CheckpointStore, SharedFolderStore } from '../checkpoints/checkpoint-store.ts';
 import { FormatAgreement } from '../cluster/format-agreement.ts';
 import { GroupMember } from '../cluster/group-member.ts';
 import { MemberDirectory } from '../cluster/member-directory.ts';
@@ -44,6 +46,8 @@ export interface StartCoordinatorOptions {
   readonly trustedProxies?: readonly string[];
   /** Where the log is. @default in memory, which only a coordinator on its own may have */
   readonly dataDir: string | undefined;
+  /** A folder or a bucket that all members keep checkpoints of pipelines in. @default each member keeps some of them in `dataDir` */
+  readonly checkpoints?: SharedCheckpoints | undefined;
   /** The latest format that the log may be written in, so that an earlier version can read it. @default the latest that this version reads */
   readonly logFormatMax?: number | undefined;
   /** @default on its own */
@@ -54,6 +58,8 @@ export interface StartCoordinatorOptions {
   readonly validate: ValidateProgram;
   readonly telemetry: Telemetry;
 }
+
+export type SharedCheckpoints = { readonly folder: string } | { readonly bucket: Bucket };
 
 export interface RunningCoordinator {
   /** Where it listens, with the port it has. */
@@ -78,6 +84,8 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
   const replica = new Replica();
   const clock = (): number => Date.now();
   const web = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), { connectMs: 1_000, silenceMs: 15_000, ca: group?.tlsCa });
+  // Whom it asks is no member of the group, and shows a certificate that the machine trusts.
+  const storeWeb = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), { connectMs: 5_000, silenceMs: 15_000 });
   const member = await startMember(options, replica, tls);
   let server: CoordinatorServer | undefined;
   const close = async (): Promise<void> => {
@@ -86,7 +94,7 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
     await handOver(member);
     await server?.close();
     await member.close();
-    await web.close();
+    await Promise.all([web.close(), storeWeb.close()]);
   };
   try {
     new FormatAgreement({ member, replica, clock, telemetry });
@@ -100,6 +108,7 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
         scaling: options.scaling,
         scalingWebhook: options.scalingWebhook,
         checkpointFolder: dataDir && join(dataDir, 'checkpoints'),
+        sharedCheckpoints: options.checkpoints && sharedStore(options.checkpoints, storeWeb),
         rateLimit,
         corsOrigins,
         allowedHosts,
@@ -115,6 +124,10 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
     await close();
     throw error;
   }
+}
+
+function sharedStore(shared: SharedCheckpoints, web: WebDoor): CheckpointStore {
+  return 'folder' in shared ? new SharedFolderStore(shared.folder) : new BucketStore(shared.bucket, web);
 }
 
 /** A leader lets another one lead, if there is one. */

@@ -30,7 +30,7 @@ export const manifestSchema = Type.Object(
     epoch,
     bytes: count,
     checksum: Type.Integer({ minimum: 0, maximum: 2 ** 32 - 1, description: 'CRC-32C.' }),
-    locations: Type.Array(Type.String(), { minItems: 1, description: 'Coordinators that have its bytes.' }),
+    locations: Type.Array(Type.String(), { minItems: 1, description: 'Coordinators that have its bytes, or `shared`.' }),
     received: receivedSchema,
   },
   strict,

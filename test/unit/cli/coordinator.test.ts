@@ -6,6 +6,7 @@ import { readCoordinatorSettings } from '../../../cli/serving/coordinator-settin
 import { resolveConfig } from '../../../shared/config/config.ts';
 import { cep } from './cep.ts';
 
+const bucket = { CEP_CHECKPOINT_KEY_ID: 'AKIA', CEP_CHECKPOINT_SECRET: 'of the bucket' };
 const peers = 'http://127.0.0.1:9101,http://127.0.0.1:9102,http://127.0.0.1:9103';
 const group = ['--raft', '--raft-node-id', '1', '--raft-peers', peers, '--raft-data-dir', 'raft'];
 const without = (flag: string): string[] => group.filter((part, at) => part !== flag && group[at - 1] !== flag);
@@ -37,6 +38,14 @@ describe('cep coordinator', () => {
     [1, ['--scaling-down-threshold', '5'], {}, '--scaling-down-threshold: found 5, expected less than the 5'],
     [1, ['--scaling-webhook-url', 'ftp://a'], {}, '--scaling-webhook-url: expected a URL with http or https'],
     [3, ['--scaling-webhook-secret', 'of the receiver'], {}, 'no such URL is given'],
+    [1, ['--checkpoint-store', 'checkpoints'], {}, "--checkpoint-store: found 'checkpoints', expected a URL"],
+    [1, ['--checkpoint-store', 'https://a/b'], {}, "--checkpoint-store: found 'https:', expected file: or s3:"],
+    [1, ['--checkpoint-store', 'file://host/b'], {}, "--checkpoint-store: found a host 'host'"],
+    [3, ['--checkpoint-store', 's3://bucket'], {}, 'needs CEP_CHECKPOINT_KEY_ID and CEP_CHECKPOINT_SECRET'],
+    [1, ['--checkpoint-store', 's3://bucket/p?acl=x'], bucket, "--checkpoint-store: found the parameter 'acl'"],
+    [1, ['--checkpoint-store', 's3://bucket/a b'], bucket, "--checkpoint-store: found the prefix 'a%20b'"],
+    [1, ['--checkpoint-store', 's3://B/p'], bucket, "--checkpoint-store: found the bucket 'B'"],
+    [1, ['--checkpoint-store', 's3://bucket?endpoint=minio'], bucket, "--checkpoint-store: found the endpoint 'minio'"],
     [1, ['--api-key', 'short'], {}, 'at least 8'],
     [3, ['--tls-cert', 'cert.pem'], {}, ''],
     [1, ['--raft-data'], {}, ''],
@@ -56,6 +65,16 @@ describe('cep coordinator', () => {
 describe('the settings of a coordinator', () => {
   const read = (environment: Record<string, string>) => readCoordinatorSettings(resolveConfig({ environment }));
   const inGroup = { CEP_RAFT: 'true', CEP_RAFT_NODE_ID: '2', CEP_RAFT_PEERS: peers, CEP_RAFT_DATA_DIR: 'raft' };
+
+  it('name a folder or a bucket that all members share', async () => {
+    const bucketIn = async (store: string) => (await read({ ...bucket, CEP_CHECKPOINT_STORE: store })).checkpoints;
+    const login = { keyId: bucket.CEP_CHECKPOINT_KEY_ID, secret: bucket.CEP_CHECKPOINT_SECRET };
+    expect(await bucketIn('file:///mnt/check%20points')).toEqual({ folder: '/mnt/check points' });
+    const amazon = { url: 'https://s3.eu-central-1.amazonaws.com/fraud', prefix: 'a/b/', region: 'eu-central-1', ...login };
+    expect(await bucketIn('s3://fraud/a/b/?region=eu-central-1')).toEqual({ bucket: amazon });
+    const own = { url: 'http://minio:9000/fraud', prefix: '', region: 'us-east-1', ...login };
+    expect(await bucketIn('s3://fraud?endpoint=http://minio:9000/')).toEqual({ bucket: own });
+  });
 
   it('are those of one on its own, in memory, where none are given', async () => {
     expect(await read({})).toMatchObject({ bind: '127.0.0.1', port: 9100, dataDir: undefined, group: undefined, isGroupOpen: false });
