@@ -95,6 +95,7 @@ export class ClusterWorker {
   }
 
   start(): void {
+    this.#options.host.prepare();
     this.#membership.start();
   }
 

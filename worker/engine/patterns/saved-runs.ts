@@ -2,7 +2,17 @@ import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { Row } from '../operators/row.ts';
 import { savedOrder } from '../sources/event-order.ts';
 import { anyValue, type Codec, count, countBelow, flag, stateOf, text } from '../state/codec.ts';
-import { fewColumn, type Listed, listColumn, listed, numberColumn, optionalColumn, recordColumn, sameColumn } from '../state/columns.ts';
+import {
+  type Column,
+  fewColumn,
+  type Listed,
+  listColumn,
+  listed,
+  numberColumn,
+  optionalColumn,
+  recordColumn,
+  sameColumn,
+} from '../state/columns.ts';
 import { savedExpiry } from '../state/expiry.ts';
 import { rowColumn } from '../state/row-column.ts';
 import { Capture, type Captures, capturesInOrder } from './captures.ts';
@@ -35,7 +45,17 @@ interface Content extends Omit<PatternMemory, 'runs'> {
   readonly runs: Listed<SavedRun>;
 }
 
-const savedCaptures = listColumn(listColumn(recordColumn<SavedCapture>({ row: numberColumn, at: numberColumn, element: numberColumn })));
+const captureMembers = recordColumn<SavedCapture>({ row: numberColumn, at: numberColumn, element: numberColumn });
+
+const savedCaptures = listColumn(
+  listColumn<SavedCapture>({
+    save: captureMembers.save,
+    load: (saved, length) => {
+      const read = captureMembers.readers(saved, length);
+      return (at) => ({ row: read.row(at), at: read.at(at), element: read.element(at) });
+    },
+  }),
+);
 
 /** The state of a pattern, each event that runs hold once. */
 export function patternState(space: StateSpace): Codec<PatternMemory> {
@@ -43,7 +63,7 @@ export function patternState(space: StateSpace): Codec<PatternMemory> {
     save: (state) => space.save(state),
     load: onceEach((saved) => space.load(anyValue.load(saved))),
   };
-  const savedRuns = recordColumn<SavedRun>({
+  const runMembers = recordColumn<SavedRun>({
     key: sameColumn(text),
     began: numberColumn,
     firstTime: numberColumn,
@@ -55,6 +75,24 @@ export function patternState(space: StateSpace): Codec<PatternMemory> {
     emittedElements: numberColumn,
     hasMatched: sameColumn(flag),
   });
+  const savedRuns: Column<SavedRun> = {
+    save: runMembers.save,
+    load: (saved, length) => {
+      const read = runMembers.readers(saved, length);
+      return (at) => ({
+        key: read.key(at),
+        began: read.began(at),
+        firstTime: read.firstTime(at),
+        lastTime: read.lastTime(at),
+        state: read.state(at),
+        base: read.base(at),
+        captures: read.captures(at),
+        accepted: read.accepted(at),
+        emittedElements: read.emittedElements(at),
+        hasMatched: read.hasMatched(at),
+      });
+    },
+  };
   const earlier = earlierState(savedProgress);
   const savedContent: Codec<Content> = stateOf<Content>({
     name: 'pattern',

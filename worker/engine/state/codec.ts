@@ -292,7 +292,8 @@ function versionIn(
   return { found, members: (saved as ValueArray).slice(1) };
 }
 
-function listIn(saved: Value | undefined, length?: number): ValueArray {
+/** @throws DamagedState unless it is a list, of this length where one is given */
+export function listIn(saved: Value | undefined, length?: number): ValueArray {
   const expected = length === undefined ? 'a list' : `a list of ${length}`;
   if (saved === undefined || !isArray(saved) || saved.length !== (length ?? saved.length)) throw new DamagedState(saved, expected);
   return saved;

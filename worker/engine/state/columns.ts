@@ -1,5 +1,5 @@
 import { isMap, type Value } from '../../../shared/events/value.ts';
-import { type Codec, count, countBelow, DamagedState, list, number } from './codec.ts';
+import { type Codec, count, countBelow, DamagedState, list, listIn, number } from './codec.ts';
 
 /**
  * Many things of one kind, saved member by member: lists of numbers and texts are read many times as fast as a small list for each thing,
@@ -104,15 +104,16 @@ export const numberColumn: Column<number> = {
     return new Map([['steps', steps]]);
   },
   load: (saved, length) => {
-    if (saved === undefined || !isMap(saved)) return column(number).load(saved, length);
-    const steps = list(number, length).load(saved.get('steps'));
+    const isSteps = saved !== undefined && isMap(saved);
+    const items = listIn(isSteps ? saved.get('steps') : saved, length);
     const values = new Float64Array(length);
     let value = 0;
     for (let at = 0; at < length; at++) {
-      value += steps[at] as number;
+      const item = number.load(items[at]);
+      value = isSteps ? value + item : item;
       values[at] = value;
     }
-    if (!Number.isSafeInteger(value)) throw new DamagedState(value, 'a whole number');
+    if (isSteps && !Number.isSafeInteger(value)) throw new DamagedState(value, 'a whole number');
     return (at) => values[at] as number;
   },
 };
@@ -148,21 +149,28 @@ export function optionalColumn<T>(item: Column<T>): Column<T | null> {
   };
 }
 
+/** What makes each member of a thing. */
+export type Readers<T> = { readonly [K in keyof T]: (at: number) => T[K] };
+
+interface RecordColumn<T> extends Column<T> {
+  /** As `load`, member by member: who puts them together where they are needed makes nothing in between. */
+  readers(saved: Value | undefined, length: number): Readers<T>;
+}
+
 /** Things of named members: a column for each, in the order in which they are given here. */
-export function recordColumn<T extends object>(members: { readonly [K in keyof T]: Column<T[K]> }): Column<T> {
+export function recordColumn<T extends object>(members: { readonly [K in keyof T]: Column<T[K]> }): RecordColumn<T> {
   const names = Object.keys(members) as (keyof T)[];
+  const readers = (saved: Value | undefined, length: number): Readers<T> => {
+    const columns = list(anything, names.length).load(saved);
+    const entries = names.map((name, at) => [name, within(String(name), () => members[name].load(columns[at], length))]);
+    return Object.fromEntries(entries) as Readers<T>;
+  };
   return {
+    readers,
     save: (values) => names.map((name) => members[name].save(values.map((one) => one[name]))),
     load: (saved, length) => {
-      const columns = list(anything, names.length).load(saved);
-      const makers = names.map((name, at) => within(String(name), () => members[name].load(columns[at], length)));
-      const empty = Object.fromEntries(names.map((name) => [name, null]));
-      return (at) => {
-        const made: Record<keyof T, unknown> = { ...empty } as Record<keyof T, unknown>;
-        for (let member = 0; member < makers.length; member++)
-          made[names[member] as keyof T] = (makers[member] as (at: number) => unknown)(at);
-        return made as T;
-      };
+      const read = readers(saved, length);
+      return (at) => Object.fromEntries(names.map((name) => [name, read[name](at)])) as T;
     },
   };
 }

@@ -13,9 +13,10 @@ const fields = recordColumn({
 const fieldsColumn: Column<ValueMap> = {
   save: (maps) => fields.save(maps.map((map) => ({ names: [...map.keys()], values: [...map.values()] }))),
   load: (saved, length) => {
-    const fieldsAt = fields.load(saved, length);
+    const read = fields.readers(saved, length);
     return (at) => {
-      const { names, values } = fieldsAt(at);
+      const names = read.names(at);
+      const values = read.values(at);
       if (names.length !== values.length) throw new DamagedState([...values], `a list of ${names.length}`);
       const map = new Map<string, Value>();
       for (let position = 0; position < names.length; position++) map.set(names[position] as string, values[position] as Value);
@@ -39,11 +40,19 @@ const rows = recordColumn({
 export const rowColumn: Column<Row> = {
   save: (all) => rows.save(all.map((row) => ({ ...row, attributes: row.attributes as ValueMap | null, hasLast: row.last !== undefined }))),
   load: (saved, length) => {
-    const rowAt = rows.load(saved, length);
+    const read = rows.readers(saved, length);
     return (at) => {
-      const { type, time, order, fields, bound, attributes, causes, hasLast } = rowAt(at);
-      const last = hasLast && bound !== null ? lastRow(bound) : null;
-      const row: Row = { type, time, order, fields, bound, attributes: attributes as Row['attributes'], causes };
+      const bound = read.bound(at);
+      const last = read.hasLast(at) && bound !== null ? lastRow(bound) : null;
+      const row: Row = {
+        type: read.type(at),
+        time: read.time(at),
+        order: read.order(at),
+        fields: read.fields(at),
+        bound,
+        attributes: read.attributes(at) as Row['attributes'],
+        causes: read.causes(at),
+      };
       return last === null ? row : { ...row, last };
     };
   },

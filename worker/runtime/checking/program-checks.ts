@@ -47,6 +47,11 @@ export class ProgramChecks {
     this.#budgetMs = budgetMs;
   }
 
+  /** Has a process at hand, so that the first program need not wait for its start. */
+  prepare(): void {
+    if (!this.#isClosed && this.#spare.length === 0) this.#spare.push(this.#start());
+  }
+
   /**
    * @throws CepError what `checkProgram` throws; `validation_error` when the program takes more than a check may; `quota_exceeded`,
    *   `queue_full` and `not_ready`, with `retryAfterSeconds`, for what is not the program's fault

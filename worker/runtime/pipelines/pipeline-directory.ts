@@ -135,6 +135,10 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
 
   // ---------------------------------------------------------------------------------------------- placed by a cluster
 
+  prepare(): void {
+    this.#context.checks.prepare();
+  }
+
   async check(sent: SentProgram): Promise<CheckedProgram> {
     const { program } = await this.#checked(sent, this.#context.tenants.account(CLUSTER_TENANT), {});
     return program;

@@ -23,6 +23,8 @@ export interface PlaceRequest {
 
 /** Where pipelines run that a cluster has placed here. They are in nobody's list, and nobody but the cluster changes them. */
 export interface PlacementHost {
+  /** What is placed here first is not to wait for what can be made ready before. */
+  prepare(): void;
   /** Nothing runs yet, so whatever else a start needs can be fetched meanwhile. @throws CepError, as `Pipelines.deploy` */
   check(program: SentProgram): Promise<CheckedProgram>;
   /** Starts a program. @throws CepError, as `Pipelines.deploy`; nothing of it is left then */

@@ -89,6 +89,10 @@ export class SimulatedPipeline {
 export class SimulatedHost implements PlacementHost {
   readonly pipelines = new Set<SimulatedPipeline>();
 
+  prepare(): void {
+    // Programs need no checking here.
+  }
+
   async check(): Promise<CheckedProgram> {
     return {} as CheckedProgram;
   }
