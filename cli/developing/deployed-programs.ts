@@ -54,9 +54,19 @@ export class DeployedPrograms {
 
   /** Brings the server to what the folder holds. What is wrong with a program is told, and the one before goes on. */
   async update(): Promise<void> {
-    const paths = programPaths([this.#options.folder]);
+    const paths = this.#paths();
     for (const path of paths) await this.#guarded(path, () => this.#updateOne(path));
     for (const [path, { id }] of this.#deployed) if (!paths.includes(path)) await this.#guarded(path, () => this.#remove(path, id));
+  }
+
+  /** A folder whose last program is taken away holds none; at the start that is a mistake. */
+  #paths(): readonly string[] {
+    try {
+      return programPaths([this.#options.folder]);
+    } catch (error) {
+      if (this.#deployed.size > 0 && error instanceof CepError && error.code === 'file_not_found') return [];
+      throw error;
+    }
   }
 
   async #guarded(path: string, action: () => Promise<void>): Promise<void> {

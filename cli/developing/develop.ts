@@ -38,7 +38,7 @@ export async function develop(settings: DevelopSettings, context: CliContext, in
     await programs.update();
     line('saved files are taken over, Ctrl+C ends');
     const events = new EventFeed({ api: server.api, programs, line, signal: interrupt });
-    await Promise.all([watchFolder({ folder, programs, events, interrupt }), feed(settings, events)]);
+    await Promise.all([watchFolder({ folder, programs, events, line, interrupt }), feed(settings, events)]);
   } finally {
     await server.close();
   }
@@ -66,11 +66,12 @@ interface WatchedFolder {
   readonly folder: string;
   readonly programs: DeployedPrograms;
   readonly events: EventFeed;
+  readonly line: (text: string) => void;
   readonly interrupt: AbortSignal;
 }
 
 /** Takes over what is saved, one change after the other. */
-async function watchFolder({ folder, programs, events, interrupt }: WatchedFolder): Promise<void> {
+async function watchFolder({ folder, programs, events, line, interrupt }: WatchedFolder): Promise<void> {
   const watcher = watch(folder, { ignoreInitial: true });
   let last = Promise.resolve();
   let failure: unknown;
@@ -80,7 +81,8 @@ async function watchFolder({ folder, programs, events, interrupt }: WatchedFolde
     last = last
       .then(() => programs.update())
       .catch((error: unknown) => {
-        failure ??= error;
+        if (error instanceof CepError) line(error.message);
+        else failure ??= error;
       });
   };
   watcher.on('all', (_, path) => {
@@ -97,7 +99,7 @@ async function watchFolder({ folder, programs, events, interrupt }: WatchedFolde
   clearTimeout(eventsTimer);
   await watcher.close();
   await last;
-  if (failure !== undefined && !(failure instanceof CepError)) throw failure;
+  if (failure !== undefined) throw failure;
 }
 
 interface OutputsToShow {

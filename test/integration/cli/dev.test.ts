@@ -36,6 +36,8 @@ it('plays the events of a folder, and takes over what is saved with the state th
   writeFileSync(join(folder, 'events.evt'), '@0 Authorisation { card: "4111-01" }\n');
   await dev.until(({ stdout }) => stdout.includes('events.evt: 1 event in a loop\n'));
   await dev.until(({ stdout }) => stdout.includes('1 event of type Authorisation, which no stream reads (did you mean Authorization?)\n'));
+  rmSync(join(folder, 'rules.vpl'));
+  await dev.until(({ stdout }) => stdout.includes('rules.vpl: gone\n'));
   dev.kill('SIGINT');
   expect(await dev.ended).toMatchObject({ code: 0 });
 }, 240_000);
