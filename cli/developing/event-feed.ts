@@ -82,9 +82,8 @@ export class EventFeed {
       if (!(error instanceof CepError)) throw error;
       return line(`${visible(path)}: ${error.message}`);
     }
-    line(
-      `${visible(path)}: ${counted(events.count, 'event')}${events.hasOwnTimes ? ', once: they state times of their own' : ' in a loop'}`,
-    );
+    const played = events.hasOwnTimes ? ', once: they state times of their own' : ' in a loop, sped up: event time runs ahead of the clock';
+    line(`${visible(path)}: ${counted(events.count, 'event')}${played}`);
     while (!until.aborted && events.count > 0) {
       this.#told = 0;
       await this.#playRound(events, until);

@@ -23,7 +23,7 @@ function save(edit: (text: string) => string): void {
 it('plays the events of a folder, and takes over what is saved with the state that still fits', async () => {
   const dev = new CepProcess(['dev', folder, '--port', '0']);
   await dev.until(({ stdout }) => stdout.includes('CardTesting {') && stdout.includes('ManyCards {'));
-  expect(dev.stdout).toContain('events.evt: 13 events in a loop\n');
+  expect(dev.stdout).toContain('events.evt: 13 events in a loop, sped up: event time runs ahead of the clock\n');
   expect(dev.stdout).toContain('rules.vpl: 2 tests passed\n');
   save((text) => text.replace('LARGE = 200.0', 'LARGE = 100.0'));
   await dev.until(({ stdout }) => stdout.includes('rules.vpl: kept with its state: ManyCards; changed, begins anew: CardTesting\n'));
@@ -34,7 +34,7 @@ it('plays the events of a folder, and takes over what is saved with the state th
   save((text) => text.replace('strem X', 'test "small":\n    expect none CardTesting'.replace('none ', '')));
   await dev.until(({ stdout }) => stdout.includes('1 of 3 tests failed'));
   writeFileSync(join(folder, 'events.evt'), '@0 Authorisation { card: "4111-01" }\n');
-  await dev.until(({ stdout }) => stdout.includes('events.evt: 1 event in a loop\n'));
+  await dev.until(({ stdout }) => stdout.includes('events.evt: 1 event in a loop, '));
   await dev.until(({ stdout }) => stdout.includes('1 event of type Authorisation, which no stream reads (did you mean Authorization?)\n'));
   rmSync(join(folder, 'rules.vpl'));
   await dev.until(({ stdout }) => stdout.includes('rules.vpl: gone\n'));
