@@ -46,7 +46,8 @@ async function makePackage() {
     copyFileSync(join(root, name), join(stage, name));
   }
   cpSync(join(root, 'package-lock.json'), join(stage, 'npm-shrinkwrap.json'));
-  run('npm', 'pack', stage, '--ignore-scripts', '--pack-destination', out);
+  // Without the list of its files, which would hide what is said of the release.
+  run('npm', 'pack', stage, '--ignore-scripts', '--loglevel=warn', '--pack-destination', out);
 }
 
 /** CycloneDX, of what runs; without what npm makes anew each time. */
