@@ -56,6 +56,16 @@ describe('a worker', () => {
     expect((await coordinator.get('/health')).body).toMatchObject({ status: 'healthy', workers: { total: 1, ready: 1 } });
   });
 
+  it('that is drained of nothing is drained, however short the wait', async () => {
+    await start(600_000);
+    await coordinator.post(`${path}/register`, registration('w1'));
+    await heartbeat('w1');
+    await becomes('w1', 'ready');
+    const drained = await coordinator.post(`${path}/w1/drain`, { timeout_secs: 0 });
+    expect([drained.status, drained.body]).toEqual([200, { worker_id: 'w1', pipelines_migrated: 0, status: 'drained' }]);
+    await becomes('w1', 'drained');
+  });
+
   it('that goes silent is unhealthy after the timeout, and ready again when it is heard', async () => {
     await start();
     await coordinator.post(`${path}/register`, registration('w1'));

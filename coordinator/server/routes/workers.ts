@@ -148,7 +148,8 @@ function departureRoutes({ requests, controller }: WorkerRoutesOptions): readonl
           const withinMs = (call.body.timeout_secs ?? DRAIN_SECONDS_DEFAULT) * 1_000;
           await controller.until(({ workers }) => workers.get(id)?.status !== 'draining', withinMs);
           const left = placementsOn(group.state, id);
-          if (group.state.workers.get(id)?.status === 'draining')
+          // With nothing left it may be stopped, also before the state says `drained`.
+          if (left.length > 0 && group.state.workers.get(id)?.status === 'draining')
             throw incomplete(
               id,
               left.map((placement) => placement.id),
