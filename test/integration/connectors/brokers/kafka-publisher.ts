@@ -1,4 +1,5 @@
 import kafkajs, { type Kafka, type Producer } from 'kafkajs';
+import { vi } from 'vitest';
 import { NumberedPublisher } from './audited-run.ts';
 import { RunningBroker } from './containers.ts';
 
@@ -28,6 +29,15 @@ export function clientOf(port: number, retries = 0): Kafka {
     logLevel: logLevel.NOTHING,
     retry: { retries, initialRetryTime: 100, maxRetryTime: 1_000 },
   });
+}
+
+/** Until a cluster has found itself it knows no controller. */
+export async function makeTopics(port: number, names: readonly string[], numPartitions: number): Promise<void> {
+  const admin = clientOf(port, 10).admin();
+  await admin.connect();
+  const topics = names.map((topic) => ({ topic, numPartitions }));
+  await vi.waitFor(() => admin.createTopics({ topics }), { timeout: 60_000, interval: 200 });
+  await admin.disconnect();
 }
 
 /** One message at a time, packed. */
