@@ -6,13 +6,15 @@ import type { PipelineDefinition, RuntimeStorage } from '../../../worker/runtime
 import { SourceMarks } from '../../../worker/runtime/pipelines/source-marks.ts';
 
 /** An engine that gives its state when the test says so, and a disk that notes what it is given. */
-function saverUnderTest({ hasEffect = true } = {}) {
+function saverUnderTest({ hasEffect = true, failures = 0 } = {}) {
   const log: string[] = [];
   const give: (() => void)[] = [];
   let program = 'old';
   const storage = {
-    savePipeline: async ({ version }: PipelineDefinition, checkpoint: { state: Uint8Array } | null) =>
-      void log.push(`version ${version}: state of the ${checkpoint && new TextDecoder().decode(checkpoint.state)} program`),
+    savePipeline: async ({ version }: PipelineDefinition, checkpoint: { state: Uint8Array } | null) => {
+      if (failures-- > 0) throw new Error('ENOSPC: no space left on device, write');
+      log.push(`version ${version}: state of the ${checkpoint && new TextDecoder().decode(checkpoint.state)} program`);
+    },
     saveIdle: async (_id: string, upTo: number) => void log.push(`idle up to ${upTo}`),
   } as Pick<RuntimeStorage, 'savePipeline' | 'saveIdle'> as RuntimeStorage;
   const record = new PipelineRecord({ id: 'p_1', version: 1 } as PipelineDefinition, storage);
@@ -81,6 +83,19 @@ it('goes on saving after a change that failed', async () => {
   const changed = saver.whileSwitching(() => Promise.reject(new Error('refused')));
   const saved = saver.saveOrReport();
   await expect(changed).rejects.toThrow('refused');
+  await new Promise(setImmediate);
+  giveState();
+  expect(await saved).toBe(true);
+  expect(log).toEqual(['version 1: state of the old program']);
+});
+
+it('saves the state once the disk takes it again, although nothing but ticks has come since', async () => {
+  const { saver, log, giveState } = saverUnderTest({ failures: 1 });
+  const failed = saver.saveOrReport();
+  await new Promise(setImmediate);
+  giveState();
+  expect(await failed).toBe(false);
+  const saved = saver.saveOrReport();
   await new Promise(setImmediate);
   giveState();
   expect(await saved).toBe(true);

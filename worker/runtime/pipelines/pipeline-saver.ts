@@ -165,7 +165,13 @@ export class PipelineSaver {
       this.#hasEffect = false;
       return this.checkpointOf(sequence, state);
     });
-    if (await record.keep(checkpoint)) this.isStored(checkpoint.sequence);
+    try {
+      if (await record.keep(checkpoint)) this.isStored(checkpoint.sequence);
+    } catch (error) {
+      // The storage lacks what came through, whatever follows: ticks alone must not pass for a state that it has.
+      this.#hasEffect = true;
+      throw error;
+    }
     tally.checkpointSeconds = (performance.now() - started) / 1000;
   }
 
