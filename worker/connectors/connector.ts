@@ -99,8 +99,8 @@ export interface SourceReading {
   /** Behind what was taken last; null: nothing was, so where to begin is the connector's matter. */
   readonly position: SourcePosition | null;
   /**
-   * Resolves when the messages are safe, so that the other side can be told that they were taken; with false when the source was closed
-   * meanwhile, and they are not. Never rejects.
+   * Resolves when the messages are taken; those of which the other side is told, when they are safe: whoever goes on with the pipeline,
+   * here or elsewhere, has them. With false when the source was closed meanwhile, and they are not. Never rejects.
    */
   take(batch: SourceBatch): Promise<boolean>;
   /** What it reads from can be reached. */
@@ -115,6 +115,10 @@ export interface SourceBatch {
   readonly messages: readonly SourceMessage[];
   /** Behind these messages; null where the other side alone knows what was taken. */
   readonly position: SourcePosition | null;
+  /** The other side is told that these were taken, and gives them no more. @default they can be read again from where the last ones ended */
+  readonly isTold?: boolean;
+  /** Called once the other side may be told, so that `take` does not wait for that. Not called when the pipeline ends before. */
+  readonly onSafe?: () => void;
 }
 
 /** JSON, as its source understands it. */

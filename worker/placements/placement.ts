@@ -308,7 +308,8 @@ export class Placement {
           if (!hold.isHeld) void this.#saveUntil(() => !hold.isHeld, end);
           hold.spoke(sequence);
         },
-        safe: (mark) => this.#safe(mark, store, end),
+        taken: (mark, isTold) => this.#taken(mark, isTold, store, end),
+        safe: () => this.#safe(end),
         save: (positions) => ({ ids: ids.save(), receipts: receipts.save(positions), routed: outbox.save() }),
       },
     });
@@ -380,12 +381,14 @@ export class Placement {
 
   // ---------------------------------------------------------------------------------------------- checkpoints
 
-  /**
-   * What a source says itself where it stands, is read again from the position in the checkpoint, so it need only be there once; of what a
-   * source keeps until it is told, nothing may be told before the checkpoint is committed.
-   */
-  async #safe({ id, position }: SourceMark, store: CheckpointStore, end: AbortSignal): Promise<void> {
-    if (position !== null && store.last?.sources?.[id] !== undefined) return;
+  /** What can be read again from the position in a checkpoint need only stand in one once; what nobody can give again is not waited for. */
+  async #taken({ id, position }: SourceMark, isTold: boolean, store: CheckpointStore, end: AbortSignal): Promise<void> {
+    const isKnown = position === null || store.last?.sources?.[id] !== undefined;
+    if (isTold || !isKnown) await this.#safe(end);
+  }
+
+  /** Resolves when what was taken by now is in a checkpoint that counts. */
+  async #safe(end: AbortSignal): Promise<void> {
     for (let isSaved = false; !isSaved; ) {
       if (end.aborted) throw new CepError('pipeline_not_running', 'the pipeline has stopped');
       this.#nextSave ??= this.#saveSoon(end);

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin, Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
-import type { Source, SourceMessage, SourceReading } from '../connector.ts';
+import type { Source, SourceBatch, SourceMessage, SourceReading } from '../connector.ts';
 import { KeptConnection } from '../kept-connection.ts';
 import { type KafkaAddress, KafkaClient, kafkaReason, refusalOf } from './kafka-client.ts';
+import { OffsetCommits } from './offset-commits.ts';
 import { subscribedAssigner } from './partition-assigner.ts';
 import { TakenOffsets } from './taken-offsets.ts';
 import { unpackingProblem } from './unpacking.ts';
@@ -50,12 +51,16 @@ interface Session {
   readonly admin: Admin;
   readonly consumer: Consumer;
   readonly taken: TakenOffsets;
+  /** What the group may know. */
+  readonly safe: TakenOffsets;
+  readonly commits: OffsetCommits;
   /** Ends it, for this reason. */
   readonly fail: (error: unknown) => void;
 }
 
 /**
- * Messages of a topic, as a member of a consumer group. The offset behind a message is committed once the message is safe, and not before.
+ * Messages of a topic, as a member of a consumer group. The offset behind a message is committed once the message is safe, and not before;
+ * what follows is read meanwhile.
  * Where reading goes on after an interruption the position counts before the group's offsets if it is ahead of them, so what was taken and
  * not committed does not come twice. Nothing is fetched while a batch waits to be taken.
  */
@@ -65,6 +70,10 @@ export class KafkaSource implements Source {
   #leave: () => Promise<void> = async () => undefined;
   /** What was taken last, of whatever cluster it was. */
   #position: SourceReading['position'] = null;
+  /** The same of what is safe. */
+  #safePosition: SourceReading['position'] = null;
+  /** What is being handed over, perhaps from a connection that is gone. */
+  #underWay: Promise<boolean> = Promise.resolve(true);
   /** Counts assignments: what was asked for an earlier one is of no use. */
   #assignment = 0;
 
@@ -74,6 +83,7 @@ export class KafkaSource implements Source {
 
   start(reading: SourceReading): void {
     this.#position = reading.position;
+    this.#safePosition = reading.position;
     void this.#connection.keep(reading, (connected) => this.#read(reading, connected));
   }
 
@@ -119,10 +129,22 @@ export class KafkaSource implements Source {
       await admin.connect();
       await requireTopic(admin, topic);
       const { clusterId } = await admin.describeCluster();
-      const taken = new TakenOffsets({ cluster: clusterId, group, topic }, this.#position);
+      // It may be taken yet, and is not to be read again then.
+      await this.#underWay;
+      const scope = { cluster: clusterId, group, topic };
+      const [taken, safe] = [new TakenOffsets(scope, this.#position), new TakenOffsets(scope, this.#safePosition)];
       await new Promise<void>((resolve, reject) => {
         this.#connection.signal.addEventListener('abort', () => resolve(), { once: true });
-        this.#consume({ client, admin, consumer, taken, fail: reject }, reading, connected).catch(reject);
+        const failed = (error: unknown): void => {
+          if (!rebalances.has(refusalOf(error))) reject(error);
+        };
+        const commits = new OffsetCommits({ consumer, topic, failed });
+        const leave = this.#leave;
+        this.#leave = async () => {
+          await Promise.race([commits.settled(), sleep(LEAVE_MS_MAX, undefined, { ref: false })]);
+          await leave();
+        };
+        this.#consume({ client, admin, consumer, taken, safe, commits, fail: reject }, reading, connected).catch(reject);
       });
     } finally {
       await this.#leave();
@@ -145,9 +167,10 @@ export class KafkaSource implements Source {
   }
 
   /** Nothing is read of the partitions before it is known where to begin. */
-  async #begin({ admin, consumer, taken }: Session, partitions: readonly number[]): Promise<void> {
+  async #begin({ admin, consumer, taken, safe, commits }: Session, partitions: readonly number[]): Promise<void> {
     const { topic, group, start } = this.#options;
     const assignment = ++this.#assignment;
+    commits.clear();
     if (partitions.length === 0) return;
     const assigned = [{ topic, partitions: [...partitions] }];
     consumer.pause(assigned);
@@ -161,14 +184,17 @@ export class KafkaSource implements Source {
       taken.set(partition, next);
       consumer.seek({ topic, partition, offset: String(next) });
       // From now on it is the group's place too: what comes before the first message is taken is not skipped by the next start.
-      if (offsets.committed !== next) await consumer.commitOffsets([{ topic, partition, offset: String(next) }]);
+      const told = safe.beginning(partition, offsets, start);
+      if (offsets.committed !== told) await consumer.commitOffsets([{ topic, partition, offset: String(told) }]);
     }
     if (assignment === this.#assignment) consumer.resume(assigned);
   }
 
-  async #take({ consumer, taken }: Session, payload: EachBatchPayload, reading: SourceReading): Promise<void> {
+  async #take(session: Session, payload: EachBatchPayload, reading: SourceReading): Promise<void> {
+    const { taken } = session;
     const { batch, heartbeat, resolveOffset, isStale } = payload;
     const { topic, partition } = batch;
+    const assignment = this.#assignment;
     const next = taken.next(partition) ?? 0n;
     const fresh = batch.messages.filter((message) => BigInt(message.offset) >= next && unpackingProblem(message) !== null);
     for (const piece of piecesOf(fresh)) {
@@ -177,15 +203,25 @@ export class KafkaSource implements Source {
       const behind = BigInt(last) + 1n;
       const position = taken.with(partition, behind);
       const messages = piece.map((message) => messageOf(message, topic));
-      if (!(await this.#whileBeating(heartbeat, reading.take({ messages, position })))) return;
+      const onSafe = (): void => {
+        this.#safePosition = position;
+        session.safe.set(partition, behind);
+        if (assignment === this.#assignment && !this.#connection.isClosed) session.commits.add(partition, behind);
+      };
+      this.#underWay = this.#handOver(reading, { messages, position, onSafe });
+      if (!(await this.#whileBeating(heartbeat, this.#underWay))) return;
       taken.set(partition, behind);
-      this.#position = position;
       resolveOffset(last);
-      await consumer.commitOffsets([{ topic, partition, offset: String(behind) }]);
       await heartbeat();
     }
     // Behind what is no message: marks of transactions.
     resolveOffset(batch.lastOffset());
+  }
+
+  async #handOver(reading: SourceReading, batch: SourceBatch): Promise<boolean> {
+    const isTaken = await reading.take(batch);
+    if (isTaken) this.#position = batch.position;
+    return isTaken;
   }
 
   get #heartbeatMs(): number {

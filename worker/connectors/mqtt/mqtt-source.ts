@@ -198,7 +198,7 @@ export class MqttSource implements Source {
       const packets = batch.map(({ packet }) => packet);
       this.#underWay = new Map(batch.map((waiting) => [markOf(waiting.packet), waiting]));
       const position: MqttPosition = { taken: this.#taken.with(packets), topic: this.#options.topic };
-      if (!(await reading.take({ messages: batch.map(messageOf), position: { ...position } }))) break;
+      if (!(await reading.take({ messages: batch.map(messageOf), position: { ...position }, isTold: true }))) break;
       this.#underWay = new Map();
       for (const waiting of batch) this.#acknowledge(waiting);
       this.#taken.add(packets);

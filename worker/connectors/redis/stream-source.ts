@@ -109,7 +109,8 @@ export class RedisStreamSource implements Source {
     this.#count = nextCount(this.#count, entries);
     const position: StreamPosition = { id: last };
     const messages = entries.map((entry) => this.#message(entry));
-    if (!(await reading.take({ messages, position: { ...position } }))) return false;
+    const isTold = this.#options.group !== undefined;
+    if (!(await reading.take({ messages, position: { ...position }, isTold }))) return false;
     this.#last = last;
     return true;
   }

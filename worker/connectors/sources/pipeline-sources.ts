@@ -4,7 +4,7 @@ import type { DeadLetters } from '../delivery/dead-letters.ts';
 import { redactorOf, settingsText } from '../parameters.ts';
 import { withProfile } from '../profiles.ts';
 import { openSource, withUse } from '../registry.ts';
-import { type SourceFeed, SourceRunner, type SourceRunnerOptions, type SourceStatus } from './source-runner.ts';
+import { SourceRunner, type SourceRunnerOptions, type SourceStatus } from './source-runner.ts';
 
 /** A `.from` of a program. */
 export interface SourceUse {
@@ -23,7 +23,8 @@ export interface PipelineSourcesOptions {
   readonly environment: ConnectorEnvironment;
   readonly deadLetters: DeadLetters;
   readonly report: SourceRunnerOptions['report'];
-  readonly feed: (feed: SourceFeed) => Promise<void>;
+  readonly feed: SourceRunnerOptions['feed'];
+  readonly safe: SourceRunnerOptions['safe'];
   /** Behind what was taken of a subscription. */
   readonly position: (id: string) => SourcePosition | null;
   readonly onChange: () => void;
@@ -81,9 +82,9 @@ export class PipelineSources {
   }
 
   #runner({ id, eventTypes }: SourceUse, settings: SourceSettings, source: Source): SourceRunner {
-    const { pipelineId, deadLetters, report, feed, position, onChange } = this.#options;
+    const { pipelineId, deadLetters, report, feed, safe, position, onChange } = this.#options;
     const redact = redactorOf(settings);
-    const common = { pipelineId, id, settings, eventTypes, source, feed, deadLetters, report, onChange, redact };
+    const common = { pipelineId, id, settings, eventTypes, source, feed, safe, deadLetters, report, onChange, redact };
     return new SourceRunner({ ...common, position: () => position(id) });
   }
 

@@ -18,6 +18,8 @@ export interface SourceFeed {
   readonly body: Uint8Array;
   readonly timeField: string | undefined;
   readonly mark: { readonly id: string; readonly position: SourcePosition | null };
+  /** The other side is told that it was taken, and does not give it again. */
+  readonly isTold: boolean;
   /** What comes again with the same key is not taken again. */
   readonly idempotencyKey?: string;
 }
@@ -30,8 +32,10 @@ export interface SourceRunnerOptions {
   /** Of the events that the program binds to it. */
   readonly eventTypes: readonly string[];
   readonly source: Source;
-  /** Resolves when it is safe. @throws CepError when it is not taken now */
+  /** Resolves when it is taken, or safe where the other side is told. @throws CepError when it is not taken now */
   readonly feed: (feed: SourceFeed) => Promise<void>;
+  /** Resolves when everything that was taken is safe. @throws CepError when the pipeline has ended before */
+  readonly safe: () => Promise<void>;
   readonly position: () => SourcePosition | null;
   readonly deadLetters: DeadLetters;
   readonly report: (report: {
@@ -107,7 +111,8 @@ export class SourceRunner {
     });
     const timeField = textParameter(this.settings.parameters, 'time_field');
     const mark = { id: this.#options.id, position: null };
-    await this.#options.feed({ body: Buffer.concat(lines), timeField, mark, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) });
+    const feed = { body: Buffer.concat(lines), timeField, mark, isTold: true };
+    await this.#options.feed({ ...feed, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) });
     this.#received += events.length;
   }
 
@@ -150,7 +155,7 @@ export class SourceRunner {
     report({ level, message, fields: { connector: settings.name, source: id, pipeline: pipelineId, ...fields } });
   }
 
-  async #take({ messages, position }: SourceBatch): Promise<boolean> {
+  async #take({ messages, position, isTold = false, onSafe }: SourceBatch): Promise<boolean> {
     const lines: Uint8Array[] = [];
     for (const message of messages) {
       const result = eventLine(message, this.#naming);
@@ -158,9 +163,12 @@ export class SourceRunner {
       else if (!(await this.#bury(message, result.problem))) return false;
     }
     const timeField = textParameter(this.settings.parameters, 'time_field');
-    const isTaken = await this.#offer({ body: Buffer.concat(lines), timeField, mark: { id: this.#options.id, position } });
-    if (isTaken) this.#received += messages.length;
-    return isTaken;
+    const isTaken = await this.#offer({ body: Buffer.concat(lines), timeField, mark: { id: this.#options.id, position }, isTold });
+    if (!isTaken) return false;
+    this.#received += messages.length;
+    // Where the pipeline ends before, whoever goes on with it takes them again.
+    if (onSafe !== undefined) void this.#options.safe().then(onSafe, () => undefined);
+    return true;
   }
 
   async #offer(feed: SourceFeed): Promise<boolean> {

@@ -127,6 +127,7 @@ export class HostedPipeline implements IntakeOwner {
       deadLetters: deadLetters.of(tenantId),
       report,
       feed: (feed) => this.#feed(feed),
+      safe: async () => placing?.safe(),
       position: (id) => marks.next(id),
       onChange: () => this.#life.showHealth(),
       ready: context.recovered,
@@ -238,7 +239,7 @@ export class HostedPipeline implements IntakeOwner {
   async #feed(feed: SourceFeed): Promise<void> {
     this.requireRunning();
     await this.#events.feed(feed, () => this.#context.admit(this.tenantId, countEvents(feed.body, 'ndjson')));
-    await this.#placing?.safe(feed.mark);
+    await this.#placing?.taken(feed.mark, feed.isTold);
   }
 
   // ---------------------------------------------------------------------------------------------- for a cluster

@@ -18,8 +18,10 @@ export interface Placing {
   readonly outputs: { readonly push: (output: Output) => void; readonly isFull: () => boolean };
   /** The tick of this number has made something, which is about to be said. */
   readonly clockSpoke: (sequence: number) => void;
-  /** Resolves when the source may be told that what is before the mark was taken: whoever goes on elsewhere has it. */
-  readonly safe: (mark: SourceMark) => Promise<void>;
+  /** Resolves when the source may go on; where it tells the other side what was taken, when whoever goes on elsewhere has that. */
+  readonly taken: (mark: SourceMark, isTold: boolean) => Promise<void>;
+  /** Resolves when whoever goes on elsewhere has everything that was taken. @throws CepError when the pipeline has ended before */
+  readonly safe: () => Promise<void>;
   /** Of the state in which sources stand so. */
   readonly save: (positions: SourcePositions) => PlacedState;
 }
