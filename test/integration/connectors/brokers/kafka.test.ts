@@ -10,7 +10,7 @@ import { NumberedLog } from '../numbered-log.ts';
 import { auditedRun } from './audited-run.ts';
 import { committedIn } from './committed-topic.ts';
 import { hasBroker, type RunningBroker } from './containers.ts';
-import { clientOf, KafkaPublisher, producerOf, startKafka } from './kafka-publisher.ts';
+import { clientOf, KafkaPublisher, makeTopics, producerOf, startKafka } from './kafka-publisher.ts';
 import { ProgramRun } from './program-run.ts';
 import { troubleFor } from './trouble.ts';
 
@@ -24,7 +24,7 @@ describe.skipIf(!(await hasBroker('kafka')))('kafka', () => {
   beforeAll(async () => {
     broker = await startKafka();
     const names = ['readings', 'restarted', 'orders', 'alerts', 'outputs', 'mixed', 'shared', 'committed'];
-    await withAdmin((admin) => admin.createTopics({ topics: names.map((topic) => ({ topic, numPartitions: 3 })) }));
+    await makeTopics(broker.port, names, 3);
   });
   afterAll(async () => {
     for (const run of runs) await run.remove();
