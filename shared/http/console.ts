@@ -43,15 +43,24 @@ const isSource = import.meta.url.endsWith('.ts');
 /** Beside the bundle that this file is in, or where a build of the source puts it. */
 const folder = new URL(isSource ? '../../dist/console/' : './console/', import.meta.url);
 
-/** Serves the console at `/console`. Like the documentation it needs no key, and knows nothing: the pages ask for one. */
+/** `main.js`: no page of the console is named like that, and what stands behind a page's name is no file. */
+const fileName = /^[^/]*\.\w+$/;
+
+/**
+ * Serves the console at `/console`. Like the documentation it needs no key, and knows nothing: the pages ask for one.
+ * Their places stand behind a `#`, which browsers keep to themselves. Who types `/console/pipelines` means `/console#/pipelines` and is led there.
+ */
 export async function registerConsole(app: FastifyInstance): Promise<void> {
   const files = new Map<string, ConsoleFile>();
   const config = { access: 'open', operation: 'console' } as const;
   await app.register(async (pages) => {
     pages.get('/console', { config }, (request, reply) => answer(request, reply, fileOf('index.html', files)));
-    pages.get('/console/:file', { config }, (request, reply) =>
-      answer(request, reply, fileOf((request.params as { file: string }).file, files)),
-    );
+    pages.get('/console/*', { config }, (request, reply) => {
+      const name = (request.params as { '*': string })['*'];
+      if (name === '') return answer(request, reply, fileOf('index.html', files));
+      if (fileName.test(name) || name.includes('..')) return answer(request, reply, fileOf(name, files));
+      return reply.redirect(`/console#${request.url.slice('/console'.length)}`, 302);
+    });
   });
 }
 

@@ -39,6 +39,18 @@ describe('GET /console', () => {
       expect([path, (await fetched(path)).status]).toEqual([path, 404]);
   });
 
+  it('leads from the path of a page to the page', async () => {
+    for (const [path, place] of [
+      ['/console/pipelines', '/console#/pipelines'],
+      ['/console/pipelines/p_1/explain?stream=Hot', '/console#/pipelines/p_1/explain?stream=Hot'],
+      ['/console/pipelines/a%2Fb%0d%0ax', '/console#/pipelines/a%2Fb%0d%0ax'],
+      ['/console/workers/w.1', '/console#/workers/w.1'],
+    ] as const) {
+      const { status, headers } = await fetch(`${service.url}${path}`, { redirect: 'manual' });
+      expect([path, status, headers.get('location')]).toEqual([path, 302, place]);
+    }
+  });
+
   it('is named by the index', async () => {
     expect((await service.get('/')).body.console).toBe('/console');
   });
