@@ -3,7 +3,7 @@ import { Empty, Problem, Waiting } from '../parts/notice.tsx';
 import { Page } from '../parts/page.tsx';
 import { plural, timeText } from '../parts/text.ts';
 import { href } from '../service/href.ts';
-import { goTo } from '../service/location.ts';
+import { lookAt } from '../service/location.ts';
 import { usePoll } from '../service/poll.ts';
 import { ask } from '../service/requests.ts';
 import type { Alert, Alerts } from '../service/shapes.ts';
@@ -18,7 +18,7 @@ export function AlertsPage({ query }: { readonly query: URLSearchParams }) {
   if (data === undefined) return <Page title="Alerts">{error === undefined ? <Waiting /> : <Problem error={error} />}</Page>;
   const streams = [...new Set(data.alerts.map((alert) => alert.stream))].sort();
   const shown = data.alerts.filter((alert) => (stream === '' || alert.stream === stream) && textOf(alert).includes(search.toLowerCase()));
-  const look = (change: Readonly<Record<string, string>>): void => goTo(href(['alerts'], { search, stream, ...change }));
+  const look = (change: Readonly<Record<string, string>>): void => lookAt(href(['alerts'], { search, stream, ...change }));
   return (
     <Page title="Alerts">
       <form class="filters" onSubmit={(event) => event.preventDefault()}>

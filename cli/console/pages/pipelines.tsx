@@ -4,7 +4,7 @@ import { Page, Wide } from '../parts/page.tsx';
 import { Status } from '../parts/status.tsx';
 import { bytesText, countText, plural, rateText } from '../parts/text.ts';
 import { href } from '../service/href.ts';
-import { goTo } from '../service/location.ts';
+import { lookAt } from '../service/location.ts';
 import { historyOf, useAllMetrics } from '../service/metrics-feed.ts';
 import type { PipelineEntry } from '../service/shapes.ts';
 
@@ -44,7 +44,11 @@ export function PipelinesPage({ query }: { readonly query: URLSearchParams }) {
   const sort = query.get('sort') ?? 'status';
   const look = (change: Readonly<Record<string, string>>): void => {
     setPage(0);
-    goTo(href(['pipelines'], { search, status, sort, ...change }));
+    lookAt(href(['pipelines'], { search, status, sort, ...change }));
+  };
+  const turnTo = (to: number): void => {
+    setPage(to);
+    window.scrollTo(0, 0);
   };
   if (data === undefined) return <Page title="Pipelines">{error === undefined ? <Waiting /> : <Problem error={error} />}</Page>;
   if (data.total === 0)
@@ -139,14 +143,14 @@ export function PipelinesPage({ query }: { readonly query: URLSearchParams }) {
       )}
       {pages > 1 && (
         <p class="pager">
-          <button type="button" disabled={at === 0} onClick={() => setPage(at - 1)}>
-            Earlier
+          <button type="button" disabled={at === 0} onClick={() => turnTo(at - 1)}>
+            Previous
           </button>
           <span>
             page {at + 1} of {pages}
           </span>
-          <button type="button" disabled={at === pages - 1} onClick={() => setPage(at + 1)}>
-            Later
+          <button type="button" disabled={at === pages - 1} onClick={() => turnTo(at + 1)}>
+            Next
           </button>
         </p>
       )}

@@ -31,3 +31,12 @@ function decoded(part: string): string {
 export function goTo(to: string): void {
   location.hash = to;
 }
+
+/**
+ * Changes how a page is looked at: the place is there at once, so that a field that shows it keeps what is typed quickly, and no key becomes a
+ * step of the browser's history.
+ */
+export function lookAt(to: string): void {
+  history.replaceState(history.state, '', to);
+  place.value = placeOf(to);
+}

@@ -239,6 +239,27 @@ describe.runIf(hasChromium())('the console', { timeout: 120_000 }, () => {
     expect(problems).toEqual([]);
   });
 
+  it('finds pipelines while their name is typed, and goes back to where it came from', async () => {
+    await deploy('tank-0417', hot);
+    const { page, problems } = await open('/');
+    await page.getByRole('link', { name: 'Pipelines', exact: true }).click();
+    await page.getByLabel('Name or label').pressSequentially('Tank-0417');
+    await page.getByText(/^1 of \d+$/).waitFor();
+    expect(await page.getByLabel('Name or label').inputValue()).toBe('Tank-0417');
+    await page.reload();
+    await page.getByText(/^1 of \d+$/).waitFor();
+    await page.goBack();
+    await heading(page, 'Overview').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('is led to by the path of a page', async () => {
+    const { page } = await open('/');
+    await heading(page, 'Overview').waitFor();
+    await page.goto(`${server.url}/console/pipelines?search=nothing-like-it`);
+    await page.getByText('No pipeline fits.').waitFor();
+  });
+
   it('works by keyboard', async () => {
     const { page } = await open('/');
     await page.locator('main section a').first().waitFor();
