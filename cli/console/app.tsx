@@ -5,6 +5,7 @@ import { KeyForm } from './parts/key-form.tsx';
 import { LinkBanner } from './parts/link-banner.tsx';
 import { Menu, type MenuEntry } from './parts/menu.tsx';
 import { Empty, Problem, Waiting } from './parts/notice.tsx';
+import { Page } from './parts/page.tsx';
 import { link } from './service/link.ts';
 import { type Place, place } from './service/location.ts';
 import { usePoll } from './service/poll.ts';
@@ -63,10 +64,12 @@ function Content({ here, isCluster }: { readonly here: Place; readonly isCluster
   const page = isCluster ? clusterPage(here) : serverPage(here);
   if (page !== undefined) return page;
   return (
-    <Empty title="There is no such page.">
-      <p>
-        <a href="#/">To the overview</a>
-      </p>
-    </Empty>
+    <Page title="Not found">
+      <Empty title="There is no such page.">
+        <p>
+          <a href="#/">To the overview</a>
+        </p>
+      </Empty>
+    </Page>
   );
 }

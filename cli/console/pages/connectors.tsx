@@ -53,10 +53,10 @@ function Sinks({ of: sinks }: { readonly of: readonly Sink[] }) {
               <th scope="col">Sink</th>
               <th scope="col">Pipeline</th>
               <th scope="col">Breaker</th>
-              <th scope="col" class="number">
+              <th scope="col" class="number minor">
                 Delivered
               </th>
-              <th scope="col" class="number">
+              <th scope="col" class="number minor">
                 Pending
               </th>
               <th scope="col" class="number">
@@ -80,14 +80,14 @@ function Sinks({ of: sinks }: { readonly of: readonly Sink[] }) {
                 <td>
                   <Status of={sink.state} />
                 </td>
-                <td class="number">{countText(sink.delivered)}</td>
-                <td class="number">{countText(sink.pending)}</td>
+                <td class="number minor">{countText(sink.delivered)}</td>
+                <td class="number minor">{countText(sink.pending)}</td>
                 <td class={`number ${sink.dlq_events > 0 ? 'warn' : ''}`}>
                   {sink.dlq_events > 0 ? <a href={href(['pipelines', sink.pipeline_id, 'letters'])}>{countText(sink.dlq_events)}</a> : 0}
                   {sink.dlq_dropped > 0 && <> ({countText(sink.dlq_dropped)} fell out)</>}
                 </td>
                 <td class="number minor">{countText(sink.opened)}×</td>
-                <td>{sink.problem}</td>
+                <td class="said">{sink.problem}</td>
               </tr>
             ))}
           </tbody>
@@ -107,7 +107,7 @@ function Sources({ of: sources }: { readonly of: readonly Source[] }) {
               <th scope="col">Source</th>
               <th scope="col">Pipeline</th>
               <th scope="col">State</th>
-              <th scope="col" class="number">
+              <th scope="col" class="number minor">
                 Received
               </th>
               <th scope="col" class="number">
@@ -128,9 +128,9 @@ function Sources({ of: sources }: { readonly of: readonly Source[] }) {
                 <td>
                   <Status of={source.state} />
                 </td>
-                <td class="number">{countText(source.received)}</td>
+                <td class="number minor">{countText(source.received)}</td>
                 <td class={`number ${source.unreadable > 0 ? 'warn' : ''}`}>{countText(source.unreadable)}</td>
-                <td>{source.problem}</td>
+                <td class="said">{source.problem}</td>
               </tr>
             ))}
           </tbody>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Fields } from '../parts/fields.tsx';
 import { Empty, Problem, Waiting } from '../parts/notice.tsx';
 import { Section } from '../parts/page.tsx';
@@ -31,6 +31,7 @@ export function ExplainView({ pipeline, query }: { readonly pipeline: Pipeline; 
   const stream = query.get('stream') ?? streams.at(-1) ?? '';
   const key = query.get('key') ?? '';
   const [typed, setTyped] = useState(key);
+  useEffect(() => setTyped(key), [key]);
   const look = (change: Readonly<Record<string, string>>): void =>
     goTo(href(['pipelines', id, 'explain'], { stream, key: typed, ...change }));
   return (

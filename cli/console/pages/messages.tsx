@@ -42,7 +42,7 @@ export function MessagesView({ pipelineId }: { readonly pipelineId: string }) {
                     <Status of={tones[level] ?? 'stopped'}>{kind === 'failure' ? 'failure' : level}</Status>
                   </td>
                   <td>{stream}</td>
-                  <td>
+                  <td class="said">
                     {message} {more !== null && more !== undefined && <code>{valueText(more)}</code>}
                   </td>
                 </tr>

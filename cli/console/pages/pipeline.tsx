@@ -1,13 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { Action } from '../parts/action.tsx';
-import { Notice, Problem, Waiting } from '../parts/notice.tsx';
+import { Empty, Notice, Problem, Waiting } from '../parts/notice.tsx';
 import { Page } from '../parts/page.tsx';
 import { Status } from '../parts/status.tsx';
 import { agoText, timeText } from '../parts/text.ts';
 import { href } from '../service/href.ts';
 import { goTo } from '../service/location.ts';
 import { type Polled, usePoll } from '../service/poll.ts';
-import { ask } from '../service/requests.ts';
+import { ask, ServerError } from '../service/requests.ts';
 import type { Pipeline } from '../service/shapes.ts';
 import { DeadLettersView } from './dead-letters.tsx';
 import { ExplainView } from './explain.tsx';
@@ -47,7 +47,7 @@ export function PipelinePages({ id, view: name, query }: PipelinePagesProps) {
   const polled = usePoll(`pipeline ${id}`, (signal) => ask<Pipeline>(`/api/v1/pipelines/${encodeURIComponent(id)}`, { signal }), 4_000);
   const { data: pipeline, error } = polled;
   const view = views.find((one) => one.name === name) ?? (views[0] as View);
-  if (pipeline === undefined) return <Page title="Pipeline">{error === undefined ? <Waiting /> : <Problem error={error} />}</Page>;
+  if (pipeline === undefined) return <Page title="Pipeline">{error === undefined ? <Waiting /> : <NoPipeline error={error} />}</Page>;
   return (
     <Page title={pipeline.name} aside={<Actions pipeline={pipeline} polled={polled} />}>
       <p class="under-title">
@@ -71,6 +71,7 @@ export function PipelinePages({ id, view: name, query }: PipelinePagesProps) {
             key={one.title}
             href={href(['pipelines', id, ...(one.name === undefined ? [] : [one.name])])}
             aria-current={one === view ? 'page' : undefined}
+            ref={one === view ? toSight : null}
           >
             {one.title}
           </a>
@@ -78,6 +79,22 @@ export function PipelinePages({ id, view: name, query }: PipelinePagesProps) {
       </nav>
       {view.show({ pipeline, query })}
     </Page>
+  );
+}
+
+/** Where the views are wider than the screen, the one that is shown is seen all the same. */
+function toSight(tab: HTMLElement | null): void {
+  tab?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+}
+
+function NoPipeline({ error }: { readonly error: Error }) {
+  if (!(error instanceof ServerError && error.status === 404)) return <Problem error={error} />;
+  return (
+    <Empty title="There is no such pipeline. It was deleted, or is somebody else's.">
+      <p>
+        <a href={href(['pipelines'])}>All pipelines</a>
+      </p>
+    </Empty>
   );
 }
 

@@ -68,13 +68,16 @@ const losses: readonly Loss[] = [
   { count: (p) => p.events_incomplete, text: (n) => `${plural(n, 'event')} without a declared field` },
 ];
 
-function pipelineProblems(pipeline: PipelineEntry, { rate }: Facts): FoundProblem[] {
+function pipelineProblems(pipeline: PipelineEntry, { rate, connectors }: Facts): FoundProblem[] {
   const { id, name: subject, status, error = 'no reason is known' } = pipeline;
   const found: FoundProblem[] = [];
   const link = href(['pipelines', id]);
   if (status === 'failed')
     found.push({ tone: 'bad', isGrowing: true, subject, text: `failed: ${error}`, link, size: Number.MAX_SAFE_INTEGER });
-  if (status === 'degraded')
+  // Of a connector it is said there, and why.
+  const isOfConnector = /^(the circuit breaker is open: |cannot read from )/.test(error);
+  const isSaid = isOfConnector && connectors.some((connector) => connector.pipeline_id === id && connectorProblems(connector).length > 0);
+  if (status === 'degraded' && !isSaid)
     found.push({ tone: 'warn', isGrowing: true, subject, text: `degraded: ${error}`, link, size: Number.MAX_SAFE_INTEGER });
   for (const { count, text, view } of losses) {
     const size = count(pipeline);
