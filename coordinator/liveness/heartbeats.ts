@@ -4,6 +4,7 @@ import { RaftRefusal } from '../raft/group.ts';
 import type { Controller } from '../reconcile/controller.ts';
 import type { Heartbeat, HeartbeatAnswer } from '../reconcile/heartbeat.ts';
 import { idOf } from '../reconcile/observations.ts';
+import { agreedStateFormat } from '../reconcile/state-format.ts';
 import type { ClusterState, Worker } from '../state/cluster-state.ts';
 import { workersOf } from '../state/queries.ts';
 import type { ClusterClock } from './cluster-clock.ts';
@@ -51,7 +52,12 @@ export class Heartbeats {
     if (wasOver) for (const told of fenced) if (told.status !== 'fenced') observations.gone(worker, idOf(told));
     controller.changed();
     const time = clusterClock.time(workersOf(state));
-    return { acknowledged: true, lease_ms: leases.leaseMs, fenced: fenced.map(idOf), ...(time !== undefined && { clock_ms: time }) };
+    const format = agreedStateFormat(state, observations);
+    return {
+      ...{ acknowledged: true, lease_ms: leases.leaseMs, fenced: fenced.map(idOf) },
+      ...(time !== undefined && { clock_ms: time }),
+      ...(format !== undefined && { state_format: format }),
+    };
   }
 }
 

@@ -9,6 +9,7 @@ import type { Action } from './action.ts';
 import type { Backoff, BackoffTimes } from './backoff.ts';
 import { placementRequest } from './desired-placement.ts';
 import type { Observations } from './observations.ts';
+import { agreedStateFormat, FIRST_STATE_FORMAT } from './state-format.ts';
 
 export interface ExecutorOptions {
   readonly group: Pick<GroupMember, 'state' | 'propose'>;
@@ -102,8 +103,11 @@ export class Executor {
   }
 
   async #close({ worker, placement }: ClosedOrOpened): Promise<void> {
+    const { group, client, observations } = this.#options;
     const { id: placementId, epoch } = placement;
-    await this.#ask({ worker, placementId, what: 'close', epoch }, (at) => this.#options.client.close(at, epoch));
+    const isTold = observations.of(worker)?.heartbeat.state_format !== undefined;
+    const format = isTold ? (agreedStateFormat(group.state, observations) ?? FIRST_STATE_FORMAT) : undefined;
+    await this.#ask({ worker, placementId, what: 'close', epoch }, (at) => client.close(at, epoch, format));
   }
 
   async #reopen({ worker, placement }: ClosedOrOpened): Promise<void> {

@@ -65,8 +65,10 @@ export class WorkerClient {
     await this.#ask('DELETE', at, { path: `?epoch=${epoch}`, deadlineMs: CALL_MS_MAX });
   }
 
-  close(at: PlacementAddress, epoch: number): Promise<HeldPlacement> {
-    return this.#ask('POST', at, { path: '/close', body: { epoch }, deadlineMs: CLOSE_MS_MAX });
+  /** @param stateFormat The latest in which its last checkpoint may be; for workers that have said that they know formats. */
+  close(at: PlacementAddress, epoch: number, stateFormat: number | undefined): Promise<HeldPlacement> {
+    const body = { epoch, ...(stateFormat !== undefined && { state_format: stateFormat }) };
+    return this.#ask('POST', at, { path: '/close', body, deadlineMs: CLOSE_MS_MAX });
   }
 
   reopen(at: PlacementAddress, epoch: number): Promise<HeldPlacement> {

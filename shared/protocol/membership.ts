@@ -78,6 +78,9 @@ export const heartbeatRequestSchema = Type.Object({
   clock_ms: Type.Optional(
     Type.Number({ minimum: 0, maximum: 8.64e15, description: 'Epoch ms by the clock of the worker, as it was sent.' }),
   ),
+  state_format: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'The latest format of states that it reads; 1 for a worker that does not say.' }),
+  ),
   events_processed: Type.Optional(count),
   pipelines_running: Type.Optional(count),
   pipelines: Type.Optional(Type.Array(reportedPlacementSchema, { maxItems: 10_000 })),
@@ -98,6 +101,12 @@ export const heartbeatAnswerSchema = Type.Object(
     clock_ms: Type.Optional(
       Type.Integer({
         description: 'Epoch ms: the middle of the clocks of the leader and of the workers. Absent while too few were heard.',
+      }),
+    ),
+    state_format: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: 'The latest format of states that all workers read: checkpoints are written in it. Absent while one was not heard.',
       }),
     ),
     fenced: Type.Array(Type.String(), { description: 'Placements to stop at once; what they have not sent is not to be sent.' }),

@@ -115,6 +115,16 @@ export const heldPlacementsSchema = Type.Object({
 
 export const placementEpochSchema = Type.Object({ epoch }, strict);
 
+export const placementCloseSchema = Type.Object(
+  {
+    epoch,
+    state_format: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'The latest format of states in which its last checkpoint may be written.' }),
+    ),
+  },
+  strict,
+);
+
 const batchSchema = Type.Object(
   {
     sequence: Type.Integer({

@@ -267,6 +267,28 @@ describe('a migration', () => {
     expect(await coordinator.get('/api/v1/cluster/migrations/m_1')).toMatchObject({ status: 404, body: { code: 'migration_not_found' } });
   });
 
+  it('has its last checkpoint written so that every worker reads it', async () => {
+    await start(2);
+    workerNamed('w1').stateFormat = 2;
+    await workerNamed('w1').heartbeat();
+    const { body } = await deploy();
+    const move = async (to: string): Promise<void> => {
+      const { body } = await coordinator.post('/api/v1/cluster/pipelines/fraud/p/migrate', { target_worker_id: to });
+      await until(`/api/v1/cluster/migrations/${body.id}`, ({ status }) => status === 'completed');
+    };
+    if (body.deployments[0].worker_id === 'w2') await move('w1');
+    await move('w2');
+    await move('w1');
+    workerNamed('w2').stateFormat = 3;
+    await workerNamed('w2').heartbeat();
+    await move('w2');
+    const told = ({ closings }: ModelWorker): (number | undefined)[] =>
+      closings.map((closing) => (closing as { state_format?: number }).state_format);
+    expect(told(workerNamed('w1'))).toEqual([1, 2]);
+    // A version that knows of no formats would refuse a member that it does not know.
+    expect(new Set(told(workerNamed('w2')))).toEqual(new Set([undefined]));
+  });
+
   it('drains a worker while events come in, and loses none of them', async () => {
     await start(2);
     const pipelines = Array.from({ length: 6 }, (_, n) => ({ name: `p${n}`, source }));

@@ -36,7 +36,7 @@ describe('a worker', () => {
     const answer = await heartbeat('w1', { incarnation: 'i1', events_processed: 7 });
     expect([answer.status, answer.body]).toEqual([
       200,
-      { acknowledged: true, lease_ms: 13_500, fenced: [], coordinators: [coordinator.url] },
+      { acknowledged: true, lease_ms: 13_500, fenced: [], state_format: 1, coordinators: [coordinator.url] },
     ]);
     await becomes('w1', 'ready');
     const list = await coordinator.get(path);
@@ -130,5 +130,35 @@ describe('a worker', () => {
       status: 400,
       body: { code: 'validation_error' },
     });
+  });
+});
+
+describe('the format of states', () => {
+  const format = async (id: string, reads?: number): Promise<number | undefined> =>
+    (await heartbeat(id, { incarnation: 'i1', ...(reads !== undefined && { state_format: reads }) })).body.state_format;
+
+  it('is the latest that every worker reads, and the first one while there is a worker that says nothing of formats', async () => {
+    await start(600_000);
+    for (const id of ['w1', 'w2']) await coordinator.post(`${path}/register`, registration(id));
+    expect(await format('w1', 3)).toBeUndefined(); // Nobody knows what the other one reads.
+    expect(await format('w2', 2)).toBe(2);
+    expect(await format('w1', 3)).toBe(2);
+    await coordinator.post(`${path}/register`, registration('w3'));
+    expect(await format('w3')).toBe(1);
+    expect(await format('w1', 3)).toBe(1);
+    await coordinator.request('DELETE', `${path}/w3`);
+    expect(await format('w1', 3)).toBe(2);
+    await coordinator.post(`${path}/register`, registration('w2', { incarnation: 'i2' }));
+    expect(await format('w1', 3)).toBeUndefined(); // Another process, which may be of another version.
+    await heartbeat('w2', { incarnation: 'i2', state_format: 3 });
+    expect(await format('w1', 3)).toBe(3);
+  });
+
+  it('is not held up by a worker that is lost', async () => {
+    await start();
+    for (const id of ['w1', 'w2']) await coordinator.post(`${path}/register`, registration(id));
+    await heartbeat('w2');
+    await vi.waitFor(async () => expect(await format('w1', 2)).toBe(2), { timeout: 5_000, interval: 10 });
+    expect(await statusOf('w2')).toBe('unhealthy');
   });
 });

@@ -43,6 +43,10 @@ export class ModelWorker {
   readonly #sockets = new Set<Socket>();
   /** A request that holds such an event is refused as a whole. */
   refusesField: string | undefined;
+  /** The latest that it reads; undefined: it is of a version that says nothing of that. */
+  stateFormat: number | undefined;
+  /** What it was asked for when it was to close something. */
+  readonly closings: object[] = [];
   #leaseEndMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #isDead = false;
@@ -107,7 +111,10 @@ export class ModelWorker {
       const [, pipeline = '', replica] = placement_id.split(':');
       return { placement_id, group: 'g', pipeline, replica: Number(replica), epoch, status, revision, received: { _external: received } };
     });
-    const { status, body } = await this.#ask('POST', `/workers/${this.id}/heartbeat`, { incarnation: this.incarnation, pipelines });
+    const { status, body } = await this.#ask('POST', `/workers/${this.id}/heartbeat`, {
+      ...{ incarnation: this.incarnation, pipelines },
+      ...(this.stateFormat !== undefined && { state_format: this.stateFormat }),
+    });
     if (status !== 200) return status === 409 ? this.held.clear() : undefined;
     const { fenced, lease_ms: leaseMs } = body as { fenced: string[]; lease_ms: number };
     this.#leaseEndMs = sentMs + leaseMs;
@@ -166,6 +173,7 @@ export class ModelWorker {
       return { httpStatus: 409, code: 'stale_epoch', error: 'another epoch' };
     if (what === 'POST close') {
       held.status = 'closed';
+      this.closings.push(body);
       const checkpoint = await this.checkpoint(id);
       return { ...this.#wire(id), checkpoint };
     }

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
 import type { EngineOptions } from '../../worker/engine/create-engine.ts';
 import type { EngineSnapshot, RestoreReport } from '../../worker/engine/engine.ts';
+import { FIRST_STATE_FORMAT } from '../../worker/engine/state/format.ts';
 import { CUT, events, type StateEvent, stateful } from './programs.ts';
 import { StateRun } from './state-run.ts';
 
@@ -75,6 +76,26 @@ describe.each(Object.entries(ways))('%s', (_way, options) => {
     const { report, outputs } = restored(saved, options);
     expect(report).toMatchObject({ changed: [], reset: [], added: [], removed: [] });
     expect(outputs).toEqual(saved.outputs);
+  });
+});
+
+/** What the version before states had formats wrote at the same place in the same program. */
+const ofFormat1 = kept.filter((file) => file.endsWith('-run-by-run.state'));
+
+describe('an engine that writes format 1 of states', () => {
+  it.each(ofFormat1)('saves what was saved then: %s', (file) => {
+    const { program, snapshot } = read(file);
+    const run = new StateRun(program, {});
+    for (const event of events.slice(0, CUT)) run.push(event);
+    expect(JSON.parse(JSON.stringify(run.engine.snapshot(FIRST_STATE_FORMAT)))).toEqual(snapshot);
+  });
+
+  it.each(Object.entries(stateful))('has nothing of a later one: %s', (name, program) => {
+    const run = new StateRun(program, {});
+    for (const event of events.slice(0, CUT)) run.push(event);
+    const saved = JSON.parse(JSON.stringify(run.engine.snapshot(FIRST_STATE_FORMAT))) as EngineSnapshot;
+    expect(JSON.stringify(saved).match(/"[a-z ]+ (?!1")[0-9]+"/g)).toBeNull();
+    expect(restored({ ...read(fileOf(name)), snapshot: saved }, {}).outputs).toEqual(read(fileOf(name)).outputs);
   });
 });
 

@@ -26,9 +26,9 @@ export interface Engine {
   answer(answer: Answer): boolean;
   /**
    * Everything the engine remembers at this moment, as JSON-safe data. The call itself is short, also with many keys: what
-   * takes time is reading `state` for the first time, whenever that is.
+   * takes time is reading `state` for the first time, whenever that is. `format`: of states; an earlier one for an earlier version of cep.
    */
-  snapshot(): EngineSnapshot;
+  snapshot(format?: number): EngineSnapshot;
   /**
    * Takes over what the snapshot has for operators this program still has; an engine that was not yet pushed to. What rows
    * were waiting for is asked again, under new numbers.

@@ -16,6 +16,8 @@ import type { Arrivals, FusedNode, FusedRuntime, Kernel } from './fusion/fused-r
 import type { Row } from './operators/row.ts';
 import { EventFastPath } from './reading/event-fast-path.ts';
 import { loadOf } from './state/codec.ts';
+import { LATEST_STATE_FORMAT } from './state/format.ts';
+import { inFormat } from './streams/earlier-forms.ts';
 import { upstreamFirst } from './streams/plan-inputs.ts';
 import { ResultQueue, type Route } from './streams/queue.ts';
 import { Routes } from './streams/routes.ts';
@@ -349,9 +351,9 @@ export class ProgramEngine implements Engine {
     return complete;
   }
 
-  snapshot(): EngineSnapshot {
-    const program = encodeValue(savedProgram.save(this.#save()));
-    const streams = this.#nodes.map((node) => [node.plan.name, node.capture()] as const);
+  snapshot(format = LATEST_STATE_FORMAT): EngineSnapshot {
+    const program = encodeValue(inFormat(savedProgram.save(this.#save()), format));
+    const streams = this.#nodes.map((node) => [node.plan.name, node.capture(format)] as const);
     return encodedLater(() => [program, { m: streams.flatMap(([name, state]) => [name, state()]) }]);
   }
 

@@ -53,6 +53,8 @@ export interface MembershipOptions {
     readonly sentAt: number;
     readonly leaseMs: number;
     readonly fenced: readonly string[];
+    /** The latest that all workers read; undefined where it is not known. */
+    readonly stateFormat: number | undefined;
   }) => void;
   /** Another process has taken this one's place: nothing may run any more. */
   readonly replaced: () => void;
@@ -185,12 +187,12 @@ export class Membership {
       return this.#backoffMs(Math.min(RETRY_MS_MAX, this.#intervalMs));
     }
     if (answer.status === 200) {
-      const { lease_ms: leaseMs, fenced, coordinators: urls, clock_ms: clusterMs } = json<Acknowledged>(answer);
+      const { lease_ms: leaseMs, fenced, coordinators: urls, clock_ms: clusterMs, state_format: stateFormat } = json<Acknowledged>(answer);
       this.#failures = 0;
       this.#lease.renew(sentAt, leaseMs);
       if (clusterMs !== undefined) this.#clusterClock.heard(clusterMs, clock.now());
       coordinators.learn(urls);
-      acknowledged({ report: reported, sentAt, leaseMs, fenced });
+      acknowledged({ report: reported, sentAt, leaseMs, fenced, stateFormat });
       return this.#intervalMs;
     }
     return this.#refused(answer);

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WebDoor } from '../../shared/outbound/web-door.ts';
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
+import { LATEST_STATE_FORMAT } from '../engine/state/format.ts';
 import { CoordinatorClient } from '../membership/coordinator-client.ts';
 import { type HeartbeatReport, Membership, type MembershipStatus } from '../membership/membership.ts';
 import type { PlacementHost } from '../runtime/placed/placement-host.ts';
@@ -126,6 +127,7 @@ export class ClusterWorker {
     const running = (held.pipelines ?? []).filter(({ status }) => status === 'running' || status === 'degraded');
     return {
       ...held,
+      state_format: LATEST_STATE_FORMAT,
       events_processed: pipelines.reduce((sum, { eventsProcessed }) => sum + eventsProcessed, 0),
       pipelines_running: running.length,
       load: { cpu: this.#cpuCores(), queue: pipelines.reduce((sum, { eventsInFlight }) => sum + eventsInFlight, 0) },

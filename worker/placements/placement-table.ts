@@ -1,4 +1,5 @@
 import { CepError } from '../../shared/errors/error.ts';
+import { FIRST_STATE_FORMAT } from '../engine/state/format.ts';
 import type { HeartbeatReport } from '../membership/membership.ts';
 import { type HeldPlacement, Placement, type PlacementRequest, type PlacementWorld } from './placement.ts';
 
@@ -7,10 +8,20 @@ const METRICS_WAIT_MS = 50;
 
 type Reported = NonNullable<HeartbeatReport['pipelines']>[number];
 
+interface Acknowledgement {
+  readonly sentAt: number;
+  readonly leaseMs: number;
+  readonly fenced: readonly string[];
+  /** @default what it was */
+  readonly stateFormat?: number | undefined;
+}
+
 /** What the cluster has placed here, by id. */
 export class PlacementTable {
   readonly #world: PlacementWorld;
   readonly #placements = new Map<string, Placement>();
+  /** Until it is known what the others read, all of them read what is written. */
+  #stateFormat = FIRST_STATE_FORMAT;
   /** This process has no place in the cluster any more, or leaves it. */
   #isClosed = false;
 
@@ -27,7 +38,7 @@ export class PlacementTable {
     if (this.#isClosed) throw new CepError('not_ready', 'this worker takes no placements any more', { retryAfterSeconds: 5 });
     const known = this.#placements.get(id);
     known?.put(request);
-    const placement = known ?? new Placement(id, request, this.#world);
+    const placement = known ?? new Placement(id, request, this.#world, this.#stateFormat);
     this.#placements.set(id, placement);
     return placement.view();
   }
@@ -52,10 +63,9 @@ export class PlacementTable {
 
   // ---------------------------------------------------------------------------------------------- leases
 
-  acknowledged(
-    { pipelines = [] }: HeartbeatReport,
-    { sentAt, leaseMs, fenced }: { sentAt: number; leaseMs: number; fenced: readonly string[] },
-  ): void {
+  acknowledged({ pipelines = [] }: HeartbeatReport, { sentAt, leaseMs, fenced, stateFormat = this.#stateFormat }: Acknowledgement): void {
+    this.#stateFormat = stateFormat;
+    for (const placement of this.#placements.values()) placement.writeStatesIn(stateFormat);
     for (const { placement_id: id, epoch } of pipelines) {
       const placement = id === undefined ? undefined : this.#placements.get(id);
       if (placement === undefined || fenced.includes(placement.id)) continue;

@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import { CepError } from '../../shared/errors/error.ts';
 import { withConnectors } from '../../shared/language/connectors/with-connectors.ts';
 import type { heldPlacementSchema, placementRequestSchema, WorkerPlacementStatus } from '../../shared/protocol/placements.ts';
+import { LATEST_STATE_FORMAT } from '../engine/state/format.ts';
 import { NoCoordinator } from '../membership/coordinator-client.ts';
 import { Lease } from '../membership/lease.ts';
 import type { Coordinators } from '../membership/membership.ts';
@@ -77,13 +78,19 @@ export class Placement {
   #tickFrom = Number.POSITIVE_INFINITY;
   /** A checkpoint that is about to be made; whoever joins it is in it. */
   #nextSave: Promise<boolean> | undefined;
+  /** The format in which the last checkpoint is about to be made again. */
+  #rewriting: number | undefined;
   /** Before the next one of those. */
   #savePauseMs = SAFE_PAUSE_MS;
+  /** In which states are saved from now on. */
+  #stateFormat: number;
   /** Changes of which only one may be under way. */
   #change: Promise<unknown> = Promise.resolve();
 
-  constructor(id: string, request: PlacementRequest, world: PlacementWorld) {
+  /** @param stateFormat See `writeStatesIn`. */
+  constructor(id: string, request: PlacementRequest, world: PlacementWorld, stateFormat: number) {
     this.id = id;
+    this.#stateFormat = stateFormat;
     this.#request = request;
     this.#world = world;
     this.#begin();
@@ -310,6 +317,7 @@ export class Placement {
         },
         taken: (mark, isTold) => this.#taken(mark, isTold, store, end),
         safe: () => this.#safe(end),
+        stateFormat: () => Math.min(this.#stateFormat, LATEST_STATE_FORMAT),
         save: (positions) => ({ ids: ids.save(), receipts: receipts.save(positions), routed: outbox.save() }),
       },
     });
@@ -404,6 +412,18 @@ export class Placement {
     } while (!end.aborted && !isSafe());
   }
 
+  /** The latest format of states that all workers read. When that is an earlier one, the last checkpoint is made again for them. */
+  writeStatesIn(format: number): void {
+    this.#stateFormat = format;
+    const [life, end] = [this.#life, this.#end.signal];
+    if (life === undefined || this.#status !== 'running' || this.#rewriting === format || isReadIn(life.store.last, format)) return;
+    this.#rewriting = format;
+    const isOver = (): boolean => this.#status !== 'running' || this.#stateFormat !== format;
+    void this.#saveUntil(() => isOver() || isReadIn(life.store.last, format), end).then(() => {
+      this.#rewriting = undefined;
+    });
+  }
+
   async #saveSoon(end: AbortSignal): Promise<boolean> {
     await this.#world.wait(this.#savePauseMs, end);
     this.#nextSave = undefined;
@@ -425,14 +445,16 @@ export class Placement {
   }
 
   /**
-   * Ends with everything in a committed checkpoint, so that another worker goes on with nothing missing and nothing twice.
+   * Ends with everything in a committed checkpoint, so that another worker goes on with nothing missing and nothing twice. `stateFormat`:
+   * the latest that may be written, which a worker may have come for since the last heartbeat.
    * @throws CepError `stale_epoch`, `pipeline_not_running`; `storage_unavailable` when it could not be committed: then it goes on running
    */
-  close(epoch: number): Promise<HeldPlacement> {
+  close(epoch: number, stateFormat = this.#stateFormat): Promise<HeldPlacement> {
     this.#requireEpoch(epoch);
     return this.#exclusive(async () => {
       if (this.#status === 'closed') return this.view();
       const life = this.#running(epoch);
+      this.#stateFormat = Math.min(this.#stateFormat, stateFormat);
       this.#status = 'closed';
       const isSaved = await life.pipeline.close(() => {
         this.#isSilent = true;
@@ -507,6 +529,11 @@ export class Placement {
 
 function stale(id: string, found: number, held: number): CepError {
   return new CepError('stale_epoch', `placement '${id}' is held here under epoch ${held}, found ${found}`);
+}
+
+/** What says nothing of its format may be of any. */
+function isReadIn(checkpoint: PipelineCheckpoint | undefined, format: number): boolean {
+  return checkpoint === undefined || (checkpoint.stateFormat ?? LATEST_STATE_FORMAT) <= format;
 }
 
 function notSaved(): CepError {

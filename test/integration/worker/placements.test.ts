@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { LATEST_STATE_FORMAT } from '../../../worker/engine/state/format.ts';
 import { HttpSink } from './sink.ts';
 import { StubCoordinator } from './stub-coordinator.ts';
 import { place, placing, WorkerUnderTest } from './worker-under-test.ts';
@@ -119,6 +120,76 @@ describe('a checkpoint of a placement', () => {
     stub.epochs.set(id, 2);
     await one.post(id, 'checkpoint', { epoch: 1 });
     await until(async () => (await statusOf(one)) === 'fenced');
+  });
+});
+
+describe('the format of a state', () => {
+  const program = 'stream Pairs = A as a -> B as b where key == a.key .within(1h) .emit(key: a.key, n: b.n)\n';
+  const newest = (stub: StubCoordinator): string => stub.bytes.get(`${id}/1/${stub.manifests.get(id)?.sequence}`)?.toString('latin1') ?? '';
+  const heartbeat = async (stub: StubCoordinator): Promise<void> => {
+    const seen = stub.heartbeats.length;
+    await until(() => stub.heartbeats.length > seen + 1);
+  };
+
+  it('is the first one until the cluster says that all workers read a later one', async () => {
+    const stub = await coordinator();
+    const one = await worker(stub);
+    await place(stub, one, id, placing(program));
+    await isRunning(one);
+    expect(stub.heartbeats.at(-1)).toMatchObject({ state_format: LATEST_STATE_FORMAT });
+    await one.inject(id, { epoch: 1, first: 1, events: [event('A', 'k', 1)] });
+    await one.post(id, 'checkpoint', { epoch: 1 });
+    expect(newest(stub)).toContain('"pattern 1"');
+    stub.stateFormat = LATEST_STATE_FORMAT + 7; // Of a later version yet: what this one has not, it cannot write.
+    await heartbeat(stub);
+    await one.post(id, 'checkpoint', { epoch: 1 });
+    expect(newest(stub)).toContain('"pattern 2"');
+  });
+
+  it('is an earlier one again, with no event, once a worker is there that reads no later one', async () => {
+    const stub = await coordinator();
+    stub.stateFormat = LATEST_STATE_FORMAT;
+    const one = await worker(stub);
+    await place(stub, one, id, placing(program));
+    await isRunning(one);
+    await heartbeat(stub);
+    await one.inject(id, { epoch: 1, first: 1, events: [event('A', 'k', 1)] });
+    await one.post(id, 'checkpoint', { epoch: 1 });
+    expect(newest(stub)).toContain('"pattern 2"');
+    stub.stateFormat = 1;
+    await until(() => newest(stub).includes('"pattern 1"'));
+    const { sequence } = stub.manifests.get(id) as { sequence: number };
+    await heartbeat(stub);
+    await heartbeat(stub);
+    expect(stub.manifests.get(id)?.sequence).toBe(sequence); // Once is enough.
+  });
+
+  it('of the last checkpoint is what the coordinator says who knows the next worker, and what it holds goes on there', async () => {
+    const stub = await coordinator();
+    stub.stateFormat = LATEST_STATE_FORMAT;
+    const [one, two] = [await worker(stub), await worker(stub, { workerId: 'w2' })];
+    await place(stub, one, id, placing(program));
+    await isRunning(one);
+    await heartbeat(stub);
+    await one.inject(id, { epoch: 1, first: 1, events: [event('A', 'k', 1)] });
+    const { checkpoint } = (await one.post(id, 'close', { epoch: 1, state_format: 1 })).body;
+    expect(newest(stub)).toContain('"pattern 1"');
+    await place(stub, two, id, placing(program, { epoch: 2, checkpoint }));
+    await isRunning(two);
+    const { body } = await two.inject(id, { epoch: 2, first: 2, events: [event('B', 'k', 2)] });
+    expect(body.results[0].output_events).toMatchObject([{ fields: { key: 'k', n: 2 } }]);
+  });
+
+  it('is kept to when the program is changed', async () => {
+    const stub = await coordinator();
+    const one = await worker(stub);
+    await place(stub, one, id, placing(program));
+    await isRunning(one);
+    await one.inject(id, { epoch: 1, first: 1, events: [event('A', 'k', 1)] });
+    const before = stub.manifests.get(id)?.sequence ?? 0;
+    await one.put(id, placing(`${program}stream All = C .emit(key: key)\n`, { epoch: 1, revision: '2' }));
+    await until(() => (stub.manifests.get(id)?.sequence ?? 0) > before);
+    expect(newest(stub)).toContain('"pattern 1"');
   });
 });
 

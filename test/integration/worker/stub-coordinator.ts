@@ -29,6 +29,8 @@ export class StubCoordinator {
   readonly bytes = new Map<string, Buffer>();
   readonly registrations: { readonly worker_id: string; readonly address: string; readonly incarnation: string }[] = [];
   readonly heartbeats: SeenHeartbeat[] = [];
+  /** What every worker reads; undefined: it says nothing of that, as coordinators of earlier versions. */
+  stateFormat: number | undefined;
   readonly drained: string[] = [];
   /** Answers come, or none does. */
   isSilent = false;
@@ -103,7 +105,8 @@ export class StubCoordinator {
     const heartbeat = JSON.parse(body.toString()) as SeenHeartbeat;
     if (!this.registrations.some(({ incarnation }) => incarnation === heartbeat.incarnation)) return refusal(404, 'worker_not_found');
     this.heartbeats.push(heartbeat);
-    return { status: 200, body: { acknowledged: true, lease_ms: this.leaseMs, fenced: [...this.fenced], coordinators } };
+    const format = this.stateFormat === undefined ? {} : { state_format: this.stateFormat };
+    return { status: 200, body: { acknowledged: true, lease_ms: this.leaseMs, fenced: [...this.fenced], ...format, coordinators } };
   }
 
   #store(placement: string, { epoch, sequence, body }: { epoch: string; sequence: string; body: Buffer }): Reply {

@@ -50,7 +50,10 @@ function saverUnderTest({ hasEffect = true, failures = 0 } = {}) {
       log.push('the program changes');
       await new Promise(setImmediate);
       program = 'new';
-      await record.change({ version: 2 }, saver.checkpointOf(5, new TextEncoder().encode('new')));
+      await record.change(
+        { version: 2 },
+        saver.checkpointOf({ sequence: 5, state: new TextEncoder().encode('new'), stateFormat: undefined }),
+      );
     });
   return { saver, log, reload, giveState: () => give.shift()?.() };
 }

@@ -4,7 +4,7 @@ import { savedOrder } from '../sources/event-order.ts';
 import { anyValue, type Codec, count, countBelow, flag, list, number, orNull, record, type Saved, text } from '../state/codec.ts';
 import { savedExpiry } from '../state/expiry.ts';
 import { savedRow } from '../state/saved-row.ts';
-import { Capture, type Captures } from './captures.ts';
+import { Capture, type Captures, capturesInOrder } from './captures.ts';
 import type { PatternMemory } from './pattern-memory.ts';
 import type { PartialMatch } from './run.ts';
 
@@ -25,8 +25,9 @@ export function membersOfUnnamed(saved: Value): ValueArray {
   return [order, matcher.received, matcher.expiry, matcher.held.rows, matcher.held.runs];
 }
 
-/** What version 1 saved of a pattern: a list for each row and each run. */
+/** What version 1 saved of a pattern: a list for each row and each run. It is written while a worker of that version is in the cluster. */
 export function earlierState(savedProgress: Codec<PartialMatch['progress']['state']>): {
+  readonly save: (memory: PatternMemory) => ValueArray;
   readonly load: (members: ValueArray) => PatternMemory;
 } {
   const savedRun = record({
@@ -41,6 +42,16 @@ export function earlierState(savedProgress: Codec<PartialMatch['progress']['stat
   });
   const members = record({ order: savedOrder, received: count, expiry: savedExpiry, rows: list(savedRow), runs: list(savedRun) });
   return {
+    save: ({ runs, ...memory }) => {
+      const positions = new Map<Row, number>();
+      const saved = Array.from(runs, ({ key, began, firstTime, lastTime, progress, accepted, emittedElements, hasMatched }) => ({
+        ...{ key, beginning: { at: began, time: firstTime, lastTime }, state: progress.state, base: progress.base },
+        captures: savedOf(progress.captures, positions),
+        accepted: accepted && savedOf(accepted, positions),
+        ...{ emittedElements, hasMatched },
+      }));
+      return members.save({ ...memory, rows: [...positions.keys()], runs: saved }) as ValueArray;
+    },
     load: (saved) => {
       const { order, received, expiry, rows, runs } = members.load(saved);
       const loaded = runs.map((run, serial): PartialMatch => {
@@ -60,6 +71,17 @@ export function earlierState(savedProgress: Codec<PartialMatch['progress']['stat
       return { order, received, expiry, runs: loaded };
     },
   };
+}
+
+/** Rows that have no position yet get the next one. */
+function savedOf(captures: Captures, positions: Map<Row, number>): Saved<typeof savedCaptures> {
+  return captures.map((top) =>
+    capturesInOrder(top).flatMap(({ row, at, element }) => {
+      const position = positions.get(row) ?? positions.size;
+      positions.set(row, position);
+      return [position, at, element];
+    }),
+  );
 }
 
 function capturesOf(saved: Saved<typeof savedCaptures>, rows: readonly Row[]): Captures {

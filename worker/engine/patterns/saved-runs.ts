@@ -59,10 +59,16 @@ const savedCaptures = listColumn(
 
 /** The state of a pattern, each event that runs hold once. */
 export function patternState(space: StateSpace): Codec<PatternMemory> {
-  const savedProgress: Codec<SavedRun['state']> = {
-    save: (state) => space.save(state),
-    load: onceEach((saved) => space.load(anyValue.load(saved))),
-  };
+  return codecOf({ save: (state) => space.save(state), load: onceEach((saved) => space.load(anyValue.load(saved))) });
+}
+
+/** What version 1 of a pattern's state had, of one that was saved in version 2. Where runs stand is not looked at: it is saved alike. */
+export function earlierPattern(saved: Value): Value {
+  const asSaved = anyValue as unknown as Codec<SavedRun['state']>;
+  return ['pattern 1', ...earlierState(asSaved).save(codecOf(asSaved).load(saved))];
+}
+
+function codecOf(savedProgress: Codec<SavedRun['state']>): Codec<PatternMemory> {
   const runMembers = recordColumn<SavedRun>({
     key: sameColumn(text),
     began: numberColumn,

@@ -7,6 +7,7 @@ import { isStatements, isWaiting } from '../operators/operator-facts.ts';
 import type { Row } from '../operators/row.ts';
 import { anyValue, list, loadOf, record, type Saved, text } from '../state/codec.ts';
 import type { WatermarkHold } from '../time/watermark-hold.ts';
+import { inFormat } from './earlier-forms.ts';
 
 /** Fingerprint and state of each operator, in written order; the state of one that keeps none is null. */
 export const savedChain = list(record({ fingerprint: text, state: anyValue }));
@@ -105,11 +106,11 @@ export class Chain implements Next {
     return this.#made.links.map((link) => ({ fingerprint: fingerprintOf(link), state: link.operator.save() }));
   }
 
-  /** `save` as it is now, to be encoded later. */
-  capture(): () => StoredValue {
+  /** `save` as it is now, to be encoded later, as a format of states has it. */
+  capture(format: number): () => StoredValue {
     const links = this.#made?.links;
     if (links === undefined) return () => this.fingerprints.map((fingerprint) => [fingerprint, null]);
-    const states = links.map((link) => [fingerprintOf(link), captureState(link.operator)] as const);
+    const states = links.map((link) => [fingerprintOf(link), captureState(link.operator, format)] as const);
     return () => states.map(([fingerprint, state]) => [fingerprint, state()]);
   }
 
@@ -150,12 +151,12 @@ function fingerprintOf({ plan, operator }: Link): string {
 }
 
 /** The operator's state as it is now, to be encoded later. */
-function captureState(operator: Operator): () => StoredValue {
+function captureState(operator: Operator, format: number): () => StoredValue {
   if (operator.capture !== undefined) {
     const captured = operator.capture();
-    return () => encodeShared(captured());
+    return () => encodeShared(inFormat(captured(), format));
   }
-  const stored = encodeValue(operator.save());
+  const stored = encodeValue(inFormat(operator.save(), format));
   return () => stored;
 }
 

@@ -17,6 +17,7 @@ import { ExplainRecorder } from '../trace/explain-recorder.ts';
 import { explainStream } from '../trace/explain-stream.ts';
 import type { Explanation } from '../trace/explanation.ts';
 import { advanceThrough, Chain, savedChain } from './chain.ts';
+import { inFormat } from './earlier-forms.ts';
 import { linkMaker } from './link-maker.ts';
 import { OperatorContext } from './operator-context.ts';
 import type { Inlet } from './queue.ts';
@@ -196,11 +197,12 @@ export class StreamNode implements FusedNode {
     return { basis: this.#basis(), fingerprint: this.#source.fingerprint, source: this.#source.save(), counters };
   }
 
-  /** `save` as it is now, to be encoded later. */
-  capture(): () => StoredValue {
-    const head = savedStream.save({ ...this.#saveHead(), chain: [] });
+  /** `save` as it is now, to be encoded later, as a format of states has it. */
+  capture(format: number): () => StoredValue {
+    const { source: asLatest, ...rest } = this.#saveHead();
+    const head = savedStream.save({ ...rest, source: inFormat(asLatest, format), chain: [] });
     const [basis, fingerprint, source, , counters] = encodeValue(head) as [StoredValue, StoredValue, StoredValue, unknown, StoredValue];
-    const chain = this.#chain.capture();
+    const chain = this.#chain.capture(format);
     return () => [basis, fingerprint, source, chain(), counters];
   }
 

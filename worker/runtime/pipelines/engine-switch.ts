@@ -36,6 +36,9 @@ type Decision =
     }
   | { readonly refusal?: CepError };
 
+/** @param format Of the states that it saves; undefined: the latest. */
+type MakeEngine = (format: number | undefined) => Promise<SwitchReply>;
+
 /** Puts one engine in the place of another: a changed program, or the state of a checkpoint. Only one may be under way. */
 export class EngineSwitch {
   readonly #parts: SwitchParts;
@@ -91,12 +94,13 @@ export class EngineSwitch {
   ): Promise<ProgramReport> {
     const { intake, record } = this.#parts;
     const reply = await this.#switch(
-      () =>
+      (format) =>
         intake.call<SwitchReply>((slot) => ({
           kind: 'reload',
           slot,
           program: program.text,
           isWatched: record.definition.isWatched ?? false,
+          format,
         })),
       (given) => {
         if (dryRun) return {};
@@ -112,7 +116,7 @@ export class EngineSwitch {
     const { intake, record } = this.#parts;
     const { program } = record.definition;
     await this.#switch(
-      () => intake.call<SwitchReply>((slot) => ({ kind: 'reload', slot, program, isWatched })),
+      (format) => intake.call<SwitchReply>((slot) => ({ kind: 'reload', slot, program, isWatched, format })),
       () => ({ change: { isWatched } }),
     );
   }
@@ -121,18 +125,19 @@ export class EngineSwitch {
    * Makes another engine, and puts it in the place of the one that runs once that is on disk. While this is under way nothing is
    * sent to either, so that all input before it is of the one, and all behind it of the other.
    */
-  #switch(make: () => Promise<SwitchReply>, decide: (reply: SwitchReply) => Decision): Promise<SwitchReply> {
+  #switch(make: MakeEngine, decide: (reply: SwitchReply) => Decision): Promise<SwitchReply> {
     return this.#parts.saver.whileSwitching(() => this.#change(make, decide));
   }
 
-  async #change(make: () => Promise<SwitchReply>, decide: (reply: SwitchReply) => Decision): Promise<SwitchReply> {
-    const { intake } = this.#parts;
+  async #change(make: MakeEngine, decide: (reply: SwitchReply) => Decision): Promise<SwitchReply> {
+    const { intake, saver } = this.#parts;
+    const { stateFormat } = saver;
     intake.pause();
     try {
       const sequence = intake.lastSent;
-      const reply = await make();
+      const reply = await make(stateFormat);
       const decision = decide(reply);
-      if ('change' in decision) await this.#take(reply, sequence, decision);
+      if ('change' in decision) await this.#take(reply, { sequence, stateFormat }, decision);
       else intake.settle(false);
       if ('refusal' in decision && decision.refusal) throw decision.refusal;
       return reply;
@@ -143,7 +148,7 @@ export class EngineSwitch {
 
   async #take(
     reply: SwitchReply,
-    sequence: number,
+    { sequence, stateFormat }: { readonly sequence: number; readonly stateFormat: number | undefined },
     { change, counts, createdAt = 0, positions = {} }: Extract<Decision, { change: unknown }>,
   ): Promise<void> {
     const { intake, clock, tally, saver, connect, record, marks } = this.#parts;
@@ -152,7 +157,7 @@ export class EngineSwitch {
       connect(reply.summary);
       marks.restore(positions);
       if (counts) tally.restore(counts);
-      await record.change(change, saver.checkpointOf(sequence, reply.state, createdAt));
+      await record.change(change, saver.checkpointOf({ sequence, state: reply.state, stateFormat }, createdAt));
     } catch (error) {
       intake.settle(false);
       tally.replace(before.counts);

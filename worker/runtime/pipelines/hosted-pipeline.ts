@@ -136,7 +136,7 @@ export class HostedPipeline implements IntakeOwner {
     const { connect } = new PipelineConnectors({ sinks, sources, lookups }, checkpoint?.deliveries ?? null);
     const results = new ResultHandler(pipelineId, { ring, tally, answers, log: this.#log, sinks, marks, outputs, ids: placing?.ids });
     const saver = new PipelineSaver(
-      { pipelineId, intervalMs: checkpointIntervalMs, arrivalTime: () => clock.now(), report, placed: placing?.save },
+      { pipelineId, intervalMs: checkpointIntervalMs, arrivalTime: () => clock.now(), report, placed: placing },
       { intake, tally, answers, sinks, marks, record },
       checkpoint?.sequence ?? 0,
     );

@@ -302,11 +302,14 @@ export class Intake implements SlotOwner {
     return this.#thread.call<T, R>(call(this.#slot), take);
   }
 
-  /** The state behind everything sent so far; it becomes the base. `take` sees it before anything behind it comes through. */
-  save<R>(take: (saved: { readonly sequence: number; readonly state: Uint8Array; readonly durationMs: number }) => R): Promise<R> {
+  /** The state behind everything sent so far; it becomes the base. `take` sees it before anything behind it comes through. `format`: of states. */
+  save<R>(
+    take: (saved: { readonly sequence: number; readonly state: Uint8Array; readonly durationMs: number }) => R,
+    format?: number,
+  ): Promise<R> {
     const sequence = this.#lastSent;
     return this.call<SaveReply, R>(
-      (slot) => ({ kind: 'save', slot }),
+      (slot) => ({ kind: 'save', slot, format }),
       ({ state, durationMs }) => {
         this.rebase({ sequence, state });
         return take({ sequence, state, durationMs });

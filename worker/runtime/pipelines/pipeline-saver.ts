@@ -1,12 +1,12 @@
 import type { PipelineSinks, SavedDeliveries } from '../../connectors/delivery/pipeline-sinks.ts';
-import type { PlacedState } from '../placed/placed-state.ts';
+import type { Placing } from '../placed/placing.ts';
 import type { InjectResult, RuntimeReport } from '../service.ts';
 import type { RecordResult } from '../threads/messages.ts';
 import type { IdempotencyWindow } from './idempotency-window.ts';
 import type { Intake } from './intake.ts';
 import type { PipelineRecord } from './pipeline-record.ts';
 import type { PipelineTally } from './pipeline-tally.ts';
-import type { PipelineCheckpoint, SourcePositions } from './runtime-storage.ts';
+import type { PipelineCheckpoint } from './runtime-storage.ts';
 import type { SourceMarks } from './source-marks.ts';
 
 /** A save is due when so much came in, or several times the size of the state, so that saving costs a bounded share of the work. */
@@ -24,7 +24,15 @@ export interface SaverOptions {
   readonly arrivalTime: () => number;
   readonly report: (report: RuntimeReport) => void;
   /** What the checkpoints of a placed pipeline have besides. */
-  readonly placed?: ((positions: SourcePositions) => PlacedState) | undefined;
+  readonly placed?: Pick<Placing, 'save' | 'stateFormat'> | undefined;
+}
+
+/** What an engine has saved behind an input. */
+interface MadeState {
+  readonly sequence: number;
+  readonly state: Uint8Array;
+  /** Undefined: the latest. */
+  readonly stateFormat: number | undefined;
 }
 
 export interface SavedParts {
@@ -61,6 +69,11 @@ export class PipelineSaver {
   /** Of the newest checkpoint in the storage; 0 when there is none. */
   get storedSequence(): number {
     return this.#storedSequence;
+  }
+
+  /** In which states are saved now; undefined: the latest. */
+  get stateFormat(): number | undefined {
+    return this.#options.placed?.stateFormat();
   }
 
   get ageSeconds(): number {
@@ -159,12 +172,13 @@ export class PipelineSaver {
   async #save(): Promise<void> {
     const started = performance.now();
     const { intake, tally, record } = this.#parts;
+    const { stateFormat } = this;
     const checkpoint = await intake.save(({ sequence, state, durationMs }) => {
       this.#costMs = durationMs;
       tally.stateBytes = state.byteLength;
       this.#hasEffect = false;
-      return this.checkpointOf(sequence, state);
-    });
+      return this.checkpointOf({ sequence, state, stateFormat });
+    }, stateFormat);
     try {
       if (await record.keep(checkpoint)) this.isStored(checkpoint.sequence);
     } catch (error) {
@@ -200,7 +214,7 @@ export class PipelineSaver {
   }
 
   /** @param notBefore When the state was made, where that was on another server, epoch ms. */
-  checkpointOf(sequence: number, state: Uint8Array, notBefore = 0): PipelineCheckpoint {
+  checkpointOf({ sequence, state, stateFormat }: MadeState, notBefore = 0): PipelineCheckpoint {
     const { tally, answers, sinks, marks } = this.#parts;
     const savedAt = Math.max(this.#options.arrivalTime(), notBefore);
     const sources = marks.save();
@@ -208,7 +222,7 @@ export class PipelineSaver {
     this.#made = { sequence, deliveries };
     const rest = { counts: tally.counts(), answers: answers.save(), deliveries, sources };
     const { placed } = this.#options;
-    return { sequence, state, savedAt, ...rest, ...(placed && { placed: placed(sources) }) };
+    return { sequence, state, savedAt, ...rest, ...(placed && { placed: placed.save(sources), stateFormat: stateFormat as number }) };
   }
 
   report(error: unknown): void {

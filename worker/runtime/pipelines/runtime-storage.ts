@@ -44,6 +44,8 @@ export interface PipelineCheckpoint {
   readonly sources?: SourcePositions;
   /** Of a pipeline that runs for a cluster. */
   readonly placed?: PlacedState;
+  /** The format of its state, with `placed`; absent in those of versions that told nobody. */
+  readonly stateFormat?: number;
 }
 
 export type SourcePositions = Readonly<Record<string, SourcePosition>>;

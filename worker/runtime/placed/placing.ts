@@ -22,6 +22,8 @@ export interface Placing {
   readonly taken: (mark: SourceMark, isTold: boolean) => Promise<void>;
   /** Resolves when whoever goes on elsewhere has everything that was taken. @throws CepError when the pipeline has ended before */
   readonly safe: () => Promise<void>;
+  /** Which states are saved in now: one that every worker reads that may go on with them. */
+  readonly stateFormat: () => number;
   /** Of the state in which sources stand so. */
   readonly save: (positions: SourcePositions) => PlacedState;
 }

@@ -177,15 +177,15 @@ export class HostedEngine {
     }
   }
 
-  /** JSON text of everything that it remembers. */
-  save(): string {
-    return JSON.stringify(this.#documentEngine());
+  /** JSON text of everything that it remembers. @param format Of states. */
+  save(format?: number): string {
+    return JSON.stringify(this.#documentEngine(format));
   }
 
-  #documentEngine(): DocumentEngine {
+  #documentEngine(format?: number): DocumentEngine {
     const incomplete = Array.from(this.#incomplete, ([type, fields]) => [type, byName(fields)] as const);
     const counts = { types: byName(this.#eventsByType), incomplete: byName(new Map(incomplete)) };
-    return { ...this.#engine.snapshot(), idle_sources: this.#idle.save(), event_counts: counts };
+    return { ...this.#engine.snapshot(format), idle_sources: this.#idle.save(), event_counts: counts };
   }
 
   load(saved: DocumentEngine): RestoreReport {

@@ -78,12 +78,17 @@ export interface LoadCall extends SlotCallBase<'load'> {
 }
 
 /** Gives the state behind everything that was sent before. */
-export interface SaveCall extends SlotCallBase<'save'> {}
+export interface SaveCall extends SlotCallBase<'save'> {
+  /** Of states. @default the latest */
+  readonly format?: number | undefined;
+}
 
 /** Makes the engine of a changed program; nothing changes until `settle`. */
 export interface ReloadCall extends SlotCallBase<'reload'> {
   readonly program: ProgramText;
   readonly isWatched: boolean;
+  /** Of states. @default the latest */
+  readonly format?: number | undefined;
 }
 
 /** Makes an engine with the state of a checkpoint document; nothing changes until `settle`. */

@@ -14,6 +14,7 @@ import type {
   RecordResult,
   ReloadCall,
   RestoreCall,
+  SaveCall,
   SaveReply,
   SlotCall,
   SwitchReply,
@@ -79,7 +80,7 @@ export class Slot {
       case 'load':
         return this.#load(call);
       case 'save':
-        return this.#save();
+        return this.#save(call);
       case 'reload':
         return this.#reload(call);
       case 'restore':
@@ -122,18 +123,18 @@ export class Slot {
     return HostedEngine.open(hosted, { guarded: this.#guarded, lookup: (request) => this.#context.lookup(this.#slot, request) });
   }
 
-  #save(): SaveReply {
+  #save({ format }: SaveCall): SaveReply {
     return this.#guarded(() => {
       const started = performance.now();
-      const state = bytesOf(this.#running.save());
+      const state = bytesOf(this.#running.save(format));
       return { state, durationMs: performance.now() - started };
     });
   }
 
-  async #reload({ program, isWatched }: ReloadCall): Promise<SwitchReply> {
+  async #reload({ program, isWatched, format }: ReloadCall): Promise<SwitchReply> {
     const { folder, strictEvents } = this.#running.hosted;
     const next = await this.#open({ program, folder, strictEvents, isWatched });
-    return this.#guarded(() => this.#offer(next, next.succeed(this.#running), { counters: {}, sources: {}, createdAt: 0 }));
+    return this.#guarded(() => this.#offer(next, next.succeed(this.#running), { counters: {}, sources: {}, createdAt: 0 }, format));
   }
 
   async #restore({ document }: RestoreCall): Promise<SwitchReply> {
@@ -152,9 +153,14 @@ export class Slot {
     return this.#guarded(() => this.#offer(next, report, { counters, sources, createdAt }));
   }
 
-  #offer(next: HostedEngine, report: RestoreReport, document: Pick<SwitchReply, 'counters' | 'sources' | 'createdAt'>): SwitchReply {
+  #offer(
+    next: HostedEngine,
+    report: RestoreReport,
+    document: Pick<SwitchReply, 'counters' | 'sources' | 'createdAt'>,
+    format?: number,
+  ): SwitchReply {
     this.#next = next;
-    return { ...report, summary: next.summary, state: bytesOf(next.save()), ...document, counts: next.counters() };
+    return { ...report, summary: next.summary, state: bytesOf(next.save(format)), ...document, counts: next.counters() };
   }
 
   /** Work that the watchdog sees, and that is no record. */

@@ -8,6 +8,7 @@ import {
   deliveryRequestSchema,
   heldPlacementSchema,
   heldPlacementsSchema,
+  placementCloseSchema,
   placementDeletedSchema,
   placementEpochSchema,
   placementRequestSchema,
@@ -91,7 +92,7 @@ function epochOf(text: string | undefined): number {
 }
 
 function stateRoutes({ placements }: ClusterWorker): readonly ApiRoute[] {
-  const of = (verb: 'close' | 'reopen' | 'checkpoint', summary: string): ApiRoute =>
+  const of = (verb: 'reopen' | 'checkpoint', summary: string): ApiRoute =>
     apiRoute({
       method: 'POST',
       path: `${placementPath}/${verb}`,
@@ -105,7 +106,18 @@ function stateRoutes({ placements }: ClusterWorker): readonly ApiRoute[] {
       handle: ({ params, body }) => placements.get(params.id)[verb](body.epoch),
     });
   return [
-    of('close', 'Stop it with everything in a committed checkpoint'),
+    apiRoute({
+      method: 'POST',
+      path: `${placementPath}/close`,
+      operation: 'closePlacement',
+      summary: 'Stop it with everything in a committed checkpoint',
+      tag: 'cluster',
+      access: 'admin',
+      body: placementCloseSchema,
+      success: { 200: heldPlacementSchema },
+      errors: stateErrors,
+      handle: ({ params, body }) => placements.get(params.id).close(body.epoch, body.state_format),
+    }),
     of('reopen', 'Go on with what was closed'),
     of('checkpoint', 'Make a checkpoint and commit it now'),
   ];

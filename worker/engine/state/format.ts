@@ -1,0 +1,8 @@
+/**
+ * The format in which an engine writes its state, from 1. It counts up when the state of any operator gets a version that the cep before
+ * cannot read; what an earlier format had instead is in `earlier-forms.ts`. Workers tell their coordinator the latest that they read, and
+ * write what all workers of the cluster read: so what any of them has saved any other can go on with.
+ */
+export const FIRST_STATE_FORMAT = 1;
+/** 2: the open runs of patterns, member by member. */
+export const LATEST_STATE_FORMAT = 2;
