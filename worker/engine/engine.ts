@@ -17,6 +17,11 @@ export interface Engine {
   push(event: InputEvent): Admission;
   /** A tick of the host: the clock of `source` (default: every source whose newest event has arrival time) reached `time`. */
   advance(time: number, source?: string): void;
+  /**
+   * Nothing has come for so long (ms) from the sources with these ids. What they were given as the time, in a field or otherwise, goes on
+   * from there as fast as the silence lasts; repeated with the whole of it while it does.
+   */
+  passSilence(silentMs: ReadonlyMap<string, number>): void;
   /** The finite input has ended: time goes to infinity, upstream first. */
   end(): void;
   /**

@@ -242,6 +242,14 @@ export class ProgramEngine implements Engine {
     this.#effects.runTasks();
   }
 
+  passSilence(silentMs: ReadonlyMap<string, number>): void {
+    this.#backend.beginEvent();
+    this.#time.passSilence(silentMs);
+    this.#completeDue();
+    this.#settle();
+    this.#effects.runTasks();
+  }
+
   end(): void {
     this.#backend.beginEvent();
     this.#time.end();

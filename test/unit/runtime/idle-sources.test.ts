@@ -8,13 +8,14 @@ import { IdleSources, type SavedIdleSources } from '../../../worker/runtime/thre
 const hourMs = 3_600_000;
 const began = 1_700_000_000_000;
 
-/** A program whose only source has events with times of their own, idle after 5 s, and to what time it was moved on. */
+/** A program whose only source is idle after 5 s, and for how long it was said to be silent. */
 class Told {
-  readonly moves: number[] = [];
+  readonly silences: number[] = [];
   readonly #idle: IdleSources;
   readonly #engine = {
-    advance: (time: number, source?: string) => void (source !== undefined && this.moves.push(time)),
-  } as Pick<Engine, 'advance'> as Engine;
+    advance: () => undefined,
+    passSilence: (silentMs: ReadonlyMap<string, number>) => void this.silences.push(silentMs.get('input') ?? 0),
+  } as Pick<Engine, 'advance' | 'passSilence'> as Engine;
 
   constructor(saved?: SavedIdleSources) {
     const { plan } = check(new SourceText('p.vpl', 'stream S = A.watermark(idle: 5s).emit(n: n)\n'));
@@ -22,8 +23,8 @@ class Told {
     if (saved) this.#idle.load(saved);
   }
 
-  event(own: number, arrived: number): void {
-    this.#idle.observe({ type: 'A', own, fields: undefined, arrived });
+  event(arrived: number): void {
+    this.#idle.observe('A', arrived);
   }
 
   /** A tick every tenth of a second. */
@@ -36,54 +37,65 @@ class Told {
   }
 }
 
-it('moves a source on by the time in which nothing came, once that is long enough', () => {
+it('says for how long nothing came, once that is long enough', () => {
   const told = new Told();
   told.ticks(began, began + 1_000);
-  told.event(50, began + 1_000);
+  told.event(began + 1_000);
   told.ticks(began + 1_100, began + 5_900);
-  expect(told.moves).toEqual([]);
+  expect(told.silences).toEqual([]);
   told.ticks(began + 6_000, began + 6_100);
-  expect(told.moves).toEqual([50 + 5_000, 50 + 5_100]);
+  expect(told.silences).toEqual([5_000, 5_100]);
 });
 
 it('takes no clock that is set, forward or back, for silence', () => {
   const told = new Told();
   told.ticks(began, began + 1_000);
-  told.event(50, began + 1_000);
+  told.event(began + 1_000);
   told.ticks(began + 1_100, began + 3_000);
   // Ahead by an hour, with an event that arrived by the clock of another machine, and back again as a pipeline goes on elsewhere.
   told.ticks(began + hourMs + 3_100, began + hourMs + 4_000);
-  told.event(60, began + 4_000);
+  told.event(began + 4_000);
   told.ticks(began + hourMs + 4_100, began + hourMs + 6_000);
   const elsewhere = new Told(told.save());
-  elsewhere.event(70, began + 6_000);
+  elsewhere.event(began + 6_000);
   elsewhere.ticks(began + 6_100, began + 8_000);
-  expect([told.moves, elsewhere.moves]).toEqual([[], []]);
+  expect([told.silences, elsewhere.silences]).toEqual([[], []]);
   elsewhere.ticks(began + 8_100, began + 12_000);
-  expect(elsewhere.moves.at(0)).toBe(70 + 5_000);
+  expect(elsewhere.silences.at(0)).toBe(5_000);
 });
 
 it('sees silence where events arrive by a clock that is far ahead of the ticks', () => {
   const told = new Told();
   told.ticks(began, began + 1_000);
-  told.event(50, began + hourMs);
+  told.event(began + hourMs);
   told.ticks(began + 1_100, began + 16_000);
-  expect(told.moves.at(0)).toBe(50 + 5_000);
+  expect(told.silences.at(0)).toBe(5_000);
 });
 
 it('goes on after a restart with the silence that it had seen, not with the time in which nobody listened', () => {
   const before = new Told();
   before.ticks(began, began + 1_000);
-  before.event(50, began + 1_000);
+  before.event(began + 1_000);
   before.ticks(began + 1_100, began + 4_000);
   const replayed = new Told(before.save());
   const restarted = new Told(before.save());
   before.ticks(began + 4_100, began + 7_000);
   replayed.ticks(began + 4_100, began + 7_000);
   restarted.ticks(began + hourMs, began + hourMs + 1_900);
-  expect(replayed.moves).toEqual(before.moves);
-  expect(before.moves[0]).toBe(50 + 5_000);
-  expect(restarted.moves).toEqual([]);
+  expect(replayed.silences).toEqual(before.silences);
+  expect(before.silences[0]).toBe(5_000);
+  expect(restarted.silences).toEqual([]);
   restarted.ticks(began + hourMs + 2_000, began + hourMs + 2_000);
-  expect(restarted.moves).toEqual([50 + 5_000]);
+  expect(restarted.silences).toEqual([5_000]);
+});
+
+it('begins anew with the silence that a build before has put into its clocks itself', () => {
+  const told = new Told([
+    ['input', began, 50],
+    ['$tick', began + 60_000, null],
+  ]);
+  told.ticks(began + 60_100, began + 64_900);
+  expect(told.silences).toEqual([]);
+  told.ticks(began + 65_000, began + 65_000);
+  expect(told.silences).toEqual([5_000]);
 });

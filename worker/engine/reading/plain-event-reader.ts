@@ -42,9 +42,8 @@ export class PlainEventReader {
   #bytes: Uint8Array = NO_BYTES;
   #words: DataView = new DataView(NO_BYTES.buffer);
   readonly #source = (): InputEvent => this.#options.whole(this.#state.marks[marks.lineStart] as number);
-  /** Of the event that `check` moved over last: its type's position in `types`, and the time it states, NaN when none. */
+  /** Of the event that `check` moved over last: its type's position in `types`. */
   kind = 0;
-  time = Number.NaN;
 
   constructor(entries: EventEntries, options: PlainEventOptions) {
     this.#entries = entries;
@@ -103,12 +102,11 @@ export class PlainEventReader {
     return loadGenerated(text, readingParameters, 'events')(constants, ...Object.values(readingLibrary)) as ReadEvent;
   }
 
-  /** The same form without effects: only what it is, and when, is kept. */
+  /** The same form without effects: only what it is, is kept. */
   #checked(entry: EventEntry): EventEntry {
     const kind = this.#known.indexOf(entry);
-    const enter = (time: number, isArrivalTime: boolean): void => {
+    const enter = (): void => {
       this.kind = kind;
-      this.time = isArrivalTime ? Number.NaN : time;
     };
     return { ...entry, fields: entry.fields.map((field) => ({ ...field, isRead: false })), enter };
   }

@@ -1,7 +1,15 @@
-import { mapOf, number, orNull, record, type Saved } from '../state/codec.ts';
+import { mapOf, number, orElse, orNull, record, type Saved } from '../state/codec.ts';
 
-/** `partitions`: of a broker; null where the source has none. `finite`: what it had come to when the input ended. */
-export const savedClock = record({ reached: number, partitions: orNull(mapOf(number)), finite: number });
+/**
+ * `partitions`: of a broker; null where the source has none. `finite`: what it had come to when the input ended. `stated`: the highest time
+ * that an event gave it, where silence has brought it further, else null.
+ */
+export const savedClock = record({
+  reached: number,
+  partitions: orNull(mapOf(number)),
+  finite: number,
+  stated: orElse(orNull(number), () => null),
+});
 
 /**
  * The highest event time seen on a source (ms), never going back. While a step of time runs, streams whose turn has not
@@ -15,6 +23,10 @@ export class Clock {
   private finite = -Infinity;
   /** Each broker partition on its own; their lowest is the source's. Null while the source has none. */
   private partitions: Map<string, number> | null = null;
+  /** The highest time that an event gave it, where silence has brought it further. */
+  private stated = -Infinity;
+  /** To where silence has brought it. */
+  private silentTo = -Infinity;
   /** The lowest time of this clock at which some stream may have something to complete. */
   private dueAt = Infinity;
 
@@ -48,7 +60,7 @@ export class Clock {
   move(time: number, step: number, partition: string | null = null): void {
     const reached = partition === null ? time : this.lowest(partition, time);
     if (reached <= this.reached) {
-      this.moveBehindEnd(reached);
+      this.moveBehind(Math.min(time, reached));
       return;
     }
     if (reached === Infinity) this.finite = this.reached;
@@ -66,7 +78,7 @@ export class Clock {
   reach(time: number, step: number): boolean {
     const before = this.reached;
     if (!(time > before)) {
-      this.moveBehindEnd(time);
+      this.moveBehind(time);
       return before >= this.dueAt;
     }
     this.reached = time;
@@ -83,7 +95,20 @@ export class Clock {
     this.move(time, step);
   }
 
-  private moveBehindEnd(time: number): void {
+  /** No event has come for so long: time goes on from what events have given, if any did. */
+  passSilence(silentMs: number, step: number): void {
+    if (!this.isBySilence()) this.stated = this.reached;
+    if (this.stated + silentMs <= this.reached) return;
+    this.moveAll(this.stated + silentMs, step);
+    this.silentTo = this.reached;
+  }
+
+  private isBySilence(): boolean {
+    return this.reached === this.silentTo && this.reached > -Infinity;
+  }
+
+  private moveBehind(time: number): void {
+    if (time > this.stated) this.stated = time;
     if (this.reached === Infinity && time < Infinity && time > this.finite) this.finite = time;
   }
 
@@ -96,12 +121,15 @@ export class Clock {
   }
 
   save(): Saved<typeof savedClock> {
-    return { reached: this.reached, partitions: this.partitions, finite: this.lastFinite() };
+    const { reached, partitions } = this;
+    return { reached, partitions, finite: this.lastFinite(), stated: this.isBySilence() ? this.stated : null };
   }
 
-  load({ reached, partitions, finite }: Saved<typeof savedClock>): void {
+  load({ reached, partitions, finite, stated }: Saved<typeof savedClock>): void {
     this.reached = reached;
     this.finite = finite;
+    this.stated = stated ?? -Infinity;
+    this.silentTo = stated === null ? -Infinity : reached;
     this.partitions = partitions === null ? null : new Map(partitions);
   }
 }

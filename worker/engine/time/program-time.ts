@@ -87,6 +87,11 @@ export class ProgramTime {
     this.#sources.tick(time, source, source === undefined && this.#types.length === 0, ++this.stepNumber);
   }
 
+  /** See `Engine.passSilence`. */
+  passSilence(silentMs: ReadonlyMap<string, number>): void {
+    this.#sources.passSilence(silentMs, ++this.stepNumber);
+  }
+
   end(): void {
     const step = ++this.stepNumber;
     for (const clock of this.clocks) clock.moveAll(Infinity, step);

@@ -97,6 +97,22 @@ export class SourceClocks {
     for (const clock of source === undefined ? [] : clocksOf(source)) clock.moveAll(time, step);
   }
 
+  /**
+   * Sources from which nothing has come for so long, by their ids. Each clock goes on from the times that it was given itself. One that
+   * follows arrivals is moved by ticks alone, and one behind several sources waits until all are silent.
+   */
+  passSilence(silentMs: ReadonlyMap<string, number>, step: number): void {
+    const derived = new Map<Clock, number>();
+    for (const { binding, clock, fieldClocks, derivedClocks, followsArrival } of this.#sources) {
+      const silent = silentMs.get(binding.id) ?? 0;
+      for (const one of derivedClocks) derived.set(one, Math.min(derived.get(one) ?? Infinity, silent));
+      if (silent === 0) continue;
+      if (!followsArrival) clock.passSilence(silent, step);
+      for (const one of fieldClocks.values()) one.passSilence(silent, step);
+    }
+    for (const [clock, silent] of derived) clock.passSilence(silent, step);
+  }
+
   all(): Set<Clock> {
     return new Set(this.#sources.flatMap(clocksOf));
   }

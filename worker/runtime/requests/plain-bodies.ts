@@ -23,8 +23,6 @@ const OTHER = -1;
 export interface PlainEvents {
   readonly type: string;
   readonly count: number;
-  /** What the last of them states, epoch ms; null when it has the time of its arrival. */
-  readonly time: number | null;
 }
 
 /**
@@ -41,7 +39,6 @@ export class PlainBodies {
   #count = 0;
   #starts = new Int32Array(ENTRIES_MIN);
   #kinds = new Int32Array(ENTRIES_MIN);
-  #times = new Float64Array(ENTRIES_MIN);
   readonly #others = new Map<number, RequestEntry>();
   #arrival = 0;
   #pause = 0;
@@ -88,17 +85,14 @@ export class PlainBodies {
     this.#reader.enter(this.#starts[index] as number, arrival);
   }
 
-  /** The plain events among the entries from `start` to `end` by type, in the order of the last of each type. */
+  /** The plain events among the entries from `start` to `end` by type. */
   seen(start: number, end: number): readonly PlainEvents[] {
-    const found = this.#types.map((type) => ({ type, count: 0, last: 0 }));
+    const found = this.#types.map((type) => ({ type, count: 0 }));
     for (let index = start; index < end; index++) {
       const events = found[this.#kinds[index] as number];
-      if (events === undefined) continue;
-      events.count++;
-      events.last = index;
+      if (events !== undefined) events.count++;
     }
-    const seen = found.filter(({ count }) => count > 0).sort((one, other) => one.last - other.last);
-    return seen.map(({ type, count, last }) => ({ type, count, time: timeOrNull(this.#times[last] as number) }));
+    return found.filter(({ count }) => count > 0);
   }
 
   #holdBatch(start: number): boolean {
@@ -121,7 +115,7 @@ export class PlainBodies {
   #holdEvent(at: number): number {
     const next = this.#reader.check(at);
     if (next !== 0) {
-      this.#add(at, this.#reader.kind, this.#reader.time);
+      this.#add(at, this.#reader.kind);
       return next;
     }
     const end = this.#endOfObject(at);
@@ -133,7 +127,7 @@ export class PlainBodies {
       const next = this.#reader.check(at);
       const behind = next === 0 ? 0 : behindBlanks(this.#bytes, next);
       if (behind === this.#end || (behind !== 0 && this.#bytes[behind] === is.LINE_FEED)) {
-        this.#add(at, this.#reader.kind, this.#reader.time);
+        this.#add(at, this.#reader.kind);
         at = behind;
         continue;
       }
@@ -164,22 +158,21 @@ export class PlainBodies {
     return 0;
   }
 
-  #add(start: number, kind: number, time: number): void {
+  #add(start: number, kind: number): void {
     if (this.#count === this.#starts.length) this.#grow();
     this.#starts[this.#count] = start;
-    this.#kinds[this.#count] = kind;
-    this.#times[this.#count++] = time;
+    this.#kinds[this.#count++] = kind;
   }
 
   #grow(): void {
     const length = this.#count * 2;
-    const grown = <T extends Int32Array | Float64Array>(array: T, into: T): T => {
+    const grown = (array: Int32Array): Int32Array<ArrayBuffer> => {
+      const into = new Int32Array(length);
       into.set(array);
       return into;
     };
-    this.#starts = grown(this.#starts, new Int32Array(length));
-    this.#kinds = grown(this.#kinds, new Int32Array(length));
-    this.#times = grown(this.#times, new Float64Array(length));
+    this.#starts = grown(this.#starts);
+    this.#kinds = grown(this.#kinds);
   }
 
   /** Reads what is not plain the general way. False when the whole body is better read so. */
@@ -188,7 +181,7 @@ export class PlainBodies {
     if (entry === undefined) return false;
     if (!isProblem(entry)) this.#reader.meet(eventOf(entry, 0));
     this.#others.set(this.#count, entry);
-    this.#add(start, OTHER, Number.NaN);
+    this.#add(start, OTHER);
     const others = this.#others.size;
     if (others <= OTHERS_FREE || others <= this.#count * OTHERS_SHARE_MAX) return true;
     this.#pause = PAUSE_BODIES;
@@ -216,8 +209,4 @@ export class PlainBodies {
 
 function isWhite(byte: number | undefined): boolean {
   return byte === is.BLANK || byte === is.LINE_FEED || byte === is.CARRIAGE_RETURN || byte === is.TAB;
-}
-
-function timeOrNull(time: number): number | null {
-  return Number.isNaN(time) ? null : time;
 }

@@ -136,14 +136,14 @@ export class HostedEngine {
       outcome.problem({ index, code: 'invalid_event', field: entry.field, message: entry.message });
       return;
     }
-    const { type, fields, timestamp } = entry;
+    const { type } = entry;
     const admission = this.#engine.push(eventOf(entry, arrived));
     if (admission.status === 'invalid') {
       outcome.problem({ index, code: 'invalid_event', field: admission.field, message: admission.message });
       return;
     }
     outcome.processed++;
-    this.#idle.observe({ type, own: timestamp, fields, arrived });
+    this.#idle.observe(type, arrived);
     this.#count(type, 1);
     if (admission.incomplete.length > 0) this.#countIncomplete(type, admission.incomplete);
   }
@@ -156,9 +156,9 @@ export class HostedEngine {
 
   /** Takes notice of the plain events among the entries from `start` to `end`, all of which were entered. */
   observe(start: number, end: number, arrived: number): void {
-    for (const { type, count, time } of this.bodies.seen(start, end)) {
+    for (const { type, count } of this.bodies.seen(start, end)) {
       this.#count(type, count);
-      this.#idle.observe({ type, own: time, fields: undefined, arrived });
+      this.#idle.observe(type, arrived);
     }
   }
 

@@ -1,5 +1,3 @@
-import type { Fields } from '../../../shared/events/event.ts';
-import { EventSchemas } from '../../../shared/events/schema.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
 import type { Engine } from '../../engine/engine.ts';
 
@@ -10,43 +8,30 @@ const STEP_MS_MAX = 10_000;
 /** In what is saved: stands for the tick that came last, and is the id of no source. */
 const TICK_ID = '$tick';
 
-/** An event that was taken. Times are epoch ms. */
-interface SeenEvent {
-  readonly type: string;
-  /** What it states: known, or in its fields. */
-  readonly own: number | null | undefined;
-  readonly fields: Fields | undefined;
-  readonly arrived: number;
-}
-
 interface SourceTime {
   readonly id: string;
-  /** Came last; looked at only when time is to be moved. */
-  last: SeenEvent | undefined;
-  /** By the ticks, since when nothing came behind the event before that one. */
+  /** When the last event came that no tick has seen yet. */
+  arrived: number | null;
+  /** By the ticks, since when nothing came behind the last event. */
   silentSince: number | null;
-  /** The time it stated; null when it stated none. */
-  own: number | null;
 }
 
+/** The third was the time of the last event, from which builds before moved the clocks on; now null. */
 export type SavedIdleSources = readonly (readonly [id: string, silentSince: number | null, own: number | null])[];
 
 /**
- * Moves the time of sources. One whose newest event has the time of its arrival follows the wall clock; one whose events have
- * times of their own is moved on as fast as the wall clock goes once it was idle for long enough. Silence is what ticks have seen: the
- * clock that says when events arrive may be another machine's, and either may be set. Knows only what stands in records, so a replay moves
- * the same.
+ * Moves the time of sources. One whose newest event has the time of its arrival follows the wall clock; times that events state are moved
+ * on as fast as the wall clock goes once their source was idle for long enough. Silence is what ticks have seen: the clock that says when
+ * events arrive may be another machine's, and either may be set. Knows only what stands in records, so a replay moves the same.
  */
 export class IdleSources {
   readonly #sources: readonly SourceTime[];
   readonly #byType = new Map<string, SourceTime[]>();
-  readonly #schemas: EventSchemas;
   readonly #idleMs: number;
   #ticked: number | null = null;
 
   constructor(plan: Plan) {
-    this.#schemas = new EventSchemas(plan.events);
-    this.#sources = plan.sources.map(({ id }) => ({ id, last: undefined, silentSince: null, own: null }));
+    this.#sources = plan.sources.map(({ id }) => ({ id, arrived: null, silentSince: null }));
     plan.sources.forEach(({ eventTypes }, index) => {
       for (const type of eventTypes) this.#byType.set(type, [...(this.#byType.get(type) ?? []), this.#sources[index] as SourceTime]);
     });
@@ -54,48 +39,49 @@ export class IdleSources {
     this.#idleMs = stated.length === 0 ? IDLE_MS_DEFAULT : Math.min(...stated);
   }
 
-  /** An event came through. */
-  observe(event: SeenEvent): void {
-    const bound = this.#byType.get(event.type);
-    if (bound === undefined) (this.#sources[0] as SourceTime).last = event;
-    else for (const source of bound) source.last = event;
+  /** An event of this type came through. */
+  observe(type: string, arrived: number): void {
+    const bound = this.#byType.get(type);
+    if (bound === undefined) (this.#sources[0] as SourceTime).arrived = arrived;
+    else for (const source of bound) source.arrived = arrived;
   }
 
   tick(engine: Engine, now: number): void {
     engine.advance(now);
+    const silentMs = new Map<string, number>();
     for (const source of this.#sources) {
       this.#look(source);
       if (source.silentSince === null) continue;
       if (this.#ticked === null) source.silentSince = Math.max(source.silentSince, now);
       else if (now < this.#ticked || now > this.#ticked + STEP_MS_MAX) source.silentSince += now - this.#ticked;
-      const { id, own } = source;
       const silent = now - source.silentSince;
-      if (own !== null && silent >= this.#idleMs) engine.advance(own + silent, id);
+      if (silent >= this.#idleMs) silentMs.set(source.id, silent);
     }
+    if (silentMs.size > 0) engine.passSilence(silentMs);
     this.#ticked = now;
   }
 
   save(): SavedIdleSources {
     const sources = this.#sources.map((source) => {
       this.#look(source);
-      return [source.id, source.silentSince, source.own] as const;
+      return [source.id, source.silentSince, null] as const;
     });
     return this.#ticked === null ? sources : [...sources, [TICK_ID, this.#ticked, null]];
   }
 
   load(saved: SavedIdleSources): void {
+    this.#ticked = saved.find(([id]) => id === TICK_ID)?.[1] ?? null;
     for (const [id, silentSince, own] of saved) {
       const source = this.#sources.find((one) => one.id === id);
-      if (source) Object.assign(source, { silentSince, own });
-      else if (id === TICK_ID) this.#ticked = silentSince;
+      // The clocks of a build before have the silence so far in them: it begins anew.
+      if (source) source.silentSince = own === null ? silentSince : (this.#ticked ?? silentSince);
     }
   }
 
   #look(source: SourceTime): void {
-    if (source.last === undefined) return;
-    const { type, fields, own, arrived } = source.last;
+    if (source.arrived === null) return;
+    const { arrived } = source;
     source.silentSince = this.#ticked === null ? arrived : Math.min(Math.max(arrived, this.#ticked), this.#ticked + STEP_MS_MAX);
-    source.own = (own === undefined && fields !== undefined ? this.#schemas.ownTime(type, fields) : own) ?? null;
-    source.last = undefined;
+    source.arrived = null;
   }
 }

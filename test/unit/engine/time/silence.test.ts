@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { check } from '../../../../shared/language/checker/check.ts';
+import { SourceText } from '../../../../shared/language/diagnostics/diagnostic.ts';
+import { createEngine } from '../../../../worker/engine/create-engine.ts';
+import { type EngineRun, inputEvent, start } from '../support/engine-run.ts';
+
+const hourMs = 3_600_000;
+
+function run(text: string): EngineRun {
+  const { plan, diagnostics } = check(new SourceText('p.vpl', text));
+  if (plan === null) throw new Error(JSON.stringify(diagnostics));
+  return start(plan);
+}
+
+const silent = (ms: number, source = 'input'): ReadonlyMap<string, number> => new Map([[source, ms]]);
+
+describe('silence', () => {
+  it('closes windows by a field where nothing else says a time', () => {
+    const program = run('stream W = A.watermark(on: at).window(10s).aggregate(n: count()).emit(n: n)\n');
+    program.push('A', 7 * hourMs, { at: 1_700_000_000_000 });
+    program.engine.advance(7 * hourMs + 60_000);
+    expect(program.taken()).toEqual([]);
+    program.engine.passSilence(silent(9_000));
+    expect(program.taken()).toEqual([]);
+    program.engine.passSilence(silent(10_000));
+    expect(program.taken()).toEqual(['W@1700000009999 {"n":1}']);
+  });
+
+  it('leaves the time of a field behind that of its events by as much as it was', () => {
+    const program = run('stream W = A.watermark(on: at).window(10s).aggregate(n: count()).emit(n: n)\n');
+    const event = (own: number, at: number): void => {
+      program.engine.push({ ...inputEvent('A', own, { at }), timestamp: own });
+    };
+    event(hourMs, 1_700_000_000_000);
+    program.engine.passSilence(silent(5_000));
+    event(hourMs + 5_000, 1_700_000_005_000);
+    expect(program.engine.counters().eventsLate).toBe(0);
+    program.engine.passSilence(silent(5_000));
+    expect(program.taken()).toEqual(['W@1700000009999 {"n":2}']);
+  });
+
+  it('goes on from the newest event, and not from where earlier silence has come to', () => {
+    const program = run('stream W = A.watermark(on: at).window(10s).aggregate(n: count()).emit(n: n)\n');
+    program.push('A', 0, { at: 1_700_000_000_000 });
+    program.engine.passSilence(silent(32_000));
+    expect(program.taken()).toEqual(['W@1700000009999 {"n":1}']);
+    program.push('A', 0, { at: 1_700_000_031_000 });
+    program.engine.passSilence(silent(8_900));
+    expect(program.taken()).toEqual([]);
+    program.engine.passSilence(silent(9_000));
+    expect(program.taken()).toEqual(['W@1700000039999 {"n":1}']);
+  });
+
+  it('leaves a source alone that follows arrivals', () => {
+    const program = run('stream W = A.window(10s).aggregate(n: count()).emit(n: n)\n');
+    program.push('A', 1_700_000_000_000, {});
+    program.engine.passSilence(silent(60_000));
+    expect(program.taken()).toEqual([]);
+  });
+
+  it('of one of two sources moves nothing that both are behind', () => {
+    const text = [
+      'connector K = mqtt(url: "mqtt://127.0.0.1")',
+      'event A:\n    at: int',
+      'event B:\n    at: int',
+      'stream FromA = A.from(K, topic: "a").emit(at: at)',
+      'stream FromB = B.from(K, topic: "b").emit(at: at)',
+      'stream Both = merge(FromA, FromB).watermark(on: at).window(10s).aggregate(n: count()).emit(n: n)',
+      '',
+    ].join('\n');
+    const program = run(text);
+    const sources = [
+      ...new Set(
+        check(new SourceText('p.vpl', text))
+          .plan?.sources.slice(1)
+          .map(({ id }) => id),
+      ),
+    ] as [string, string];
+    program.push('A', 1, { at: 1_700_000_000_000 }, sources[0]);
+    program.push('B', 1, { at: 1_700_000_001_000 }, sources[1]);
+    program.taken();
+    program.engine.passSilence(silent(60_000, sources[0]));
+    expect(program.taken()).toEqual([]);
+    program.engine.passSilence(
+      new Map([
+        [sources[0], 60_000],
+        [sources[1], 9_000],
+      ]),
+    );
+    expect(program.taken()).toEqual(['Both@1700000009999 {"n":2}']);
+  });
+
+  it('is the same behind a restart', () => {
+    const text = 'stream W = A.watermark(on: at).window(10s).aggregate(n: count()).emit(n: n)\n';
+    const before = run(text);
+    before.push('A', 0, { at: 1_700_000_000_000 });
+    before.engine.passSilence(silent(32_000));
+    before.push('A', 0, { at: 1_700_000_031_000 });
+    const saved = JSON.parse(JSON.stringify(before.engine.snapshot()));
+    const outputs: number[] = [];
+    const { plan } = check(new SourceText('p.vpl', text));
+    const after = createEngine(plan as NonNullable<typeof plan>, { output: ({ time }) => outputs.push(time) });
+    after.restore(saved);
+    after.passSilence(silent(8_900));
+    expect(outputs).toEqual([]);
+    after.passSilence(silent(9_000));
+    expect(outputs).toEqual([1_700_000_039_999]);
+  });
+});
