@@ -65,7 +65,7 @@ interface Undelivered {
 export interface DeliveriesOptions {
   readonly group: Pick<GroupMember, 'state' | 'status' | 'onStatus'>;
   readonly client: Pick<WorkerClient, 'deliver' | 'checkpoint'>;
-  readonly controller: Pick<Controller, 'isLeading' | 'leases' | 'observations' | 'onLook'>;
+  readonly controller: Pick<Controller, 'isLeading' | 'isClosing' | 'leases' | 'observations' | 'onLook'>;
   readonly telemetry: Telemetry;
   /** @default with the timers of the process */
   readonly after?: (ms: number, then: () => void) => void;
@@ -89,10 +89,6 @@ export class Deliveries {
   readonly #checkpointing = new Set<string>();
   /** By placement, the first batch whose result is asked for, although its worker has it: another leader, or nobody, has heard that. */
   readonly #unheard = new Map<string, number>();
-
-  /** Those of which `#moving` has the placements. */
-  #migrations: ClusterState['migrations'] | undefined;
-  #moving: ReadonlySet<string> = new Set();
 
   constructor({ group, client, controller, telemetry, after = (ms, then) => void setTimeout(then, ms) }: DeliveriesOptions) {
     this.#group = group;
@@ -174,17 +170,7 @@ export class Deliveries {
     if (worker === undefined || this.#controller.leases.isOver(worker)) return undefined;
     const observed = this.#controller.observations.of(worker)?.held.get(placement.id);
     const isRunning = observed?.epoch === placement.epoch && (observed.status === 'running' || observed.status === 'degraded');
-    return isRunning && !this.#isMoving(state, placement.id) ? worker : undefined;
-  }
-
-  #isMoving({ migrations }: ClusterState, id: string): boolean {
-    // It is asked for each request, and what has ended is remembered for long.
-    if (migrations !== this.#migrations) {
-      this.#migrations = migrations;
-      const started = [...migrations.values()].filter(({ status }) => status === 'started');
-      this.#moving = new Set(started.map(({ placementId }) => placementId));
-    }
-    return this.#moving.has(id);
+    return isRunning && !this.#controller.isClosing(placement.id) ? worker : undefined;
   }
 
   #cursorOf({ id, epoch }: Placement, worker: Worker): Cursor {

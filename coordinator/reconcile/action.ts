@@ -5,6 +5,8 @@ import type { Command } from '../state/commands.ts';
 export type Action = { readonly key: string } & (
   | { readonly kind: 'propose'; readonly command: Command }
   | { readonly kind: 'put'; readonly worker: Worker; readonly placement: Placement }
+  /** Has the target of a migration ready, while the source runs. */
+  | { readonly kind: 'prepare'; readonly worker: Worker; readonly placement: Placement; readonly migrationId: string }
   | { readonly kind: 'delete'; readonly worker: Worker; readonly placementId: string; readonly epoch: LogIndex }
   | { readonly kind: 'close' | 'reopen'; readonly worker: Worker; readonly placement: Placement }
   /** Has a process that may still run a placement stop it, or shows that it is not there. */

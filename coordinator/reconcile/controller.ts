@@ -115,6 +115,11 @@ export class Controller {
     return this.#reconciler.targetFor(placement);
   }
 
+  /** A worker was asked to stop a placement, and has not answered. */
+  isClosing(placementId: string): boolean {
+    return this.#reconciler.isClosing(placementId);
+  }
+
   /** Moves after which the load is even. */
   imbalance(): readonly Move[] {
     return this.#reconciler.imbalance();

@@ -9,14 +9,16 @@ import type { Action } from './action.ts';
 import type { Backoff, BackoffTimes } from './backoff.ts';
 import { placementRequest } from './desired-placement.ts';
 import type { Observations } from './observations.ts';
+import type { Preparations } from './preparations.ts';
 import { agreedStateFormat, FIRST_STATE_FORMAT } from './state-format.ts';
 
 export interface ExecutorOptions {
   readonly group: Pick<GroupMember, 'state' | 'propose'>;
-  readonly client: Pick<WorkerClient, 'put' | 'delete' | 'close' | 'reopen'>;
+  readonly client: Pick<WorkerClient, 'put' | 'prepare' | 'delete' | 'close' | 'reopen'>;
   readonly observations: Observations;
   readonly leases: WorkerLeases;
   readonly backoff: Backoff;
+  readonly preparations: Preparations;
   readonly telemetry: Telemetry;
   readonly wait: (ms: number) => Promise<unknown>;
 }
@@ -48,6 +50,8 @@ export class Executor {
         return await this.#propose(action, isLeading);
       case 'put':
         return await this.#put(action);
+      case 'prepare':
+        return await this.#prepare(action);
       case 'delete':
         return await this.#delete(action);
       case 'close':
@@ -100,6 +104,20 @@ export class Executor {
     const request = placementRequest(group.state, placement);
     if (request === undefined) return;
     await this.#ask({ worker, placementId: placement.id, what: 'put', epoch: placement.epoch }, (at) => client.put(at, request));
+  }
+
+  /** Whatever comes of it, unless the program cannot run there: then it goes on where it runs. */
+  async #prepare({ worker, placement, migrationId }: Action & { readonly kind: 'prepare' }): Promise<void> {
+    const { group, client, preparations } = this.#options;
+    const request = placementRequest(group.state, placement);
+    try {
+      if (request !== undefined) await client.prepare({ address: worker.address, placementId: placement.id }, request);
+      preparations.ended(migrationId);
+    } catch (error) {
+      const isRefused = error instanceof WorkerRefusal && (error.code === 'validation_error' || error.code === 'parse_error');
+      preparations.ended(migrationId, isRefused ? error.message : undefined);
+      this.#report(worker, placement.id, 'prepare', error);
+    }
   }
 
   async #close({ worker, placement }: ClosedOrOpened): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Migration, Placement, Worker } from '../state/cluster-state.ts';
 import { type Action, placementKey } from './action.ts';
-import type { View } from './view.ts';
+import type { Observed, View } from './view.ts';
 
 interface Moving {
   readonly migration: Migration;
@@ -29,8 +29,23 @@ function beforeMove(view: View, { migration, placement, worker }: Moving): reado
   if (observed?.epoch === placement.epoch && observed.status === 'closed') {
     return [{ key, kind: 'propose', command: { type: 'MovePlacement', payload: { migrationId: migration.id } } }];
   }
+  const prepared = view.prepared(migration);
+  if (prepared === undefined) return preparing(view, { migration, placement, worker }, { target, observed });
+  if (prepared.problem !== undefined) return [end(migration, 'failed', `worker '${target.id}' cannot run it: ${prepared.problem}`)];
   if (!view.isDue(`close ${placement.id}`)) return [end(migration, 'failed', `worker '${worker.id}' could not close it`)];
   return [{ key, kind: 'close', worker, placement }];
+}
+
+/** It runs on meanwhile, with what it is to have. */
+function preparing(
+  view: View,
+  { migration, placement, worker }: Moving,
+  { target, observed }: { readonly target: Worker; readonly observed: Observed | undefined },
+): readonly Action[] {
+  const prepare: Action = { key: `prepare ${migration.id}`, kind: 'prepare', worker: target, placement, migrationId: migration.id };
+  const isOutdated = observed?.epoch === placement.epoch && observed.revision !== view.revisionOf(placement);
+  if (!isOutdated || !view.isDue(`put ${placement.id}`)) return [prepare];
+  return [prepare, { key: placementKey(placement.id), kind: 'put', worker, placement }];
 }
 
 function afterMove(view: View, { migration, placement, worker }: Moving): readonly Action[] {

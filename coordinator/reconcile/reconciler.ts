@@ -3,13 +3,14 @@ import type { GroupMember } from '../cluster/group-member.ts';
 import { keyOf, WorkerLeases } from '../liveness/worker-leases.ts';
 import type { PlacementStrategy } from '../placement/choose-worker.ts';
 import type { Placement, Worker } from '../state/cluster-state.ts';
-import type { Action } from './action.ts';
+import { type Action, placementKey } from './action.ts';
 import { Backoff } from './backoff.ts';
 import { DesiredRevisions } from './desired-revisions.ts';
 import { Executor, type ExecutorOptions } from './executor.ts';
 import { imbalance, type Move } from './imbalance.ts';
 import { Observations } from './observations.ts';
 import { plan } from './plan.ts';
+import { Preparations } from './preparations.ts';
 import { Targets } from './targets.ts';
 import { UnderWay } from './under-way.ts';
 import type { View } from './view.ts';
@@ -36,6 +37,7 @@ export class Reconciler {
   readonly #executor: Executor;
   readonly #underWay = new UnderWay();
   readonly #revisions = new DesiredRevisions();
+  readonly #preparations = new Preparations();
   /** In which the member leads; undefined while it does not. */
   #term: number | undefined;
   #turn = 0;
@@ -47,7 +49,16 @@ export class Reconciler {
     this.leases = new WorkerLeases({ timeoutMs: heartbeatTimeoutMs, now });
     this.#backoff = new Backoff(now);
     const { observations, leases } = this;
-    this.#executor = new Executor({ group, client, observations, leases, backoff: this.#backoff, telemetry, wait });
+    this.#executor = new Executor({
+      group,
+      client,
+      observations,
+      leases,
+      backoff: this.#backoff,
+      preparations: this.#preparations,
+      telemetry,
+      wait,
+    });
   }
 
   /** The member leads, and has everything that was agreed on before. */
@@ -56,6 +67,7 @@ export class Reconciler {
     this.leases.begin();
     this.observations.clear();
     this.#backoff.clear();
+    this.#preparations.clear();
   }
 
   end(): void {
@@ -67,12 +79,18 @@ export class Reconciler {
     if (this.#term === undefined) return;
     this.#noteMassLoss();
     this.#underWay.giveUp((process) => this.leases.isOver(process));
+    this.#preparations.forget(this.#options.group.state);
     for (const action of plan(this.#view())) this.#start(action, this.#term);
   }
 
   /** The worker that a placement would be given now; undefined when no other has room. */
   targetFor(placement: Placement): string | undefined {
     return new Targets(this.#view()).choose(placement, placement.workerId);
+  }
+
+  /** Its worker was asked to stop it, and has not answered. */
+  isClosing(placementId: string): boolean {
+    return this.#underWay.isUnderWay(placementKey(placementId), 'close');
   }
 
   /** Moves after which the load is even. */
@@ -103,6 +121,7 @@ export class Reconciler {
       isOver: (process) => this.leases.isOver(process),
       mayBeReplaced: (worker) => this.leases.mayBeReplaced(worker, workers),
       isDue: (what) => this.#backoff.isDue(what),
+      prepared: (migration) => this.#preparations.of(migration),
       revisionOf: (placement) => this.#revisions.of(state, placement),
     };
   }

@@ -13,6 +13,10 @@ export class UnderWay {
     return this.#byKey.has(key);
   }
 
+  isUnderWay(key: string, kind: Action['kind']): boolean {
+    return this.#byKey.get(key)?.kind === kind;
+  }
+
   /** Gives what is to be called when it has ended. */
   begin(action: Action): () => void {
     this.#byKey.set(action.key, action);

@@ -1,10 +1,15 @@
 import type { WorkerProcess } from '../liveness/worker-leases.ts';
 import type { PlacementStrategy } from '../placement/choose-worker.ts';
-import type { ClusterState, Placement, Worker } from '../state/cluster-state.ts';
+import type { ClusterState, Migration, Placement, Worker } from '../state/cluster-state.ts';
 import type { HeldPlacement } from '../workers-client/worker-client.ts';
 
 /** A placement as its worker has told of it. */
 export type Observed = Pick<HeldPlacement, 'epoch' | 'status'> & Partial<HeldPlacement>;
+
+/** `problem`: why the program cannot run there. */
+export interface Prepared {
+  readonly problem?: string;
+}
 
 /** What is wanted, and what is known of how things are. */
 export interface View {
@@ -20,6 +25,8 @@ export interface View {
   readonly mayBeReplaced: (worker: Worker) => boolean;
   /** Whether something that has failed may be tried again already. */
   readonly isDue: (what: string) => boolean;
+  /** What came of having the target of a migration ready; undefined while that is not known. */
+  readonly prepared: (migration: Migration) => Prepared | undefined;
   /** Of what the worker of a placement is to have. */
   readonly revisionOf: (placement: Placement) => string;
 }

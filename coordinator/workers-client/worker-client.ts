@@ -34,6 +34,8 @@ class WorkerUnreachable extends Error {
 
 /** To compile a program, to connect, and to get a checkpoint. */
 const START_MS_MAX = 60_000;
+/** What takes longer is left: then it is done once the placement is there. */
+const PREPARE_MS_MAX = 10_000;
 /** To flush what there is and to put a checkpoint away. */
 const CLOSE_MS_MAX = 30_000;
 const CALL_MS_MAX = 10_000;
@@ -59,6 +61,11 @@ export class WorkerClient {
 
   put(at: PlacementAddress, body: PlacementRequest): Promise<HeldPlacement> {
     return this.#ask('PUT', at, { body, deadlineMs: START_MS_MAX });
+  }
+
+  /** Nothing runs there yet, and nothing stops elsewhere. */
+  async prepare(at: PlacementAddress, { source, connectors }: Pick<PlacementRequest, 'source' | 'connectors'>): Promise<void> {
+    await this.#ask('POST', at, { path: '/prepare', body: { source, connectors }, deadlineMs: PREPARE_MS_MAX });
   }
 
   async delete(at: PlacementAddress, epoch: number): Promise<void> {

@@ -93,6 +93,11 @@ export const placementRequestSchema = Type.Object(
   strict,
 );
 
+/** The program of a placement that is about to come to a worker. */
+export const placementPreparationSchema = Type.Pick(placementRequestSchema, ['source', 'connectors'], strict);
+
+export const placementPreparedSchema = Type.Object({ prepared: Type.Boolean() }, strict);
+
 /** A placement as its worker has it. */
 export const heldPlacementSchema = Type.Object({
   placement_id: placementId,

@@ -168,6 +168,7 @@ export class ModelWorker {
   async #act(what: string, id: string, body: object): Promise<Record<string, unknown> & { httpStatus?: number }> {
     const held = this.held.get(id);
     if (what === 'PUT ') return { ...(await this.#put(id, body as Put)) };
+    if (what === 'POST prepare') return { prepared: true };
     if (what === 'DELETE ') return { deleted: this.held.delete(id) };
     if (held === undefined || held.epoch !== (body as { epoch: number }).epoch)
       return { httpStatus: 409, code: 'stale_epoch', error: 'another epoch' };

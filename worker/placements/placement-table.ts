@@ -1,7 +1,9 @@
 import { CepError } from '../../shared/errors/error.ts';
+import { withConnectors } from '../../shared/language/connectors/with-connectors.ts';
 import { FIRST_STATE_FORMAT } from '../engine/state/format.ts';
 import type { HeartbeatReport } from '../membership/membership.ts';
 import { type HeldPlacement, Placement, type PlacementRequest, type PlacementWorld } from './placement.ts';
+import { Preparations } from './preparations.ts';
 
 /** How long a heartbeat waits for the numbers of one pipeline. */
 const METRICS_WAIT_MS = 50;
@@ -19,14 +21,16 @@ interface Acknowledgement {
 /** What the cluster has placed here, by id. */
 export class PlacementTable {
   readonly #world: PlacementWorld;
+  readonly #preparations: Preparations;
   readonly #placements = new Map<string, Placement>();
   /** Until it is known what the others read, all of them read what is written. */
   #stateFormat = FIRST_STATE_FORMAT;
   /** This process has no place in the cluster any more, or leaves it. */
   #isClosed = false;
 
-  constructor(world: PlacementWorld) {
-    this.#world = world;
+  constructor(world: Omit<PlacementWorld, 'preparations'>) {
+    this.#preparations = new Preparations(world.host, world.now);
+    this.#world = { ...world, preparations: this.#preparations };
   }
 
   list(): readonly HeldPlacement[] {
@@ -35,12 +39,23 @@ export class PlacementTable {
 
   /** @throws CepError `stale_epoch`, `not_ready` */
   put(id: string, request: PlacementRequest): HeldPlacement {
-    if (this.#isClosed) throw new CepError('not_ready', 'this worker takes no placements any more', { retryAfterSeconds: 5 });
+    this.#requireOpen();
     const known = this.#placements.get(id);
     known?.put(request);
     const placement = known ?? new Placement(id, request, this.#world, this.#stateFormat);
     this.#placements.set(id, placement);
     return placement.view();
+  }
+
+  #requireOpen(): void {
+    if (this.#isClosed) throw new CepError('not_ready', 'this worker takes no placements any more', { retryAfterSeconds: 5 });
+  }
+
+  /** What is about to be put here need not wait for its program then. @throws CepError what is wrong with it */
+  async prepare(id: string, { source, connectors }: Pick<PlacementRequest, 'source' | 'connectors'>): Promise<{ readonly prepared: true }> {
+    this.#requireOpen();
+    await this.#preparations.prepare(id, withConnectors(source, connectors));
+    return { prepared: true };
   }
 
   /** @throws CepError `pipeline_not_found` */
@@ -87,12 +102,14 @@ export class PlacementTable {
 
   /** To be called often: stops what has no lease any more. */
   look(): void {
+    this.#preparations.look();
     for (const placement of this.#placements.values()) placement.look();
   }
 
   /** Another process has taken the place of this one, or it ends: nothing runs any more. */
   close(): void {
     this.#isClosed = true;
+    this.#preparations.close();
     for (const placement of this.#placements.values()) placement.drop();
     this.#placements.clear();
   }

@@ -9,11 +9,12 @@ import type { Coordinators } from '../membership/membership.ts';
 import type { PipelineCheckpoint, SourceMark } from '../runtime/pipelines/runtime-storage.ts';
 import { ClockHold } from '../runtime/placed/clock-hold.ts';
 import { ContentIds } from '../runtime/placed/content-ids.ts';
-import type { PlacedPipeline, PlacementHost } from '../runtime/placed/placement-host.ts';
+import type { PlacedPipeline, PlacementHost, WarmProgram } from '../runtime/placed/placement-host.ts';
 import { Receipts } from '../runtime/placed/receipts.ts';
 import type { RuntimeReport } from '../runtime/service.ts';
 import { BatchIntake } from './batch-intake.ts';
 import { CheckpointStore } from './checkpoint-store.ts';
+import type { Preparations } from './preparations.ts';
 import type { PeerAnswer } from './route-link.ts';
 import { RouteOutbox, type SavedOutbox } from './route-outbox.ts';
 
@@ -34,6 +35,7 @@ const SAFE_PAUSE_FAILED_MS = 1_000;
 /** What a placement needs of its worker. */
 export interface PlacementWorld {
   readonly host: PlacementHost;
+  readonly preparations: Pick<Preparations, 'take'>;
   readonly coordinators: Coordinators;
   /** Ms since some moment; nobody sets it. */
   readonly now: () => number;
@@ -261,8 +263,17 @@ export class Placement {
     this.#world.changed();
   }
 
-  /** Never without the state that it must have: what cannot be restored does not start. */
   async #start(end: AbortSignal): Promise<void> {
+    const prepared = this.#world.preparations.take(this.id, this.#program);
+    try {
+      await this.#startWith(prepared, end);
+    } finally {
+      (await prepared)?.engine.leave();
+    }
+  }
+
+  /** Never without the state that it must have: what cannot be restored does not start. */
+  async #startWith(prepared: Promise<WarmProgram | undefined>, end: AbortSignal): Promise<void> {
     const { coordinators, host, report } = this.#world;
     const hold = new ClockHold();
     const store = new CheckpointStore(
@@ -279,7 +290,10 @@ export class Placement {
       this.#request.checkpoint,
     );
     const beganAt = this.#world.now();
-    const [checkpoint, program] = await Promise.all([this.#restored(store, end), host.check({ source: this.#program })]);
+    const [checkpoint, { program, engine }] = await Promise.all([
+      this.#restored(store, end),
+      prepared.then(async (known) => known ?? { program: await host.check({ source: this.#program }), engine: undefined }),
+    ]);
     if (end.aborted) return;
     const fetchedAt = this.#world.now();
     const receipts = new Receipts(checkpoint?.placed?.receipts, checkpoint?.sources);
@@ -296,8 +310,7 @@ export class Placement {
     pipeline = await host.place({
       id: pipelineIdOf(this.id),
       name: `${this.#request.group}/${this.#request.pipeline}/${this.#request.replica}`,
-      program,
-      checkpoint,
+      ...{ program, engine, checkpoint },
       opened: new Promise((resolve) => {
         this.#opened = resolve;
       }),

@@ -193,6 +193,26 @@ describe('the format of a state', () => {
   });
 });
 
+describe('a placement that was prepared', () => {
+  it('goes on with its state as any other, and a program that cannot run is refused before', async () => {
+    const [stub, hook] = [await coordinator(), await sink()];
+    const [one, two] = [await worker(stub), await worker(stub, { workerId: 'w2' })];
+    await place(stub, one, id, placing(pairs(hook.url)));
+    await isRunning(one);
+    await one.inject(id, { epoch: 1, first: 1, events: [event('A', 'x', 1)] });
+    const refused = await two.post(id, 'prepare', { source: 'stream S = A .emit(n: nothing(1))', connectors: [] });
+    expect([refused.status, refused.body.code]).toEqual([400, 'validation_error']);
+    expect(await two.post(id, 'prepare', { source: pairs(hook.url), connectors: [] })).toEqual({ status: 200, body: { prepared: true } });
+    expect((await two.get(id)).status).toBe(404);
+    const { checkpoint } = (await one.post(id, 'close', { epoch: 1 })).body;
+    await place(stub, two, id, placing(pairs(hook.url), { epoch: 2, checkpoint }));
+    await isRunning(two);
+    await two.inject(id, { epoch: 2, first: 2, events: [event('B', 'x', 2)] });
+    await until(() => hook.delivered.length === 1);
+    expect(hook.delivered.map(({ data }) => data['key'])).toEqual(['x']);
+  });
+});
+
 describe('what the clock has made', () => {
   const windows = (url: string): string => `
 connector Hook = http (url: "${url}")

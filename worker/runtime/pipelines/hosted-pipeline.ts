@@ -28,6 +28,7 @@ import type {
 } from '../service.ts';
 import type { Admission } from '../tenants/event-meter.ts';
 import type { AnswerMessage, CheckReply, CountersReply, QuestionMessage, RecordResult } from '../threads/messages.ts';
+import type { WarmEngine } from '../threads/warm-engine.ts';
 import { EngineSwitch, type ProgramReport } from './engine-switch.ts';
 import { countEvents } from './event-count.ts';
 import { IdempotencyWindow } from './idempotency-window.ts';
@@ -57,6 +58,8 @@ export interface HostedOptions {
   readonly ephemeral?: boolean;
   /** It runs for a cluster, and is kept there. */
   readonly placing?: Placing;
+  /** Of its program, and without a state. */
+  readonly engine?: WarmEngine | undefined;
 }
 
 export interface ReloadOptions {
@@ -110,7 +113,7 @@ export class HostedPipeline implements IntakeOwner {
     const tally = new PipelineTally(checkpoint?.counts);
     tally.stateBytes = checkpoint?.state.byteLength ?? 0;
     const sequence = Math.max(checkpoint?.sequence ?? 0, idleUpTo ?? 0);
-    const intake = new Intake(this, pool, { sequence, state: checkpoint?.state ?? null });
+    const intake = new Intake(this, pool, { sequence, state: checkpoint?.state ?? null }, options.engine);
     const sinks = new PipelineSinks({
       pipelineId,
       environment: { ...environmentOf(tenantId), mayDeliver: placing?.mayDeliver },

@@ -5,7 +5,8 @@ import type { InjectFormat, InjectResult } from '../service.ts';
 import type { EnginePool } from '../threads/engine-pool.ts';
 import type { EngineThread, NewCall, SlotOwner } from '../threads/engine-thread.ts';
 import type { Beat } from '../threads/heartbeat.ts';
-import type { AnswerMessage, CountersReply, LoadCall, LoadReply, QuestionMessage, RecordResult, SaveReply } from '../threads/messages.ts';
+import type { AnswerMessage, CountersReply, LoadReply, QuestionMessage, RecordResult, SaveReply } from '../threads/messages.ts';
+import type { LoadedProgram, WarmEngine } from '../threads/warm-engine.ts';
 import { Fifo } from './fifo.ts';
 import type { SourceMark } from './runtime-storage.ts';
 
@@ -82,12 +83,15 @@ export class Intake implements SlotOwner {
   #isOpening = false;
   #hungAtOpening = false;
   #drained: (() => void)[] = [];
+  /** Of the program that is opened first. */
+  #warm: WarmEngine | undefined;
 
-  constructor(owner: IntakeOwner, pool: EnginePool, base: IntakeBase) {
+  constructor(owner: IntakeOwner, pool: EnginePool, base: IntakeBase, warm?: WarmEngine) {
     this.#owner = owner;
     this.#pool = pool;
     this.#base = base;
     this.#lastSent = base.sequence;
+    this.#warm = warm;
   }
 
   get base(): IntakeBase {
@@ -210,17 +214,23 @@ export class Intake implements SlotOwner {
 
   /** Puts the pipeline on a thread, with the state of the base. @throws CepError when the program does not start */
   async open(
-    load: Omit<LoadCall, 'kind' | 'id' | 'slot' | 'state'>,
+    load: LoadedProgram,
     options: { readonly tenantId: string; readonly isSuspect: boolean; readonly state: Uint8Array | null },
   ): Promise<LoadReply> {
     this.#putBack();
-    const thread = this.#pool.place(options);
+    const { state } = options;
+    const warm = options.isSuspect ? undefined : this.#warm?.take(this, load);
+    this.#leaveWarm();
+    const thread = warm?.thread ?? this.#pool.place(options);
     this.#isOpening = true;
     this.#hungAtOpening = false;
     this.#thread = thread;
-    this.#slot = thread.attach(this);
+    const slot = warm?.slot ?? thread.attach(this);
+    this.#slot = slot;
     try {
-      const reply = await thread.call<LoadReply>({ kind: 'load', slot: this.#slot, state: options.state, ...load });
+      const reply = await thread.call<LoadReply>(
+        warm !== undefined ? { kind: 'fill', slot, state } : { kind: 'load', slot, state, ...load },
+      );
       this.#lastSent = this.#base.sequence;
       this.#holds--;
       return reply;
@@ -233,6 +243,11 @@ export class Intake implements SlotOwner {
     }
   }
 
+  #leaveWarm(): void {
+    this.#warm?.leave();
+    this.#warm = undefined;
+  }
+
   /** The thread was lost at the last `open`, and because of this program. */
   get hungAtOpening(): boolean {
     return this.#hungAtOpening;
@@ -240,6 +255,7 @@ export class Intake implements SlotOwner {
 
   /** Leaves the thread; what has not been worked through stays. */
   close(): void {
+    this.#leaveWarm();
     if (this.#thread === undefined) return;
     this.#leave(this.#thread);
     this.#holds++;

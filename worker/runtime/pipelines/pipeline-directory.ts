@@ -6,7 +6,7 @@ import { isChosen, type LetterFilter } from '../../connectors/delivery/dead-lett
 import { webhookEvents } from '../../connectors/http/webhook-body.ts';
 import type { SourceRunner, SourceStatus } from '../../connectors/sources/source-runner.ts';
 import type { ProgramChecks } from '../checking/program-checks.ts';
-import type { CheckedProgram, PlacementHost, PlaceRequest } from '../placed/placement-host.ts';
+import type { CheckedProgram, PlacementHost, PlaceRequest, WarmProgram } from '../placed/placement-host.ts';
 import { normalProgram, type SentProgram } from '../programs/sent-program.ts';
 import type {
   CheckpointResult,
@@ -40,6 +40,7 @@ import { FairQueue } from '../tenants/fair-queue.ts';
 import { HeldRefusals } from '../tenants/held-refusals.ts';
 import { CLUSTER_TENANT, SERVER_TENANT, type TenantAccount, type TenantRegistry } from '../tenants/tenant-registry.ts';
 import type { CheckReply } from '../threads/messages.ts';
+import { WarmEngine } from '../threads/warm-engine.ts';
 import { countEvents } from './event-count.ts';
 import { HostedPipeline } from './hosted-pipeline.ts';
 import type { PipelineContext } from './pipeline-context.ts';
@@ -144,14 +145,21 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     return program;
   }
 
-  async place({ id, name, program, checkpoint, placing, opened }: PlaceRequest): Promise<HostedPipeline> {
+  async warm(sent: SentProgram): Promise<WarmProgram> {
+    const program = await this.check(sent);
+    const { pool, folderOf, strictEvents } = this.#context;
+    const loaded = { program: program.text, folder: folderOf(CLUSTER_TENANT), strictEvents, isWatched: false };
+    return { program, engine: await WarmEngine.open(pool, CLUSTER_TENANT, loaded) };
+  }
+
+  async place({ id, name, program, engine, checkpoint, placing, opened }: PlaceRequest): Promise<HostedPipeline> {
     this.#context.requireOpen();
     let sequence = checkpoint?.sequence ?? 0;
     const context = { ...this.#context, nextSequence: () => ++sequence, recovered: opened };
     const pipeline = new HostedPipeline(
       context,
       { ...newDefinition(program), id, tenantId: CLUSTER_TENANT, name },
-      { checkpoint, placing },
+      { checkpoint, placing, engine },
     );
     try {
       await pipeline.start();

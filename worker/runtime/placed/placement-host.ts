@@ -4,16 +4,26 @@ import type { PipelineCheckpoint } from '../pipelines/runtime-storage.ts';
 import type { SentProgram } from '../programs/sent-program.ts';
 import type { Runtime } from '../service.ts';
 import type { CheckReply } from '../threads/messages.ts';
+import type { WarmEngine } from '../threads/warm-engine.ts';
 import type { Placing } from './placing.ts';
 
 /** What there is of a program without errors. */
 export type CheckedProgram = NonNullable<CheckReply['program']>;
+
+/** A program that is to run here soon: what it needs besides its state is done. */
+export interface WarmProgram {
+  readonly program: CheckedProgram;
+  /** To be left when it is not taken over. */
+  readonly engine: WarmEngine;
+}
 
 export interface PlaceRequest {
   /** Stable: part of the ids of its outputs, and of the names by which brokers know it. */
   readonly id: string;
   readonly name: string;
   readonly program: CheckedProgram;
+  /** Of this program, without a state. */
+  readonly engine?: WarmEngine | undefined;
   /** What it goes on with. @default it begins */
   readonly checkpoint: PipelineCheckpoint | undefined;
   readonly placing: Placing;
@@ -27,6 +37,8 @@ export interface PlacementHost {
   prepare(): void;
   /** Nothing runs yet, so whatever else a start needs can be fetched meanwhile. @throws CepError, as `Pipelines.deploy` */
   check(program: SentProgram): Promise<CheckedProgram>;
+  /** Checks a program and has an engine of it at hand. @throws CepError, as `Pipelines.deploy` */
+  warm(program: SentProgram): Promise<WarmProgram>;
   /** Starts a program. @throws CepError, as `Pipelines.deploy`; nothing of it is left then */
   place(request: PlaceRequest): Promise<PlacedPipeline>;
   /** Puts another program in its place, its state kept. @throws CepError, as `Pipelines.reload` */

@@ -95,6 +95,11 @@ export class EngineThread {
     return slot;
   }
 
+  /** What the thread says of the slot is told to another owner. */
+  handOver(slot: number, owner: SlotOwner): void {
+    if (this.#owners.has(slot)) this.#owners.set(slot, owner);
+  }
+
   /** The pipeline of the slot leaves; what is still under way for it is dropped. */
   detach(slot: number): void {
     if (!this.#owners.delete(slot) || this.#isEnded) return;

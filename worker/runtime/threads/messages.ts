@@ -65,7 +65,7 @@ interface SlotCallBase<K extends string> extends CallBase<K> {
   readonly slot: number;
 }
 
-export type SlotCall = LoadCall | SaveCall | ReloadCall | RestoreCall | DocumentCall | ExplainCall | CountersCall;
+export type SlotCall = LoadCall | FillCall | SaveCall | ReloadCall | RestoreCall | DocumentCall | ExplainCall | CountersCall;
 
 export interface LoadCall extends SlotCallBase<'load'> {
   readonly program: ProgramText;
@@ -74,6 +74,11 @@ export interface LoadCall extends SlotCallBase<'load'> {
   /** Outputs come with the events behind them. */
   readonly isWatched: boolean;
   /** What `save` gave. */
+  readonly state: Uint8Array | null;
+}
+
+/** Gives a state to an engine that was loaded without one and has not worked since. */
+export interface FillCall extends SlotCallBase<'fill'> {
   readonly state: Uint8Array | null;
 }
 

@@ -79,6 +79,8 @@ export class Slot {
     switch (call.kind) {
       case 'load':
         return this.#load(call);
+      case 'fill':
+        return this.#fill(this.#running, call.state);
       case 'save':
         return this.#save(call);
       case 'reload':
@@ -114,8 +116,13 @@ export class Slot {
 
   async #load({ program, folder, strictEvents, isWatched, state }: LoadCall): Promise<LoadReply> {
     const engine = await this.#open({ program, folder, strictEvents, isWatched });
-    if (state !== null) this.#guarded(() => engine.load(JSON.parse(textOf(state))));
+    const reply = this.#fill(engine, state);
     this.#engine = engine;
+    return reply;
+  }
+
+  #fill(engine: HostedEngine, state: Uint8Array | null): LoadReply {
+    if (state !== null) this.#guarded(() => engine.load(JSON.parse(textOf(state))));
     return { summary: engine.summary };
   }
 

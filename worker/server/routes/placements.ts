@@ -11,6 +11,8 @@ import {
   placementCloseSchema,
   placementDeletedSchema,
   placementEpochSchema,
+  placementPreparationSchema,
+  placementPreparedSchema,
   placementRequestSchema,
 } from '../../../shared/protocol/placements.ts';
 import type { BatchResult, DeliveryResult } from '../../placements/batch-intake.ts';
@@ -59,6 +61,18 @@ function changeRoutes({ placements, identity }: ClusterWorker): readonly ApiRout
       success: { 200: heldPlacementSchema },
       errors: ['stale_epoch', 'not_ready'],
       handle: ({ params, body }) => placements.put(params.id, body),
+    }),
+    apiRoute({
+      method: 'POST',
+      path: `${placementPath}/prepare`,
+      operation: 'preparePlacement',
+      summary: 'Have the program of a pipeline ready that is about to be put here',
+      tag: 'cluster',
+      access: 'admin',
+      body: placementPreparationSchema,
+      success: { 200: placementPreparedSchema },
+      errors: ['parse_error', 'validation_error', 'quota_exceeded', 'queue_full', 'not_ready'],
+      handle: ({ params, body }) => placements.prepare(params.id, body),
     }),
     apiRoute({
       method: 'GET',

@@ -67,7 +67,7 @@ async function crashAt(step: number, crash: keyof typeof crashes): Promise<reado
 
 describe('a migration', () => {
   it('has more steps than it has phases, so that a crash is tried between any two words', async () => {
-    expect(await stepsOfMigration()).toBeGreaterThan(14);
+    expect(await stepsOfMigration()).toBeGreaterThan(16);
   });
 
   for (const crash of Object.keys(crashes)) {
@@ -76,6 +76,39 @@ describe('a migration', () => {
       for (let step = 0; step <= steps; step++) expect([step, await crashAt(step, crash)]).toEqual([step, []]);
     }, 120_000);
   }
+
+  it('leaves the pipeline at work at the source until the target has its program ready', async () => {
+    const { cluster, id, source, target } = await migrating();
+    const [from, to] = [cluster.process(source), cluster.process(target)] as [SimulatedWorker, SimulatedWorker];
+    const seenBefore = [...from.host.pipelines][0]?.seen.length ?? 0;
+    cluster.inject(id);
+    while (to.host.warmed.size === 0) {
+      expect(from.table.get(id).status).toBe('running');
+      await advance(cluster, id);
+    }
+    // The batch was taken meanwhile, or is on its way there: nothing waits for the move yet.
+    while (from.table.get(id).status === 'running') await advance(cluster, id);
+    expect([...from.host.pipelines][0]?.seen.length).toBe(seenBefore + 1);
+    while (await advance(cluster, id));
+    expect([to.table.get(id).status, to.host.warmed.size]).toEqual(['running', 0]);
+  });
+
+  it('ends where the pipeline runs when its program cannot run at the target', async () => {
+    const { cluster, id, source, target } = await migrating();
+    (cluster.process(target) as SimulatedWorker).host.refuses = true;
+    while (await advance(cluster, id)) expect(cluster.process(source)?.table.get(id).status).toBe('running');
+    expect(cluster.state.placements.get(id)).toMatchObject({ workerId: source, status: 'running' });
+    const [migration] = [...cluster.state.migrations.values()];
+    expect(migration).toMatchObject({ status: 'failed', error: `worker '${target}' cannot run it: it does not run here` });
+  });
+
+  it('goes on without, when the target does not say whether it is ready', async () => {
+    const { cluster, id, target } = await migrating();
+    await advance(cluster, id);
+    while (cluster.network.size > 0) cluster.network.lose(0);
+    while (await advance(cluster, id));
+    expect(cluster.state.placements.get(id)).toMatchObject({ workerId: target, status: 'running' });
+  });
 
   it('has one owner when a word to go on at the source comes after it has moved', async () => {
     const { cluster, id, source, target } = await migrating();

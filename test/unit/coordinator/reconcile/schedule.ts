@@ -93,6 +93,12 @@ const acts: Readonly<Record<string, readonly [weight: number, act: Act]>> = {
       if (one?.status === 'running') one.status = 'failed';
     }),
   ],
+  refuse: [
+    1,
+    withProcess((worker) => {
+      worker.host.refuses = !worker.host.refuses;
+    }),
+  ],
   change: [1, (cluster, at, other) => cluster.change(changes[at % changes.length] as string[], other)],
 };
 

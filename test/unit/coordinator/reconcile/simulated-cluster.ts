@@ -140,6 +140,9 @@ export class SimulatedCluster {
       );
     return {
       put: ({ address, placementId }, body) => ask(address, (worker) => worker.act((table) => table.put(placementId, body))),
+      prepare: async ({ address, placementId }, program) => {
+        await ask(address, (worker) => worker.act((table) => table.prepare(placementId, program)));
+      },
       delete: ({ address, placementId }, epoch) => ask(address, (worker) => worker.act((table) => void table.delete(placementId, epoch))),
       close: ({ address, placementId }, epoch) => ask(address, (worker) => worker.act((table) => table.get(placementId).close(epoch))),
       reopen: ({ address, placementId }, epoch) => ask(address, (worker) => worker.act((table) => table.get(placementId).reopen(epoch))),
@@ -228,7 +231,10 @@ export class SimulatedCluster {
 
   /** From here on nothing fails any more. Gives what is not as it must be after a while. */
   async heal(): Promise<readonly string[]> {
-    for (const worker of this.processes) worker.goOn();
+    for (const worker of this.processes) {
+      worker.goOn();
+      worker.host.refuses = false;
+    }
     this.start('spare');
     let left: readonly string[] = [];
     for (let round = 0; round < 90; round++) {
@@ -268,6 +274,8 @@ export class SimulatedCluster {
       const isWhole = seen.length === sent && seen.every((sequence, at) => sequence === at + 1);
       if (!isWhole) left.push(`${id} has seen ${seen} of ${sent}`);
     }
+    for (const { key, isAlive, host } of this.processes)
+      if (isAlive && host.warmed.size > 0) left.push(`${key} keeps ${host.warmed.size} engines`);
     for (const { id, status } of migrations.values()) if (status === 'started' || status === 'moved') left.push(`${id} is ${status}`);
     for (const { id, status } of workers.values()) if (status === 'draining') left.push(`${id} is draining`);
     return left;

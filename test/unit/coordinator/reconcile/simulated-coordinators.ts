@@ -14,7 +14,7 @@ import { silentLogger } from '../../../../shared/telemetry/logger.ts';
 import { MetricRegistry } from '../../../../shared/telemetry/metric-registry.ts';
 import type { SimulatedNetwork } from './simulated-network.ts';
 
-type Client = Pick<WorkerClient, 'put' | 'delete' | 'close' | 'reopen' | 'deliver' | 'checkpoint'>;
+type Client = Pick<WorkerClient, 'put' | 'prepare' | 'delete' | 'close' | 'reopen' | 'deliver' | 'checkpoint'>;
 
 interface Pending {
   readonly command: Command;
@@ -63,6 +63,7 @@ class Member {
       get isLeading(): boolean {
         return member.isLeading;
       },
+      isClosing: (placementId: string) => this.reconciler.isClosing(placementId),
       leases: this.reconciler.leases,
       observations: this.reconciler.observations,
       changed: () => undefined,

@@ -2,7 +2,13 @@ import type { CepError } from '../../../../shared/errors/error.ts';
 import { CepError as Problem } from '../../../../shared/errors/error.ts';
 import type { ReceivedBody } from '../../../../worker/runtime/pipelines/pipeline-events.ts';
 import type { PipelineCheckpoint, SourcePositions } from '../../../../worker/runtime/pipelines/runtime-storage.ts';
-import type { CheckedProgram, PlacedPipeline, PlacementHost, PlaceRequest } from '../../../../worker/runtime/placed/placement-host.ts';
+import type {
+  CheckedProgram,
+  PlacedPipeline,
+  PlacementHost,
+  PlaceRequest,
+  WarmProgram,
+} from '../../../../worker/runtime/placed/placement-host.ts';
 import { markOf, type Receipt, receivedOf } from '../../../../worker/runtime/placed/receipts.ts';
 import type { InjectResult, PipelineStatus } from '../../../../worker/runtime/service.ts';
 
@@ -88,6 +94,10 @@ export class SimulatedPipeline {
 /** Where the pipelines of one process run. */
 export class SimulatedHost implements PlacementHost {
   readonly pipelines = new Set<SimulatedPipeline>();
+  /** Engines that nobody has come for yet. */
+  readonly warmed = new Set<object>();
+  /** No program can run here. */
+  refuses = false;
 
   prepare(): void {
     // Programs need no checking here.
@@ -95,6 +105,13 @@ export class SimulatedHost implements PlacementHost {
 
   async check(): Promise<CheckedProgram> {
     return {} as CheckedProgram;
+  }
+
+  async warm(): Promise<WarmProgram> {
+    if (this.refuses) throw new Problem('validation_error', 'it does not run here');
+    const engine = { leave: () => void this.warmed.delete(engine) };
+    this.warmed.add(engine);
+    return { program: {} as CheckedProgram, engine: engine as unknown as WarmProgram['engine'] };
   }
 
   async place(request: PlaceRequest): Promise<PlacedPipeline> {

@@ -82,6 +82,7 @@ export class SimulatedWorker {
   kill(): void {
     this.isAlive = false;
     this.host.pipelines.clear();
+    this.host.warmed.clear();
   }
 
   /** What a request does, and how it is answered. */
