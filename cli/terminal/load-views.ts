@@ -10,11 +10,17 @@ const packages = ['ink', 'react'];
 export async function loadViews(env: Readonly<Record<string, string | undefined>>): Promise<TerminalViews | undefined> {
   // The packages know another name for it.
   if (env['NO_COLOR']) process.env['FORCE_COLOR'] = '0';
+  const mode = process.env['NODE_ENV'];
+  // As they are for developers they note each drawing with all that was drawn, for ever.
+  process.env['NODE_ENV'] = 'production';
   try {
     return (await importViews()) as TerminalViews;
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
+  } finally {
+    if (mode === undefined) delete process.env['NODE_ENV'];
+    else process.env['NODE_ENV'] = mode;
   }
 }
 
