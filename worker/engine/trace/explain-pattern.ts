@@ -54,14 +54,15 @@ function explainRun(evidence: PatternEvidence, run: PartialMatch): RunExplanatio
   const record = recorder.record(key) ?? null;
   const { captures, state, base } = run.progress;
   const absences = state.absences.map((absence) => waitForAbsence(evidence, run, absence, record));
-  const enabledSteps = distinctOffers(state.enabledSteps).map((enabled) =>
-    waitFor(evidence, enabled, {
+  const enabledSteps = distinctOffers(state.enabledSteps).map((enabled) => {
+    const waiting = {
       captures,
       earliest: Math.max(run.firstTime - (plan.withinMs ?? Infinity), base + enabled.earliestTime),
       deadline: Math.min(run.lastTime, base + enabled.latestTime),
-      seen: seenSince(record, enabled.step.slot, run),
-    }),
-  );
+    };
+    const step = waitFor(evidence, enabled, { ...waiting, seen: seenSince(record, enabled.step.slot, run) });
+    return step.candidates.length > 0 ? step : { ...step, candidates: ofAnotherKey(evidence, enabled, waiting, run) };
+  });
   return {
     key: key === '' ? null : key,
     stepsTaken: stepsTaken(captures),
@@ -89,11 +90,51 @@ function seenSince(record: KeyRecord | null, slot: number, run: PartialMatch): r
   return (record?.seen.get(slot) ?? []).filter((seen) => seen.at > at);
 }
 
-interface Waiting {
+interface TimedWaiting {
   readonly captures: Captures;
   readonly earliest: number;
   readonly deadline: number;
+}
+
+interface Waiting extends TimedWaiting {
   readonly seen: readonly Seen[];
+}
+
+/**
+ * The last event that would have been taken but for its key, and that nothing took under its own: a key that is written in two ways, or a
+ * partition by the wrong field.
+ */
+function ofAnotherKey(
+  evidence: PatternEvidence,
+  enabled: EnabledStep,
+  { captures, earliest, deadline }: TimedWaiting,
+  run: PartialMatch,
+): readonly Candidate[] {
+  const { plan, view, recorder } = evidence;
+  const key = keyOfRun(run, recorder);
+  const { slot } = enabled.step;
+  const { where } = plan.steps[slot] as StepPlan;
+  const standing = rollBack(captures, enabled.discards);
+  const taken = new Set(view.runs.flatMap(rowsOf));
+  for (const other of recorder.keys.toReversed()) {
+    if (other === key) continue;
+    const record = recorder.record(other);
+    if (record?.ended?.end === 'matched') for (const row of rowsOf(record.ended.run)) taken.add(row);
+    const found = seenSince(record ?? null, slot, run).findLast(
+      ({ row }) =>
+        !taken.has(row) &&
+        timeProblem(row.time, { earliest, latest: deadline }) === null &&
+        judgeStep(evidence, where, standing, row).failed === null,
+    );
+    if (found === undefined) continue;
+    const problem = `its key is ${JSON.stringify(other)}, not ${JSON.stringify(key)}`;
+    return [{ event: eventOf(found.row), problem, values: new Map() }];
+  }
+  return [];
+}
+
+function rowsOf({ progress }: PartialMatch): readonly Row[] {
+  return progress.captures.flatMap((capture) => (capture === null ? [] : [capture.row, capture.oldest.row]));
 }
 
 function waitFor(evidence: PatternEvidence, enabled: EnabledStep, { captures, earliest, deadline, seen }: Waiting): WaitingStep {

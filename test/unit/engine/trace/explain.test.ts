@@ -153,6 +153,18 @@ describe('the furthest run', () => {
 });
 
 describe('the run that ended last', () => {
+  it('is told of an event that has another key, unless a run of that key took it', () => {
+    const program = 'stream S = A as a -> B where v > a.v as b .partition_by(k)\n';
+    const problems = (...events: readonly Event[]): unknown => waits(run(program, events), 'S', 'x');
+    const first: Event = ['A', 0, { k: 'x', v: 1 }];
+    const waiting = (...against: readonly string[]): unknown => [['B where v > a.v as b', null, against]];
+    expect(problems(first, ['B', 1, { k: 'X', v: 2 }])).toEqual(waiting('its key is "X", not "x"'));
+    expect(problems(first, ['B', 1, { k: 'X', v: 0 }])).toEqual(waiting());
+    expect(problems(['B', 0, { k: 'X', v: 2 }], ['A', 1, { k: 'x', v: 1 }])).toEqual(waiting());
+    expect(problems(first, ['B', 1, { k: 'X', v: 2 }], ['B', 2, { k: 'x', v: 0 }])).toEqual(waiting('v (0) > a.v (1)'));
+    expect(problems(first, ['A', 1, { k: 'y', v: 1 }], ['B', 2, { k: 'y', v: 2 }])).toEqual(waiting());
+  });
+
   it('says which event of a NOT ended it', () => {
     expect(
       ended(
