@@ -32,6 +32,9 @@ export interface ReplScreen {
   readonly apart?: Pick<SessionSink, 'input' | 'output'> & { trace(line: string): void };
 }
 
+/** No declaration begins like that, and in other tools an event is typed as it is. */
+const EVENT = /^\s*[A-Za-z_]\w*\s*\{/;
+
 /** A conversation about a program: lines in, lines out. Nothing that is typed ends it, but `:quit`. */
 export class Repl {
   readonly #screen: ReplScreen;
@@ -93,8 +96,11 @@ export class Repl {
     const lines = this.#open;
     this.#open = [];
     if (lines.length === 0) return;
+    const text = lines.join('\n');
     await this.#guarded(async () => {
-      this.#report(await this.#session.load(withStatements(this.#session.source.text, lines.join('\n'))));
+      if (EVENT.test(text))
+        throw new CepError('invalid_event', 'found an event where a declaration is expected', { hint: `:event ${text.trim()}` });
+      this.#report(await this.#session.load(withStatements(this.#session.source.text, text)));
       this.#last = lines;
     });
   }

@@ -53,6 +53,12 @@ it('shows an error with its place and goes on with the program before', async ()
   expect(text.split('\n').filter((line) => line.startsWith('error:'))).toHaveLength(3);
 });
 
+it('says how an event is sent that was typed as it is', async () => {
+  expect(await type(...declared, 'A { x: 5 }')).toBe(
+    'ok, 0 streams\nadded: S\nerror: found an event where a declaration is expected\n  hint: :event A { x: 5 }\n',
+  );
+});
+
 it('loads programs and event files, forgets, lets time pass, and lists what there is', async () => {
   const program = work.write(
     'rules.vpl',
