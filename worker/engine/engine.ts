@@ -227,9 +227,9 @@ export interface StreamCounters {
   /** Rows that wait for answers: a host that sees many takes in less until there are fewer. */
   rowsWaiting: number;
   /** By reason: `max_runs`, `max_closure`, `subsets_limit`. */
-  runsDropped: Map<string, number>;
+  runsDropped: ReadonlyMap<string, number>;
   /** `.tap(counter:)`: by name and labels in text form. */
-  taps: Map<string, number>;
+  taps: ReadonlyMap<string, number>;
 }
 
 export interface EngineSnapshot {

@@ -104,7 +104,7 @@ export class ProgramEngine implements Engine {
     this.#nodes = plan.streams.map((stream, index) => new StreamNode(stream, index, runtime));
     this.#timed = order.map((index) => this.#nodes[index] as StreamNode).filter((node) => node.isTimed);
     this.#scheduler = new StreamScheduler(this.#timed.map(({ clock }) => clock));
-    this.#routes = new Routes(plan, (stream, origin, positions) => (this.#nodes[stream] as StreamNode).inlets(origin, positions));
+    this.#routes = new Routes(plan, (stream, origin) => (this.#nodes[stream] as StreamNode).inlets(origin));
     if (fused !== null) {
       const linked = fused.link(this.#fusedRuntime());
       this.#rowEntries = linked.rowEntries;
@@ -141,7 +141,7 @@ export class ProgramEngine implements Engine {
   }
 
   #unread(type: string): EventEntry['enter'] | null {
-    if (this.#records.has(type) || this.#routes.ofEvent(type).length > 0) return null;
+    if (this.#records.has(type) || this.#routes.isRead(type)) return null;
     const arrivals = this.#arrivalsOf(type);
     if (arrivals === null) return null;
     return (time, isArrivalTime) => {
@@ -154,7 +154,7 @@ export class ProgramEngine implements Engine {
   /** The entry of a type that no stream reads counts what comes in by it. */
   #counting(entry: EventEntry): EventEntry {
     const { type, enter } = entry;
-    if (this.#routes.ofEvent(type).length > 0) return entry;
+    if (this.#routes.isRead(type)) return entry;
     return {
       ...entry,
       enter: (...event) => {

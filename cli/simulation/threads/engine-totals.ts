@@ -59,7 +59,7 @@ export class EngineTotals {
 
   /** `names`: all streams, in the order in which they are told of. */
   constructor(names: readonly string[]) {
-    for (const name of names) this.#streams.set(name, copyOf(NONE));
+    for (const name of names) this.#streams.set(name, NONE);
   }
 
   get streams(): ReadonlyMap<string, NotedCounters> {
@@ -82,22 +82,28 @@ export class EngineTotals {
 
   #addStreams(tallies: readonly StreamTally[]): void {
     for (const { name, eventsOut, failures, late, runsDropped, taps } of tallies) {
-      const total = this.#streams.get(name) ?? copyOf(NONE);
-      total.eventsOut += eventsOut;
-      total.failures += failures;
-      total.late += late;
-      addAll(total.runsDropped, runsDropped);
-      addAll(total.taps, taps);
-      this.#streams.set(name, total);
+      const before = this.#streams.get(name) ?? NONE;
+      this.#streams.set(name, {
+        eventsOut: before.eventsOut + eventsOut,
+        failures: before.failures + failures,
+        late: before.late + late,
+        runsDropped: added(before.runsDropped, runsDropped),
+        taps: added(before.taps, taps),
+      });
     }
   }
 }
 
 const NO_INPUT: Omit<EngineTally, 'streams'> = { late: 0, untimed: 0, unread: 0, unreadTypes: [], time: null };
-const NONE: NotedCounters = { eventsOut: 0, failures: 0, late: 0, runsDropped: new Map(), taps: new Map() };
+const NO_COUNTS: ReadonlyMap<string, number> = new Map();
+const NONE: NotedCounters = { eventsOut: 0, failures: 0, late: 0, runsDropped: NO_COUNTS, taps: NO_COUNTS };
 
 function copyOf({ eventsOut, failures, late, runsDropped, taps }: NotedCounters): NotedCounters {
-  return { eventsOut, failures, late, runsDropped: new Map(runsDropped), taps: new Map(taps) };
+  return { eventsOut, failures, late, runsDropped: copyOfCounts(runsDropped), taps: copyOfCounts(taps) };
+}
+
+function copyOfCounts(counts: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  return counts.size === 0 ? NO_COUNTS : new Map(counts);
 }
 
 function difference(name: string, now: NotedCounters, before: NotedCounters): StreamTally {
@@ -111,12 +117,22 @@ function difference(name: string, now: NotedCounters, before: NotedCounters): St
   };
 }
 
-function risen(now: ReadonlyMap<string, number>, before: ReadonlyMap<string, number>): (readonly [string, number])[] {
+const NO_RISE: readonly never[] = [];
+
+function risen(now: ReadonlyMap<string, number>, before: ReadonlyMap<string, number>): readonly (readonly [string, number])[] {
+  if (now.size === 0) return NO_RISE;
   return Array.from(now, ([key, count]) => [key, count - (before.get(key) ?? 0)] as const).filter(([, more]) => more > 0);
 }
 
 function isSome({ eventsOut, failures, late, runsDropped, taps }: StreamTally): boolean {
   return eventsOut > 0 || failures > 0 || late > 0 || runsDropped.length > 0 || taps.length > 0;
+}
+
+function added(counts: ReadonlyMap<string, number>, more: readonly (readonly [string, number])[]): ReadonlyMap<string, number> {
+  if (more.length === 0) return counts;
+  const all = new Map(counts);
+  addAll(all, more);
+  return all;
 }
 
 function addAll(totals: Map<string, number>, more: readonly (readonly [string, number])[]): void {

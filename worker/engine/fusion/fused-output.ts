@@ -13,9 +13,18 @@ export class OutputShape {
   constructor(stream: string, type: string, names: readonly string[]) {
     this.stream = stream;
     this.type = type;
-    this.names = names.map(unique);
-    Object.assign(this, Object.fromEntries(this.names.map((name, place) => [`x${place}`, name])));
+    this.names = uniqueNames(names);
+    const properties = this as unknown as Record<string, string>;
+    for (let place = 0; place < names.length; place++) properties[`x${place}`] = this.names[place] as string;
   }
+}
+
+/** The names of the shape that was made last: those of a loop's streams are all the same. */
+let last: readonly string[] = [];
+
+function uniqueNames(names: readonly string[]): readonly string[] {
+  if (names.length !== last.length || names.some((name, place) => name !== last[place])) last = names.map(unique);
+  return last;
 }
 
 /** The one copy of a text that names of properties share: equal ones are then found equal without a look at their letters. */

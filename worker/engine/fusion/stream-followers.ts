@@ -7,7 +7,7 @@ import { Body } from './module-text.ts';
 import { conditionOf } from './print-typed.ts';
 import type { ProgramFusion } from './program-fusion.ts';
 import { lookupOf, type PrintedRule, printRules, RULES_MIN, type RuleNames } from './rules/print-rules.ts';
-import { type BoundedStream, boundsOf, unboundedOf } from './rules/rule-bounds.ts';
+import { type BoundedStream, StreamBounds, unboundedOf } from './rules/rule-bounds.ts';
 import { columnsOf } from './rules/rule-index.ts';
 import { type RuleShape, RuleShapes } from './rules/rule-shape.ts';
 import type { TextCondition } from './rules/text-condition.ts';
@@ -27,6 +27,7 @@ export class StreamFollowers {
   readonly #program: ProgramFusion;
   readonly #streams: readonly StreamFusion[];
   readonly #ruleShapes: RuleShapes;
+  readonly #streamBounds = new StreamBounds();
   /** By stream; those without the condition by which a stream is found stand apart. */
   readonly #shapes: readonly [whole: (RuleShape | null)[], rest: (RuleShape | null)[]] = [[], []];
 
@@ -197,7 +198,7 @@ export class StreamFollowers {
    * of its bounds keep rows away, by its shape.
    */
   #boundsOf(stream: number, columns: Columns, chosen: Map<string, number>): BoundedRule | undefined {
-    const all = boundsOf(this.#program.plan.streams[stream] as StreamPlan);
+    const all = this.#streamBounds.of(this.#program.plan.streams[stream] as StreamPlan);
     if (all.length === 0) return undefined;
     const bounded = all[this.#choiceOf(stream, all, columns, chosen)];
     return bounded && this.#ruleOf(stream, bounded, columns);

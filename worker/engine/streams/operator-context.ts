@@ -16,6 +16,7 @@ import { keyIn } from '../trace/deciding-values.ts';
 import type { TracedOperator } from '../trace/traced-operator.ts';
 import { Chain, type MakeLink } from './chain.ts';
 import { PartitionKey } from './partition-key.ts';
+import { raised } from './stream-counters.ts';
 import type { StreamRuntime } from './stream-runtime.ts';
 
 /** Where an operator stands: in the chain of the stream, or in one inside another operator. */
@@ -123,8 +124,8 @@ export class OperatorContext implements StreamEnvironment {
   }
 
   runsDropped(reason: 'max_runs' | 'max_closure' | 'subsets_limit', count = 1): void {
-    const { runsDropped } = this.#stream.counters;
-    runsDropped.set(reason, (runsDropped.get(reason) ?? 0) + count);
+    const { counters } = this.#stream;
+    counters.runsDropped = raised(counters.runsDropped, reason, count);
   }
 
   output(event: OutputEvent, row: Row): void {
@@ -142,8 +143,8 @@ export class OperatorContext implements StreamEnvironment {
   }
 
   tapped(counter: string): void {
-    const { taps } = this.#stream.counters;
-    taps.set(counter, (taps.get(counter) ?? 0) + 1);
+    const { counters } = this.#stream;
+    counters.taps = raised(counters.taps, counter, 1);
   }
 
   invoke(plan: ProcessPlan, args: readonly Value[], row: Row, emit: EmitFunction): void {

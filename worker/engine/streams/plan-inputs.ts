@@ -17,11 +17,16 @@ export function inputsOf(source: SourcePlan): readonly InputPlan[] {
 
 /** Indexes of the streams whose results, late events or branches a stream reads. */
 export function upstreamOf(stream: StreamPlan): readonly number[] {
-  return inputsOf(stream.source).flatMap(({ from }) => (from.kind === 'event' ? [] : [from.stream]));
+  const inputs = inputsOf(stream.source);
+  if (inputs.every(({ from }) => from.kind === 'event')) return NONE;
+  return inputs.flatMap(({ from }) => (from.kind === 'event' ? [] : [from.stream]));
 }
+
+const NONE: readonly never[] = [];
 
 /** Stream indexes upstream first: again and again the first declared stream whose sources are all through. */
 export function upstreamFirst(plan: Plan): readonly number[] {
+  if (plan.streams.every((stream) => upstreamOf(stream) === NONE)) return plan.streams.map((_, index) => index);
   const followers: number[][] = plan.streams.map(() => []);
   const waitsFor = plan.streams.map((stream, index) => {
     const upstream = new Set(upstreamOf(stream));

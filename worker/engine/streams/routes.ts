@@ -36,31 +36,49 @@ function foundOrigins(inputs: readonly InputPlan[]): ReadonlyMap<string, readonl
   return origins;
 }
 
-/** Who takes the rows of which origin, in order of declaration. */
+/** Who takes the rows of which origin, in order of declaration. A route is made when the first row wants to take it: most rows never do. */
 export class Routes {
-  readonly #byOrigin = new Map<string, Inlet[]>();
+  /** By origin, the streams that read it. */
+  readonly #readers = new Map<string, number[]>();
+  readonly #byOrigin = new Map<string, Route>();
   /** Those of events again, by type: asked for with every event. */
-  readonly #byType: ReadonlyMap<string, Route>;
+  readonly #byType = new Map<string, Route>();
+  readonly #inlets: (stream: number, origin: string) => readonly Inlet[];
 
   /** `inlets`: what the stream offers for an origin, one inlet or several. Streams are added in order of declaration. */
-  constructor(plan: Plan, inlets: (stream: number, origin: string, positions: readonly number[]) => readonly Inlet[]) {
+  constructor(plan: Plan, inlets: (stream: number, origin: string) => readonly Inlet[]) {
+    this.#inlets = inlets;
     plan.streams.forEach((stream, index) => {
-      for (const [origin, positions] of originsOf(inputsOf(stream.source))) {
-        const route = this.#byOrigin.get(origin) ?? [];
-        route.push(...inlets(index, origin, positions));
-        this.#byOrigin.set(origin, route);
+      for (const origin of originsOf(inputsOf(stream.source)).keys()) {
+        const readers = this.#readers.get(origin);
+        if (readers === undefined) this.#readers.set(origin, [index]);
+        else readers.push(index);
       }
     });
-    const ofEvents = [...this.#byOrigin].filter(([origin]) => origin.startsWith(EVENT));
-    this.#byType = new Map(ofEvents.map(([origin, route]) => [origin.slice(EVENT.length), route]));
+  }
+
+  /** Whether some stream reads the events of a type. */
+  isRead(type: string): boolean {
+    return this.#readers.has(EVENT + type);
   }
 
   ofEvent(type: string): Route {
-    return this.#byType.get(type) ?? NOWHERE;
+    const known = this.#byType.get(type);
+    if (known !== undefined) return known;
+    const route = this.of(EVENT + type);
+    // Of types that nobody reads there is no end.
+    if (route !== NOWHERE) this.#byType.set(type, route);
+    return route;
   }
 
   of(origin: string): Route {
-    return this.#byOrigin.get(origin) ?? NOWHERE;
+    const known = this.#byOrigin.get(origin);
+    if (known !== undefined) return known;
+    const readers = this.#readers.get(origin);
+    if (readers === undefined) return NOWHERE;
+    const route = readers.flatMap((stream) => this.#inlets(stream, origin));
+    this.#byOrigin.set(origin, route);
+    return route;
   }
 
   /** Who takes the results of a stream or those of one of its branches. */

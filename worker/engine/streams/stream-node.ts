@@ -1,12 +1,13 @@
 import { readEventTime } from '../../../shared/events/event-time.ts';
 import { encodeValue, type StoredValue } from '../../../shared/events/stored-value.ts';
+import type { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import { fingerprint } from '../../../shared/language/plan/fingerprint.ts';
 import type { OperatorPlan, SourcePlan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { StreamCounters } from '../engine.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
 import type { FusedNode, Kernel } from '../fusion/fused-runtime.ts';
 import type { Next } from '../operators/operator.ts';
-import { isWaiting } from '../operators/operator-facts.ts';
+import { isStatements, isWaiting } from '../operators/operator-facts.ts';
 import type { Row } from '../operators/row.ts';
 import { createSource } from '../sources/registry.ts';
 import type { Source } from '../sources/source.ts';
@@ -20,7 +21,10 @@ import { advanceThrough, Chain, savedChain } from './chain.ts';
 import { inFormat } from './earlier-forms.ts';
 import { linkMaker } from './link-maker.ts';
 import { OperatorContext } from './operator-context.ts';
+import { inputsOf } from './plan-inputs.ts';
 import type { Inlet } from './queue.ts';
+import { originsOf } from './routes.ts';
+import { newCounters } from './stream-counters.ts';
 import { type ProgramRuntime, StreamRuntime } from './stream-runtime.ts';
 
 const savedCounters = record({
@@ -39,74 +43,99 @@ export const savedStream = record({ basis: text, fingerprint: text, source: anyV
 /** What became of a stream's state in a restore. */
 export type Restored = 'preserved' | 'changed' | 'reset';
 
+/** What the rows of a stream go through. */
+interface StreamParts {
+  readonly runtime: StreamRuntime;
+  readonly context: OperatorContext;
+  readonly source: Source;
+  readonly head: Parameters<typeof advanceThrough>[0];
+  readonly chain: Chain;
+  /** By origin. */
+  readonly inlets: Map<string, readonly Inlet[]>;
+}
+
 /** One stream at work: its source, its chain, its time. */
 export class StreamNode implements FusedNode {
   readonly plan: StreamPlan;
   /** Something in it may wait for time. */
   readonly isTimed: boolean;
   readonly clock: StreamClock;
-  readonly #index: number;
-  readonly #runtime: StreamRuntime;
-  readonly #context: OperatorContext;
-  readonly #source: Source;
-  readonly #head: Parameters<typeof advanceThrough>[0];
-  readonly #chain: Chain;
+  readonly counters: StreamCounters = newCounters();
   /** The earliest deadline that the clocks have been told of. */
   watched = Infinity;
-  readonly #receivers = new Map<string, readonly Inlet[]>();
+  readonly #index: number;
+  readonly #program: ProgramRuntime;
+  #made: StreamParts | null = null;
 
   constructor(plan: StreamPlan, index: number, program: ProgramRuntime) {
     this.plan = plan;
     this.#index = index;
-    this.#runtime = new StreamRuntime(plan, index, program);
-    this.clock = this.#runtime.clock;
-    const makeLink = linkMaker(this.#runtime);
-    this.#context = new OperatorContext(this.#runtime, null, { around: null, makeLink: () => makeLink });
-    this.#chain = new Chain(plan.operators, this.#runtime.end, makeLink);
-    this.#source = createWith(plan, program, {
-      environment: this.#context,
-      next: this.#chain,
-      makeLink,
-      order: () => program.order(),
-      observer: this.#runtime.patternObserver,
-      recorder: this.#runtime.recorder,
-      conditions: program.conditions.of(plan),
-    });
-    this.#head = { operator: this.#source, fail: (error, row) => this.#context.fail(error, row, null) };
+    this.#program = program;
+    this.clock = program.time.stream(index);
     this.isTimed = plan.source.kind !== 'events' || plan.operators.some(isWaiting);
+    if (program.isExplained || !isBare(plan)) this.#made = this.#make();
   }
 
-  /** What takes the rows of an origin that the inputs at these positions read. */
-  inlets(origin: string, positions: readonly number[]): readonly Inlet[] {
+  /** Of a stream that neither keeps nor waits for anything they are made when somebody asks for them: as generated code it needs none. */
+  get #parts(): StreamParts {
+    this.#made ??= this.#make();
+    return this.#made;
+  }
+
+  #make(): StreamParts {
+    const [plan, program] = [this.plan, this.#program];
+    const runtime = new StreamRuntime(plan, this.#index, program, this.counters);
+    const makeLink = linkMaker(runtime);
+    const context = new OperatorContext(runtime, null, { around: null, makeLink: () => makeLink });
+    const chain = new Chain(plan.operators, runtime.end, makeLink);
+    const source = createWith(plan, program, {
+      environment: context,
+      next: chain,
+      makeLink,
+      order: () => program.order(),
+      observer: runtime.patternObserver,
+      recorder: runtime.recorder,
+      conditions: program.conditions.of(plan),
+    });
+    const head = { operator: source, fail: (error: EvaluationError, row: Row | null) => context.fail(error, row, null) };
+    return { runtime, context, source, head, chain, inlets: new Map() };
+  }
+
+  /** What takes the rows of an origin that the stream reads. */
+  inlets(origin: string): readonly Inlet[] {
+    const { inlets, source } = this.#parts;
+    const known = inlets.get(origin);
+    if (known !== undefined) return known;
     const isEvent = origin.startsWith('event:');
-    const inlets = this.#source
-      .receivers(origin, positions)
-      .map((receive) => ({ stream: this.#index, deliver: this.#deliver(this.#witnessed(receive), isEvent) }));
-    this.#receivers.set(origin, inlets);
-    return inlets;
+    const positions = originsOf(inputsOf(this.plan.source)).get(origin);
+    const receivers = positions === undefined ? [] : source.receivers(origin, positions);
+    const made = receivers.map((receive) => ({ stream: this.#index, deliver: this.#deliver(this.#witnessed(receive), isEvent) }));
+    inlets.set(origin, made);
+    return made;
   }
 
   receivers(origin: string): readonly ((row: Row) => void)[] {
-    return (this.#receivers.get(origin) ?? []).map(({ deliver }) => deliver);
+    return this.inlets(origin).map(({ deliver }) => deliver);
   }
 
   entry(position: number): Next {
-    return this.#chain.entry(position);
+    return this.#parts.chain.entry(position);
   }
 
   fail(thrown: unknown, row: Row | null, operator: OperatorPlan | null): void {
-    this.#runtime.fail(evaluationFailure(thrown), row, operator);
+    this.#parts.runtime.fail(evaluationFailure(thrown), row, operator);
   }
 
   /** The stream's own account of what it holds, waits for, and held back. `key`: as `Engine.explain` has it. */
   explain(key: string | null): Explanation {
-    const { counters, program } = this.#runtime;
+    const { runtime, source, chain } = this.#parts;
+    const { counters, program } = runtime;
     return explainStream(
       {
         plan: this.plan,
-        source: this.#source.inspect?.() ?? null,
-        operators: this.#chain.operators,
-        recorder: this.#runtime.recorder ?? new ExplainRecorder(this.plan, (expression) => program.backend.expression(expression)),
+        source: source.inspect?.() ?? null,
+        operators: chain.operators,
+        recorder: runtime.recorder ?? new ExplainRecorder(this.plan, (expression) => program.backend.expression(expression)),
         now: this.clock.now(),
         eventsIn: counters.eventsIn,
         eventsOut: counters.eventsOut,
@@ -119,7 +148,7 @@ export class StreamNode implements FusedNode {
 
   /** The receiver, with the stream's recorder looking on. */
   #witnessed(receive: (row: Row) => void): (row: Row) => void {
-    const { recorder } = this.#runtime;
+    const { recorder } = this.#parts.runtime;
     if (recorder === null) return receive;
     return (row) => {
       recorder.begin(row);
@@ -132,16 +161,17 @@ export class StreamNode implements FusedNode {
   }
 
   #deliver(receive: (row: Row) => void, isEvent: boolean): (row: Row) => void {
+    const { runtime } = this.#parts;
     const deliver = (row: Row): void => {
-      this.#runtime.counters.eventsIn++;
+      this.counters.eventsIn++;
       try {
         receive(this.plan.time.on === null ? row : this.#retimed(row, isEvent));
       } catch (thrown) {
-        this.#runtime.fail(evaluationFailure(thrown), row, null);
+        runtime.fail(evaluationFailure(thrown), row, null);
       }
       if (this.isTimed) this.schedule();
     };
-    const tracer = this.#runtime.program.host.trace;
+    const tracer = this.#program.host.trace;
     if (tracer === undefined) return deliver;
     return (row) => {
       tracer.matched(this.plan.name, row.type);
@@ -155,7 +185,7 @@ export class StreamNode implements FusedNode {
     if (time === undefined) return row;
     const { own } = this.clock;
     if (!isEvent && own !== null) {
-      this.#runtime.program.time.moveOwn(own, time);
+      this.#program.time.moveOwn(own, time);
       this.advance();
     }
     return { ...row, time };
@@ -164,37 +194,35 @@ export class StreamNode implements FusedNode {
   /** The stream's turn in a step of time: source first, then its operators. */
   advance(): void {
     const watermark = this.clock.now();
-    this.#context.reach(watermark);
-    advanceThrough(this.#head, watermark);
-    this.#chain.advance(watermark);
+    const { context, head, chain } = this.#parts;
+    context.reach(watermark);
+    advanceThrough(head, watermark);
+    chain.advance(watermark);
   }
 
   /** Wakes the program when something here may be due. */
   schedule(): void {
-    this.watched = Math.min(this.#source.deadline(), this.#chain.deadline());
+    const { source, chain } = this.#parts;
+    this.watched = Math.min(source.deadline(), chain.deadline());
     this.clock.schedule(this.watched);
-  }
-
-  get counters(): StreamCounters {
-    return this.#runtime.counters;
   }
 
   /** The counters with what is counted only when they are asked for. */
   count(): StreamCounters {
-    const { counters } = this.#runtime;
-    counters.runsActive = this.#source.runsActive?.() ?? 0;
-    return counters;
+    this.counters.runsActive = this.#made?.source.runsActive?.() ?? 0;
+    return this.counters;
   }
 
   save(): Saved<typeof savedStream> {
-    return { ...this.#saveHead(), chain: this.#chain.save() };
+    return { ...this.#saveHead(), chain: this.#parts.chain.save() };
   }
 
   /** All but the operators. */
   #saveHead(): Omit<Saved<typeof savedStream>, 'chain'> {
-    const { eventsIn, eventsOut, late, failures, suppressed, runsDropped, taps } = this.#runtime.counters;
+    const { source } = this.#parts;
+    const { eventsIn, eventsOut, late, failures, suppressed, runsDropped, taps } = this.counters;
     const counters = { eventsIn, eventsOut, late, failures, suppressed, runsDropped, taps };
-    return { basis: this.#basis(), fingerprint: this.#source.fingerprint, source: this.#source.save(), counters };
+    return { basis: this.#basis(), fingerprint: source.fingerprint, source: source.save(), counters };
   }
 
   /** `save` as it is now, to be encoded later, as a format of states has it. */
@@ -202,22 +230,23 @@ export class StreamNode implements FusedNode {
     const { source: asLatest, ...rest } = this.#saveHead();
     const head = savedStream.save({ ...rest, source: inFormat(asLatest, format), chain: [] });
     const [basis, fingerprint, source, , counters] = encodeValue(head) as [StoredValue, StoredValue, StoredValue, unknown, StoredValue];
-    const chain = this.#chain.capture(format);
+    const chain = this.#parts.chain.capture(format);
     return () => [basis, fingerprint, source, chain(), counters];
   }
 
   /** @throws DamagedState */
   load({ basis, fingerprint, source, chain, counters }: Saved<typeof savedStream>): Restored {
     const { runsDropped, taps } = counters;
-    Object.assign(this.#runtime.counters, { ...counters, runsDropped: new Map(runsDropped), taps: new Map(taps) });
+    Object.assign(this.counters, { ...counters, runsDropped: new Map(runsDropped), taps: new Map(taps) });
     if (basis !== this.#basis()) return 'reset';
-    const isSameSource = fingerprint === this.#source.fingerprint;
+    const parts = this.#parts;
+    const isSameSource = fingerprint === parts.source.fingerprint;
     let kept = 0;
     if (isSameSource && source !== null) {
-      loadOf('its source', () => this.#source.load(source));
+      loadOf('its source', () => parts.source.load(source));
       kept++;
     }
-    kept += this.#chain.load(chain);
+    kept += parts.chain.load(chain);
     if (isSameSource && this.#isSameChain(chain.map((one) => one.fingerprint))) return 'preserved';
     const hadState = source !== null || chain.some(({ state }) => state !== null);
     return hadState && kept === 0 ? 'reset' : 'changed';
@@ -225,13 +254,18 @@ export class StreamNode implements FusedNode {
 
   /** Of what all state of this stream depends on: its key, and whether it sees rows in event-time order. */
   #basis(): string {
-    return fingerprint([this.plan.partition, this.plan.time.outOfOrderMs > 0], this.#runtime.program.names);
+    return fingerprint([this.plan.partition, this.plan.time.outOfOrderMs > 0], this.#program.names);
   }
 
   #isSameChain(fingerprints: readonly string[]): boolean {
-    const own = this.#chain.fingerprints;
+    const own = this.#parts.chain.fingerprints;
     return fingerprints.length === own.length && own.every((fingerprint, position) => fingerprint === fingerprints[position]);
   }
+}
+
+/** Whether nothing in a stream keeps or waits for anything. */
+function isBare({ source, operators }: StreamPlan): boolean {
+  return source.kind === 'events' && operators.every(isStatements) && source.inputs.every((input) => input.operators.every(isStatements));
 }
 
 /** The head of the stream, or the kernel of generated code that takes its place. */

@@ -61,7 +61,7 @@ export class StreamRuntime {
   readonly index: number;
   readonly program: ProgramRuntime;
   readonly clock: StreamClock;
-  readonly counters: StreamCounters = newCounters();
+  readonly counters: StreamCounters;
   /** Where the chain ends: a result of the stream. */
   readonly end: Next;
   readonly partition: PartitionKey;
@@ -70,10 +70,11 @@ export class StreamRuntime {
   /** An operator that wants to know what the pattern at the head of the stream sees. */
   patternObserver: PatternObserver | null = null;
 
-  constructor(plan: StreamPlan, index: number, program: ProgramRuntime) {
+  constructor(plan: StreamPlan, index: number, program: ProgramRuntime, counters: StreamCounters) {
     this.plan = plan;
     this.index = index;
     this.program = program;
+    this.counters = counters;
     this.clock = program.time.stream(index);
     this.recorder = program.isExplained ? new ExplainRecorder(plan, (expression) => program.backend.expression(expression)) : null;
     this.end = this.#endAt(() => program.route(`stream:${index}`));
@@ -147,18 +148,4 @@ function asResult(row: Row): Row {
   if (row.bound === null && row.last === undefined) return row;
   const { type, time, order, fields, attributes, causes } = row;
   return { type, time, order, fields, bound: null, attributes, causes };
-}
-
-export function newCounters(): StreamCounters {
-  return {
-    eventsIn: 0,
-    eventsOut: 0,
-    late: 0,
-    failures: 0,
-    suppressed: 0,
-    runsActive: 0,
-    rowsWaiting: 0,
-    runsDropped: new Map(),
-    taps: new Map(),
-  };
 }

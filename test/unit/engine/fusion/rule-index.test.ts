@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { isWithin, type RuleBounds } from '../../../../worker/engine/fusion/rules/finder.ts';
 import { columnsOf, ruleIndex } from '../../../../worker/engine/fusion/rules/rule-index.ts';
 import type { TextTest } from '../../../../worker/engine/fusion/rules/text-test.ts';
-import { newCounters } from '../../../../worker/engine/streams/stream-runtime.ts';
+import { newCounters } from '../../../../worker/engine/streams/stream-counters.ts';
 
 /** Numbers that lie close together and far apart, so that most parts of the line are empty. */
 const number = fc.oneof(

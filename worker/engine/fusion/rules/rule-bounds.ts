@@ -1,4 +1,5 @@
-import type { BinaryExpression, FilterPlan, PlanExpression, StreamPlan } from '../../../../shared/language/plan/plan.ts';
+import { type AlikeStream, alikeOf } from '../../../../shared/language/plan/alike.ts';
+import type { BinaryExpression, ConstantExpression, FilterPlan, PlanExpression, StreamPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Interval, RuleBounds } from './finder.ts';
 import { textConditionOf } from './text-condition.ts';
 import { textNeedsOf } from './text-needs.ts';
@@ -11,10 +12,50 @@ export interface BoundedStream {
   readonly condition: FilterPlan | null;
   /** What of the condition is evaluated for a row that falls out of the bounds: none of it may fail. */
   readonly evaluatedOutside: readonly PlanExpression[];
+  /** The constant of the equality, where it is found by one that was looked for. */
+  readonly equalTo?: ConstantExpression;
 }
 
-/** All bounds of a stream that begins with a condition, the best first: an equality, else a range, else texts. */
-export function boundsOf({ source, operators }: StreamPlan): readonly BoundedStream[] {
+/** The equality by which a stream is found, and where streams that were made of it have the constant that they are found by. */
+interface KnownEquality {
+  readonly bounds: RuleBounds & { readonly kind: 'equals' };
+  readonly place: number;
+}
+
+/** The bounds of streams, one after the other. */
+export class StreamBounds {
+  /** Of streams that others were made of; null where those have to be looked at one by one. */
+  readonly #others = new Map<StreamPlan, KnownEquality | null>();
+
+  /** All bounds of a stream that begins with a condition, the best first: an equality, else a range, else texts. */
+  of(stream: StreamPlan): readonly BoundedStream[] {
+    const alike = alikeOf(stream);
+    const known = alike === undefined ? null : this.#ofOther(alike);
+    const constant = known === null ? undefined : alike?.constants[known.place];
+    if (known === null || constant === undefined) return boundsOf(stream);
+    const value = constant.value as string | number;
+    return [{ bounds: { ...known.bounds, value }, condition: stream.operators[0] as FilterPlan, evaluatedOutside: [] }];
+  }
+
+  #ofOther({ other, constantsOfOther }: AlikeStream): KnownEquality | null {
+    let known = this.#others.get(other);
+    if (known === undefined) {
+      known = equalityOf(other, constantsOfOther);
+      this.#others.set(other, known);
+    }
+    return known;
+  }
+}
+
+/** Null where the stream's own first operator does not begin with an equality with one of these constants. */
+function equalityOf(stream: StreamPlan, constants: readonly ConstantExpression[]): KnownEquality | null {
+  const [found] = boundsOf(stream);
+  if (found?.bounds.kind !== 'equals' || found.condition !== stream.operators[0] || found.evaluatedOutside.length > 0) return null;
+  const place = constants.indexOf(found.equalTo as ConstantExpression);
+  return place < 0 ? null : { bounds: found.bounds, place };
+}
+
+function boundsOf({ source, operators }: StreamPlan): readonly BoundedStream[] {
   if (source.kind !== 'events' || source.inputs.length !== 1) return [];
   const first = source.inputs[0]?.operators[0] ?? operators[0];
   if (first?.kind !== 'filter') return [];
@@ -47,7 +88,7 @@ function columnBoundsOf(first: FilterPlan): BoundedStream | undefined {
       : rangeOf(comparisons, parts.length);
   // A part that is false ends a conjunction: what stands behind the equality is not evaluated.
   const evaluatedOutside = equality === undefined ? [first.condition] : parts.slice(0, parts.indexOf(equality.node));
-  return bounds && { bounds, condition: first, evaluatedOutside };
+  return bounds && { bounds, condition: first, evaluatedOutside, ...(equality !== undefined && { equalTo: equality.constant }) };
 }
 
 interface Comparison {
@@ -55,6 +96,7 @@ interface Comparison {
   readonly column: string;
   readonly operator: '==' | '<' | '>' | '<=' | '>=';
   readonly value: string | number;
+  readonly constant: ConstantExpression;
 }
 
 function conjuncts(condition: PlanExpression): readonly PlanExpression[] {
@@ -82,11 +124,11 @@ function comparisonOf(node: PlanExpression): Comparison | undefined {
     const isAny = field.type.kind === 'any';
     const isSame =
       (typeof value === 'string' && (isAny || field.type.kind === 'str')) || (typeof value === 'number' && (isAny || isNumber(field)));
-    return isSame ? { node, column: field.name, operator, value: value as string | number } : undefined;
+    return isSame ? { node, column: field.name, operator, value: value as string | number, constant } : undefined;
   }
   if (!isNumber(field) || typeof value !== 'number') return undefined;
   return operator === '<' || operator === '<=' || operator === '>' || operator === '>='
-    ? { node, column: field.name, operator, value }
+    ? { node, column: field.name, operator, value, constant }
     : undefined;
 }
 
