@@ -1,4 +1,4 @@
-import type { OperatorPlan, SourcePlan, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import type { OperatorPlan, PlanExpression, SourcePlan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { Columns } from './columns.ts';
 import type { FusedRuntime } from './fused-runtime.ts';
 import type { Body, ModuleText } from './module-text.ts';
@@ -17,6 +17,8 @@ export interface StreamContext {
   /** Names of the stream as it runs, and of its counters. */
   readonly node: string;
   readonly counters: string;
+  /** A part of a condition that holds for every row of the way that is being decided, for it was looked up by that. */
+  readonly found: PlanExpression | null;
   /** A function for rows that come to this stream, one for each form that they have. `purpose`: what it does, among all of this stream. */
   inlet(purpose: string, columns: Columns, decide: DecideRow, traits?: InletTraits): FusedInlet | Refusal;
   /** The stream's chain from its head on, for rows of its source. Results wait for their turn. */

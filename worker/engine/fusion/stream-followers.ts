@@ -149,7 +149,12 @@ export class StreamFollowers {
   }
 
   /** The function of a rule, for all streams of its shape. */
-  #ruleInlet({ stream, decided, shape }: BoundedRule, origin: string, columns: Columns, names: RuleNames): FusedInlet | undefined {
+  #ruleInlet(
+    { stream, decided, shape, equality }: BoundedRule,
+    origin: string,
+    columns: Columns,
+    names: RuleNames,
+  ): FusedInlet | undefined {
     if (shape !== null) {
       // Streams of its shape have no operators before their first condition.
       const constantAt = (at: number, other: number): unknown => {
@@ -158,7 +163,7 @@ export class StreamFollowers {
       };
       this.#program.module.ownConstants(stream, shape.constants, constantAt);
     }
-    const part = { holds: decided, countsResult: `${names.counts}[${names.rule}]++;` };
+    const part = { holds: decided, found: equality?.node ?? null, countsResult: `${names.counts}[${names.rule}]++;` };
     const inlets = (this.#streams[stream] as StreamFusion).inlets(origin, columns, false, part);
     return inlets instanceof Refusal ? undefined : inlets[0];
   }
@@ -214,11 +219,11 @@ export class StreamFollowers {
     return choice;
   }
 
-  #ruleOf(stream: number, { bounds, condition, evaluatedOutside }: BoundedStream, columns: Columns): BoundedRule {
+  #ruleOf(stream: number, { bounds, condition, evaluatedOutside, equality }: BoundedStream, columns: Columns): BoundedRule {
     const known = bounds.kind === 'texts' ? { ...bounds, condition: this.#decidable(bounds.condition, columns) } : bounds;
     const isDecided = known.isExact || (known.kind === 'texts' && known.condition !== null);
     const decided = isDecided ? condition : null;
-    return { stream, bounds: known, condition, evaluatedOutside, decided, shape: this.#shapeOf(stream, decided) };
+    return { stream, bounds: known, condition, evaluatedOutside, equality, decided, shape: this.#shapeOf(stream, decided) };
   }
 
   /** Null where the row could not be handed to the stream's operators, or a column is known to be no text. */

@@ -1,4 +1,4 @@
-import type { InputPlan, OperatorPlan, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import type { InputPlan, OperatorPlan, PlanExpression, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { Next } from '../operators/operator.ts';
 import { hasKernel, isStatements } from '../operators/operator-facts.ts';
 import { inputsOf } from '../streams/plan-inputs.ts';
@@ -18,6 +18,8 @@ import { Refusal } from './typed.ts';
 export interface RulePart {
   /** The condition, where it holds for every row that is found; else null. */
   readonly holds: OperatorPlan | null;
+  /** A part of the condition that holds for every row that is found. */
+  readonly found: PlanExpression | null;
   /** Statement that counts a result. */
   readonly countsResult: string;
 }
@@ -80,6 +82,7 @@ export class StreamFusion implements StreamContext {
   readonly program: ProgramFusion;
   readonly #parts: StreamParts;
   #ways: number | null = null;
+  found: PlanExpression | null = null;
 
   constructor(plan: StreamPlan, index: number, parts: StreamParts) {
     this.plan = plan;
@@ -174,7 +177,10 @@ export class StreamFusion implements StreamContext {
     const from = holds(this.plan.operators) ? 1 : 0;
     const end: DecideRow = (rest, inner) =>
       way.rule === null && this.#waysIn > 1 ? this.#sharedChain(rest, inner, way) : this.#chain(from, rest, inner, way);
-    return this.#operators({ operators: input.operators, end, entryOf: null }, holds(input.operators) ? 1 : 0, columns, body);
+    this.found = way.rule?.found ?? null;
+    const refused = this.#operators({ operators: input.operators, end, entryOf: null }, holds(input.operators) ? 1 : 0, columns, body);
+    this.found = null;
+    return refused;
   }
 
   /** In how many ways rows come to the head of the chain. */

@@ -8,7 +8,7 @@ import { dottedName } from './dotted-name.ts';
 export function emittedTypes(context: CheckContext): ReadonlyMap<string, readonly string[]> {
   const types = new Map<string, string[]>();
   for (const stream of context.table.streams) {
-    for (const type of typesOf(stream.node.operators, context.in(stream.module))) {
+    for (const type of typesOf(stream.node.operators, () => context.in(stream.module))) {
       if (type !== stream.name) addTo(types, type, stream);
     }
   }
@@ -21,12 +21,12 @@ function addTo(types: Map<string, string[]>, type: string, { name }: StreamSymbo
   types.set(type, streams);
 }
 
-function typesOf(operators: readonly OperatorCall[], context: CheckContext): readonly string[] {
+function typesOf(operators: readonly OperatorCall[], here: () => CheckContext): readonly string[] {
   const types: string[] = [];
   for (const operator of operators) {
-    if (operator.name.text === 'process') types.push(...processTypes(operator, context));
-    else if (operator.as) types.push(context.symbols.event(operator.as.text)?.name ?? operator.as.text);
-    for (const { value } of operator.arguments) if (value.kind === 'Chain') types.push(...typesOf(value.operators, context));
+    if (operator.name.text === 'process') types.push(...processTypes(operator, here()));
+    else if (operator.as) types.push(here().symbols.event(operator.as.text)?.name ?? operator.as.text);
+    for (const { value } of operator.arguments) if (value.kind === 'Chain') types.push(...typesOf(value.operators, here));
   }
   return types;
 }

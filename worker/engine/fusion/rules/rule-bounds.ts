@@ -1,5 +1,11 @@
 import { type AlikeStream, alikeOf } from '../../../../shared/language/plan/alike.ts';
-import type { BinaryExpression, ConstantExpression, FilterPlan, PlanExpression, StreamPlan } from '../../../../shared/language/plan/plan.ts';
+import type {
+  BinaryExpression,
+  ConstantExpression,
+  FilterPlan,
+  PlanExpression,
+  StreamPlan,
+} from '../../../../shared/language/plan/plan.ts';
 import type { Interval, RuleBounds } from './finder.ts';
 import { textConditionOf } from './text-condition.ts';
 import { textNeedsOf } from './text-needs.ts';
@@ -12,8 +18,8 @@ export interface BoundedStream {
   readonly condition: FilterPlan | null;
   /** What of the condition is evaluated for a row that falls out of the bounds: none of it may fail. */
   readonly evaluatedOutside: readonly PlanExpression[];
-  /** The constant of the equality, where it is found by one that was looked for. */
-  readonly equalTo?: ConstantExpression;
+  /** The equality by which it is found, a part of its condition, where that was looked at. */
+  readonly equality?: Comparison | undefined;
 }
 
 /** The equality by which a stream is found, and where streams that were made of it have the constant that they are found by. */
@@ -51,7 +57,7 @@ export class StreamBounds {
 function equalityOf(stream: StreamPlan, constants: readonly ConstantExpression[]): KnownEquality | null {
   const [found] = boundsOf(stream);
   if (found?.bounds.kind !== 'equals' || found.condition !== stream.operators[0] || found.evaluatedOutside.length > 0) return null;
-  const place = constants.indexOf(found.equalTo as ConstantExpression);
+  const place = constants.indexOf(found.equality?.constant as ConstantExpression);
   return place < 0 ? null : { bounds: found.bounds, place };
 }
 
@@ -88,7 +94,7 @@ function columnBoundsOf(first: FilterPlan): BoundedStream | undefined {
       : rangeOf(comparisons, parts.length);
   // A part that is false ends a conjunction: what stands behind the equality is not evaluated.
   const evaluatedOutside = equality === undefined ? [first.condition] : parts.slice(0, parts.indexOf(equality.node));
-  return bounds && { bounds, condition: first, evaluatedOutside, ...(equality !== undefined && { equalTo: equality.constant }) };
+  return bounds && { bounds, condition: first, evaluatedOutside, ...(equality !== undefined && { equality }) };
 }
 
 interface Comparison {
