@@ -21,6 +21,7 @@ import { inFormat } from './streams/earlier-forms.ts';
 import { upstreamFirst } from './streams/plan-inputs.ts';
 import { ResultQueue, type Route } from './streams/queue.ts';
 import { Routes } from './streams/routes.ts';
+import { SameStreams } from './streams/same-streams.ts';
 import { encodedLater, loadEngine, type SavedProgram, type SavedStream, savedProgram } from './streams/saved-engine.ts';
 import { type Restored, StreamNode } from './streams/stream-node.ts';
 import type { ProgramRuntime } from './streams/stream-runtime.ts';
@@ -383,20 +384,35 @@ export class ProgramEngine implements Engine {
   }
 
   restore({ state }: EngineSnapshot): RestoreReport {
-    return loadEngine(state, ({ program, streams }) => this.#load(program, streams));
+    return loadEngine(state, ({ program, streams }) => this.#load(program, streams, new Map()));
   }
 
   /** `restore` of what another engine holds at this moment, which is only read. */
   takeOver(current: ProgramEngine): RestoreReport {
-    return this.#load(current.#save(), new Map(current.#nodes.map((node) => [node.plan.name, node.save()])));
+    const program = current.#save();
+    const own = new Map(this.#nodes.map((node) => [node.plan.name, node]));
+    const [streams, same] = [new Map<string, SavedStream>(), new Map<string, StreamNode>()];
+    const bare = new SameStreams();
+    for (const node of current.#nodes) {
+      const { name } = node.plan;
+      const successor = own.get(name);
+      if (successor !== undefined && bare.areSame(node, successor)) same.set(name, node);
+      else streams.set(name, node.save());
+    }
+    return this.#load(program, streams, same);
   }
 
-  #load({ counters, time, globals, questions }: SavedProgram, streams: ReadonlyMap<string, SavedStream>): RestoreReport {
+  /** `same`: streams of another engine that keep nothing and mean what those of the same names do. */
+  #load(
+    { counters, time, globals, questions }: SavedProgram,
+    streams: ReadonlyMap<string, SavedStream>,
+    same: ReadonlyMap<string, StreamNode>,
+  ): RestoreReport {
     this.#loadCounters(counters);
     this.#time.load(time);
     this.#backend.loadGlobals(globals);
     this.#effects.load(questions);
-    const report = this.#restoreStreams(streams);
+    const report = this.#restoreStreams(streams, same);
     this.#time.finish();
     this.#schedule();
     this.#effects.runTasks();
@@ -414,9 +430,14 @@ export class ProgramEngine implements Engine {
     this.#unreadTypes.load(counters.unread, counters.unreadTypes);
   }
 
-  #restoreStreams(saved: ReadonlyMap<string, SavedStream>): RestoreReport {
+  #restoreStreams(saved: ReadonlyMap<string, SavedStream>, same: ReadonlyMap<string, StreamNode>): RestoreReport {
     const named = (outcome: Restored | 'added'): string[] => outcomes.filter(([, one]) => one === outcome).map(([name]) => name);
     const outcomes = this.#nodes.map((node): readonly [string, Restored | 'added'] => {
+      const before = same.get(node.plan.name);
+      if (before !== undefined) {
+        node.takeCounts(before);
+        return [node.plan.name, 'preserved'];
+      }
       const state = saved.get(node.plan.name);
       return [node.plan.name, state === undefined ? 'added' : loadOf(`stream ${node.plan.name}`, () => node.load(state))];
     });

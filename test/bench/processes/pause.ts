@@ -1,4 +1,4 @@
-/** How long an engine takes no event: `snapshot` or `reload`. Prints the figure as JSON. */
+/** How long an engine takes no event: `snapshot`, `reload` or `addition`. Prints the figure as JSON. */
 import type { Engine } from '../../../worker/engine/engine.ts';
 import { reload } from '../../../worker/engine/reload.ts';
 import { Blocks } from '../micro/block.ts';
@@ -11,10 +11,13 @@ import { OutputTotals } from './output-totals.ts';
 const KEYS_CASE = 'tumbling-100000';
 const PUSHED = 300_000;
 const STREAMS = 40;
+const RULES = 1_000;
 
-const [what] = process.argv.slice(2);
-if (what !== 'snapshot' && what !== 'reload') throw new Error(`no pause '${what}'`);
-const figures: PauseFigures = { ms: what === 'snapshot' ? snapshotMs() : reloadMs() };
+const pauses: Readonly<Record<string, () => number>> = { snapshot: snapshotMs, reload: reloadMs, addition: additionMs };
+const [what = ''] = process.argv.slice(2);
+const pause = pauses[what];
+if (pause === undefined) throw new Error(`no pause '${what}': it is one of ${Object.keys(pauses).join(', ')}`);
+const figures: PauseFigures = { ms: pause() };
 process.stdout.write(JSON.stringify(figures));
 
 /** Of a window of each of a hundred thousand keys. */
@@ -33,6 +36,16 @@ function reloadMs(): number {
   const [filter] = microCases as readonly [MicroCase];
   const engine = pushed({ ...filter, program: text(10), checked: 'total' }, 1_000);
   return medianMs(9, (i) => reload(engine, planOf(text(20 + i)), { output: () => undefined }));
+}
+
+/** From the text with one more rule to the new engine: a thousand rules of a loop run. */
+function additionMs(): number {
+  const rule = (name: string, symbol: string): string =>
+    `stream ${name} = T.where(key == "${symbol}" and value > 120.0).emit(key: key, value: value)\n`;
+  const rules = `event T:\n    key: str\n    value: float\n\nfor i in 0..${RULES}:\n    ${rule('Rule{i}', 'S{i}')}\n`;
+  const [filter] = microCases as readonly [MicroCase];
+  const engine = pushed({ ...filter, program: rules, checked: 'value' }, 1_000);
+  return medianMs(9, (i) => reload(engine, planOf(`${rules}${rule(`Added${i}`, `A${i}`)}`), { output: () => undefined }));
 }
 
 function pushed(micro: MicroCase, events: number): Engine {

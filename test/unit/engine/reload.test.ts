@@ -28,6 +28,7 @@ function running(text: string) {
       engine = replaced;
       return report;
     },
+    counts: (stream: string) => engine.counters().streams.get(stream),
     seen: () => outputs.map((event) => `${event.stream} ${JSON.stringify(Object.fromEntries(event.fields))}`),
   };
 }
@@ -62,4 +63,31 @@ it('leaves the running program alone when the new one cannot start', () => {
   ).toThrow(/cannot be evaluated/);
   program.push(3, 2);
   expect(program.seen()).toEqual(['Counted {"total":6}']);
+});
+
+const LOOP = 'for i in 0..4:\n    for j in 0..4:\n        ';
+const RULES = `${EVENTS}${LOOP}stream R{i}{j} = A.where(k != "{i}-{j}" and v > 1.0).select(k: k, v: v)\n`;
+const names = Array.from({ length: 16 }, (_, at) => `R${at >> 2}${at & 3}`);
+
+it('keeps the counts of rules that a loop makes, and goes on', () => {
+  const program = running(RULES);
+  program.push(2, 0);
+  const before = structuredClone(names.map(program.counts));
+  const report = program.reload(`${RULES}\nstream One = A.where(v > 2.0).emit(v: v)\n`);
+  expect(report).toEqual({ preserved: names, changed: [], reset: [], added: ['One'], removed: [] });
+  expect(names.map(program.counts)).toEqual(before);
+  program.push(3, 1);
+  expect(names.map((name) => program.counts(name)?.eventsOut)).toEqual(names.map(() => 2));
+  expect(program.seen()).toEqual(['One {"v":3}']);
+});
+
+it('says which rules of a loop mean something else', () => {
+  const program = running(RULES);
+  program.push(2, 0);
+  const turned = program.reload(RULES.replace('R{i}{j}', 'R{j}{i}'));
+  const mirrored = names.filter((name) => name[1] === name[2]);
+  expect([...turned.preserved].sort()).toEqual(mirrored);
+  expect([...turned.changed].sort()).toEqual(names.filter((name) => !mirrored.includes(name)));
+  expect(program.reload(RULES.replace('R{i}{j}', 'R{j}{i}').replace('1.0', '2.0')).preserved).toEqual([]);
+  expect(names.map((name) => program.counts(name)?.eventsIn)).toEqual(names.map(() => 1));
 });

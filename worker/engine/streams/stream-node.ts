@@ -59,6 +59,8 @@ export class StreamNode implements FusedNode {
   readonly plan: StreamPlan;
   /** Something in it may wait for time. */
   readonly isTimed: boolean;
+  /** Nothing in it keeps or waits for anything. */
+  readonly isBare: boolean;
   readonly clock: StreamClock;
   readonly counters: StreamCounters = newCounters();
   /** The earliest deadline that the clocks have been told of. */
@@ -73,7 +75,8 @@ export class StreamNode implements FusedNode {
     this.#program = program;
     this.clock = program.time.stream(index);
     this.isTimed = plan.source.kind !== 'events' || plan.operators.some(isWaiting);
-    if (program.isExplained || !isBare(plan)) this.#made = this.#make();
+    this.isBare = isBare(plan);
+    if (program.isExplained || !this.isBare) this.#made = this.#make();
   }
 
   /** Of a stream that neither keeps nor waits for anything they are made when somebody asks for them: as generated code it needs none. */
@@ -222,7 +225,7 @@ export class StreamNode implements FusedNode {
     const { source } = this.#parts;
     const { eventsIn, eventsOut, late, failures, suppressed, runsDropped, taps } = this.counters;
     const counters = { eventsIn, eventsOut, late, failures, suppressed, runsDropped, taps };
-    return { basis: this.#basis(), fingerprint: source.fingerprint, source: source.save(), counters };
+    return { basis: this.basis(), fingerprint: source.fingerprint, source: source.save(), counters };
   }
 
   /** `save` as it is now, to be encoded later, as a format of states has it. */
@@ -236,9 +239,8 @@ export class StreamNode implements FusedNode {
 
   /** @throws DamagedState */
   load({ basis, fingerprint, source, chain, counters }: Saved<typeof savedStream>): Restored {
-    const { runsDropped, taps } = counters;
-    Object.assign(this.counters, { ...counters, runsDropped: new Map(runsDropped), taps: new Map(taps) });
-    if (basis !== this.#basis()) return 'reset';
+    this.#loadCounters(counters);
+    if (basis !== this.basis()) return 'reset';
     const parts = this.#parts;
     const isSameSource = fingerprint === parts.source.fingerprint;
     let kept = 0;
@@ -252,8 +254,20 @@ export class StreamNode implements FusedNode {
     return hadState && kept === 0 ? 'reset' : 'changed';
   }
 
+  /** The counts of a stream that neither keeps anything nor means anything else. */
+  takeCounts({ counters }: StreamNode): void {
+    const { eventsIn, eventsOut, late, failures, suppressed, runsDropped, taps } = counters;
+    this.#loadCounters({ eventsIn, eventsOut, late, failures, suppressed, runsDropped, taps });
+  }
+
+  #loadCounters({ runsDropped, taps, ...others }: Saved<typeof savedCounters>): void {
+    Object.assign(this.counters, others);
+    if (runsDropped.size > 0) this.counters.runsDropped = new Map(runsDropped);
+    if (taps.size > 0) this.counters.taps = new Map(taps);
+  }
+
   /** Of what all state of this stream depends on: its key, and whether it sees rows in event-time order. */
-  #basis(): string {
+  basis(): string {
     return fingerprint([this.plan.partition, this.plan.time.outOfOrderMs > 0], this.#program.names);
   }
 
