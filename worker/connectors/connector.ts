@@ -38,6 +38,16 @@ export interface ConnectorUse extends ConnectorSettings {
   readonly topic: string | null;
 }
 
+/** The replica of a pipeline that a source reads for. */
+export interface ReplicaReading {
+  readonly index: number;
+  readonly count: number;
+  /** Of two processes that read for the same replica, the one with the greater has the right to. */
+  readonly epoch: number;
+  /** Names the subscription of all replicas: that of the first one. */
+  readonly sharedSubscription: string;
+}
+
 /** A connector as one `.from` uses it: with the parameters that stand there. */
 export interface SourceSettings extends ConnectorSettings {
   /** Names the subscription: stable over restarts and changes of the program, and unlike any other of the process. */
@@ -46,6 +56,8 @@ export interface SourceSettings extends ConnectorSettings {
   readonly topic: string | null;
   /** Fields of the events bound to it that are texts, whatever they look like where nothing else says that. */
   readonly textFields: readonly string[];
+  /** It reads for one of several replicas. @default the pipeline is one */
+  readonly replica?: ReplicaReading;
 }
 
 /** What connectors need of the process they run in. */

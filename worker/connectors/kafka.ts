@@ -23,14 +23,15 @@ const compressions = ['none', 'gzip'];
 export const kafkaConnector: ConnectorType = {
   name: 'kafka',
   openSource: (settings, environment) => {
-    const { name, topic, subscription, parameters } = settings;
+    const { name, topic, subscription, parameters, replica } = settings;
     if (topic === null) throw wrong(name, 'it has no topic to read', 'write `topic: ".."`');
     return new KafkaSource({
       address: addressOf(settings, environment),
       topic,
-      group: textParameter(parameters, 'group_id') ?? `cep-${subscription}`,
+      group: textParameter(parameters, 'group_id') ?? `cep-${replica?.sharedSubscription ?? subscription}`,
       start: textParameter(parameters, 'start') === 'latest' ? 'latest' : 'earliest',
       sessionMs: durationParameter(parameters, 'session_timeout', SESSION_MS_DEFAULT),
+      replica,
     });
   },
   openSink: (settings, environment) => {

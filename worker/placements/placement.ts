@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import { CepError } from '../../shared/errors/error.ts';
 import { withConnectors } from '../../shared/language/connectors/with-connectors.ts';
 import type { heldPlacementSchema, placementRequestSchema, WorkerPlacementStatus } from '../../shared/protocol/placements.ts';
+import type { PipelineReplica } from '../connectors/sources/replica.ts';
 import { LATEST_STATE_FORMAT } from '../engine/state/format.ts';
 import { NoCoordinator } from '../membership/coordinator-client.ts';
 import { Lease } from '../membership/lease.ts';
@@ -151,7 +152,8 @@ export class Placement {
       return;
     }
     this.#life?.outbox.setRoutes(request.routes);
-    if (request.source !== before.source) void this.#exclusive(() => this.#replace());
+    const isDividedAnew = request.replicas !== before.replicas || request.partition_key !== before.partition_key;
+    if (request.source !== before.source || isDividedAnew) void this.#exclusive(() => this.#replace());
   }
 
   /** What runs here is the newest there is of it: no other worker has gone on with it since. */
@@ -168,6 +170,12 @@ export class Placement {
       this.#fail(error);
     }
     this.#world.changed();
+  }
+
+  #replica(): PipelineReplica | undefined {
+    const { epoch, replica: index, replicas: count, partition_key: partitionKey, group_id: groupId, pipeline } = this.#request;
+    if (count === 1) return undefined;
+    return { index, count, partitionKey, epoch, firstPipelineId: pipelineIdOf(`${groupId}:${pipeline}:0`) };
   }
 
   get #program(): string {
@@ -330,6 +338,7 @@ export class Placement {
         },
         taken: (mark, isTold) => this.#taken(mark, isTold, store, end),
         safe: () => this.#safe(end),
+        replica: () => this.#replica(),
         stateFormat: () => Math.min(this.#stateFormat, LATEST_STATE_FORMAT),
         save: (positions) => ({ ids: ids.save(), receipts: receipts.save(positions), routed: outbox.save() }),
       },

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import kafkajs from 'kafkajs';
 import { describe, expect, it } from 'vitest';
 import { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
 import { NetworkPolicy } from '../../../shared/security/network-policy.ts';
-import { shareOut } from '../../../worker/connectors/kafka/partition-assigner.ts';
+import { type Subscription, shareOut, subscribedAssigner } from '../../../worker/connectors/kafka/partition-assigner.ts';
 import { TakenOffsets } from '../../../worker/connectors/kafka/taken-offsets.ts';
 import { openSink, openSource, settingsOf } from '../../../worker/connectors/registry.ts';
 
@@ -43,9 +44,9 @@ describe('offsets that were taken', () => {
 describe('the partitions of a group', () => {
   it('each go to one member that reads the topic, to each about as many', () => {
     const members = new Map([
-      ['a', ['x', 'y']],
-      ['b', ['x']],
-      ['c', ['z']],
+      ['a', { topics: ['x', 'y'] }],
+      ['b', { topics: ['x'] }],
+      ['c', { topics: ['z'] }],
     ]);
     const partitions = new Map([
       ['x', [2, 0, 1]],
@@ -58,15 +59,15 @@ describe('the partitions of a group', () => {
   it('are shared out in the same way whatever order members and partitions come in', () => {
     const one = shareOut(
       new Map([
-        ['a', ['x']],
-        ['b', ['x']],
+        ['a', { topics: ['x'] }],
+        ['b', { topics: ['x'] }],
       ]),
       new Map([['x', [0, 1, 2]]]),
     );
     const other = shareOut(
       new Map([
-        ['b', ['x']],
-        ['a', ['x']],
+        ['b', { topics: ['x'] }],
+        ['a', { topics: ['x'] }],
       ]),
       new Map([['x', [2, 1, 0]]]),
     );
@@ -110,4 +111,50 @@ describe('a kafka connector', () => {
     const sink = openSink(settings([]), environment);
     await expect(sink.send({ id: '1', topic, payload: '{}' })).rejects.toMatchObject({ code: 'bad_topic', isPermanent: true });
   });
+
+  const replica = (index: number, epoch = 1, count = 2) => ({ topics: ['x'], replica: { index, count, epoch } });
+  const shares = (members: Record<string, ReturnType<typeof replica>>) =>
+    Object.fromEntries(shareOut(new Map(Object.entries(members)), new Map([['x', [0, 1, 2, 3, 4]]])));
+
+  it("are the same replica's always, and nobody's while it has no worker", () => {
+    expect(shares({ b: replica(0), a: replica(1) })).toEqual({ b: { x: [0, 2, 4] }, a: { x: [1, 3] } });
+    expect(shares({ a: replica(1) })).toEqual({ a: { x: [1, 3] } });
+  });
+
+  it('are those of the process that was given a replica last', () => {
+    expect(shares({ a: replica(0, 3), b: replica(0, 9), c: replica(1, 2) })).toEqual({ a: {}, b: { x: [0, 2, 4] }, c: { x: [1, 3] } });
+  });
+
+  it('are divided by the greater number of replicas while that is changed', () => {
+    expect(shares({ a: replica(0), b: replica(1), c: replica(2, 5, 3) })).toEqual({ a: { x: [0, 3] }, b: { x: [1, 4] }, c: { x: [2] } });
+  });
+
+  it('are shared out in turn where a member reads for no replica', () => {
+    const members = new Map<string, Subscription>([
+      ['a', replica(1)],
+      ['b', { topics: ['x'] }],
+    ]);
+    expect(Object.fromEntries(shareOut(members, new Map([['x', [0, 1]]])))).toEqual({ a: { x: [0] }, b: { x: [1] } });
+  });
+
+  it('are given to the replica that a member names to the group', async () => {
+    const topic = { cluster: { addMultipleTargetTopics: async () => undefined, findTopicPartitionMetadata: () => partitionsOf(4) } };
+    const assigners = await Promise.all(
+      [0, 1].map(async (index) => (await subscribedAssigner({ index, count: 2, epoch: 7 }))(topic as never)),
+    );
+    const members = assigners.map((assigner, at) => ({
+      memberId: `m${at}`,
+      memberMetadata: assigner.protocol({ topics: ['x'] }).metadata,
+    }));
+    const assigned = await assigners[0]?.assign({ members, topics: ['x'] } as never);
+    const { MemberAssignment } = kafkajs.AssignerProtocol;
+    expect(assigned?.map(({ memberAssignment }) => MemberAssignment.decode(memberAssignment)?.assignment)).toEqual([
+      { x: [0, 2] },
+      { x: [1, 3] },
+    ]);
+  });
 });
+
+function partitionsOf(count: number): { partitionId: number }[] {
+  return Array.from({ length: count }, (_, partitionId) => ({ partitionId }));
+}

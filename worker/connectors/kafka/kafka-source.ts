@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin, Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
-import type { Source, SourceBatch, SourceMessage, SourceReading } from '../connector.ts';
+import type { ReplicaReading, Source, SourceBatch, SourceMessage, SourceReading } from '../connector.ts';
 import { KeptConnection } from '../kept-connection.ts';
 import { type KafkaAddress, KafkaClient, kafkaReason, refusalOf } from './kafka-client.ts';
 import { OffsetCommits } from './offset-commits.ts';
@@ -30,6 +30,8 @@ export interface KafkaSourceOptions {
   readonly group: string;
   /** Where to begin with a partition of which neither this source nor the group has taken anything. */
   readonly start: 'earliest' | 'latest';
+  /** It reads the partitions of one of several replicas. @default its share of all */
+  readonly replica?: ReplicaReading | undefined;
   /** After this time a member that is silent has left the group. */
   readonly sessionMs: number;
 }
@@ -110,7 +112,7 @@ export class KafkaSource implements Source {
     const admin = client.kafka.admin();
     const consumer = client.kafka.consumer({
       groupId: group,
-      partitionAssigners: [await subscribedAssigner()],
+      partitionAssigners: [await subscribedAssigner(this.#options.replica)],
       sessionTimeout: this.#options.sessionMs,
       heartbeatInterval: this.#heartbeatMs,
       maxWaitTimeInMs: FETCH_MS_MAX,

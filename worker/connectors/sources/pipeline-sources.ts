@@ -4,6 +4,7 @@ import type { DeadLetters } from '../delivery/dead-letters.ts';
 import { redactorOf, settingsText } from '../parameters.ts';
 import { withProfile } from '../profiles.ts';
 import { openSource, withUse } from '../registry.ts';
+import { isDivided, type PipelineReplica, readingOf, settingsOfReplica } from './replica.ts';
 import { SourceRunner, type SourceRunnerOptions, type SourceStatus } from './source-runner.ts';
 
 /** A `.from` of a program. */
@@ -28,8 +29,16 @@ export interface PipelineSourcesOptions {
   /** Behind what was taken of a subscription. */
   readonly position: (id: string) => SourcePosition | null;
   readonly onChange: () => void;
+  /** The replica that they read for; undefined where the pipeline is one. Asked when sources are configured. */
+  readonly replica?: (() => PipelineReplica | undefined) | undefined;
   /** Nothing is read before it resolves. */
   readonly ready: Promise<void>;
+}
+
+/** An epoch that has gone on is no change: whoever reads goes on. */
+function isSame(one: SourceSettings, other: SourceSettings): boolean {
+  const isSameReplica = one.replica?.index === other.replica?.index && one.replica?.count === other.replica?.count;
+  return isSameReplica && settingsText(one) === settingsText(other);
 }
 
 /** The sources of one pipeline: what its program reads with `.from`. */
@@ -64,7 +73,7 @@ export class PipelineSources {
     for (const use of uses) {
       const settings = this.#settingsOf(use, declared.get(use.connector));
       const known = this.#runners.get(use.id);
-      const isAsBefore = known !== undefined && settingsText(known.settings) === settingsText(settings);
+      const isAsBefore = known !== undefined && isSame(known.settings, settings);
       next.set(use.id, isAsBefore ? known : this.#runner(use, settings, openSource(settings, this.#options.environment)));
     }
     const before = this.#runners;
@@ -77,14 +86,18 @@ export class PipelineSources {
 
   #settingsOf({ id, connector, parameters, textFields }: SourceUse, declared: ConnectorSettings | undefined): SourceSettings {
     if (declared === undefined) throw new CepError('connector_error', `connector '${connector}' is not declared by the program`);
-    const { environment, pipelineId } = this.#options;
-    return { ...withUse(withProfile(declared, environment.profiles), parameters), subscription: `${pipelineId}-${id}`, textFields };
+    const { environment, pipelineId, replica } = this.#options;
+    const reader = replica?.();
+    const settings = withUse(withProfile(declared, environment.profiles), parameters);
+    const own = { ...settingsOfReplica(settings, reader?.index ?? 0), subscription: `${pipelineId}-${id}`, textFields };
+    return reader === undefined ? own : { ...own, replica: readingOf(reader, id) };
   }
 
   #runner({ id, eventTypes }: SourceUse, settings: SourceSettings, source: Source): SourceRunner {
     const { pipelineId, deadLetters, report, feed, safe, position, onChange } = this.#options;
     const redact = redactorOf(settings);
-    const common = { pipelineId, id, settings, eventTypes, source, feed, safe, deadLetters, report, onChange, redact };
+    const replica = isDivided(settings) ? undefined : this.#options.replica?.();
+    const common = { pipelineId, id, settings, eventTypes, source, feed, safe, deadLetters, report, onChange, redact, replica };
     return new SourceRunner({ ...common, position: () => position(id) });
   }
 

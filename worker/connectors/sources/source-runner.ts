@@ -6,6 +6,7 @@ import type { DeadLetter, DeadLetters } from '../delivery/dead-letters.ts';
 import { textParameter } from '../parameters.ts';
 import { eventLine, type TypeNaming } from './event-line.ts';
 import { rawEvent } from './raw-message.ts';
+import { isOwn, type PipelineReplica } from './replica.ts';
 
 /** How long to wait before what was not taken is offered again, ms. */
 const FULL_PAUSE_MS = 10;
@@ -47,6 +48,8 @@ export interface SourceRunnerOptions {
   readonly onChange: () => void;
   /** Takes secrets out of what is said of the other side. */
   readonly redact: (text: string) => string;
+  /** It reads what is for all replicas, and takes what is its own. @default it reads what is its own */
+  readonly replica?: PipelineReplica | undefined;
 }
 
 export interface SourceStatus {
@@ -157,8 +160,10 @@ export class SourceRunner {
 
   async #take({ messages, position, isTold = false, onSafe }: SourceBatch): Promise<boolean> {
     const lines: Uint8Array[] = [];
+    const { replica } = this.#options;
     for (const message of messages) {
       const result = eventLine(message, this.#naming);
+      if (replica !== undefined && !('line' in result ? isOwn(replica, result.line) : replica.index === 0)) continue;
       if ('line' in result) lines.push(result.line, newline);
       else if (!(await this.#bury(message, result.problem))) return false;
     }

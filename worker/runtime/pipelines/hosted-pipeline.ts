@@ -133,6 +133,7 @@ export class HostedPipeline implements IntakeOwner {
       safe: async () => placing?.safe(),
       position: (id) => marks.next(id),
       onChange: () => this.#life.showHealth(),
+      replica: placing?.replica,
       ready: context.recovered,
     });
     const lookups = new PipelineLookups(environmentOf(tenantId));

@@ -1,3 +1,4 @@
+import type { PipelineReplica } from '../../connectors/sources/replica.ts';
 import type { RuntimeStorage, SourceMark, SourcePositions } from '../pipelines/runtime-storage.ts';
 import type { Output } from '../service.ts';
 import type { ContentIds } from './content-ids.ts';
@@ -22,6 +23,8 @@ export interface Placing {
   readonly taken: (mark: SourceMark, isTold: boolean) => Promise<void>;
   /** Resolves when whoever goes on elsewhere has everything that was taken. @throws CepError when the pipeline has ended before */
   readonly safe: () => Promise<void>;
+  /** The replica that it is; undefined where the pipeline is one. */
+  readonly replica: () => PipelineReplica | undefined;
   /** Which states are saved in now: one that every worker reads that may go on with them. */
   readonly stateFormat: () => number;
   /** Of the state in which sources stand so. */

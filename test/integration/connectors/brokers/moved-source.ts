@@ -41,11 +41,18 @@ class ClusterOfTwo {
     return ask({ method, url: `${this.#url}/api/v1/cluster${path}`, key, ...(body === undefined ? {} : { body }) });
   }
 
-  /** Kills the worker that has the only pipeline of a group. */
+  /** Kills the worker that has the first pipeline of a group. */
   async killHolder(group: string): Promise<void> {
     const { body } = await this.ask('GET', `/pipeline-groups/${group}`);
     const { worker_id: holder } = (body as { deployments: { worker_id: string }[] }).deployments[0] as { worker_id: string };
     this.#processes.get(holder)?.kill('SIGKILL');
+  }
+
+  /** Replicas of its pipeline run on both workers. */
+  async isSpread(group: string): Promise<void> {
+    const { body } = await this.ask('GET', `/pipeline-groups/${group}`);
+    const { deployments } = body as { deployments: { worker_id: string }[] };
+    expect(new Set(deployments.map(({ worker_id: id }) => id)).size).toBe(2);
   }
 
   async close(): Promise<void> {
@@ -110,5 +117,72 @@ stream Pair = Seen as a -> Seen where n == a.n + ${PAIRS} as b
     await sink.close();
   }
 }
+
+interface Replicas {
+  readonly connector: string;
+  readonly from: string;
+  /** Sends each event with its key, which is also its partition where the broker has some. */
+  readonly send: (event: {
+    readonly event_type: string;
+    readonly k: string;
+    readonly n: number;
+    readonly timestamp: number;
+  }) => Promise<void>;
+}
+
+/**
+ * The same with two replicas, one on each worker, of which one is killed. Gives how often each alert was said, under how many ids: once,
+ * under one, where no replica has what another one has, and what changes hands is gone on with.
+ */
+export async function alertsOfReplicas({ connector, from, send }: Replicas): Promise<readonly string[]> {
+  const sink = await Sink.start('127.0.0.1');
+  const cluster = await ClusterOfTwo.start();
+  try {
+    const source = `
+event Reading:
+    k: str
+    n: int
+
+connector Store = ${connector}
+connector Out = http (url: "${sink.url}")
+
+stream Seen = Reading.from(Store, ${from})
+
+stream Pair = Seen as a -> Seen where k == a.k and n == a.n + ${PAIRS} as b
+    .within(1h)
+    .emit(k: a.k, n: a.n)
+    .to(Out)
+`;
+    const pipelines = [{ name: 'p', source, replicas: 2, partition_key: 'k' }];
+    const made = await cluster.ask('POST', '/pipeline-groups', { name: 'moved', pipelines });
+    expect([made.status, made.body.status]).toEqual([201, 'running']);
+    await cluster.isSpread('moved');
+    const publish = async (from: number, to: number): Promise<void> => {
+      for (let n = from; n < to; n++) await send({ event_type: 'Reading', k: keyOf(n % PAIRS), n, timestamp: 1_700_000_000_000 + n });
+    };
+    const ids = (): ReadonlyMap<string, ReadonlySet<string>> => {
+      const said = new Map<string, Set<string>>();
+      for (const { id, text } of sink.deliveries) said.set(text, (said.get(text) ?? new Set()).add(id));
+      return said;
+    };
+    await publish(0, 1.5 * PAIRS);
+    // What was said and stands in no checkpoint yet is said again, under the same ids.
+    await vi.waitFor(() => expect(ids().size).toBeGreaterThan(PAIRS / 4), wait);
+    await cluster.killHolder('moved');
+    await publish(1.5 * PAIRS, 2 * PAIRS);
+    await vi.waitFor(() => expect(ids().size).toBe(PAIRS), wait).catch(() => undefined);
+    return Array.from(ids(), ([text, under]) => `${text} ${under.size}`).sort();
+  } finally {
+    await cluster.close();
+    await sink.close();
+  }
+}
+
+function keyOf(pair: number): string {
+  return `k${pair % 8}`;
+}
+
+/** Each under one id. */
+export const alertsOnce = Array.from({ length: PAIRS }, (_, n) => `Pair {"k":"${keyOf(n)}","n":${n}} 1`).sort();
 
 export const allPairs = Array.from({ length: PAIRS }, (_, n) => n);

@@ -1,0 +1,59 @@
+import { replicaOf } from '../../../shared/protocol/replica-of.ts';
+import type { ConnectorSettings, ReplicaReading } from '../connector.ts';
+
+/** One of several replicas that run a pipeline: which events are its own. */
+export interface PipelineReplica {
+  readonly index: number;
+  readonly count: number;
+  /** The field by whose value events are divided. */
+  readonly partitionKey: string | undefined;
+  /** Of the decision who runs it: whoever runs it under an older one has no right to any more. */
+  readonly epoch: number;
+  /** As the first replica calls the pipeline. */
+  readonly firstPipelineId: string;
+}
+
+/** Under these the other side keeps what a reader has taken. Replicas with one of them in common would take each other's messages. */
+const identities: readonly string[] = ['group', 'consumer', 'durable', 'queue_group', 'client_id'];
+
+/** Its broker divides what there is among replicas. */
+export function isDivided({ type }: ConnectorSettings): boolean {
+  return type === 'kafka';
+}
+
+/** What a connector is told of the replica that it reads for. */
+export function readingOf({ index, count, epoch, firstPipelineId }: PipelineReplica, id: string): ReplicaReading {
+  return { index, count, epoch, sharedSubscription: `${firstPipelineId}-${id}` };
+}
+
+/**
+ * The settings under which a replica reads: all of them read everything, each under names of its own, unless the broker divides it. The first
+ * one has the names that the program says, so that one pipeline can become several.
+ */
+export function settingsOfReplica<S extends ConnectorSettings & { readonly topic: string | null }>(settings: S, index: number): S {
+  if (index === 0 || isDivided(settings)) return settings;
+  const parameters = new Map(settings.parameters);
+  for (const name of identities) {
+    const value = parameters.get(name);
+    if (typeof value === 'string') parameters.set(name, `${value}-${index}`);
+  }
+  const topic = settings.topic?.replace(/^\$share\/([^/]+)\//, (_whole, group: string) => `$share/${group}-${index}/`) ?? null;
+  return { ...settings, parameters, topic };
+}
+
+/** Whether an event is the replica's own; what is no JSON says itself where it is read. @param line As `eventLine` gives it. */
+export function isOwn({ index, count, partitionKey }: PipelineReplica, line: Uint8Array): boolean {
+  return replicaOf(partitionKey === undefined ? undefined : fieldOf(line, partitionKey), count) === index;
+}
+
+function fieldOf(line: Uint8Array, field: string): unknown {
+  let event: { readonly data?: unknown };
+  try {
+    event = JSON.parse(Buffer.from(line.buffer, line.byteOffset, line.byteLength).toString('utf8'));
+  } catch {
+    return undefined; // The first replica says so.
+  }
+  const { data } = event;
+  const fields = typeof data === 'object' && data !== null && !Array.isArray(data) ? data : event;
+  return Object.hasOwn(fields, field) ? (fields as Record<string, unknown>)[field] : undefined;
+}
