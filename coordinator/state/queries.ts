@@ -32,8 +32,15 @@ export function countsOf({ workers, groups, migrations }: ClusterState): {
 
 /** All workers that were not removed, the oldest registration first. */
 export function workersOf({ workers }: ClusterState): readonly Worker[] {
-  return [...workers.values()].filter(({ status }) => status !== 'removed').sort((a, b) => a.registeredIndex - b.registeredIndex);
+  const known = listed.get(workers);
+  if (known !== undefined) return known;
+  const all = [...workers.values()].filter(({ status }) => status !== 'removed').sort((a, b) => a.registeredIndex - b.registeredIndex);
+  listed.set(workers, all);
+  return all;
 }
+
+/** A table never changes, and each heartbeat asks for its list. */
+const listed = new WeakMap<ClusterState['workers'], readonly Worker[]>();
 
 /** @throws CepError `worker_not_found` */
 export function requireWorker({ workers }: ClusterState, id: string): Worker {
