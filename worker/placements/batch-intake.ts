@@ -25,8 +25,8 @@ export interface DeliveryResult {
 
 interface Taken {
   readonly received: ReceivedBody;
-  /** Of its events. */
-  readonly count: number;
+  /** Of its events; asked for only when they are given up. */
+  readonly count: () => number;
   readonly ids: readonly string[];
 }
 
@@ -80,7 +80,7 @@ export class BatchIntake {
     } catch (error) {
       return error;
     }
-    const told = answer.catch((error: unknown) => this.#refused(error, { source, sequence, events: count }));
+    const told = answer.catch((error: unknown) => this.#refused(error, { source, sequence, events: count() }));
     told.catch(() => undefined); // Whoever waits for it sees it.
     this.#keep(source, sequence, told);
     return undefined;
@@ -91,7 +91,7 @@ export class BatchIntake {
     const fresh = events.filter(({ id }) => id === undefined || !this.#receipts.isKnown(source, id));
     const body = Buffer.from(fresh.map((event) => `${JSON.stringify(event)}\n`).join(''));
     const ids = fresh.flatMap(({ id }) => (id === undefined ? [] : [id]));
-    return { received: { body, format: 'ndjson' }, count: fresh.length, ids };
+    return { received: { body, format: 'ndjson' }, count: () => fresh.length, ids };
   }
 
   /** A batch that was given up as a whole is through all the same: asked for again it would be refused for ever, and hold up what follows. */
@@ -116,5 +116,5 @@ export class BatchIntake {
 /** Injected events are numbered once for ever: nobody looks at them before their engine. */
 function asItCame(list: Uint8Array): Taken {
   const body = Buffer.concat([Buffer.from('{"events":'), list, Buffer.from('}')]);
-  return { received: { body, format: 'batch' }, count: countEvents(body, 'batch'), ids: [] };
+  return { received: { body, format: 'batch' }, count: () => countEvents(body, 'batch'), ids: [] };
 }

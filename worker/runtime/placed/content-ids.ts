@@ -1,9 +1,11 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { SavedIds } from './placed-state.ts';
 
 /** Kept of the ids that were given; those of the time of the newest stay beyond that, up to a bound of their own. */
 const KEPT = 4_096;
 const KEPT_MAX = 65_536;
+/** They are forgotten so many at a time: a map whose oldest entry goes with each new one looks through the places of all that have gone. */
+const FORGOTTEN_TOGETHER = 1_024;
 /** Of a digest: 96 bits. */
 const DIGEST_CHARS = 16;
 
@@ -27,31 +29,36 @@ export class ContentIds {
   readonly #prefix: string;
   /** By digest, those given last at the end. */
   readonly #given = new Map<string, { readonly time: number; readonly count: number }>();
+  /** Time of the output that was given an id last. */
+  #newest: number | undefined;
 
   constructor(prefix: string, saved: SavedIds = []) {
     this.#prefix = prefix;
     for (const [digest, time, count] of saved) this.#given.set(digest, { time, count });
+    this.#newest = saved.at(-1)?.[1];
   }
 
   next({ kind, stream, type, time, fieldsJson }: OutputContent): string {
     const text = JSON.stringify([kind, stream, type, time, fieldsJson]);
-    const digest = createHash('sha256').update(text).digest('base64url').slice(0, DIGEST_CHARS);
+    const digest = hash('sha256', text, 'base64url').slice(0, DIGEST_CHARS);
     const count = this.#given.get(digest)?.count ?? 0;
     this.#given.delete(digest);
     this.#given.set(digest, { time, count: count + 1 });
-    this.#forget(time);
+    this.#newest = time;
+    if (this.#given.size >= KEPT + FORGOTTEN_TOGETHER) this.#forget();
     return count === 0 ? `${this.#prefix}-${digest}` : `${this.#prefix}-${digest}-${count.toString(36)}`;
   }
 
   /** What says the same says it at the same time of events, so that is what must not be forgotten. */
-  #forget(newest: number): void {
+  #forget(): void {
     for (const [digest, { time }] of this.#given) {
-      if (this.#given.size <= KEPT || (time === newest && this.#given.size <= KEPT_MAX)) return;
+      if (this.#given.size <= KEPT || (time === this.#newest && this.#given.size <= KEPT_MAX)) return;
       this.#given.delete(digest);
     }
   }
 
   save(): SavedIds {
+    this.#forget();
     return Array.from(this.#given, ([digest, { time, count }]) => [digest, time, count] as const);
   }
 }

@@ -39,6 +39,15 @@ describe('ids made of content', () => {
     );
   });
 
+  it('of the newest time are kept when they are many, also by what goes on from them', () => {
+    const ids = new ContentIds('p');
+    const at = (n: number): OutputContent => ({ kind: 'o', stream: 'S', type: 'T', time: 1, fieldsJson: `{"n":${n}}` });
+    const first = Array.from({ length: 10_000 }, (_, n) => ids.next(at(n)));
+    const second = new ContentIds('p', ids.save());
+    expect(second.save().length).toBe(10_000);
+    expect(second.next(at(0))).toBe(`${first[0]}-1`);
+  });
+
   it('are kept in a bounded number', () => {
     const ids = new ContentIds('p');
     for (let time = 0; time < 20_000; time++) ids.next({ kind: 'o', stream: 'S', type: 'T', time, fieldsJson: '{}' });
