@@ -4,16 +4,17 @@ import { measureDrain } from './drain.ts';
 import { measureFailover } from './failover.ts';
 import { measureFleet } from './fleet.ts';
 import { measureInject } from './inject.ts';
-import { measureNeighbours } from './neighbours.ts';
+import { measureAilingNeighbours, measureNeighbours } from './neighbours.ts';
 
 /**
  * `npm run bench:cluster -- [--only PART,..] [--seconds N] [--trials N]` measures a cluster of processes of the built command on this
- * machine: what injection through the coordinator costs, how long a kill and a drain take, what a fleet costs, and what a group at full load costs another. Ratios of one run say something, figures of
+ * machine: what injection through the coordinator costs, how long a kill and a drain take, what a fleet costs, what a group at full load costs another,
+ * and what a worker with a slow disk or a wrong clock costs the others. Ratios of one run say something, figures of
  * different runs do not.
  */
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'inject,failover,drain,fleet,neighbours' },
+    only: { type: 'string', default: 'inject,failover,drain,fleet,neighbours,ailing' },
     seconds: { type: 'string', default: '4' },
     trials: { type: 'string', default: '5' },
   },
@@ -25,13 +26,14 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   failover: () => withCluster(2, (cluster) => measureFailover(cluster, Number(values.trials), print)),
   fleet: () => withCluster(0, (cluster) => measureFleet(cluster, print)),
   neighbours: () => withCluster(2, (cluster) => measureNeighbours(cluster, print)),
+  ailing: () => withCluster(3, (cluster) => measureAilingNeighbours(cluster, print), true),
   drain: () => withCluster(2, (cluster) => measureDrain(cluster, print)),
 };
 
 for (const part of values.only.split(',')) await parts[part]?.();
 
-async function withCluster(workers: number, measure: (cluster: ClusterUnderLoad) => Promise<void>): Promise<void> {
-  const cluster = await ClusterUnderLoad.start(workers);
+async function withCluster(workers: number, measure: (cluster: ClusterUnderLoad) => Promise<void>, hasMachines = false): Promise<void> {
+  const cluster = await ClusterUnderLoad.start(workers, { hasMachines });
   try {
     await measure(cluster);
   } finally {

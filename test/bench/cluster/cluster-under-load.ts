@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
+import { compiledTools } from '../../../chaos/process/cluster/compiled-tools.ts';
+import { Machine } from '../../../chaos/process/cluster/machine.ts';
 import { freePortPairs } from '../../contract/coordinator.ts';
 import { CepProcess } from '../../integration/cli/cep-process.ts';
 
@@ -18,7 +20,7 @@ export interface Asked {
 /** Processes of the built command: one coordinator with its log on disk, and workers. */
 export class ClusterUnderLoad {
   readonly coordinator: Pool;
-  readonly workers = new Map<string, { readonly process: CepProcess; readonly pool: Pool }>();
+  readonly workers = new Map<string, { readonly process: CepProcess; readonly pool: Pool; readonly machine: Machine | undefined }>();
   readonly #folder = mkdtempSync(join(tmpdir(), 'cep-bench-cluster-'));
   readonly #ports: number[];
   readonly #args: readonly string[];
@@ -47,26 +49,31 @@ export class ClusterUnderLoad {
     this.#process = this.#startCoordinator();
   }
 
+  /** @param options `hasMachines`: workers whose machine can be made worse, and that keep something on disk. */
   static async start(
     workers: number,
-    { coordinatorArgs = [] }: { readonly coordinatorArgs?: readonly string[] } = {},
+    { coordinatorArgs = [], hasMachines = false }: { readonly coordinatorArgs?: readonly string[]; readonly hasMachines?: boolean } = {},
   ): Promise<ClusterUnderLoad> {
     const cluster = new ClusterUnderLoad(await freePortPairs(1 + 2 * workers), coordinatorArgs);
-    for (let at = 1; at <= workers; at++) cluster.#startWorker(`w${at}`);
+    const tools = hasMachines ? await compiledTools(cluster.#folder) : undefined;
+    for (let at = 1; at <= workers; at++) {
+      cluster.#startWorker(`w${at}`, hasMachines ? new Machine(cluster.#folder, `w${at}`, tools?.slowSync) : undefined);
+    }
     await cluster.until({ method: 'GET', path: '/api/v1/cluster/workers' }, (body) => {
       return (body as { status: string }[]).filter(({ status }) => status === 'ready').length === workers;
     });
     return cluster;
   }
 
-  #startWorker(id: string): void {
+  #startWorker(id: string, machine: Machine | undefined): void {
     const [port, metricsPort] = [this.#ports.shift(), this.#ports.shift()];
     const args = ['--port', String(port), '--metrics-port', String(metricsPort), '--worker-id', id, '--rate-limit', '0'];
     const url = `http://127.0.0.1:${port}`;
-    const coordinator = ['--coordinator', String(this.url)];
+    const more = ['--coordinator', String(this.url), ...(machine === undefined ? [] : ['--state-dir', join(this.#folder, id)])];
     this.workers.set(id, {
-      process: new CepProcess(['server', ...args, ...coordinator], { env: { CEP_API_KEY: clusterKey } }),
+      process: new CepProcess(['server', ...args, ...more], { env: { CEP_API_KEY: clusterKey, ...machine?.env } }),
       pool: new Pool(url, { connections: 256 }),
+      machine,
     });
   }
 

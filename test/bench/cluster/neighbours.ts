@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Machine } from '../../../chaos/process/cluster/machine.ts';
 import { burningGroup } from '../../../chaos/process/cluster/programs.ts';
 import { type ClusterUnderLoad, clusterKey } from './cluster-under-load.ts';
 
@@ -12,6 +13,8 @@ const ROUNDS = 4;
 const TURN_MS = 2_000;
 const SETTLE_MS = 500;
 const BATCH = 500;
+/** Between the events that a worker has whose machine ails. */
+const OWN_EVENT_MS = 20;
 
 interface Load {
   readonly name: string;
@@ -67,6 +70,52 @@ export async function measureNeighbours(cluster: ClusterUnderLoad, print: (line:
     );
     await cluster.ask({ method: 'DELETE', path: `${groupPath}/${load.path.split('/')[0]}` });
   }
+}
+
+interface Ailment {
+  readonly name: string;
+  readonly begin: (machine: Machine) => Promise<void>;
+}
+
+const ailments: readonly Ailment[] = [
+  { name: 'a worker whose disk takes 500 ms more for each sync', begin: (machine) => machine.slowSync(500) },
+  { name: 'a worker whose clock is an hour ahead', begin: (machine) => machine.become({ shiftMs: 3_600_000 }) },
+  { name: 'a worker whose clock is an hour behind', begin: (machine) => machine.become({ shiftMs: -3_600_000 }) },
+];
+
+/**
+ * What a worker whose machine ails costs the events of a pipeline on another one, while it has work of its own: alone and beside it in
+ * turns. The other pipeline counts in windows of the clock, whose middle the wrong one must not move.
+ */
+export async function measureAilingNeighbours(cluster: ClusterUnderLoad, print: (line: string) => void): Promise<void> {
+  const counting = 'stream Counts = Reading .watermark(idle: 100ms) .window(1s) .aggregate(n: count()) .emit(n: n)';
+  const groups = [
+    { name: 'victim', pipelines: [{ name: 'p', source, worker_affinity: 'w1' }] },
+    { name: 'ailing', pipelines: [{ name: 'p', source: counting, worker_affinity: 'w2' }] },
+  ];
+  for (const body of groups) await cluster.ask({ method: 'POST', path: groupPath, body });
+  const { machine } = cluster.workers.get('w2') ?? {};
+  if (machine === undefined) throw new Error('the workers have no machines that could ail');
+  // What it keeps on its own disk is under way too.
+  const path = `${groupPath}/ailing/inject`;
+  const own = setInterval(() => {
+    // What becomes of its own work is not what is asked here.
+    void cluster.ask({ method: 'POST', path, body: { event_type: 'Reading', fields: { sensor: 'x', value: 1 } } }).catch(() => undefined);
+  }, OWN_EVENT_MS);
+  for (const { name, begin } of ailments) {
+    const [alone, beside]: [number[], number[]] = [[], []];
+    for (let round = 0; round < ROUNDS; round++) {
+      await machine.mend();
+      await sleep(SETTLE_MS);
+      await live(cluster, alone);
+      await begin(machine);
+      await sleep(SETTLE_MS);
+      await live(cluster, beside);
+    }
+    await machine.mend();
+    print(`neighbours, ${name}: ${shown(alone, beside, 0.5)}, ${shown(alone, beside, 0.99)} (goal 2 x)`);
+  }
+  clearInterval(own);
 }
 
 async function startLoad(cluster: ClusterUnderLoad, { path, body }: Load): Promise<ChildProcess> {
