@@ -10,6 +10,13 @@ export interface Answer {
   readonly body: any;
 }
 
+interface WorkerOptions {
+  readonly workerId?: string;
+  readonly apiKey?: string;
+  readonly checkpointIntervalMs?: number;
+  readonly stateDir?: string;
+}
+
 /** A server that is a worker, in this process. */
 export class WorkerUnderTest {
   readonly url: string;
@@ -24,13 +31,13 @@ export class WorkerUnderTest {
 
   static async start(
     coordinators: readonly string[],
-    { workerId = 'w1', apiKey = clusterKey, checkpointIntervalMs = 60_000 } = {},
+    { workerId = 'w1', apiKey = clusterKey, checkpointIntervalMs = 60_000, stateDir }: WorkerOptions = {},
   ): Promise<WorkerUnderTest> {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
     const log: string[] = [];
     const server = await startServer({
-      ...{ port, apiKey, engineThreads: 1, checkpointIntervalMs, writeLog: (line) => log.push(line) },
+      ...{ port, apiKey, engineThreads: 1, checkpointIntervalMs, stateDir, writeLog: (line) => log.push(line) },
       cluster: { coordinators, workerId, address: url, incarnation: randomUUID() },
     });
     return new WorkerUnderTest(url, server, log);
