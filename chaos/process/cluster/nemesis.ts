@@ -31,6 +31,8 @@ export interface Done {
   readonly fault: Fault;
   /** Until every pipeline had acknowledged an event that was sent after the cluster could go on by itself; ms. */
   readonly recoveredMs: number;
+  /** Terms that began meanwhile, whatever for; of those that were done together each has all. */
+  readonly elections: number;
 }
 
 export interface NemesisOptions {
@@ -49,6 +51,7 @@ export class Nemesis {
   readonly done: Done[] = [];
   readonly #options: NemesisOptions;
   readonly #kinds: readonly (readonly Fault[])[];
+  #termSeen = 0;
 
   constructor(options: NemesisOptions) {
     this.#options = options;
@@ -88,6 +91,7 @@ export class Nemesis {
   async #do(faults: readonly Fault[]): Promise<void> {
     const { arena, onFault } = this.#options;
     let from: number | undefined;
+    const term = await this.#term();
     onFault();
     await Promise.all(
       faults.map(async (fault) => {
@@ -106,10 +110,19 @@ export class Nemesis {
       }),
     );
     const recoveredMs = await this.#recovery(from ?? performance.now());
-    for (const fault of faults) this.done.push({ fault, recoveredMs });
-    arena.note(`every pipeline took events again after ${Math.round(recoveredMs)} ms`);
+    const elections = (await this.#term()) - term;
+    for (const fault of faults) this.done.push({ fault, recoveredMs, elections });
+    arena.note(`every pipeline took events again after ${Math.round(recoveredMs)} ms, ${elections} terms later`);
     // Now and then the next fault meets a cluster that has not come to rest.
     if (arena.options.random(3) > 0) await this.#rest();
+  }
+
+  /** The latest that anybody has told; who is cut off tells an earlier one, or nothing. */
+  async #term(): Promise<number> {
+    const { fleet } = this.#options.arena;
+    const told = await fleet.persist({ method: 'GET', path: '/raft/status' }).catch(() => undefined);
+    this.#termSeen = Math.max(this.#termSeen, told?.body.term ?? 0);
+    return this.#termSeen;
   }
 
   async #recovery(from: number): Promise<number> {

@@ -3,8 +3,9 @@ export const groupName = 'chaos';
 /**
  * Pipelines that keep real state: a sequence in two replicas, a count window that is fed by it over a route, a count window in two replicas,
  * a join, windows of time that the clock closes when nothing comes, and one that keeps nothing. `version` stands in a comment: another one is another program of the same meaning.
+ * `store`: a stream of NATS, which two replicas read.
  */
-export function chaosGroup(sinkUrl: string, version: number): object {
+export function chaosGroup(sinkUrl: string, version: number, store?: { readonly url: string; readonly subject: string }): object {
   const sink = `# version ${version}\nconnector Sink = http (url: "${sinkUrl}")\n`;
   const keyed = { replicas: 2, partition_key: 'producer' };
   return {
@@ -15,12 +16,24 @@ export function chaosGroup(sinkUrl: string, version: number): object {
       { name: 'joins', source: sink + joined },
       { name: 'beats', source: sink + beaten },
       { name: 'pongs', source: sink + ponged },
+      ...(store === undefined ? [] : [{ name: 'stored', source: sink + storedIn(store), ...keyed }]),
     ],
     routes: [
       ...Object.entries(entries).map(([pipeline, types]) => ({ from_pipeline: '_external', to_pipeline: pipeline, event_types: types })),
       { from_pipeline: 'pairs', to_pipeline: 'totals', event_types: ['Paired'] },
     ],
   };
+}
+
+const storedPrefix = 'stored';
+
+/** The name of a producer that gives its events to a broker; pairs of such a one go no further. */
+export function storedName(at: number): string {
+  return `${storedPrefix}${at}`;
+}
+
+export function isStored(producer: string): boolean {
+  return producer.startsWith(storedPrefix);
 }
 
 const entries = { pairs: ['Open', 'Close'], counts: ['Tick'], joins: ['Left', 'Right'], beats: ['Beat'], pongs: ['Ping'] };
@@ -44,13 +57,32 @@ stream Total = Paired
 
 export const ticksPerCount = 7;
 const counted = `
-stream Counted = Tick
+stream Counted = Tick${inWindows()}`;
+
+function inWindows(): string {
+  return `
     .partition_by(producer)
     .window(${ticksPerCount})
     .aggregate(producer: first(producer), events: count(), first: min(number), last: max(number), sum: sum(number))
     .emit(producer: producer, events: events, first: first, last: last, sum: sum)
     .to(Sink)
 `;
+}
+
+/** The sequence and the count window, of what a broker has. They say what they say in its order, which a durable consumer does not keep when it gives something again. */
+function storedIn({ url, subject }: { readonly url: string; readonly subject: string }): string {
+  const from = `.from(Store, subject: "${subject}")`;
+  return `
+connector Store = nats (servers: "${url}", jetstream: true)
+stream Opened = Open${from}
+stream Closed = Close${from}
+stream Ticked = Tick${from}
+stream Paired = Opened as a -> Closed where producer == a.producer and number == a.number as b
+    .within(20m)
+    .emit(producer: a.producer, number: a.number)
+    .to(Sink)
+stream Counted = Ticked${inWindows()}`;
+}
 
 const joined = `
 stream Joined = join(Left, Right).on(Left.order == Right.order).window(20m)

@@ -53,9 +53,11 @@ function faultLines(done: readonly Done[]): readonly string[] {
   for (const one of done) byName.set(one.fault.name, [...(byName.get(one.fault.name) ?? []), one]);
   const rows = [...byName].map(([name, all]) => {
     const times = all.map(({ recoveredMs }) => recoveredMs).sort((a, b) => a - b);
-    return [name, String(all.length), ms(percentile(times, 0.5)), ms(percentile(times, 1)), all[0]?.fault.rows.join(', ') ?? ''];
+    const terms = String(Math.max(...all.map(({ elections }) => elections)));
+    return [name, String(all.length), ms(percentile(times, 0.5)), ms(percentile(times, 1)), terms, all[0]?.fault.rows.join(', ') ?? ''];
   });
-  return table([['fault', 'times', 'recovered p50', 'max', 'rows'], ...rows, ['all', String(done.length), '', '', '']]);
+  const head = ['fault', 'times', 'recovered p50', 'max', 'terms at most', 'rows'];
+  return table([head, ...rows, ['all', String(done.length), '', '', '', '']]);
 }
 
 function table(rows: readonly (readonly string[])[]): readonly string[] {

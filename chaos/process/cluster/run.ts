@@ -8,6 +8,7 @@ import { Clients } from '../clients.ts';
 import type { Acknowledgement } from './acknowledgement.ts';
 import { Arena } from './arena.ts';
 import { auditOutputs, isExact, type OutputReport } from './audit-outputs.ts';
+import { BrokerProducer, EventStore } from './broker-producer.ts';
 import { type CompiledTools, compiledTools } from './compiled-tools.ts';
 import { Disks } from './disks.ts';
 import { dataDir, Fleet } from './fleet.ts';
@@ -16,7 +17,7 @@ import { hasNamespaces, namespaces } from './namespaces.ts';
 import { type Done, Nemesis } from './nemesis.ts';
 import { Pinger } from './pinger.ts';
 import { Producer } from './producer.ts';
-import { chaosGroup, groupName } from './programs.ts';
+import { chaosGroup, groupName, storedName } from './programs.ts';
 import { Sink } from './sink.ts';
 import { beat } from './story.ts';
 
@@ -33,6 +34,8 @@ export interface ChaosOptions {
   readonly only?: readonly string[] | undefined;
   /** Without it, links are never cut, and everything is on 127.0.0.1. */
   readonly usesNamespaces: boolean;
+  /** URL of a NATS server with JetStream that all processes reach: from it a pipeline reads too. @default events are injected alone */
+  readonly nats?: string | undefined;
   /** Path of `cli/bin.mjs` of another build, which takes part. */
   readonly otherBuild?: string | undefined;
   /** Logs stay in any case. @default false */
@@ -84,7 +87,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const sink = await Sink.start(network.outside);
   const disks = network.links && new Disks();
   const tools = await compiledTools(folder);
-  const run = new ChaosRun(options, { folder, network, sink, disks, tools });
+  const store = options.nats === undefined ? undefined : await EventStore.open(options.nats);
+  const run = new ChaosRun(options, { folder, network, sink, disks, tools, store });
   try {
     for (let id = 1; id <= options.coordinators; id++) await disks?.mount(dataDir(folder, id));
     const report = await Promise.race([run.all(), ended(options.signal)]);
@@ -96,6 +100,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   } finally {
     await run.close();
     await disks?.close();
+    await store?.close();
     await sink.close();
     await network.close();
   }
@@ -112,6 +117,7 @@ interface Ground {
   readonly sink: Sink;
   readonly disks: Disks | undefined;
   readonly tools: CompiledTools | undefined;
+  readonly store: EventStore | undefined;
 }
 
 class ChaosRun {
@@ -119,7 +125,7 @@ class ChaosRun {
   readonly #ground: Ground;
   readonly #fleet: Fleet;
   readonly #arena: Arena;
-  readonly #producers: readonly Producer[];
+  readonly #producers: readonly (Producer | BrokerProducer)[];
   readonly #pinger: Pinger;
   readonly #clients: Clients;
   readonly #acknowledgements: Acknowledgement[] = [];
@@ -133,7 +139,7 @@ class ChaosRun {
     this.#options = options;
     this.#ground = ground;
     const { seed, coordinators, workers, producers = 4, heartbeatTimeoutSeconds = 6, checkpointIntervalSeconds = 2 } = options;
-    const { folder, network, sink, tools } = ground;
+    const { folder, network, sink, tools, store } = ground;
     const violated = (what: string): void => this.#violated(what);
     this.#fleet = new Fleet({
       ...{ network, folder, coordinators, workers, heartbeatTimeoutSeconds, checkpointIntervalSeconds, slowSync: tools?.slowSync },
@@ -148,6 +154,9 @@ class ChaosRun {
     this.#producers = [
       ...Array.from({ length: producers }, (_, at) => new Producer({ ...client, name: `p${at}`, random: random(at + 2) })),
       new Producer({ ...client, name: 'beats', random: random(997), pauseMsMax: beatPauseMsMax, tell }),
+      ...[0, 1].flatMap((at) => {
+        return store ? [new BrokerProducer({ store, name: storedName(at), random: random(990 + at), pauseMsMax: 240 })] : [];
+      }),
     ];
     this.#pinger = new Pinger({ ...client, random: random(1) });
     this.#clients = new Clients({ group: this.#fleet, random: random(0), seed, writers: 2, readers: 2, pauseMsMax: 400 });
@@ -165,7 +174,7 @@ class ChaosRun {
       heartbeatTimeoutMs: heartbeatTimeoutSeconds * 1_000,
       hasAcknowledged: (from, to) => this.#acknowledgements.some(({ sentAt, at }) => sentAt > from && at < to),
       note: (what) => this.#note(what),
-      nextPrograms: () => chaosGroup(sink.url, ++this.#version),
+      nextPrograms: () => chaosGroup(sink.url, ++this.#version, store),
     });
   }
 
@@ -193,7 +202,7 @@ class ChaosRun {
   }
 
   async #deploy(): Promise<void> {
-    const body = { name: groupName, ...chaosGroup(this.#ground.sink.url, this.#version) };
+    const body = { name: groupName, ...chaosGroup(this.#ground.sink.url, this.#version, this.#ground.store) };
     const { status, body: told } = await this.#fleet.persist({ method: 'POST', path: '/pipeline-groups', body, deadlineMs: 60_000 });
     if (status !== 201) throw new Error(`the programs were answered ${status} ${JSON.stringify(told)}`);
   }
