@@ -9,6 +9,7 @@ import type { BrokerBench } from './broker-bench.ts';
 import { brokerBenches } from './broker-benches.ts';
 
 const ROUNDS = 5;
+const WARM_UP_ROUNDS = 5;
 const MESSAGES_DEFAULT = 20_000;
 
 async function measure({ name, broker, start, open }: BrokerBench, count: number): Promise<void> {
@@ -18,9 +19,11 @@ async function measure({ name, broker, start, open }: BrokerBench, count: number
     const { pairs, close } = await open(running.port, count);
     for (const { what, bare, connector } of pairs) {
       const [ours, theirs]: [number[], number[]] = [[], []];
-      // The first time is spent on compiling.
-      await bare();
-      await connector();
+      // Until both are compiled.
+      for (let round = 0; round < WARM_UP_ROUNDS; round++) {
+        await bare();
+        await connector();
+      }
       for (let round = 0; round < ROUNDS; round++) {
         theirs.push(await bare());
         ours.push(await connector());

@@ -34,6 +34,7 @@ export const circuitOpen: Burial = { code: 'circuit_open', message: 'the circuit
 export function messageOf(event: OutgoingEvent, traceparent?: string): SinkMessage {
   const { id, topic, place } = event;
   const payload = payloadOf(event, event);
+  if (place === undefined && traceparent === undefined) return { id, topic, payload };
   return { id, topic, payload, ...(place === undefined ? {} : { place }), ...(traceparent === undefined ? {} : { traceparent }) };
 }
 

@@ -245,12 +245,14 @@ export class PipelineSinks {
 
   get isFull(): boolean {
     let [events, bytes] = [this.#letters.length, 0];
-    const add = ({ pending, pendingBytes }: SinkQueue): void => {
+    for (const { pending, pendingBytes } of this.#leaving) {
       events += pending.length;
       bytes += pendingBytes;
-    };
-    for (const queue of this.#leaving) add(queue);
-    for (const { queue } of this.#sinks.values()) add(queue);
+    }
+    for (const { queue } of this.#sinks.values()) {
+      events += queue.pending.length;
+      bytes += queue.pendingBytes;
+    }
     return events > PENDING_EVENTS_MAX || bytes > PENDING_BYTES_MAX;
   }
 

@@ -1,10 +1,11 @@
 import type { JetStreamClient, MsgHdrs } from 'nats';
 import { type Batching, DeliveryFailure, type Outcome, type Sink, type SinkMessage } from '../connector.ts';
 import { together } from '../delivery/together.ts';
-import { ANSWER_MS_MAX, forbiddenBy, type NatsAddress, NatsClient, natsCode, natsReason } from './nats-client.ts';
+import { ANSWER_MS_MAX, forbiddenBy, type NatsAddress, NatsClient, natsCode, natsReason, type Published } from './nats-client.ts';
 
 /** The server drops what comes again under an id that it remembers. */
 const ID_HEADER = 'Nats-Msg-Id';
+const TRACE_HEADER = 'Traceparent';
 /** Unacknowledged at a time. */
 const BATCH_MESSAGES_MAX = 500;
 const NO_STREAM = '503';
@@ -42,16 +43,17 @@ export class NatsSink implements Sink {
   async #sendBatch(messages: readonly SinkMessage[]): Promise<readonly Outcome[]> {
     if (this.#options.isJetStream) return together(messages.length, (message) => this.send(message)).send(messages);
     try {
-      const subjects = messages.map((message) => this.#subjectOf(message));
+      const written = messages.map((message) => ({
+        subject: this.#subjectOf(message),
+        headers: headersOf(message),
+        payload: message.payload,
+      }));
       this.#connecting ??= open(this.#options.address);
-      const opened = await this.#connecting;
-      const { connection } = opened.client;
-      for (const [at, message] of messages.entries()) {
-        connection.publish(subjects[at] ?? '', message.payload, { headers: headersOf(message, opened) });
-      }
-      await opened.client.flushed();
-      const outcome = opened.client.takeRefusal() === undefined ? 'taken' : 'alone';
-      return messages.map(() => outcome);
+      const { client } = await this.#connecting;
+      const areSent = client.publishAll(written);
+      await client.flushed();
+      const isRefused = client.takeRefusal() !== undefined;
+      return areSent.map((isSent) => (isSent && !isRefused ? 'taken' : 'alone'));
     } catch (cause) {
       const failure = failureOf(cause, '');
       if (!failure.isPermanent) await this.close();
@@ -85,7 +87,8 @@ export class NatsSink implements Sink {
   async #publish(opened: Open, subject: string, message: SinkMessage): Promise<void> {
     const { client, stream } = opened;
     const { id, payload } = message;
-    const headers = headersOf(message, opened);
+    const headers = opened.newHeaders();
+    for (const [name, value] of headersOf(message)) headers.set(name, value);
     if (this.#options.isJetStream) {
       const { stream: name } = this.#options;
       const expect = name === undefined ? {} : { expect: { streamName: name } };
@@ -106,11 +109,9 @@ export class NatsSink implements Sink {
   }
 }
 
-function headersOf({ id, traceparent }: SinkMessage, { newHeaders }: Open): MsgHdrs {
-  const headers = newHeaders();
-  headers.set(ID_HEADER, id);
-  if (traceparent !== undefined) headers.set('traceparent', traceparent);
-  return headers;
+function headersOf({ id, traceparent }: SinkMessage): Published['headers'] {
+  const named = [ID_HEADER, id] as const;
+  return traceparent === undefined ? [named] : [named, [TRACE_HEADER, traceparent]];
 }
 
 async function open(address: NatsAddress): Promise<Open> {

@@ -7,6 +7,7 @@ import { hasBroker, type RunningBroker } from './containers.ts';
 import { Link } from './link.ts';
 import { clientOf, StreamPublisher, startNats } from './nats-publisher.ts';
 import { ProgramRun } from './program-run.ts';
+import { delivered, sinkTo } from './tried-sink.ts';
 import { shortTrouble, troubleFor } from './trouble.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 90_000 });
@@ -169,6 +170,25 @@ stream Each = Reading.from(In)
     await client.close();
     expect((await run.end('SIGINT'))?.code).toBe(0);
     expect(run.letters()).toEqual([]);
+  });
+
+  it('sends batches to subjects as they were given, but what is too large for the server', async () => {
+    const client = await clientOf(broker.port);
+    const heard: unknown[] = [];
+    client.subscribe('batch.*', {
+      callback: (_error, message) => heard.push([message.subject, message.headers?.get('Nats-Msg-Id'), message.json<Delivered>().data]),
+    });
+    await client.flush();
+    const { sinks, send } = sinkTo('nats', [['servers', `nats://cep:secret@127.0.0.1:${broker.port}`]]);
+    // The first goes alone, the others as a batch behind it.
+    const texts = ['first', 'zwölf ≤ 🦉', 'x'.repeat(2 * 1_048_576), 'line\r\nbreak', 'last'];
+    for (const [n, text] of texts.entries()) send(n, { topic: `batch.${n}`, fieldsJson: JSON.stringify({ text }) });
+    await vi.waitFor(() => expect(sinks.pending).toBe(0), { timeout: 30_000 });
+    await client.flush();
+    expect(heard).toEqual(texts.flatMap((text, n) => (n === 2 ? [] : [[`batch.${n}`, `${n}`, { text }]])));
+    expect([delivered(sinks), sinks.dlqEvents]).toEqual([4, 1]);
+    await sinks.close();
+    await client.close();
   });
 
   it('keeps what is no event as dead letters, with its bytes, and goes on', async () => {

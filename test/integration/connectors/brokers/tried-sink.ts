@@ -1,7 +1,7 @@
 import { OutboundDoor } from '../../../../shared/outbound/outbound-door.ts';
 import { NetworkPolicy } from '../../../../shared/security/network-policy.ts';
 import { MemoryDeadLetters } from '../../../../worker/connectors/delivery/dead-letters.ts';
-import { PipelineSinks } from '../../../../worker/connectors/delivery/pipeline-sinks.ts';
+import { type DeliveryOrder, PipelineSinks } from '../../../../worker/connectors/delivery/pipeline-sinks.ts';
 import { settingsOf } from '../../../../worker/connectors/registry.ts';
 
 const environment = { console: () => undefined, door: new OutboundDoor(NetworkPolicy.everywhere) };
@@ -10,12 +10,14 @@ const environment = { console: () => undefined, door: new OutboundDoor(NetworkPo
 export function sinkTo(
   type: string,
   parameters: readonly (readonly [string, unknown])[],
-): { readonly sinks: PipelineSinks; send(n: number): void } {
+): { readonly sinks: PipelineSinks; send(n: number, more?: Partial<DeliveryOrder>): void } {
   const deadLetters = new MemoryDeadLetters(100);
   const sinks = new PipelineSinks({ pipelineId: 'p', environment, deadLetters, report: () => undefined, onChange: () => undefined });
   sinks.configure([settingsOf('Out', type, [...parameters, ['retries', 1_000]])], ['Out']);
   const common = { connector: 'Out', url: null, topic: null, stream: 'S', type: 'S', time: 0, message: null };
-  return { sinks, send: (n) => sinks.take({ ...common, id: String(n), fieldsJson: `{"n":${n}}`, parameters: new Map() }) };
+  const take: ReturnType<typeof sinkTo>['send'] = (n, more) =>
+    sinks.take({ ...common, id: String(n), fieldsJson: `{"n":${n}}`, parameters: new Map(), ...more });
+  return { sinks, send: take };
 }
 
 export function delivered(sinks: PipelineSinks): number {
