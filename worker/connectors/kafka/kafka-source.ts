@@ -5,6 +5,7 @@ import { KeptConnection } from '../kept-connection.ts';
 import { type KafkaAddress, KafkaClient, kafkaReason, refusalOf } from './kafka-client.ts';
 import { OffsetCommits } from './offset-commits.ts';
 import { subscribedAssigner } from './partition-assigner.ts';
+import { stableOffsets } from './stable-offsets.ts';
 import { TakenOffsets } from './taken-offsets.ts';
 import { unpackingProblem } from './unpacking.ts';
 
@@ -176,7 +177,7 @@ export class KafkaSource implements Source {
     if (partitions.length === 0) return;
     const assigned = [{ topic, partitions: [...partitions] }];
     consumer.pause(assigned);
-    const [committed, ends] = [await admin.fetchOffsets({ groupId: group, topics: [topic] }), await admin.fetchTopicOffsets(topic)];
+    const [committed, ends] = [await stableOffsets(admin, group, [topic]), await admin.fetchTopicOffsets(topic)];
     if (assignment !== this.#assignment || this.#connection.isClosed) return;
     const committedOf = new Map(committed[0]?.partitions.map(({ partition, offset }) => [partition, BigInt(offset)]));
     for (const { partition, low, high } of ends.filter((end) => partitions.includes(end.partition))) {

@@ -4,6 +4,7 @@ import type { Admin, Producer, Transaction } from 'kafkajs';
 import type { ForbiddenAddress } from '../../../shared/security/network-policy.ts';
 import { KafkaClient } from './kafka-client.ts';
 import { type Addressed, batchOf, type KafkaWriter, type KafkaWriterOptions } from './kafka-writer.ts';
+import { stableOffsets } from './stable-offsets.ts';
 
 /** After that the cluster ends by itself what a process has left open, for readers wait until then, ms. */
 const TRANSACTION_MS_MAX = 30_000;
@@ -29,7 +30,7 @@ interface Open {
 /**
  * Writes each batch in a transaction, and with it, as an offset of a group that is named after the ledger, the number of its last message:
  * so the cluster has both or neither. Whoever connects makes an end of what another has left open under the same transactional id, and only
- * then asks how far the ledger is: messages up to there are in the cluster, and are not written again. That holds for what comes again after
+ * then asks how far the ledger is, as it is when no transaction is about to change that: messages up to there are in the cluster, and are not written again. That holds for what comes again after
  * a crash as for a commit whose answer was lost.
  */
 export class TransactionalWriter implements KafkaWriter {
@@ -118,7 +119,7 @@ function ledgerOf(addressed: Addressed | undefined): string | undefined {
 async function learn({ admin, ledger, through }: Open, topics: readonly string[]): Promise<void> {
   const unknown = topics.filter((topic) => !through.has(topic));
   if (unknown.length === 0) return;
-  const found = await admin.fetchOffsets({ groupId: groupOf(ledger), topics: unknown });
+  const found = await stableOffsets(admin, groupOf(ledger), unknown);
   for (const topic of unknown) {
     const partition = found.find((one) => one.topic === topic)?.partitions.find((one) => one.partition === LEDGER_PARTITION);
     through.set(topic, Math.max(0, Number(partition?.offset ?? 0)));

@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import kafkajs, { type Kafka } from 'kafkajs';
+import kafkajs, { type Kafka, type Transaction } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { OutboundDoor } from '../../../../shared/outbound/outbound-door.ts';
 import { NetworkPolicy } from '../../../../shared/security/network-policy.ts';
+import { stableOffsets } from '../../../../worker/connectors/kafka/stable-offsets.ts';
 import { openSink, openSource, settingsOf } from '../../../../worker/connectors/registry.ts';
 import { audit, type Delivered } from '../audit.ts';
 import { NumberedLog } from '../numbered-log.ts';
@@ -331,6 +332,38 @@ stream Each = Reading.from(In)
     expect(refused).toMatch(/Invalid username or password/);
     expect(missing).toMatch(/the cluster has no topic 'missing'/);
     expect(await withAdmin((admin) => admin.listTopics())).not.toContain('missing');
+  });
+
+  it('learns the offsets of a group when no transaction is about to change them', async () => {
+    const producer = clientOf(broker.port, 10).producer({ transactionalId: 'ledger', maxInFlightRequests: 1, idempotent: true });
+    await producer.connect();
+    const write = async (offset: string): Promise<Transaction> => {
+      const transaction = await producer.transaction();
+      const topics = [{ topic: 'orders', partitions: [{ partition: 0, offset }] }];
+      await transaction.sendOffsets({ consumerGroupId: 'ledger', topics });
+      return transaction;
+    };
+    await withAdmin(async (admin) => {
+      const offset = async (): Promise<string | undefined> =>
+        (await stableOffsets(admin, 'ledger', ['orders']))[0]?.partitions.find(({ partition }) => partition === 0)?.offset;
+      expect(await offset()).toBe('-1');
+      for (let number = 1; number <= 5; number++) {
+        const transaction = await write(`${number}`);
+        let isKnown = false;
+        const learned = offset().finally(() => {
+          isKnown = true;
+        });
+        // An answer to a question that was asked later: that of the first would have been here.
+        await admin.fetchTopicOffsets('orders');
+        expect(isKnown).toBe(false);
+        await transaction.commit();
+        expect(await learned).toBe(`${number}`);
+      }
+      const given = await write('77');
+      await given.abort();
+      expect(await offset()).toBe('5');
+    });
+    await producer.disconnect();
   });
 
   it('reaches no broker that the cluster names at an address which the owner of the program may not reach', async () => {
