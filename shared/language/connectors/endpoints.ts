@@ -152,7 +152,9 @@ stream Large = Payment
     broker: false,
     summary: 'A WebSocket of another server, both ways',
     guarantees: {
-      source: 'At most once: what the server sends while the connection is lost is gone. A message of more than 1 MiB ends the connection.',
+      source:
+        'At most once: what the server sends while the connection is lost is gone, and so is what came just before this process died. A message ' +
+        'of more than 1 MiB ends the connection.',
       sink:
         'At least once: delivered is a message when the server has answered the ping behind it, so has read it. What is sent again has the ' +
         'same `id`.',

@@ -12,8 +12,8 @@ export const messageConnectors: readonly ConnectorDescriptor[] = [
     summary: 'Messages of syslog (RFC 5424 and 3164) that others send here',
     guarantees: {
       source:
-        'At most once: the protocol has no answers, so what is sent while nobody listens is gone. With `tcp` a sender that is too fast has ' +
-        'to wait; with `udp` what comes while 10,000 messages wait is dropped, and one dead letter says how many were. A message without ' +
+        'At most once: the protocol has no answers, so what is sent while nobody listens is gone, and so is what came just before this ' +
+        'process died. With `tcp` a sender that is too fast has to wait; with `udp` what comes while 10,000 messages wait is dropped, and one dead letter says how many were. A message without ' +
         'priority, or of more than 64 KiB, is a dead letter.',
     },
     example: `connector Logs = syslog (listen: "0.0.0.0:5514", protocol: "tcp")
