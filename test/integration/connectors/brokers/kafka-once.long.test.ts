@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { audit } from '../audit.ts';
 import { NumberedLog } from '../numbered-log.ts';
+import { ClusterOfTwo } from './cluster-of-two.ts';
 import { committedIn } from './committed-topic.ts';
 import { hasBroker, type RunningBroker } from './containers.ts';
-import { clientOf, makeTopics, startKafka } from './kafka-publisher.ts';
+import { clientOf, KafkaPublisher, makeTopics, startKafka } from './kafka-publisher.ts';
 import { ProgramRun } from './program-run.ts';
 
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 300_000 });
@@ -20,7 +21,7 @@ describe.skipIf(!(await hasBroker('kafka')))('outputs that are written in transa
   let broker: RunningBroker;
   beforeAll(async () => {
     broker = await startKafka();
-    await makeTopics(broker.port, ['alone'], PARTITIONS);
+    await makeTopics(broker.port, ['alone', 'readings', 'moved'], PARTITIONS);
   });
   afterAll(() => broker?.stop());
 
@@ -74,6 +75,44 @@ stream Each = Reading.from(In)
       expect(run.letters()).toEqual([]);
     } finally {
       await run.remove();
+    }
+  });
+
+  it('are there once, over kills of whichever worker of a cluster has the pipeline', async () => {
+    const cluster = await ClusterOfTwo.start({ checkpointInterval: 1 });
+    const publisher = new KafkaPublisher(broker.port, 'readings');
+    try {
+      const source = `
+event Reading:
+    n: int
+
+${connector('group_id: "once", session_timeout: 3s, retries: 1000, exactly_once: true')}
+
+stream Each = Reading.from(Broker, topic: "readings")
+    .emit(n)
+    .to(Broker, topic: "moved")
+`;
+      const made = await cluster.ask('POST', '/pipeline-groups', { name: 'once', pipelines: [{ name: 'p', source }] });
+      expect([made.status, made.body.status]).toEqual([201, 'running']);
+      const killed: string[] = [];
+      for (let kill = 0; kill < KILLS; kill++) {
+        await publisher.publish(MORE);
+        await until('moved', publisher.published - MORE / 2);
+        // Some are read, some are in a transaction, and some are committed.
+        await publisher.publish(MORE / 2);
+        killed.push(await cluster.killHolder('once'));
+        await publisher.publish(MORE / 2);
+        await until('moved', publisher.published);
+        cluster.startWorker(killed.at(-1) ?? '');
+        await cluster.ready();
+      }
+      // Each time it was with the other one.
+      expect(new Set(killed).size).toBe(2);
+      const found = audit(await committed('moved'), publisher.published);
+      expect({ ...found, repeated: found.repeated.filter((number) => !publisher.unsure.has(number)) }).toEqual(nothing);
+    } finally {
+      await publisher.leave();
+      await cluster.close();
     }
   });
 });

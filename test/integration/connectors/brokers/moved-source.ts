@@ -1,65 +1,13 @@
 import { expect, vi } from 'vitest';
 import { Sink } from '../../../../chaos/process/cluster/sink.ts';
-import { freePortPairs } from '../../../contract/coordinator.ts';
-import { type Answer, ask } from '../../../contract/declared-answer.ts';
-import { CepProcess } from '../../cli/cep-process.ts';
 import type { NumberedPublisher } from './audited-run.ts';
+import { ClusterOfTwo } from './cluster-of-two.ts';
 
-const key = 'the-key-of-the-cluster';
 const wait = { timeout: 120_000, interval: 50 };
+/** No checkpoint is made but when something waits for one. */
+const seldom = { checkpointInterval: 600 };
 /** So many begin a pair, and as many end one. */
 const PAIRS = 60;
-
-/** A coordinator and two workers, each a process. */
-class ClusterOfTwo {
-  readonly #url: string;
-  readonly #processes = new Map<string, CepProcess>();
-
-  private constructor(url: string) {
-    this.#url = url;
-  }
-
-  static async start(): Promise<ClusterOfTwo> {
-    const [port = 0, ...ports] = await freePortPairs(5);
-    const cluster = new ClusterOfTwo(`http://127.0.0.1:${port}`);
-    cluster.#run('coordinator', ['coordinator', '--port', `${port}`, '--heartbeat-interval', '1', '--heartbeat-timeout', '3']);
-    for (const id of ['w1', 'w2']) {
-      const own = ['--port', `${ports.shift()}`, '--metrics-port', `${ports.shift()}`, '--worker-id', id];
-      // No checkpoint is made but when something waits for one.
-      cluster.#run(id, ['server', '--coordinator', cluster.#url, ...own, '--checkpoint-interval', '600']);
-    }
-    const ready = [{ status: 'ready' }, { status: 'ready' }];
-    await vi.waitFor(async () => expect((await cluster.ask('GET', '/workers')).body).toMatchObject(ready), wait);
-    return cluster;
-  }
-
-  #run(name: string, args: readonly string[]): void {
-    this.#processes.set(name, new CepProcess(args, { env: { CEP_API_KEY: key } }));
-  }
-
-  ask(method: string, path: string, body?: object): Promise<Answer> {
-    return ask({ method, url: `${this.#url}/api/v1/cluster${path}`, key, ...(body === undefined ? {} : { body }) });
-  }
-
-  /** Kills the worker that has the first pipeline of a group. */
-  async killHolder(group: string): Promise<void> {
-    const { body } = await this.ask('GET', `/pipeline-groups/${group}`);
-    const { worker_id: holder } = (body as { deployments: { worker_id: string }[] }).deployments[0] as { worker_id: string };
-    this.#processes.get(holder)?.kill('SIGKILL');
-  }
-
-  /** Replicas of its pipeline run on both workers. */
-  async isSpread(group: string): Promise<void> {
-    const { body } = await this.ask('GET', `/pipeline-groups/${group}`);
-    const { deployments } = body as { deployments: { worker_id: string }[] };
-    expect(new Set(deployments.map(({ worker_id: id }) => id)).size).toBe(2);
-  }
-
-  async close(): Promise<void> {
-    for (const process of this.#processes.values()) process.kill('SIGKILL');
-    await Promise.all(Array.from(this.#processes.values(), ({ ended }) => ended));
-  }
-}
 
 interface MovedSource {
   /** Its declaration. */
@@ -75,7 +23,7 @@ interface MovedSource {
  */
 export async function pairsOverKill({ connector, from, publisher }: MovedSource): Promise<readonly number[]> {
   const sink = await Sink.start('127.0.0.1');
-  const cluster = await ClusterOfTwo.start();
+  const cluster = await ClusterOfTwo.start(seldom);
   try {
     const source = `
 event Reading:
@@ -136,7 +84,7 @@ interface Replicas {
  */
 export async function alertsOfReplicas({ connector, from, send }: Replicas): Promise<readonly string[]> {
   const sink = await Sink.start('127.0.0.1');
-  const cluster = await ClusterOfTwo.start();
+  const cluster = await ClusterOfTwo.start(seldom);
   try {
     const source = `
 event Reading:
