@@ -10,7 +10,7 @@ export class ServerCommand extends CepCommand {
     category: 'Service',
     description: 'Serve pipelines over REST, WebSocket and server-sent events',
     details:
-      'Runs until SIGTERM or SIGINT (a second one ends at once); SIGHUP reads the certificate again. Without a key everybody who ' +
+      'Runs until SIGTERM or SIGINT (a second one ends at once); SIGHUP reads the certificate and the credentials again. Without a key everybody who ' +
       'can reach the port may do everything. Logs go to standard error. ' +
       'Ends with 0 when all that was accepted is done or safe, 2 when a file is missing, 3 when a setting is wrong, 4 when the port is in use or something was given up.',
     examples: [

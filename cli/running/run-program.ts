@@ -1,6 +1,6 @@
 import { CepError } from '../../shared/errors/error.ts';
 import { ProcessSignals } from '../../shared/lifecycle/process-signals.ts';
-import { readProfiles } from '../../shared/security/credentials/credentials.ts';
+import { CredentialsFile } from '../../shared/security/credentials/credentials.ts';
 import { Redactor } from '../../shared/security/redaction.ts';
 import { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import { createLogger, type LoggerOptions } from '../../shared/telemetry/logger.ts';
@@ -8,6 +8,7 @@ import { MetricRegistry } from '../../shared/telemetry/metric-registry.ts';
 import { createRuntime } from '../../worker/runtime/runtime.ts';
 import type { Output, Runtime, RuntimeReport } from '../../worker/runtime/service.ts';
 import { SERVER_TENANT } from '../../worker/runtime/tenants/tenant-registry.ts';
+import { readAgain } from '../connecting/credentials-again.ts';
 import type { CliContext } from '../context.ts';
 import type { SentProgram } from '../program/program-to-send.ts';
 import { RunScreen } from './run-screen.ts';
@@ -46,10 +47,10 @@ export async function runProgram(settings: RunSettings, context: CliContext): Pr
   const redactor = new Redactor();
   const level = isQuiet ? 'warn' : settings.logging.level;
   const logger = createLogger({ ...settings.logging, level, redactor, write: (line) => screen.note(line.trimEnd()) });
-  const profiles = settings.credentials === undefined ? undefined : await readProfiles(settings.credentials, settings.masterKey);
+  const credentials = settings.credentials === undefined ? undefined : await CredentialsFile.read(settings.credentials, settings.masterKey);
   const runtime = await createRuntime({
     ...(stateDir === undefined ? {} : { stateDir }),
-    ...(profiles === undefined ? {} : { profiles }),
+    ...(credentials === undefined ? {} : { profiles: credentials.profiles }),
     apiKey: settings.apiKey,
     isSmtpUnverified: settings.isSmtpUnverified,
     strictEvents,
@@ -60,7 +61,10 @@ export async function runProgram(settings: RunSettings, context: CliContext): Pr
     outputs: { push: (output: Output) => screen.output(output), isFull: () => screen.isFull },
     report: ({ level, message, fields }: RuntimeReport) => logger.log(level, message, fields),
   });
-  const signals = new ProcessSignals(process, () => undefined);
+  const telemetry = new Telemetry(logger, new MetricRegistry());
+  const signals = new ProcessSignals(process, () => {
+    if (credentials !== undefined) void readAgain(credentials, { telemetry, redactor });
+  });
   let isClean = false;
   let closeWebhooks = async (): Promise<void> => undefined;
   try {
@@ -69,7 +73,6 @@ export async function runProgram(settings: RunSettings, context: CliContext): Pr
     await runtime.start(async () => {
       id = await placed(runtime, settings.program);
     });
-    const telemetry = new Telemetry(logger, new MetricRegistry());
     if (settings.isSmtpUnverified) telemetry.report('SmtpUnverified', {});
     closeWebhooks = await serveWebhooks({ runtime, id, telemetry, readPlace: settings.readPlace, note: (text) => screen.note(text) });
     await new ProgramInRuntime(runtime, id).until(signals.ended, screen);

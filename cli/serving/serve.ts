@@ -4,6 +4,7 @@ import { isLoopback } from '../../shared/http/listen.ts';
 import { ProcessSignals, type SignalSource, withDeadline } from '../../shared/lifecycle/process-signals.ts';
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import { openTelemetry, type RunningServer, startServer } from '../../worker/server/index.ts';
+import { readAgain } from '../connecting/credentials-again.ts';
 import type { HttpSettings } from './http-settings.ts';
 import type { ServerSettings } from './server-settings.ts';
 
@@ -35,7 +36,10 @@ export async function serve(settings: ServerSettings, { stdout, stderr, signals:
   // Whoever keeps files of the state, the embedded database included, makes them for their owner alone.
   process.umask(process.umask() | forOthers);
   let server: RunningServer | undefined;
-  const signals = new ProcessSignals(source, () => void server?.reloadCertificates());
+  const signals = new ProcessSignals(source, () => {
+    void server?.reloadCertificates();
+    if (settings.credentials !== undefined) void readAgain(settings.credentials, opened);
+  });
   process.once('uncaughtException', (error) => {
     telemetry.report('ServerCrashed', crashOf(error));
     process.exit(runtimeErrorExitCode);

@@ -5,13 +5,14 @@ import { resolve } from 'node:path';
 import type { Config } from '../../shared/config/config.ts';
 import { configToJson } from '../../shared/config/show.ts';
 import { CepError } from '../../shared/errors/error.ts';
-import { type Profiles, readProfiles } from '../../shared/security/credentials/credentials.ts';
+import { CredentialsFile } from '../../shared/security/credentials/credentials.ts';
 import type { StartServerOptions } from '../../worker/server/index.ts';
 import { intervalSetting, settingError } from '../setting-values.ts';
 import { type HttpSettings, isNetwork, listOf, readHttpSettings } from './http-settings.ts';
 
 /** What a server is started with, read and checked. */
-export type ServerSettings = StartServerOptions & HttpSettings & { readonly bind: string };
+export type ServerSettings = StartServerOptions &
+  HttpSettings & { readonly bind: string; readonly credentials: CredentialsFile | undefined };
 
 /**
  * Reads what the settings of a server name. `configFile`: the file that they come from, which may hold secrets.
@@ -20,6 +21,7 @@ export type ServerSettings = StartServerOptions & HttpSettings & { readonly bind
 export async function readServerSettings(config: Config, configFile: string | undefined): Promise<ServerSettings> {
   const http = await readHttpSettings(config);
   const cluster = clusterOf(config, http.tls !== undefined);
+  const credentials = await credentialsOf(config);
   return {
     ...http,
     ...(cluster && { allowedHosts: [...http.allowedHosts, new URL(cluster.address).hostname] }),
@@ -27,7 +29,8 @@ export async function readServerSettings(config: Config, configFile: string | un
     bind: config.get('server.bind'),
     port: config.get('server.port'),
     tenantNetworks: listOf(config, 'server.tenant_networks', { fits: isNetwork, expected: 'an address, or a network such as 10.0.0.0/8' }),
-    profiles: await profilesOf(config),
+    credentials,
+    profiles: credentials?.profiles,
     workDir: (await folderOf(config, 'server.workdir')) ?? resolve('.'),
     tenantWorkDir: await folderOf(config, 'server.tenant_workdir'),
     privateFiles: [configFile ?? [], ...privateSettings.map((name) => config.get(name) ?? [])].flat(),
@@ -71,9 +74,9 @@ async function folderOf(config: Config, name: 'server.workdir' | 'server.tenant_
   throw settingError(config, name, (where) => `${where}: directory '${path}' does not exist`);
 }
 
-async function profilesOf(config: Config): Promise<Profiles | undefined> {
+async function credentialsOf(config: Config): Promise<CredentialsFile | undefined> {
   const path = config.get('server.credentials');
-  return path === undefined ? undefined : await readProfiles(path, config.get('server.master_key'));
+  return path === undefined ? undefined : await CredentialsFile.read(path, config.get('server.master_key'));
 }
 
 /** What makes the server a worker; undefined without a coordinator. */

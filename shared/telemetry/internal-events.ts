@@ -57,6 +57,8 @@ export const internalEvents = {
   ),
   SecretReadableByOthers: event<{ file: string; mode: string }>('warn', 'A file with a secret can be read by others (chmod 600 it)'),
   CertificatesReloaded: event<{ cert: string }>('info', 'Certificates reloaded'),
+  CredentialsReloaded: event<{ profiles: number }>('info', 'Credentials read again; connections that are made from now on use them'),
+  CredentialsNotReloaded: event<{ error: string }>('error', 'Credentials not read again; the old ones stay in use'),
   CertificatesNotReloaded: event<{ error: string }>('error', 'Certificates not reloaded; the old ones stay in use'),
   TracesNotExported: event<{ endpoint: string; reason: string }>(
     'warn',

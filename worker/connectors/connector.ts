@@ -29,6 +29,8 @@ export interface ConnectorSettings {
   readonly parameters: ReadonlyMap<string, Value>;
   /** Texts of the parameters that nobody may see. */
   readonly secrets: readonly string[];
+  /** The same with what its profile says now; another object only when that has changed. @default there is no profile */
+  readonly latest?: () => ConnectorSettings;
 }
 
 /** A connector as one `.from` or `.to` uses it. */

@@ -10,6 +10,7 @@ import { kafkaSteps } from './kafka/kafka-test.ts';
 import { PlainWriter } from './kafka/kafka-writer.ts';
 import { TransactionalWriter } from './kafka/transactional-writer.ts';
 import { durationParameter, flagParameter, numberParameter, type Parameters, textParameter } from './parameters.ts';
+import { followed } from './profiles.ts';
 import { requireReachable } from './reachable-host.ts';
 
 const PORT = 9092;
@@ -25,8 +26,11 @@ export const kafkaConnector: ConnectorType = {
   openSource: (settings, environment) => {
     const { name, topic, subscription, parameters, replica } = settings;
     if (topic === null) throw wrong(name, 'it has no topic to read', 'write `topic: ".."`');
+    const address = followed(settings, (now) => addressOf(now, environment));
     return new KafkaSource({
-      address: addressOf(settings, environment),
+      get address() {
+        return address();
+      },
       topic,
       group: textParameter(parameters, 'group_id') ?? `cep-${replica?.sharedSubscription ?? subscription}`,
       start: textParameter(parameters, 'start') === 'latest' ? 'latest' : 'earliest',

@@ -6,6 +6,7 @@ import { MqttSink } from './mqtt/mqtt-sink.ts';
 import { MqttSource } from './mqtt/mqtt-source.ts';
 import { mqttSteps } from './mqtt/mqtt-test.ts';
 import { flagParameter, numberParameter, textParameter } from './parameters.ts';
+import { followed } from './profiles.ts';
 import { requireReachable } from './reachable-host.ts';
 
 const PORT = 1883;
@@ -19,8 +20,11 @@ export const mqttConnector: ConnectorType = {
     const { name, topic, subscription, parameters } = settings;
     if (topic === null) throw new CepError('connector_error', `connector '${name}' has no topic to read`, { hint: 'write `topic: ".."`' });
     const isDurable = environment.keepsState === true;
+    const address = followed(settings, (now) => addressOf(now, environment));
     return new MqttSource({
-      address: addressOf(settings, environment),
+      get address() {
+        return address();
+      },
       clientId: textParameter(parameters, 'client_id') ?? clientIdOf(subscription),
       topic,
       // A message of quality 2 that is under way when this process dies is lost: nobody keeps what was begun with it. One of quality 1 comes again.

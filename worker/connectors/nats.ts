@@ -7,6 +7,7 @@ import { natsSteps } from './nats/nats-test.ts';
 import { NatsStreamSource } from './nats/stream-source.ts';
 import { NatsSubjectSource } from './nats/subject-source.ts';
 import { flagParameter, type Parameters, textParameter } from './parameters.ts';
+import { followed } from './profiles.ts';
 import { requireReachable } from './reachable-host.ts';
 
 const PORT = 4222;
@@ -16,7 +17,7 @@ export const natsConnector: ConnectorType = {
   name: 'nats',
   openSource: (settings, environment) => {
     const { name, topic, parameters } = settings;
-    const address = addressOf(settings, environment);
+    const address = followed(settings, (now) => addressOf(now, environment));
     const stream = textParameter(parameters, 'stream');
     if (topic === null && stream === undefined) throw wrong(name, 'it has nothing to read', 'write `subject: ".."`, or `stream: ".."`');
     if (topic !== null && !isFilter(topic)) {
@@ -27,10 +28,26 @@ export const natsConnector: ConnectorType = {
       );
     }
     const queueGroup = textParameter(parameters, 'queue_group');
-    if (!isJetStream(parameters)) return new NatsSubjectSource({ address, subject: topic ?? '', queueGroup });
+    if (!isJetStream(parameters))
+      return new NatsSubjectSource({
+        get address() {
+          return address();
+        },
+        subject: topic ?? '',
+        queueGroup,
+      });
     const durable = durableOf(settings);
     const start = textParameter(parameters, 'start') === 'latest' ? 'latest' : 'earliest';
-    return new NatsStreamSource({ address, stream, subject: topic, durable, isShared: queueGroup !== undefined, start });
+    return new NatsStreamSource({
+      get address() {
+        return address();
+      },
+      stream,
+      subject: topic,
+      durable,
+      isShared: queueGroup !== undefined,
+      start,
+    });
   },
   openSink: (settings, environment) => {
     const { parameters } = settings;

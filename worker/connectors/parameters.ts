@@ -33,10 +33,16 @@ export function textsParameter(parameters: Parameters, name: string): Record<str
 }
 
 /** Takes the secrets of a connector out of what its code says went wrong. */
-export function redactorOf(settings: Pick<ConnectorSettings, 'secrets'> | null): (text: string) => string {
+export function redactorOf(settings: Pick<ConnectorSettings, 'secrets' | 'latest'> | null): (text: string) => string {
   const redactor = new Redactor();
-  for (const secret of settings?.secrets ?? []) redactor.add(secret);
-  return (text) => redactor.redact(text);
+  let known: readonly string[] = [];
+  return (text) => {
+    const { secrets } = settings?.latest?.() ?? settings ?? { secrets: [] };
+    // Those from before stay: what went wrong with them may be told late.
+    if (secrets !== known) for (const secret of secrets) redactor.add(secret);
+    known = secrets;
+    return redactor.redact(text);
+  };
 }
 
 /** Equal for equal settings. */

@@ -14,13 +14,46 @@ import type { ConnectorSettings } from './connector.ts';
 export function withProfile(settings: ConnectorSettings, profiles: Profiles | undefined): ConnectorSettings {
   const name = settings.parameters.get('profile');
   if (typeof name !== 'string') return settings;
-  const profile = profiles?.get(name);
+  let profile = profiles?.get(name);
   if (profile === undefined) throw unknownProfile(settings, name, profiles);
+  const latest = (): ConnectorSettings => {
+    const now = profiles?.get(name);
+    if (now !== undefined && now !== profile) {
+      profile = now;
+      try {
+        resolved = { ...withProperties(settings, now, name), latest };
+      } catch {
+        // What no longer fits the connector is not taken; the next start of the program says why.
+      }
+    }
+    return resolved;
+  };
+  let resolved: ConnectorSettings = { ...withProperties(settings, profile, name), latest };
+  return resolved;
+}
+
+/** @throws CepError `connector_error` */
+function withProperties(settings: ConnectorSettings, profile: Profile, name: string): ConnectorSettings {
   if (profile.connectorType !== undefined && profile.connectorType !== settings.type) {
     throw wrong(settings, `profile '${name}' is for connectors of type ${profile.connectorType}, and this is one of type ${settings.type}`);
   }
   const parameters = new Map([...parametersFrom(profile, settings, name), ...settings.parameters]);
   return { ...settings, parameters, secrets: [...settings.secrets, ...profile.secrets] };
+}
+
+/** The settings of a connector as they are now. */
+export function latestOf(settings: ConnectorSettings): ConnectorSettings {
+  return settings.latest?.() ?? settings;
+}
+
+/** What is made of the settings of a connector, and made again when they have changed. Made once at once, so that what is wrong with them is said. */
+export function followed<T>(settings: ConnectorSettings, make: (settings: ConnectorSettings) => T): () => T {
+  let [from, made] = [latestOf(settings), make(settings)];
+  return () => {
+    const now = latestOf(settings);
+    if (now !== from) [from, made] = [now, make(now)];
+    return made;
+  };
 }
 
 function parametersFrom({ properties }: Profile, settings: ConnectorSettings, profile: string): Map<string, Value> {

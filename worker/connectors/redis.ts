@@ -1,6 +1,7 @@
 import { CepError } from '../../shared/errors/error.ts';
 import type { ConnectorEnvironment, ConnectorSettings, ConnectorType } from './connector.ts';
 import { numberParameter, textParameter } from './parameters.ts';
+import { followed } from './profiles.ts';
 import { requireReachable } from './reachable-host.ts';
 import { RedisChannelSource } from './redis/channel-source.ts';
 import type { RedisAddress } from './redis/redis-client.ts';
@@ -19,11 +20,25 @@ export const redisConnector: ConnectorType = {
     const { name, topic, subscription, parameters, textFields } = settings;
     if (topic === null)
       throw new CepError('connector_error', `connector '${name}' has nothing to read`, { hint: 'write `channel: ".."` or `stream: ".."`' });
-    const address = addressOf(settings, environment);
-    if (!isStream(settings)) return new RedisChannelSource({ address, channel: topic });
+    const address = followed(settings, (now) => addressOf(now, environment));
+    if (!isStream(settings))
+      return new RedisChannelSource({
+        get address() {
+          return address();
+        },
+        channel: topic,
+      });
     const group = textParameter(parameters, 'group');
     const consumer = textParameter(parameters, 'consumer') ?? subscription;
-    return new RedisStreamSource({ address, stream: topic, group, consumer, textFields: new Set(textFields) });
+    return new RedisStreamSource({
+      get address() {
+        return address();
+      },
+      stream: topic,
+      group,
+      consumer,
+      textFields: new Set(textFields),
+    });
   },
   openSink: (settings, environment) => {
     const { parameters } = settings;

@@ -11,7 +11,9 @@ import { httpConnector } from './http.ts';
 import { kafkaConnector } from './kafka.ts';
 import { mqttConnector } from './mqtt.ts';
 import { natsConnector } from './nats.ts';
+import { followed } from './profiles.ts';
 import { redisConnector } from './redis.ts';
+import { renewedLookup, renewedSink } from './renewed.ts';
 import { smtpConnector } from './smtp.ts';
 import { syslogConnector } from './syslog.ts';
 import { websocketConnector } from './websocket.ts';
@@ -62,11 +64,18 @@ export function withUse(
   stored: readonly (readonly [string, unknown])[],
 ): Omit<SourceSettings, 'subscription' | 'textFields'> {
   const use = settingsOf(settings.name, settings.type, stored);
-  const parameters = new Map([...settings.parameters, ...use.parameters]);
+  const used = (from: ConnectorSettings): ConnectorSettings => ({
+    ...from,
+    parameters: new Map([...from.parameters, ...use.parameters]),
+    secrets: [...from.secrets, ...use.secrets],
+  });
+  const { latest } = settings;
+  const { parameters, secrets } = used(settings);
   const topics = findConnector(settings.type)?.topics ?? [];
   // `topic` at the use stands for whatever the connector calls it, and goes before that.
   const topic = [use.parameters.get('topic'), ...topics.map((name) => parameters.get(name))].find((value) => typeof value === 'string');
-  return { ...settings, parameters, secrets: [...settings.secrets, ...use.secrets], topic: typeof topic === 'string' ? topic : null };
+  const now = latest === undefined ? {} : { latest: followed({ ...settings, latest }, used) };
+  return { ...settings, parameters, secrets, ...now, topic: typeof topic === 'string' ? topic : null };
 }
 
 /** @throws CepError `connector_error` */
@@ -90,7 +99,7 @@ export function openSink(settings: ConnectorSettings, environment: ConnectorEnvi
       hint: `it has ${known}`,
     });
   }
-  return open(settings, environment);
+  return settings.latest === undefined ? open(settings, environment) : renewedSink(settings, (now) => open(now, environment));
 }
 
 /** @throws CepError `connector_error` */
@@ -101,5 +110,5 @@ export function openLookup(settings: ConnectorSettings, environment: ConnectorEn
     const message = `connector '${settings.name}': this build cannot look anything up in connectors of type ${settings.type} (.enrich)`;
     throw new CepError('connector_error', message, { hint: `it can in ${known.join(', ')}` });
   }
-  return open(settings, environment);
+  return settings.latest === undefined ? open(settings, environment) : renewedLookup(settings, (now) => open(now, environment));
 }

@@ -3,6 +3,7 @@ import { apartFromLogin } from '../../shared/outbound/url-login.ts';
 import { ForbiddenAddress } from '../../shared/security/network-policy.ts';
 import type { ConnectorEnvironment, ConnectorSettings, ConnectorType } from './connector.ts';
 import { textParameter, textsParameter } from './parameters.ts';
+import { followed } from './profiles.ts';
 import type { WebSocketAddress } from './websocket/websocket-client.ts';
 import { WebSocketSink } from './websocket/websocket-sink.ts';
 import { WebSocketSource } from './websocket/websocket-source.ts';
@@ -11,7 +12,15 @@ import { webSocketSteps } from './websocket/websocket-test.ts';
 /** WebSockets (RFC 6455) of other servers: this process is the client. */
 export const websocketConnector: ConnectorType = {
   name: 'websocket',
-  openSource: (settings, environment) => new WebSocketSource({ address: addressOf(settings, environment), topic: settings.topic }),
+  openSource: (settings, environment) => {
+    const address = followed(settings, (now) => addressOf(now, environment));
+    return new WebSocketSource({
+      get address() {
+        return address();
+      },
+      topic: settings.topic,
+    });
+  },
   openSink: (settings, environment) => {
     const topic = textParameter(settings.parameters, 'topic') ?? null;
     return new WebSocketSink({ address: addressOf(settings, environment), topic });

@@ -99,6 +99,8 @@ const loggingDefault = { level: 'info', format: 'text', timestamps: true } as co
 export interface OpenTelemetry {
   readonly telemetry: Telemetry;
   readonly tracing: Tracing | undefined;
+  /** Of everything that is logged. */
+  readonly redactor: Redactor;
 }
 
 /** What is open of a server, which may not have got further. */
@@ -118,7 +120,7 @@ export async function openTelemetry(options: StartServerOptions): Promise<OpenTe
   const tracing = options.tracing && (await openTracing({ ...options.tracing, version: manifest.version }));
   const telemetry = new Telemetry(createLogger({ ...logging, redactor, write }), new MetricRegistry(), tracing?.tracer);
   tracing?.reportTo(telemetry);
-  return { telemetry, tracing };
+  return { telemetry, tracing, redactor };
 }
 
 function toStandardError(line: string): void {

@@ -18,7 +18,43 @@ export interface Profile {
   readonly secrets: readonly string[];
 }
 
+/** By name. Who keeps them asks again for a profile that it uses: the file may have been read again. */
 export type Profiles = ReadonlyMap<string, Profile>;
+
+/** A credentials file, and what it said when it was read last. */
+export class CredentialsFile {
+  readonly #path: string;
+  readonly #masterKey: string | undefined;
+  readonly #profiles: Map<string, Profile>;
+
+  private constructor(path: string, masterKey: string | undefined, profiles: Profiles) {
+    this.#path = path;
+    this.#masterKey = masterKey;
+    this.#profiles = new Map(profiles);
+  }
+
+  /** @throws CepError as `readProfiles` */
+  static async read(path: string, masterKey: string | undefined): Promise<CredentialsFile> {
+    return new CredentialsFile(path, masterKey, await readProfiles(path, masterKey));
+  }
+
+  /** Always the same map, with what was read last. */
+  get profiles(): Profiles {
+    return this.#profiles;
+  }
+
+  /** The texts that nobody may see. */
+  get secrets(): readonly string[] {
+    return Array.from(this.#profiles.values(), ({ secrets }) => secrets).flat();
+  }
+
+  /** Reads it again; all of it is taken over, or nothing. @throws CepError as `readProfiles` */
+  async readAgain(): Promise<void> {
+    const found = await readProfiles(this.#path, this.#masterKey);
+    this.#profiles.clear();
+    for (const [name, profile] of found) this.#profiles.set(name, profile);
+  }
+}
 
 const forOthers = 0o077;
 

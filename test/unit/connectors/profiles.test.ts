@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Duration, type Value } from '../../../shared/events/value.ts';
 import type { Profile } from '../../../shared/security/credentials/credentials.ts';
-import { withProfile } from '../../../worker/connectors/profiles.ts';
-import { settingsOf } from '../../../worker/connectors/registry.ts';
+import type { ConnectorSettings } from '../../../worker/connectors/connector.ts';
+import { latestOf, withProfile } from '../../../worker/connectors/profiles.ts';
+import { settingsOf, withUse } from '../../../worker/connectors/registry.ts';
+import { renewedLookup, renewedSink } from '../../../worker/connectors/renewed.ts';
 
 const profile = (properties: Record<string, Value>, more: Partial<Profile> = {}): Profile => ({
   connectorType: undefined,
@@ -59,5 +61,75 @@ describe('a profile', () => {
     expect(() => withProfile(hook(), undefined)).toThrow(/for programs of the server itself/);
     const without = settingsOf('Hook', 'http', [['url', 'http://a/']]);
     expect(withProfile(without, undefined)).toBe(without);
+  });
+});
+
+describe('a profile that is read again', () => {
+  const urlOf = (settings: ConnectorSettings): unknown => settings.parameters.get('url');
+  /** What a change makes of it. */
+  const renewed = (): { readonly settings: ConnectorSettings; become(properties: Record<string, Value>): void } => {
+    const profiles = given({ url: 'http://a/' });
+    return {
+      settings: withProfile(hook(['timeout', '2s']), profiles),
+      become: (properties) => void profiles.set('hook', profile(properties, { secrets: ['new secret'] })),
+    };
+  };
+
+  it('gives its connector other settings, unless they do not fit it', () => {
+    const { settings, become } = renewed();
+    const before = latestOf(settings);
+    expect(latestOf(settings)).toBe(before);
+    become({ url: 'http://b/' });
+    expect([urlOf(latestOf(settings)), latestOf(settings).secrets]).toEqual(['http://b/', ['new secret']]);
+    become({ urll: 'http://c/' });
+    expect(urlOf(latestOf(settings))).toBe('http://b/');
+    expect(latestOf(latestOf(settings)).parameters.get('timeout')).toBe('2s');
+  });
+
+  it('changes what one use of the connector has, but what stands there', () => {
+    const { settings, become } = renewed();
+    const use = withUse(settings, [['method', 'PUT']]);
+    become({ url: 'http://b/', method: 'POST' });
+    const latest = latestOf(use);
+    expect([urlOf(latest), latest.parameters.get('method')]).toEqual(['http://b/', 'PUT']);
+  });
+
+  it('opens a sink again for the next message; one that cannot be opened so stays as it is', async () => {
+    const { settings, become } = renewed();
+    const said: string[] = [];
+    const sink = renewedSink(settings, (now) => {
+      const url = String(urlOf(now));
+      if (url === 'wrong') throw new Error('it is no address');
+      return { send: async ({ id }) => void said.push(`${id} to ${url}`), close: async () => void said.push(`end of ${url}`) };
+    });
+    const send = (id: string): Promise<void> => sink.send({ id, topic: null, payload: '{}' });
+    await send('1');
+    become({ url: 'http://b/' });
+    await send('2');
+    become({ url: 'wrong' });
+    await send('3');
+    await sink.close();
+    expect(said).toEqual(['1 to http://a/', '2 to http://b/', 'end of http://a/', '3 to http://b/', 'end of http://b/']);
+  });
+
+  it('opens a look-up again for the next key; what is being looked up is found', async () => {
+    const { settings, become } = renewed();
+    const said: string[] = [];
+    const answers: (() => void)[] = [];
+    const lookup = renewedLookup(settings, (now) => ({
+      find: (key) => new Promise((resolve) => answers.push(() => resolve(`${String(key)} of ${String(urlOf(now))}`))),
+      close: async () => void said.push(`end of ${String(urlOf(now))}`),
+    }));
+    const { signal } = new AbortController();
+    const first = lookup.find('1', signal);
+    become({ url: 'http://b/' });
+    const second = lookup.find('2', signal);
+    answers[1]?.();
+    expect([await second, said]).toEqual(['2 of http://b/', []]);
+    answers[0]?.();
+    expect(await first).toBe('1 of http://a/');
+    await vi.waitFor(() => expect(said).toEqual(['end of http://a/']));
+    await lookup.close();
+    expect(said).toEqual(['end of http://a/', 'end of http://b/']);
   });
 });

@@ -41,6 +41,14 @@ export async function mqttClient(address: MqttAddress, { onError, ...options }: 
   });
 }
 
+/** Logs in with this from the next connection on that it makes by itself. */
+export function logInAs(client: MqttClient, { username, password }: MqttAddress): void {
+  if (username === undefined) delete client.options.username;
+  else client.options.username = username;
+  if (password === undefined) delete client.options.password;
+  else client.options.password = password;
+}
+
 /** What went wrong, in words. */
 export function mqttReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -2,7 +2,7 @@ import type { IPublishPacket, MqttClient, Packet } from 'mqtt';
 import { answered } from '../../../shared/outbound/outbound-door.ts';
 import { Backoff } from '../backoff.ts';
 import type { Source, SourceReading } from '../connector.ts';
-import { ANSWER_MS_MAX, type MqttAddress, mqttClient, mqttReason } from './mqtt-client.ts';
+import { ANSWER_MS_MAX, logInAs, type MqttAddress, mqttClient, mqttReason } from './mqtt-client.ts';
 import { markOf, TakenMessages } from './taken-messages.ts';
 
 /** What is read ahead of what was taken. */
@@ -93,7 +93,10 @@ export class MqttSource implements Source {
     client.handleMessage = (packet, done) => this.#arrived(packet as IPublishPacket, done);
     client.on('connect', ({ sessionPresent }) => this.#connected(client, sessionPresent));
     client.on('error', onError);
-    client.on('close', () => this.#lost(client, reading));
+    client.on('close', () => {
+      logInAs(client, this.#options.address);
+      this.#lost(client, reading);
+    });
   }
 
   /** The client acknowledges a message when it has handed it over; this one does so later, by itself. */

@@ -105,6 +105,12 @@ export class RunningBroker {
     await this.#container.copyContentToContainer([{ target: path, content }]);
   }
 
+  /** Runs a command beside the broker. @throws Error with what it wrote, when it fails */
+  async run(command: readonly string[]): Promise<void> {
+    const { exitCode, output } = await this.#container.exec([...command]);
+    if (exitCode !== 0) throw new Error(`${command[0]}: ${output}`);
+  }
+
   async startAgain(): Promise<void> {
     await (await this.#engine()).start();
   }

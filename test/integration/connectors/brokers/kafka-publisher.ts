@@ -21,6 +21,28 @@ export function startKafka(config = ''): Promise<RunningBroker> {
   });
 }
 
+/** Lines for the broker by which it takes logins by SCRAM too. */
+export const scramConfig = [
+  'listener.name.external.sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512',
+  ...['256', '512'].map(
+    (bits) => `listener.name.external.scram-sha-${bits}.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;`,
+  ),
+].join('\n');
+
+export interface ScramUser {
+  readonly mechanism: string;
+  readonly username: string;
+  readonly password: string;
+}
+
+/** The broker knows the user by this password from now on, as an administrator tells it (kafka-configs). */
+export async function knowScramUser(broker: RunningBroker, { mechanism, username, password }: ScramUser): Promise<void> {
+  const java = ['java', '-Xmx64m', '-XX:TieredStopAtLevel=1', '-cp', '/opt/kafka/libs/*', 'kafka.admin.ConfigCommand'];
+  const user = ['--entity-type', 'users', '--entity-name', username];
+  const config = `${mechanism}=[iterations=4096,password=${password}]`;
+  await broker.run([...java, '--bootstrap-server', 'localhost:19092', '--alter', '--add-config', config, ...user]);
+}
+
 export function clientOf(port: number, retries = 0): Kafka {
   return new kafkajs.Kafka({
     clientId: 'test',
