@@ -142,6 +142,14 @@ export function orElse<T>(codec: Codec<T>, instead: () => T): Codec<T> {
 }
 
 /** `length`: of all lists that are saved here. */
+/** A member that states of before did not have, and that most do not need: it stands behind all others, or is left out. */
+export function orAbsent<T>(codec: Codec<T>): Codec<T | undefined> {
+  return {
+    save: (value) => (value === undefined ? (undefined as unknown as Value) : codec.save(value)),
+    load: (saved) => (saved === undefined ? undefined : codec.load(saved)),
+  };
+}
+
 export function list<T>(item: Codec<T>, length?: number): Codec<readonly T[]> {
   const { save, load, isPlain } = item;
   return {
@@ -222,7 +230,8 @@ export function record<T extends object>(members: Members<T>): Codec<T> {
       for (let at = 0; at < codecs.length; at++) {
         const codec = codecs[at] as Codec<unknown>;
         const member = (value as Readonly<Record<string, unknown>>)[names[at] as string];
-        saved.push(codec.isPlain ? (member as Value) : codec.save(member));
+        const own = codec.isPlain ? (member as Value) : codec.save(member);
+        if (own !== undefined) saved.push(own);
       }
       return saved;
     },

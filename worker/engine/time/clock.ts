@@ -1,14 +1,14 @@
-import { mapOf, number, orElse, orNull, record, type Saved } from '../state/codec.ts';
+import { mapOf, number, orAbsent, orNull, record, type Saved } from '../state/codec.ts';
 
 /**
  * `partitions`: of a broker; null where the source has none. `finite`: what it had come to when the input ended. `stated`: the highest time
- * that an event gave it, where silence has brought it further, else null.
+ * that an event gave it, where silence has brought it further.
  */
 export const savedClock = record({
   reached: number,
   partitions: orNull(mapOf(number)),
   finite: number,
-  stated: orElse(orNull(number), () => null),
+  stated: orAbsent(number),
 });
 
 /**
@@ -122,14 +122,14 @@ export class Clock {
 
   save(): Saved<typeof savedClock> {
     const { reached, partitions } = this;
-    return { reached, partitions, finite: this.lastFinite(), stated: this.isBySilence() ? this.stated : null };
+    return { reached, partitions, finite: this.lastFinite(), stated: this.isBySilence() ? this.stated : undefined };
   }
 
   load({ reached, partitions, finite, stated }: Saved<typeof savedClock>): void {
     this.reached = reached;
     this.finite = finite;
     this.stated = stated ?? -Infinity;
-    this.silentTo = stated === null ? -Infinity : reached;
+    this.silentTo = stated === undefined ? -Infinity : reached;
     this.partitions = partitions === null ? null : new Map(partitions);
   }
 }
