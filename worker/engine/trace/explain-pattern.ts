@@ -115,22 +115,19 @@ function ofAnotherKey(
   const { slot } = enabled.step;
   const { where } = plan.steps[slot] as StepPlan;
   const standing = rollBack(captures, enabled.discards);
-  const taken = new Set(view.runs.flatMap(rowsOf));
-  for (const other of recorder.keys.toReversed()) {
-    if (other === key) continue;
-    const record = recorder.record(other);
-    if (record?.ended?.end === 'matched') for (const row of rowsOf(record.ended.run)) taken.add(row);
-    const found = seenSince(record ?? null, slot, run).findLast(
-      ({ row }) =>
-        !taken.has(row) &&
-        timeProblem(row.time, { earliest, latest: deadline }) === null &&
-        judgeStep(evidence, where, standing, row).failed === null,
-    );
-    if (found === undefined) continue;
-    const problem = `its key is ${JSON.stringify(other)}, not ${JSON.stringify(key)}`;
-    return [{ event: eventOf(found.row), problem, values: new Map() }];
-  }
-  return [];
+  const records = recorder.keys.filter((other) => other !== key).flatMap((other) => recorder.record(other) ?? []);
+  const matched = records.flatMap(({ ended }) => (ended?.end === 'matched' ? [ended.run] : []));
+  // By their number: a kernel makes the rows of its runs when they are asked for.
+  const taken = new Set([...view.runs, ...matched].flatMap(rowsOf).map(({ order }) => order));
+  const fits = ({ row }: Seen): boolean =>
+    !taken.has(row.order) &&
+    timeProblem(row.time, { earliest, latest: deadline }) === null &&
+    judgeStep(evidence, where, standing, row).failed === null;
+  const found = records.flatMap((record) => seenSince(record, slot, run).findLast(fits) ?? []);
+  const last = found.toSorted((one, other) => other.at - one.at)[0];
+  if (last === undefined) return [];
+  const problem = `its key is ${JSON.stringify(recorder.keyTextOf(last.row))}, not ${JSON.stringify(key)}`;
+  return [{ event: eventOf(last.row), problem, values: new Map() }];
 }
 
 function rowsOf({ progress }: PartialMatch): readonly Row[] {
