@@ -11,10 +11,11 @@ export class Link {
     this.#server = server;
   }
 
-  static async to(port: number): Promise<Link> {
+  /** `port`: where it leads; asked for each connection where that is not known yet. */
+  static async to(port: number | (() => number)): Promise<Link> {
     const server = createServer();
     const link = new Link(server);
-    server.on('connection', (socket) => link.#join(socket, port));
+    server.on('connection', (socket) => link.#join(socket, typeof port === 'number' ? port : port()));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return link;
   }
