@@ -19,24 +19,31 @@ const types: readonly string[] = ['Open', 'Close', 'Tick'];
 export class EventStore {
   readonly url: string;
   readonly subject: string;
+  /** The consumer as which it is read; undefined: by positions. */
+  readonly durable: string | undefined;
   readonly #client: NatsConnection;
   readonly #stream: string;
 
-  private constructor(url: string, client: NatsConnection, stream: string) {
+  private constructor(
+    url: string,
+    client: NatsConnection,
+    { stream, isDurable }: { readonly stream: string; readonly isDurable: boolean },
+  ) {
     this.url = url;
+    this.durable = isDurable ? 'stored' : undefined;
     this.#client = client;
     this.#stream = stream;
     this.subject = `${stream}.events`;
   }
 
   /** Makes a stream of its own. @param url With the login, if there is one. */
-  static async open(url: string): Promise<EventStore> {
+  static async open(url: string, isDurable: boolean): Promise<EventStore> {
     const { host, username, password } = new URL(url);
     const login = username === '' ? {} : { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
     const client = await connect({ servers: host, maxReconnectAttempts: -1, ...login });
     const stream = `cep-chaos-${process.pid}-${Date.now()}`;
     await (await client.jetstreamManager()).streams.add({ name: stream, subjects: [`${stream}.>`] });
-    return new EventStore(url, client, stream);
+    return new EventStore(url, client, { stream, isDurable });
   }
 
   /** Resolves when the broker has it; with an id that it knows it is there once. */

@@ -3,9 +3,10 @@ import { reportLines } from './report-lines.ts';
 import { isClean, runChaos } from './run.ts';
 
 /**
- * `npm run chaos -- [--seed N] [--minutes M] [--coordinators 3] [--workers 4] [--only "kill a worker"] [--other PATH] [--nats URL]` runs a cluster of real processes
+ * `npm run chaos -- [--seed N] [--minutes M] [--coordinators 3] [--workers 4] [--only "kill a worker"] [--other PATH] [--nats URL [--durable]]` runs a cluster of real processes
  * under faults and says whether anything was lost, doubled or invented. Exit code 1: something was; 2: the command is wrong. It runs
- * `cli/bin.mjs`, so build first (`npm run build`); `--other` names that of another build, for upgrades and back, `--nats` a server with JetStream from which a pipeline reads too. Links are cut where this process may make network namespaces (root, on Linux), else not.
+ * `cli/bin.mjs`, so build first (`npm run build`); `--other` names that of another build, for upgrades and back, `--nats` a server with JetStream from which a pipeline reads too, by positions or as a durable consumer.
+ * Links are cut where this process may make network namespaces (root, on Linux), else not.
  */
 const { values } = parseArgs({
   options: {
@@ -16,6 +17,7 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true },
     other: { type: 'string' },
     nats: { type: 'string' },
+    durable: { type: 'boolean', default: false },
     loopback: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
   },
@@ -36,6 +38,7 @@ if (!(minutes > 0) || !Number.isSafeInteger(seed) || !(coordinators >= 3) || !(w
     only: values.only,
     otherBuild: values.other,
     nats: values.nats,
+    isDurable: values.durable,
     usesNamespaces: !values.loopback,
     keepsLogs: values.keep,
   };

@@ -1,11 +1,19 @@
 export const groupName = 'chaos';
 
+/** A stream of NATS. */
+interface Store {
+  readonly url: string;
+  readonly subject: string;
+  /** The consumer as which it is read. */
+  readonly durable: string | undefined;
+}
+
 /**
  * Pipelines that keep real state: a sequence in two replicas, a count window that is fed by it over a route, a count window in two replicas,
  * a join, windows of time that the clock closes when nothing comes, and one that keeps nothing. `version` stands in a comment: another one is another program of the same meaning.
  * `store`: a stream of NATS, which two replicas read.
  */
-export function chaosGroup(sinkUrl: string, version: number, store?: { readonly url: string; readonly subject: string }): object {
+export function chaosGroup(sinkUrl: string, version: number, store?: Store): object {
   const sink = `# version ${version}\nconnector Sink = http (url: "${sinkUrl}")\n`;
   const keyed = { replicas: 2, partition_key: 'producer' };
   return {
@@ -69,11 +77,11 @@ function inWindows(): string {
 `;
 }
 
-/** The sequence and the count window, of what a broker has. They say what they say in its order, which a durable consumer does not keep when it gives something again. */
-function storedIn({ url, subject }: { readonly url: string; readonly subject: string }): string {
+/** The sequence and the count window, of what a broker has: what the latter says depends on the order. */
+function storedIn({ url, subject, durable }: Store): string {
   const from = `.from(Store, subject: "${subject}")`;
   return `
-connector Store = nats (servers: "${url}", jetstream: true)
+connector Store = nats (servers: "${url}", ${durable === undefined ? 'jetstream: true' : `durable: "${durable}"`})
 stream Opened = Open${from}
 stream Closed = Close${from}
 stream Ticked = Tick${from}

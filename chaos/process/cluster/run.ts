@@ -36,6 +36,8 @@ export interface ChaosOptions {
   readonly usesNamespaces: boolean;
   /** URL of a NATS server with JetStream that all processes reach: from it a pipeline reads too. @default events are injected alone */
   readonly nats?: string | undefined;
+  /** It reads as a durable consumer, which the server gives events again. @default by positions */
+  readonly isDurable?: boolean;
   /** Path of `cli/bin.mjs` of another build, which takes part. */
   readonly otherBuild?: string | undefined;
   /** Logs stay in any case. @default false */
@@ -87,7 +89,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const sink = await Sink.start(network.outside);
   const disks = network.links && new Disks();
   const tools = await compiledTools(folder);
-  const store = options.nats === undefined ? undefined : await EventStore.open(options.nats);
+  const store = options.nats === undefined ? undefined : await EventStore.open(options.nats, options.isDurable ?? false);
   const run = new ChaosRun(options, { folder, network, sink, disks, tools, store });
   try {
     for (let id = 1; id <= options.coordinators; id++) await disks?.mount(dataDir(folder, id));

@@ -46,13 +46,20 @@ export class StreamIntake {
   #delivery = 0;
   #handingOver: Promise<void> | undefined;
   #isClosed = false;
+  /** When the server was told last that what is here is being worked on. */
+  #workedAt = performance.now();
+  /** Nothing more is taken. */
+  hasFailed = false;
 
   constructor(options: StreamIntakeOptions) {
     this.#options = options;
     this.#taken = new TakenSequences(options.known);
     this.#working = setInterval(() => this.#stillWorking(), options.ackWaitMs / 3);
     this.failed = new Promise((_, reject) => {
-      this.#fail = reject;
+      this.#fail = (error) => {
+        this.hasFailed = true;
+        reject(error);
+      };
     });
     this.failed.catch(() => undefined); // Whoever reads asks for it in time.
   }
@@ -74,8 +81,14 @@ export class StreamIntake {
   }
 
   /** So that the server does not give again what is waited for here. */
-  #stillWorking(): void {
-    if (!this.#options.isAcknowledging) return;
+  #stillWorking() {
+    const { isAcknowledging, ackWaitMs } = this.#options;
+    const now = performance.now();
+    const stoodMs = now - this.#workedAt;
+    this.#workedAt = now;
+    if (!isAcknowledging || this.hasFailed) return;
+    // What is here has been promised to whoever reads in the place of this process by now.
+    if (stoodMs > ackWaitMs) return this.fail(new Error(`this process stood still for ${(stoodMs / 1_000).toFixed(1)} s`));
     for (const { message } of [...this.#underWay, ...this.#waiting]) this.#answer(message, WORKING);
   }
 

@@ -7,8 +7,7 @@ const PULL_MESSAGES = 1_000;
 const PULL_BYTES = 8 * 1_048_576;
 /** No more is asked for while so many have come and were not taken. */
 const WAITING_MESSAGES_MAX = 1_000;
-/** How long a server waits for messages, and how often it says meanwhile that it is there, ms. */
-const PULL_MS = 30_000;
+/** How often a server says that it is there while it waits for messages, ms; at least twice in a request. */
 const HEARTBEAT_MS = 5_000;
 const SILENCE_MS_MAX = 3 * HEARTBEAT_MS;
 const NANOS_PER_MS = 1e6;
@@ -21,6 +20,10 @@ export interface StreamPullOptions {
   readonly stream: string;
   readonly consumer: string;
   readonly intake: StreamIntake;
+  /** How long a request waits for messages, ms. The server gives them to it even when nobody looks any more. */
+  readonly pullMs: number;
+  /** Nothing is asked for after this process has stood still for so long, ms: another may read in its place. */
+  readonly stillMsMax: number;
 }
 
 /** Asks a consumer of a stream for messages, one request at a time, and not for more than is taken. */
@@ -55,7 +58,7 @@ export class StreamPull {
 
   /** Asks for more, unless that is under way, or there is enough. */
   ask(): void {
-    const { client, stream, consumer, intake } = this.#options;
+    const { client, stream, consumer, intake, pullMs } = this.#options;
     if (this.#open > 0 || intake.waiting >= WAITING_MESSAGES_MAX || client.connection.isClosed()) return;
     this.#open = PULL_MESSAGES;
     this.#heard = performance.now();
@@ -63,17 +66,22 @@ export class StreamPull {
       batch: PULL_MESSAGES,
       // Of one that is larger than that the request would never bring anything.
       max_bytes: Math.max(PULL_BYTES, 2 * (client.connection.info?.max_payload ?? 0)),
-      expires: PULL_MS * NANOS_PER_MS,
-      idle_heartbeat: HEARTBEAT_MS * NANOS_PER_MS,
+      expires: pullMs * NANOS_PER_MS,
+      idle_heartbeat: Math.min(HEARTBEAT_MS, pullMs / 2) * NANOS_PER_MS,
     };
     const reply = `${this.#inbox}.${++this.#request}`;
     client.connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, JSON.stringify(request), { reply });
   }
 
   #take(message: Msg): void {
-    this.#heard = performance.now();
+    const { intake, stillMsMax } = this.#options;
+    const now = performance.now();
+    if (this.#open > 0 && now - this.#heard > stillMsMax)
+      intake.fail(new Error('nothing was read for so long that another may have begun'));
+    if (intake.hasFailed) return;
+    this.#heard = now;
     if (!message.subject.startsWith(this.#inbox)) {
-      this.#options.intake.arrived(message);
+      intake.arrived(message);
       this.#open--;
       this.ask();
     } else if (message.subject === `${this.#inbox}.${this.#request}`) this.#told(message);

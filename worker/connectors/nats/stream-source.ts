@@ -12,6 +12,12 @@ const ACK_WAIT_MS = 5_000;
 /** Who waits longer for that does not wait for what another may still be working on. */
 const ACK_WAIT_MS_MAX = 30_000;
 const ACK_PENDING_MAX = 5_000;
+/** How long a request for messages waits, ms; of the only reader of a consumer: what comes meanwhile is given to it even when it is gone. */
+const PULL_MS = 30_000;
+const ONLY_READER_PULL_MS = 2_000;
+/** Servers look at their clocks a little later. */
+const GIVEN_AGAIN_SLACK_MS = 250;
+const LOOK_MS = 200;
 /** How long a server remembers a reader that has gone, ms. */
 const FORGOTTEN_MS = 60_000;
 const NANOS_PER_MS = 1e6;
@@ -75,7 +81,7 @@ export class NatsStreamSource implements Source {
       const manager = await client.connection.jetstreamManager({ timeout: ANSWER_MS_MAX });
       const stream = await this.#stream(manager);
       const consumer = await this.#consumer({ client, manager, stream });
-      await this.#untilGivenAgain(consumer);
+      if (this.#isOnlyReader) await this.#untilGivenAgain({ client, manager, stream }, consumer);
       await this.#consume({ client, manager, stream }, consumer.name, { reading, connected });
     } finally {
       client.destroy();
@@ -143,12 +149,28 @@ export class NatsStreamSource implements Source {
     return { deliver_policy: policy as ConsumerConfig['deliver_policy'], ...(subject === null ? {} : { filter_subject: subject }) };
   }
 
-  /** What this reader was given before it was interrupted comes again after a while, and would come behind what is newer. */
-  async #untilGivenAgain({ num_ack_pending: pending, config }: ConsumerInfo): Promise<void> {
-    const { durable, isShared } = this.#options;
-    const waitMs = (config.ack_wait ?? 0) / NANOS_PER_MS;
-    if (durable === undefined || isShared || pending === 0 || waitMs > ACK_WAIT_MS_MAX) return;
-    await sleep(waitMs, undefined, { signal: this.#connection.signal }).catch(() => undefined); // Closed: the next step sees that.
+  get #isOnlyReader(): boolean {
+    return this.#options.durable !== undefined && !this.#options.isShared;
+  }
+
+  /**
+   * What was given to this reader before it was interrupted, or to the one in whose place it is, comes again after a while, and would come
+   * behind what is newer. First nobody must be given anything more: a request of who is gone is open for a while.
+   */
+  async #untilGivenAgain({ manager, stream }: Session, found: ConsumerInfo): Promise<void> {
+    const until = performance.now() + ONLY_READER_PULL_MS + GIVEN_AGAIN_SLACK_MS;
+    let consumer = found;
+    while (consumer.num_waiting > 0 && performance.now() < until && !this.#connection.isClosed) {
+      await this.#pause(LOOK_MS);
+      consumer = await manager.consumers.info(stream.config.name, consumer.name);
+    }
+    const waitMs = (consumer.config.ack_wait ?? 0) / NANOS_PER_MS;
+    if (consumer.num_ack_pending > 0 && waitMs <= ACK_WAIT_MS_MAX) await this.#pause(waitMs + GIVEN_AGAIN_SLACK_MS);
+  }
+
+  /** Shorter when it is closed meanwhile: the next step sees that. */
+  async #pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.#connection.signal }).catch(() => undefined);
   }
 
   async #consume(
@@ -168,7 +190,10 @@ export class NatsStreamSource implements Source {
         this.#position = position as unknown as StreamPosition;
       },
     });
-    const pull = new StreamPull({ client, stream: stream.config.name, consumer, intake });
+    const waits = this.#isOnlyReader
+      ? { pullMs: ONLY_READER_PULL_MS, stillMsMax: ACK_WAIT_MS }
+      : { pullMs: PULL_MS, stillMsMax: Number.POSITIVE_INFINITY };
+    const pull = new StreamPull({ client, stream: stream.config.name, consumer, intake, ...waits });
     try {
       await Promise.race([client.flushed(), intake.failed]);
       connected();
