@@ -6,7 +6,7 @@ import { connectors } from '../../shared/language/connectors/table.ts';
 
 /** What the name of a test says that shows it. */
 const words: Readonly<Record<Guarantee, RegExp>> = {
-  'at most once': /listens|drops|connection is lost/,
+  'at most once': /listens|drops|connection is lost|nothing twice/,
   'at least once': /every|each|takes over/,
   'effectively once': /once/,
   'exactly once': /once|nothing twice/,

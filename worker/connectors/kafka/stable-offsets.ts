@@ -1,3 +1,5 @@
+/// <reference path="./kafkajs-protocol.d.ts" />
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
 import { ANSWER_MS_MAX, refusalOf } from './kafka-client.ts';
