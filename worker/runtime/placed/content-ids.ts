@@ -57,8 +57,8 @@ export class ContentIds {
     }
   }
 
+  /** Forgets nothing: whoever goes on from an earlier save must come to the same ids. */
   save(): SavedIds {
-    this.#forget();
     return Array.from(this.#given, ([digest, { time, count }]) => [digest, time, count] as const);
   }
 }

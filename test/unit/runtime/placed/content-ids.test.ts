@@ -51,6 +51,19 @@ describe('ids made of content', () => {
   it('are kept in a bounded number', () => {
     const ids = new ContentIds('p');
     for (let time = 0; time < 20_000; time++) ids.next({ kind: 'o', stream: 'S', type: 'T', time, fieldsJson: '{}' });
-    expect(ids.save().length).toBe(4_096);
+    expect(ids.save().length).toBeLessThanOrEqual(5_120);
+  });
+
+  it('are the same behind a save whether or not others were made since', () => {
+    const at = (n: number): OutputContent => ({ kind: 'o', stream: 'S', type: 'T', time: n, fieldsJson: '{}' });
+    const first = new ContentIds('p');
+    for (let n = 0; n < 3_000; n++) first.next(at(n));
+    const second = new ContentIds('p', first.save());
+    for (let n = 3_000; n < 4_600; n++) {
+      first.next(at(n));
+      second.next(at(n));
+    }
+    first.save();
+    expect(first.next(at(10))).toBe(second.next(at(10)));
   });
 });
