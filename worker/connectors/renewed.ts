@@ -1,5 +1,6 @@
 /** Connectors whose profile may change while they are open. Sources follow it by themselves, whenever they connect. */
-import type { Batching, ConnectorSettings, Lookup, Sink } from './connector.ts';
+import type { Batching, ConnectorSettings, Lookup, Outcome, Sink, SinkMessage } from './connector.ts';
+import { together } from './delivery/together.ts';
 import { latestOf } from './profiles.ts';
 
 type Open<T> = (settings: ConnectorSettings) => T;
@@ -8,16 +9,25 @@ type Open<T> = (settings: ConnectorSettings) => T;
 export function renewedSink(settings: ConnectorSettings, open: Open<Sink>): Sink {
   const current = renewed(settings, open);
   const { batching, awaitsCheckpoint } = current();
-  const together: Batching | undefined = batching && {
+  const batchingNow: Batching | undefined = batching && {
     messages: batching.messages,
-    send: async (messages, signal) => (await current().batching?.send(messages, signal)) ?? [],
+    send: async (messages, signal) => await sendAll(current(), messages, signal),
   };
   return {
     send: async (message, signal) => await current().send(message, signal),
-    ...(together === undefined ? {} : { batching: together }),
+    ...(batchingNow === undefined ? {} : { batching: batchingNow }),
     ...(awaitsCheckpoint === undefined ? {} : { awaitsCheckpoint }),
     close: () => current().close(),
   };
+}
+
+/** Whether a sink takes many at once may stand in its profile, too: one that no longer does is given them one after the other. */
+async function sendAll(sink: Sink, messages: readonly SinkMessage[], signal: AbortSignal | undefined): Promise<readonly Outcome[]> {
+  if (sink.batching !== undefined) return await sink.batching.send(messages, signal);
+  const alone = together(1, (message, end) => sink.send(message, end));
+  const outcomes: Outcome[] = [];
+  for (const message of messages) outcomes.push(...(await alone.send([message], signal)));
+  return outcomes;
 }
 
 /** A look-up that is another one after its profile has changed; what is being asked by then is answered. @throws CepError */

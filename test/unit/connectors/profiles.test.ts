@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { Duration, type Value } from '../../../shared/events/value.ts';
 import type { Profile } from '../../../shared/security/credentials/credentials.ts';
 import type { ConnectorSettings } from '../../../worker/connectors/connector.ts';
+import { together } from '../../../worker/connectors/delivery/together.ts';
 import { latestOf, withProfile } from '../../../worker/connectors/profiles.ts';
 import { settingsOf, withUse } from '../../../worker/connectors/registry.ts';
 import { renewedLookup, renewedSink } from '../../../worker/connectors/renewed.ts';
@@ -110,6 +111,23 @@ describe('a profile that is read again', () => {
     await send('3');
     await sink.close();
     expect(said).toEqual(['1 to http://a/', '2 to http://b/', 'end of http://a/', '3 to http://b/', 'end of http://b/']);
+  });
+
+  it('gives one after the other to a sink that no longer takes many at once, and says what became of each', async () => {
+    const { settings, become } = renewed();
+    const said: string[] = [];
+    const sink = renewedSink(settings, (now) => {
+      const url = String(urlOf(now));
+      const send = async ({ id }: { readonly id: string }): Promise<void> => {
+        if (id === '2') throw new Error('not this one');
+        said.push(`${id} to ${url}`);
+      };
+      return { send, close: async () => undefined, ...(url === 'http://a/' && { batching: together(8, send) }) };
+    });
+    become({ url: 'http://b/' });
+    const outcomes = await sink.batching?.send(['1', '2', '3'].map((id) => ({ id, topic: null, payload: '{}' })));
+    expect(said).toEqual(['1 to http://b/', '3 to http://b/']);
+    expect(outcomes).toEqual(['taken', expect.objectContaining({ message: 'not this one' }), 'taken']);
   });
 
   it('opens a look-up again for the next key; what is being looked up is found', async () => {
