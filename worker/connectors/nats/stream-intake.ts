@@ -48,8 +48,7 @@ export class StreamIntake {
   #isClosed = false;
   /** When the server was told last that what is here is being worked on. */
   #workedAt = performance.now();
-  /** Nothing more is taken. */
-  hasFailed = false;
+  #hasFailed = false;
 
   constructor(options: StreamIntakeOptions) {
     this.#options = options;
@@ -57,11 +56,16 @@ export class StreamIntake {
     this.#working = setInterval(() => this.#stillWorking(), options.ackWaitMs / 3);
     this.failed = new Promise((_, reject) => {
       this.#fail = (error) => {
-        this.hasFailed = true;
+        this.#hasFailed = true;
         reject(error);
       };
     });
     this.failed.catch(() => undefined); // Whoever reads asks for it in time.
+  }
+
+  /** Nothing more is taken. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
   }
 
   /** Messages that have come and are not safe. */
@@ -86,7 +90,7 @@ export class StreamIntake {
     const now = performance.now();
     const stoodMs = now - this.#workedAt;
     this.#workedAt = now;
-    if (!isAcknowledging || this.hasFailed) return;
+    if (!isAcknowledging || this.#hasFailed) return;
     // What is here has been promised to whoever reads in the place of this process by now.
     if (stoodMs > ackWaitMs) return this.fail(new Error(`this process stood still for ${(stoodMs / 1_000).toFixed(1)} s`));
     for (const { message } of [...this.#underWay, ...this.#waiting]) this.#answer(message, WORKING);

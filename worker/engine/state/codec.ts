@@ -141,7 +141,6 @@ export function orElse<T>(codec: Codec<T>, instead: () => T): Codec<T> {
   return { save: codec.save, load: (saved) => (saved === undefined ? instead() : codec.load(saved)) };
 }
 
-/** `length`: of all lists that are saved here. */
 /** A member that states of before did not have, and that most do not need: it stands behind all others, or is left out. */
 export function orAbsent<T>(codec: Codec<T>): Codec<T | undefined> {
   return {
@@ -150,6 +149,7 @@ export function orAbsent<T>(codec: Codec<T>): Codec<T | undefined> {
   };
 }
 
+/** `length`: of all lists that are saved here. */
 export function list<T>(item: Codec<T>, length?: number): Codec<readonly T[]> {
   const { save, load, isPlain } = item;
   return {
