@@ -1,3 +1,4 @@
+import { modelOf } from '../../shared/language/plan/alike.ts';
 import type { OperatorPlan, Plan } from '../../shared/language/plan/plan.ts';
 import type { Explanation } from '../../worker/engine/trace/explanation.ts';
 import { counted } from '../counts.ts';
@@ -16,7 +17,7 @@ const STREAMS_TOLD_MAX = 5;
 
 /** Names of the streams that emit, in order of declaration. */
 export function emittingStreams({ streams }: Plan): readonly string[] {
-  return streams.filter(({ operators }) => emits(operators)).map(({ name }) => name);
+  return streams.filter((stream) => emits(modelOf(stream).operators)).map(({ name }) => name);
 }
 
 /** Those of these streams that are told of: all when they are few, else the first that events reached. */

@@ -1,8 +1,9 @@
-import type { Span, Statement } from '../ast/nodes.ts';
+import type { OperatorCall, Span, Statement, StreamDeclaration } from '../ast/nodes.ts';
 import type { Code } from '../diagnostics/codes.ts';
 import type { Diagnostic, SourceText } from '../diagnostics/diagnostic.ts';
 import type { Origin } from '../plan/plan.ts';
 import type { ResourceName } from './budget.ts';
+import type { Repetition } from './holes.ts';
 import type { CheckOptions } from './options.ts';
 import type { EmittedShape, FunctionSymbol, Module, Symbols, SymbolTable } from './symbols.ts';
 
@@ -42,8 +43,10 @@ export interface CheckContext {
   left(resource: ResourceName): number;
   /** Whether anything was found that is no mere warning. */
   hasErrors(): boolean;
-  /** Statements with the holes of a compile-time loop filled, and what each was before. */
-  readonly repetitions: WeakMap<Statement, Statement>;
+  /** Statements with the holes of a compile-time loop filled, and what each was made of. */
+  readonly repetitions: WeakMap<Statement, Repetition>;
+  /** The operators of a stream as they are written, where a loop fills in what stands in them: their own names are the same. */
+  writtenOperators(node: StreamDeclaration): readonly OperatorCall[];
   /** A view that reports nothing, for trying out. */
   quietly(): CheckContext;
   origin(span: Span): Origin;

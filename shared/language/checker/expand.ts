@@ -62,10 +62,10 @@ function expandFor(node: ForDeclaration, expansion: Expansion): void {
   for (const value of values) {
     if (expansion.isTooLong) return;
     spend('repetitions', 1, node.span);
-    const filled = body.map(({ written, parts, fill }) => {
+    const filled = body.map(({ written, parts, fill, explained }) => {
       const statement = fill(value);
       spend('repetitions', parts, written.span);
-      if (statement !== written) repetitions.set(statement, written);
+      if (statement !== written) repetitions.set(statement, { written, value, explained });
       return statement;
     });
     expandInto(filled, expansion);

@@ -1,19 +1,44 @@
-import type { Binary, Conditional, Expression, Span, Statement } from '../ast/nodes.ts';
+import type { Binary, Conditional, Expression, Identifier, OperatorCall, Span, Statement, StreamDeclaration } from '../ast/nodes.ts';
 import { withCases, withOperands } from '../ast/operator-chain.ts';
 
 /** A statement of a loop, taken apart once, with what to put where for each value of the variable. */
 export interface HoledStatement {
   /** Every `{variable}` replaced by the number: in names and strings as text, in expressions as an int. Parts without are the same objects. */
   readonly fill: (value: number) => Statement;
+  /** The same, with what makes the text or number of each literal that had a hole. */
+  readonly explained: (value: number) => FilledStatement;
   /** How many parts it has, long texts by their length. */
   readonly parts: number;
 }
 
+/** `literals`: by literal of the statement, what stands there for each value of the variable. */
+export interface FilledStatement {
+  readonly statement: Statement;
+  readonly literals: ReadonlyMap<object, (value: number) => unknown>;
+}
+
+/** What a statement with its holes filled was made of. */
+export interface Repetition {
+  readonly written: Statement;
+  readonly value: number;
+  readonly explained: HoledStatement['explained'];
+}
+
 /** Finds the holes of a statement. */
 export function holedStatement(statement: Statement, variable: string): HoledStatement {
-  const holes: Holes = { variable, hole: `{${variable}}`, parts: 0 };
-  const fill = filling(statement, holes);
-  return { fill: fill === null ? () => statement : (fill as (value: number) => Statement), parts: holes.parts };
+  const holes: Holes = { variable, hole: `{${variable}}`, parts: 0, literals: null };
+  const fill = (statement.kind === 'StreamDeclaration' && fillingOfStream(statement, holes)) || filling(statement, holes);
+  if (fill === null) {
+    return { fill: () => statement, explained: () => ({ statement, literals: new Map() }), parts: holes.parts };
+  }
+  const explained = (value: number): FilledStatement => {
+    const literals = new Map<object, (value: number) => unknown>();
+    holes.literals = literals;
+    const filled = { ...(fill(value) as Statement) };
+    holes.literals = null;
+    return { statement: filled, literals };
+  };
+  return { fill: fill as (value: number) => Statement, explained, parts: holes.parts };
 }
 
 /** Makes a part for a value; null where nothing changes. */
@@ -23,6 +48,35 @@ interface Holes {
   readonly variable: string;
   readonly hole: string;
   parts: number;
+  /** Gets the literals that are filled, where somebody asks for them. */
+  literals: Map<object, (value: number) => unknown> | null;
+}
+
+/** A stream of which only the name and the operators have holes: its operators are made when they are first read. Null for any other. */
+function fillingOfStream(node: StreamDeclaration, holes: Holes): Fill {
+  const before = holes.parts;
+  holes.parts++;
+  const others = [node.type, node.source].map((part) => filling(part, holes));
+  const [name, operators] = [filling(node.name, holes), filling(node.operators, holes)];
+  if (name === null || operators === null || others.some((fill) => fill !== null)) {
+    holes.parts = before;
+    return null;
+  }
+  const { kind, span, type, source } = node;
+  return (value): StreamDeclaration => {
+    let made: readonly OperatorCall[] | undefined;
+    return {
+      kind,
+      span,
+      name: name(value) as Identifier,
+      type,
+      source,
+      get operators() {
+        made ??= operators(value) as readonly OperatorCall[];
+        return made;
+      },
+    };
+  };
 }
 
 /** Characters of a text that count as one part. */
@@ -35,7 +89,13 @@ function filling(part: unknown, holes: Holes): Fill {
   if (Array.isArray(part)) return fillingOfItems(part, holes);
   const node = part as { readonly kind?: string; readonly span?: Span; readonly name?: unknown };
   const { span } = node;
-  if (node.kind === 'Hole' && node.name === holes.variable && span) return (value) => numberAt(span, value);
+  if (node.kind === 'Hole' && node.name === holes.variable && span) {
+    return (value) => {
+      const made = numberAt(span, value);
+      holes.literals?.set(made, (other) => other);
+      return made;
+    };
+  }
   if (node.kind === 'TemplateLiteral') return fillingOfTemplate(node as Extract<Expression, { kind: 'TemplateLiteral' }>, holes);
   if (node.kind === 'Binary') return fillingOfChain((rewrite) => withOperands(node as Binary, rewrite), holes);
   if (node.kind === 'Conditional') return fillingOfChain((rewrite) => withCases(node as Conditional, rewrite), holes);
@@ -76,9 +136,11 @@ function fillingOfMembers(part: object, holes: Holes): Fill {
     if (fill !== null) changing.push({ key, fill });
   }
   if (changing.length === 0) return null;
+  const valueFill = changing.find(({ key }) => key === 'value')?.fill;
   return (value) => {
     const changed: Record<string, unknown> = { ...part };
     for (const { key, fill } of changing) changed[key] = fill(value);
+    if (valueFill !== undefined) holes.literals?.set(changed, valueFill);
     return changed;
   };
 }

@@ -5,6 +5,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { fingerprint } from '../plan/fingerprint.ts';
 import { CheckBudget, ProgramTooLarge, type ResourceName, resources } from './budget.ts';
 import type { CheckContext } from './context.ts';
+import type { Repetition } from './holes.ts';
 import { type Needing, visitNeeds } from './needs.ts';
 import type { CheckOptions } from './options.ts';
 import type { ProgramTable } from './program-table.ts';
@@ -27,7 +28,7 @@ export class CheckState {
   /** Calls from functions, by what their caller emits itself. */
   readonly calls = new Map<EmittedShape[], Set<FunctionSymbol>>();
   readonly budget = new CheckBudget();
-  readonly repetitions = new WeakMap<Statement, Statement>();
+  readonly repetitions = new WeakMap<Statement, Repetition>();
   /** Views that report what they find, by file. */
   readonly contexts = new Map<Module, CheckContext>();
   readonly #reported = new Set<string>();
@@ -135,6 +136,10 @@ function makeContext(state: CheckState, module: Module, isQuiet: boolean): Check
     left: (name) => state.budget.left(name),
     hasErrors: () => state.hasErrors(),
     repetitions: state.repetitions,
+    writtenOperators: (node) => {
+      const written = state.repetitions.get(node)?.written;
+      return written?.kind === 'StreamDeclaration' ? written.operators : node.operators;
+    },
     quietly: () => (isQuiet ? context : makeContext(state, module, true)),
     origin: (span) => ({ source, span }),
     fingerprint: (value) => fingerprint(value, state.table.identities),

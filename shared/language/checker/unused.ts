@@ -11,7 +11,7 @@ const EFFECTS = new Set(['emit', 'to', 'tap', 'print', 'log', 'alert', 'process'
 export function reportUnused(context: CheckContext, main: LoadedModule): void {
   const { table } = context;
   for (const symbol of table.streams) {
-    if (isOf(main, symbol) && !symbol.used && !hasEffect(symbol.node)) {
+    if (isOf(main, symbol) && !symbol.used && !hasEffect(symbol.node, context)) {
       report(symbol.node.name, `nothing reads the stream \`${symbol.name}\``, 'add .emit(..) to make its results output events', context);
     }
   }
@@ -37,8 +37,8 @@ function report(name: Identifier, message: string, hint: string | undefined, con
   context.report('W040', name.span, message, hint);
 }
 
-function hasEffect(node: StreamDeclaration): boolean {
-  let found = node.operators.some(({ name }) => EFFECTS.has(name.text));
+function hasEffect(node: StreamDeclaration, context: CheckContext): boolean {
+  let found = context.writtenOperators(node).some(({ name }) => EFFECTS.has(name.text));
   if (found) return true;
   walk(node, (part) => {
     found ||= part.kind === 'OperatorCall' && EFFECTS.has(part.name.text);

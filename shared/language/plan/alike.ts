@@ -1,6 +1,6 @@
 import type { ConstantExpression, StreamPlan } from './plan.ts';
 
-/** A stream that is another one with other constants, and another name. */
+/** A stream that is another one with other constants, and another name. Its own operators are made when they are first read. */
 export interface AlikeStream {
   readonly other: StreamPlan;
   /** Those of the other one, and in the same order what this one has instead. */
@@ -18,4 +18,9 @@ export function noteAlike(stream: StreamPlan, alike: AlikeStream): void {
 /** Undefined where nothing is known, which says nothing of the stream. */
 export function alikeOf(stream: StreamPlan): AlikeStream | undefined {
   return known.get(stream);
+}
+
+/** A stream that says of this one all but its name and its constants, and has its operators at hand. */
+export function modelOf(stream: StreamPlan): StreamPlan {
+  return known.get(stream)?.other ?? stream;
 }

@@ -1,10 +1,11 @@
 import { CepError } from '../../../shared/errors/error.ts';
+import { modelOf } from '../../../shared/language/plan/alike.ts';
 import type { OperatorPlan, Plan, ScorePlan } from '../../../shared/language/plan/plan.ts';
 import type { EngineHost } from '../engine.ts';
 
 /** Every `.score` of a program, in written order. A host makes sure before it starts that it can run their models. */
 export function scoresOf(plan: Plan): readonly ScorePlan[] {
-  return plan.streams.flatMap(({ operators }) => scoresIn(operators));
+  return plan.streams.flatMap((stream) => scoresIn(modelOf(stream).operators));
 }
 
 function scoresIn(operators: readonly OperatorPlan[]): readonly ScorePlan[] {

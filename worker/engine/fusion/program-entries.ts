@@ -1,3 +1,4 @@
+import { modelOf } from '../../../shared/language/plan/alike.ts';
 import type { EventPlan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import { isStatements } from '../operators/operator-facts.ts';
 import { EventColumns } from './columns.ts';
@@ -116,7 +117,7 @@ export class ProgramEntries {
 
   /** Nothing in the stream keeps anything, and nothing follows it. */
   #endsHere(index: number): boolean {
-    const { source, operators } = this.#program.plan.streams[index] as StreamPlan;
+    const { source, operators } = modelOf(this.#program.plan.streams[index] as StreamPlan);
     const isStateless = source.kind === 'events' && operators.every(isStatements);
     return isStateless && !this.#program.isRead(`stream:${index}`);
   }

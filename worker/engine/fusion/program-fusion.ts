@@ -1,3 +1,4 @@
+import { modelOf } from '../../../shared/language/plan/alike.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../../shared/language/plan/types.ts';
 import { isWaiting } from '../operators/operator-facts.ts';
@@ -140,7 +141,7 @@ export class ProgramFusion {
 
   isTimed(index: number): boolean {
     const stream = this.plan.streams[index];
-    return stream !== undefined && (stream.source.kind !== 'events' || stream.operators.some(isWaiting));
+    return stream !== undefined && (stream.source.kind !== 'events' || modelOf(stream).operators.some(isWaiting));
   }
 
   /** A name that several places use, made when it is first wanted. */

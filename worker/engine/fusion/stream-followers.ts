@@ -15,7 +15,7 @@ import type { FusedInlet } from './shared-functions.ts';
 import { type Follower, StreamFusion } from './stream-fusion.ts';
 import { Refusal } from './typed.ts';
 
-interface BoundedRule extends BoundedStream {
+interface BoundedRule extends Pick<BoundedStream, 'bounds' | 'equality'> {
   readonly stream: number;
   readonly shape: RuleShape | null;
   /** Its first condition, where that is decided by what finds it. */
@@ -219,11 +219,12 @@ export class StreamFollowers {
     return choice;
   }
 
-  #ruleOf(stream: number, { bounds, condition, evaluatedOutside, equality }: BoundedStream, columns: Columns): BoundedRule {
+  #ruleOf(stream: number, bounded: BoundedStream, columns: Columns): BoundedRule {
+    const { bounds, equality } = bounded;
     const known = bounds.kind === 'texts' ? { ...bounds, condition: this.#decidable(bounds.condition, columns) } : bounds;
     const isDecided = known.isExact || (known.kind === 'texts' && known.condition !== null);
-    const decided = isDecided ? condition : null;
-    return { stream, bounds: known, condition, evaluatedOutside, equality, decided, shape: this.#shapeOf(stream, decided) };
+    const decided = isDecided ? bounded.condition : null;
+    return { stream, bounds: known, equality, decided, shape: this.#shapeOf(stream, decided) };
   }
 
   /** Null where the row could not be handed to the stream's operators, or a column is known to be no text. */

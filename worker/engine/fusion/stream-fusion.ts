@@ -1,3 +1,4 @@
+import { modelOf } from '../../../shared/language/plan/alike.ts';
 import type { InputPlan, OperatorPlan, PlanExpression, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { Next } from '../operators/operator.ts';
 import { hasKernel, isStatements } from '../operators/operator-facts.ts';
@@ -267,6 +268,7 @@ export class StreamFusion implements StreamContext {
    * behind. Those that have no kernel of such a form stay as they are.
    */
   printRowKernels(): void {
+    if (!modelOf(this.plan).operators.some(hasKernel)) return;
     this.plan.operators.forEach((plan, at) => {
       if (!this.program.kernels.has(plan) && hasKernel(plan)) this.#printRowKernel(plan, at);
     });

@@ -1,6 +1,7 @@
 import { readEventTime } from '../../../shared/events/event-time.ts';
 import { encodeValue, type StoredValue } from '../../../shared/events/stored-value.ts';
 import type { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
+import { modelOf } from '../../../shared/language/plan/alike.ts';
 import { fingerprint } from '../../../shared/language/plan/fingerprint.ts';
 import type { OperatorPlan, SourcePlan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { StreamCounters } from '../engine.ts';
@@ -74,8 +75,9 @@ export class StreamNode implements FusedNode {
     this.#index = index;
     this.#program = program;
     this.clock = program.time.stream(index);
-    this.isTimed = plan.source.kind !== 'events' || plan.operators.some(isWaiting);
-    this.isBare = isBare(plan);
+    const model = modelOf(plan);
+    this.isTimed = plan.source.kind !== 'events' || model.operators.some(isWaiting);
+    this.isBare = isBare(model);
     if (program.isExplained || !this.isBare) this.#made = this.#make();
   }
 

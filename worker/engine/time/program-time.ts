@@ -1,3 +1,4 @@
+import { modelOf } from '../../../shared/language/plan/alike.ts';
 import type { InputPlan, OperatorPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import { mapOf, record, type Saved } from '../state/codec.ts';
 import { inputsOf, upstreamOf } from '../streams/plan-inputs.ts';
@@ -37,7 +38,7 @@ export class ProgramTime {
     for (const index of order) {
       const stream = plan.streams[index] as StreamPlan;
       this.#streams[index] = this.#clockOf(stream);
-      if (holdsRows(stream.operators) || upstreamOf(stream).some((before) => this.#mayHold.has(before))) this.#mayHold.add(index);
+      if (holdsRows(modelOf(stream).operators) || upstreamOf(stream).some((before) => this.#mayHold.has(before))) this.#mayHold.add(index);
     }
     const own = this.#streams.flatMap((stream) => stream?.own ?? []);
     this.clocks = [...new Set([...this.#sources.all(), ...own])];

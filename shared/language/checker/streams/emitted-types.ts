@@ -7,7 +7,14 @@ import { dottedName } from './dotted-name.ts';
 /** Types given by `.emit as T` and by functions under `.process`, with the streams that give them, in order of declaration. */
 export function emittedTypes(context: CheckContext): ReadonlyMap<string, readonly string[]> {
   const types = new Map<string, string[]>();
+  const plain = new Set<readonly OperatorCall[]>();
   for (const stream of context.table.streams) {
+    const written = context.writtenOperators(stream.node);
+    if (plain.has(written)) continue;
+    if (!written.some(mayGiveTypes)) {
+      plain.add(written);
+      continue;
+    }
     for (const type of typesOf(stream.node.operators, () => context.in(stream.module))) {
       if (type !== stream.name) addTo(types, type, stream);
     }
@@ -19,6 +26,10 @@ function addTo(types: Map<string, string[]>, type: string, { name }: StreamSymbo
   const streams = types.get(type) ?? [];
   if (!streams.includes(name)) streams.push(name);
   types.set(type, streams);
+}
+
+function mayGiveTypes({ name, as, arguments: given }: OperatorCall): boolean {
+  return as !== null || name.text === 'process' || given.some(({ value }) => value.kind === 'Chain');
 }
 
 function typesOf(operators: readonly OperatorCall[], here: () => CheckContext): readonly string[] {

@@ -1,7 +1,6 @@
 import type { Value } from '../../../events/value.ts';
 import type { Argument, Binary, Call, Expression, OperatorCall } from '../../ast/nodes.ts';
 import type { ConstantExpression, NamedExpression, OperatorPlan, PlanExpression } from '../../plan/plan.ts';
-import { constant } from '../expressions/fold.ts';
 import { unwrapped } from '../walk.ts';
 import { RowOperator } from './operators/row-operator.ts';
 
@@ -11,15 +10,15 @@ export interface PlannedOperators {
   readonly plans: readonly OperatorPlan[];
 }
 
-/** What a stream is called, and the constants that it has in the place of those of another one. */
+/** What a stream is called, and what gives it a constant in the place of one of another stream. */
 export interface Filling {
   readonly name: string;
-  readonly constantsOfOther: ConstantExpression[];
-  readonly constants: ConstantExpression[];
+  /** Called in the order of the other one's plan. `literal`: where the constant is written; null = it is the same in both. */
+  readonly replaced: (other: ConstantExpression, value: Value, literal: Literal | null) => ConstantExpression;
 }
 
 type ItemsPlan = OperatorPlan & { readonly kind: 'select' | 'emit' };
-type Literal = Extract<Expression, { kind: 'StringLiteral' | 'NumberLiteral' }>;
+export type Literal = Extract<Expression, { kind: 'StringLiteral' | 'NumberLiteral' }>;
 
 /** Of an operator that only filters, names or emits: the kind of its plan. */
 const KINDS: Readonly<Record<string, OperatorPlan['kind']>> = { where: 'filter', filter: 'filter', select: 'select', emit: 'emit' };
@@ -122,7 +121,7 @@ function filledExpression(node: Expression, other: Expression, plan: PlanExpress
 function filledLiteral(node: Literal, other: Literal, plan: PlanExpression, filling: Filling): PlanExpression | undefined {
   if (plan.kind !== 'constant' || plan.value !== other.value) return undefined;
   if (node.kind === 'NumberLiteral' && (node.type !== 'int' || (other as typeof node).type !== 'int')) return undefined;
-  return replaced(plan, node.value, filling);
+  return filling.replaced(plan, node.value, node);
 }
 
 /** A comparison has one side that is known only when the program runs, so that it says nothing of the other one. */
@@ -157,7 +156,7 @@ function copied<P>(part: P, filling: Filling): P {
     return (items.every((item, at) => item === part[at]) ? part : items) as P;
   }
   const node = part as unknown as PlanExpression;
-  if (node.kind === 'constant') return replaced(node, node.value, filling) as P;
+  if (node.kind === 'constant') return filling.replaced(node, node.value, null) as P;
   // The fields of a row are most of what stands in a rule, and have no constants.
   if (node.kind === 'field' && node.of.kind === 'current') return part;
   let changed: P | null = null;
@@ -169,11 +168,4 @@ function copied<P>(part: P, filling: Filling): P {
     changed[name] = copy;
   }
   return changed ?? part;
-}
-
-function replaced(other: ConstantExpression, value: Value, { constantsOfOther, constants }: Filling): ConstantExpression {
-  const made = constant(value, other.type);
-  constantsOfOther.push(other);
-  constants.push(made);
-  return made;
 }

@@ -1,10 +1,14 @@
+import { invariant } from '../../../errors/error.ts';
+import type { Value } from '../../../events/value.ts';
 import type { Statement, StreamDeclaration } from '../../ast/nodes.ts';
 import { noteAlike } from '../../plan/alike.ts';
 import { fingerprint } from '../../plan/fingerprint.ts';
-import type { StreamPlan } from '../../plan/plan.ts';
+import type { ConstantExpression, OperatorPlan, StreamPlan } from '../../plan/plan.ts';
 import type { CheckContext } from '../context.ts';
+import { constant } from '../expressions/fold.ts';
+import type { Repetition } from '../holes.ts';
 import type { StreamSymbol } from '../symbols.ts';
-import { type Filling, filledOperators } from './filled-operators.ts';
+import { type Filling, filledOperators, type Literal } from './filled-operators.ts';
 import type { ProgramStreams, StreamResult } from './program-streams.ts';
 import { typeOfShape } from './stage.ts';
 
@@ -20,6 +24,11 @@ interface Model extends Planned {
   readonly parts: number;
   /** The only name that its source reads. */
   readonly source: string;
+  /** Its constants. */
+  readonly constants: readonly ConstantExpression[];
+  /** What others have in their places for each value of the loop's variable; null = the same. */
+  readonly values: readonly (((value: number) => unknown) | null)[];
+  readonly emits: boolean;
 }
 
 /** What is known of a statement that a loop repeats. `model`: null where each of its streams has to be planned on its own. */
@@ -30,7 +39,8 @@ interface Repeated {
 
 /**
  * Plans streams, in full where it has to. Of those that a compile-time loop makes of one statement the first two are; where they differ
- * in their names and in texts and numbers that are only handed on, the plans of the others are that of the second with their own.
+ * in their names and in texts and numbers that are only handed on, the plans of the others are that of the second with their own. What a
+ * loop fills in changes nothing else, so what holds for these two holds for all, whose operators are made when somebody asks for them.
  */
 export class RepeatedStreams {
   readonly #plan: (symbol: StreamSymbol) => StreamResult;
@@ -49,46 +59,77 @@ export class RepeatedStreams {
 
   /** @throws ProgramTooLarge */
   resultOf(symbol: StreamSymbol): StreamResult {
-    const written = this.#context.repetitions.get(symbol.node);
-    if (written === undefined) return this.#plan(symbol);
-    const known = this.#known.get(written);
+    const repetition = this.#context.repetitions.get(symbol.node);
+    if (repetition === undefined) return this.#plan(symbol);
+    const known = this.#known.get(repetition.written);
     if (known === undefined) {
       const result = this.#plan(symbol);
-      this.#known.set(written, { first: { node: symbol.node, result }, model: undefined });
+      this.#known.set(repetition.written, { first: { node: symbol.node, result }, model: undefined });
       return result;
     }
-    if (known.model === undefined) return this.#second(symbol, known);
-    return (known.model && this.#likeModel(symbol.node, known.model)) ?? this.#plan(symbol);
+    if (known.model === undefined) return this.#second(symbol, known, repetition);
+    return (known.model && this.#likeModel(symbol.node, known.model, repetition)) ?? this.#plan(symbol);
   }
 
-  #second(symbol: StreamSymbol, known: Repeated): StreamResult {
+  #second(symbol: StreamSymbol, known: Repeated, repetition: Repetition): StreamResult {
     const left = this.#context.left('parts');
     const result = this.#plan(symbol);
-    known.model = this.#modelOf({ node: symbol.node, result }, known.first, left - this.#context.left('parts'));
+    known.model = this.#modelOf({ node: symbol.node, result }, known.first, left - this.#context.left('parts'), repetition);
     return result;
   }
 
   /** Null where mistakes were found, or the first one does not come from the second either. */
-  #modelOf({ node, result }: Planned, first: Planned, parts: number): Model | null {
+  #modelOf({ node, result }: Planned, first: Planned, parts: number, repetition: Repetition): Model | null {
     const source = sourceOf(node, result.plan);
     if (source === undefined || node.source !== first.node.source || node.type !== null || result.branches.size > 0) return null;
     if (this.#context.hasErrors() || this.#program.emittedTypes.has(source) || this.#events.has(node.name.text)) return null;
-    const model = { node, result, parts, source };
-    const made = filled(first.node, model);
+    const filling = fillingOf({ node, result }, repetition);
+    if (filling === undefined) return null;
+    const model = { node, result, parts, source, ...filling, emits: result.plan.operators.some(({ kind }) => kind === 'emit') };
+    const ofFirst = this.#context.repetitions.get(first.node);
+    const made = ofFirst && canBeFilled(first.node, model) ? filled(first.node, model, ofFirst.value) : undefined;
     return made && fingerprint(made.plan) === fingerprint(first.result.plan) ? model : null;
   }
 
   /** Undefined where its name makes it another stream, or too little is left: planned in full, it says where. */
-  #likeModel(node: StreamDeclaration, model: Model): StreamResult | undefined {
+  #likeModel(node: StreamDeclaration, model: Model, { value }: Repetition): StreamResult | undefined {
     const { parts, source, result } = model;
     const fields = result.shape.fields.length;
     const isOther = node.name.text === source || this.#events.has(node.name.text);
-    const made = isOther || this.#context.left('parts') < parts || this.#context.left('fields') < fields ? undefined : filled(node, model);
-    if (made === undefined) return undefined;
+    if (isOther || this.#context.left('parts') < parts || this.#context.left('fields') < fields) return undefined;
     this.#context.spend('parts', parts, node.span);
     this.#context.spend('fields', fields, node.span);
-    return made;
+    return filled(node, model, value);
   }
+}
+
+/** The constants of a stream, and what makes them in others. Undefined where it cannot be made of itself, or a literal is none of the loop's. */
+function fillingOf({ node, result: { plan } }: Planned, { value, explained }: Repetition): Pick<Model, 'constants' | 'values'> | undefined {
+  const { statement, literals: filledIn } = explained(value);
+  const constants: ConstantExpression[] = [];
+  const literals: (Literal | null)[] = [];
+  const replaced: Filling['replaced'] = (other, _, literal) => {
+    constants.push(other);
+    literals.push(literal);
+    return other;
+  };
+  const model = { written: node.operators, plans: plan.operators };
+  if (filledOperators((statement as StreamDeclaration).operators, model, { name: plan.name, replaced }) === undefined) return undefined;
+  const values = literals.map((literal) => (literal === null ? null : filledIn.get(literal)));
+  return values.includes(undefined) ? undefined : { constants, values: values as Model['values'] };
+}
+
+function canBeFilled(node: StreamDeclaration, model: Model): boolean {
+  return operatorsLike(node, model, (other) => other) !== undefined;
+}
+
+/** The operators of a stream that is called so and has other constants. */
+function operatorsLike(
+  { name, operators }: StreamDeclaration,
+  { node, result }: Planned,
+  replaced: Filling['replaced'],
+): readonly OperatorPlan[] | undefined {
+  return filledOperators(operators, { written: node.operators, plans: result.plan.operators }, { name: name.text, replaced });
 }
 
 /** The name of the events that a stream reads, where it reads nothing else and has no other name for them. */
@@ -100,14 +141,32 @@ function sourceOf({ source, name }: StreamDeclaration, plan: StreamPlan): string
   return path === undefined || path.text === name.text ? undefined : path.text;
 }
 
-/** The stream, made from the model. */
-function filled({ name: { text: name }, operators: written }: StreamDeclaration, { node, result }: Model): StreamResult | undefined {
-  const filling: Filling = { name, constantsOfOther: [], constants: [] };
-  const operators = filledOperators(written, { written: node.operators, plans: result.plan.operators }, filling);
-  if (operators === undefined) return undefined;
-  const { plan: other, shape, carries, branches, late } = result;
-  const plan = { ...other, name, operators, resultType: typeOfShape(shape, name) };
-  noteAlike(plan, { ...filling, other });
-  const isEmitted = operators.some(({ kind }) => kind === 'emit');
-  return { plan, shape: { ...shape, description: `stream \`${name}\`` }, carries: isEmitted ? [name] : carries, branches, late };
+/** The stream, made from the model, for a value of the loop's variable. */
+function filled(node: StreamDeclaration, model: Model, value: number): StreamResult {
+  const { text: name } = node.name;
+  const { plan: other, shape, carries, branches, late } = model.result;
+  const constants = model.constants.map((one, at) => constant((model.values[at]?.(value) ?? one.value) as Value, one.type));
+  let operators: readonly OperatorPlan[] | undefined;
+  const plan: StreamPlan = {
+    name,
+    source: other.source,
+    get operators() {
+      operators ??= filledWith(constants, node, model);
+      return operators;
+    },
+    partition: other.partition,
+    time: other.time,
+    onError: other.onError,
+    resultType: typeOfShape(shape, name),
+    origin: other.origin,
+  };
+  noteAlike(plan, { other, constantsOfOther: model.constants, constants });
+  return { plan, shape: { ...shape, description: `stream \`${name}\`` }, carries: model.emits ? [name] : carries, branches, late };
+}
+
+function filledWith(constants: readonly ConstantExpression[], node: StreamDeclaration, model: Model): readonly OperatorPlan[] {
+  let at = 0;
+  const operators = operatorsLike(node, model, () => constants[at++] as ConstantExpression);
+  invariant(operators !== undefined, 'what a loop fills in changes texts and numbers alone');
+  return operators;
 }

@@ -27,9 +27,10 @@ interface Ordering {
 
 /** Depth first with a stack of its own: a program may chain more streams than calls fit on the machine's stack. */
 function placeWithUpstream(start: StreamSymbol, { order, reported, context, ofEvents }: Ordering): void {
-  const { source, operators } = start.node;
+  const { source } = start.node;
   const known = ofEvents.get(source);
-  const upstream = known === undefined || known === start.name || operators.some(isNot) ? upstreamOf(start, context) : [];
+  const upstream =
+    known === undefined || known === start.name || context.writtenOperators(start.node).some(isNot) ? upstreamOf(start, context) : [];
   if (upstream.length === 0) {
     order.add(start);
     if (source.kind === 'NamedSource' && dotted(source.path) !== start.name) ofEvents.set(source, dotted(source.path));

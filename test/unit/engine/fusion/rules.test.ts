@@ -4,7 +4,7 @@ import type { InputEvent } from '../../../../shared/events/event.ts';
 import { fieldsToJson } from '../../../../shared/events/text.ts';
 import { check } from '../../../../shared/language/checker/check.ts';
 import { SourceText } from '../../../../shared/language/diagnostics/diagnostic.ts';
-import type { Plan } from '../../../../shared/language/plan/plan.ts';
+import type { Plan, StreamPlan } from '../../../../shared/language/plan/plan.ts';
 import { createEngine, type EngineOptions } from '../../../../worker/engine/create-engine.ts';
 import { printProgram } from '../../../../worker/engine/fusion/fuse.ts';
 import { plain as reference, shipped } from '../../../reference/ways.ts';
@@ -119,7 +119,41 @@ describe('many streams with a condition on one input', () => {
     expect(seen.filter((one) => String(one).includes('lower'))).not.toHaveLength(0);
     expect(printProgram(plan).module.text.match(/try\{/g)).toHaveLength(1);
   });
+
+  test('that a loop makes run without their operators, which are made when somebody reads them', () => {
+    const rule = stream(0, 'symbol == "S{i}" and price > {i}', '.emit(rule: "rule {i}", price: price)').replace('S0', 'S{i}');
+    const loop = `for i in 0..20:\n${rule.replace(/^/gm, '    ')}\n`;
+    const byHand = Array.from({ length: 20 }, (_, at) => rule.replaceAll('{i}', `${at}`)).join('\n');
+    const input = Array.from({ length: 60 }, (_, at): InputEvent => {
+      const fields = new Map<string, string | number>([
+        ['symbol', `S${at % 23}`],
+        ['price', at],
+        ['size', 1],
+      ]);
+      return { type: 'Tick', fields, fallbackTime: at };
+    });
+    const plan = planOf(`${DECLARED}\n${loop}`);
+    const read = new Set<string>();
+    for (const one of plan.streams.slice(2)) noteReads(one, read);
+    const seen = run(plan, input, shipped);
+    expect([...read]).toEqual([]);
+    expect(seen).toEqual(run(planOf(`${DECLARED}\n${byHand}`), input, reference));
+    expect(seen).toEqual(run(plan, input, reference));
+    expect(read.size).toBe(18);
+  });
 });
+
+/** From now on says which streams' operators were read. */
+function noteReads(plan: StreamPlan, read: Set<string>): void {
+  const { get } = Object.getOwnPropertyDescriptor(plan, 'operators') ?? {};
+  if (get === undefined) throw new Error(`the operators of ${plan.name} are made already`);
+  Object.defineProperty(plan, 'operators', {
+    get: () => {
+      read.add(plan.name);
+      return get.call(plan);
+    },
+  });
+}
 
 const field = fc.constantFrom('a', 'b');
 const sought = fc.constantFrom('x', 'xy', 'X', 'yx', 'y', 'z y', '');

@@ -1,3 +1,4 @@
+import { modelOf } from '../../../../shared/language/plan/alike.ts';
 import type { EmitPlan, StreamPlan } from '../../../../shared/language/plan/plan.ts';
 import { isNumeric, type RecordType } from '../../../../shared/language/plan/types.ts';
 import type { Columns } from '../columns.ts';
@@ -29,8 +30,10 @@ export function fuseEmit(plan: EmitPlan, context: FusionContext): Columns | Refu
   return withFields(columns, fields, module, plan.type);
 }
 
-function outputShape({ name, operators }: StreamPlan, at: number, names: readonly string[]): OutputShape {
-  return new OutputShape(name, (operators[at] as EmitPlan).type, names);
+function outputShape(stream: StreamPlan, at: number, names: readonly string[]): OutputShape {
+  const model = modelOf(stream);
+  const { type } = model.operators[at] as EmitPlan;
+  return new OutputShape(stream.name, type === model.name ? stream.name : type, names);
 }
 
 /** A duration in a field of numbers is its milliseconds. */

@@ -14,7 +14,7 @@ import { textTermOf } from './text-term.ts';
 /** A stream that is looked up: where its first condition can hold at all, and that condition. */
 export interface BoundedStream {
   readonly bounds: RuleBounds;
-  /** Null where it is asked for every row. */
+  /** Null where it is asked for every row. Reading it makes the operators of a stream that was made of another one. */
   readonly condition: FilterPlan | null;
   /** What of the condition is evaluated for a row that falls out of the bounds: none of it may fail. */
   readonly evaluatedOutside: readonly PlanExpression[];
@@ -28,6 +28,8 @@ interface KnownEquality {
   readonly place: number;
 }
 
+const NOTHING: readonly never[] = [];
+
 /** The bounds of streams, one after the other. */
 export class StreamBounds {
   /** Of streams that others were made of; null where those have to be looked at one by one. */
@@ -40,7 +42,15 @@ export class StreamBounds {
     const constant = known === null ? undefined : alike?.constants[known.place];
     if (known === null || constant === undefined) return boundsOf(stream);
     const value = constant.value as string | number;
-    return [{ bounds: { ...known.bounds, value }, condition: stream.operators[0] as FilterPlan, evaluatedOutside: [] }];
+    return [
+      {
+        bounds: { ...known.bounds, value },
+        get condition() {
+          return stream.operators[0] as FilterPlan;
+        },
+        evaluatedOutside: NOTHING,
+      },
+    ];
   }
 
   #ofOther({ other, constantsOfOther }: AlikeStream): KnownEquality | null {
