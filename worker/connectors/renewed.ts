@@ -68,8 +68,7 @@ function renewed<T extends { close(): Promise<void> }>(
     const old = current;
     try {
       current = open(now);
-    } catch (cause) {
-      settings.notTaken?.(cause);
+    } catch {
       return current;
     }
     void left(old)

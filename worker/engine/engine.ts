@@ -22,6 +22,8 @@ export interface Engine {
    * from there as fast as the silence lasts; repeated with the whole of it while it does.
    */
   passSilence(silentMs: ReadonlyMap<string, number>): void;
+  /** No clock completes anything before it has gone on by so much, ms; Infinity: nothing waits for time. Asked between two inputs. */
+  dueInMs(): number;
   /** The finite input has ended: time goes to infinity, upstream first. */
   end(): void;
   /**

@@ -251,6 +251,10 @@ export class ProgramEngine implements Engine {
     this.#effects.runTasks();
   }
 
+  dueInMs(): number {
+    return this.#time.dueInMs();
+  }
+
   end(): void {
     this.#backend.beginEvent();
     this.#time.end();

@@ -48,6 +48,11 @@ export class Clock {
     return this.reached >= this.dueAt;
   }
 
+  /** How far it has to go until something may be due; Infinity: nothing waits for it. */
+  dueInMs(): number {
+    return this.dueAt === Infinity ? Infinity : this.dueAt - this.reached;
+  }
+
   /** Something may be due when this clock reaches `time`. */
   schedule(time: number): void {
     if (time < this.dueAt) this.dueAt = time;

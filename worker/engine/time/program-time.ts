@@ -125,6 +125,11 @@ export class ProgramTime {
     return false;
   }
 
+  /** See `Engine.dueInMs`. */
+  dueInMs(): number {
+    return Math.min(...this.clocks.map((clock) => clock.dueInMs()));
+  }
+
   begin(step = this.stepNumber): void {
     this.stepNumber = step;
     this.#isStepping = true;

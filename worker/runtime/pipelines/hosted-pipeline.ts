@@ -45,6 +45,7 @@ import { ProgramLog } from './program-log.ts';
 import { ResultHandler } from './result-handler.ts';
 import type { LoggedRequest, PipelineCheckpoint, PipelineDefinition } from './runtime-storage.ts';
 import { SourceMarks } from './source-marks.ts';
+import { giveTick, TickRest } from './ticks.ts';
 
 type CheckedProgram = NonNullable<CheckReply['program']>;
 
@@ -92,6 +93,7 @@ export class HostedPipeline implements IntakeOwner {
   readonly #switch: EngineSwitch;
   readonly #placing: Placing | undefined;
   readonly #marks: SourceMarks;
+  readonly #rest = new TickRest();
 
   constructor(context: PipelineContext, definition: PipelineDefinition, options: HostedOptions) {
     const { checkpoint, idleUpTo, placing } = options;
@@ -145,7 +147,7 @@ export class HostedPipeline implements IntakeOwner {
       checkpoint?.sequence ?? 0,
     );
     const events = new PipelineEvents(
-      { pipelineId, nextSequence, clock, storage, tracer, outputs, isHeldUp: placing?.outputs.isFull },
+      { pipelineId, nextSequence, clock, storage, tracer, outputs, isHeldUp: placing?.outputs.isFull, beforeInput: () => this.#catchUp() },
       { intake, results, answers, sinks, marks },
     );
     this.#life = new PipelineLife(context, { record, intake, events, sinks, sources, lookups, saver, ring, connect });
@@ -344,6 +346,17 @@ export class HostedPipeline implements IntakeOwner {
     return this.isRunning && this.definition.summary.isTimed && !this.#intake.lastIsWaitingTick;
   }
 
+  /** Whether a tick of this time would do nothing; it is left out then. */
+  rests(time: number): boolean {
+    return this.#rest.leavesOut(time);
+  }
+
+  #catchUp(): void {
+    const time = this.#rest.end();
+    const { nextSequence, storage } = this.#context;
+    if (time !== undefined) giveTick([this], { sequence: nextSequence(), time, storage });
+  }
+
   /** Whether the tick has to be in the log before it counts. */
   get isLogged(): boolean {
     return this.#record.storage !== null && !this.isPlaced;
@@ -359,6 +372,7 @@ export class HostedPipeline implements IntakeOwner {
     this.#results.handle(entry, result, this.streams);
     this.#saver.note(result, entry.source !== null);
     this.#saver.saveWhenLong();
+    if (entry.format === null && !this.#intake.hasWork) this.#rest.begin(entry.time, result.restMs);
     if (this.isPlaced) this.#events.holdWhenFull();
   }
 
@@ -374,6 +388,7 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   lost(...[culprit, reason]: Parameters<IntakeOwner['lost']>): void {
+    this.#rest.end();
     this.#life.lost(culprit, reason);
   }
 
@@ -457,7 +472,7 @@ export class HostedPipeline implements IntakeOwner {
     this.requireRunning();
     return this.#life.exclusive(async () => {
       this.requireRunning();
-      return action();
+      return action().finally(() => this.#rest.end());
     });
   }
 

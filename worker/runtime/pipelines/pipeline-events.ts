@@ -21,6 +21,8 @@ export interface EventsOptions {
   readonly outputs: RuntimeOptions['outputs'];
   /** Whether what is behind the pipeline takes no more; `holdWhenFull` says that it may have changed. @default never */
   readonly isHeldUp?: (() => boolean) | undefined;
+  /** Called before each new input gets its number. */
+  readonly beforeInput: () => void;
 }
 
 export interface EventsParts {
@@ -131,8 +133,9 @@ export class PipelineEvents {
   }
 
   #accept(request: InjectRequest, admission: Admission, idempotency: LoggedRequest['idempotency']): Promise<InjectResult> {
-    const { nextSequence, clock, storage } = this.#options;
+    const { nextSequence, clock, storage, beforeInput } = this.#options;
     const { answers, results, intake } = this.#parts;
+    beforeInput();
     const { promise, settle } = deferred<InjectResult>();
     const time = clock.now();
     const entry = newEntry(request, { sequence: nextSequence(), time, settle, idempotencyKey: idempotency?.key ?? null });
@@ -164,6 +167,7 @@ export class PipelineEvents {
     const admission = admit();
     const { promise, settle } = deferred<InjectResult>();
     promise.catch(() => undefined); // Who feeds is told by the log, where there is one.
+    this.#options.beforeInput();
     const entry = newEntry(request, { sequence: nextSequence(), time: clock.now(), settle, idempotencyKey: key ?? null, source: mark });
     if (idempotency !== null) this.#parts.answers.begin(idempotency.key, { digest: idempotency.digest, now: clock.elapsedMs() }, promise);
     results.enter(entry, admission);
@@ -182,6 +186,7 @@ export class PipelineEvents {
     const admission = admit();
     const { promise, settle } = deferred<InjectResult>();
     const request: InjectRequest = { body, format, outputs: true };
+    this.#options.beforeInput();
     const entry = newEntry(request, { sequence: this.#options.nextSequence(), time, settle, idempotencyKey: null, source: mark });
     results.enter(entry, admission);
     intake.accept(entry);

@@ -125,8 +125,10 @@ export class HostedEngine {
     return this.#answers.open === 0 ? undefined : this.#answers.settled();
   }
 
-  tick(now: number): void {
+  /** Says for how long no tick behind it can do anything, ms. */
+  tick(now: number): number {
     this.#idle.tick(this.#engine, now);
+    return Math.min(this.#engine.dueInMs(), this.#idle.evenMs(now));
   }
 
   push(entry: RequestEntry, index: number, arrived: number): void {

@@ -61,6 +61,12 @@ export class IdleSources {
     this.#ticked = now;
   }
 
+  /** For how long behind that tick time goes on evenly, ms: silence that becomes long enough moves it at a bound. */
+  evenMs(now: number): number {
+    const rests = this.#sources.flatMap(({ silentSince }) => (silentSince === null ? [] : [this.#idleMs - (now - silentSince)]));
+    return Math.min(...rests.filter((ms) => ms > 0));
+  }
+
   save(): SavedIdleSources {
     const sources = this.#sources.map((source) => {
       this.#look(source);

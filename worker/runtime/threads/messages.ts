@@ -243,7 +243,7 @@ export interface ResultsMessage {
 }
 
 /** Of a tick that did nothing, as most do: sent a thousand times in a second where there are many pipelines. */
-export type QuietResult = readonly [slot: number, sequence: number, durationUs: number];
+export type QuietResult = readonly [slot: number, sequence: number, durationUs: number, restMs: number];
 
 /** What became of one record. */
 export interface RecordResult {
@@ -266,6 +266,8 @@ export interface RecordResult {
   /** Null when all events were complete, in time, and of types that a stream reads. */
   readonly notes: EventNotes | null;
   readonly durationUs: number;
+  /** Of a tick without effect: for how long no other can do anything, ms, if nothing else comes. */
+  readonly restMs: number;
 }
 
 export interface RecordProblem {

@@ -32,6 +32,8 @@ export class RecordOutcome {
   processed = 0;
   unreadable: string | null = null;
   notes: RecordResult['notes'] = null;
+  /** Of a tick: for how long no other can do anything, ms. */
+  restMs = 0;
   #failure: RecordResult['failure'] = null;
 
   constructor(record: {
@@ -104,7 +106,9 @@ export class RecordOutcome {
   quietOrResult(): RecordResult | QuietResult {
     const isTick = this.#length === 0 && this.events === 0 && this.unreadable === null && this.#failure === null && this.notes === null;
     const made = this.#outputs.time.length + this.#skipped + this.#deliveries.length + this.#deadLetters.length;
-    return isTick && made + this.#logLines + this.#problems.length === 0 ? [this.slot, this.sequence, this.#durationUs] : this.result();
+    return isTick && made + this.#logLines + this.#problems.length === 0
+      ? [this.slot, this.sequence, this.#durationUs, this.restMs]
+      : this.result();
   }
 
   get #durationUs(): number {
@@ -131,6 +135,7 @@ export class RecordOutcome {
       log: this.#log,
       notes: this.notes,
       durationUs: this.#durationUs,
+      restMs: 0,
     };
   }
 
@@ -167,11 +172,11 @@ function emptyColumns(): Growing<Omit<OutputColumns, 'skipped' | 'causes'>> {
 }
 
 /** The result that a quiet one stands for. */
-export function fullResult([slot, sequence, durationUs]: QuietResult): RecordResult {
-  return { ...nothing, slot, sequence, durationUs };
+export function fullResult([slot, sequence, durationUs, restMs]: QuietResult): RecordResult {
+  return { ...nothing, slot, sequence, durationUs, restMs };
 }
 
-const nothing: Omit<RecordResult, 'slot' | 'sequence' | 'durationUs'> = {
+const nothing: Omit<RecordResult, 'slot' | 'sequence' | 'durationUs' | 'restMs'> = {
   length: 0,
   events: 0,
   processed: 0,

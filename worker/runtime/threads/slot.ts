@@ -193,8 +193,13 @@ export class Slot {
     if (record.skip.includes(-1)) outcome.unreadable = 'the request kept the program busy for too long, and was given up';
     else if (body !== null) job.read(body, this.#context.reader);
     const isThrough = job.slice();
-    if (isThrough && engine.settled() === undefined) this.#finish(engine, outcome);
-    else return this.#goOn(engine, job, outcome);
+    if (isThrough && engine.settled() === undefined) {
+      this.#finish(engine, outcome);
+      return;
+    }
+    // What it waits for may have something done sooner.
+    outcome.restMs = 0;
+    return this.#goOn(engine, job, outcome);
   }
 
   async #goOn(engine: HostedEngine, job: RecordJob, outcome: RecordOutcome): Promise<void> {
@@ -252,7 +257,7 @@ class RecordJob {
     this.#heartbeat.begin(this.#record.slot, this.#record.sequence & 0x7fff_ffff);
     try {
       if (this.#record.format !== null) return this.#events();
-      if (this.#record.skip.length === 0) this.#engine.tick(this.#record.time);
+      if (this.#record.skip.length === 0) this.#outcome.restMs = this.#engine.tick(this.#record.time);
       return true;
     } catch (error) {
       this.#outcome.fail(error instanceof Error ? (error.stack ?? error.message) : String(error));
