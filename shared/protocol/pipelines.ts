@@ -41,6 +41,12 @@ export const pipelineMembers = {
   updated_at: epochMs,
   uptime_secs: Type.Number({ minimum: 0 }),
   error: Type.Optional(Type.String({ description: 'Why it is failed or degraded.' })),
+  failing_connectors: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'The connectors for which it is degraded: `/connectors` has more of them. Absent where the error is not about connectors.',
+    }),
+  ),
 };
 
 /** Counts of a pipeline that a look at many of them needs. */

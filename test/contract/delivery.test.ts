@@ -177,7 +177,10 @@ describe('a sink that does not answer well', () => {
     const path = await service.deploy(program('retries: 0, failure_threshold: 2'), { name });
     await service.post(`${path}/events-batch`, { events: [reading(1), reading(2), reading(3)] });
     await vi.waitUntil(async () => (await service.get(path)).body.status === 'degraded');
-    expect((await service.get(path)).body.error).toBe('the circuit breaker is open: One');
+    const told = { error: 'the circuit breaker is open: One', failing_connectors: ['One'] };
+    expect((await service.get(path)).body).toMatchObject(told);
+    const { pipelines } = (await service.get('/api/v1/metrics')).body as { pipelines: { name: string }[] };
+    expect(pipelines.find((one) => one.name === name)).toMatchObject(told);
     const scrape = async (): Promise<string> => (await fetch(service.metricsUrl)).text();
     const of = (connector: string) => `cep_connector_state{tenant="default",pipeline="${name}",connector="${connector}"}`;
     await vi.waitUntil(async () => (await scrape()).includes(`${of('One')} 2\n`));

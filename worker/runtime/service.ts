@@ -166,6 +166,8 @@ export interface Pipeline {
   readonly outputEventsEmitted: number;
   /** Why it is `failed` or `degraded`. */
   readonly error?: string;
+  /** The connectors for which it is `degraded`; absent where the error is not about connectors. */
+  readonly failingConnectors?: readonly string[];
 }
 
 /** A problem of a program, ready to be sent. Lines and columns are 1-based. */

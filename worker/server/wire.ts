@@ -46,7 +46,22 @@ export function deployedWire({ pipeline, warnings }: Deployed): Static<typeof de
 }
 
 export function pipelineWire(pipeline: Pipeline): Static<typeof pipelineSchema> {
-  const { id, name, status, source, files, path, version, labels, isWatched, createdAt, updatedAt, uptimeSeconds, error } = pipeline;
+  const {
+    id,
+    name,
+    status,
+    source,
+    files,
+    path,
+    version,
+    labels,
+    isWatched,
+    createdAt,
+    updatedAt,
+    uptimeSeconds,
+    error,
+    failingConnectors,
+  } = pipeline;
   return {
     id,
     name,
@@ -64,6 +79,7 @@ export function pipelineWire(pipeline: Pipeline): Static<typeof pipelineSchema> 
     output_events_emitted: pipeline.outputEventsEmitted,
     alerts_generated: pipeline.outputEventsEmitted,
     ...(error === undefined ? {} : { error }),
+    ...(failingConnectors && { failing_connectors: [...failingConnectors] }),
   };
 }
 

@@ -69,14 +69,14 @@ const losses: readonly Loss[] = [
 ];
 
 function pipelineProblems(pipeline: PipelineEntry, { rate, connectors }: Facts): FoundProblem[] {
-  const { id, name: subject, status, error = 'no reason is known' } = pipeline;
+  const { id, name: subject, status, error = 'no reason is known', failing_connectors: failing = [] } = pipeline;
   const found: FoundProblem[] = [];
   const link = href(['pipelines', id]);
   if (status === 'failed')
     found.push({ tone: 'bad', isGrowing: true, subject, text: `failed: ${error}`, link, size: Number.MAX_SAFE_INTEGER });
   // Of a connector it is said there, and why.
-  const isOfConnector = /^(the circuit breaker is open: |cannot read from )/.test(error);
-  const isSaid = isOfConnector && connectors.some((connector) => connector.pipeline_id === id && connectorProblems(connector).length > 0);
+  const said = connectors.filter((connector) => connector.pipeline_id === id && connectorProblems(connector).length > 0);
+  const isSaid = failing.length > 0 && failing.every((one) => said.some(({ name }) => name === one));
   if (status === 'degraded' && !isSaid)
     found.push({ tone: 'warn', isGrowing: true, subject, text: `degraded: ${error}`, link, size: Number.MAX_SAFE_INTEGER });
   for (const { count, text, view } of losses) {

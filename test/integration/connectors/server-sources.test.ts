@@ -101,14 +101,14 @@ describe('a pipeline of a server that reads with .from', () => {
   it('is degraded while a source cannot be reached, and says why', async () => {
     const id = await under.deploy(program('later.jsonl'));
     const status = (): unknown => {
-      const { status, error } = under.runtime.pipelines.get(TENANT, id);
-      return [status, error];
+      const { status, error, failingConnectors: failing } = under.runtime.pipelines.get(TENANT, id);
+      return [status, error, failing];
     };
     const problem = `cannot read from In/later.jsonl: ${path('work/later.jsonl')}: there is no such file`;
-    await vi.waitFor(() => expect(status()).toEqual(['degraded', problem]), { timeout: 5_000, interval: 10 });
+    await vi.waitFor(() => expect(status()).toEqual(['degraded', problem, ['In']]), { timeout: 5_000, interval: 10 });
     writeFileSync(path('work/later.jsonl'), line(7));
     await until(id, 1, 7);
-    expect(status()).toEqual(['running', undefined]);
+    expect(status()).toEqual(['running', undefined, undefined]);
   });
 
   it('reads no file outside of the work directory, by whatever name', async () => {

@@ -76,7 +76,11 @@ stream Alert = Tx
     );
     const dead = async (): Promise<number> => (await under?.runtime.pipelines.deadLetters(TENANT, id, page))?.total ?? 0;
     await until(async () => (await dead()) === 3);
-    expect(under.runtime.pipelines.get(TENANT, id)).toMatchObject({ status: 'degraded', error: 'the circuit breaker is open: Hook' });
+    expect(under.runtime.pipelines.get(TENANT, id)).toMatchObject({
+      status: 'degraded',
+      error: 'the circuit breaker is open: Hook',
+      failingConnectors: ['Hook'],
+    });
     expect(under.reports).toContainEqual(expect.objectContaining({ level: 'warn', message: 'Circuit breaker opened' }));
     expect(under.reports).toContainEqual(expect.objectContaining({ level: 'warn', message: 'DLQ write' }));
     const lines = readFileSync(join(stateDir, 'dlq.jsonl'), 'utf8').trim().split('\n');

@@ -90,13 +90,15 @@ it('says when the server keeps nothing, and when a quota is used up', () => {
 });
 
 it('says once that a sink is cut off, and of what a pipeline suffers besides', () => {
-  const degraded: PipelineEntry = { ...quiet, status: 'degraded', error: 'the circuit breaker is open: Out' };
+  const degraded: PipelineEntry = { ...quiet, status: 'degraded', error: 'the circuit breaker is open: Out', failing_connectors: ['Out'] };
   const open: Connector = { ...sink, state: 'open', problem: 'the answer was 500' };
   expect(found({ pipelines: [degraded], connectors: [open] })).toEqual([
     'bad quiet / Out: breaker open: nothing is sent, events become dead letters (the answer was 500)',
   ]);
   expect(found({ pipelines: [degraded], connectors: [] })).toEqual(['warn quiet: degraded: the circuit breaker is open: Out']);
-  expect(found({ pipelines: [{ ...degraded, error: 'a budget was hit' }], connectors: [open] })).toContain(
-    'warn quiet: degraded: a budget was hit',
-  );
+  // Whose problem it is says the field, not the text.
+  const { failing_connectors: _, ...ofProgram } = degraded;
+  expect(found({ pipelines: [ofProgram], connectors: [open] })).toContain('warn quiet: degraded: the circuit breaker is open: Out');
+  const ofTwo: PipelineEntry = { ...degraded, failing_connectors: ['Out', 'Other'] };
+  expect(found({ pipelines: [ofTwo], connectors: [open] })).toContain('warn quiet: degraded: the circuit breaker is open: Out');
 });

@@ -135,8 +135,8 @@ export class PipelineSources {
   }
 
   /** Those that cannot be reached, each with the reason. */
-  get problems(): readonly string[] {
-    return this.status().flatMap(({ id, problem }) => (problem === null ? [] : [`${id}: ${problem}`]));
+  get problems(): readonly SourceStatus[] {
+    return this.status().filter(({ problem }) => problem !== null);
   }
 
   status(): readonly SourceStatus[] {

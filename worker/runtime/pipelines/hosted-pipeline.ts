@@ -207,7 +207,7 @@ export class HostedPipeline implements IntakeOwner {
 
   view(): Pipeline {
     const { id, name, program, version, labels, isWatched = false, createdAt, updatedAt } = this.definition;
-    const { status, uptimeSeconds, error } = this.#life;
+    const { status, uptimeSeconds, error, failingConnectors } = this.#life;
     const { eventsProcessed, outputEventsEmitted } = this;
     const { source, path } = program;
     const files = Object.fromEntries(Object.entries(program.files).map(([name, { text }]) => [name, text]));
@@ -218,6 +218,7 @@ export class HostedPipeline implements IntakeOwner {
       eventsProcessed,
       outputEventsEmitted,
       ...(error === null ? {} : { error }),
+      ...(failingConnectors.length > 0 && { failingConnectors }),
     };
   }
 

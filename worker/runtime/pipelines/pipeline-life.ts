@@ -43,6 +43,7 @@ export class PipelineLife {
   readonly #strikes = new Strikes();
   #status: PipelineStatus;
   #error: string | null;
+  #failingConnectors: readonly string[] = [];
   #startedAt = 0;
   /** Operations of which only one may be under way. */
   #operation: Promise<unknown> = Promise.resolve();
@@ -63,6 +64,11 @@ export class PipelineLife {
   /** Why it is `failed` or `degraded`. */
   get error(): string | null {
     return this.#error;
+  }
+
+  /** The connectors for which it is `degraded`; none where that is for another reason. */
+  get failingConnectors(): readonly string[] {
+    return this.isRunning ? this.#failingConnectors : [];
   }
 
   get isRunning(): boolean {
@@ -92,7 +98,11 @@ export class PipelineLife {
     if (!this.isRunning) return;
     const circuits = this.#parts.sinks.openCircuits;
     const [unread] = this.#parts.sources.problems;
-    const connectors = circuits.length > 0 ? `the circuit breaker is open: ${circuits.join(', ')}` : unread && `cannot read from ${unread}`;
+    const connectors =
+      circuits.length > 0
+        ? `the circuit breaker is open: ${circuits.join(', ')}`
+        : unread && `cannot read from ${unread.id}: ${unread.problem}`;
+    this.#failingConnectors = circuits.length > 0 ? circuits : unread ? [unread.connector] : [];
     const reason = connectors ?? this.#strikes.shown(performance.now());
     if (reason === undefined) this.#become('running');
     else this.#become('degraded', reason);
